@@ -1,5 +1,5 @@
-//! What the queue costs for each task, beside crossbeam's channels alone. Run it on a quiet machine, with
-//! `cargo run --release --example overhead [TASKS]`.
+//! Measures what the queue costs for each task, compared with crossbeam's channels alone. Run it on a quiet machine,
+//! with `cargo run --release --example overhead [TASKS]`.
 
 use crossbeam_channel::{bounded, unbounded};
 use hybz_queue::{Class, Core, Expected, Job, Pool, Station, StationError, Task, WorkerGroup};
@@ -47,10 +47,10 @@ impl Station for Adder {
 }
 
 const SUBMITTERS: u64 = 4;
-/// Tasks that each of them has on their way.
+/// How many tasks each submitter keeps in flight.
 const WINDOW: usize = 1000;
 
-/// Every submitter submits its part of the tasks and takes the answers in order.
+/// Each submitter submits its part of the tasks and takes the answers in order.
 fn submit_all<T>(tasks: u64, submit: impl Fn(u64) -> T + Sync, take: impl Fn(T) -> u64 + Sync) {
     std::thread::scope(|scope| {
         for _ in 0..SUBMITTERS {

@@ -1,5 +1,5 @@
-//! A task and a station of one's own: words are counted in lines, by the cores and by an accelerator that takes many
-//! lines at once. Run it with `cargo run --example station`.
+//! A task and a station of one's own. The cores and an accelerator that takes many lines at once count the words of
+//! lines. Run it with `cargo run --example station`.
 
 use hybz_queue::{Class, Core, Expected, Job, Pool, Station, StationError, Task, WorkerGroup};
 use std::time::Duration;
@@ -17,7 +17,7 @@ impl Task for CountWords {
     }
 }
 
-/// It declines what is not ASCII; a core does those lines.
+/// It declines lines that are not ASCII; a core does those.
 struct Accelerator;
 
 impl Station for Accelerator {
@@ -50,13 +50,13 @@ fn main() {
 
     let lines = (0..10_000).map(|i| if i % 7 == 0 { "für vier Wörter hier" } else { "three words here" });
     let client = pool.client();
-    // A permit bounds the memory. It goes with its ticket, and is dropped when the answer has been used.
+    // A permit bounds the memory. It is kept with its ticket and dropped when the answer has been used.
     let submit = |line: &str| {
         let bytes = line.len() as u64;
         (client.permit(bytes), client.task(CountWords(line.to_owned())).class(LINES, bytes).submit())
     };
     let tickets: Vec<_> = lines.map(submit).collect();
-    // Tickets in the order of the input: answers in the order of the input.
+    // Tickets are kept in the order of the input, so the answers come in that order.
     let answers = tickets.into_iter().map(|(_permit, ticket)| ticket.wait().expect("a core can count words"));
     let counts: Vec<usize> = answers.collect();
     assert!(counts.iter().enumerate().all(|(i, &count)| count == if i % 7 == 0 { 4 } else { 3 }));

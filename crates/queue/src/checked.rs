@@ -7,10 +7,10 @@
 //!                                                                      '--wrong--> Miscomputed
 //! ```
 //!
-//! The second output shows who was wrong. If it is the same as the first, the worker that called that wrong was, and a
-//! third one checks it the second time. If not, the first one's maker was. So blame waits for the retry, and falls on
-//! one worker once. A core that is alone and calls its own output wrong begins anew before the retry: what it keeps
-//! would spoil the retry as well.
+//! The second output shows which worker was wrong. If both outputs are equal, the checker was wrong, and a third worker
+//! checks the second output. If they differ, the maker of the first was wrong. Blame therefore waits for the retry and
+//! falls on one worker, once. A core that is alone and calls its own output wrong starts with fresh state before the
+//! retry, because its old state would spoil the retry as well.
 //!
 //! Each step is a task that the one before it submits, so no thread waits.
 
@@ -21,33 +21,33 @@ use super::task::{Result as TaskResult, Task, TaskError};
 use std::cell::RefCell;
 use std::fmt;
 
-/// A task whose outputs can be checked.
+/// A task whose outputs another worker can check.
 pub trait Checked: Task {
-    /// What is wrong with an output.
+    /// Says what is wrong with an output.
     type Wrong: fmt::Display + Send + 'static;
 
-    /// What an output is, how it was made and how checked, for messages: `["a block", "coded", "decoded"]`.
+    /// Names the output, its making and its checking in messages: `["a block", "coded", "decoded"]`.
     const WORDS: [&'static str; 3];
 
-    /// Whether an output is right. What is learnt about it may be written down in it.
+    /// Checks an output. The check may record in the output what it learns about it.
     ///
     /// # Errors
     /// What is wrong with it.
     fn check(&self, output: &mut Self::Output, core: &mut Core) -> Result<(), Self::Wrong>;
 
-    /// Whether both are the same output.
+    /// Whether two outputs are equal.
     fn is_same(a: &Self::Output, b: &Self::Output) -> bool;
 }
 
-/// Is this output right? The output is found in the task afterwards.
+/// The task of checking an output. The output is found in it afterwards.
 pub struct Check<T: Checked> {
-    /// What was to be done.
+    /// The task that gave the output.
     pub task: T,
     output: RefCell<T::Output>,
 }
 
 impl<T: Checked> Check<T> {
-    /// Looks at the output.
+    /// Lets `look` read the output.
     pub fn with_output<R>(&self, look: impl FnOnce(&T::Output) -> R) -> R {
         look(&self.output.borrow())
     }
@@ -67,7 +67,7 @@ impl<T: Checked> Task for Check<T> {
     }
 }
 
-/// The same task on a fresh core: what a core keeps from earlier tasks may be what was wrong.
+/// The same task on a core with fresh state: what a core keeps from earlier tasks may have caused the error.
 #[derive(Debug)]
 pub struct Retry<T>(pub T);
 
@@ -94,21 +94,22 @@ pub struct Made<O> {
     pub retried: bool,
 }
 
-/// Both outputs were wrong.
+/// Both the first output and the retry were wrong.
 #[derive(Debug)]
 pub struct Miscomputed<E> {
-    /// The station that gave the second.
+    /// The station that gave the second output.
     pub station: String,
     /// What is wrong with it.
     pub reason: E,
 }
 
-/// What becomes of a checked task.
+/// The result of a checked task.
 pub type Outcome<T> = TaskResult<Result<Made<<T as Task>::Output>, Miscomputed<<T as Checked>::Wrong>>>;
 
 impl<T: Checked> Submission<'_, T> {
-    /// Puts the task on the queue. `wants` says of its first output whether it is to be checked; second outputs are.
-    /// `done` is called on a worker's thread, so it must not wait.
+    /// Puts the task on the queue. `wants` decides whether its first output is checked; a second output always is.
+    /// `done` is
+    /// called on a worker's thread, so it must not wait.
     pub fn submit_checked(
         self,
         wants: impl FnOnce(&T::Output, ProducedBy) -> bool + Send + 'static,
@@ -127,21 +128,21 @@ impl<T: Checked> Submission<'_, T> {
 struct InFlight<T: Checked> {
     submitter: Submitter,
     done: Box<dyn FnOnce(Outcome<T>) + Send>,
-    /// If the first output was called wrong.
+    /// Set if the first output was called wrong.
     dispute: Option<Dispute<T::Wrong>>,
 }
 
-/// One worker gave an output, and another one called it wrong: one of the two is.
+/// One worker gave an output and another called it wrong: one of the two made an error.
 struct Dispute<E> {
     maker: ProducedBy,
     by: ProducedBy,
     reason: E,
-    /// Who gave the same output again, if it was the same.
+    /// The worker that gave an equal second output, if one did.
     agrees: Option<ProducedBy>,
 }
 
 impl<T: Checked> InFlight<T> {
-    /// Has an output checked, not by `avoid`.
+    /// Has an output checked by a worker other than `avoid`.
     fn check(self, task: T, output: T::Output, maker: ProducedBy, avoid: ProducedBy) {
         let submitter = self.submitter.clone();
         let check = submitter.task(Check { task, output: RefCell::new(output) }).avoiding(avoid).verification();
@@ -152,7 +153,7 @@ impl<T: Checked> InFlight<T> {
         });
     }
 
-    /// What `maker` gave is wrong, says `by`.
+    /// The worker `by` says that the output of `maker` is wrong.
     fn disputed(mut self, task: T, output: T::Output, reason: T::Wrong, maker: ProducedBy, by: ProducedBy) {
         if let Some(first) = &self.dispute {
             self.blame_maker(first.maker, first.by, &first.reason);
@@ -174,7 +175,7 @@ impl<T: Checked> InFlight<T> {
         });
     }
 
-    /// The output is right, as far as the client wants to know: now it is known who was wrong before.
+    /// The output is right, or the client did not want it checked. This settles which worker was wrong before.
     fn end(self, output: T::Output, verified: bool) {
         let [what, made, _] = T::WORDS;
         if let Some(Dispute { maker, by, reason, agrees }) = &self.dispute {

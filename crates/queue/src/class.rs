@@ -1,9 +1,9 @@
 //! Classes of tasks, and which of them a station accepts.
 
-/// A class of tasks, such as blocks to be encoded: a constant beside the task's type.
+/// A class of tasks, such as blocks to be encoded: a constant declared next to the task's type.
 ///
-/// Tasks of one class have a queue and measured rates of their own, and accelerators are given tasks by class. A class
-/// is known by its name.
+/// Each class has its own queue and measured rates, and accelerators are given tasks by class. The name identifies the
+/// class.
 ///
 /// ```
 /// # use hybz_queue::Class;
@@ -16,7 +16,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// A class whose tasks a core does at `core_rate` bytes of input a second, until that has been measured.
+    /// A class for which a core's rate is taken to be `core_rate` bytes of input a second until it has been measured.
     pub const fn new(name: &'static str, core_rate: f64) -> Class {
         Class { name, core_rate }
     }
@@ -42,16 +42,17 @@ impl PartialEq for Class {
 /// Which classes of tasks a station accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Accepts {
-    /// All, and what other stations forward: a CPU core.
+    /// All classes, and tasks that other stations forward: a CPU core.
     Everything,
-    /// These, from the beginning: an accelerator.
+    /// These classes, and only tasks that no station has begun: an accelerator.
     Only(&'static [Class]),
-    /// All but these, and what other stations forward: a core that leaves some to the accelerators.
+    /// All but these classes, and tasks that other stations forward: a core that leaves some classes to the
+    /// accelerators.
     AllBut(&'static [Class]),
 }
 
 impl Accepts {
-    /// Whether tasks of this class are accepted that no station has begun yet.
+    /// Whether it accepts tasks of this class that no station has begun yet.
     pub fn class(self, class: Class) -> bool {
         match self {
             Accepts::Everything => true,
@@ -60,7 +61,7 @@ impl Accepts {
         }
     }
 
-    /// Whether tasks are accepted that other stations have forwarded or declined.
+    /// Whether it accepts tasks that other stations have forwarded or declined.
     pub fn continuations(self) -> bool {
         !matches!(self, Accepts::Only(_))
     }

@@ -1,4 +1,4 @@
-//! A CPU core, and what its thread keeps from task to task.
+//! A CPU core, and the state that its thread keeps from task to task.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 type Values<V> = Vec<(TypeId, V)>;
 type SharedValue = Arc<dyn Any + Send + Sync>;
 
-/// What the cores of one pool share: one value of each type.
+/// Values that the cores of one pool share: one of each type.
 #[derive(Default)]
 pub(super) struct SharedValues(Mutex<Values<SharedValue>>);
 
@@ -53,7 +53,7 @@ impl Core {
         self.state_with(|_| S::default())
     }
 
-    /// The same; `make` may ask for what the pool shares ([`Core::shared`]).
+    /// Like [`state`](Core::state), but made by `make`, which may ask for what the pool shares ([`Core::shared`]).
     pub fn state_with<S: Send + 'static>(&mut self, make: impl FnOnce(&Core) -> S) -> &mut S {
         let id = TypeId::of::<S>();
         let at = self.states.iter().position(|(of, _)| *of == id).unwrap_or_else(|| {
@@ -64,7 +64,7 @@ impl Core {
         self.states[at].1.downcast_mut().expect("a state is kept under its own type")
     }
 
-    /// Gives a state's memory back.
+    /// Frees the memory of a state.
     pub fn release<S: 'static>(&mut self) {
         self.states.retain(|(of, _)| *of != TypeId::of::<S>());
     }
@@ -74,7 +74,7 @@ impl Core {
         self.shared.get()
     }
 
-    /// A core on this thread that has no state yet and shares none: what this one keeps may be what was wrong.
+    /// A core on this thread without any state, kept or shared: this one's state may be what was wrong.
     pub fn fresh(&self) -> Core {
         Core::new(self.number)
     }

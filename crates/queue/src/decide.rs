@@ -1,8 +1,8 @@
-//! The one decision: [`State::next`] pairs a free worker with work that waits.
+//! The scheduler's one decision: [`State::next`] pairs a free worker with waiting work.
 //!
-//! A worker does not come and take work. It is assigned work, and is woken because it was. So who takes and who is
-//! woken are the same decision, and no wake-up can be lost: a worker sleeps only while it has no order, and gives the
-//! lock back in the same step. (lbzip2's `select_task` and `sched_unlock` in `process.c` join the two as well.)
+//! Workers do not fetch work: they are assigned it, and are woken because they were. Choosing a worker and waking it
+//! are therefore one decision, and no wake-up can be lost: a worker sleeps only while it has no order, and releases the
+//! lock in the same step. (lbzip2's `select_task` and `sched_unlock` in `process.c` join the two as well.)
 
 use super::entry::{Entry, Id};
 use super::policy::{self, Snapshot, Verdict};
@@ -10,20 +10,20 @@ use super::state::State;
 use super::worker::{Holding, Life, Order, WorkerState};
 use std::time::Duration;
 
-/// What is to be done after a change of state, until it is [`Step::Rest`].
+/// What to do after a change of state, repeated until it is [`Step::Rest`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     /// This worker has an order: wake it.
     Assigned(Id),
-    /// A thread is needed for this worker, the core of that number.
+    /// This worker, the core of that number, needs a thread.
     StartCore(Id, usize),
-    /// Threads are needed for the members of this group. The first of them has that number among the workers.
+    /// The members of this group need threads. The first of them has that worker number.
     StartGroup(usize, Id),
-    /// Nothing more can start now. If nothing happens for so long, [`State::watcher`] must ask again.
+    /// Nothing more can start now. If nothing happens for this long, [`State::watcher`] must ask again.
     Rest(Option<Duration>),
 }
 
-/// Why nothing of a class starts now: for good reasons (`None`), or for these seconds at most.
+/// Why no task of a class starts now: it waits for an event (`None`), or for at most this many seconds.
 type Later = Option<f64>;
 
 fn sooner(a: Later, b: Later) -> Later {
@@ -34,7 +34,7 @@ fn sooner(a: Later, b: Later) -> Later {
 }
 
 impl<J> State<J> {
-    /// The next thing to do. Call it after every change until it rests. `more` says that more work is certain to come.
+    /// The next step. Call it after every change until it rests. `more` says that more work is certain to come.
     pub fn next(&mut self, now: Duration, more: bool) -> Step {
         if let Some(group) = self.due_groups.pop_front() {
             return Step::StartGroup(group, self.add_members(now, group));
@@ -59,7 +59,7 @@ impl<J> State<J> {
                 Err(seconds) => later = sooner(later, seconds),
             }
         }
-        // Whoever is free looks again in time. Without a worker that is, or will be, a core is started to do so.
+        // A free worker looks again when the time is up. If no core is running or starting, one is started to do so.
         let no_core = || !self.workers.iter().any(|worker| !worker.accelerator && worker.is_there());
         if later.is_some() && self.free.is_empty() && no_core() {
             return self.start_core(now).unwrap_or(Step::Rest(None));
@@ -72,8 +72,8 @@ impl<J> State<J> {
         self.free.last().copied()
     }
 
-    /// A free worker that is to leave: all when the queue is closed and empty; accelerators that are not trusted; a
-    /// core that is not, if two others remain, so that one still verifies what the other makes.
+    /// A free worker that must leave: every worker when the queue is closed and empty; a distrusted accelerator; a
+    /// distrusted core if two others remain, so that one can still verify what the other makes.
     fn leaver(&mut self) -> Option<Id> {
         let over = self.closed && self.waiting == 0;
         let leaves = |id: &Id| {
@@ -84,7 +84,7 @@ impl<J> State<J> {
             self.look_for_leavers = false;
             return None;
         };
-        // Gone at once: of three cores that are distrusted together only one leaves.
+        // Marked as gone at once, so that only one of three cores that are distrusted together leaves.
         let is_core = !self.workers[id].accelerator && !over;
         self.set_life(id, if is_core { Life::Gone } else { Life::Leaving });
         Some(id)
@@ -113,7 +113,7 @@ impl<J> State<J> {
         if self.core_accepts.continuations() { self.start_core(now) } else { None }
     }
 
-    /// The class with the oldest task among those whose oldest came after the task with this number.
+    /// The class with the oldest waiting task, among classes whose oldest task has a number above `after`.
     fn oldest_class(&self, after: Option<u64>) -> Option<(u64, usize)> {
         let oldest = self.classes.iter().enumerate().filter_map(|(class, queue)| {
             let number = queue.entries.front()?.number;
@@ -125,7 +125,7 @@ impl<J> State<J> {
     /// The next step for the oldest task of a class.
     fn next_of_class(&mut self, now: Duration, class: usize, more: bool) -> Result<Step, Later> {
         if self.closed {
-            // No more comes, and what is left need not be shared well.
+            // No more input comes, and the rest need not be shared evenly.
             let step = self.free_for(class, |_| true).map(|id| self.assign_first(now, id, class, 1));
             return step.or_else(|| self.start_core_for(now, class)).ok_or(None);
         }
@@ -146,7 +146,7 @@ impl<J> State<J> {
         if !self.may_wake(id) {
             return Err(later);
         }
-        // A station that is no accelerator may still like batches: an even part of what there is.
+        // A station that counts as a core may still take batches: it gets an even part of what waits.
         let stations = || self.workers.iter().filter(|worker| worker.is_there()).count();
         let count = match self.workers[id].max_batch {
             1 => 1,
@@ -155,8 +155,9 @@ impl<J> State<J> {
         Ok(self.assign_first(now, id, class, count))
     }
 
-    /// A free accelerator that may start, and how much it takes. Each of them is asked: they differ, and by the rule
-    /// only the fastest and the cores never both wait.
+    /// A free accelerator that may start, and how much it takes. Every free one is asked, because their rates differ:
+    /// the
+    /// rule guarantees only that the fastest one and the cores never both wait.
     fn ask_accelerators(&self, now: Duration, class: usize, snapshot: &Snapshot) -> Result<(Id, usize), Later> {
         let mut later = None;
         for &id in self.free.iter().rev() {
@@ -173,7 +174,7 @@ impl<J> State<J> {
         Err(later)
     }
 
-    /// A free worker that takes tasks of a class: the one that was busy last.
+    /// The free worker for tasks of a class that was busy most recently.
     fn free_for(&self, class: usize, wanted: impl Fn(&WorkerState<J>) -> bool) -> Option<Id> {
         let takes = |id: &Id| self.workers[*id].accepts.class(self.classes[class].class) && wanted(&self.workers[*id]);
         self.free.iter().rev().copied().find(takes)
@@ -183,7 +184,7 @@ impl<J> State<J> {
         if self.core_accepts.class(self.classes[class].class) { self.start_core(now) } else { None }
     }
 
-    /// One more core, unless as many are being started as there are tasks.
+    /// Starts one more core, unless as many are being started as tasks wait.
     fn start_core(&mut self, now: Duration) -> Option<Step> {
         let is_starting = |worker: &&WorkerState<J>| {
             !worker.accelerator && worker.group.is_none() && matches!(worker.life, Life::Starting(_))
@@ -196,12 +197,12 @@ impl<J> State<J> {
         Some(Step::StartCore(id, number))
     }
 
-    /// Whether a worker is awake, or may be woken.
+    /// Whether a worker is awake or may be woken.
     fn may_wake(&self, id: Id) -> bool {
         self.workers[id].awake || self.workers[id].accelerator || self.waking < self.hardware.max(1)
     }
 
-    /// Gives a worker the oldest tasks of a class, one at least, and more if they fit.
+    /// Gives a worker the oldest tasks of a class: at least one, and more if they fit.
     fn assign_first(&mut self, now: Duration, id: Id, class: usize, count: usize) -> Step {
         let max_bytes = self.workers[id].max_bytes;
         let queue = &mut self.classes[class];
@@ -225,7 +226,7 @@ impl<J> State<J> {
         self.waiting -= entries.len();
         let worker = &mut self.workers[id];
         if !worker.accelerator && worker.distrusted {
-            // It could not leave, so it begins anew.
+            // It could not leave, so it goes on with fresh state.
             (worker.distrusted, worker.fresh) = (false, true);
         }
         worker.order = Some(Order::Work { entries, fresh: std::mem::take(&mut worker.fresh) });

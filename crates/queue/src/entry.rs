@@ -8,18 +8,17 @@ pub(super) type Id = usize;
 /// How a task is submitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
-    /// `None`: a continuation, which an earlier task or an accelerator has begun. Only cores take it, and before
-    /// everything else.
+    /// `None`: a continuation, begun by an earlier task or an accelerator. Only cores take it, before everything else.
     pub class: Option<Class>,
     pub bytes: u64,
-    /// A core that does not take this continuation, as long as there is another.
+    /// The core that must not take this continuation as long as there is another one.
     pub avoid: Option<Id>,
 }
 
-/// A task that waits.
+/// A waiting task.
 pub(super) struct Entry<J> {
     pub job: J,
     pub attributes: Attributes,
-    /// Counted over all tasks: the class with the oldest goes first.
+    /// The task's number among all tasks: the class with the oldest task goes first.
     pub number: u64,
 }

@@ -1,4 +1,4 @@
-//! The figures behind a decision: rates, what is left to do, and which groups of accelerators are worth their start.
+//! The figures that decisions are based on: rates, the work left, and which groups of accelerators are worth starting.
 
 use super::policy::{self, Snapshot};
 use super::state::State;
@@ -6,9 +6,9 @@ use super::worker::{Life, WorkerState};
 use std::time::Duration;
 
 impl<J> State<J> {
-    /// Chooses the groups that are worth starting for what is left to do.
+    /// Chooses the groups that are worth starting for the work left.
     pub(super) fn choose_groups(&mut self, now: Duration, class: usize, more: bool) {
-        // Those that were chosen just now have no members yet.
+        // Groups chosen in this call have no members yet.
         let mut chosen_rate = 0.0;
         for number in 0..self.groups.len() {
             let group = self.groups[number];
@@ -16,8 +16,9 @@ impl<J> State<J> {
                 continue;
             }
             let nobody = self.due_groups.is_empty() && !self.is_served(class);
-            // While cores are idle, they keep up with the input: its source is the bottleneck. (Unless it is only that
-            // it takes a while to give a long block to each.)
+            // Idle cores mean that the cores keep up with the input, so its source is the bottleneck. (The exception:
+            // handing each
+            // core a long block takes a while.)
             let is_idle = |id: &usize| !self.workers[*id].accelerator;
             let some_idle = self.unstarted_cores > 0 && self.classes[class].entries.len() <= self.unstarted_cores
                 || self.free.iter().any(is_idle);
@@ -36,10 +37,10 @@ impl<J> State<J> {
         }
     }
 
-    /// Bytes a second of a worker, and whether it was measured.
+    /// A worker's rate in bytes a second, and whether it was measured.
     ///
-    /// One that holds a batch for much longer than its rate allows is as slow as it shows itself: others stop counting
-    /// on an accelerator that hangs.
+    /// A worker that holds a batch for much longer than its rate predicts counts as that slow, so the others stop
+    /// counting on an accelerator that hangs.
     pub(super) fn rate(&self, now: Duration, worker: &WorkerState<J>, class: usize) -> (f64, bool) {
         let measured = worker.rates[class].get();
         let expected = || match worker.group {
@@ -55,7 +56,7 @@ impl<J> State<J> {
         (if overdue { held.bytes / elapsed } else { rate }, measured.is_some() || overdue)
     }
 
-    /// The figures that the rule is about, for one class.
+    /// The figures that the rule needs, for one class.
     pub fn snapshot(&self, now: Duration, class: usize, more: bool) -> Snapshot {
         let queue = &self.classes[class];
         let mut s = Snapshot {
@@ -97,7 +98,7 @@ impl<J> State<J> {
         s
     }
 
-    /// Seconds until a worker can take work. One that takes longer than expected may take as long again.
+    /// Seconds until a worker can take work. If it already takes longer than expected, it may take as long again.
     fn ready_in(&self, now: Duration, worker: &WorkerState<J>) -> f64 {
         let Life::Starting(since) = worker.life else { return 0.0 };
         let expected = worker.group.map_or(0.0, |group| self.groups[group].expected.start.as_secs_f64());

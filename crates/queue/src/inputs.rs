@@ -1,22 +1,22 @@
-//! What is known of the work to come: inputs that are being read, and how much of them has come.
+//! What is known of the work to come: the inputs that are being read, and how much of them has arrived.
 
 use std::time::Duration;
 
 /// The inputs of a pool.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    /// How many are being read, and of how many of them the length is not known.
+    /// How many inputs are being read, and how many of these have an unknown length.
     reading: usize,
     unknown: usize,
-    /// Bytes that were announced, and bytes that have come.
+    /// Bytes announced, and bytes that have arrived.
     announced: u64,
     came: u64,
-    /// When the first bytes came, and how many.
+    /// When the first bytes arrived, and how many.
     first: Option<(Duration, u64)>,
 }
 
 impl Inputs {
-    /// One is being read, of so many bytes if that is known.
+    /// A new input is being read; `bytes` is its length if that is known.
     pub fn begin(&mut self, bytes: Option<u64>) {
         self.reading += 1;
         match bytes {
@@ -25,36 +25,37 @@ impl Inputs {
         }
     }
 
-    /// It is read no longer.
+    /// An input has been read to its end.
     pub fn end(&mut self, bytes: Option<u64>) {
         self.reading -= 1;
         self.unknown -= usize::from(bytes.is_none());
         if self.reading == 0 {
-            // What was announced and did not come does not come any more.
+            // Bytes that were announced but have not arrived will not come any more.
             self.announced = self.came;
         }
     }
 
-    /// All that has come is done. What comes next has nothing to do with it: a pool may live for days.
+    /// Forgets the inputs so far, all of which are done: they say nothing of later ones, and a pool may live for days.
     pub fn forget(&mut self) {
         if self.reading == 0 {
             *self = Inputs::default();
         }
     }
 
-    /// So many bytes have come.
+    /// Records that `bytes` have arrived.
     pub fn add(&mut self, now: Duration, bytes: u64) {
         self.came += bytes;
         self.first.get_or_insert((now, bytes));
     }
 
-    /// Whether one is being read.
+    /// Whether an input is being read.
     pub fn more_comes(&self) -> bool {
         self.reading > 0
     }
 
-    /// Bytes a second that have come since the first came; 0 if they say nothing yet: what comes at once may have been
-    /// read long before.
+    /// Bytes a second since the first bytes arrived, or 0 if that says nothing yet: bytes that arrive all at once may
+    /// have
+    /// been read long before.
     pub fn rate(&self, now: Duration) -> f64 {
         const BURST: u64 = 32 << 20;
         let Some((since, first)) = self.first else { return 0.0 };
@@ -64,8 +65,7 @@ impl Inputs {
         (self.came - first) as f64 / now.saturating_sub(since).as_secs_f64().max(1e-3)
     }
 
-    /// Bytes that are still to come, as far as anybody knows. Where nothing was announced, as much is expected as has
-    /// come.
+    /// An estimate of the bytes still to come. For an input of unknown length it is as much as has arrived.
     pub fn to_come(&self) -> f64 {
         let announced = self.announced.saturating_sub(self.came) as f64;
         let unknown = self.unknown > 0 || self.announced == 0;
@@ -85,7 +85,7 @@ mod tests {
         inputs.begin(Some(1000));
         inputs.add(SECOND, 300);
         assert_eq!(inputs.to_come(), 700.0);
-        // Of another one nobody knows the length.
+        // The second input's length is unknown.
         inputs.begin(None);
         inputs.add(SECOND, 500);
         assert_eq!(inputs.to_come(), 800.0);
@@ -93,12 +93,12 @@ mod tests {
         assert_eq!(inputs.to_come(), 200.0);
         inputs.forget();
         assert!(inputs.more_comes());
-        // Its file was shorter than it was said to be.
+        // The file was shorter than announced.
         inputs.end(Some(1000));
         assert!(!inputs.more_comes());
         inputs.forget();
         assert_eq!(inputs.to_come(), 0.0);
-        // Nobody says that something is read: then it goes on as it began.
+        // No input is announced: it is expected to go on as it began.
         inputs.add(SECOND, 100);
         assert_eq!(inputs.to_come(), 100.0);
     }

@@ -1,6 +1,7 @@
-//! Every order of events of a small machine: two cores and a lane, tasks of one class, each followed by a continuation
-//! that its maker must not do. Threads start or cannot be had, finish, fail with a batch in hand, come for their orders
-//! late, leave; time passes. Whatever happens, every task is done once, and nothing waits for ever.
+//! Tests every order of events of a small machine: two cores and a lane, tasks of one class, each followed by a
+//! continuation that its maker must not do. Threads start or cannot be had, finish, fail with a batch in hand, fetch
+//! their
+//! orders late, leave; time passes. In every order each task is done exactly once, and nothing waits for ever.
 
 use super::class::{Accepts, Class};
 use super::decide::Step;
@@ -14,29 +15,29 @@ use std::time::Duration;
 const CLASS: Class = Class::new("code", 45e6);
 const SLOW: Class = Class::new("slow", 1e6);
 const TASKS: u8 = 2;
-/// The continuation of a task has this number more.
+/// The number of a task's continuation is the task's number plus this.
 const CHECK: u8 = 10;
 
-/// What the machine is, and what has happened to it.
+/// The machine and what has happened to it.
 struct World {
     state: State<u8>,
-    /// Threads that are being started: of cores, of the lane.
+    /// Threads of cores and of the lane that are being started.
     starting: Vec<Id>,
     /// Workers that have been woken for an order.
     woken: Vec<Id>,
     holds: Vec<(Id, Vec<Entry<u8>>)>,
-    /// Workers that have been told to leave.
+    /// Workers that have been ordered to leave.
     leaving: Vec<Id>,
     to_submit: u8,
     answered: u32,
-    /// How often the lane may fail, a thread may not be had, an answer may be wrong.
+    /// How many more times the lane may fail, a thread may be refused, or an answer may be wrong.
     misfortunes: u8,
     alarm: bool,
     caller: Option<Id>,
     now: u64,
 }
 
-/// What may happen next.
+/// An event that may happen next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
     Submit,
@@ -44,7 +45,7 @@ enum Event {
     FailToStart(usize),
     Come(usize),
     Finish(usize),
-    /// It finishes, and what it made is found wrong.
+    /// A worker finishes, and its output is found wrong.
     Blamed(usize),
     Die(usize),
     Leave(usize),
@@ -74,7 +75,7 @@ impl World {
         }
     }
 
-    /// The world after these events.
+    /// Replays these events from the start.
     fn after(events: &[Event], hardware: usize, closes: bool) -> World {
         let mut world = World::new(hardware, closes);
         for &event in events {
@@ -113,7 +114,7 @@ impl World {
             }
         }
         events.extend((0..self.leaving.len()).map(Event::Leave));
-        // If nothing else can happen, a free worker looks again in time.
+        // If nothing else can happen, a free worker looks again when its time is up.
         if events.is_empty() && self.alarm {
             events.push(Event::Alarm);
         }
@@ -210,7 +211,7 @@ impl World {
         }
     }
 
-    /// Two worlds with the same figure have the same future.
+    /// Two worlds with equal fingerprints have the same future.
     fn figure(&self) -> String {
         let State { workers, free, continuations, classes, unstarted_cores, waking, .. } = &self.state;
         let tasks = |entry: &Entry<u8>| (entry.job, entry.attributes.class.is_none(), entry.attributes.avoid);
@@ -244,8 +245,8 @@ impl World {
     }
 }
 
-/// All orders of events, but that worlds which look alike are gone on with once. (Measured rates, which they need not
-/// share, decide only who does what.)
+/// Explores all orders of events; worlds with equal fingerprints are continued once. (Their measured rates may differ,
+/// but these decide only which worker does what.)
 fn all_orders(hardware: usize, closes: bool) -> (usize, usize) {
     let (mut stack, mut seen, mut ends) = (vec![Vec::new()], HashSet::new(), 0);
     while let Some(events) = stack.pop() {
@@ -278,7 +279,7 @@ fn every_order_of_events_of_a_small_machine_ends_well() {
     }
 }
 
-/// Whatever was measured of lanes that differ: where all are free and something waits, somebody starts.
+/// Whatever rates were measured of unequal lanes: if all workers are free and a task waits, one of them starts.
 #[test]
 fn never_do_all_stand_free() {
     let mut seed = 1u64;

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// How far a job has got.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Open,
@@ -18,7 +18,7 @@ pub(super) enum Progress {
     Forwarded,
 }
 
-/// A task that waits for a station, or is in the hands of one.
+/// A task that waits for a station, or that a station holds.
 pub struct Job {
     task: Box<dyn AnyTask>,
     account: Account,
@@ -32,13 +32,13 @@ impl Job {
         Job { task: Box::new(task), account, progress: Progress::Open, cancelled }
     }
 
-    /// A job of no pool, to test a station.
+    /// A job that belongs to no pool, for testing a station.
     pub fn detached<T: Task>(task: T) -> (Job, Ticket<T::Output>) {
         let (node, ticket) = Node::with_ticket(task);
         (Job::new(node, Account::default(), Arc::default()), ticket)
     }
 
-    /// Whether nothing has been done about it: not completed, forwarded or declined.
+    /// Whether the job has not been completed, forwarded or declined.
     pub fn is_open(&self) -> bool {
         self.progress == Progress::Open
     }
@@ -48,7 +48,7 @@ impl Job {
         self.progress == Progress::Declined
     }
 
-    /// The task, if it is a `T` that is not completed.
+    /// The task, if it is a `T` and not yet completed.
     pub fn task<T: Task>(&self) -> Option<&T> {
         (&*self.task as &dyn Any).downcast_ref::<Node<T>>()?.task()
     }
@@ -59,7 +59,7 @@ impl Job {
         fits.then_some(TypedJob { job: self, of: PhantomData })
     }
 
-    /// Does it, or what an accelerator has left of it, on a core.
+    /// Does the task on a core, or the part of it that an accelerator has left.
     pub fn run(&mut self, core: &mut Core) {
         if self.progress != Progress::Completed {
             self.task.start(core, &self.account);
@@ -67,14 +67,14 @@ impl Job {
         }
     }
 
-    /// Hands it to a CPU core as it is: it is not one for this station. This is no failure.
+    /// Leaves the job unchanged to a CPU core, because it does not suit this station. This is no failure.
     pub fn decline(&mut self) {
         if self.is_open() {
             self.progress = Progress::Declined;
         }
     }
 
-    /// A station has it now. Returns whether its client still wants the output.
+    /// Records that a station holds the job now. Returns whether its client still wants the output.
     pub(super) fn begin(&mut self, counters: &Arc<Counters>) -> bool {
         self.progress = Progress::Open;
         self.account.counters = Some(Arc::clone(counters));
@@ -123,12 +123,12 @@ impl<T: Task> TypedJob<'_, T> {
         self.job.progress = Progress::Completed;
     }
 
-    /// Hands it to a CPU core as it is: it is not one for this station. This is no failure.
+    /// Leaves the job unchanged to a CPU core, because it does not suit this station. This is no failure.
     pub fn decline(self) {
         self.job.decline();
     }
 
-    /// Hands `rest` to a CPU core: another task that gives the same output, with less left to do.
+    /// Hands `rest` to a CPU core: a task with the same output and less left to do.
     pub fn forward<R: Task<Output = T::Output>>(self, rest: R) {
         if let Some(rest) = self.job.node::<T>().and_then(|node| node.forward(rest)) {
             self.job.task = Box::new(rest);

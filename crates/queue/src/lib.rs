@@ -1,6 +1,6 @@
 //! A queue of tasks that CPU cores and accelerators drain together, and the rule by which they share the work.
 //!
-//! Nothing here knows what the work is. A [`Task`] knows how a core runs it; an accelerator reads the tasks of the
+//! The queue does not know what the work is. A [`Task`] knows how a core runs it; an accelerator reads the tasks of the
 //! [`Class`]es that it accepts. A client of a [`Pool`] submits tasks and gets a [`Ticket`] for each output.
 //!
 //! ```text
@@ -19,16 +19,16 @@
 //! | `station` | the trait [`Station`] |
 //! | `produced_by` | who produced an output |
 //! | `policy` | the rule, as pure functions of a snapshot |
-//! | `state`, `entry`, `worker` | what waits, who is there: no lock, no clock |
-//! | `decide`, `figures` | what is decided: which free worker is assigned which work |
-//! | `queue` | the lock around it, and who is woken |
+//! | `state`, `entry`, `worker` | waiting tasks and workers: no lock, no clock |
+//! | `decide`, `figures` | the decision: which free worker is assigned which work |
+//! | `queue` | the lock around the state; waking and starting threads |
 //! | `life` | the life of a worker's thread |
-//! | `submitter` | who puts tasks on the queue |
+//! | `submitter` | putting tasks on the queue |
 //! | `checked` | tasks whose outputs another worker checks |
 //! | `memory` | the budget that bounds the bytes alive |
 //! | `pool` | pools, clients, groups |
-//! | `process` | which process this is: forks |
-//! | `report` | what each station has done |
+//! | `process` | the process's number, to notice forks |
+//! | `report` | counters of each station |
 
 mod checked;
 mod class;

@@ -12,13 +12,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a worker has made of its order.
+/// The outcome of a worker's order.
 struct Done {
-    /// Bytes that it did, and how many of them others go on with.
+    /// Bytes that it did, and how many of them other tasks continue.
     did: (u64, u64),
-    /// When.
+    /// When it finished.
     at: Duration,
-    /// What cores are to do in its place.
+    /// Tasks that cores must do in its place.
     handed: Vec<Entry<Job>>,
     outcome: Result<(), StationError>,
 }
@@ -26,8 +26,9 @@ struct Done {
 impl Shared {
     /// A worker's whole life.
     pub(super) fn worker_life(self: &Arc<Self>, id: Id, make: Make, counters: &Arc<Counters>) {
-        // A panic in the station's own code, be it its drop, retires it like any other failure: the queue must know who
-        // is there, or a job could be left without a station.
+        // A panic in the station's own code, even in its drop, retires it like any other failure: the queue must know
+        // which
+        // workers exist, or a job could be left without a station.
         let life = catch_unwind(AssertUnwindSafe(|| {
             let station = make()?;
             counters.set_name(station.name());
@@ -61,9 +62,9 @@ impl Shared {
         goes_on
     }
 
-    /// Does what it is told to until the queue closes or the station retires. Returns why it retired.
+    /// Carries out orders until the queue closes or the station retires. Returns why it retired.
     fn serve(self: &Arc<Self>, id: Id, mut station: Box<dyn Station>, counters: &Arc<Counters>) -> Option<String> {
-        // Dropped at the end, because that may panic.
+        // Dropped at the end, because the drop may panic.
         let mut replaced = Vec::new();
         let mut inner = self.lock();
         loop {
@@ -75,7 +76,7 @@ impl Shared {
                 return distrusted.then(|| counters.why_distrusted());
             };
             if fresh {
-                // What was wrong is a core's, not the thread's: a new codec may do better.
+                // The core's state was wrong, not the thread: a new codec may do better.
                 replaced.push(std::mem::replace(&mut station, Box::new(self.core(id))));
             }
             let done = self.work_off(&mut *station, entries, counters, waiting.elapsed());
@@ -100,7 +101,7 @@ impl Shared {
         }
     }
 
-    /// Has a station do some jobs. Afterwards each of them is answered, or is to be handed to the cores.
+    /// Has a station do some jobs. Afterwards each one is answered or due to be handed to the cores.
     fn work_off(
         &self,
         station: &mut dyn Station,
@@ -122,7 +123,7 @@ impl Shared {
         let outcome = outcome.unwrap_or_else(|panic| Err(StationError { reason: panic_text(&*panic), retire: false }));
         counters.count_time(waited, working.elapsed());
         let (did, at) = ((bytes().0 - before.0, bytes().1 - before.1), self.now());
-        // A core does its own failures again itself: a job that no worker can do would go round for ever.
+        // A core redoes its own failures: if they were handed on, a job that no worker can do would go round for ever.
         let may_hand = counters.accelerator.load(Relaxed) && self.lock().state.has_finisher();
         let mut handed = Vec::new();
         for (job, (attributes, number)) in jobs.into_iter().zip(places) {
@@ -142,18 +143,18 @@ impl Shared {
         Done { did, at, handed, outcome }
     }
 
-    /// The last resort: a new core does the job, on this thread.
+    /// The last resort: a core with fresh state does the job on this thread.
     fn do_here(&self, mut job: Job, counters: &Arc<Counters>) {
         job.begin(counters);
-        // A new one: the station's own codec may be in any state.
+        // A fresh core, because the station's own codec may be in any state.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job.run(&mut self.core(0)))) {
             job.fail(panic_text(&*panic));
         }
     }
 
-    /// Does on the caller's thread what waits, as long as nobody else is there who would.
+    /// Does the waiting tasks on the caller's thread as long as no worker would.
     pub(super) fn work_here(self: &Arc<Self>) {
-        // (Not held by this thread already: while a caller works, the state has a worker for everything.)
+        // (This thread does not hold the lock yet: while a caller works, the state has a worker for everything.)
         let mut caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         let mut inner = self.lock();
         if !inner.state.is_unserved() {
@@ -174,7 +175,7 @@ impl Shared {
             }
             let Done { did, at, .. } = self.work_off(core, entries, counters, Duration::ZERO);
             inner = self.lock();
-            // It fails by panicking only, and hands nothing over: a new core has answered.
+            // It can fail only by panicking, and then hands nothing over: a fresh core has answered.
             inner.state.finish(at, *id, did, Vec::new(), false);
             self.settle(&mut inner, Some(*id));
         }
@@ -183,7 +184,7 @@ impl Shared {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("panic").to_owned()

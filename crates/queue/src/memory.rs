@@ -1,7 +1,7 @@
 //! The memory budget: bounds the bytes that are alive between the cutting of the input and the writing of the output.
 //!
-//! Whoever builds a pool makes its one budget. A piece of input needs a [`Permit`] for its bytes, and those of its
-//! result, before it goes on the queue; the permit is dropped when the result has been written.
+//! The builder of a pool makes its one budget. A piece of input needs a [`Permit`] for its own bytes and those of its
+//! result before it goes on the queue; the permit is dropped when the result has been written.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,31 +10,32 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct MemoryBudget {
     limit: AtomicU64,
-    /// How far the limit may grow; nothing if it is fixed.
+    /// How far the limit may grow; `None` if it is fixed.
     growth: Option<Growth>,
     used: Mutex<u64>,
     freed: Condvar,
-    /// How many threads wait for a permit.
+    /// How many threads are waiting for a permit.
     waiters: AtomicUsize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Growth {
     max: u64,
-    /// How many pieces of any size should fit.
+    /// How many pieces should fit, whatever their size.
     pieces: u64,
-    /// What a single piece may take if it is alone.
+    /// How much a single piece may take if it is alone.
     one: u64,
 }
 
 impl MemoryBudget {
-    /// A budget of exactly so many bytes.
+    /// A budget of exactly `limit` bytes.
     pub fn fixed(limit: u64) -> MemoryBudget {
         Self::new(limit, None)
     }
 
-    /// A budget that grows for large pieces until so many of them fit, but not beyond `max`. A single piece may take
-    /// more, up to `one`, if it is alone.
+    /// A budget that grows for large pieces until `pieces` of them fit, but not beyond `max`. A single piece may take
+    /// more,
+    /// up to `one`, if it is alone.
     pub fn growing(limit: u64, pieces: u64, max: u64, one: u64) -> MemoryBudget {
         Self::new(limit.min(max), Some(Growth { max, pieces, one: one.max(max) }))
     }
@@ -49,14 +50,14 @@ impl MemoryBudget {
         self.limit.load(Relaxed)
     }
 
-    /// Makes room for pieces of so many bytes, unless the limit is fixed.
+    /// Makes room for pieces of `piece` bytes, unless the limit is fixed.
     pub fn fit_pieces(&self, piece: u64) {
         if let Some(Growth { max, pieces, .. }) = self.growth {
             self.raise(piece.saturating_mul(pieces).min(max));
         }
     }
 
-    /// Makes room for a station that holds so many bytes, unless the limit is fixed.
+    /// Makes room for a station that holds `held` bytes, unless the limit is fixed.
     pub fn fit_station(&self, held: u64) {
         if let Some(Growth { max, .. }) = self.growth {
             self.raise((self.limit() + held).min(max));
@@ -65,7 +66,7 @@ impl MemoryBudget {
 
     fn raise(&self, limit: u64) {
         if self.limit.fetch_max(limit, Relaxed) < limit {
-            // Under the lock: whoever is about to wait has compared with the old limit.
+            // Takes the lock: a thread that is about to wait has compared with the old limit.
             drop(self.used());
             self.freed.notify_all();
         }
@@ -76,7 +77,7 @@ impl MemoryBudget {
         self.growth.map_or_else(|| self.limit(), |growth| growth.one)
     }
 
-    /// Whether somebody waits for a permit.
+    /// Whether a thread is waiting for a permit.
     pub(super) fn is_waited_for(&self) -> bool {
         self.waiters.load(Relaxed) > 0
     }
@@ -85,8 +86,9 @@ impl MemoryBudget {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A permit for `bytes`, if they fit or if the account holds none: so every stream always moves, whatever the
-    /// others hold and however small the budget is. No bytes always fit.
+    /// A permit for `bytes`, if they fit or if the account holds none. So every stream makes progress, whatever the
+    /// others
+    /// hold and however small the budget is. Zero bytes always fit.
     pub(super) fn try_permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
         self.grant(&mut self.used(), bytes, account)
     }
@@ -133,13 +135,13 @@ impl Drop for Permit {
     }
 }
 
-/// What one piece may take at most: 7 of 8 bytes of the memory there is. The rest is for the process itself.
+/// How much one piece may take at most: 7/8 of the available memory. The rest is for the process itself.
 pub fn of_one_piece() -> u64 {
     of_machine() / 8 * 7
 }
 
-/// The memory of the machine, or of the container or this process if these have less, in bytes. 8 GiB where none of it
-/// can be read.
+/// The memory of the machine, or of the container or this process if these have less, in bytes. 8 GiB if none of it can
+/// be read.
 pub fn of_machine() -> u64 {
     machine().unwrap_or(8 << 30).min(container().unwrap_or(u64::MAX)).min(of_process().unwrap_or(u64::MAX))
 }

@@ -5,71 +5,72 @@
 //! Cores and accelerators take blocks from one queue. An accelerator is many times as fast as a core but takes many
 //! blocks at once, so near the end of the input a core that starts one more block would be the last to finish: the
 //! accelerators would have done that block and all others sooner. The rule compares two times: how long the core needs
-//! for the block, and how long the accelerators need for everything that waits, in their hands or in the queue. While
-//! the queue is long the cores help; at its end they stop; a block of 1 GB is left to an accelerator that has not even
-//! started, because starting takes less than the block; and a small block never waits for that.
+//! for the block, and how long the accelerators need for all unfinished blocks that they hold or that wait in the
+//! queue. While the queue is long the cores help; at its end they stop. A block of 1 GB is left to an accelerator that
+//! has not even started, because starting takes less time than the block. A small block never waits for a start.
 //!
-//! Three more things follow from the same figures:
+//! Three more decisions follow from the same figures:
 //! - **An accelerator is started** ([`worth_starting`]) if the work left is done sooner with it, its start and its
-//!   tear-down included. 2 GB of zeros are not worth it: cores do them at the speed at which they are read.
-//! - **Beside accelerators that are faster than all cores together** half of the cores or more leave their hardware
-//!   threads to those that feed the accelerators (lanes, readers, the joiner): [`Snapshot::spare_cores`].
-//! - **How much an accelerator takes** ([`share`]): all it can hold while more input is to come, at the end its share
-//!   by rate (guided self-scheduling, Polychronopoulos and Kuck 1987).
+//!   tear-down included. 2 GB of zeros are not worth it: cores compress them as fast as they are read.
+//! - **If the accelerators are faster than all cores together**, at least half of the cores leave their hardware
+//!   threads to the threads that feed the accelerators (lanes, readers, the joiner): [`Snapshot::spare_cores`].
+//! - **How much an accelerator takes** ([`share`]): as much as it can hold while more input is to come; at the end, its
+//!   share by rate (guided self-scheduling, Polychronopoulos and Kuck 1987).
 //!
-//! Rates are measured in bytes of input a second. Whoever has not been measured yet is taken at its expected rate.
+//! Rates are measured in bytes of input a second. A worker that has not been measured yet counts with its expected
+//! rate.
 
 use std::time::Duration;
 
-/// What an accelerator is expected to do, until it has been measured.
+/// The expected performance of an accelerator, until it has been measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// Bytes a second, all members of the group together.
+    /// Bytes a second of all members of the group together.
     pub rate: f64,
-    /// From the decision to start it until it can take work.
+    /// The time from the decision to start it until it can take work.
     pub start: Duration,
-    /// What it costs to have had it: a process that has used a GPU ends later.
+    /// The time that it adds to the end of the process: a process that has used a GPU ends later.
     pub end: Duration,
 }
 
-/// The state of things when a station asks for work of one class.
+/// The state of the scheduler when a station asks for work of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Blocks that wait and that nobody has begun.
+    /// Waiting blocks that no station has begun.
     pub blocks: usize,
     /// Their bytes.
     pub waiting: f64,
     /// The bytes of the oldest of them.
     pub oldest: f64,
-    /// It is certain that more comes: an input is being read, or somebody waits for memory.
+    /// Whether more work is certain to come: an input is being read, or a client waits for memory.
     pub more_comes: bool,
-    /// Accelerators that accept the class, started or being started.
+    /// Accelerators that accept the class, running or being started.
     pub accelerators: usize,
-    /// Bytes a second, all of them together.
+    /// Bytes a second of all accelerators together.
     pub accelerator_rate: f64,
-    /// Bytes in their hands that are not done yet, by their rates.
+    /// Bytes that they hold and have not done yet, estimated by their rates.
     pub held: f64,
-    /// Seconds until the first of them can take work; 0 if one can.
+    /// Seconds until the first of them can take work; 0 if one can now.
     pub ready_in: f64,
-    /// Cores that accept the class, started or not.
+    /// Cores that accept the class, running or not.
     pub cores: usize,
-    /// Bytes a second of one core; expected, if none has been measured.
+    /// Bytes a second of one core; the expected rate if none has been measured.
     pub core_rate: f64,
-    /// Whether it has been measured.
+    /// Whether `core_rate` has been measured.
     pub core_measured: bool,
-    /// Cores that are busy with the first stage of a block now.
+    /// Cores that are doing the first stage of a block now.
     pub beginning: usize,
     /// Hardware threads that this process may use.
     pub hardware: usize,
 }
 
 impl Snapshot {
-    /// How many cores may begin blocks beside accelerators.
+    /// How many cores may begin blocks while accelerators run.
     ///
     /// All of them, unless the accelerators are faster than all cores together: then as many as there are hardware
     /// threads that feed no accelerator, but at least a quarter and at most half of all. A feeder (a lane, a reader,
-    /// the joiner) that waits for a hardware thread, and cores that take memory bandwidth from it, cost more than
-    /// those cores do. Medians of three rounds, `.bz2` unless something else is said:
+    /// the joiner) that waits for a hardware thread, and cores that take memory bandwidth from it, cost more than those
+    /// cores do. Medians of three rounds, of `.bz2` unless stated otherwise:
     ///
     /// | cores that may begin | none | 1/16 | 1/8 | 1/4 | 1/2 | 3/4 | all |
     /// |---|---|---|---|---|---|---|---|
@@ -86,8 +87,8 @@ impl Snapshot {
         self.hardware.saturating_sub(self.accelerators).clamp(least, most).min(self.cores)
     }
 
-    /// Seconds until the accelerators have done everything that waits; one of them needs some time for the oldest
-    /// block.
+    /// Seconds until the accelerators have done all waiting blocks; the fastest of them needs some time for the oldest
+    /// one.
     fn accelerators_done_in(&self) -> f64 {
         let each = self.accelerator_rate / self.accelerators as f64;
         self.ready_in + ((self.held + self.waiting) / self.accelerator_rate).max(self.oldest / each)
@@ -97,9 +98,9 @@ impl Snapshot {
 /// Whether a core may start the oldest block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// Yes.
+    /// It may.
     Start,
-    /// No; if nothing happens before, it should ask again after so many seconds.
+    /// It may not; if nothing happens before, it should ask again after this many seconds.
     Wait(f64),
 }
 
@@ -121,7 +122,7 @@ pub fn accelerator_may_start(s: &Snapshot, own_rate: f64) -> Verdict {
     if s.cores == 0 || s.oldest / own_rate <= theirs { Verdict::Start } else { Verdict::Wait(theirs.clamp(1e-3, 1.0)) }
 }
 
-/// How many blocks an accelerator takes that can hold `max_batch` and does `own_rate` bytes a second.
+/// How many blocks an accelerator takes if it can hold `max_batch` and does `own_rate` bytes a second.
 ///
 /// While more comes there is no end in sight, and a large batch is worth more than an even one: with even ones two
 /// H200s sorted 8 blocks at a time instead of 28, and took 7 % longer.
@@ -134,14 +135,15 @@ pub fn share(s: &Snapshot, own_rate: f64, max_batch: usize) -> usize {
     ((s.blocks as f64 * part).ceil() as usize).clamp(1, max_batch)
 }
 
-/// For so much of an accelerator's start it is worth to wait for the first figures of the cores.
+/// How long, as a share of the start-up time, to wait for the first measured core rate.
 const SOON: f64 = 1.0 / 8.0;
 
 /// Whether `left` bytes are done sooner with one more group of accelerators.
 pub fn worth_starting(s: &Snapshot, left: f64, expected: &Expected) -> bool {
     let (start, end) = (expected.start.as_secs_f64(), expected.end.as_secs_f64());
-    // Soon it will be known what the cores do. (To wait for a block of 9 MB cost 0.6 s of the 4.3 that 8 GB of them
-    // took; one of 900 kB takes 0.02.)
+    // The core rate will soon be known. (Waiting for a block of 9 MB cost 0.6 s of the 4.3 s that 8 GB of them took;
+    // waiting
+    // for one of 900 kB takes 0.02 s.)
     if s.cores > 0 && !s.core_measured && s.oldest / s.core_rate < SOON * start {
         return false;
     }
@@ -201,12 +203,12 @@ mod tests {
     #[test]
     fn at_most_half_of_the_cores_begin_beside_fast_accelerators() {
         assert_eq!(usual().spare_cores(), 8);
-        // The threads of sixteen lanes are busy themselves.
+        // The threads of sixteen lanes keep hardware threads busy themselves.
         assert_eq!(Snapshot { accelerators: 16, ..usual() }.spare_cores(), 4);
         assert_eq!(Snapshot { accelerators: 16, hardware: 4, cores: 4, ..usual() }.spare_cores(), 1);
         assert_eq!(Snapshot { hardware: 64, cores: 64, accelerator_rate: 8e9, ..usual() }.spare_cores(), 32);
         assert_eq!(Snapshot { hardware: 64, cores: 8, ..usual() }.spare_cores(), 8);
-        // A GPU that is no faster than the cores gets no room for itself.
+        // For a GPU that is no faster than the cores, no core rests.
         assert_eq!(Snapshot { accelerator_rate: 0.5e9, ..usual() }.spare_cores(), 16);
     }
 
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(accelerator_may_start(&Snapshot { cores: 0, ..s }, 10e6), Verdict::Start);
     }
 
-    /// Whatever the rates, somebody starts.
+    /// Whatever the rates, some worker starts.
     #[test]
     fn never_do_all_wait() {
         for core_rate in [1e6, 40e6, 1e9] {
@@ -242,8 +244,9 @@ mod tests {
         }
     }
 
-    /// The same with lanes of unequal rates, all free. The fastest may start; one that is slower need not, so whoever
-    /// decides must ask every free lane and not any one of them.
+    /// The same with lanes of unequal rates, all free. The fastest may start, a slower one need not, so the scheduler
+    /// must ask
+    /// every free lane and not just one of them.
     #[test]
     fn never_do_all_wait_where_lanes_differ() {
         let mut slow_ones_wait = false;
@@ -287,16 +290,16 @@ mod tests {
         for (left, worth) in [(100e6, false), (400e6, false), (1e9, true), (8e9, true)] {
             assert_eq!(worth_starting(&cores, left, &group), worth, "{left}");
         }
-        // Zeros: the cores do 2 GB/s of them, each.
+        // Zeros: each core does 2 GB/s of them.
         assert!(!worth_starting(&Snapshot { core_rate: 2e9, ..cores }, 2e9, &group));
-        // Nothing is known of the cores yet: that waits for a block of 20 ms, not for one of 200 ms.
+        // The cores' rate is unknown: it is worth waiting for a block of 20 ms, not for one of 200 ms.
         let unmeasured = Snapshot { core_measured: false, ..cores };
         assert!(!worth_starting(&unmeasured, 8e9, &group));
         assert!(worth_starting(&Snapshot { oldest: 9e6, ..unmeasured }, 8e9, &group));
         assert!(worth_starting(&Snapshot { oldest: 1e9, ..unmeasured }, 1e9, &group));
-        // Nobody else is there.
+        // There is no other worker.
         assert!(worth_starting(&Snapshot { cores: 0, ..unmeasured }, 1.0, &group));
-        // A second device for much, and not for little.
+        // A second device is worth starting for much work, not for little.
         let beside = Snapshot { accelerator_rate: 3e9, ..cores };
         assert!(worth_starting(&beside, 24e9, &group) && !worth_starting(&beside, 2e9, &group));
     }

@@ -32,12 +32,13 @@ pub struct Pool(Arc<Inner>);
 struct Inner {
     shared: Arc<Shared>,
     plan: Plan,
-    /// The same pool in a process that was forked from the one that this was made in. (No lock is in the way that
-    /// another thread may have held when the process was forked.)
+    /// The same pool in a child process of the one in which this was made. (No lock is involved that another thread may
+    /// have
+    /// held at the fork.)
     child: OnceBox<Inner>,
 }
 
-/// What a pool is made of.
+/// The description from which a pool is made.
 #[derive(Clone)]
 struct Plan {
     cores: usize,
@@ -57,7 +58,7 @@ impl Plan {
             Some(memory) => MemoryBudget::fixed(memory),
             None => {
                 let max = self.max_memory.unwrap_or_else(|| memory::of_machine() / 2);
-                // What the cores need was settled with their number.
+                // The cores' part was settled with their number.
                 MemoryBudget::growing(own, self.cores as u64 + 1, max.max(own), memory::of_one_piece())
             }
         };
@@ -72,13 +73,13 @@ fn hardware() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// How many of so many CPU stations can help: 16, or four for each core.
+/// How many of `cores` CPU stations can help: at most 16, or four for each core.
 fn those_that_help(cores: usize) -> usize {
     if cores <= 16 { cores } else { cores.min(hardware().saturating_mul(4).max(16)) }
 }
 
 impl Inner {
-    /// The same pool, made anew in the child of a fork.
+    /// The same pool, built anew in the child of a fork.
     fn after_fork(&self) -> Inner {
         let cannot = || -> Make { Box::new(|| Err("not to be had in a process that was forked".to_owned())) };
         let makes =
@@ -112,8 +113,9 @@ impl Pool {
     /// The pool of this process.
     fn inner(&self) -> &Inner {
         let mut inner = &*self.0;
-        // To the end: among its ancestors a process may have one of its own number, but the last that used the pool is
-        // its parent, or itself.
+        // Follow the chain to its end: one of this process's ancestors may have had the same number, but the last
+        // process that
+        // used the pool is its parent or itself.
         while let Some(child) = inner.child.get() {
             inner = child;
         }
@@ -127,15 +129,16 @@ impl Pool {
         &self.inner().shared
     }
 
-    /// The pool of those who have none of their own: one CPU station for each core that the process may use. A child of
-    /// a fork has one of its own.
+    /// The pool for callers that have none of their own: one CPU station for each core that the process may use. A
+    /// child of a
+    /// fork gets its own.
     pub fn global() -> &'static Pool {
         // Not a `OnceLock`: its own lock could be held when the process is forked.
         static GLOBAL: OnceBox<Pool> = OnceBox::new();
         GLOBAL.get_or_init(|| Box::new(Pool::builder().build()))
     }
 
-    /// Chooses what a pool is made of.
+    /// Starts the description of a pool.
     pub fn builder() -> PoolBuilder {
         PoolBuilder {
             threads: None,
@@ -148,7 +151,7 @@ impl Pool {
         }
     }
 
-    /// Somebody who submits jobs.
+    /// A new client, which submits jobs.
     pub fn client(&self) -> Client {
         Client {
             pool: self.clone(),
@@ -164,18 +167,19 @@ impl Pool {
         Summary { stations: shared.reports(), memory: shared.budget.limit() }
     }
 
-    /// What the cores of this pool share: the one `S`, made when it is first asked for. It is not taken along by a
-    /// fork: another thread of the parent may have held a lock in it.
+    /// The one `S` that the cores of this pool share, made when it is first asked for. A fork does not take it along,
+    /// because
+    /// another thread of the parent may have held a lock in it.
     pub fn shared_value<S: Default + Send + Sync + 'static>(&self) -> Arc<S> {
         self.shared().values.get()
     }
 
-    /// How many CPU stations it has, or would have once there is work.
+    /// How many CPU stations it has, or will have once there is work.
     pub fn cores(&self) -> usize {
         self.0.plan.cores
     }
 
-    /// Whether it has, or would have, accelerators.
+    /// Whether it has accelerators, or will have once there is work.
     pub fn has_accelerators(&self) -> bool {
         self.0.plan.groups.iter().any(|group| !group.accepts.continuations())
     }
@@ -190,15 +194,17 @@ impl Pool {
         &self.shared().budget
     }
 
-    /// How many threads should read one long input, at the moment: one, until accelerators have been started.
+    /// How many threads should read one long input now: one, until accelerators have been started.
     pub fn readers(&self) -> usize {
         let Inner { shared, plan, .. } = self.inner();
         if plan.readers > 1 && shared.is_accelerated() { plan.readers } else { 1 }
     }
 
-    /// Says that an input is being read, of `bytes` bytes if that is known, until the answer is dropped. While more is
-    /// to come, accelerators take batches as large as they can; and how much is to come decides whether they are
-    /// started.
+    /// Announces that an input is being read, until the returned guard is dropped; `bytes` is its length if that is
+    /// known.
+    /// While more is to come, accelerators take batches as large as they can; and the amount still to come decides
+    /// whether
+    /// they are started.
     pub fn reading(&self, bytes: Option<u64>) -> Reading {
         self.shared().begin_reading(bytes);
         Reading { shared: Arc::clone(self.shared()), bytes }
@@ -225,26 +231,26 @@ impl fmt::Debug for Reading {
     }
 }
 
-/// Somebody who submits jobs to a pool: one stream, for example. What it submitted and nobody has begun is dropped with
-/// it.
+/// A submitter of jobs to a pool: one stream, for example. When it is dropped, those of its jobs that no station has
+/// begun are dropped too.
 #[derive(Debug)]
 pub struct Client {
     pool: Pool,
     submitter: Submitter,
-    /// How many permits it holds, together with its siblings.
+    /// How many permits it and its siblings hold.
     permits: Arc<AtomicUsize>,
-    /// Others see to it that its jobs are done with.
+    /// Another owner makes sure that its jobs are done.
     detached: bool,
 }
 
 impl Client {
-    /// Another client that shares this one's account of permits, but is cancelled by itself.
+    /// Another client that shares this one's account of permits but is cancelled separately.
     pub fn sibling(&self) -> Client {
         let (pool, submitter) = (self.pool.clone(), self.submitter.sibling());
         Client { pool, submitter, permits: Arc::clone(&self.permits), detached: false }
     }
 
-    /// Ends this client without cancelling what it submitted: somebody else has its [`Submitter`].
+    /// Ends this client without cancelling its jobs, because another owner has its [`Submitter`].
     pub fn detach(mut self) {
         self.detached = true;
     }
@@ -254,29 +260,29 @@ impl Client {
         &self.pool
     }
 
-    /// What puts the jobs on the queue.
+    /// The handle that puts its jobs on the queue.
     pub fn submitter(&self) -> &Submitter {
         &self.submitter
     }
 
-    /// A task to be submitted: [`Submitter::task`].
+    /// Prepares a task for submission: [`Submitter::task`].
     pub fn task<T: Task>(&self, task: T) -> Submission<'_, T> {
         self.submitter.task(task)
     }
 
-    /// Whether it was made before a fork, and this is the child: nobody would do what it submits, or has submitted. A
-    /// ticket's [`wait`](super::task::Ticket::wait) would never return, and even to drop tickets and permits is not
+    /// Whether it was made before a fork and this is the child, where no worker does what it submits or has submitted.
+    /// A ticket's [`wait`](super::task::Ticket::wait) would never return, and even to drop tickets and permits is not
     /// safe here, because another thread of the parent may have been about to answer: forget them.
     pub fn is_foreign(&self) -> bool {
         self.submitter.shared().is_foreign()
     }
 
-    /// Waits until `bytes` fit into the budget, or until this client holds no permit: so it always moves.
+    /// Waits until `bytes` fit into the budget, or until this client holds no permit, so it always makes progress.
     pub fn permit(&self, bytes: u64) -> Permit {
         self.submitter.shared().budget.permit(bytes, &self.permits)
     }
 
-    /// A permit for `bytes`, if one can be had at once.
+    /// A permit for `bytes`, if one is available at once.
     pub fn try_permit(&self, bytes: u64) -> Option<Permit> {
         self.submitter.shared().budget.try_permit(bytes, &self.permits)
     }
@@ -300,12 +306,12 @@ pub struct WorkerGroup {
 }
 
 impl WorkerGroup {
-    /// A group without members, for tasks of these classes, of which `expected` is expected.
+    /// A group without members for tasks of these classes, with `expected` performance.
     pub fn new(accepts: &'static [Class], expected: Expected) -> WorkerGroup {
         WorkerGroup { accepts: Accepts::Only(accepts), expected, at_once: false, held_bytes: 0, makes: Vec::new() }
     }
 
-    /// The group is started with the first job. (Otherwise when the work left is done sooner with it.)
+    /// Starts the group with the first job. (The default: when the work left is done sooner with it.)
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
         self
@@ -343,11 +349,12 @@ pub trait Accelerators {
     fn add_to(&self, builder: PoolBuilder) -> PoolBuilder;
 }
 
-/// The memory budget for each core: five blocks of 900 kB on their way and their results. More only fills memory; less
-/// lets a slow block hold the others up.
+/// The memory budget for each core: five blocks of 900 kB in flight and their results. More only fills memory; with
+/// less,
+/// a slow block holds the others up.
 const MEMORY_PER_CORE: u64 = 11 << 20;
 
-/// Chooses what a [`Pool`] is made of.
+/// The description of a [`Pool`] to be built.
 pub struct PoolBuilder {
     threads: Option<usize>,
     core_accepts: Accepts,
@@ -396,8 +403,9 @@ impl PoolBuilder {
         self
     }
 
-    /// The budget does not grow beyond this, whatever the pieces or the accelerators would need. By default half of the
-    /// memory of the machine, or of the container.
+    /// The budget does not grow beyond this, whatever the pieces or the accelerators need. The default is half of the
+    /// memory
+    /// of the machine or container.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = Some(bytes);
         self
@@ -409,7 +417,7 @@ impl PoolBuilder {
         self
     }
 
-    /// How many threads read and cut one long input: one keeps up with 2 GB/s and more.
+    /// How many threads read and cut one long input. One keeps up with 2 GB/s and more.
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers;
         self
@@ -417,7 +425,7 @@ impl PoolBuilder {
 
     /// Adds a station, which is started with the first job. `make` runs on the station's own thread.
     ///
-    /// A station that accepts [`Accepts::Only`] some classes is an accelerator: cores leave blocks to it that it does
+    /// A station that accepts [`Accepts::Only`] some classes is an accelerator: cores leave it the blocks that it does
     /// sooner.
     pub fn station(
         mut self,
@@ -430,7 +438,7 @@ impl PoolBuilder {
         self
     }
 
-    /// Adds all that `accelerators` consists of.
+    /// Adds all of these `accelerators`.
     pub fn accelerators(self, accelerators: &impl Accelerators) -> Self {
         accelerators.add_to(self)
     }

@@ -1,20 +1,20 @@
-//! Which process this is, at the cost of a load: it is asked with every `write`, however small, and the system call
-//! takes 0.24 us where it was measured.
+//! The number of this process, at the cost of a load: every `write`, however small, asks for it, and the system call
+//! was measured at 0.24 us.
 //!
-//! The number is in a page of memory that the kernel clears in the child of a fork (Linux 4.14, `MADV_WIPEONFORK`).
-//! Where such a page cannot be had, the system is asked each time.
+//! The number is in a page of memory that the kernel clears in the child of a fork (Linux 4.14, `MADV_WIPEONFORK`). If
+//! such a page is not available, the system is asked each time.
 #![allow(unsafe_code)]
 
 use once_cell::race::OnceBox;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The number of this process. None of its ancestors has the same.
+/// The number of this process, which differs from that of every ancestor.
 pub(super) fn number() -> u64 {
     // No lock: another thread could have held it when the process was forked.
     static PAGE: OnceBox<Option<&'static AtomicU64>> = OnceBox::new();
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let Some(page) = PAGE.get_or_init(|| Box::new(page())) else {
-        // The kernel's numbers, above ours.
+        // The kernel's process numbers, kept apart from ours by the top bit.
         return 1 << 63 | u64::from(std::process::id());
     };
     match page.load(Relaxed) {
@@ -26,7 +26,7 @@ pub(super) fn number() -> u64 {
     }
 }
 
-/// A page that is zero in every new process. It stays for good.
+/// A page that the kernel zeroes in every new process. It is never freed.
 #[cfg(target_os = "linux")]
 fn page() -> Option<&'static AtomicU64> {
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};

@@ -1,7 +1,7 @@
-//! The lock around the [`State`], and who is woken when it is given back.
+//! The lock around the [`State`], and the wake-ups after its release.
 //!
 //! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now.
-//! Threads are woken and started after the lock has been given back, or they would wait for it.
+//! Threads are woken and started after its release, or they would wait for it.
 
 use super::class::Class;
 use super::core::{Core, SharedValues};
@@ -19,49 +19,49 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Makes a station on its own thread, or says why it cannot be had.
+/// Makes a station on its own thread, or says why it is not available.
 pub(super) type Make = Box<dyn FnOnce() -> Result<Box<dyn Station>, String> + Send>;
 
-/// What the members of a group are made by, and what each holds.
+/// The makers of a group's members, and how many bytes each member holds.
 pub(super) struct GroupMakes {
     pub makes: Vec<Make>,
     pub held_bytes: u64,
 }
 
-/// What all threads of a pool share.
+/// State that all threads of a pool share.
 pub(crate) struct Shared {
-    /// What the cores share.
+    /// Values that the cores share.
     pub values: Arc<SharedValues>,
     pub budget: Arc<MemoryBudget>,
     inner: Mutex<Inner>,
-    /// By group, until it is started.
+    /// The makers of each group, until it is started.
     groups: Mutex<Vec<GroupMakes>>,
-    /// The core of the callers' own threads, if there was not one thread to be had. One caller at a time works.
+    /// The core that runs on callers' own threads if no thread could be started. One caller at a time works.
     pub(super) caller: Mutex<Option<CallerCore>>,
     began: Instant,
-    /// The process that made it.
+    /// The process that made the pool.
     process: u64,
 }
 
 /// What the lock guards.
 pub(super) struct Inner {
     pub state: State<Job>,
-    /// By worker.
+    /// Indexed by worker.
     handles: Vec<WorkerHandle>,
-    /// The free worker that looks again at that time.
+    /// The free worker that looks again, and when.
     watcher: Option<(Id, Duration)>,
     due: Due,
 }
 
-/// What is done as soon as the lock has been given back.
+/// Actions due once the lock has been released.
 #[derive(Default)]
 struct Due {
     wake: Vec<Arc<Condvar>>,
-    /// Cores that need a thread: their numbers among the workers and among the cores.
+    /// Cores that need a thread: their worker numbers and core numbers.
     cores: Vec<(Id, usize)>,
     /// Groups whose members need threads, and the number of the first member.
     groups: Vec<(usize, Id)>,
-    /// Something waits that nobody takes: this thread must do it.
+    /// A task waits that no worker takes, so this thread must do it.
     is_unserved: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct CallerCore {
     pub counters: Arc<Counters>,
 }
 
-/// The lock.
+/// Holds the lock.
 pub(super) type Guard<'a> = MutexGuard<'a, Inner>;
 
 impl Shared {
@@ -95,7 +95,8 @@ impl Shared {
     }
 
     /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
-    /// may have held it at the fork, and nobody would give it back.
+    /// may
+    /// have held it at the fork, and would never release it.
     pub fn is_foreign(&self) -> bool {
         self.process != process::number()
     }
@@ -113,7 +114,7 @@ impl Shared {
         self.began.elapsed()
     }
 
-    /// Changes the state, and has everything started that can start now.
+    /// Changes the state, and starts everything that can start now.
     pub(super) fn change<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<Job>, Duration) -> R) -> R {
         let mut inner = self.lock();
         let result = change(&mut inner.state, self.now());
@@ -122,7 +123,9 @@ impl Shared {
         result
     }
 
-    /// Assigns what can start now. No other place decides who is woken. `own` is the worker that asks: it is awake.
+    /// Assigns what can start now. This is the only place that decides which workers are woken. `own` is the calling
+    /// worker,
+    /// which is awake.
     pub(super) fn settle(&self, inner: &mut Inner, own: Option<Id>) {
         let (now, more) = (self.now(), self.budget.is_waited_for());
         let again = loop {
@@ -161,7 +164,7 @@ impl Shared {
         }
     }
 
-    /// Gives the lock back; then wakes who has an order and starts the threads that are needed.
+    /// Releases the lock; then wakes the workers that have orders and starts the threads that are needed.
     pub(super) fn unlock(self: &Arc<Self>, mut inner: Guard<'_>) {
         if inner.due.is_empty() {
             return;
@@ -193,7 +196,7 @@ impl Shared {
         }
     }
 
-    /// Starts a worker's thread, if one can be had. If not, the other workers do the work, or the caller does.
+    /// Starts a worker's thread, if possible. If not, the other workers or the caller do its work.
     fn spawn(self: &Arc<Self>, id: Id, make: Make) -> bool {
         let counters = Arc::clone(&self.lock().handles[id].counters);
         let (shared, own) = (Arc::clone(self), Arc::clone(&counters));
@@ -206,7 +209,7 @@ impl Shared {
         started
     }
 
-    /// Sleeps until a worker has an order, which it is given with the lock.
+    /// Sleeps until a worker has an order. Returns the order and the lock.
     pub(super) fn wait<'a>(self: &'a Arc<Self>, mut inner: Guard<'a>, id: Id) -> (Guard<'a>, Order<Job>) {
         loop {
             let was_woken = inner.state.is_waking(id);
@@ -236,13 +239,13 @@ impl Shared {
         }
     }
 
-    /// Puts a task on the queue. Waits only if there is not one worker: then the task is done here.
+    /// Puts a task on the queue. Waits only if there is no worker at all: then the task is done here.
     pub(super) fn submit(self: &Arc<Self>, job: Job, attributes: Attributes) {
         let more = self.budget.is_waited_for();
         self.change(|state, now| state.submit(now, job, attributes, more));
     }
 
-    /// An answer was wrong: whoever produced it is counted, and given no more work.
+    /// An answer was wrong: counts it for its producer, which gets no more work.
     pub(super) fn blame(self: &Arc<Self>, by: ProducedBy, reason: &str) {
         let Some(id) = by.blamed() else { return };
         let mut inner = self.lock();
@@ -252,29 +255,29 @@ impl Shared {
         self.unlock(inner);
     }
 
-    /// A core that may be wrong begins anew.
+    /// Gives a core that may be wrong fresh state.
     pub(super) fn renew(&self, by: ProducedBy) {
         if let Some(id) = by.worker {
             self.lock().state.renew(id);
         }
     }
 
-    /// The name of the worker that produced an output, as reports have it.
+    /// The name that reports use for the worker that produced an output.
     pub(super) fn name(&self, by: ProducedBy) -> String {
         by.worker.map_or_else(|| "a station".to_owned(), |id| self.lock().handles[id].counters.name())
     }
 
-    /// An input is being read.
+    /// Counts an input that is being read.
     pub fn begin_reading(&self, bytes: Option<u64>) {
         self.lock().state.begin_reading(bytes);
     }
 
-    /// It is being read no longer.
+    /// An input has been read to its end.
     pub fn end_reading(&self, bytes: Option<u64>) {
         self.lock().state.end_reading(bytes);
     }
 
-    /// Nobody submits any more: stations end when they have done what waits.
+    /// No more submissions come: stations end when the waiting tasks are done.
     pub fn close(self: &Arc<Self>) {
         self.change(|state, _| state.close());
     }
@@ -284,7 +287,7 @@ impl Shared {
         self.lock().state.is_accelerated()
     }
 
-    /// Whether there are accelerators for jobs of this class, started or not.
+    /// Whether there are accelerators for jobs of this class, running or not.
     pub fn has_accelerators_for(&self, class: Class) -> bool {
         self.lock().state.has_accelerators_for(class)
     }
@@ -292,7 +295,7 @@ impl Shared {
     pub fn reports(&self) -> Vec<StationReport> {
         let inner = self.lock();
         let report = |(id, handle): (Id, &WorkerHandle)| {
-            // A lane that is busy, or asleep, need not have seen yet that it gets no more work.
+            // A busy or sleeping lane may not have noticed yet that it gets no more work.
             handle.counters.report(inner.state.is_accelerator(id) && inner.state.is_distrusted(id))
         };
         inner.handles.iter().enumerate().map(report).collect()
@@ -300,7 +303,7 @@ impl Shared {
 }
 
 impl Inner {
-    /// The condvar and the counters of a new worker.
+    /// Adds the condvar and the counters of a new worker.
     pub fn add_handle(&mut self, id: Id) -> Arc<Counters> {
         let counters = Arc::new(Counters::new(id, self.state.is_accelerator(id)));
         debug_assert_eq!(id, self.handles.len());

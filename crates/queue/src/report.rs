@@ -1,4 +1,4 @@
-//! What the stations of a pool have done, and how fast they are.
+//! Reports of what the stations of a pool have done, and how fast they are.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -12,9 +12,9 @@ pub struct StationReport {
     pub name: String,
     /// Whether it is an accelerator, such as a lane of a GPU.
     pub accelerator: bool,
-    /// Blocks that it did, or began and passed on.
+    /// Blocks that it did, or began and forwarded.
     pub blocks: u64,
-    /// Blocks that other stations had begun and it finished.
+    /// Blocks that it finished after other stations had begun them.
     pub finished: u64,
     /// Bytes that went in: text when compressing, compressed bytes when decompressing.
     pub bytes_in: u64,
@@ -24,17 +24,17 @@ pub struct StationReport {
     pub busy: Duration,
     /// How long it waited for work.
     pub waited: Duration,
-    /// Blocks that it failed at and that a CPU core did in its place.
+    /// Blocks that it failed to do and that a CPU core did in its place.
     pub fallbacks: u64,
     /// Blocks of other stations that it verified.
     pub verified: u64,
     /// Blocks that it made and that another station found wrong. They were made again.
     pub wrong: u64,
-    /// What went wrong the last time that something did.
+    /// The reason for its latest failure.
     pub failure: Option<String>,
-    /// Why it was given no more work, if so.
+    /// Why it was given no more work, if that happened.
     pub retired: Option<String>,
-    /// What it was busy with, in words, if it says.
+    /// What it was busy with, in words, if it says so.
     pub details: Option<String>,
 }
 
@@ -42,16 +42,16 @@ pub struct StationReport {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// One entry for each station that was started, in the order of their start.
+    /// One entry for each station that was started, in the order of their starts.
     pub stations: Vec<StationReport>,
-    /// The most bytes that blocks on their way may take.
+    /// The memory limit for blocks in flight, in bytes.
     pub memory: u64,
 }
 
-/// The name of a station that its thread still makes.
+/// The name of a station that is still being made.
 const STARTING: &str = "starting";
 
-/// The counters of one station. The station's own thread writes them, anybody reads them.
+/// The counters of one station. The station's own thread writes them; any thread may read them.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// The station's number.
@@ -61,7 +61,7 @@ pub(crate) struct Counters {
     pub blocks: AtomicU64,
     pub finished: AtomicU64,
     pub bytes_in: AtomicU64,
-    /// Bytes of `bytes_in` whose job others go on with ([`Start::Later`](super::Start::Later)).
+    /// The part of `bytes_in` whose jobs other tasks continue ([`Start::Later`](super::Start::Later)).
     pub deferred: AtomicU64,
     pub bytes_out: AtomicU64,
     pub busy_ns: AtomicU64,
@@ -85,7 +85,7 @@ impl Counters {
         Counters { station, accelerator: accelerator.into(), ..Counters::default() }
     }
 
-    /// Counts a block that was done (or begun, if it was the `first_stage`).
+    /// Counts a block that was done (or begun, if this was its `first_stage`).
     pub fn count_output(&self, first_stage: bool, bytes_in: u64, bytes_out: u64) {
         if first_stage {
             self.blocks.fetch_add(1, Relaxed);
@@ -96,7 +96,7 @@ impl Counters {
         self.bytes_out.fetch_add(bytes_out, Relaxed);
     }
 
-    /// Counts a block that another station made and this one found wrong or right.
+    /// Counts a block of another station that this one has verified, whatever the outcome.
     pub fn count_verified(&self) {
         self.verified.fetch_add(1, Relaxed);
     }
@@ -107,19 +107,19 @@ impl Counters {
         self.set_failure(reason);
     }
 
-    /// Why the station gets no more work, if it or its device gave a wrong answer.
+    /// Why the station gets no more work after it or its device gave a wrong answer.
     pub fn why_distrusted(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let own = words.failure.clone().filter(|_| self.wrong.load(Relaxed) > 0);
         own.unwrap_or_else(|| "its device computed wrongly".to_owned())
     }
 
-    /// Others go on with a job of so many bytes.
+    /// Counts a job of `bytes` that other tasks continue.
     pub fn count_deferred(&self, bytes: u64) {
         self.deferred.fetch_add(bytes, Relaxed);
     }
 
-    /// Counts a batch's time.
+    /// Counts the time of a batch.
     pub fn count_time(&self, waited: Duration, busy: Duration) {
         self.waited_ns.fetch_add(waited.as_nanos() as u64, Relaxed);
         self.busy_ns.fetch_add(busy.as_nanos() as u64, Relaxed);
@@ -129,22 +129,22 @@ impl Counters {
         change(&mut self.words.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Keeps the station's name.
+    /// Records the station's name.
     pub fn set_name(&self, name: String) {
         self.words(|words| words.name = Some(name));
     }
 
-    /// Keeps what the station says about its work.
+    /// Records what the station says about its work.
     pub fn set_details(&self, details: String) {
         self.words(|words| words.details = Some(details));
     }
 
-    /// Keeps why a batch, or a part of it, was not done.
+    /// Records why a batch, or a part of it, was not done.
     pub fn set_failure(&self, reason: &str) {
         self.words(|words| words.failure = Some(reason.to_owned()));
     }
 
-    /// Keeps why the station was given no more work.
+    /// Records why the station was given no more work.
     pub fn set_retired(&self, reason: String) {
         self.words(|words| words.retired = Some(reason));
     }
@@ -155,7 +155,7 @@ impl Counters {
         words.name.clone().unwrap_or_else(|| STARTING.to_owned())
     }
 
-    /// The report. One that is `distrusted` gets no more work, even if its thread has not seen that yet.
+    /// The report. A `distrusted` station gets no more work, even if its thread has not noticed yet.
     pub fn report(&self, distrusted: bool) -> StationReport {
         let distrust = distrusted.then(|| self.why_distrusted());
         let Words { name, details, failure, retired } =

@@ -1,7 +1,7 @@
-//! The scheduler against machines that are not there: the real [`State`] and the real rule, with a simulated clock.
+//! Runs the scheduler against simulated machines: the real [`State`] and the real rule, with a simulated clock.
 //!
-//! A lane does a batch in a fixed time and a time for each byte; a core does one block. Nothing is lost or done twice
-//! in any of these, and each scenario says how long it may take.
+//! A lane takes a fixed time for a batch plus a time for each byte; a core does one block at a time. No scenario may
+//! lose a block or do it twice, and each says how long it may take.
 
 mod scenarios;
 
@@ -22,29 +22,29 @@ fn attributes(bytes: f64, continuation: bool, avoid: Option<Id>) -> Attributes {
     Attributes { class: (!continuation).then_some(CLASS), bytes: bytes as u64, avoid }
 }
 
-/// What is to be done with a block.
+/// A step of a block.
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Code(usize),
-    /// Verify what a worker made, which is wrong or not. It takes a quarter of the time.
+    /// Verify a worker's output, which is wrong or not. It takes a quarter of the time.
     Verify(usize, Id, bool),
-    /// Code it again.
+    /// Code the block again.
     Again(usize),
 }
 
-/// Lanes of one device.
+/// The lanes of one device.
 #[derive(Clone, Copy)]
 struct Gpu {
     lanes: usize,
-    /// Bytes a second, all lanes together.
+    /// Bytes a second of all lanes together.
     rate: f64,
     max_batch: usize,
-    /// Seconds until the lanes are there, or have failed to be.
+    /// Seconds until the lanes run, or have failed to start.
     start: f64,
     fails_to_start: bool,
-    /// Seconds after which every batch takes this long and then fails, for good.
+    /// The time in seconds from which every batch takes this long and then fails.
     hangs: Option<(f64, f64)>,
-    /// Seconds after which every block is wrong.
+    /// The time in seconds from which every block is wrong.
     lies_after: f64,
 }
 
@@ -78,12 +78,12 @@ impl Machine {
 struct Input {
     blocks: usize,
     block: f64,
-    /// Bytes a second at which it can be read.
+    /// Bytes a second at which the input can be read.
     read_rate: f64,
     announced: bool,
-    /// Blocks that may be on their way.
+    /// How many blocks may be in flight.
     window: usize,
-    /// Whether every block is verified by another worker than the one that made it.
+    /// Whether every block is verified by a worker other than its maker.
     verify: bool,
 }
 
@@ -96,14 +96,14 @@ impl Input {
 
 #[derive(Debug)]
 struct Outcome {
-    /// Seconds until the last block was done.
+    /// The time in seconds at which the last block was done.
     end: f64,
     by_cores: usize,
     by_gpus: usize,
     started_gpus: usize,
-    /// When the first of them was started.
+    /// When the first GPU was started.
     gpus_from: f64,
-    /// Blocks that were made again.
+    /// Blocks that were coded again.
     again: usize,
     /// Workers that have left.
     gone: usize,
@@ -114,11 +114,11 @@ enum Event {
     Arrive,
     Ready(Id),
     Done(Id),
-    /// A free worker looks again.
+    /// A free worker looks for work again.
     Look,
 }
 
-/// What an H200 does, fixed times included.
+/// The rate of an H200, fixed times included.
 const H200_RATE: f64 = 2.65e9;
 
 /// One station of the simulated machine.
@@ -143,14 +143,14 @@ struct World {
     by_cores: usize,
     started_gpus: usize,
     gpus_from: f64,
-    /// What each station holds.
+    /// The tasks that each station holds.
     held: Vec<Vec<Entry<Task>>>,
     finished: Vec<bool>,
     again: usize,
-    /// When a free worker looks again.
+    /// When a free worker looks for work again.
     look_at: f64,
     last_done: f64,
-    /// The reader waits for room.
+    /// The reader is waiting for room.
     blocked: bool,
 }
 
@@ -243,7 +243,7 @@ impl World {
         self.at(next, Event::Arrive);
     }
 
-    /// As `queue` does it: until nothing more can start.
+    /// Repeats the decision until nothing more can start, as `queue` does.
     fn settle(&mut self) {
         loop {
             let (clock, more) = (self.clock(), self.more_comes());
@@ -288,7 +288,7 @@ impl World {
         self.state.ready(id, station.gpu.map_or(1, |gpu| gpu.max_batch), u64::MAX);
     }
 
-    /// The last station for something goes on as a core.
+    /// The last station that takes some work goes on as a core.
     fn depart(&mut self, id: Id, failed: bool) {
         self.stations[id].gone = true;
         if self.state.depart(id, failed) {
@@ -361,7 +361,7 @@ fn run(machine: &Machine, input: Input) -> Outcome {
     World::new(machine, input).run()
 }
 
-/// Seconds that the cores alone take.
+/// How many seconds the cores alone take.
 fn cores_alone(machine: &Machine, input: Input) -> f64 {
     run(&Machine { gpus: Vec::new(), ..machine.clone() }, input).end
 }

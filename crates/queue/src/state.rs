@@ -1,7 +1,7 @@
-//! What the scheduler knows: the tasks that wait, the workers, what each of them has in hand and how fast it is.
+//! The scheduler's state: the waiting tasks, the workers, what each of them holds and how fast it is.
 //!
-//! [`State::next`] (`decide`) makes every decision, by the rule in [`policy`](super::policy). Nothing here has a lock,
-//! a clock or a thread: a test can run hours of work in a moment, and all orders of events of a small machine.
+//! [`State::next`] (`decide`) makes every decision, by the rule in [`policy`](super::policy). The state has no lock,
+//! clock or thread, so a test can run hours of work in a moment, and all orders of events of a small machine.
 
 use super::class::{Accepts, Class};
 use super::entry::{Attributes, Entry, Id};
@@ -24,7 +24,7 @@ pub(super) struct GroupPlan {
     pub accepts: Accepts,
     pub members: usize,
     pub expected: Expected,
-    /// With the first task, however little work there is.
+    /// Start it with the first task, however little work there is.
     pub at_once: bool,
     pub started: bool,
 }
@@ -32,15 +32,15 @@ pub(super) struct GroupPlan {
 pub(super) struct State<J> {
     pub(super) classes: Vec<ClassQueue<J>>,
     pub(super) continuations: VecDeque<Entry<J>>,
-    /// How many tasks wait.
+    /// How many tasks are waiting.
     pub(super) waiting: usize,
     pub(super) workers: Vec<WorkerState<J>>,
-    /// The workers that are free; at the end the one that was busy last, whose caches are warm.
+    /// The free workers. The last one was busy most recently, so its caches are warm.
     pub(super) free: Vec<Id>,
     pub(super) groups: Vec<GroupPlan>,
-    /// Groups that are to be started, in their order.
+    /// Groups due to be started, in order.
     pub(super) due_groups: VecDeque<usize>,
-    /// Cores that can still be started, and what cores accept.
+    /// How many cores can still be started, and what cores accept.
     pub(super) unstarted_cores: usize,
     pub(super) started_cores: usize,
     pub(super) core_accepts: Accepts,
@@ -50,8 +50,9 @@ pub(super) struct State<J> {
     pub(super) closed: bool,
     /// A free worker may have to leave.
     pub(super) look_for_leavers: bool,
-    /// Cores that sleep and are being woken. Not more than there are hardware threads: each of them looks for the next
-    /// when it comes, and those that are awake take what waits meanwhile.
+    /// Sleeping cores that are being woken. They are at most as many as hardware threads: each looks for the next task
+    /// when it
+    /// wakes, and the cores that are awake take waiting tasks meanwhile.
     pub(super) waking: usize,
 }
 
@@ -81,7 +82,7 @@ impl<J> State<J> {
         self.groups.push(group);
     }
 
-    /// An input is being read, of so many bytes if that is known.
+    /// An input is being read; `bytes` is its length if that is known.
     pub fn begin_reading(&mut self, bytes: Option<u64>) {
         self.forget_if_idle();
         self.inputs.begin(bytes);
@@ -91,7 +92,7 @@ impl<J> State<J> {
         self.inputs.end(bytes);
     }
 
-    /// If nothing waits and nobody is busy, the inputs so far say nothing of those to come.
+    /// If no task waits and no worker is busy, the inputs so far say nothing of those to come.
     fn forget_if_idle(&mut self) {
         if self.waiting == 0 && !self.workers.iter().any(|worker| matches!(worker.life, Life::Busy(_))) {
             self.inputs.forget();
@@ -117,7 +118,7 @@ impl<J> State<J> {
         self.choose_groups(now, class, more);
     }
 
-    /// The number of a class in this pool. It gets one with its first task.
+    /// The number of a class in this pool, assigned with its first task.
     pub(super) fn index_of(&mut self, class: Class) -> usize {
         let found = self.classes.iter().position(|queue| queue.class == class);
         found.unwrap_or_else(|| {
@@ -127,25 +128,25 @@ impl<J> State<J> {
         })
     }
 
-    /// A core is added that is being started. Returns its number among the workers and among the cores.
+    /// Adds a core that is being started. Returns its number among the workers and among the cores.
     pub(super) fn add_core(&mut self, now: Duration) -> (Id, usize) {
         let number = self.started_cores;
         self.started_cores += 1;
         (self.add_worker(now, false, self.core_accepts, None), number)
     }
 
-    /// The members of a group are added, which are being started. Returns the number of the first.
+    /// Adds the members of a group, which are being started. Returns the number of the first.
     pub(super) fn add_members(&mut self, now: Duration, group: usize) -> Id {
         let GroupPlan { accepts, members, .. } = self.groups[group];
         let first = self.workers.len();
         for _ in 0..members {
-            // A station that takes continuations is a core to the rule.
+            // The rule treats a station that takes continuations as a core.
             self.add_worker(now, !accepts.continuations(), accepts, Some(group));
         }
         first
     }
 
-    /// A core is added for the callers' own threads. It is gone until one of them [works](Self::join).
+    /// Adds a core for the callers' own threads. It is gone until one of them [works](Self::join).
     pub fn add_caller(&mut self, now: Duration) -> Id {
         let id = self.add_worker(now, false, Accepts::Everything, None);
         self.workers[id].life = Life::Gone;
@@ -170,7 +171,7 @@ impl<J> State<J> {
         self.workers.len() - 1
     }
 
-    /// A worker has started. It takes so many tasks at once, and so many bytes if that is more than one task.
+    /// A worker has started. It takes `max_batch` tasks at once, and `max_bytes` bytes if that is more than one task.
     pub fn ready(&mut self, id: Id, max_batch: usize, max_bytes: u64) {
         let worker = &mut self.workers[id];
         (worker.max_batch, worker.max_bytes) = (max_batch.max(1), max_bytes);
@@ -183,7 +184,7 @@ impl<J> State<J> {
         self.set_free(id);
     }
 
-    /// A caller's thread works no more.
+    /// A caller's thread has stopped working.
     pub fn leave(&mut self, id: Id) {
         self.set_life(id, Life::Gone);
     }
@@ -203,8 +204,9 @@ impl<J> State<J> {
         self.workers[id].life = life;
     }
 
-    /// A worker comes for its order. Without one it may sleep. With one that it was woken for, others may be woken now:
-    /// ask [`next`](Self::next) again.
+    /// A worker fetches its order; without one it may sleep. If it was woken for this order, others may be woken now:
+    /// ask
+    /// [`next`](Self::next) again.
     pub fn take_order(&mut self, now: Duration, id: Id) -> Option<Order<J>> {
         let worker = &mut self.workers[id];
         self.waking -= usize::from(std::mem::take(&mut worker.waking));
@@ -215,9 +217,11 @@ impl<J> State<J> {
         worker.order.take()
     }
 
-    /// A worker is done with its order. It did so many bytes of it itself, or `deferred` some of them to others: then
-    /// the time it took says nothing. What it could not do is `handed` to the cores. A worker that `leaves` is given no
-    /// more work.
+    /// A worker has finished its order. `did` is how many bytes it did itself and how many of these it `deferred` to
+    /// others; if
+    /// it deferred some, its time says nothing of its rate. `handed` is what it could not do, which cores take over. A
+    /// worker
+    /// that `leaves` is given no more work.
     pub fn finish(&mut self, now: Duration, id: Id, did: (u64, u64), handed: Vec<Entry<J>>, leaves: bool) {
         let (bytes, deferred) = did;
         let worker = &mut self.workers[id];
@@ -236,8 +240,9 @@ impl<J> State<J> {
         if leaves { self.set_life(id, Life::Leaving) } else { self.set_free(id) }
     }
 
-    /// A worker's thread ends: it `failed`, or was told to leave. Returns whether it must go on as a core, because
-    /// there is work that nobody else takes. What was left to it becomes the cores' work.
+    /// A worker's thread ends because it `failed` or was ordered to leave. Returns whether it must go on as a core
+    /// because
+    /// some work has no other worker. Tasks that were left to it become the cores' work.
     pub fn depart(&mut self, id: Id, failed: bool) -> bool {
         self.set_life(id, Life::Gone);
         for class in 0..self.classes.len() {
@@ -258,7 +263,7 @@ impl<J> State<J> {
         goes_on
     }
 
-    /// There was no thread for a worker. If it was a core, there is none for others.
+    /// No thread could be started for a worker. If it was a core, no other core is started either.
     pub fn not_started(&mut self, id: Id) {
         if self.workers[id].group.is_none() {
             self.unstarted_cores = 0;
@@ -266,7 +271,7 @@ impl<J> State<J> {
         self.depart(id, false);
     }
 
-    /// The worker that failed goes on as a core: as one of many, if more can be started.
+    /// A failed worker goes on as a core: as one of many, if more can be started.
     fn go_on_as_core(&mut self, id: Id) {
         let many = self.unstarted_cores > 0 && self.core_accepts.continuations();
         let accepts = if many { self.core_accepts } else { Accepts::Everything };
@@ -278,8 +283,9 @@ impl<J> State<J> {
         self.set_free(id);
     }
 
-    /// A worker gave a wrong answer: no more work for it, nor for others of its device. A core without which there
-    /// would be less than two begins anew instead.
+    /// A worker gave a wrong answer: it and the others of its device get no more work. If fewer than two cores would
+    /// remain, a
+    /// core starts with fresh state instead.
     pub fn blame(&mut self, id: Id) {
         match self.workers[id].group {
             Some(group) => self.distrust_group(group),
@@ -288,7 +294,7 @@ impl<J> State<J> {
         self.look_for_leavers = true;
     }
 
-    /// A new core does what this one is told next: what it keeps may be wrong, and it is not known yet whether it is.
+    /// The next order of this core is done with fresh state: its old state may be wrong, which is not known yet.
     pub fn renew(&mut self, id: Id) {
         self.workers[id].fresh = true;
     }
@@ -298,12 +304,12 @@ impl<J> State<J> {
         members.for_each(|worker| worker.distrusted = true);
     }
 
-    /// Whether there is a worker of this number.
+    /// Whether there is a worker with this number.
     pub fn has(&self, id: Id) -> bool {
         id < self.workers.len()
     }
 
-    /// Whether it sleeps and has been called for an order.
+    /// Whether it sleeps and is being woken for an order.
     pub fn is_waking(&self, id: Id) -> bool {
         self.workers[id].waking
     }
@@ -316,7 +322,7 @@ impl<J> State<J> {
         self.workers[id].accelerator
     }
 
-    /// Nobody submits any more.
+    /// No more submissions come.
     pub fn close(&mut self) {
         self.closed = true;
         self.look_for_leavers = true;
@@ -327,34 +333,35 @@ impl<J> State<J> {
         self.groups.is_empty() || self.groups.iter().any(|group| group.started)
     }
 
-    /// Whether there are accelerators for a class, started or not.
+    /// Whether there are accelerators for a class, running or not.
     pub fn has_accelerators_for(&self, class: Class) -> bool {
         let takes = |accepts: Accepts| !accepts.continuations() && accepts.class(class);
         self.groups.iter().any(|group| !group.started && takes(group.accepts))
             || self.workers.iter().any(|worker| !worker.is_gone() && takes(worker.accepts))
     }
 
-    /// Whether cores leave a class to accelerators of which there are none any more. Then its tasks are continuations,
-    /// as if an accelerator had declined them: all cores do them, and not one alone.
+    /// Whether cores leave a class to accelerators that no longer exist. Its tasks are then continuations, as if an
+    /// accelerator
+    /// had declined them, so that all cores do them and not just one.
     fn is_left_to_cores(&self, class: usize) -> bool {
         let by_cores = !self.core_accepts.class(self.classes[class].class) && self.has_finisher();
         by_cores && !self.may_come(class) && !self.is_served(class)
     }
 
-    /// Whether the next task of a class can start accelerators for it. Tasks that wait cannot.
+    /// Whether the next task of a class can start accelerators for it. Only an arriving task can; waiting ones cannot.
     fn may_come(&self, class: usize) -> bool {
         let is_for = |group: &GroupPlan| !group.started && group.accepts.class(self.classes[class].class);
         self.classes[class].entries.is_empty() && self.groups.iter().any(is_for)
     }
 
-    /// Whether somebody takes tasks of this class that nobody has begun, or can be started to.
+    /// Whether a worker that runs or can be started takes unbegun tasks of this class.
     pub(super) fn is_served(&self, class: usize) -> bool {
         let class = self.classes[class].class;
         let takes = |worker: &WorkerState<J>| !worker.is_gone() && worker.accepts.class(class);
         self.unstarted_cores > 0 && self.core_accepts.class(class) || self.workers.iter().any(takes)
     }
 
-    /// Whether somebody takes continuations, or can be started to.
+    /// Whether a worker that runs or can be started takes continuations.
     pub fn has_finisher(&self) -> bool {
         self.unstarted_finishers() > 0 || self.workers.iter().any(Self::is_finisher)
     }
@@ -367,23 +374,23 @@ impl<J> State<J> {
         if self.core_accepts.continuations() { self.unstarted_cores } else { 0 }
     }
 
-    /// How many others than this worker take continuations, or can be started to.
+    /// How many workers other than this one take continuations, including those that can be started.
     pub(super) fn other_finishers(&self, id: Id) -> usize {
         let is_other = |(other, worker): &(Id, &WorkerState<J>)| *other != id && Self::is_finisher(worker);
         self.workers.iter().enumerate().filter(is_other).count() + self.unstarted_finishers()
     }
 
-    /// Whether something waits that nobody takes, nor can be started to: the caller's own thread must do it.
+    /// Whether a task waits that no worker takes and none can be started for: the caller's own thread must do it.
     pub fn is_unserved(&self) -> bool {
         let class = |(class, queue): (usize, &ClassQueue<J>)| !queue.entries.is_empty() && !self.is_served(class);
         self.waiting > 0
             && (!self.continuations.is_empty() && !self.has_finisher() || self.classes.iter().enumerate().any(class))
     }
 
-    /// After a departure: whether work has lost its last worker, so that this thread must go on as a core.
+    /// After a departure: whether some work has lost its last worker, so that this thread must go on as a core.
     fn is_short(&self) -> bool {
         let unserved = |class: usize| !self.is_served(class) && !self.is_left_to_cores(class) && !self.may_come(class);
-        // A core that has not been started yet may have no thread.
+        // For a core that has not been started yet there may be no thread.
         let finished = self.workers.iter().any(Self::is_finisher);
         !self.continuations.is_empty() && !finished || (0..self.classes.len()).any(unserved)
     }

@@ -1,5 +1,6 @@
-//! Who is told what, a step at a time: jobs that avoid a core, classes that cores leave to accelerators, stations that
-//! leave, pools that live long.
+//! Tests which worker gets which order, a step at a time: jobs that avoid a core, classes that cores leave to
+//! accelerators,
+//! stations that leave, pools that live long.
 
 use super::class::{Accepts, Class};
 use super::decide::Step;
@@ -16,7 +17,7 @@ fn task(bytes: f64, continuation: bool) -> Attributes {
     Attributes { class: (!continuation).then_some(CLASS), bytes: bytes as u64, avoid: None }
 }
 
-/// Lets everything start that can. Returns who was assigned what, and lists the steps that need a thread.
+/// Starts everything that can start. Returns which worker was assigned what, and the steps that need a thread.
 fn settle(state: &mut State<u32>, now: Duration) -> (Vec<(Id, Vec<u32>)>, Vec<Step>) {
     let (mut assigned, mut starts) = (Vec::new(), Vec::new());
     loop {
@@ -35,7 +36,7 @@ fn settle(state: &mut State<u32>, now: Duration) -> (Vec<(Id, Vec<u32>)>, Vec<St
     }
 }
 
-/// Starts the cores that are needed, and lets everything start.
+/// Starts the cores that are needed, and everything that can start.
 fn settle_all(state: &mut State<u32>, now: Duration) -> Vec<(Id, Vec<u32>)> {
     let (mut all, mut starts) = settle(state, now);
     while !starts.is_empty() {
@@ -57,7 +58,7 @@ fn done(state: &mut State<u32>, now: Duration, id: Id) {
 
 const NOW: Duration = Duration::ZERO;
 
-/// A continuation that avoids a core is for another one, as long as there is one or one can be started.
+/// Another core takes a continuation that avoids one, as long as there is another or one can be started.
 #[test]
 fn a_core_that_is_avoided() {
     let mut state = State::new(2, Accepts::Everything, 2);
@@ -65,10 +66,10 @@ fn a_core_that_is_avoided() {
     state.submit(NOW, 0, task(BLOCK, false), false);
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![0])]);
     done(&mut state, NOW, 0);
-    // The other one is started, though the first is free.
+    // A second core is started, though the first is free.
     state.submit(NOW, 1, avoiding(0), false);
     assert_eq!(settle_all(&mut state, NOW), [(1, vec![1])]);
-    // It waits for the other one, whatever else there is.
+    // The job waits for the second core, whatever else is waiting.
     state.submit(NOW, 2, avoiding(0), false);
     state.submit(NOW, 3, task(BLOCK, false), false);
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![3])]);
@@ -76,7 +77,7 @@ fn a_core_that_is_avoided() {
     assert_eq!(settle_all(&mut state, NOW), []);
     done(&mut state, NOW, 1);
     assert_eq!(settle_all(&mut state, NOW), [(1, vec![2])]);
-    // The other one leaves.
+    // The second core leaves.
     state.submit(NOW, 4, avoiding(0), false);
     assert_eq!(settle_all(&mut state, NOW), []);
     state.finish(NOW, 1, (1, 0), Vec::new(), true);
@@ -84,7 +85,7 @@ fn a_core_that_is_avoided() {
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![4])]);
 }
 
-/// There is no thread for another core.
+/// There is no thread for a second core.
 #[test]
 fn a_core_that_is_avoided_and_alone() {
     let mut state = State::new(2, Accepts::Everything, 2);
@@ -97,7 +98,7 @@ fn a_core_that_is_avoided_and_alone() {
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
 }
 
-/// Of three cores that are blamed together one leaves, and two begin anew.
+/// Three cores are blamed together: one leaves, and two start with fresh state.
 #[test]
 fn cores_that_were_wrong() {
     let mut state = State::new(3, Accepts::Everything, 3);
@@ -117,7 +118,8 @@ fn cores_that_were_wrong() {
 /// A class that cores leave to accelerators.
 const LANES: Class = Class::new("lanes", 1e9);
 
-/// Two cores that leave it to groups of one lane each, which accept these classes and are started at once, or not.
+/// Two cores that leave the class to groups of one lane each, which accept these classes and are started at once or
+/// not.
 fn left_to(groups: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     let mut state = State::new(2, Accepts::AllBut(&[LANES]), 2);
     for &(classes, at_once) in groups {
@@ -128,7 +130,7 @@ fn left_to(groups: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     (state, Attributes { class: Some(LANES), ..task(BLOCK, false) })
 }
 
-/// What cores leave to accelerators is theirs when the last accelerator is gone, and not one station's alone.
+/// When the last accelerator is gone, all cores do what was left to accelerators, and not just one station.
 #[test]
 fn a_class_without_accelerators() {
     let (mut state, of_lanes) = left_to(&[(&[LANES], true)]);
@@ -148,7 +150,7 @@ fn a_class_without_accelerators() {
     assert_eq!(settle_all(&mut state, NOW), [(1, vec![2])]);
     state.submit(NOW, 3, of_lanes, false);
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![3])]);
-    // The last cores leave, too: then one goes on.
+    // When the last cores leave too, one goes on.
     state.submit(NOW, 4, of_lanes, false);
     state.finish(NOW, 0, (1, 0), Vec::new(), true);
     assert!(!state.depart(0, true));
@@ -157,7 +159,7 @@ fn a_class_without_accelerators() {
     assert_eq!(settle_all(&mut state, NOW), [(1, vec![4])]);
 }
 
-/// The same if no core has been started: some are, and each job that follows is for all of them.
+/// The same if no core has been started: some are started, and later jobs are for all of them.
 #[test]
 fn a_class_whose_accelerators_do_not_start() {
     let (mut state, of_lanes) = left_to(&[(&[LANES], true)]);
@@ -176,7 +178,7 @@ fn a_class_whose_accelerators_do_not_start() {
     assert!(!state.is_unserved());
 }
 
-/// Jobs do not wait for accelerators that only another job would start.
+/// Jobs do not wait for accelerators that only a further job would start.
 #[test]
 fn a_group_that_was_not_worth_its_start() {
     let (mut state, of_lanes) = left_to(&[(&[LANES, CLASS], true), (&[LANES, CLASS], false)]);
@@ -189,12 +191,12 @@ fn a_group_that_was_not_worth_its_start() {
     assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
     assert!(!state.depart(0, true));
     assert_eq!(settle(&mut state, NOW), (vec![(1, vec![2])], vec![Step::StartCore(2, 1)]));
-    // The next one starts the other group.
+    // The next job starts the other group.
     state.submit(NOW, 3, of_lanes, false);
     assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartGroup(1, 3)]));
 }
 
-/// Without cores, and without an accelerator for a class, a caller does it.
+/// Without cores and without an accelerator for a class, a caller does the work.
 #[test]
 fn a_caller_works() {
     let mut state = State::new(0, Accepts::Everything, 1);
@@ -211,7 +213,7 @@ fn a_caller_works() {
     assert!(settle_all(&mut state, NOW).is_empty() && state.is_unserved());
 }
 
-/// When the queue closes, what waits is done, and then all leave.
+/// When the queue closes, the waiting tasks are done, and then all workers leave.
 #[test]
 fn a_queue_that_closes() {
     let mut state = State::new(1, Accepts::Everything, 1);
@@ -226,7 +228,7 @@ fn a_queue_that_closes() {
     assert!(!state.depart(0, false));
 }
 
-/// What a pool did before says nothing of what it is to do now.
+/// What a pool did before does not influence what it does now.
 #[test]
 fn a_pool_that_lives_long() {
     let mut state = State::new(1, Accepts::Everything, 1);
@@ -236,7 +238,7 @@ fn a_pool_that_lives_long() {
     let finish = |state: &mut State<u32>, seconds: u64| {
         state.finish(Duration::from_millis(seconds * 1000 + 140), 0, (7_000_000, 0), Vec::new(), false);
     };
-    // Hours of blocks that come one at a time, then two at once.
+    // For hours, blocks come one at a time; then two at once.
     for hour in 0..100 {
         let now = Duration::from_secs(hour * 3600);
         state.submit(now, 0, task(7e6, false), false);
@@ -251,7 +253,7 @@ fn a_pool_that_lives_long() {
     finish(&mut state, 400_000);
     assert_eq!(settle(&mut state, Duration::from_secs(400_001)).0, [(0, vec![2])]);
     finish(&mut state, 400_001);
-    // Something long that was announced.
+    // A long input is announced.
     state.begin_reading(Some(4_000_000_000));
     let later = Duration::from_secs(400_002);
     state.submit(later, 3, task(7e6, false), false);
@@ -260,7 +262,7 @@ fn a_pool_that_lives_long() {
     assert_eq!(settle(&mut state, later), (vec![], vec![Step::StartGroup(0, 1)]));
 }
 
-/// As many cores are started as tasks wait for one; where there is no thread for one, no other is asked for.
+/// As many cores are started as tasks need one; if no thread is available for one, no other is asked for.
 #[test]
 fn cores_that_are_started() {
     let mut state = State::new(4, Accepts::Everything, 4);
@@ -275,7 +277,7 @@ fn cores_that_are_started() {
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
 }
 
-/// A lane gave a wrong answer: the others of its device, which are free, leave too.
+/// A lane gives a wrong answer: the free lanes of its device leave too.
 #[test]
 fn lanes_of_a_device_that_was_wrong() {
     let mut state = State::new(1, Accepts::Everything, 1);

@@ -1,4 +1,4 @@
-//! Who does the work.
+//! The workers' interface.
 
 use super::core::Core;
 use super::job::Job;
@@ -7,7 +7,7 @@ use std::fmt;
 /// A worker: a CPU core ([`Core`](super::Core)), a lane of a GPU, or a fake in a test.
 ///
 /// A station runs on a thread of its own, which takes jobs from the queue and calls [`work`](Station::work). It never
-/// waits for anything but the queue (and its own device), so nothing locks up.
+/// waits for anything but the queue (and its own device), so there is no deadlock.
 pub trait Station: Send {
     /// A short name for reports, such as `cpu 3` or `gpu 0 lane 1`.
     fn name(&self) -> String;
@@ -17,7 +17,7 @@ pub trait Station: Send {
         1
     }
 
-    /// How many bytes of jobs it should be given at once, if more than one job.
+    /// How many bytes of jobs it should get at once, if that is more than one job.
     fn max_bytes(&self) -> u64 {
         u64::MAX
     }
@@ -27,8 +27,9 @@ pub trait Station: Send {
         None
     }
 
-    /// When it retires: whether all of its [`WorkerGroup`](super::WorkerGroup) must, because their device computes
-    /// wrongly.
+    /// Asked when it retires: whether its whole [`WorkerGroup`](super::WorkerGroup) must retire because their device
+    /// computes
+    /// wrong results.
     fn ends_group(&self) -> bool {
         false
     }
@@ -36,12 +37,12 @@ pub trait Station: Send {
     /// Does a batch, in any order: completes each job, forwards it, or declines it.
     ///
     /// # Errors
-    /// If it could not do all of its batch. Whatever happens (an error, a panic, silence), a CPU core does the jobs
-    /// that are still open, and they are counted as fallbacks.
+    /// It could not do all of its batch. Whatever happens (an error, a panic, a job left open), a CPU core does the
+    /// jobs that are still open, and they are counted as fallbacks.
     fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError>;
 }
 
-/// A station could not do (all of) its batch.
+/// A station could not do its batch, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StationError {
     /// What happened, for the user.
@@ -58,7 +59,7 @@ impl fmt::Display for StationError {
 
 impl std::error::Error for StationError {}
 
-/// A core as a station: it runs each job as the task says.
+/// A core as a station: each task says how a core runs it.
 impl Station for Core {
     fn name(&self) -> String {
         format!("cpu {}", self.number())

@@ -1,4 +1,4 @@
-//! Who puts tasks on a pool's queue.
+//! Putting tasks on a pool's queue.
 
 use super::class::Class;
 use super::entry::Attributes;
@@ -31,29 +31,31 @@ impl Submitter {
         &self.shared
     }
 
-    /// Another one of the same pool and process, which is cancelled by itself.
+    /// Another submitter of the same pool and process, which is cancelled separately.
     pub(super) fn sibling(&self) -> Self {
         Submitter::new(&self.shared)
     }
 
-    /// A task to be submitted. Without a [class](Submission::class) it is a continuation: only cores take it, and
-    /// before all tasks that have a class.
+    /// Prepares a task for submission. Without a [class](Submission::class) it is a continuation: only cores take it,
+    /// before
+    /// all tasks that have a class.
     pub fn task<T: Task>(&self, task: T) -> Submission<'_, T> {
         Submission { submitter: self, task, class: None, avoid: None, verification: false }
     }
 
-    /// Counts an output that has been found wrong. Its producer gets no more work; a core without which there would be
-    /// less than two begins anew instead. If an accelerator did a part of it, the accelerator is blamed.
+    /// Counts an output that has been found wrong. Its producer gets no more work; if fewer than two cores would
+    /// remain, a core
+    /// starts with fresh state instead. If an accelerator did a part of the output, the accelerator is blamed.
     pub fn blame(&self, by: ProducedBy, reason: &str) {
         self.shared.blame(by, reason);
     }
 
-    /// Lets the core that gave an output begin anew, without blaming it: it may have been wrong, or not.
+    /// Gives the core that produced an output fresh state, without blaming it: it may have been wrong or not.
     pub fn renew(&self, by: ProducedBy) {
         self.shared.renew(by);
     }
 
-    /// The name of the worker that produced an output, as reports have it.
+    /// The name that reports use for the worker that produced an output.
     pub fn name(&self, by: ProducedBy) -> String {
         self.shared.name(by)
     }
@@ -69,7 +71,7 @@ impl Submitter {
     }
 }
 
-/// A task and how it is to be done ([`Submitter::task`]).
+/// A task and how to do it ([`Submitter::task`]).
 #[derive(Debug)]
 #[must_use = "it is on the queue only when it has been submitted"]
 pub struct Submission<'a, T> {
@@ -81,22 +83,22 @@ pub struct Submission<'a, T> {
 }
 
 impl<T: Task> Submission<'_, T> {
-    /// Stations may take it that accept this class. `bytes` of input is how much work it is.
+    /// Lets stations take it that accept this class. `bytes` of input is the amount of work.
     pub fn class(self, class: Class, bytes: u64) -> Self {
         Submission { class: Some((class, bytes)), ..self }
     }
 
-    /// A continuation is not done by the core that produced this, if there is another.
+    /// Keeps a continuation from the core that produced this, if there is another.
     pub fn avoiding(self, by: ProducedBy) -> Self {
         Submission { avoid: by.worker, ..self }
     }
 
-    /// It checks what another worker made, and is counted as that.
+    /// Marks it as a check of another worker's output, and has it counted as one.
     pub fn verification(self) -> Self {
         Submission { verification: true, ..self }
     }
 
-    /// Puts it on the queue. Returns at once, unless there is not one station: then it is done here.
+    /// Puts it on the queue. Returns at once, unless there is no station at all: then the task is done here.
     pub fn submit(self) -> Ticket<T::Output> {
         let Submission { submitter, task, class, avoid, verification } = self;
         let (node, ticket) = Node::with_ticket(task);
@@ -104,8 +106,9 @@ impl<T: Task> Submission<'_, T> {
         ticket
     }
 
-    /// Puts it on the queue and has `then` called with the output on the station's thread. It must not block, nor
-    /// panic. It gets the task back, and who did it.
+    /// Puts it on the queue. `then` is called on the station's thread with the task, the output and the producer; it
+    /// must not
+    /// block or panic.
     pub fn submit_then(self, then: impl FnOnce(T, Result<T::Output>, ProducedBy) + Send + 'static) {
         let Submission { submitter, task, class, avoid, verification } = self;
         submitter.send(Node::with_call(task, then), class, avoid, verification);

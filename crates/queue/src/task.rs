@@ -1,5 +1,6 @@
-//! A task, and where its output goes. The task's type fixes the output's, so no station can complete another task than
-//! the one that it was given.
+//! A task, and where its output goes. The task's type fixes the output's type, so a station cannot answer a task with
+//! the
+//! output of another kind of task.
 
 use super::core::Core;
 use super::produced_by::ProducedBy;
@@ -10,36 +11,37 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A piece of work. Any type may be one; no list of them exists.
+/// A piece of work. Any type may be one; there is no central list of them.
 ///
 /// A task knows how a core runs it. Accelerators read tasks of the classes that they accept
 /// ([`Job::of`](super::Job::of)). Workers only read a task, so one that fails has lost nothing: a core runs the same
 /// task again.
 pub trait Task: Send + Sized + 'static {
-    /// What it gives.
+    /// The output.
     type Output: Send + 'static;
 
     /// Does all of it on a core.
     fn run(&self, core: &mut Core) -> Self::Output;
 
     /// Begins it on a core. A task that many cores should share returns [`Start::Later`]: it submits other tasks, and
-    /// the last of these fulfils the duty.
+    /// the last
+    /// of these fulfils the duty.
     fn start(&self, core: &mut Core) -> Start<Self::Output> {
         Start::Done(self.run(core))
     }
 
-    /// How many bytes came out, for reports.
+    /// The number of bytes that came out, for reports.
     fn bytes_out(output: &Self::Output) -> u64 {
         let _ = output;
         0
     }
 }
 
-/// How a task began on a core.
+/// The outcome of beginning a task on a core.
 pub enum Start<O> {
-    /// It is done.
+    /// The task is done.
     Done(O),
-    /// Other tasks go on with it: this is called with the duty to give the output.
+    /// Other tasks continue it: this function is called with the duty to give the output.
     Later(Box<dyn FnOnce(Duty<O>) + Send>),
 }
 
@@ -49,7 +51,7 @@ impl<O> fmt::Debug for Start<O> {
     }
 }
 
-/// The last word on a task that could not be done: a core failed at it, too.
+/// The final error of a task that could not be done, not even by a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskError(pub String);
 
@@ -66,7 +68,7 @@ pub(super) type Result<O> = std::result::Result<O, TaskError>;
 /// A callback. It gets the task back, to check its output or to do it again.
 type Then<T> = Box<dyn FnOnce(T, Result<<T as Task>::Output>, ProducedBy) + Send>;
 
-/// Where an output goes.
+/// The destination of an output.
 pub(super) enum Reply<T: Task> {
     Ticket(Sender<Result<T::Output>>),
     Call(Then<T>),
@@ -82,23 +84,23 @@ impl<T: Task> Reply<T> {
     }
 }
 
-/// What a job counts, and for whom.
+/// What a job counts, and for which worker.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// Of the worker that has it.
+    /// The counters of the worker that has it.
     pub counters: Option<Arc<Counters>>,
     /// Bytes of input.
     pub bytes: u64,
-    /// An accelerator did a part of it, or it was submitted to be finished by a core.
+    /// Set if an accelerator did a part of it, or if it was submitted for a core to finish.
     pub continuation: bool,
-    /// It checks what another worker made.
+    /// Set if it checks another worker's output.
     pub verification: bool,
     /// The accelerator that did a part of it.
     pub accelerator: Option<usize>,
 }
 
 impl Account {
-    /// Who has the task now, and has done or will do the rest of it.
+    /// The workers that did a part of the task or will do the rest of it.
     pub fn produced_by(&self) -> ProducedBy {
         let own = self.counters.as_ref();
         let accelerator = own.filter(|counters| counters.accelerator.load(Relaxed)).map(|counters| counters.station);
@@ -136,7 +138,7 @@ impl<T: Task> Node<T> {
         (Node(Some((task, Reply::Ticket(sender)))), Ticket(receiver))
     }
 
-    /// A task whose output goes to `then`, on the thread of the worker that gives it.
+    /// A task whose output goes to `then`, called on the thread of the worker that gives it.
     pub fn with_call(task: T, then: impl FnOnce(T, Result<T::Output>, ProducedBy) + Send + 'static) -> Self {
         Node(Some((task, Reply::Call(Box::new(then)))))
     }
@@ -152,7 +154,7 @@ impl<T: Task> Node<T> {
         }
     }
 
-    /// The same duty with less left to do. A callback still gets the first task back.
+    /// The same duty with less left to do. A callback still gets the original task back.
     pub fn forward<R: Task<Output = T::Output>>(&mut self, rest: R) -> Option<Node<R>> {
         let (task, reply) = self.0.take()?;
         let reply = match reply {
@@ -165,9 +167,9 @@ impl<T: Task> Node<T> {
 
 /// A task of any type.
 pub(super) trait AnyTask: Any + Send {
-    /// A core does it and gives its output, or has other tasks do so.
+    /// A core does the task and gives its output, or has other tasks do so.
     fn start(&mut self, core: &mut Core, account: &Account);
-    /// It cannot be done.
+    /// Records that the task cannot be done.
     fn fail(&mut self, reason: String, account: &Account);
 }
 
@@ -195,7 +197,7 @@ impl<T: Task> AnyTask for Node<T> {
     }
 }
 
-/// The duty to give a task's output. Dropped unfulfilled, it gives an error.
+/// The duty to give a task's output. If it is dropped unfulfilled, the output is an error.
 pub struct Duty<O>(Option<Box<dyn FnOnce(Result<O>) + Send>>);
 
 impl<O> Duty<O> {
@@ -226,7 +228,7 @@ impl<O> fmt::Debug for Duty<O> {
 pub struct Ticket<O>(Receiver<Result<O>>);
 
 impl<O: Send + 'static> Ticket<O> {
-    /// A ticket for an output that several tasks together give, and the duty to give it.
+    /// A ticket for an output that several tasks give together, and the duty to give it.
     pub fn with_duty() -> (Duty<O>, Ticket<O>) {
         let (sender, receiver) = bounded(1);
         // An error means that the ticket was dropped.
@@ -243,7 +245,7 @@ impl<O> Ticket<O> {
         self.0.recv().unwrap_or_else(|_| Err(Self::dropped()))
     }
 
-    /// The output, if it is there.
+    /// The output, if it has arrived.
     pub fn poll(&self) -> Option<Result<O>> {
         match self.0.try_recv() {
             Ok(output) => Some(output),
@@ -252,7 +254,7 @@ impl<O> Ticket<O> {
         }
     }
 
-    /// The output: with `wait` it waits, otherwise `None` says that it is not there yet.
+    /// The output. Waits for it if `wait`; otherwise `None` says that it has not arrived yet.
     pub fn take(&self, wait: bool) -> Option<Result<O>> {
         if wait { Some(self.wait()) } else { self.poll() }
     }

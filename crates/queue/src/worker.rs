@@ -1,4 +1,4 @@
-//! What the scheduler knows of one worker: a core or an accelerator.
+//! What the scheduler knows about one worker, a core or an accelerator.
 
 use super::class::Accepts;
 use super::entry::Entry;
@@ -8,17 +8,17 @@ use std::time::Duration;
 pub(super) struct WorkerState<J> {
     pub accelerator: bool,
     pub accepts: Accepts,
-    /// The group it belongs to, whose figures stand for those that it has not shown yet.
+    /// The group it belongs to, whose expected figures stand in until it has been measured.
     pub group: Option<usize>,
     pub life: Life,
     pub max_batch: usize,
     pub max_bytes: u64,
     pub rates: Vec<Rate>,
-    /// What it is to do next. Its thread comes for it.
+    /// Its next order, which its thread fetches.
     pub order: Option<Order<J>>,
-    /// It gave a wrong answer, or its device did.
+    /// It or its device gave a wrong answer.
     pub distrusted: bool,
-    /// A new core does the next order: what the old one keeps may be what was wrong.
+    /// The next order is done with fresh state: the old state may be what was wrong.
     pub fresh: bool,
     /// Its thread is running, or about to look for an order without being woken.
     pub awake: bool,
@@ -26,19 +26,19 @@ pub(super) struct WorkerState<J> {
     pub waking: bool,
 }
 
-/// Where a worker has got to.
+/// The stage of a worker's life.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Life {
-    /// Its thread makes the station, since then.
+    /// Its thread has been making the station since then.
     Starting(Duration),
     Free,
     Busy(Holding),
-    /// It has been told to leave, or has said that it does. Others may still count on its thread to go on as a core.
+    /// It has been ordered to leave, or has said that it will. Others may still count on its thread to go on as a core.
     Leaving,
     Gone,
 }
 
-/// What a worker has in hand.
+/// The work that a worker holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding {
     /// `None`: a continuation.
@@ -47,16 +47,16 @@ pub(super) struct Holding {
     pub since: Duration,
 }
 
-/// What a worker is told.
+/// An order to a worker.
 pub(super) enum Order<J> {
-    /// Do these; if `fresh`, with a new core.
+    /// Do these tasks; if `fresh`, with fresh state.
     Work { entries: Vec<Entry<J>>, fresh: bool },
     /// Leave.
     Retire,
 }
 
 impl<J> WorkerState<J> {
-    /// Whether work can be left to it: it takes some now or later.
+    /// Whether work can be left to it: it takes some now or will later.
     pub fn is_there(&self) -> bool {
         !matches!(self.life, Life::Leaving | Life::Gone)
     }
@@ -65,7 +65,7 @@ impl<J> WorkerState<J> {
         matches!(self.life, Life::Gone)
     }
 
-    /// What it has in hand of a class.
+    /// What it holds of a class.
     pub fn holds_of(&self, class: usize) -> Option<Holding> {
         match self.life {
             Life::Busy(held) if held.class == Some(class) => Some(held),
@@ -74,7 +74,7 @@ impl<J> WorkerState<J> {
     }
 }
 
-/// Bytes a second of the last seconds of work.
+/// A rate in bytes a second, measured over the last seconds of work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rate {
     bytes: f64,
@@ -82,7 +82,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// After so many seconds of work, what was measured before counts half.
+    /// After this many seconds of work, earlier measurements count half.
     const HALF_LIFE: f64 = 2.0;
 
     pub fn add(&mut self, bytes: f64, seconds: f64) {

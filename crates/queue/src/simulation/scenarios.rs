@@ -1,4 +1,4 @@
-//! What the simulated machines are asked to do, and how long they may take for it.
+//! Scenarios for the simulated machines, and how long each may take.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn cores_alone_share_evenly() {
     assert!(outcome.end < ideal * 1.03 && outcome.by_cores == 1112, "{outcome:?}, ideal {ideal}");
 }
 
-/// Whatever the length, the cores never hold the end up; and a GPU is started where that pays.
+/// Cores never delay the end, whatever the length; and a GPU is started if it pays.
 #[test]
 fn a_gpu_that_is_five_times_all_cores() {
     let machine = Machine::new(16, 40e6, &[H200]);
@@ -19,7 +19,7 @@ fn a_gpu_that_is_five_times_all_cores() {
         let outcome = run(&machine, input);
         assert_eq!(outcome.started_gpus > 0, starts, "{gigabytes} GB: {outcome:?}");
         let alone = cores_alone(&machine, input);
-        // Until the GPU has started the cores work; then it does, at least, at its own rate.
+        // The cores work until the GPU has started; from then on the rate is at least the GPU's own.
         let with_gpu = 0.65 + (input.blocks as f64 * BLOCK - 0.6 * 16.0 * 40e6) / H200_RATE;
         let most = if starts { with_gpu + 0.12 } else { alone };
         assert!(outcome.end <= most * 1.01, "{gigabytes} GB: {outcome:?}, at most {most}");
@@ -33,8 +33,9 @@ fn a_gpu_that_is_half_a_core() {
     for gigabytes in [1.0, 4.0] {
         let input = Input::of(gigabytes * 1e9);
         let outcome = run(&machine, input);
-        // Half of the cores rest for the 0.6 s in which it starts, because nobody knows yet how slow it is; and one
-        // batch of such a lane, 0.4 s, may be the last. No more than that is lost.
+        // Half of the cores rest for the 0.6 s of the start, because its rate is not known yet to be low; and the last
+        // piece of
+        // work may be one batch of such a lane, 0.4 s. No more than that is lost.
         let alone = cores_alone(&machine, input);
         assert!(outcome.end < alone * 1.01 + 0.3 + 0.4, "{outcome:?}, cores alone {alone}");
         assert!(outcome.by_cores > input.blocks * 9 / 10, "{outcome:?}");
@@ -47,7 +48,7 @@ fn one_core_beside_a_gpu() {
         let machine = Machine { hardware: 16, ..Machine::new(1, core_rate, &[H200]) };
         let input = Input::of(8e9);
         let outcome = run(&machine, input);
-        // A slow core takes half a second for a block: never the last one.
+        // A slow core needs half a second for a block, so it must not do the last one.
         assert!(outcome.end < 0.7 + 8e9 / H200_RATE + 0.15, "{outcome:?}");
         assert!(outcome.by_gpus > input.blocks * 9 / 10, "{outcome:?}");
     }
@@ -60,11 +61,11 @@ fn four_gpus_and_64_cores() {
     let outcome = run(&machine, input);
     assert_eq!(outcome.started_gpus, 4);
     assert!(outcome.end < 0.65 + (24e9 - 0.6 * 64.0 * 30e6) / (4.0 * H200_RATE) + 0.2, "{outcome:?}");
-    // What the cores began, they began mostly before the GPUs were there.
+    // Most of the blocks that cores began, they began before the GPUs had started.
     assert!(outcome.by_cores < input.blocks / 4, "{outcome:?}");
 }
 
-/// Cores do zeros as fast as they can be read: then a GPU would only cost its start.
+/// Cores compress zeros as fast as these can be read: a GPU would only add its start-up time.
 #[test]
 fn cheap_work_needs_no_gpu() {
     let machine = Machine::new(16, 2e9, &[H200]);
@@ -80,7 +81,7 @@ fn a_slow_pipe_needs_no_gpu() {
     assert_eq!(outcome.started_gpus, 0, "{outcome:?}");
 }
 
-/// Of a pipe nobody knows how long it is: as much is expected as has come.
+/// The length of a pipe is unknown: as much is expected as has arrived.
 #[test]
 fn a_fast_pipe_gets_its_gpu() {
     let machine = Machine::new(16, 45e6, &[H200]);
@@ -89,19 +90,20 @@ fn a_fast_pipe_gets_its_gpu() {
     assert!(outcome.started_gpus == 1 && outcome.end < 0.6 * cores_alone(&machine, input), "{outcome:?}");
 }
 
-/// Of blocks of 9 MB neither the first to be done, nor the last core to be given one, is waited for.
+/// With blocks of 9 MB, a GPU's start waits neither for the first block to be done nor for the last core to get one.
 #[test]
 fn long_blocks_get_their_gpu_at_once() {
     let machine = Machine::new(32, 30e6, &[H200]);
     let input = Input { blocks: 900, block: 9e6, read_rate: 1.2e9, announced: true, window: 64, verify: false };
     let outcome = run(&machine, input);
     assert!(outcome.gpus_from < 0.05, "{outcome:?}");
-    // But where they come slowly the cores keep up.
+    // If the blocks arrive slowly, the cores keep up.
     let slow = run(&machine, Input { read_rate: 300e6, ..input });
     assert_eq!(slow.started_gpus, 0, "{slow:?}");
 }
 
-/// A core would take 10 s for it: the block waits for the GPU, which is started at once; if that fails, a core does it.
+/// A core would need 10 s for the block: it waits for the GPU, which is started at once. If the GPU fails, a core does
+/// it.
 #[test]
 fn one_long_block() {
     for fails_to_start in [false, true] {
@@ -122,13 +124,13 @@ fn gpus_that_fail_or_hang() {
             let input = Input::of(3e9);
             let outcome = run(&machine, input);
             let alone = if cores > 0 { cores_alone(&machine, input) } else { 3e9 / 45e6 };
-            // Cores do what a hanging device holds when its time is up, and the rest in the meantime.
+            // Cores do the rest while the device hangs, and its blocks once its time is up.
             assert!(outcome.end < alone * 1.05 + 6.0, "{fails_to_start} {hangs:?} {cores} cores: {outcome:?}, {alone}");
         }
     }
 }
 
-/// A second device is for much work only, also when both could be started at once.
+/// A second device is started for much work only, even if both could be started at once.
 #[test]
 fn a_second_gpu_is_worth_its_start() {
     let machine = Machine::new(16, 45e6, &[H200; 2]);
@@ -137,7 +139,7 @@ fn a_second_gpu_is_worth_its_start() {
     }
 }
 
-/// Every block is verified by another core than its maker, and costs a quarter more.
+/// A core other than its maker verifies every block, which costs a quarter more.
 #[test]
 fn verification_takes_a_quarter_more() {
     for cores in [2, 3, 16] {
@@ -148,22 +150,23 @@ fn verification_takes_a_quarter_more() {
     }
 }
 
-/// A device computes wrongly from some moment on. It is blamed, all of its lanes leave, and the cores do what it did
-/// wrong and the rest.
+/// A device computes wrong results from some moment on. It is blamed, all of its lanes leave, and the cores redo its
+/// wrong
+/// blocks and do the rest.
 #[test]
 fn a_gpu_that_lies_is_given_up() {
     for (cores, lies_after) in [(2, 1.0), (16, 1.0), (16, 0.0)] {
         let machine = Machine::new(cores, 45e6, &[Gpu { lies_after, ..H200 }]);
         let outcome = run(&machine, Input { verify: true, ..Input::of(4e9) });
         assert!(outcome.again > 0 && outcome.gone == H200.lanes, "{outcome:?}");
-        // No more than was on its way when the first block was called wrong.
+        // At most the blocks that were in flight when the first one was called wrong.
         assert!(outcome.again <= Input::of(1.0).window, "{outcome:?}");
         let alone = cores_alone(&machine, Input { verify: true, ..Input::of(4e9) });
         assert!(outcome.end < alone * 1.1 + 2.0, "{outcome:?}, alone {alone}");
     }
 }
 
-/// Blocks that come late, one by one, are each done at once, by a core.
+/// Each of several blocks that arrive late, one by one, is done at once by a core.
 #[test]
 fn inputs_that_come_late() {
     let machine = Machine::new(4, 45e6, &[H200]);
@@ -172,7 +175,7 @@ fn inputs_that_come_late() {
     assert!(outcome.end < 19.0 * 5.0 + 0.03 && outcome.by_cores == 20 && outcome.started_gpus == 0, "{outcome:?}");
 }
 
-/// A device that does not start, nor fails to: after a while the core that watches does the long block itself.
+/// A device neither starts nor fails to start: after a while the core that watches does the long block itself.
 #[test]
 fn a_gpu_that_never_starts_does_not_hold_a_long_block_up() {
     let gpu = Gpu { start: 1e4 - 1.0, ..H200 };
