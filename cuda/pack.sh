@@ -2,7 +2,7 @@
 # Bundles everything needed to try, test and measure hybz on a GPU machine without Rust (and nvcc):
 #
 #     CUDA_HOME=target/cuda cuda/pack.sh target/pack    # here
-#     ./hybz --gpu-required -vv FILE                    # there; or: ./test-hybz gpu; ./bench-gpu FILE 8000
+#     ./hybz --gpu-required -vv FILE                    # there; or: ./test-hybz gpu; ./test-hysort gpu; ./bench-gpu FILE 8000
 #
 # All of it is stripped: a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes it smaller and the building
 # faster.
@@ -24,6 +24,6 @@ pack() { # prefix; paths on stdin
 cargo build --release --features cuda --bin hybz
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 echo "$target/release/hybz" | pack ""
-cargo test --features cuda --lib --no-run 2>&1 | built | pack test-
+cargo test --features cuda -p hybz -p hysort --lib --no-run 2>&1 | built | pack test-
 cargo bench --features cuda --bench gpu --no-run 2>&1 | built | pack bench-
 ls -l "$out"

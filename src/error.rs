@@ -301,20 +301,6 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A temporary file could not be made, written or read ([`sort::Limits`](crate::sort::Limits)): the disk is full,
-    /// for example.
-    Temporary(io::Error),
-    /// A string whose number is asked for has 4 GiB or more; or such strings, that have so many bytes together, agree
-    /// in more bytes than a sample keeps ([`sort`](crate::sort)).
-    LineTooLong,
-    /// Lines were sorted, found out of order or not to be the lines that there were, sorted again by a core, and found
-    /// wrong again. This is a defect of hybz or of the machine: nothing of them has been written.
-    Missorted {
-        /// The station that sorted them the second time.
-        station: String,
-        /// What is wrong with them.
-        reason: String,
-    },
     /// A station failed or panicked on a block, and the CPU codec then failed on it as well. This is a bug in hybz.
     Internal {
         /// The block on which it happened.
@@ -328,11 +314,6 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Read(e) | Error::Write(e) => e.fmt(f),
-            Error::Temporary(e) => write!(f, "temporary file: {e}"),
-            Error::LineTooLong => f.write_str("a line of 4 GiB or more cannot be sorted"),
-            Error::Missorted { station, reason } => {
-                write!(f, "lines were sorted wrong twice, the second time by {station}: {reason}")
-            }
             Error::NotBzip2 => f.write_str("not a bzip2 file"),
             Error::NotHbz => f.write_str("not a .hbz file"),
             Error::Truncated { block, bit_offset } => {
@@ -380,11 +361,6 @@ impl Error {
         match self {
             Error::Read(e) => Error::Read(same(e)),
             Error::Write(e) => Error::Write(same(e)),
-            Error::Temporary(e) => Error::Temporary(same(e)),
-            Error::LineTooLong => Error::LineTooLong,
-            Error::Missorted { station, reason } => {
-                Error::Missorted { station: station.clone(), reason: reason.clone() }
-            }
             Error::NotBzip2 => Error::NotBzip2,
             Error::NotHbz => Error::NotHbz,
             &Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset },
@@ -412,7 +388,7 @@ impl Error {
 impl error::Error for Error {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Error::Read(e) | Error::Write(e) | Error::Temporary(e) => Some(e),
+            Error::Read(e) | Error::Write(e) => Some(e),
             _ => None,
         }
     }
@@ -424,11 +400,9 @@ impl From<Error> for io::Error {
     /// it is.
     fn from(e: Error) -> Self {
         let kind = match e {
-            Error::Read(e) | Error::Write(e) | Error::Temporary(e) => return e,
+            Error::Read(e) | Error::Write(e) => return e,
             Error::Truncated { .. } => io::ErrorKind::UnexpectedEof,
-            Error::Forked | Error::Miscoded { .. } | Error::Missorted { .. } | Error::Internal { .. } => {
-                io::ErrorKind::Other
-            }
+            Error::Forked | Error::Miscoded { .. } | Error::Internal { .. } => io::ErrorKind::Other,
             Error::Memory { .. } | Error::NoMemory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };

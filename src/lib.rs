@@ -85,7 +85,6 @@ pub mod recover;
 pub mod seek;
 mod settings;
 pub mod shard;
-pub mod sort;
 #[doc(hidden)]
 pub mod station;
 mod stream;

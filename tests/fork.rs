@@ -2,40 +2,13 @@
 //! and nothing in it hangs, whatever the parent's threads were doing at that moment.
 //!
 //! Without a harness: a child of a test runner would go on as a second test runner.
-#![allow(unsafe_code)]
 
 use hybz::{Level, Pool, Settings, read, write};
+use hybz_testkit::fork::{self, in_child};
 use hybz_testkit::shapes;
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
-use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// A child that takes longer hangs.
-const SECONDS: u32 = 120;
-
-/// Forks. The child does `work` and ends; the parent waits, and says in what way the child failed.
-fn in_child(what: &str, work: impl FnOnce()) {
-    std::io::stdout().flush().unwrap();
-    // SAFETY: fork has no preconditions. The child calls what the library promises to work there, and `_exit`.
-    match unsafe { libc::fork() } {
-        -1 => panic!("{what}: no process to be had"),
-        0 => {
-            // SAFETY: alarm has no preconditions. Its signal ends a child that hangs.
-            unsafe { libc::alarm(SECONDS) };
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-            // SAFETY: _exit has no preconditions; the parent's atexit handlers are not for the child.
-            unsafe { libc::_exit(i32::from(outcome.is_err())) }
-        }
-        child => {
-            let mut status = 0;
-            // SAFETY: `child` is our child, and `status` outlives the call.
-            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child, "{what}");
-            assert!(!libc::WIFSIGNALED(status), "{what}: ended by signal {}", libc::WTERMSIG(status));
-            assert_eq!(libc::WEXITSTATUS(status), 0, "{what}");
-        }
-    }
-}
 
 fn settings(pool: &Pool) -> Settings {
     Settings::new().level(Level::FASTEST).pool(pool)
@@ -105,29 +78,6 @@ fn streams_of_the_parent_are_errors_in_the_child(text: &[u8], expected: &[u8]) {
     assert!(encoder.finish().unwrap() == expected);
 }
 
-/// A sorter that was begun before the fork is an error in the child, and can be dropped there; its pool works.
-fn sorters_of_the_parent_are_errors_in_the_child(text: &[u8], _: &[u8]) {
-    use hybz::sort::{Limits, Order, Pool, Sorter, sorted};
-    let (order, pool) = (Order::new().end(b' '), Pool::builder().build());
-    let expected = sorted(text, &order, &pool).unwrap();
-    for memory in [u64::MAX, 1 << 20] {
-        let limits = Limits::new().memory(memory).temporary(tempfile::tempfile);
-        let mut sorter = Sorter::new(&order, limits, &pool);
-        sorter.push(text).unwrap();
-        let sorter = std::cell::Cell::new(Some(sorter));
-        in_child("a sorter of the parent", || {
-            let mut sorter = sorter.take().unwrap();
-            let pushed = (0..).take(64).try_for_each(|_| sorter.push(text));
-            assert!(matches!(pushed, Err(hybz::Error::Forked)), "{pushed:?}");
-            assert!(matches!(sorter.write_to(&mut std::io::sink()), Err(hybz::Error::Forked)));
-            assert!(sorted(text, &order, &pool).unwrap() == expected);
-        });
-        let mut out = Vec::new();
-        sorter.take().unwrap().write_to(&mut out).unwrap();
-        assert!(out == expected);
-    }
-}
-
 fn is_forked(error: &std::io::Error) -> bool {
     matches!(error.get_ref().and_then(|e| e.downcast_ref()), Some(hybz::Error::Forked))
 }
@@ -171,20 +121,11 @@ fn main() {
     let text = (shapes::shape("words").make)(700_000);
     let expected =
         hybz::compress(&text, &Settings::new().level(Level::FASTEST).pool(&Pool::builder().build())).unwrap();
-    let tests: [(&str, Test); 4] = [
+    let tests: [(&str, Test); 3] = [
         ("pools_work_in_children_and_grandchildren", pools_work_in_children_and_grandchildren),
         ("streams_of_the_parent_are_errors_in_the_child", streams_of_the_parent_are_errors_in_the_child),
-        ("sorters_of_the_parent_are_errors_in_the_child", sorters_of_the_parent_are_errors_in_the_child),
         ("forks_at_any_moment", forks_at_any_moment),
     ];
-    println!("\nrunning {} tests", tests.len());
-    let mut failed = 0;
-    for (name, test) in tests {
-        let passed = std::panic::catch_unwind(|| test(&text, &expected)).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += usize::from(!passed);
-    }
-    let (word, passed) = (if failed == 0 { "ok" } else { "FAILED" }, tests.len() - failed);
-    println!("\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out\n");
-    exit(i32::from(failed > 0));
+    let (text, expected) = (&text, &expected);
+    fork::run_tests(&tests.map(|(name, test)| (name, move || test(text, expected))))
 }

@@ -48,12 +48,12 @@ scenario_hbz_sizes() {
     done
 }
 
-# scenario: thesis-tables the thesis's tables and figures, by the bench `tables` (TABLES); FILEs name data sets
+# scenario: thesis-tables the thesis's tables and figures, by the package hybz-tables (TABLES); FILEs name data sets
 scenario_thesis_tables() {
     local table sets=() file
     for file in "${files[@]}"; do sets+=("$(basename "$file")"); done
     if [ -z "${TABLES:-}" ]; then
-        TABLES=$(cd "$here/.." && cargo bench --bench tables --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))$/\1/p')
+        TABLES=$(cd "$here/.." && cargo build --release -p hybz-tables && echo "$PWD/target/release/hybz-tables")
         TABLES=$(cd "$here/.." && realpath "$TABLES") || fail "the bench does not build"
     fi
     provide tables "$TABLES" || fail "thesis-tables needs the bench: TABLES=PROGRAM"

@@ -1,5 +1,5 @@
 // all.hpp: strips of ALL, Funasaka's format (2018), decoded on a device. For tables alone: nothing else reads it.
-// benches/tables/all.rs describes it and writes it.
+// crates/tables/src/all.rs describes it and writes it.
 #pragma once
 #include <cstdint>
 

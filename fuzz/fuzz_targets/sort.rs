@@ -5,7 +5,7 @@
 //! repeated.
 #![no_main]
 
-use hybz::sort::{self, Limits, Order, Pool, Sorter};
+use hysort::{Limits, Order, Pool, Sorter};
 use libfuzzer_sys::fuzz_target;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -34,7 +34,7 @@ fuzz_target!(|input: &[u8]| {
     let order = Order::new().reverse(reverse).unique(unique).end(end);
     let text = rest.repeat(1 + usize::from(*times));
     let expected = plain(&text, end, reverse, unique);
-    assert!(sort::sorted(&text, &order, pool).expect("it is sorted") == expected);
+    assert!(hysort::sorted(&text, &order, pool).expect("it is sorted") == expected);
 
     let limits = match flags >> 4 {
         0 => Limits::new(),
@@ -50,7 +50,7 @@ fuzz_target!(|input: &[u8]| {
     let mut out = Vec::new();
     sorter.write_to(&mut out).expect("it is sorted");
     assert!(out == expected);
-    assert!(sort::check(&out[..], &order).expect("it is read").is_none());
+    assert!(hysort::check(&out[..], &order).expect("it is read").is_none());
 
     // Equal lines stay in their order, also backwards; of those that are not kept the first is.
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
@@ -62,12 +62,12 @@ fuzz_target!(|input: &[u8]| {
     if unique {
         numbers.dedup_by_key(|number| lines[*number]);
     }
-    let ranks = sort::lines(&text, &order, pool).expect("they are sorted");
+    let ranks = hysort::lines(&text, &order, pool).expect("they are sorted");
     assert!(ranks.iter().map(|&number| number as usize).eq(numbers));
 
     let half = text[..text.len() / 2].iter().rposition(|&byte| byte == end).map_or(0, |at| at + 1);
     let halves = [plain(&text[..half], end, reverse, unique), plain(&text[half..], end, reverse, unique)];
     let mut merged = Vec::new();
-    sort::merge(halves.iter().map(|half| &half[..]).collect(), &order, &mut merged).expect("it is merged");
+    hysort::merge(halves.iter().map(|half| &half[..]).collect(), &order, &mut merged).expect("it is merged");
     assert!(merged == expected);
 });

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 /// The devices on a list, in the syntax of [`select()`], or all visible ones. The search starts when the first device
 /// is requested. Clones share the choice.
 #[derive(Clone)]
-pub(crate) struct Choice {
+pub struct Choice {
     list: Option<String>,
     found: Arc<OnceLock<Found>>,
     /// By position in the list: whether the device has been started.
@@ -17,6 +17,7 @@ pub(crate) struct Choice {
 type Found = Result<(&'static dyn Backend, Vec<Device>), String>;
 
 impl Choice {
+    /// All visible devices, or those on `list`.
     pub fn new(list: Option<&str>) -> Choice {
         let count = list.map_or_else(likely, |list| list.split(',').count());
         let started = (0..count).map(|_| OnceLock::new()).collect();

@@ -2,9 +2,9 @@
 
 use super::{
     BlockForDevice, CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodeBlocks,
-    DecodeCodes, DecodedBatch, DecodedByDevice, DecodedCodes, DeviceError, DeviceLane, KeptText, LaneSize,
-    LargeForDevice, LineOrder, MAX_ROWS, ROW_UNIT, RangeInParts, SharesForDevice, SortColumns, SortLines, SortSuffixes,
-    SortThirds, Sorted, SortedLines, SortedSuffixes, SortedThirds, Tokenized, TokensByDevice, input_room,
+    DecodeCodes, DecodedBatch, DecodedByDevice, DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice,
+    MAX_ROWS, ROW_UNIT, SharesForDevice, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds,
+    Tokenized, TokensByDevice, input_room,
 };
 use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
@@ -18,8 +18,7 @@ use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::selector::encode::HuffmanTables;
 use libsais::SuffixArrayConstruction;
-use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How it fails.
@@ -343,90 +342,6 @@ impl CodeLargeBlocks for FakeLane {
 /// The input room of a lane for blocks of `.hbz` streams.
 fn input_room_of(size: LaneSize) -> usize {
     input_room(size.max_blocks, size.max_blocks * size.max_length)
-}
-
-/// The kept text of a fake device.
-struct FakeText(Mutex<Vec<u8>>);
-
-impl KeptText for FakeText {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// The memory of kept text made by a fake lane.
-fn text_of(kept: &dyn KeptText) -> MutexGuard<'_, Vec<u8>> {
-    kept.as_any().downcast_ref::<FakeText>().expect("text of a fake lane").0.lock().expect("no panic")
-}
-
-impl SortLines for FakeLane {
-    fn max_lines(&self) -> u64 {
-        self.texts.len() as u64 / 6 + 64
-    }
-
-    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError> {
-        Ok(Arc::new(FakeText(Mutex::new(vec![0; bytes as usize]))))
-    }
-
-    fn sort_and_keep(
-        &mut self,
-        length: u32,
-        end: u8,
-        kept: &dyn KeptText,
-        at: u64,
-        timeout: Duration,
-    ) -> Result<(), DeviceError> {
-        let sorted = self.sort_lines(&[length], LineOrder { end, reverse: false }, timeout)?.text;
-        text_of(kept)[at as usize..][..length as usize].copy_from_slice(sorted);
-        Ok(())
-    }
-
-    fn sort_parts(
-        &mut self,
-        ranges: &[RangeInParts],
-        kept: &dyn KeptText,
-        order: LineOrder,
-        timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
-        let (mut host, mut whole) = (&self.texts[..], Vec::new());
-        for range in ranges {
-            let (own, rest) = host.split_at(range.host as usize);
-            host = rest;
-            whole.extend_from_slice(own);
-            range.kept.iter().for_each(|part| {
-                whole.extend_from_slice(&text_of(kept)[part.start as usize..part.end as usize]);
-            });
-        }
-        let lengths: Vec<u32> = ranges.iter().map(|range| range.bytes() as u32).collect();
-        self.texts[..whole.len()].copy_from_slice(&whole);
-        self.sort_lines(&lengths, order, timeout)
-    }
-
-    fn sort_lines(
-        &mut self,
-        lengths: &[u32],
-        order: LineOrder,
-        timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
-        let wrong = self.begin(timeout)?;
-        let mut rest = &self.texts[..];
-        for &length in lengths {
-            let (range, behind) = rest.split_at(length as usize);
-            rest = behind;
-            assert_eq!(range.last(), Some(&order.end), "a range ends with a line");
-            let mut lines: Vec<&[u8]> = range[..range.len() - 1].split(|&byte| byte == order.end).collect();
-            lines.sort_unstable();
-            if order.reverse {
-                lines.reverse();
-            }
-            lines.iter().for_each(|line| self.columns.extend_from_slice(&[line, &[order.end][..]].concat()));
-        }
-        if wrong {
-            let middle = self.columns.len() / 2;
-            self.columns[middle] ^= 1;
-        }
-        Ok(SortedLines { text: &self.columns })
-    }
 }
 
 impl DecodeCodes for FakeLane {

@@ -3,7 +3,7 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder next to it and a line in `BACKENDS`. There is one trait for each task that a device can take
 //! off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`], [`CodeLargeBlocks`],
-//! [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort), [`FindFactors`] for
+//! [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for the package `hysort`, [`FindFactors`] for
 //! [`factor`](crate::factor), [`DecodeLz4`] for [`device`](crate::device), and [`DecodeStrips`] for
 //! [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
@@ -26,7 +26,10 @@ mod lzw;
 mod select;
 pub(crate) mod station;
 
+#[cfg(not(feature = "internals"))]
 pub(crate) use choice::Choice;
+#[cfg(feature = "internals")]
+pub use choice::Choice;
 #[cfg(all(test, feature = "cuda"))]
 pub(crate) use cuda::{from_device, to_device};
 pub use decode::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice};
@@ -42,6 +45,8 @@ pub use lines::{KeptText, LineOrder, RangeInParts, SortLines, SortedLines};
 pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use lzw::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 pub use select::select;
+#[cfg(feature = "internals")]
+pub use station::{GpuStation, Offloaded, Open, Times};
 
 /// The compiled-in backends. The first one with devices is used.
 const BACKENDS: &[&dyn Backend] = &[

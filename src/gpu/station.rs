@@ -5,7 +5,7 @@ use crate::schedule::{Job, Station, StationError};
 use std::time::{Duration, Instant};
 
 /// What a lane's thread does with tasks and a device.
-pub(crate) trait Offloaded: Send {
+pub trait Offloaded: Send {
     /// The lane that it needs.
     type Lane: DeviceLane + ?Sized;
 
@@ -24,10 +24,10 @@ pub(crate) trait Offloaded: Send {
 }
 
 /// Opens a lane of a size.
-pub(crate) type Open<L> = Box<dyn FnMut(usize) -> Result<Box<L>, DeviceError> + Send>;
+pub type Open<L> = Box<dyn FnMut(usize) -> Result<Box<L>, DeviceError> + Send>;
 
 /// One lane.
-pub(crate) struct GpuStation<O: Offloaded> {
+pub struct GpuStation<O: Offloaded> {
     name: String,
     size: usize,
     /// A smaller lane is not worth having.
@@ -43,11 +43,16 @@ pub(crate) struct GpuStation<O: Offloaded> {
 
 /// What the lane's thread was busy with.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Times {
+pub struct Times {
+    /// Batches.
     pub batches: u32,
+    /// Blocks in all batches.
     pub blocks: usize,
+    /// The time before the device was called.
     pub prepare: Duration,
+    /// The time that the device took.
     pub device: Duration,
+    /// The time after it.
     pub reply: Duration,
 }
 

@@ -12,7 +12,6 @@ mod flipper;
 #[path = "../ours/mod.rs"]
 mod ours;
 
-mod all_format;
 mod bzip2_crate;
 mod decode;
 mod encoder;
@@ -33,8 +32,6 @@ mod readers;
 mod recover;
 mod seek;
 mod shapes_make;
-mod sort;
-mod sort_stations;
 mod stations;
 mod suites;
 mod texts;

@@ -1,62 +1,69 @@
-//! How many threads and how much memory one call uses unless it is told: at most its share of the machine or container.
+//! What a [`Sorter`](super::Sorter) may hold, and what it has done.
 
-use crate::args::Plan;
-use crate::pieces::Reading;
-use std::fs;
-use std::num::NonZeroUsize;
-use std::thread;
+use std::fmt;
+use std::fs::File;
+use std::io;
 
-/// The number of threads that sort.
-pub fn threads(plan: &Plan) -> NonZeroUsize {
-    // std reads the affinity and the CPU quotas of our control group and of those above it.
-    plan.threads.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+/// Makes a temporary file.
+pub(super) type Temporary = Box<dyn FnMut() -> io::Result<File> + Send>;
+
+/// How much a [`Sorter`](super::Sorter) may hold, and where it puts what is more.
+///
+/// ```
+/// use hysort::Limits;
+/// let everything_in_memory = Limits::new();
+/// let limits = Limits::new().memory(1 << 30).temporary(|| std::fs::File::open("/dev/null"));
+/// # drop((everything_in_memory, limits));
+/// ```
+pub struct Limits {
+    pub(super) memory: u64,
+    pub(super) temporary: Option<Temporary>,
 }
 
-/// The bytes of memory that sorting may take: half of what there may be, and of what is free three quarters, but at
-/// least an eighth of all.
-pub fn memory(plan: &Plan) -> u64 {
-    plan.memory.unwrap_or_else(|| share(hybz::schedule::memory_of_machine(), available()))
+impl Default for Limits {
+    fn default() -> Self {
+        Limits::new()
+    }
 }
 
-fn share(all: u64, available: Option<u64>) -> u64 {
-    (all / 2).min(available.map_or(u64::MAX, |bytes| (bytes / 4 * 3).max(all / 8)))
+impl fmt::Debug for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let temporary = self.temporary.is_some();
+        f.debug_struct("Limits").field("memory", &self.memory).field("temporary", &temporary).finish()
+    }
 }
 
-/// What the system could hand out without swapping.
-fn available() -> Option<u64> {
-    let info = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse().ok().map(|kilobytes: u64| kilobytes << 10)
-}
-
-/// How files are read beside so many threads and with so much memory: all pieces together take an eighth of it.
-pub fn reading(threads: NonZeroUsize, memory: u64) -> Reading {
-    // One thread copies 3 GB/s and more out of the page cache, and two cores have none to spare for it.
-    let readers = (threads.get() / 4).min(4);
-    let piece = (memory / (8 * (2 * readers as u64 + 1))).clamp(64 << 10, 8 << 20);
-    Reading { piece: piece as usize, readers }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares() {
-        const GB: u64 = 1 << 30;
-        assert_eq!(share(16 * GB, None), 8 * GB);
-        assert_eq!(share(16 * GB, Some(15 * GB)), 8 * GB);
-        assert_eq!(share(16 * GB, Some(8 * GB)), 6 * GB);
-        assert_eq!(share(16 * GB, Some(0)), 2 * GB);
+impl Limits {
+    /// None: everything is kept in memory.
+    pub fn new() -> Limits {
+        Limits { memory: u64::MAX, temporary: None }
     }
 
-    #[test]
-    fn pieces_fit() {
-        for memory in [1 << 20, 100 << 20, 64 << 30] {
-            for threads in [1, 4, 16, 64] {
-                let taken = reading(NonZeroUsize::new(threads).unwrap(), memory).memory();
-                assert!(taken <= (memory / 8).max(9 * (64 << 10)), "{memory} {threads} {taken}");
-            }
-        }
+    /// The most bytes that the sorter may hold: text, keys, output. It needs [`temporary`](Self::temporary) files for
+    /// the rest, long lines too; without them it holds everything, whatever this and the budget of the pool say.
+    pub fn memory(self, bytes: u64) -> Limits {
+        Limits { memory: bytes, ..self }
     }
+
+    /// How to make a temporary file, which must be open for reading and writing and should have no name, so that
+    /// nothing is left behind.
+    pub fn temporary(self, make: impl FnMut() -> io::Result<File> + Send + 'static) -> Limits {
+        Limits { temporary: Some(Box::new(make)), ..self }
+    }
+}
+
+/// What a [`Sorter`](super::Sorter) has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Lines that came in.
+    pub lines: u64,
+    /// Lines that were written: less if equal ones are dropped.
+    pub lines_written: u64,
+    /// Bytes that were written.
+    pub bytes_written: u64,
+    /// Into how many ranges of keys the lines were cut.
+    pub ranges: u64,
+    /// Bytes that were written to temporary files.
+    pub spilled: u64,
 }

@@ -1,187 +1,109 @@
-//! `-m`: files that are sorted become one. They are all open at once, or as many as may be: then what some of them make
-//! goes to a temporary file, which is merged with the others.
+//! Merges sorted lines: `sort -m`.
 
-use crate::args::Plan;
-use crate::call::{Call, failure, order, write};
-use crate::failure::Failure;
-use crate::input::{Input, Opener};
-use crate::limits;
-use crate::output::Output;
-use crate::progress::Progress;
-use crate::rounds::{Part, Rounds, at_once, is_out_of_descriptors};
-use crate::spill::Spill;
-use hybz::Error;
-use hybz::sort;
-use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use super::order::Order;
+use super::ordered::read_line;
+use super::text::key;
+use crate::error::Error;
+use std::cmp::Ordering;
+use std::io::{BufRead, BufWriter, Write};
 
-/// The maximum and the minimum of what is read of a file at once.
-const MOST: u64 = 1 << 20;
-const LEAST: u64 = 4 << 10;
-
-/// What is to be merged.
-enum Source {
-    Named(OsString),
-    /// The result of an earlier step.
-    Made(Part),
+/// A source and its next line.
+struct Source<R> {
+    reader: R,
+    key: u64,
+    line: Vec<u8>,
+    /// Of equal lines that of the first source goes first.
+    number: usize,
 }
 
-type Text<'a> = BufReader<Named<'a>>;
+impl<R: BufRead> Source<R> {
+    /// Goes on to the next line. Returns whether there is one.
+    fn advance(&mut self, end: u8) -> Result<bool, Error> {
+        let found = read_line(&mut self.reader, end, &mut self.line)?;
+        self.key = key(&self.line, 0, self.line.len());
+        Ok(found)
+    }
 
-pub fn merge(call: Call<'_>) -> Result<(), Failure> {
-    let Call { plan, output, progress, spill, .. } = call;
-    let threads = limits::threads(plan);
-    let memory = limits::memory(plan);
-    let merging = Merging {
-        plan,
-        opener: Opener::new(plan, threads, memory / 8),
-        progress: &progress,
-        own: output.regular_stdout().map(|found| (found.dev(), found.ino())),
-        trouble: Mutex::default(),
-        spill: &spill,
-    };
-    let mut rounds = Rounds::new(&spill);
-    let mut most = at_once().min(plan.batch.unwrap_or(usize::MAX));
-    let mut sources: VecDeque<Source> = plan.files.iter().cloned().map(Source::Named).collect();
+    fn compare(&self, other: &Self, order: &Order) -> Ordering {
+        let keys = if order.is_reverse() { other.key.cmp(&self.key) } else { self.key.cmp(&other.key) };
+        keys.then_with(|| order.compare(&self.line, &other.line)).then(self.number.cmp(&other.number))
+    }
+}
+
+/// Merges `sources`, the lines of each of which are in order already. Memory: a line of each source.
+///
+/// ```
+/// use hysort::{Order, merge};
+/// let mut out = Vec::new();
+/// merge(vec![&b"a\nd\n"[..], b"b\nc"], &Order::new(), &mut out)?;
+/// assert_eq!(out, b"a\nb\nc\nd\n");
+/// # Ok::<(), hysort::Error>(())
+/// ```
+///
+/// If a source is not in order, neither is what is written, as with `sort -m`.
+///
+/// # Errors
+/// [`Error::Read`] and [`Error::Write`].
+pub fn merge(sources: Vec<impl BufRead + Send>, order: &Order, out: impl Write) -> Result<(), Error> {
+    merge_counted(sources, order, out, |_, _| ()).map(drop)
+}
+
+/// Merges, and returns how many lines and bytes were written. Tells `seen` each line, and whether it is kept.
+pub(super) fn merge_counted(
+    sources: Vec<impl BufRead>,
+    order: &Order,
+    out: impl Write,
+    mut seen: impl FnMut(&[u8], bool),
+) -> Result<(u64, u64), Error> {
+    let (mut lines, mut bytes) = (0, 0);
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    let end = order.end_byte();
+    // A heap, the least line on top.
+    let mut heap = Vec::with_capacity(sources.len());
+    for (number, reader) in sources.into_iter().enumerate() {
+        let mut source = Source { reader, key: 0, line: Vec::new(), number };
+        if source.advance(end)? {
+            heap.push(source);
+        }
+    }
+    for at in (0..heap.len() / 2).rev() {
+        sift_down(&mut heap, at, order);
+    }
+    let mut last: Option<Vec<u8>> = None;
+    while let Some(top) = heap.first_mut() {
+        let repeated = order.is_unique() && last.as_ref() == Some(&top.line);
+        seen(&top.line, !repeated);
+        if !repeated {
+            lines += 1;
+            bytes += top.line.len() as u64 + 1;
+            out.write_all(&top.line).and_then(|()| out.write_all(&[end])).map_err(Error::Write)?;
+            if order.is_unique() {
+                let last = last.get_or_insert_default();
+                last.clear();
+                last.extend_from_slice(&top.line);
+            }
+        }
+        if !top.advance(end)? {
+            heap.swap_remove(0);
+        }
+        sift_down(&mut heap, 0, order);
+    }
+    out.flush().map_err(Error::Write)?;
+    Ok((lines, bytes))
+}
+
+fn sift_down<R: BufRead>(heap: &mut [Source<R>], mut at: usize, order: &Order) {
     loop {
-        // If they are too many: as many as are needed, so that the last step merges as many as it can.
-        let some = if sources.len() <= most { sources.len() } else { (sources.len() - most + 1).min(most) };
-        rounds.begin(sources.iter().take(some).filter_map(Source::made));
-        let texts = merging.open(&mut sources, some, memory)?;
-        if sources.is_empty() {
-            merging.last(texts, output)?;
-            progress.end();
-            return Ok(());
-        }
-        if texts.len() < some {
-            most = texts.len(); // there are fewer descriptors than there were
-        }
-        // Behind the others: so no line is in more of these steps than it must be.
-        sources.push_back(Source::Made(merging.step(texts, &mut rounds)?));
-    }
-}
-
-impl Source {
-    fn made(&self) -> Option<&Part> {
-        match self {
-            Source::Made(part) => Some(part),
-            Source::Named(_) => None,
-        }
-    }
-}
-
-struct Merging<'a> {
-    plan: &'a Plan,
-    opener: Opener<'a>,
-    progress: &'a Progress,
-    /// Device and inode of stdout, if it is a regular file: what is written there must not be read.
-    own: Option<(u64, u64)>,
-    /// The file that could not be read, and why.
-    trouble: Trouble,
-    spill: &'a Arc<Spill>,
-}
-
-type Trouble = Mutex<Option<(OsString, io::Error)>>;
-
-impl Merging<'_> {
-    /// Merges some of the sources into a temporary file.
-    fn step(&self, texts: Vec<Text<'_>>, rounds: &mut Rounds<'_>) -> Result<Part, Failure> {
-        let failed = |e| self.spill.failure(e);
-        let write = |file: &File| {
-            let mut out = BufWriter::with_capacity(MOST as usize, file);
-            let merged = sort::merge(texts, &order(self.plan), &mut out);
-            merged.map_err(|e| self.failure(e))?;
-            out.flush().map_err(failed)
-        };
-        rounds.append(write, failed)
-    }
-
-    fn last(&self, texts: Vec<Text<'_>>, output: Output) -> Result<(), Failure> {
-        write(output, self.progress, |out| sort::merge(texts, &order(self.plan), out), |e| self.failure(e))
-    }
-
-    /// Opens the first `most` sources and removes them from the queue; fewer, but at least two, if no descriptor is
-    /// left. What is open stays open: the first bytes of a pipe can be read only once.
-    fn open(&self, sources: &mut VecDeque<Source>, most: usize, memory: u64) -> Result<Vec<Text<'_>>, Failure> {
-        let room = (memory / 2 / most.max(1) as u64).clamp(LEAST, MOST) as usize;
-        let mut texts = Vec::with_capacity(most);
-        while texts.len() < most
-            && let Some(source) = sources.pop_front()
-        {
-            let (name, reader): (_, Box<dyn Read + Send>) = match source {
-                Source::Made(part) => (None, Box::new(part)),
-                Source::Named(name) => match self.opener.open(&name) {
-                    Err(failure) if texts.len() >= 2 && is_out_of_descriptors(&failure) => {
-                        sources.push_front(Source::Named(name));
-                        break;
-                    }
-                    input => {
-                        let reader = self.reader(input?).map_err(|e| Input::failure(&name, e))?;
-                        (Some((name, self.progress)), reader)
-                    }
-                },
-            };
-            texts.push(BufReader::with_capacity(room, Named { name, reader, trouble: &self.trouble }));
-        }
-        Ok(texts)
-    }
-
-    /// An input as a stream, which ends where it ended before we wrote to it.
-    fn reader(&self, input: Input) -> io::Result<Box<dyn Read + Send>> {
-        let own = match &input {
-            Input::Regular { file, from, to } => {
-                let found = file.metadata()?;
-                (self.own == Some((found.dev(), found.ino()))).then_some(to - from)
+        let mut least = at;
+        for child in [2 * at + 1, 2 * at + 2] {
+            if child < heap.len() && heap[child].compare(&heap[least], order).is_lt() {
+                least = child;
             }
-            Input::Stream(_) => None,
-        };
-        let reader = input.into_reader()?;
-        Ok(match own {
-            Some(len) => Box::new(reader.take(len)),
-            None => reader,
-        })
-    }
-
-    fn failure(&self, e: Error) -> Failure {
-        match self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some((name, e)) => Input::failure(&name, e),
-            None => match e {
-                // Only temporary files are left.
-                Error::Read(e) | Error::Write(e) => self.spill.failure(e),
-                e => failure(e, self.spill),
-            },
         }
-    }
-}
-
-/// A source that says which file could not be read.
-struct Named<'a> {
-    /// Nothing: a temporary file.
-    name: Option<(OsString, &'a Progress)>,
-    reader: Box<dyn Read + Send>,
-    trouble: &'a Trouble,
-}
-
-impl Read for Named<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buf);
-        match (&self.name, read) {
-            (Some((_, progress)), Ok(len)) => {
-                progress.read(len);
-                Ok(len)
-            }
-            (Some((name, _)), Err(e)) if e.kind() != io::ErrorKind::Interrupted => {
-                let same = e
-                    .raw_os_error()
-                    .map_or_else(|| io::Error::new(e.kind(), e.to_string()), io::Error::from_raw_os_error);
-                *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some((name.clone(), e));
-                Err(same)
-            }
-            (_, read) => read,
+        if least == at {
+            return;
         }
+        heap.swap(at, least);
+        at = least;
     }
 }

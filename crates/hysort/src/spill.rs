@@ -1,68 +1,163 @@
-//! Temporary files for what does not fit into memory. They have no names, so nothing is left of them, whatever ends the
-//! process.
+//! Ranges in a temporary file.
+//!
+//! A file has parts of many ranges, one after the other, so the number of open files does not depend on the number of
+//! ranges. Of each range it is known where its parts are.
 
-use crate::args::Plan;
-use crate::failure::{Failure, errno_text};
-use crate::names::{quoted, quoted_if_needed};
+use super::parts::Parted;
+use super::splitters::Splitters;
+use crate::error::Error;
 use std::fs::File;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::{env, io};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
-/// Where temporary files go.
-pub struct Spill {
-    directories: Vec<PathBuf>,
-    made: AtomicUsize,
-    /// The number of the directory in which no file could be made, from 1 on.
-    refused: AtomicUsize,
+/// A temporary file with parts of ranges.
+#[derive(Debug)]
+pub(super) struct Spill {
+    file: File,
+    /// Bytes written.
+    len: u64,
+}
+
+/// What is in a file of one range.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spilled {
+    /// Where its parts are: the first byte, and how many.
+    extents: Vec<(u64, u64)>,
+    pub bytes: u64,
+    pub lines: u64,
+    pub sum: u64,
+}
+
+impl Spilled {
+    /// What is in a file from one place on: bytes, and the sum of their lines.
+    pub fn of(from: u64, bytes: u64, sum: u64) -> Spilled {
+        Spilled { extents: vec![(from, bytes)], bytes, sum, ..Spilled::default() }
+    }
 }
 
 impl Spill {
-    pub fn new(plan: &Plan) -> Spill {
-        let usual = || env::var_os("TMPDIR").filter(|dir| !dir.is_empty()).unwrap_or_else(|| "/tmp".into());
-        let directories = match &plan.temporary[..] {
-            [] => vec![PathBuf::from(usual())],
-            all => all.to_vec(),
-        };
-        Spill { directories, made: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
+    pub fn new(file: File) -> Spill {
+        Spill { file, len: 0 }
     }
 
-    /// A new file, for writing and reading, in one directory after the other.
-    pub fn create(&self) -> io::Result<File> {
-        let at = self.made.fetch_add(1, Relaxed) % self.directories.len();
-        tempfile::tempfile_in(&self.directories[at]).map_err(|e| {
-            self.refused.store(at + 1, Relaxed);
-            // tempfile adds the path, which GNU's message has in another place.
-            e.raw_os_error().or_else(|| os_error(&e)).map_or(e, io::Error::from_raw_os_error)
-        })
+    /// Bytes written so far.
+    pub fn len(&self) -> u64 {
+        self.len
     }
 
-    /// What is said of an error of temporary files.
-    pub fn failure(&self, error: io::Error) -> Failure {
-        match self.refused.load(Relaxed) {
-            0 => {
-                let names: Vec<Vec<u8>> =
-                    self.directories.iter().map(|directory| quoted_if_needed(directory.as_os_str())).collect();
-                let file = [&b"temporary file in "[..], &names.join(&b" or "[..])].concat();
-                Failure::System { what: "write failed", file, error }
+    /// Appends the parts of all ranges.
+    pub fn append(&mut self, parted: &[Parted], splitters: &Splitters, ranges: &mut [Spilled]) -> Result<(), Error> {
+        let mut bytes = 0;
+        let start = self.len;
+        self.file.seek(SeekFrom::Start(start)).map_err(Error::Temporary)?;
+        let mut out = BufWriter::with_capacity(1 << 16, &self.file);
+        for (number, range) in ranges.iter_mut().enumerate() {
+            let mut extent = 0;
+            for Parted { text, buckets, .. } in parted {
+                let bucket = buckets[number];
+                range.lines += u64::from(bucket.lines);
+                range.sum = range.sum.wrapping_add(bucket.sum);
+                if splitters.heavy(number).is_none() {
+                    let part = &text[bucket.start as usize..bucket.end as usize];
+                    out.write_all(part).map_err(Error::Temporary)?;
+                    extent += part.len() as u64;
+                }
             }
-            at => {
-                let directory = quoted(self.directories[at - 1].as_os_str());
-                let why = errno_text(&error);
-                Failure::sentence([b"cannot create temporary file in ", &directory[..], b": ", why.as_bytes()].concat())
+            if extent > 0 {
+                range.extents.push((start + bytes, extent));
+                range.bytes += extent;
+                bytes += extent;
             }
         }
+        out.flush().map_err(Error::Temporary)?;
+        drop(out);
+        self.len += bytes;
+        Ok(())
+    }
+
+    /// Has `write` append, which meanwhile reads no range of this file.
+    pub fn append_by<T>(&mut self, write: impl FnOnce(&mut BufWriter<&File>) -> Result<T, Error>) -> Result<T, Error> {
+        self.file.seek(SeekFrom::Start(self.len)).map_err(Error::Temporary)?;
+        let mut out = BufWriter::with_capacity(1 << 16, &self.file);
+        let done = write(&mut out).map_err(|error| match error {
+            Error::Write(error) => Error::Temporary(error),
+            error => error,
+        })?;
+        out.flush().map_err(Error::Temporary)?;
+        drop(out);
+        self.len = (&self.file).stream_position().map_err(Error::Temporary)?;
+        Ok(done)
+    }
+
+    /// Appends bytes that whoever calls finds again.
+    pub fn append_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.file.seek(SeekFrom::Start(self.len)).and_then(|_| self.file.write_all(bytes));
+        written.map_err(Error::Temporary)?;
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Reads bytes that [`append_bytes`](Self::append_bytes) wrote at `at`.
+    pub fn read_bytes(&self, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let mut file = &self.file;
+        let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes));
+        read.map_err(Error::Temporary)
+    }
+
+    /// Reads a range as a whole.
+    pub fn read_all(&self, range: &Spilled) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::with_capacity(range.bytes as usize);
+        self.reader(range).read_to_end(&mut text).map_err(Error::Temporary)?;
+        Ok(text)
+    }
+
+    /// Reads at most so many bytes of a range, from a place on.
+    pub fn read_some(&self, range: &Spilled, from: u64, most: u64) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::new();
+        let mut reader = self.reader(range);
+        reader.skip(from);
+        reader.take(most).read_to_end(&mut text).map_err(Error::Temporary)?;
+        Ok(text)
+    }
+
+    /// Reads a range from its beginning on.
+    pub fn reader<'a>(&'a self, range: &'a Spilled) -> SpillReader<'a> {
+        SpillReader { file: &self.file, extents: &range.extents, done: 0 }
     }
 }
 
-/// The number of the system's error inside of another error.
-fn os_error(e: &io::Error) -> Option<i32> {
-    let mut source = std::error::Error::source(e.get_ref()?);
-    while let Some(inner) = source {
-        if let Some(number) = inner.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
-            return Some(number);
+/// Reads one range of a file. Several may read from one file, in turn.
+#[derive(Debug)]
+pub(super) struct SpillReader<'a> {
+    file: &'a File,
+    extents: &'a [(u64, u64)],
+    /// Bytes of the first extent that have been read.
+    done: u64,
+}
+
+impl SpillReader<'_> {
+    /// Skips bytes.
+    fn skip(&mut self, mut bytes: u64) {
+        while let Some(&(_, len)) = self.extents.first()
+            && bytes >= len - self.done
+        {
+            bytes -= len - self.done;
+            (self.extents, self.done) = (&self.extents[1..], 0);
         }
-        source = inner.source();
+        self.done += bytes;
     }
-    None
+}
+
+impl Read for SpillReader<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let Some(&(start, len)) = self.extents.first() else { return Ok(0) };
+        let most = (len - self.done).min(buf.len() as u64) as usize;
+        let mut file = self.file;
+        file.seek(SeekFrom::Start(start + self.done))?;
+        let n = file.read(&mut buf[..most])?;
+        if n == 0 && most > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.skip(n as u64);
+        Ok(n)
+    }
 }

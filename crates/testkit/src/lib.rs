@@ -1,6 +1,8 @@
 //! What the tests of several packages share: inputs, judges, faults, and how a test says that it was skipped.
 
 pub mod faults;
+#[cfg(unix)]
+pub mod fork;
 pub mod memory;
 pub mod program;
 pub mod reference;

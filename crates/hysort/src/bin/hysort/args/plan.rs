@@ -1,0 +1,267 @@
+//! What the program needs to know, derived from the words of the command line, in their order: the first that is wrong
+//! is the one that is named, as GNU sort does it.
+
+use super::size::{batch_size, buffer_size, parallel};
+use super::table::{command, is_refused};
+use super::words::{Word, Words};
+use crate::failure::Failure;
+use crate::names::{in_plain_quotes, quoted};
+use crate::packaging;
+use hybz_files::process;
+use hybz_files::quote::for_terminal;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Request {
+    /// A text for stdout, such as the help.
+    Show(String),
+    Run(Box<Plan>),
+}
+
+/// What is done with the lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum What {
+    #[default]
+    Sort,
+    Merge,
+    /// Whether they are sorted is checked; quietly or not.
+    Check {
+        quiet: bool,
+    },
+}
+
+/// Which GPUs help.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Gpus {
+    None,
+    /// All that are visible.
+    #[default]
+    Visible,
+    /// Those in this list.
+    These(String),
+}
+
+/// What the program needs to know.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub what: What,
+    pub reverse: bool,
+    pub unique: bool,
+    /// Whether a zero byte ends a line.
+    pub zero: bool,
+    /// The files that are read; `-` is stdin.
+    pub files: Vec<OsString>,
+    /// Where names of files come from, if not from the command line.
+    pub files0_from: Option<OsString>,
+    pub output: Option<OsString>,
+    pub memory: Option<u64>,
+    pub temporary: Vec<PathBuf>,
+    pub threads: Option<NonZeroUsize>,
+    /// How many files are merged at once.
+    pub batch: Option<usize>,
+    pub no_decompress: bool,
+    pub no_sync: bool,
+    pub gpus: Gpus,
+    pub gpu_required: bool,
+    pub verbose: bool,
+    /// Whether to show progress; `None`: if stderr is a terminal.
+    pub progress: Option<bool>,
+}
+
+impl Plan {
+    /// The byte that ends a line.
+    pub fn end(&self) -> u8 {
+        if self.zero { 0 } else { b'\n' }
+    }
+}
+
+/// Reads the words after the program's name.
+pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> {
+    let mut command = command();
+    command.build();
+    let mut words = Words::new(&command, words, env::var_os("POSIXLY_CORRECT").is_some());
+    let mut plan = Plan::default();
+    let mut checked = None;
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(file) => {
+                refuse_old_key(&file)?;
+                plan.files.push(file);
+            }
+            Word::Plain(file) => plan.files.push(file),
+            Word::Flag { id, typed, value } => {
+                if is_refused(&id) {
+                    return Err(refused(OsStr::new(&typed)));
+                }
+                match &*id {
+                    "help" => return Ok(Request::Show(command.clone().render_help().to_string())),
+                    "version" => return Ok(Request::Show(command.render_version())),
+                    "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
+                    "completions" => return completions(&value.unwrap_or_default()),
+                    _ => plan.take(&id, &typed, value, &mut checked)?,
+                }
+            }
+        }
+    }
+    plan.settle()?;
+    Ok(Request::Run(Box::new(plan)))
+}
+
+impl Plan {
+    /// Takes a flag. `checked` is the letter of the check that was asked for.
+    fn take(
+        &mut self,
+        id: &str,
+        typed: &str,
+        value: Option<OsString>,
+        checked: &mut Option<char>,
+    ) -> Result<(), Failure> {
+        let given = value.clone().unwrap_or_default();
+        match id {
+            "reverse" => self.reverse = true,
+            "unique" => self.unique = true,
+            "zero-terminated" => self.zero = true,
+            "check" | "quiet-check" => self.check(if id == "check" { how(value.as_deref())? } else { 'C' }, checked)?,
+            "merge" if checked.is_none() => self.what = What::Merge,
+            "output" => match &self.output {
+                Some(other) if *other != given => return Err(Failure::sentence("multiple output files specified")),
+                _ => self.output = Some(given),
+            },
+            "files0-from" => self.files0_from = Some(given),
+            "buffer-size" => {
+                let size = buffer_size(typed, &given, hybz_queue::memory_of_machine)?;
+                self.memory = self.memory.max(Some(size));
+            }
+            "temporary-directory" => self.temporary.push(given.into()),
+            "parallel" => self.threads = Some(parallel(typed, &given)?),
+            "batch-size" => self.batch = Some(batch_size(typed, &given, process::max_descriptors())?),
+            "no-decompress" => self.no_decompress = true,
+            "no-sync" => self.no_sync = true,
+            "gpu" => {
+                self.gpus = match given.to_string_lossy().as_ref() {
+                    "none" => Gpus::None,
+                    list => Gpus::These(list.to_owned()),
+                }
+            }
+            "no-gpu" => self.gpus = Gpus::None,
+            "gpu-required" => self.gpu_required = true,
+            "verbose" => self.verbose = true,
+            "progress" => self.progress = Some(true),
+            "no-progress" => self.progress = Some(false),
+            _ => {} // --stable; --merge beside --check
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, letter: char, checked: &mut Option<char>) -> Result<(), Failure> {
+        if checked.is_some_and(|before| before != letter) {
+            return Err(Failure::sentence("options '-cC' are incompatible"));
+        }
+        *checked = Some(letter);
+        self.what = What::Check { quiet: letter == 'C' };
+        Ok(())
+    }
+
+    /// Checks what must fit together, when all flags are known.
+    fn settle(&mut self) -> Result<(), Failure> {
+        if self.files0_from.is_some()
+            && let Some(file) = self.files.first()
+        {
+            let extra = [b"extra operand ", &quoted(file)[..]].concat();
+            return Err(Failure::usage(
+                [&extra[..], b"\nfile operands cannot be combined with --files0-from"].concat(),
+            ));
+        }
+        if self.gpu_required && self.gpus == Gpus::None {
+            return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
+        }
+        let asked = self.gpu_required || matches!(self.gpus, Gpus::These(_));
+        if asked && !cfg!(feature = "cuda") {
+            return Err(Failure::sentence("this hysort was built without GPU support (feature 'cuda')"));
+        }
+        if self.files.is_empty() && self.files0_from.is_none() {
+            self.files.push(OsString::from("-"));
+        }
+        Ok(())
+    }
+
+    /// Checks what a check allows. The names of the files are known by now.
+    pub fn settle_check(&self, quiet: bool) -> Result<(), Failure> {
+        let letter = if quiet { "C" } else { "c" };
+        if let [_, extra, ..] = &self.files[..] {
+            let text = [b"extra operand ", &quoted(extra)[..], b" not allowed with -", letter.as_bytes()].concat();
+            return Err(Failure::sentence(text));
+        }
+        match self.output {
+            Some(_) => Err(Failure::sentence(format!("options '-{letter}o' are incompatible"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The letter of `--check=HOW`, of which a beginning is enough.
+fn how(value: Option<&OsStr>) -> Result<char, Failure> {
+    let Some(value) = value else { return Ok('c') };
+    let begin = |name: &&str| !value.is_empty() && name.as_bytes().starts_with(value.as_bytes());
+    match ["diagnose-first", "quiet", "silent"].iter().find(|name| begin(name)) {
+        Some(&"diagnose-first") => Ok('c'),
+        Some(_) => Ok('C'),
+        None => {
+            let why = if value.is_empty() { "ambiguous" } else { "invalid" };
+            let before = format!("{why} argument ");
+            let after = " for '--check'\nValid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'";
+            Err(Failure::usage([before.as_bytes(), &in_plain_quotes(value), after.as_bytes()].concat()))
+        }
+    }
+}
+
+/// What hysort sorts by, for those who ask for something else.
+fn refused(typed: &OsStr) -> Failure {
+    let why = match typed.as_bytes() {
+        b"--debug" | b"--compress-program" => "",
+        _ => ": hysort sorts whole lines by their bytes; use sort",
+    };
+    let typed = for_terminal(typed, true);
+    Failure::usage([typed.as_bytes(), b" is not supported", why.as_bytes()].concat())
+}
+
+/// GNU sort takes `+1` for a key. A file of such a name is `./+1`.
+fn refuse_old_key(file: &OsStr) -> Result<(), Failure> {
+    match file.as_bytes() {
+        [b'+', b'0'..=b'9', ..] => Err(refused(file)),
+        _ => Ok(()),
+    }
+}
+
+fn completions(shell: &OsStr) -> Result<Request, Failure> {
+    let known = shell.to_str().and_then(packaging::completions);
+    known.map(|text| Request::Show(text.to_owned())).ok_or_else(|| {
+        let why = b" for '--completions': it is bash, zsh or fish";
+        Failure::usage([b"invalid argument ", &in_plain_quotes(shell)[..], why].concat())
+    })
+}
+
+/// The names in the text of `--files0-from`, which is the file `from`.
+pub fn names(text: &[u8], from: &OsStr) -> Result<Vec<OsString>, Failure> {
+    if text.is_empty() {
+        return Err(Failure::sentence([b"no input from ", &quoted(from)[..]].concat()));
+    }
+    let text = text.strip_suffix(b"\0").unwrap_or(text);
+    let mut names = Vec::new();
+    for (at, name) in text.split(|&byte| byte == 0).enumerate() {
+        if name.is_empty() {
+            let place = format!(":{}: invalid zero-length file name", at + 1);
+            return Err(Failure::sentence([&crate::names::quoted_if_needed(from)[..], place.as_bytes()].concat()));
+        }
+        if name == b"-" && from == "-" {
+            return Err(Failure::sentence("when reading file names from stdin, no file name of '-' allowed"));
+        }
+        names.push(OsString::from_vec(name.to_vec()));
+    }
+    Ok(names)
+}

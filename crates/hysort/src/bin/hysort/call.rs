@@ -1,0 +1,99 @@
+//! What all kinds of calls have in common: their order, their output, and what is said of their errors.
+
+use crate::args::Plan;
+use crate::failure::{Failure, STDOUT};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::spill::Spill;
+use hysort::{Error, Order};
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How a call ended that did what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// Lines are out of order.
+    Disorder,
+}
+
+/// How much is handed to the system at once.
+const WRITE: usize = 256 << 10;
+
+/// What a call has beside its plan.
+pub struct Call<'a> {
+    pub plan: &'a Plan,
+    pub output: Output,
+    pub progress: Progress,
+    pub spill: Arc<Spill>,
+    pub started: Instant,
+}
+
+/// How the plan orders lines.
+pub fn order(plan: &Plan) -> Order {
+    Order::new().end(plan.end()).reverse(plan.reverse).unique(plan.unique)
+}
+
+/// Has `work` write the result.
+pub fn write<T>(
+    output: Output,
+    progress: &Progress,
+    work: impl FnOnce(&mut BufWriter<Counted<'_>>) -> Result<T, Error>,
+    other: impl FnOnce(Error) -> Failure,
+) -> Result<T, Failure> {
+    output.begin();
+    let mut out = BufWriter::with_capacity(WRITE, Counted { output, progress, failed: false });
+    let worked = work(&mut out);
+    let flushed = if worked.is_ok() { out.flush() } else { Ok(()) };
+    let (Counted { output, failed, .. }, _unwritten) = out.into_parts();
+    let result = match (worked, flushed) {
+        (Ok(result), Ok(())) => result,
+        (Err(Error::Write(e)), _) | (_, Err(e)) if failed => return Err(output.failure(e)),
+        (Err(e), _) => return Err(other(e)),
+        (Ok(_), Err(e)) => return Err(output.failure(e)),
+    };
+    output.finish()?;
+    Ok(result)
+}
+
+/// The output, with what is written to it counted.
+pub struct Counted<'a> {
+    output: Output,
+    progress: &'a Progress,
+    failed: bool,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.output.write(bytes) {
+            Ok(len) => {
+                self.progress.wrote(len);
+                Ok(len)
+            }
+            Err(e) => {
+                self.failed = true;
+                Err(e)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+impl Call<'_> {
+    pub fn failure(&self, e: Error) -> Failure {
+        failure(e, &self.spill)
+    }
+}
+
+/// What is said of an error of sorting that is not one of the output.
+pub fn failure(e: Error, spill: &Spill) -> Failure {
+    match e {
+        Error::Temporary(e) => spill.failure(e),
+        Error::Write(e) => Failure::system("write failed", STDOUT, e),
+        e => Failure::sentence(e.to_string()),
+    }
+}

@@ -1,0 +1,35 @@
+//! `-c`: whether a file is sorted.
+
+use crate::args::Plan;
+use crate::call::{Outcome, order};
+use crate::failure::Failure;
+use crate::input::{Input, Opener};
+use crate::limits;
+use hybz_files::quote::for_terminal;
+use hysort::{Disorder, Error};
+use std::io::{self, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+
+/// How much is read at once.
+const READ: usize = 1 << 20;
+
+pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
+    let name = &plan.files[0];
+    let opener = Opener::new(plan, limits::threads(plan), limits::memory(plan) / 8);
+    let failed = |e| Input::failure(name, e);
+    let text = BufReader::with_capacity(READ, opener.open(name)?.into_reader().map_err(failed)?);
+    let found = hysort::check(text, &order(plan)).map_err(|e| match e {
+        Error::Read(e) => failed(e),
+        e => failed(e.into()),
+    })?;
+    let Some(Disorder { number, line, .. }) = found else { return Ok(Outcome::Done) };
+    if !quiet {
+        let place = format!(":{number}: disorder: ");
+        // A colon ends the name, as in GNU's message: it is quoted only if it could harm a terminal.
+        let name = for_terminal(name, true);
+        let text = [b"hysort: ", name.as_bytes(), place.as_bytes(), &line, &[plan.end()]].concat();
+        // If stderr fails, there is nowhere to report it.
+        let _ = io::stderr().write_all(&text);
+    }
+    Ok(Outcome::Disorder)
+}

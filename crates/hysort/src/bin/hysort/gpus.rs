@@ -1,0 +1,46 @@
+//! The GPUs that help with a call.
+
+use crate::args::{Gpus, Plan};
+use crate::failure::Failure;
+use hysort::{LineLanes, Summary};
+
+/// The lanes that may help, if any. The pool starts them when the work left is worth it, and with the first range if
+/// they are required.
+pub fn lanes(plan: &Plan, memory: u64) -> Result<Option<LineLanes>, Failure> {
+    let devices = match &plan.gpus {
+        Gpus::None => return Ok(None),
+        Gpus::Visible => None,
+        Gpus::These(list) => Some(list.clone()),
+    };
+    if plan.gpu_required {
+        let found = hybz::gpu::devices().and_then(|found| match &devices {
+            Some(list) => hybz::gpu::select(list, &found),
+            None => Ok(found),
+        });
+        found.map_err(|why| Failure::sentence(format!("a GPU is required: {why}")))?;
+    }
+    // A lane pins twice the text of a batch, and answers with as much again: half of the memory for all of them.
+    let lanes = LineLanes { devices, at_once: plan.gpu_required, ..LineLanes::default() };
+    let room = usize::try_from(memory / 2 / (3 * lanes.bytes as u64)).unwrap_or(usize::MAX);
+    match lanes.lanes.min(room) {
+        0 if plan.gpu_required => Err(Failure::sentence(format!(
+            "a GPU is required, and its lanes want {} MB of memory",
+            (6 * lanes.bytes) >> 20
+        ))),
+        0 => Ok(None),
+        count => Ok(Some(LineLanes { lanes: count, ..lanes })),
+    }
+}
+
+/// What is to be said of lanes that failed, whose work cores have done.
+pub fn trouble(plan: &Plan, summary: &Summary) -> Option<String> {
+    let asked = plan.gpu_required || matches!(plan.gpus, Gpus::These(_));
+    let lanes = summary.stations.iter().filter(|station| station.accelerator);
+    let mut failed = lanes.filter_map(|lane| {
+        let why = lane.retired.as_ref().or(lane.failure.as_ref())?;
+        // A device that nobody asked for, and that is not there, is no trouble.
+        (asked || lane.blocks > 0 || lane.fallbacks > 0)
+            .then(|| format!("{} failed, and the CPU did its work: {why}", lane.name))
+    });
+    failed.next()
+}

@@ -1,0 +1,119 @@
+//! One call of the command: sorting, merging or checking.
+
+use crate::args::{Plan, What, names};
+use crate::call::{Call, Outcome, failure, order, write};
+use crate::failure::Failure;
+use crate::input::{self, Input, Opener};
+use crate::output::Output;
+use crate::pieces::Stop;
+use crate::progress::Progress;
+use crate::spill::Spill;
+use crate::{check, gpus, limits, merge};
+use hysort::{Limits, Report, Sorter, StationReport, Summary};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Does what the plan says.
+pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
+    if let Some(from) = plan.files0_from.take() {
+        plan.files = names(&read_names(&from)?, &from)?;
+    }
+    if let What::Check { quiet } = plan.what {
+        plan.settle_check(quiet)?;
+        return check::check(&plan, quiet);
+    }
+    input::check_readable(&plan.files)?;
+    let call = Call {
+        output: Output::prepare(&plan)?,
+        progress: Progress::new(&plan),
+        spill: Arc::new(Spill::new(&plan)),
+        started: Instant::now(),
+        plan: &plan,
+    };
+    match plan.what {
+        What::Merge => merge::merge(call),
+        _ => sort(call),
+    }?;
+    Ok(Outcome::Done)
+}
+
+/// What `--files0-from` names.
+fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let failed = |_| Failure::sentence([b"cannot read file names from ", &crate::names::quoted(from)[..]].concat());
+    input::open_plain(from)?.read_to_end(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+fn sort(mut call: Call<'_>) -> Result<(), Failure> {
+    let plan = call.plan;
+    let (threads, memory) = (limits::threads(plan), limits::memory(plan));
+    // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
+    let mut pool = hysort::pool().threads(threads).max_memory(memory);
+    if let Some(lanes) = gpus::lanes(plan, memory)? {
+        pool = pool.accelerators(&lanes);
+    }
+    let pool = ManuallyDrop::new(pool.build());
+    let spill = Arc::clone(&call.spill);
+    let reading = limits::reading(threads, memory);
+    let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
+    let mut sorter = Sorter::new(&order(plan), limits, &pool);
+    let opener = Opener::new(plan, threads, memory / 8);
+    if let Some(whole) = opener.whole() {
+        sorter.expect(whole.bytes, |at| whole.look(at));
+        if !plan.unique && whole.bytes < memory / 4 {
+            call.output.expect(whole.bytes);
+        }
+    }
+    for name in &plan.files {
+        let taken = reading.pieces(opener.open(name)?, |piece| {
+            call.progress.read(piece.len());
+            sorter.push_owned(piece)
+        });
+        taken.map_err(|stop| match stop {
+            Stop::Read(e) => Input::failure(name, e),
+            Stop::Taken(e) => call.failure(e),
+        })?;
+        sorter.end_of_file().map_err(|e| call.failure(e))?;
+    }
+    drop(opener);
+    let Call { output, progress, spill, started, .. } = call;
+    let report = write(output, &progress, |out| sorter.write_to(out), |e| failure(e, &spill))?;
+    progress.end();
+    let stations = pool.summary();
+    if let Some(trouble) = gpus::trouble(plan, &stations) {
+        if plan.gpu_required {
+            return Err(Failure::sentence(format!("a GPU is required: {trouble}")));
+        }
+        let _ = io::stderr().write_all(format!("hysort: {trouble}\n").as_bytes());
+    }
+    if plan.verbose {
+        say(&report, &progress, started, &stations);
+    }
+    Ok(())
+}
+
+/// What `-v` prints: what was done, and by which station.
+fn say(report: &Report, progress: &Progress, started: Instant, stations: &Summary) {
+    let (read, written) = progress.counts();
+    let seconds = started.elapsed().as_secs_f64();
+    let mut text = format!(
+        "hysort: {} lines, {read} bytes read, {written} written, {} in temporary files, {} ranges, {seconds:.2} s\n",
+        report.lines, report.spilled, report.ranges
+    );
+    for station in &stations.stations {
+        let StationReport { name, blocks, bytes_in, busy, fallbacks, wrong, .. } = station;
+        let retired = station.retired.as_ref().map(|why| format!(", retired: {why}")).unwrap_or_default();
+        // Writing into a String does not fail.
+        let _ = writeln!(
+            text,
+            "  {name}: {blocks} jobs, {bytes_in} bytes, {:.2} s busy, {fallbacks} done again, {wrong} wrong{retired}",
+            busy.as_secs_f64()
+        );
+    }
+    let _ = io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,68 @@
+//! Temporary files for what does not fit into memory. They have no names, so nothing is left of them, whatever ends the
+//! process.
+
+use crate::args::Plan;
+use crate::failure::{Failure, errno_text};
+use crate::names::{quoted, quoted_if_needed};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{env, io};
+
+/// Where temporary files go.
+pub struct Spill {
+    directories: Vec<PathBuf>,
+    made: AtomicUsize,
+    /// The number of the directory in which no file could be made, from 1 on.
+    refused: AtomicUsize,
+}
+
+impl Spill {
+    pub fn new(plan: &Plan) -> Spill {
+        let usual = || env::var_os("TMPDIR").filter(|dir| !dir.is_empty()).unwrap_or_else(|| "/tmp".into());
+        let directories = match &plan.temporary[..] {
+            [] => vec![PathBuf::from(usual())],
+            all => all.to_vec(),
+        };
+        Spill { directories, made: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
+    }
+
+    /// A new file, for writing and reading, in one directory after the other.
+    pub fn create(&self) -> io::Result<File> {
+        let at = self.made.fetch_add(1, Relaxed) % self.directories.len();
+        tempfile::tempfile_in(&self.directories[at]).map_err(|e| {
+            self.refused.store(at + 1, Relaxed);
+            // tempfile adds the path, which GNU's message has in another place.
+            e.raw_os_error().or_else(|| os_error(&e)).map_or(e, io::Error::from_raw_os_error)
+        })
+    }
+
+    /// What is said of an error of temporary files.
+    pub fn failure(&self, error: io::Error) -> Failure {
+        match self.refused.load(Relaxed) {
+            0 => {
+                let names: Vec<Vec<u8>> =
+                    self.directories.iter().map(|directory| quoted_if_needed(directory.as_os_str())).collect();
+                let file = [&b"temporary file in "[..], &names.join(&b" or "[..])].concat();
+                Failure::System { what: "write failed", file, error }
+            }
+            at => {
+                let directory = quoted(self.directories[at - 1].as_os_str());
+                let why = errno_text(&error);
+                Failure::sentence([b"cannot create temporary file in ", &directory[..], b": ", why.as_bytes()].concat())
+            }
+        }
+    }
+}
+
+/// The number of the system's error inside of another error.
+fn os_error(e: &io::Error) -> Option<i32> {
+    let mut source = std::error::Error::source(e.get_ref()?);
+    while let Some(inner) = source {
+        if let Some(number) = inner.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+            return Some(number);
+        }
+        source = inner.source();
+    }
+    None
+}

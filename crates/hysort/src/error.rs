@@ -1,0 +1,71 @@
+//! What can go wrong while lines are sorted.
+
+use std::{error, fmt, io};
+
+/// The error type of the library.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Reading the input failed.
+    Read(io::Error),
+    /// Writing the output failed.
+    Write(io::Error),
+    /// A temporary file could not be made, written or read ([`Limits`](crate::Limits)): the disk is full, for example.
+    Temporary(io::Error),
+    /// A string whose number is asked for has 4 GiB or more, or strings of 4 GiB or more in total agree in more bytes
+    /// than a sample keeps ([`lines`](fn@crate::lines), [`strings`](crate::strings)).
+    LineTooLong,
+    /// The sorter was begun before a fork, and this is the child: the threads that sort are the parent's. New sorters
+    /// work.
+    Forked,
+    /// A station sorted lines wrong, and a core that sorted them again did so, too. This is a defect of hysort or of
+    /// the machine: nothing of these lines has been written.
+    Missorted {
+        /// The station that sorted them the second time.
+        station: String,
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A station failed or panicked, and so did the core that did its work again. This is a bug in hysort.
+    Internal {
+        /// The station's message.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Read(e) | Error::Write(e) => e.fmt(f),
+            Error::Temporary(e) => write!(f, "temporary file: {e}"),
+            Error::LineTooLong => f.write_str("a line of 4 GiB or more cannot be sorted"),
+            Error::Forked => f.write_str("the sorter was begun in the process that forked this one"),
+            Error::Missorted { station, reason } => {
+                write!(f, "lines were sorted wrong twice, the second time by {station}: {reason}")
+            }
+            Error::Internal { reason } => write!(f, "internal error: {reason}"),
+        }
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Error::Read(e) | Error::Write(e) | Error::Temporary(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for io::Error {
+    /// An I/O error is returned as it is. Others become `Other`, or [`Error::LineTooLong`] `InvalidData`, with the
+    /// [`Error`] inside.
+    fn from(e: Error) -> Self {
+        let kind = match e {
+            Error::Read(e) | Error::Write(e) | Error::Temporary(e) => return e,
+            Error::LineTooLong => io::ErrorKind::InvalidData,
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, e)
+    }
+}

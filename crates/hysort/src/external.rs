@@ -1,0 +1,314 @@
+//! Text whose ranges are known before all of it is there: chunks are partitioned as they come. It stays in memory if it
+//! can. If it does not fit, ranges go to a temporary file and come back one after the other:
+//!
+//! ```text
+//! chunks -> partitioned -> in memory, up to 3/8 of it -> file: the parts of all ranges, one after the other
+//!                                                             |
+//! out <- sorted <- a range, read as a whole  <----------------'
+//! out <- ... <- partitioned again, into another file <- a range that is too long for that
+//! out <- merged <- sorted pieces, in another file <- a range that cannot be partitioned
+//! ```
+//!
+//! So text is usually written once and read once. Splitters are from the text that came first, which may be unlike the
+//! rest: of lines that come in order nearly all belong to the last range. That one is partitioned again by a sample of
+//! all of it, so such text is written and read twice. What no sample can partition, such as lines that agree in more
+//! bytes than a sample keeps, is cut, sorted and merged. Long lines do not come here: see `long.rs`.
+
+use super::Pool;
+use super::chunker::{Chunker, MAX_JOB};
+use super::flight::Flight;
+use super::limits::Temporary;
+use super::order::Order;
+use super::parts::{Parted, Piece, Sorted};
+use super::range::RangeText;
+use super::resident::Resident;
+use super::runs::Runs;
+use super::sample::{NEAR, Size};
+use super::shares::Shares;
+use super::spill::{Spill, Spilled};
+use super::splitters::Splitters;
+use super::stored::StoredText;
+use super::tasks::{PartitionChunk, SortRange};
+use super::writer::{RangeWriter, need};
+use crate::error::Error;
+use hybz_queue::{Client, Permit};
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+/// So many times is a range partitioned again, at most.
+const MAX_DEPTH: u32 = 6;
+
+/// Text that is put where its ranges are as it comes, and on its way through a temporary file if there is too much.
+pub(super) struct External {
+    order: Order,
+    pool: Pool,
+    shares: Shares,
+    splitters: Arc<Splitters>,
+    flight: Flight<PartitionChunk, ()>,
+    /// Holds permits for partitioned text.
+    holder: Client,
+    permits: Vec<Permit>,
+    parted: Vec<Parted>,
+    parted_bytes: u64,
+    /// None as long as everything is in memory.
+    spill: Option<Spill>,
+    /// By bucket.
+    ranges: Vec<Spilled>,
+    /// Text that goes to a device.
+    resident: Option<Resident>,
+}
+
+/// All text, if none of it is in a file.
+pub(super) struct InMemory {
+    pub parted: Vec<Parted>,
+    /// What is on a device.
+    pub stored: Option<Arc<StoredText>>,
+}
+
+impl External {
+    pub fn new(order: Order, pool: &Pool, shares: Shares, splitters: Splitters) -> External {
+        External {
+            order,
+            pool: pool.clone(),
+            shares,
+            ranges: vec![Spilled::default(); splitters.buckets()],
+            splitters: Arc::new(splitters),
+            flight: Flight::new(pool, shares.chunks()),
+            holder: pool.client(),
+            permits: Vec::new(),
+            parted: Vec::new(),
+            parted_bytes: 0,
+            spill: None,
+            resident: None,
+        }
+    }
+
+    /// As [`new`](Self::new), with splitters from the text that has come so far.
+    pub fn with_sample(order: Order, pool: &Pool, shares: Shares, text: &[Piece]) -> External {
+        let size = Size::new(shares.ranges(), shares.memory);
+        let splitters = super::sample::splitters(text, size, order.end_byte());
+        External::new(order, pool, shares, splitters)
+    }
+
+    /// Lets a device have so much text as is expected, if there is one and it is worth it.
+    pub fn with_device(mut self, bytes: u64) -> External {
+        self.resident = Resident::new(&self.order, &self.pool, &self.splitters, bytes, self.shares.chunks());
+        self
+    }
+
+    /// Takes whole lines. Without a way to make temporary files all of them stay in memory.
+    pub fn push(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
+        let Some(resident) = &mut self.resident else { return self.partition(chunk, temporary) };
+        let refused = resident.push(chunk)?;
+        if resident.is_refused() {
+            let chunks = self.resident.take().map(Resident::into_chunks).unwrap_or_default();
+            return self.partition_all(chunks.into_iter().chain(refused), temporary);
+        }
+        self.partition_all(refused, temporary)
+    }
+
+    fn partition_all(
+        &mut self,
+        chunks: impl IntoIterator<Item = Piece>,
+        mut temporary: Option<&mut Temporary>,
+    ) -> Result<(), Error> {
+        chunks.into_iter().try_for_each(|chunk| self.partition(chunk, temporary.as_deref_mut()))
+    }
+
+    /// Has whole lines partitioned.
+    fn partition(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
+        let External { flight, parted, parted_bytes, holder, permits, .. } = self;
+        let mut short = false;
+        let mut done = |(), answer: Parted| {
+            let bytes = answer.memory();
+            *parted_bytes += bytes;
+            parted.push(answer);
+            match super::hold(holder, bytes) {
+                Some(permit) => permits.push(permit),
+                None => short = true,
+            }
+            Ok(())
+        };
+        let bytes = 2 * chunk.range.len() as u64;
+        let task = PartitionChunk::new(chunk, &self.splitters, self.order.end_byte());
+        flight.submit(task, (), bytes, &mut done)?;
+        match temporary {
+            Some(temporary) if short || self.parted_bytes >= self.shares.parted() => self.flush(temporary),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what has been partitioned.
+    fn flush(&mut self, temporary: &mut Temporary) -> Result<(), Error> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::new(temporary().map_err(Error::Temporary)?)),
+        };
+        spill.append(&self.parted, &self.splitters, &mut self.ranges)?;
+        self.parted.clear();
+        self.permits.clear();
+        self.parted_bytes = 0;
+        Ok(())
+    }
+
+    /// How much partitioned text is in memory.
+    pub fn parted_bytes(&self) -> u64 {
+        self.parted_bytes
+    }
+
+    /// What lines are told apart by.
+    pub fn splitters(&self) -> &Splitters {
+        &self.splitters
+    }
+
+    /// All text has come: if none of it is in a file, gives it back, and what is on a device.
+    pub fn in_memory(&mut self, mut temporary: Option<&mut Temporary>) -> Result<Option<InMemory>, Error> {
+        self.land()?;
+        let mut stored = None;
+        if let Some(resident) = self.resident.take() {
+            let (kept, rest) = match self.spill {
+                Some(_) => (None, resident.into_chunks()),
+                None => resident.finish()?,
+            };
+            // Beside what is kept nothing may go to a file.
+            let to = if kept.is_some() { None } else { temporary.as_deref_mut() };
+            self.partition_all(rest, to)?;
+            self.land()?;
+            stored = kept;
+        }
+        if let Some(text) = stored.take_if(|text| !text.fits(&self.parted)) {
+            self.partition_all(text.into_chunks(), temporary)?;
+            self.land()?;
+        }
+        if self.spill.is_some() {
+            return Ok(None);
+        }
+        self.permits.clear();
+        Ok(Some(InMemory { parted: std::mem::take(&mut self.parted), stored: stored.map(Arc::new) }))
+    }
+
+    /// Waits for what is being partitioned.
+    fn land(&mut self) -> Result<(), Error> {
+        let parted = &mut self.parted;
+        self.flight.finish(&mut |(), answer| {
+            parted.push(answer);
+            Ok(())
+        })
+    }
+
+    /// All text has come: sorts and writes it.
+    pub fn write_to<W: Write>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
+        self.write(temporary, out, 0)
+    }
+
+    fn write<W: Write>(
+        &mut self,
+        temporary: &mut Temporary,
+        out: &mut RangeWriter<'_, W>,
+        depth: u32,
+    ) -> Result<(), Error> {
+        self.land()?;
+        self.flush(temporary)?;
+        self.parted = Vec::new();
+        let Some(spill) = self.spill.take() else { return Ok(()) };
+        out.parts().1.spilled += spill.len();
+        let total: u64 = self.ranges.iter().map(|range| range.bytes).sum();
+        let count = self.ranges.len();
+        for at in 0..count {
+            let number = if self.order.is_reverse() { count - 1 - at } else { at };
+            let range = std::mem::take(&mut self.ranges[number]);
+            if let Some((line, _)) = self.splitters.heavy(number) {
+                out.equal(line, range.lines)?;
+                continue;
+            }
+            // What is read is in one piece already.
+            let bytes = need(range.bytes, range.lines) - range.bytes;
+            if range.bytes == 0 {
+                continue;
+            }
+            if bytes <= self.shares.sorting() && range.bytes <= MAX_JOB {
+                let room = out.room(bytes)?;
+                let text = spill.read_all(&range)?;
+                let pieces = vec![Piece { range: 0..text.len(), text: Arc::new(text) }];
+                let common_prefix = self.splitters.common_prefix(number);
+                let text = RangeText { common_prefix, sum: Some(range.sum), ..RangeText::new(pieces, self.order) };
+                out.range(text, bytes, room)?;
+            } else if depth < MAX_DEPTH && (depth == 0 || range.bytes < total / 16 * 15) {
+                out.finish()?;
+                self.again(&range, &spill, temporary, out, depth)?;
+            } else {
+                out.finish()?;
+                self.merge(&range, &spill, temporary, out)?;
+            }
+        }
+        out.finish()
+    }
+
+    /// Partitions a range once more, by a sample of all of it.
+    fn again<W: Write>(
+        &self,
+        range: &Spilled,
+        spill: &Spill,
+        temporary: &mut Temporary,
+        out: &mut RangeWriter<'_, W>,
+        depth: u32,
+    ) -> Result<(), Error> {
+        let end = self.order.end_byte();
+        let size = Size::new(self.shares.ranges_of(range.bytes), self.shares.memory);
+        let lines = size.lines_near(range.bytes, end, |at| spill.read_some(range, at, NEAR))?;
+        let mut below = External::new(self.order, &self.pool, self.shares, size.choose(lines));
+        self.chunks(range, spill, self.shares.chunk(), |chunk| below.push(chunk, Some(temporary)))?;
+        below.write(temporary, out, depth + 1)
+    }
+
+    /// Sorts a range piece by piece, and merges the pieces.
+    fn merge<W: Write>(
+        &self,
+        range: &Spilled,
+        spill: &Spill,
+        temporary: &mut Temporary,
+        out: &mut RangeWriter<'_, W>,
+    ) -> Result<(), Error> {
+        let mut runs = Runs::new(self.order, self.shares, temporary)?;
+        let mut flight: Flight<SortRange, ()> = Flight::new(&self.pool, self.shares.sorting());
+        let mut done = |(), sorted: Sorted| runs.push(&sorted);
+        // As few runs as possible, for each is read through a buffer.
+        let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
+        self.chunks(range, spill, len, |chunk| {
+            let bytes = need(chunk.range.len() as u64, 0);
+            let range = RangeText::new(vec![chunk], self.order);
+            flight.submit(SortRange { range: Arc::new(range) }, (), bytes, &mut done)
+        })?;
+        flight.finish(&mut done)?;
+        let (to, report) = out.parts();
+        runs.write_to(temporary, to, report)
+    }
+
+    /// Reads a range in chunks of whole lines.
+    fn chunks(
+        &self,
+        range: &Spilled,
+        spill: &Spill,
+        len: usize,
+        mut take: impl FnMut(Piece) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut chunker = Chunker::new(self.order.end_byte(), len);
+        let mut reader = spill.reader(range);
+        let mut buffer = vec![0; len.min(1 << 20)];
+        loop {
+            let n = reader.read(&mut buffer).map_err(Error::Temporary)?;
+            let mut text = &buffer[..n];
+            if n == 0 {
+                chunker.seal();
+            }
+            while !text.is_empty() {
+                let taken = chunker.push(text)?;
+                text = &text[taken..];
+                chunker.take().into_iter().try_for_each(&mut take)?;
+            }
+            if n == 0 {
+                return chunker.take().into_iter().try_for_each(&mut take);
+            }
+        }
+    }
+}

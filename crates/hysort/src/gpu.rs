@@ -1,0 +1,329 @@
+//! Lanes of GPUs that sort ranges of lines.
+//!
+//! A lane takes as many ranges as fit, puts their pieces one behind the other, has the device sort all of them at once
+//! (`cuda/sort_lines.cu`), and answers. What comes back is checked like any station's answer: by a core, which compares
+//! neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps 81 bytes
+//! for each line; so are those that do not fit.
+//!
+//! Of long text a device has everything (`resident.rs`): lanes sort parts as they come, which stay there, and then
+//! ranges, which are slices of the parts. Nobody else can do that: such jobs are of a class of their own.
+
+use super::parts::{Piece, Sorted};
+use super::range::RangeText;
+use super::stored::{Kept, PART, StoredRange};
+use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
+use super::text::Ends;
+use hybz::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
+use hybz::gpu::{GpuStation, Offloaded, Open, Times};
+use hybz_queue::{Accelerators, Accepts, Class, Expected, Job, PoolBuilder, TypedJob, WorkerGroup};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a pool is to have of GPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineLanes {
+    /// Which devices, as [`gpu::select`](hybz::gpu::select) takes them; all that are visible if `None`.
+    pub devices: Option<String>,
+    /// Lanes of each device.
+    pub lanes: usize,
+    /// How many bytes of text a batch may have. A lane has 16 bytes of device memory and 2 of pinned memory for each.
+    /// From 64 MiB on the first device also keeps long text whose length is known ([`Sorter::expect`](super::Sorter)).
+    pub bytes: usize,
+    /// Whether lanes are started with the first range, and not only when the work left is worth their start.
+    pub at_once: bool,
+}
+
+/// The most ranges in a batch.
+const RANGES: usize = 64;
+/// With less a lane is not worth having.
+const MIN_BYTES: usize = 1 << 20;
+/// How long a batch may take, whatever its size, and per byte (20 MB/s: lines that are alike for long take longest).
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
+/// What lanes of the first device accept, and those of others: text is kept on one device only.
+const FIRST_ACCEPTS: &[Class] = &[SORT, STORE];
+const ACCEPTS: &[Class] = &[SORT];
+
+impl Default for LineLanes {
+    /// Eight lanes of 128 MiB on every device: the lane's thread copies text in and out for most of the time.
+    fn default() -> Self {
+        LineLanes { devices: None, lanes: 8, bytes: 128 << 20, at_once: false }
+    }
+}
+
+impl LineLanes {
+    /// One group for each device. Nothing is looked for before a group is started; a lane that cannot be had says so in
+    /// its station's report.
+    fn groups(&self) -> Vec<WorkerGroup> {
+        let choice = Choice::new(self.devices.as_deref());
+        (0..choice.count()).map(|number| self.group(number, &choice)).collect()
+    }
+
+    fn group(&self, number: usize, choice: &Choice) -> WorkerGroup {
+        // Not measured: a quarter of what docs/ALGORITHMS.md expects of an H200 with its links; the start is that of
+        // lanes that sort blocks.
+        let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
+        // Lanes that have no room for a part are of no use to text that is kept.
+        let keeps = number == 0 && self.bytes as u64 >= PART;
+        let (accepts, least) = if keeps { (FIRST_ACCEPTS, PART as usize) } else { (ACCEPTS, MIN_BYTES) };
+        let mut group = WorkerGroup::new(accepts, expected).held_bytes(3 * self.bytes as u64);
+        if self.at_once {
+            group = group.at_once();
+        }
+        let bytes = self.bytes;
+        for lane in 0..self.lanes {
+            let choice = choice.clone();
+            group = group.member(move || {
+                let (backend, device) = choice.device(number)?;
+                let name = format!("gpu {} lane {lane}", device.ordinal);
+                let open: OpenLines = Box::new(move |bytes| backend.open_lines(&device, size(bytes)));
+                Ok(Box::new(station(name, bytes, least, open)?))
+            });
+        }
+        group
+    }
+}
+
+impl Accelerators for LineLanes {
+    /// Adds lanes of GPUs. Without a device, or a driver, the pool works on the cores.
+    fn add_to(&self, builder: PoolBuilder) -> PoolBuilder {
+        let groups = self.groups();
+        let pool = if groups.is_empty() { builder } else { builder.cores_accept(Accepts::AllBut(&[STORE])) };
+        groups.into_iter().fold(pool, PoolBuilder::group)
+    }
+}
+
+/// The size of a lane for so many bytes of text.
+pub(super) fn size(bytes: usize) -> LaneSize {
+    LaneSize { max_blocks: RANGES, max_length: bytes.div_ceil(RANGES).max(MIN_DEVICE_BLOCK) }
+}
+
+/// Opens a lane for so many bytes of text.
+pub(super) type OpenLines = Open<dyn SortLines>;
+
+/// One lane for `bytes` of text, or at least `least`.
+pub(super) fn station(
+    name: String,
+    bytes: usize,
+    least: usize,
+    open: OpenLines,
+) -> Result<GpuStation<LineRanges>, String> {
+    GpuStation::new(name, bytes, least, open, LineRanges)
+}
+
+/// What the lane's thread does with ranges.
+pub(super) struct LineRanges;
+
+/// Copies texts to where a lane takes them from. Returns how many bytes that were.
+fn bring<'a>(texts: impl IntoIterator<Item = &'a Piece>, lane: &mut dyn SortLines) -> usize {
+    let mut filled = 0;
+    for piece in texts {
+        lane.texts()[filled..][..piece.range.len()].copy_from_slice(piece.bytes());
+        filled += piece.range.len();
+    }
+    filled
+}
+
+fn timeout_of(bytes: usize) -> Duration {
+    TIMEOUT + TIMEOUT_PER_BYTE * bytes as u32
+}
+
+/// Completes the jobs of a batch with their parts of what came back.
+fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<(), DeviceError> {
+    for job in jobs {
+        let length = job.task().range.len();
+        let Some((own, rest)) = text.split_at_checked(length) else {
+            return Err(DeviceError::Other("the device gave back too little".to_owned()));
+        };
+        job.complete(Sorted::from(own.to_vec()));
+        text = rest;
+    }
+    Ok(())
+}
+
+/// Memory for text that is kept, if the device has it.
+fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+    match lane.keep(job.task().bytes) {
+        Ok(text) => job.complete(Some(Kept { text, lines: lane.max_lines() * PART / (batch as u64).max(PART) })),
+        Err(DeviceError::Memory(_)) => job.complete(None),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Sorts a part and keeps it, unless it has too many lines.
+fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+    let StorePart { kept, chunks, bytes, at, end } = job.task();
+    if *bytes > batch as u64 {
+        job.decline();
+        return Ok(());
+    }
+    let filled = bring(chunks.iter(), lane);
+    let lines = lane.texts()[..filled].iter().filter(|&byte| byte == end).count();
+    if lines as u64 > lane.max_lines() {
+        job.decline();
+        return Ok(());
+    }
+    lane.sort_and_keep(filled as u32, *end, &*kept.text, *at, timeout_of(filled))?;
+    job.complete(true);
+    Ok(())
+}
+
+/// Ranges of which the device keeps some, and that it sorts together.
+#[derive(Default)]
+struct StoredBatch<'a> {
+    jobs: Vec<TypedJob<'a, SortRange>>,
+    bytes: u64,
+    lines: u64,
+}
+
+impl<'a> StoredBatch<'a> {
+    /// Whether a range fits in, too. All that are on their way are of one text, or wait for another batch.
+    fn takes(&self, range: &RangeText, stored: &StoredRange, lane: &dyn SortLines, bytes: usize) -> bool {
+        let text = self.jobs.first().and_then(|job| job.task().range.stored.as_ref()).map(|stored| &stored.text);
+        text.is_none_or(|text| Arc::ptr_eq(text, &stored.text))
+            && self.jobs.len() < lane.size().max_blocks
+            && self.bytes + range.len() as u64 <= bytes as u64
+            && self.lines + stored.lines <= lane.max_lines()
+    }
+
+    fn work(self, lane: &mut dyn SortLines, times: &mut Times) -> Result<(), DeviceError> {
+        let StoredBatch { jobs, bytes, .. } = self;
+        let Some(first) = jobs.first().map(|job| Arc::clone(&job.task().range)) else { return Ok(()) };
+        let Some(StoredRange { text, .. }) = &first.stored else { return Ok(()) };
+        bring(jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
+        let parts = |job: &TypedJob<'_, SortRange>| {
+            let range = &job.task().range;
+            let host = range.pieces.iter().map(|piece| piece.range.len() as u32).sum();
+            let kept = range.stored.iter().flat_map(|stored| stored.text.slices(stored.bucket)).collect();
+            RangeInParts { host, kept }
+        };
+        let ranges: Vec<RangeInParts> = jobs.iter().map(parts).collect();
+        times.batch(
+            ranges.len(),
+            || lane.sort_parts(&ranges, &*text.kept.text, order_of(&first), timeout_of(bytes as usize)),
+            |sorted| complete(jobs, sorted.text),
+        )
+    }
+}
+
+/// The ranges that go to the device together.
+#[derive(Default)]
+struct Batch<'a> {
+    jobs: Vec<TypedJob<'a, SortRange>>,
+    lengths: Vec<u32>,
+    bytes: usize,
+    lines: u64,
+}
+
+impl<'a> Batch<'a> {
+    fn order(&self) -> Option<LineOrder> {
+        self.jobs.first().map(|job| order_of(&job.task().range))
+    }
+
+    /// Whether a range with so many lines fits in, too.
+    fn takes(&self, range: &RangeText, lines: u64, lane: &dyn SortLines, bytes: usize) -> bool {
+        self.order().is_none_or(|order| order == order_of(range))
+            && self.jobs.len() < lane.size().max_blocks
+            && self.bytes + range.len() <= bytes
+            && self.lines + lines <= lane.max_lines()
+    }
+
+    fn add(&mut self, job: TypedJob<'a, SortRange>, lines: u64) {
+        let len = job.task().range.len();
+        self.lengths.push(len as u32);
+        self.bytes += len;
+        self.lines += lines;
+        self.jobs.push(job);
+    }
+
+    /// Has the device sort the ranges, and answers.
+    fn work(self, lane: &mut dyn SortLines, times: &mut Times) -> Result<(), DeviceError> {
+        let Some(order) = self.order() else { return Ok(()) };
+        bring(self.jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
+        times.batch(
+            self.lengths.len(),
+            || lane.sort_lines(&self.lengths, order, timeout_of(self.bytes)),
+            |sorted| complete(self.jobs, sorted.text),
+        )
+    }
+}
+
+/// Adds a range to a batch, which is worked first if it is full.
+fn add_stored<'a>(
+    mut batch: StoredBatch<'a>,
+    job: TypedJob<'a, SortRange>,
+    lane: &mut dyn SortLines,
+    bytes: usize,
+    times: &mut Times,
+) -> Result<StoredBatch<'a>, DeviceError> {
+    let range = Arc::clone(&job.task().range);
+    let Some(stored) = range.stored.as_ref().filter(|own| StoredBatch::default().takes(&range, own, lane, bytes))
+    else {
+        job.decline();
+        return Ok(batch);
+    };
+    if !batch.takes(&range, stored, lane, bytes) {
+        batch.work(lane, times)?;
+        batch = StoredBatch::default();
+    }
+    batch.bytes += range.len() as u64;
+    batch.lines += stored.lines;
+    batch.jobs.push(job);
+    Ok(batch)
+}
+
+fn order_of(range: &RangeText) -> LineOrder {
+    LineOrder { end: range.order.end_byte(), reverse: range.order.is_reverse() }
+}
+
+/// How many lines a range has.
+fn lines_of(range: &RangeText) -> u64 {
+    range.pieces.iter().map(|piece| Ends::new(piece.bytes(), range.order.end_byte()).count() as u64).sum()
+}
+
+impl Offloaded for LineRanges {
+    type Lane = dyn SortLines;
+
+    fn limits(bytes: usize, _: &(dyn SortLines + 'static)) -> (usize, u64) {
+        (RANGES, bytes as u64)
+    }
+
+    fn work(
+        &mut self,
+        size: usize,
+        lane: &mut (dyn SortLines + 'static),
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let mut batch = Batch::default();
+        let mut stored = StoredBatch::default();
+        for job in jobs {
+            if let Some(job) = job.of::<KeepText>() {
+                keep(job, lane, size)?;
+                continue;
+            }
+            if let Some(job) = job.of::<StorePart>() {
+                store(job, lane, size)?;
+                continue;
+            }
+            let Some(job) = job.of::<SortRange>() else { continue };
+            let range = &job.task().range;
+            if range.stored.is_some() {
+                stored = add_stored(stored, job, lane, size, times)?;
+                continue;
+            }
+            let lines = lines_of(range);
+            if !Batch::default().takes(range, lines, lane, size) || range.is_empty() {
+                job.decline();
+                continue;
+            }
+            if !batch.takes(range, lines, lane, size) {
+                std::mem::take(&mut batch).work(lane, times)?;
+            }
+            batch.add(job, lines);
+        }
+        stored.work(lane, times)?;
+        batch.work(lane, times)
+    }
+}

@@ -1,0 +1,142 @@
+//! Sorts lines on the stations of a pool: `LC_ALL=C sort`.
+//!
+//! Lines are compared as unsigned bytes, whole. What comes out of [`sorted`] and [`Sorter`] are the bytes that
+//! `LC_ALL=C sort` writes with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return
+//! numbers instead.
+//!
+//! ```
+//! use hysort::{Order, lines, pool, sorted};
+//! let pool = pool().build();
+//! let text = b"to\nbe\nor\nnot\nto\nbe\n";
+//! assert_eq!(sorted(text, &Order::new().unique(true), &pool)?, b"be\nnot\nor\nto\n");
+//! assert_eq!(lines(text, &Order::new(), &pool)?, [1, 5, 3, 2, 0, 4]);
+//! # Ok::<(), hysort::Error>(())
+//! ```
+//!
+//! # How
+//!
+//! ```text
+//! text -> chunks -> sample, splitters -> (stations) a chunk's lines by range -> (stations) a range, sorted -> out
+//!                                                            |                    ^
+//!                                                            '-- temporary file --'  if memory is short
+//! ```
+//!
+//! A sample of the lines gives splitters, which cut all lines there may be into ranges. A chunk of text is partitioned
+//! by one station, a range is sorted by one station, and ranges are written in their order: nothing is merged. A line
+//! that is very frequent has a range of its own, which is only counted.
+//!
+//! **On a device.** Of 2 to 16 GB whose length is known ([`Sorter::expect`]), if that is at most three eighths of the
+//! memory, cores only count what each range will have. The text goes to a device as it comes, which sorts it in parts
+//! of 64 MB and keeps them; a range is a slice of every part, and lanes of that device sort it where it is. So cores
+//! neither move lines nor sort them: they read, count, check and write.
+//!
+//! ```text
+//! text -> chunks -> (stations) lines and sum of each range ----------------> slices -> (lanes) a range, sorted -> out
+//!             '-> parts -> (lanes) sorted, and kept on the device ----------'
+//! ```
+//!
+//! **Long lines.** Lines of more than 1 MB, or of a 256th of the memory, are not partitioned: they are sorted where
+//! they lie, in memory or in a temporary file of their own, by as many of their bytes as tell them apart, and are put
+//! between the others when these are written. So memory does not depend on their length.
+//!
+//! **Memory.** Text that waits, and jobs on their way, hold permits of the pool's budget. [`Limits`] say how much a
+//! [`Sorter`] may hold, and where it may put what is more.
+//!
+//! **Checks.** What a station returns is checked before it is written: the order of all neighbours, and a sum over all
+//! lines that must be the sum over the lines that came in, whatever became of them in between, on a disk too. A wrong
+//! answer is counted ([`StationReport::wrong`](StationReport::wrong)), its station gets no more work, and a core
+//! sorts the range again. Checking takes about a tenth of the time of sorting.
+
+mod chunker;
+mod cpu;
+mod device;
+mod error;
+mod external;
+mod flight;
+#[cfg(test)]
+mod flight_tests;
+mod gpu;
+#[cfg(test)]
+mod gpu_fake;
+#[cfg(test)]
+mod gpu_tests;
+mod limits;
+mod local;
+mod long;
+mod merge;
+mod order;
+mod ordered;
+mod partition;
+mod parts;
+mod range;
+mod rank;
+mod resident;
+mod runs;
+mod sample;
+mod shares;
+mod sorter;
+mod spill;
+mod splitters;
+#[cfg(test)]
+mod stations_tests;
+mod stored;
+mod tasks;
+mod text;
+mod verify;
+mod weave;
+mod writer;
+
+pub use device::DeviceSorter;
+pub use error::Error;
+pub use gpu::LineLanes;
+pub use limits::{Limits, Report};
+pub use merge::merge;
+pub use order::Order;
+pub use ordered::{Disorder, check};
+pub use rank::{lines, strings};
+pub use sorter::Sorter;
+
+/// Why a device did not do its work.
+pub use hybz::gpu::DeviceError;
+pub use hybz_queue::{Pool, PoolBuilder, StationReport, Summary};
+
+use hybz_queue::{Client, Permit};
+#[cfg(test)]
+use hybz_testkit::{faults, shapes, skip};
+
+/// Chooses what a pool for sorting is made of: its memory budget has two ranges for each core.
+pub fn pool() -> PoolBuilder {
+    Pool::builder().memory_per_core(32 << 20)
+}
+
+/// The lines of `text` in order, each ended, a last line without its end too.
+///
+/// ```
+/// use hysort::{Order, pool, sorted};
+/// let pool = pool().build();
+/// assert_eq!(sorted(b"b\na\nc", &Order::new(), &pool)?, b"a\nb\nc\n");
+/// # Ok::<(), hysort::Error>(())
+/// ```
+///
+/// # Errors
+/// Only what is no fault of the text: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
+pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
+    let mut sorter = Sorter::new(order, Limits::new(), pool);
+    sorter.push(text)?;
+    let mut out = Vec::with_capacity(text.len() + 1);
+    sorter.write_to(&mut out)?;
+    Ok(out)
+}
+
+/// A permit for bytes that wait. A budget that may grow does; `None` if there is no room all the same.
+fn hold(holder: &Client, bytes: u64) -> Option<Permit> {
+    holder.try_permit(bytes).or_else(|| {
+        holder.pool().budget().fit_station(bytes);
+        holder.try_permit(bytes)
+    })
+}
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,119 @@
+//! What sorting is about: parts of texts, lines by bucket, strings.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A part of a text: whole lines, each ended.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The text.
+    pub text: Arc<Vec<u8>>,
+    /// The part.
+    pub range: Range<usize>,
+}
+
+impl Piece {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.text[self.range.clone()]
+    }
+}
+
+/// A chunk of text, its lines by bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parted {
+    /// The lines of all ranges, each ended, range after range. (Lines that equal a splitter are only counted.)
+    pub text: Vec<u8>,
+    /// By bucket.
+    pub buckets: Vec<Bucket>,
+    /// A core made it ([`Task::run`](hybz_queue::Task)): then it is not checked.
+    pub(crate) own: bool,
+}
+
+impl Parted {
+    /// How many bytes it takes.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.text.len() + size_of_val(&self.buckets[..])) as u64
+    }
+}
+
+/// The part of a range, or of equal lines, in a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bucket {
+    /// Where it begins in the text, and where it ends.
+    pub start: u32,
+    /// The byte after its last.
+    pub end: u32,
+    /// How many lines it has.
+    pub lines: u32,
+    /// The sum of its lines.
+    pub sum: u64,
+}
+
+/// A sorted range.
+#[derive(Debug, Default)]
+pub struct Sorted {
+    /// Its lines, each ended.
+    pub text: Vec<u8>,
+    /// How many lines there were, and how many are left where equal ones are dropped: the check counts them.
+    pub(crate) lines: u64,
+    pub(crate) kept: u64,
+}
+
+impl From<Vec<u8>> for Sorted {
+    fn from(text: Vec<u8>) -> Sorted {
+        Sorted { text, lines: 0, kept: 0 }
+    }
+}
+
+/// Strings of any bytes, one after the other: less than 4 GiB.
+#[derive(Debug, Default)]
+pub struct Strings {
+    /// Their bytes.
+    pub text: Vec<u8>,
+    /// Where each of them ends.
+    pub ends: Vec<u32>,
+    /// The number of the first.
+    pub first: u64,
+}
+
+impl Strings {
+    /// One of them.
+    pub fn get(&self, index: usize) -> &[u8] {
+        &self.text[self.range(index)]
+    }
+
+    /// Where it is.
+    pub(crate) fn range(&self, index: usize) -> Range<usize> {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[index] as usize
+    }
+}
+
+/// Strings by bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartedStrings {
+    /// Their indices, bucket after bucket, in each in their order.
+    pub indices: Vec<u32>,
+    /// Where the indices of each bucket end.
+    pub ends: Vec<usize>,
+    /// A core made it ([`Task::run`](hybz_queue::Task)): then it is not checked.
+    pub(crate) own: bool,
+}
+
+impl PartedStrings {
+    /// Where the indices of a bucket are.
+    pub(crate) fn range(&self, bucket: usize) -> Range<usize> {
+        bucket.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[bucket]
+    }
+}
+
+/// What is wrong with an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrong(pub(crate) &'static str);
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}

@@ -1,0 +1,291 @@
+//! Sorting with stations that are slow, fail, panic, shuffle, keep silent, retire or answer wrongly: the bytes stay the
+//! same, nothing locks up, what others had to do for them is counted, and nothing wrong is written.
+
+use crate::cpu::LineSorter;
+use crate::faults;
+use crate::parts::Sorted;
+use crate::shapes;
+use crate::tasks::{PARTITION, PartitionChunk, PartitionStrings, RANK, RankRange, SORT, SortRange};
+use crate::{self as sort, Error, Limits, Order, Pool, PoolBuilder, Sorter};
+use faults::{Company, Fault, One, USUAL, Wrong, quiet, watched};
+use hybz_queue::{Accepts, Class, Expected, Station, WorkerGroup};
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Makes an answer wrong.
+fn spoil(text: &mut Vec<u8>, wrong: Wrong) {
+    let line = text.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    match wrong {
+        Wrong::Empty => text.clear(),
+        Wrong::Order => text.rotate_left(line),
+        Wrong::Lost => drop(text.drain(..line)),
+        Wrong::Twice => {
+            let next = text[line..].iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            let first = text[..line].to_vec();
+            text.splice(line..line + next, first);
+        }
+        Wrong::Bit => {
+            let middle = text.len() / 2;
+            text[middle] ^= 0x40;
+        }
+    }
+}
+
+/// Does jobs as a core does, and then what it was told to do to the answers. Checks are for cores.
+fn one() -> One {
+    let mut sorter = LineSorter::default();
+    Box::new(move |job, fault| {
+        if let Some(job) = job.of::<PartitionChunk>() {
+            let mut parted = job.task().partition(&mut sorter);
+            match fault {
+                Fault::Wrong(Wrong::Empty) => parted.buckets.clear(),
+                Fault::Wrong(Wrong::Order) => {
+                    let full = parted.buckets.iter().position(|bucket| bucket.end > bucket.start);
+                    let full = full.expect("there is a line");
+                    let moved = std::mem::take(&mut parted.buckets[full]);
+                    parted.buckets[full].start = moved.start;
+                    parted.buckets[full].end = moved.start;
+                    let other = if full >= 2 { full - 2 } else { full + 2 };
+                    parted.buckets[other] = moved;
+                }
+                Fault::Wrong(Wrong::Bit) => parted.buckets[0].sum ^= 1,
+                Fault::Wrong(wrong) => spoil(&mut parted.text, wrong),
+                _ => {}
+            }
+            job.complete(parted);
+        } else if let Some(job) = job.of::<SortRange>() {
+            let mut sorted = sorter.sort(&job.task().range, 0);
+            if let Fault::Wrong(wrong) = fault {
+                spoil(&mut sorted, wrong);
+            }
+            job.complete(Sorted::from(sorted));
+        } else if let Some(job) = job.of::<RankRange>() {
+            let mut numbers = sorter.rank(&job.task().range);
+            match fault {
+                Fault::Wrong(Wrong::Empty) => numbers.clear(),
+                Fault::Wrong(Wrong::Order) => numbers.rotate_left(1),
+                Fault::Wrong(Wrong::Lost) => drop(numbers.pop()),
+                Fault::Wrong(Wrong::Twice) => numbers[1] = numbers[0],
+                Fault::Wrong(Wrong::Bit) => numbers[0] ^= 1 << 40,
+                _ => {}
+            }
+            job.complete(numbers);
+        } else if let Some(job) = job.of::<PartitionStrings>() {
+            let mut parted = job.task().partition(&mut sorter);
+            match fault {
+                Fault::Wrong(Wrong::Empty) => parted.indices.clear(),
+                Fault::Wrong(Wrong::Order) => parted.indices.rotate_left(1),
+                Fault::Wrong(Wrong::Lost) => drop(parted.ends.pop()),
+                Fault::Wrong(Wrong::Twice) => parted.indices[1] = parted.indices[0],
+                Fault::Wrong(Wrong::Bit) => parted.indices[0] ^= 1 << 30,
+                _ => {}
+            }
+            job.complete(parted);
+        } else {
+            // What devices keep: gpu_tests.rs.
+            job.decline();
+        }
+    })
+}
+
+fn with_fake(builder: PoolBuilder, fault: Fault, most: usize, jobs: &Arc<AtomicUsize>) -> PoolBuilder {
+    faults::with_fake(builder, Accepts::Everything, (fault, most), jobs, one)
+}
+
+fn two_cores() -> PoolBuilder {
+    sort::pool().threads(NonZeroUsize::new(2).expect("two"))
+}
+
+fn pool_of(fault: Fault, most: usize, company: Company) -> Pool {
+    let jobs = Arc::default();
+    let builder = if matches!(company, Company::Cpu) { two_cores() } else { sort::pool().without_cpu() };
+    let fakes = if matches!(company, Company::Twins) { 3 } else { 1 };
+    (0..fakes).fold(builder, |builder, _| with_fake(builder, fault, most, &jobs)).build()
+}
+
+/// A text of some ranges, and its lines sorted and numbered by the plain twin.
+fn sample() -> &'static (Vec<u8>, Vec<u8>, Vec<u64>) {
+    static SAMPLE: OnceLock<(Vec<u8>, Vec<u8>, Vec<u64>)> = OnceLock::new();
+    SAMPLE.get_or_init(|| {
+        let mut rng = shapes::Rng(7);
+        let mut text = Vec::new();
+        while text.len() < 3_000_000 {
+            text.extend(format!("{}\n", rng.below(1_000_000_000)).into_bytes());
+        }
+        text.extend(b"often\n".repeat(50_000));
+        let lines: Vec<&[u8]> = text.strip_suffix(b"\n").unwrap_or(&text).split(|&byte| byte == b'\n').collect();
+        let mut numbers: Vec<u64> = (0..lines.len() as u64).collect();
+        numbers.sort_by_key(|&number| lines[number as usize]);
+        let sorted = numbers.iter().flat_map(|&number| [lines[number as usize], b"\n"].concat()).collect();
+        (text, sorted, numbers)
+    })
+}
+
+fn through_files(text: &[u8], pool: &Pool) -> Vec<u8> {
+    let limits = Limits::new().memory(1 << 20).temporary(tempfile::tempfile);
+    let mut sorter = Sorter::new(&Order::new(), limits, pool);
+    sorter.push(text).expect("there is room");
+    let mut out = Vec::new();
+    assert!(sorter.write_to(&mut out).expect("it is sorted").spilled > 0);
+    out
+}
+
+/// All ways give the right bytes with such a pool.
+fn survives(fault: Fault, most: usize, company: Company) {
+    watched(format!("{fault:?}, batches of {most}, {company:?}"), move || {
+        let (text, sorted, numbers) = sample();
+        let pool = pool_of(fault, most, company);
+        assert!(sort::sorted(text, &Order::new(), &pool).expect("it is sorted") == *sorted, "in memory");
+        let pool = pool_of(fault, most, company);
+        assert!(through_files(text, &pool) == *sorted, "through files");
+        // The same pool again: what a station did before must not matter.
+        assert!(sort::lines(text, &Order::new(), &pool).expect("they are numbered") == *numbers, "numbers");
+        assert!(sort::sorted(text, &Order::new(), &pool).expect("it is sorted") == *sorted, "again");
+    });
+}
+
+#[test]
+fn every_fault_in_every_company() {
+    quiet();
+    for fault in USUAL.into_iter().chain([Fault::NamePanics, Fault::MostPanics, Fault::DropPanics]) {
+        for (most, company) in [(1, Company::Alone), (100, Company::Twins), (3, Company::Cpu)] {
+            if fault != Fault::Slow || !matches!(company, Company::Alone) {
+                survives(fault, most, company);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fault_at_every_job() {
+    quiet();
+    for job in 0..8 {
+        let company = if job % 2 == 0 { Company::Alone } else { Company::Twins };
+        survives(Fault::Fail(job), 1 + job % 3, company);
+        survives(Fault::Panic(job), 1 + job % 3, company);
+        survives(Fault::Retire(job), 1 + job % 3, company);
+    }
+}
+
+const WRONGS: [Wrong; 5] = [Wrong::Empty, Wrong::Order, Wrong::Lost, Wrong::Twice, Wrong::Bit];
+
+/// A wrong answer is found, a core does the job again, it is counted, and the station gets no more work.
+#[test]
+fn wrong_answers_are_found() {
+    quiet();
+    const PARTITIONS: &[Class] = &[PARTITION];
+    const SORTS: &[Class] = &[SORT];
+    const RANKS: &[Class] = &[RANK];
+    for wrong in WRONGS {
+        survives(Fault::Wrong(wrong), 2, Company::Alone);
+        for (classes, number_them) in [(PARTITIONS, false), (PARTITIONS, true), (SORTS, false), (RANKS, true)] {
+            watched(format!("{wrong:?}, {classes:?}, {number_them}"), move || {
+                let (text, sorted, numbers) = sample();
+                let accepts = Accepts::Only(classes);
+                // No core takes what the fake is to do, before it is retired.
+                let builder = two_cores().cores_accept(Accepts::AllBut(classes));
+                let builder = faults::with_fake(builder, accepts, (Fault::Wrong(wrong), 1), &Arc::default(), one);
+                let pool = builder.build();
+                if number_them {
+                    assert!(sort::lines(text, &Order::new(), &pool).unwrap() == *numbers, "numbers");
+                } else {
+                    assert!(sort::sorted(text, &Order::new(), &pool).unwrap() == *sorted, "sorted");
+                }
+                let summary = pool.summary();
+                let fake = summary.stations.iter().find(|station| station.name.starts_with("fake")).expect("it came");
+                assert!(fake.wrong > 0, "{summary:?}");
+                assert!(fake.retired.as_ref().is_some_and(|why| why.contains("was wrong")), "{fake:?}");
+                assert_eq!(summary.stations.iter().map(|station| station.wrong).sum::<u64>(), fake.wrong);
+            });
+        }
+    }
+}
+
+/// If everybody is wrong, that is an error, and nothing wrong is written.
+#[test]
+fn nothing_wrong_is_written() {
+    quiet();
+    for wrong in WRONGS {
+        watched(format!("{wrong:?}"), move || {
+            let (text, sorted, _) = sample();
+            let pool = pool_of(Fault::Wrong(wrong), 1, Company::Twins);
+            let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
+            sorter.push(text).expect("it takes all");
+            let mut out = Vec::new();
+            match sorter.write_to(&mut out) {
+                Ok(_) => assert!(out == *sorted),
+                Err(Error::Missorted { .. }) => assert!(sorted.starts_with(&out)),
+                Err(other) => panic!("{other}"),
+            }
+        });
+    }
+}
+
+/// What a station does not do is done by a core, and counted as that station's.
+#[test]
+fn fallbacks_are_counted() {
+    quiet();
+    for (fault, some) in [(Fault::None, false), (Fault::Shuffle, false), (Fault::Silent, true), (Fault::Panic(3), true)]
+    {
+        watched(format!("{fault:?}"), move || {
+            let (text, sorted, _) = sample();
+            let pool = pool_of(fault, 1, Company::Alone);
+            assert!(sort::sorted(text, &Order::new(), &pool).unwrap() == *sorted);
+            let summary = pool.summary();
+            assert_eq!(summary.stations.len(), 1);
+            assert_eq!(summary.stations[0].fallbacks > 0, some, "{summary:?}");
+            assert_eq!(summary.stations[0].wrong, 0);
+        });
+    }
+}
+
+/// An accelerator that takes many ranges at once, beside cores that help.
+#[test]
+fn an_accelerator_takes_ranges() {
+    quiet();
+    for fault in [Fault::None, Fault::FailAlways, Fault::Half, Fault::Wrong(Wrong::Order)] {
+        watched(format!("{fault:?}"), move || {
+            let (text, sorted, _) = sample();
+            let expected = Expected { rate: 500e6, start: Duration::ZERO, end: Duration::ZERO };
+            let make = move || -> Result<Box<dyn Station>, String> {
+                Ok(Box::new(faults::Fake { fault, most: 64, jobs: Arc::default(), one: one() }))
+            };
+            let pool = two_cores().group(WorkerGroup::new(&[SORT], expected).at_once().member(make)).build();
+            for _ in 0..3 {
+                assert!(sort::sorted(text, &Order::new(), &pool).unwrap() == *sorted);
+            }
+        });
+    }
+}
+
+/// Sorters that are dropped half-way, with stations at work: nothing hangs, and the pool goes on.
+#[test]
+fn sorters_dropped_half_way() {
+    quiet();
+    watched("dropped".into(), || {
+        let (text, sorted, _) = sample();
+        let pool = pool_of(Fault::Slow, 2, Company::Twins);
+        for _ in 0..3 {
+            let limits = Limits::new().memory(1 << 20).temporary(tempfile::tempfile);
+            let mut sorter = Sorter::new(&Order::new(), limits, &pool);
+            sorter.push(text).expect("there is room");
+            drop(sorter);
+            struct Full;
+            impl std::io::Write for Full {
+                fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                    Err(std::io::ErrorKind::StorageFull.into())
+                }
+                fn flush(&mut self) -> std::io::Result<()> {
+                    Ok(())
+                }
+            }
+            let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
+            sorter.push(text).expect("there is room");
+            let error = sorter.write_to(&mut Full).expect_err("it is full");
+            assert!(matches!(error, Error::Write(_)), "{error:?}");
+        }
+        assert!(sort::sorted(text, &Order::new(), &pool).unwrap() == *sorted);
+    });
+}

@@ -1,0 +1,114 @@
+//! Text that lies on a device, sorted in parts, and in the host's memory as it came.
+//!
+//! Each part has its ranges one after the other; how long each of them is a core has counted. So a range is a slice of
+//! every part, and a lane of that device sorts the slices together: text goes to the device once
+//! and comes back once, and no core copies lines. A core that must sort such a range all the same (a lane has failed)
+//! partitions the parts; the first core that needs a part does it.
+
+use super::partition::Partitioner;
+use super::parts::{Parted, Piece};
+use super::splitters::Splitters;
+
+use hybz::gpu::KeptText;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A part is so long at most: a batch of any lane that keeps text.
+pub(super) const PART: u64 = if cfg!(test) { 2 << 20 } else { 64 << 20 };
+
+/// Memory of a device for text.
+#[derive(Clone)]
+pub struct Kept {
+    pub(crate) text: Arc<dyn KeptText>,
+    /// How many lines a batch of [`PART`] bytes may have.
+    pub(crate) lines: u64,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("lines", &self.lines).finish_non_exhaustive()
+    }
+}
+
+/// A part that is kept.
+pub(super) struct Part {
+    /// Until a core has partitioned them.
+    pub chunks: Mutex<Vec<Piece>>,
+    /// Where each range begins in the kept text, and where the last one ends.
+    pub starts: Vec<u64>,
+    /// The chunks, partitioned by a core.
+    pub parted: OnceLock<Vec<Parted>>,
+}
+
+/// All that is kept.
+pub(super) struct StoredText {
+    pub kept: Kept,
+    pub splitters: Arc<Splitters>,
+    pub end: u8,
+    pub parts: Vec<Part>,
+    /// By bucket: how many lines all parts have, and their sum.
+    pub counts: Vec<(u64, u64)>,
+}
+
+impl fmt::Debug for StoredText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredText").field("parts", &self.parts.len()).finish_non_exhaustive()
+    }
+}
+
+impl StoredText {
+    /// Where the slices of a range are.
+    pub fn slices(&self, bucket: usize) -> impl Iterator<Item = Range<u64>> {
+        let slice = move |part: &Part| part.starts[bucket]..part.starts[bucket + 1];
+        self.parts.iter().map(slice).filter(|slice| !slice.is_empty())
+    }
+
+    /// Whether a lane has room for each of the ranges, together with what is in `parted`.
+    pub fn fits(&self, parted: &[Parted]) -> bool {
+        (0..self.splitters.buckets()).step_by(2).all(|number| {
+            let host = parted.iter().map(|parted| parted.buckets[number]);
+            let (bytes, lines) = host.fold((0, 0), |(bytes, lines), own| {
+                (bytes + u64::from(own.end - own.start), lines + u64::from(own.lines))
+            });
+            bytes + self.len_of(number) <= PART && lines + self.counts[number].0 <= self.kept.lines
+        })
+    }
+
+    /// The chunks of all parts, for others.
+    pub fn into_chunks(self) -> Vec<Piece> {
+        let chunks = |part: Part| part.chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.parts.into_iter().flat_map(chunks).collect()
+    }
+
+    /// How many bytes a range has.
+    pub fn len_of(&self, bucket: usize) -> u64 {
+        self.slices(bucket).map(|slice| slice.end - slice.start).sum()
+    }
+
+    /// Appends the lines of a range, in any order, as a core finds them in the host's memory. The first to need a part
+    /// partitions it; cores begin at different ones, so that they do not wait for each other.
+    pub fn append(&self, bucket: usize, core: usize, partitioner: &mut Partitioner, text: &mut Vec<u8>) {
+        let count = self.parts.len();
+        for part in (0..count).map(|number| &self.parts[(number + 7 * core) % count]) {
+            let mut partition = |chunk: &Piece| partitioner.partition(chunk.bytes(), self.end, &self.splitters, true);
+            let parted = part.parted.get_or_init(|| {
+                let chunks = std::mem::take(&mut *part.chunks.lock().unwrap_or_else(PoisonError::into_inner));
+                chunks.iter().map(&mut partition).collect()
+            });
+            for Parted { text: lines, buckets, .. } in parted {
+                text.extend_from_slice(&lines[buckets[bucket].start as usize..buckets[bucket].end as usize]);
+            }
+        }
+    }
+}
+
+/// The part of a range that is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredRange {
+    pub(super) text: Arc<StoredText>,
+    pub(super) bucket: usize,
+    pub(super) bytes: u64,
+    /// Lines of the whole range.
+    pub(super) lines: u64,
+}

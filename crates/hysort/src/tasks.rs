@@ -1,0 +1,283 @@
+//! The tasks of sorting.
+//!
+//! | task | output | class |
+//! |---|---|---|
+//! | [`PartitionChunk`]: a chunk of whole lines | its lines by range | [`PARTITION`] |
+//! | [`PartitionStrings`]: a chunk of strings | their indices by range | [`PARTITION`] |
+//! | [`SortRange`]: the lines of a range | the same, sorted | [`SORT`], or [`STORE`] if a device keeps some of them |
+//! | [`RankRange`]: the strings of a range | their numbers, in order | [`RANK`] |
+//! | [`KeepText`]: memory for so much text | the memory, if a lane has it | [`STORE`] |
+//! | [`StorePart`]: sort and keep a part | whether that was done | [`STORE`] |
+
+use super::cpu::LineSorter;
+use super::parts::{Parted, PartedStrings, Piece, Sorted, Strings, Wrong};
+use super::range::{RangeText, RankText};
+use super::splitters::Splitters;
+use super::stored::Kept;
+use super::verify;
+use hybz_queue::{Checked, Class, Core, Task};
+use std::sync::Arc;
+
+/// Chunks of text to be partitioned.
+pub const PARTITION: Class = Class::new("partition", 500e6);
+/// Ranges of lines to be sorted.
+pub const SORT: Class = Class::new("sort", 80e6);
+/// Ranges of strings whose numbers are asked for.
+pub const RANK: Class = Class::new("rank", 80e6);
+/// What only lanes of the device that keeps the text can do. Cores have only such tasks that lanes have failed at.
+pub const STORE: Class = Class::new("store", 80e6);
+
+/// A task of sorting whose outputs are checked.
+pub(super) trait LineTask: Checked<Wrong = Wrong> {
+    /// Its class.
+    fn class(&self) -> Class;
+
+    /// How much work it is: bytes of text.
+    fn bytes(&self) -> u64;
+
+    /// Whether this output is to be checked.
+    fn is_to_be_checked(output: &Self::Output) -> bool {
+        let _ = output;
+        true
+    }
+}
+
+/// What is sorted, how and by whom, for messages.
+const WORDS: [&str; 3] = ["a part", "sorted", "checked"];
+
+/// Put the lines of a chunk where their ranges are, or only count what each range would have.
+#[derive(Clone, Debug)]
+pub struct PartitionChunk {
+    pub(super) chunk: Piece,
+    pub(super) splitters: Arc<Splitters>,
+    pub(super) end: u8,
+    /// Whether the text is wanted.
+    pub(super) keep: bool,
+}
+
+impl PartitionChunk {
+    pub(super) fn new(chunk: Piece, splitters: &Arc<Splitters>, end: u8) -> PartitionChunk {
+        PartitionChunk { chunk, splitters: Arc::clone(splitters), end, keep: true }
+    }
+
+    /// Does it, for a station of one's own.
+    pub fn partition(&self, sorter: &mut LineSorter) -> Parted {
+        sorter.partition(self.chunk.bytes(), self.end, &self.splitters, self.keep)
+    }
+}
+
+impl Task for PartitionChunk {
+    type Output = Parted;
+
+    fn run(&self, core: &mut Core) -> Parted {
+        Parted { own: true, ..self.partition(core.state()) }
+    }
+
+    fn bytes_out(parted: &Parted) -> u64 {
+        parted.text.len() as u64
+    }
+}
+
+impl Checked for PartitionChunk {
+    type Wrong = Wrong;
+    const WORDS: [&'static str; 3] = WORDS;
+
+    fn check(&self, parted: &mut Parted, _: &mut Core) -> Result<(), Wrong> {
+        verify::chunk(self.chunk.bytes(), self.end, &self.splitters, self.keep, parted)
+    }
+
+    fn is_same(a: &Parted, b: &Parted) -> bool {
+        a.text == b.text && a.buckets == b.buckets
+    }
+}
+
+impl LineTask for PartitionChunk {
+    fn class(&self) -> Class {
+        PARTITION
+    }
+
+    fn bytes(&self) -> u64 {
+        self.chunk.range.len() as u64
+    }
+
+    /// To check a partition takes as long as to make it, and the sums of what a core made are checked when its lines
+    /// have been sorted.
+    fn is_to_be_checked(parted: &Parted) -> bool {
+        !parted.own
+    }
+}
+
+/// Say which strings are in which range.
+#[derive(Clone, Debug)]
+pub struct PartitionStrings {
+    /// The strings.
+    pub strings: Arc<Strings>,
+    pub(super) splitters: Arc<Splitters>,
+}
+
+impl PartitionStrings {
+    /// Does it, for a station of one's own.
+    pub fn partition(&self, sorter: &mut LineSorter) -> PartedStrings {
+        sorter.partition_strings(&self.strings, &self.splitters)
+    }
+}
+
+impl Task for PartitionStrings {
+    type Output = PartedStrings;
+
+    fn run(&self, core: &mut Core) -> PartedStrings {
+        PartedStrings { own: true, ..self.partition(core.state()) }
+    }
+
+    fn bytes_out(parted: &PartedStrings) -> u64 {
+        4 * parted.indices.len() as u64
+    }
+}
+
+impl Checked for PartitionStrings {
+    type Wrong = Wrong;
+    const WORDS: [&'static str; 3] = WORDS;
+
+    fn check(&self, parted: &mut PartedStrings, _: &mut Core) -> Result<(), Wrong> {
+        verify::strings(&self.strings, &self.splitters, parted)
+    }
+
+    fn is_same(a: &PartedStrings, b: &PartedStrings) -> bool {
+        a.indices == b.indices && a.ends == b.ends
+    }
+}
+
+impl LineTask for PartitionStrings {
+    fn class(&self) -> Class {
+        PARTITION
+    }
+
+    fn bytes(&self) -> u64 {
+        self.strings.text.len() as u64
+    }
+
+    fn is_to_be_checked(parted: &PartedStrings) -> bool {
+        !parted.own
+    }
+}
+
+/// Sort a range: the output is its lines, each ended.
+#[derive(Clone, Debug)]
+pub struct SortRange {
+    /// The range.
+    pub range: Arc<RangeText>,
+}
+
+impl Task for SortRange {
+    type Output = Sorted;
+
+    fn run(&self, core: &mut Core) -> Sorted {
+        let number = core.number();
+        core.state::<LineSorter>().sort(&self.range, number).into()
+    }
+
+    fn bytes_out(sorted: &Sorted) -> u64 {
+        sorted.text.len() as u64
+    }
+}
+
+impl Checked for SortRange {
+    type Wrong = Wrong;
+    const WORDS: [&'static str; 3] = WORDS;
+
+    /// Counts the lines, and drops equal ones if only one of them is wanted.
+    fn check(&self, sorted: &mut Sorted, _: &mut Core) -> Result<(), Wrong> {
+        verify::range(&self.range, sorted)
+    }
+
+    fn is_same(a: &Sorted, b: &Sorted) -> bool {
+        a.text == b.text
+    }
+}
+
+impl LineTask for SortRange {
+    fn class(&self) -> Class {
+        if self.range.stored.is_some() { STORE } else { SORT }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.range.len() as u64
+    }
+}
+
+/// Sort strings and say their numbers in this order; equal ones in the order of their numbers.
+#[derive(Clone, Debug)]
+pub struct RankRange {
+    /// The strings.
+    pub range: Arc<RankText>,
+}
+
+impl Task for RankRange {
+    type Output = Vec<u64>;
+
+    fn run(&self, core: &mut Core) -> Vec<u64> {
+        core.state::<LineSorter>().rank(&self.range)
+    }
+
+    fn bytes_out(numbers: &Vec<u64>) -> u64 {
+        8 * numbers.len() as u64
+    }
+}
+
+impl Checked for RankRange {
+    type Wrong = Wrong;
+    const WORDS: [&'static str; 3] = WORDS;
+
+    fn check(&self, numbers: &mut Vec<u64>, _: &mut Core) -> Result<(), Wrong> {
+        verify::ranks(&self.range, numbers)
+    }
+
+    fn is_same(a: &Vec<u64>, b: &Vec<u64>) -> bool {
+        a == b
+    }
+}
+
+impl LineTask for RankRange {
+    fn class(&self) -> Class {
+        RANK
+    }
+
+    fn bytes(&self) -> u64 {
+        self.range.bytes
+    }
+}
+
+/// Have memory for so many bytes of text.
+#[derive(Clone, Copy, Debug)]
+pub struct KeepText {
+    pub(super) bytes: u64,
+}
+
+impl Task for KeepText {
+    type Output = Option<Kept>;
+
+    /// No lane does it: then nothing is kept.
+    fn run(&self, _: &mut Core) -> Option<Kept> {
+        None
+    }
+}
+
+/// Sort some chunks as one text, and keep it.
+#[derive(Clone, Debug)]
+pub struct StorePart {
+    pub(super) kept: Kept,
+    pub(super) chunks: Arc<Vec<Piece>>,
+    pub(super) bytes: u64,
+    /// Where.
+    pub(super) at: u64,
+    pub(super) end: u8,
+}
+
+impl Task for StorePart {
+    type Output = bool;
+
+    /// No lane does it: then it is not kept.
+    fn run(&self, _: &mut Core) -> bool {
+        false
+    }
+}

@@ -1,0 +1,423 @@
+//! Sorting: the bytes of `LC_ALL=C sort`, whatever the lines are, in whatever pieces they come, whoever sorts them.
+
+mod long;
+
+use hybz_testkit::shapes::{self, Rng};
+use hybz_testkit::skip::{self, Need, skip};
+use hysort::{self as sort, Disorder, Error, Limits, Order, Pool, Sorter};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+fn pool() -> &'static Pool {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    POOL.get_or_init(|| sort::pool().threads(NonZeroUsize::new(2).expect("two")).build())
+}
+
+/// What [`Order`] says, as the plain twin needs it.
+#[derive(Clone, Copy, Debug)]
+struct Flags {
+    end: u8,
+    reverse: bool,
+    unique: bool,
+}
+
+impl Flags {
+    fn all() -> impl Iterator<Item = Flags> {
+        (0..8).map(|n| Flags { end: if n & 1 == 0 { b'\n' } else { 0 }, reverse: n & 2 != 0, unique: n & 4 != 0 })
+    }
+
+    fn order(self) -> Order {
+        Order::new().end(self.end).reverse(self.reverse).unique(self.unique)
+    }
+
+    /// The lines of a text, without their ends.
+    fn lines(self, text: &[u8]) -> Vec<&[u8]> {
+        let mut lines: Vec<&[u8]> = text.split(|&byte| byte == self.end).collect();
+        if lines.last().is_some_and(|last| last.is_empty()) {
+            lines.pop();
+        }
+        lines
+    }
+
+    /// The plain twin: `slice::sort`.
+    fn plain(self, text: &[u8]) -> Vec<u8> {
+        let mut lines = self.lines(text);
+        lines.sort();
+        if self.reverse {
+            lines.reverse();
+        }
+        if self.unique {
+            lines.dedup();
+        }
+        lines.iter().flat_map(|line| [line, &[self.end][..]].concat()).collect()
+    }
+
+    /// The same for the numbers.
+    fn plain_numbers<S: AsRef<[u8]>>(self, strings: &[S]) -> Vec<u64> {
+        let mut numbers: Vec<u64> = (0..strings.len() as u64).collect();
+        let get = |number: u64| strings[number as usize].as_ref();
+        match self.reverse {
+            true => numbers.sort_by(|&a, &b| get(b).cmp(get(a))),
+            false => numbers.sort_by(|&a, &b| get(a).cmp(get(b))),
+        }
+        if self.unique {
+            numbers.dedup_by(|b, a| get(*a) == get(*b));
+        }
+        numbers
+    }
+}
+
+/// `LC_ALL=C sort`, if there is one.
+fn gnu(text: &[u8], flags: Flags) -> Option<Vec<u8>> {
+    let mut command = Command::new("sort");
+    command.env("LC_ALL", "C").stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(
+        [(flags.end == 0).then_some("-z"), flags.reverse.then_some("-r"), flags.unique.then_some("-u")]
+            .iter()
+            .flatten(),
+    );
+    let mut child = command.spawn().ok()?;
+    let mut stdin = child.stdin.take()?;
+    std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(text));
+        let output = child.wait_with_output().ok()?;
+        output.status.success().then_some(output.stdout)
+    })
+}
+
+/// Sorts text that comes in pieces of these sizes, in turn.
+fn in_pieces(text: &[u8], sizes: &[usize], owned: bool, limits: Limits, order: &Order) -> Vec<u8> {
+    let mut sorter = Sorter::new(order, limits, pool());
+    let mut rest = text;
+    for &size in sizes.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (piece, after) = rest.split_at(size.clamp(1, rest.len()));
+        match owned {
+            true => sorter.push_owned(piece.to_vec()).expect("it takes all"),
+            false => sorter.push(piece).expect("it takes all"),
+        }
+        rest = after;
+    }
+    let mut out = Vec::new();
+    let report = sorter.write_to(&mut out).expect("it is sorted");
+    assert_eq!(report.bytes_written, out.len() as u64);
+    out
+}
+
+/// Named texts, each with its reason.
+fn texts() -> Vec<(&'static str, Vec<u8>)> {
+    let mut rng = Rng(41);
+    let mut texts: Vec<(&'static str, Vec<u8>)> = Vec::new();
+    let mut of = |name, text: Vec<u8>| texts.push((name, text));
+    of("one end", b"\n".to_vec());
+    of("one line", b"one line\n".to_vec());
+    of("no last end", b"b\na\nc".to_vec());
+    of("no end at all", b"nothing ends this".to_vec());
+    of("empty lines only", vec![b'\n'; 1000]);
+    of("NULs", b"a\0b\na\0\na\n\0\n\0\0\n\n".repeat(50));
+    of("carriage returns", b"b\r\na\r\na\n\r\n".repeat(50));
+    of("lines of one byte", (0..100_000).flat_map(|_| [rng.below(256) as u8, b'\n']).collect());
+    of("a million equal lines", b"the same\n".repeat(1_000_000));
+    of(
+        "few different lines",
+        (0..300_000).flat_map(|_| [b"alpha\n", b"beta \n", b"gamma\n"][rng.below(3)]).copied().collect(),
+    );
+    of("prefixes of each other", {
+        let mut lens: Vec<usize> = (0..3000).collect();
+        (1..lens.len()).for_each(|i| lens.swap(i, rng.below(i + 1)));
+        lens.iter().flat_map(|&len| [&vec![b'a'; len][..], b"\n"].concat()).collect()
+    });
+    of("long common prefixes", {
+        let prefix = b"/usr/share/a/rather/long/folder/that/all/of/them/are/in/".repeat(2);
+        let line = |number: u64| [&prefix[..], number.to_string().as_bytes(), b"\n"].concat();
+        (0..40_000).flat_map(|_| line(rng.next_u64() % 20_000)).collect()
+    });
+    of("one very long line", {
+        let mut text = b"b\na\n".to_vec();
+        text.extend(vec![b'x'; 3 << 20]);
+        text.extend(b"\nc\n");
+        text
+    });
+    of("long lines that differ at their ends", {
+        let long = vec![b'y'; 300_000];
+        (0..12).flat_map(|_| [&long[..], &[b'0' + rng.below(4) as u8], b"\n"].concat()).collect()
+    });
+    of("sorted", (0..200_000).flat_map(|n| format!("{n:07}\n").into_bytes()).collect());
+    of("sorted backwards", (0..200_000).rev().flat_map(|n| format!("{n:07}\n").into_bytes()).collect());
+    of(
+        "random lines",
+        (0..400_000)
+            .flat_map(|_| {
+                let len = rng.below(12);
+                let mut line: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
+                line.push(b'\n');
+                line
+            })
+            .collect(),
+    );
+    for shape in shapes::SHAPES {
+        texts.push((shape.name, (shape.make)(30_000)));
+    }
+    for name in ["words", "records", "five_letters", "random"] {
+        let mut text = (shapes::shape(name).make)(2_500_000);
+        text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
+        texts.push((name, text));
+    }
+    for edge in shapes::EDGES {
+        texts.push((edge.name, (edge.make)()));
+    }
+    texts
+}
+
+/// 96 cases of each property, or as many as `PROPTEST_CASES` says.
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+#[test]
+fn every_text_in_every_order() {
+    for (name, text) in texts() {
+        for flags in Flags::all() {
+            let sorted = sort::sorted(&text, &flags.order(), pool()).expect("it is sorted");
+            assert!(sorted == flags.plain(&text), "{name}, {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn the_bytes_are_those_of_gnu_sort() {
+    if gnu(b"", Flags { end: 0, reverse: false, unique: false }).is_none() {
+        return skip(Need::System, "there is no sort");
+    }
+    for (name, text) in texts() {
+        for flags in Flags::all() {
+            let sorted = sort::sorted(&text, &flags.order(), pool()).expect("it is sorted");
+            assert!(Some(sorted) == gnu(&text, flags), "{name}, {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn pieces_do_not_matter() {
+    let mut text = (shapes::shape("words").make)(1_500_000);
+    text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
+    let order = Order::new();
+    let expected = sort::sorted(&text, &order, pool()).expect("it is sorted");
+    for owned in [false, true] {
+        for sizes in [&[1][..], &[7, 100_000], &[1 << 20], &[3 << 20], &[1, 2, 400_000]] {
+            let text = if sizes == [1] { &text[..100_000] } else { &text[..] };
+            let sorted = in_pieces(text, sizes, owned, Limits::new(), &order);
+            assert!(sorted == sort::sorted(text, &order, pool()).unwrap(), "{sizes:?}");
+        }
+    }
+    assert_eq!(expected.len(), text.len() + usize::from(text.last() != Some(&b'\n')));
+}
+
+#[test]
+fn files_end_lines() {
+    let mut sorter = Sorter::new(&Order::new(), Limits::new(), pool());
+    for file in [&b"c"[..], b"", b"b\n", b"a", b""] {
+        sorter.push(file).expect("it takes all");
+        sorter.end_of_file().expect("it takes all");
+    }
+    let mut out = Vec::new();
+    let report = sorter.write_to(&mut out).expect("it is sorted");
+    assert_eq!((&out[..], report.lines, report.lines_written), (&b"a\nb\nc\n"[..], 3, 3));
+}
+
+#[test]
+fn numbers_of_lines_and_strings() {
+    for (name, text) in texts() {
+        for flags in Flags::all() {
+            let lines = flags.lines(&text);
+            let plain = flags.plain_numbers(&lines);
+            assert!(sort::lines(&text, &flags.order(), pool()).unwrap() == plain, "{name}, {flags:?}");
+            assert!(sort::strings(&lines, &flags.order(), pool()).unwrap() == plain, "{name}, {flags:?}");
+        }
+    }
+    // Strings may hold what ends lines.
+    let strings = ["b\n\0", "b\n", "b", "", "b\n\0"];
+    assert_eq!(sort::strings(&strings, &Order::new(), pool()).unwrap(), [3, 2, 1, 0, 4]);
+}
+
+#[test]
+fn check_finds_the_first_disorder() {
+    for (name, text) in texts() {
+        for flags in Flags::all() {
+            let lines = flags.lines(&text);
+            let wrong = lines.windows(2).position(|pair| match flags.reverse {
+                false => pair[0] > pair[1] || flags.unique && pair[0] == pair[1],
+                true => pair[0] < pair[1] || flags.unique && pair[0] == pair[1],
+            });
+            let found = sort::check(&text[..], &flags.order()).expect("memory can be read");
+            let found = found.map(|Disorder { number, line, .. }| (number, line));
+            assert!(found == wrong.map(|at| (at as u64 + 2, lines[at + 1].to_vec())), "{name}, {flags:?}");
+            let sorted = flags.plain(&text);
+            assert_eq!(sort::check(&sorted[..], &flags.order()).expect("memory can be read"), None);
+        }
+    }
+}
+
+#[test]
+fn merging_sorted_parts_is_sorting() {
+    for (name, text) in texts() {
+        for flags in Flags::all().filter(|_| text.len() < 1_000_000) {
+            for parts in [1, 2, 7] {
+                let lines = flags.lines(&text);
+                let sources: Vec<Vec<u8>> = lines
+                    .chunks(lines.len().div_ceil(parts).max(1))
+                    .map(|lines| {
+                        flags.plain(
+                            &lines.iter().flat_map(|line| [line, &[flags.end][..]].concat()).collect::<Vec<u8>>(),
+                        )
+                    })
+                    .collect();
+                let mut out = Vec::new();
+                sort::merge(sources.iter().map(|source| &source[..]).collect(), &flags.order(), &mut out).unwrap();
+                assert!(out == flags.plain(&text), "{name}, {flags:?}");
+            }
+        }
+    }
+}
+
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        vec(any::<u8>(), 0..20),
+        vec(prop_oneof![Just(0u8), Just(b'a'), Just(0xff)], 0..30),
+        (0..40usize, any::<u8>()).prop_map(|(n, byte)| [&vec![b'p'; n][..], &[byte]].concat()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_lines(
+        lines in vec(line(), 0..200), repeat in 1..60usize, bits in 0..8usize, sizes in vec(1..70_000usize, 1..4),
+        owned in any::<bool>(), cut in 0..3usize,
+    ) {
+        let flags = Flags::all().nth(bits).expect("eight");
+        let mut text: Vec<u8> = lines.iter().flat_map(|line| [line, &[flags.end][..]].concat()).collect();
+        text = text.repeat(repeat);
+        text.truncate(text.len().saturating_sub(cut));
+        let sorted = in_pieces(&text, &sizes, owned, Limits::new(), &flags.order());
+        prop_assert!(sorted == flags.plain(&text));
+        prop_assert!(sort::lines(&text, &flags.order(), pool()).unwrap() == flags.plain_numbers(&flags.lines(&text)));
+    }
+}
+
+/// Limits with files that have no name.
+fn limits(memory: u64) -> Limits {
+    Limits::new().memory(memory).temporary(tempfile::tempfile)
+}
+
+#[test]
+fn text_that_does_not_fit_goes_through_files() {
+    for (name, text) in texts() {
+        for (flags, memory) in Flags::all().zip([4096, 1 << 16, 1 << 20, 1, 1 << 18, 1 << 14, 1 << 20, 1 << 17]) {
+            // Small limits are slow.
+            let text = &text[..text.len().min(memory as usize * 100 + 20_000)];
+            let sorted = in_pieces(text, &[70_000], false, limits(memory), &flags.order());
+            assert!(sorted == flags.plain(text), "{name}, {flags:?}, {memory} bytes");
+        }
+    }
+}
+
+#[test]
+fn it_says_what_went_through_files() {
+    let text = (shapes::shape("words").make)(1_000_000);
+    let text: Vec<u8> = text.iter().map(|&byte| if byte == b' ' { b'\n' } else { byte }).collect();
+    for (memory, spilled) in [(100 << 20, false), (1 << 20, true)] {
+        let mut sorter = Sorter::new(&Order::new(), limits(memory), pool());
+        sorter.push(&text).unwrap();
+        let report = sorter.write_to(&mut Vec::new()).unwrap();
+        assert_eq!(report.spilled >= text.len() as u64 / 2, spilled, "{report:?}");
+        assert_eq!(report.spilled == 0, !spilled, "{report:?}");
+        assert_eq!(report.lines, report.lines_written);
+    }
+}
+
+/// What is said of text before it comes changes when its lines are put where their ranges are, and nothing else.
+#[test]
+fn what_is_expected_does_not_matter() {
+    let mut rng = Rng(43);
+    let text: Vec<u8> =
+        (0..700_000).flat_map(|_| format!("/a/common/beginning/{}\n", rng.below(1 << 40)).into_bytes()).collect();
+    let flags = Flags { end: b'\n', reverse: true, unique: true };
+    let sorted = flags.plain(&text);
+    let near = |text: &[u8], at: u64| {
+        let rest = text.get(at as usize..).unwrap_or_default();
+        Some(rest[..rest.len().min(8192)].to_vec())
+    };
+    let other = b"other lines\n".repeat(10_000);
+    let all = text.len() as u64;
+    type Look<'a> = Box<dyn FnMut(u64) -> Option<Vec<u8>> + 'a>;
+    let looks: [(&str, u64, u64, Look<'_>, bool); 8] = [
+        ("as it is", all, u64::MAX, Box::new(|at| near(&text, at)), false),
+        ("within limits", all, 64 << 20, Box::new(|at| near(&text, at)), false),
+        ("more than was said", 17 << 20, 48 << 20, Box::new(|at| near(&text, at)), true),
+        ("too much for the limits", all, 16 << 20, Box::new(|at| near(&text, at)), true),
+        ("others", all, u64::MAX, Box::new(|at| near(&other, at)), false),
+        ("nothing", all, u64::MAX, Box::new(|_| Some(Vec::new())), false),
+        ("no answer", all, u64::MAX, Box::new(|_| None), false),
+        ("no answer in the end", all, u64::MAX, Box::new(|at| (at > 0).then(|| vec![b'\n'; 100])), false),
+    ];
+    for (name, bytes, memory, look, spills) in looks {
+        let mut sorter = Sorter::new(&flags.order(), limits(memory), pool());
+        sorter.expect(bytes, look);
+        text.chunks(1 << 20).for_each(|piece| sorter.push(piece).expect("it takes all"));
+        let mut out = Vec::new();
+        let report = sorter.write_to(&mut out).expect("it is sorted");
+        assert!(out == sorted, "{name}");
+        assert_eq!(report.spilled > 0, spills, "{name}: {report:?}");
+    }
+}
+
+#[test]
+fn a_temporary_file_that_fails_is_an_error() {
+    use std::io::{Error as IoError, ErrorKind};
+    let text = (shapes::shape("random").make)(1_000_000);
+    let refuse = || Err(IoError::from(ErrorKind::StorageFull));
+    let mut sorter = Sorter::new(&Order::new(), Limits::new().memory(1 << 16).temporary(refuse), pool());
+    let refused = sorter.push(&text).expect_err("there is no file");
+    assert!(matches!(&refused, Error::Temporary(error) if error.kind() == ErrorKind::StorageFull), "{refused:?}");
+    let full = || std::fs::OpenOptions::new().read(true).write(true).open("/dev/full");
+    if full().is_err() {
+        return skip::skip_part(Need::System, "there is no /dev/full");
+    }
+    let mut sorter = Sorter::new(&Order::new(), Limits::new().memory(1 << 16).temporary(full), pool());
+    let written = sorter.push(&text).and_then(|()| sorter.write_to(&mut Vec::new()).map(drop));
+    let error = written.expect_err("it is full");
+    assert!(matches!(&error, Error::Temporary(error) if error.kind() == ErrorKind::StorageFull), "{error:?}");
+}
+
+/// A budget that is fixed and small: slow, and never stuck, several sorters at once.
+#[test]
+fn the_smallest_budget() {
+    let mut text = (shapes::shape("words").make)(800_000);
+    text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
+    let flags = Flags { end: b'\n', reverse: false, unique: false };
+    let plain = flags.plain(&text);
+    for memory in [1, 1 << 20] {
+        let pool = sort::pool().threads(NonZeroUsize::new(2).expect("two")).memory(memory).build();
+        std::thread::scope(|scope| {
+            for limits in [Limits::new(), limits(1 << 30), limits(1 << 20), Limits::new().memory(1)] {
+                let (pool, text, plain) = (&pool, &text, &plain);
+                scope.spawn(move || {
+                    let mut sorter = Sorter::new(&flags.order(), limits, pool);
+                    sorter.push(text).unwrap();
+                    let mut out = Vec::new();
+                    sorter.write_to(&mut out).unwrap();
+                    assert!(out == *plain);
+                });
+            }
+        });
+    }
+}

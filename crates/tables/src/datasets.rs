@@ -1,0 +1,149 @@
+//! The data sets of `datasets.toml`: finds and fetches them.
+
+use crate::fail;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One set.
+struct Set {
+    name: String,
+    address: Option<String>,
+    unpack: Option<String>,
+    bytes: Option<u64>,
+    sha256: Option<String>,
+    packed_sha256: Option<String>,
+    bzip2: Option<u64>,
+    why: String,
+}
+
+fn all() -> Vec<Set> {
+    let own =
+        env::var_os("HYBZ_DATASETS").map(|path| std::fs::read_to_string(path).unwrap_or_else(|e| fail(&e.to_string())));
+    let list = own.as_deref().unwrap_or(include_str!("../../../datasets.toml"));
+    let table: toml::Table = list.parse().unwrap_or_else(|e| fail(&format!("datasets.toml: {e}")));
+    let sets = table.into_iter().map(|(name, set)| {
+        let text = |key: &str| set.get(key).and_then(|value| value.as_str()).map(str::to_owned);
+        let number = |key: &str| set.get(key).and_then(|value| value.as_integer()).map(|n| n as u64);
+        Set {
+            address: text("address"),
+            unpack: text("unpack"),
+            bytes: number("bytes"),
+            sha256: text("sha256"),
+            packed_sha256: text("packed_sha256"),
+            bzip2: number("bzip2"),
+            why: text("why").unwrap_or_else(|| fail(&format!("datasets.toml: {name} has no `why'"))),
+            name,
+        }
+    });
+    sets.collect()
+}
+
+fn cache() -> PathBuf {
+    let home = || PathBuf::from(env::var_os("HOME").unwrap_or_default()).join(".cache/hybz");
+    env::var_os("HYBZ_CACHE").map_or_else(home, PathBuf::from)
+}
+
+/// The path of a set's plain file, if it is on this machine.
+pub fn place(name: &str) -> Option<PathBuf> {
+    let local = env::var_os("HYBZ_DATA").map(PathBuf::from);
+    local.into_iter().chain([cache()]).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Prints all sets.
+pub fn show() {
+    println!("# set  bytes  bytes under bzip2 -9  path");
+    for set in all() {
+        let number = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
+        let at = place(&set.name).map_or("not on this machine".to_owned(), |path| path.display().to_string());
+        println!("{}  {}  {}  {at}\n#   {}", set.name, number(set.bytes), number(set.bzip2), set.why);
+    }
+}
+
+/// Calls `f(name, text)` for each of the named sets (all, if none is named) that is on this machine, and prints which.
+pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
+    let max = max_bytes();
+    heading();
+    for set in all().iter().filter(|set| names.is_empty() || names.contains(&&*set.name)) {
+        let Some(path) = place(&set.name) else {
+            println!("# set {}: not on this machine", set.name);
+            continue;
+        };
+        let mut text = std::fs::read(&path).unwrap_or_else(|e| fail(&format!("{}: {e}", path.display())));
+        if set.bytes.is_some_and(|bytes| bytes != text.len() as u64) {
+            fail(&format!("{} has {} bytes: not the file of datasets.toml", path.display(), text.len()));
+        }
+        text.truncate(max);
+        println!("# set {}: {} bytes", set.name, text.len());
+        f(&set.name, &text);
+    }
+}
+
+/// The number of bytes used of each set: `HYBZ_MAX`.
+pub fn max_bytes() -> usize {
+    env::var("HYBZ_MAX").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
+}
+
+/// Prints the arguments and the machine.
+pub fn heading() {
+    println!("# {}", env::args().skip(1).filter(|arg| arg != "--bench").collect::<Vec<_>>().join(" "));
+    println!("# hybz {}, {}", env!("CARGO_PKG_VERSION"), machine());
+}
+
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("?", |m| m.1);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{cores} cores of {model}")
+}
+
+/// Fetches a set into the cache and verifies it. A file that does not match is not kept.
+pub fn fetch(name: &str) {
+    let set = all().into_iter().find(|set| set.name == name).unwrap_or_else(|| fail("no such set"));
+    if let Some(path) = place(name) {
+        return println!("{name}: already fetched, {}", path.display());
+    }
+    let folder = cache();
+    std::fs::create_dir_all(&folder).unwrap_or_else(|e| fail(&e.to_string()));
+    let (packed, plain) = (folder.join(format!("{name}.packed")), folder.join(format!("{name}.part")));
+    let fetched = fetch_as(&set, &packed, &plain);
+    let _ = std::fs::remove_file(&packed);
+    if let Err(why) = fetched {
+        let _ = std::fs::remove_file(&plain);
+        fail(&format!("{why}: not kept"));
+    }
+    std::fs::rename(&plain, folder.join(name)).unwrap_or_else(|e| fail(&e.to_string()));
+}
+
+fn fetch_as(set: &Set, packed: &Path, plain: &Path) -> Result<(), String> {
+    let mismatch = Err("does not match datasets.toml".to_owned());
+    if let Some(address) = &set.address {
+        run(Command::new("curl").args(["--fail", "--location", "--output"]).arg(packed).arg(address))?;
+        let sum = sha256(packed);
+        println!("{address}: sha256 {sum}");
+        if set.packed_sha256.as_ref().is_some_and(|expected| *expected != sum) {
+            return mismatch;
+        }
+    }
+    let unpack = set.unpack.as_deref().unwrap_or("cat %s").replace("%s", "\"$PACKED\"");
+    let mut shell = Command::new("sh");
+    run(shell.arg("-c").arg(format!("{unpack} > \"$PLAIN\"")).env("PACKED", packed).env("PLAIN", plain))?;
+    let bytes = std::fs::metadata(plain).map_or(0, |m| m.len());
+    let sum = sha256(plain);
+    println!("{}: {bytes} bytes, sha256 {sum}", set.name);
+    let fits = set.bytes.is_none_or(|n| n == bytes) && set.sha256.as_ref().is_none_or(|s| *s == sum);
+    if fits { Ok(()) } else { mismatch }
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{}: {status}", command.get_program().display())),
+        Err(e) => Err(format!("{}: {e}", command.get_program().display())),
+    }
+}
+
+fn sha256(path: &Path) -> String {
+    let output = Command::new("sha256sum").arg(path).output().unwrap_or_else(|e| fail(&format!("sha256sum: {e}")));
+    String::from_utf8_lossy(&output.stdout).split_whitespace().next().unwrap_or_default().to_owned()
+}
