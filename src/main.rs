@@ -16,7 +16,7 @@ use std::panic::{self, UnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
 
-// The other part of a fast start is `link_unwinder` in `cuda/build.rs`.
+// `link_unwinder` in `cuda/build.rs` is the other part of a fast start.
 hybz_files::without_libm!();
 
 #[global_allocator]
@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// One call of the program. Inlined, it would take its stack before `main` has looked at how much there is.
+/// One call of the program. Not inlined: otherwise its stack would be taken before `main` has checked how much there
+/// is.
 #[inline(never)]
 fn call() -> ExitCode {
     let mut words = env::args_os();
@@ -56,7 +57,7 @@ fn call() -> ExitCode {
         Err(Refusal { error, quiet }) => (quiet, Err(error)),
     };
     match result {
-        // Nobody waits for a GPU that is still starting, and the kernel frees memory faster than we could.
+        // The process does not wait for a GPU that is still starting, and the kernel frees memory faster than we could.
         Ok(Outcome::Exit(code)) => process::exit_now(code),
         Ok(Outcome::BrokenPipe) => process::end_by_broken_pipe(),
         Err(_) if quiet > 1 => ExitCode::FAILURE,
@@ -69,7 +70,7 @@ fn call() -> ExitCode {
     }
 }
 
-/// Does what the mode is about.
+/// Runs the mode.
 fn run_mode(Plan { common, mode }: Plan) -> anyhow::Result<Outcome> {
     match mode {
         Mode::Files(mode) => unless_it_panics(|| run::run(Plan { common, mode })),
@@ -82,12 +83,12 @@ fn run_mode(Plan { common, mode }: Plan) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Does the work. A panic is a defect in hybz, and has printed where it is.
+/// Runs `work`. A panic is a defect in hybz, and has already printed where it happened.
 fn unless_it_panics(work: impl FnOnce() -> anyhow::Result<Outcome> + UnwindSafe) -> anyhow::Result<Outcome> {
     panic::catch_unwind(work).unwrap_or(Ok(Outcome::Exit(3)))
 }
 
-/// The same of work whose result goes to stdout: nothing is done if it cannot go there.
+/// Like [`unless_it_panics`], for work whose result goes to stdout: nothing is done if stdout cannot take it.
 fn printing(work: impl FnOnce() -> anyhow::Result<Outcome> + UnwindSafe) -> anyhow::Result<Outcome> {
     match print_stdout(b"")? {
         Some(end) => Ok(end),

@@ -1,5 +1,5 @@
-//! Ignores flags of environment variables that belong to another mode than that of the call, as bzip2 ignores
-//! `BZIP2=-9` with `-d`. Flags that were typed are never ignored.
+//! Ignores flags from environment variables that belong to another mode than the call's, as bzip2 ignores `BZIP2=-9`
+//! with `-d`. Flags that were typed are never ignored.
 
 use super::environment::Environment;
 use super::flags::Flags;
@@ -16,11 +16,11 @@ pub struct Call<'a> {
     pub environment: &'a Environment,
     /// The words up to `--`.
     pub typed: &'a [OsString],
-    /// The operands after it.
+    /// The operands after `--`.
     pub more: &'a [Operand],
 }
 
-/// A flag of a variable, with its value, and whether it is taken.
+/// A flag from a variable, with its value, and whether it is taken.
 struct Unit<'a> {
     words: &'a [OsString],
     variable: &'static str,
@@ -28,7 +28,7 @@ struct Unit<'a> {
 }
 
 impl Call<'_> {
-    /// The plan for a call whose `flags`, all together, contradict each other as `error` says.
+    /// The plan for a call whose `flags` contradict each other when all are taken; `error` says how.
     pub fn without_other_modes(&self, flags: &Flags, error: anyhow::Error) -> anyhow::Result<Plan> {
         if self.environment.flags.is_empty() {
             return Err(error);
@@ -54,7 +54,7 @@ impl Call<'_> {
         typed.and_then(|typed| Kind::asked_for(&typed)).unwrap_or_else(|| Kind::of(self.program, flags))
     }
 
-    /// The error, and the flag of a variable that brings it about, if one does.
+    /// The error, with the flag from a variable that causes it, if there is one.
     fn named(&self, units: &mut [Unit<'_>], error: anyhow::Error) -> anyhow::Error {
         let taken: Vec<bool> = units.iter().map(|unit| unit.taken).collect();
         units.iter_mut().for_each(|unit| unit.taken = false);
@@ -79,8 +79,7 @@ impl Call<'_> {
     }
 }
 
-/// Which flags of the variables can come before these words: alone, or with others. One may need another that comes
-/// after it.
+/// Which flags of the variables can precede these words, alone or with others: a flag may need one that comes after it.
 fn fitting(environment: &Environment, words: &[&OsStr]) -> Vec<bool> {
     let mut units = units(environment);
     let fits = |units: &[Unit<'_>], number: usize, with_others: bool| {

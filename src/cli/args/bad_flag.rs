@@ -1,4 +1,4 @@
-//! What is said of a command line that clap refuses: one line, with bzip2's words for a flag that is not known.
+//! The message for a command line that clap refuses: one line, with bzip2's words for an unknown flag.
 
 use super::environment::Environment;
 use super::values::MAX_THREADS;
@@ -9,7 +9,7 @@ use hybz_files::quote::shown;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// The message: the flag as it was typed, the nearest that there is or what its value should be, and where help is.
+/// The message: the flag as it was typed, the nearest known flag or what its value should be, and where to find help.
 pub fn bad_flag(
     program: &OsStr,
     command: &Command,
@@ -43,7 +43,7 @@ pub fn bad_flag(
     anyhow!("{what}{source}{end} For help, type: `{} --help'.", program.display())
 }
 
-/// Which of `words` has the bad value, and what is said of it.
+/// Which of `words` has the bad value, and the message about it.
 fn bad_value_text(words: &[&OsStr], arg: &Arg, value: &str) -> (usize, String) {
     let long = || (words.len(), format!("--{}", arg.get_long().unwrap_or_default()));
     let (at, spelling) = spelling(words, arg, value).unwrap_or_else(long);
@@ -51,8 +51,8 @@ fn bad_value_text(words: &[&OsStr], arg: &Arg, value: &str) -> (usize, String) {
     (at, format!("{spelling} wants {}{but}", wanted(arg, value)))
 }
 
-/// Whether `word` is, or contains, the flag that clap complains of: of a cluster clap names a letter, bzip2 the whole
-/// word.
+/// Whether `word` is, or contains, the flag that clap complains about: of a cluster clap names one letter, bzip2 the
+/// whole word.
 fn has_flag(word: &OsStr, flag: &str) -> bool {
     if flag.starts_with("--") {
         return word.to_string_lossy().split('=').next() == Some(flag);
@@ -61,8 +61,8 @@ fn has_flag(word: &OsStr, flag: &str) -> bool {
     is_cluster && flag.chars().nth(1).is_some_and(|letter| word.to_string_lossy()[1..].contains(letter))
 }
 
-/// The flag that `word` may have been meant for: a long one that was typed with one dash or with a value that it does
-/// not take, the one that clap finds similar, or a letter in the other case.
+/// The flag that the user may have meant by `word`: a long one typed with one dash or with a value that it does not
+/// take, the one that clap finds similar, or a letter in the other case.
 fn nearest(command: &Command, word: &str, similar: String) -> Option<String> {
     let shown = || command.get_arguments().filter(|arg| !arg.is_hide_set());
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
@@ -91,7 +91,7 @@ fn shorts(arg: &Arg) -> Vec<char> {
     arg.get_short_and_visible_aliases().unwrap_or_default()
 }
 
-/// Where `arg` was typed with this value, and how: `-n`, `--threads`.
+/// The position at which `arg` was typed with this value, and its spelling: `-n`, `--threads`.
 fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)> {
     let text = |at: usize| words.get(at).map(|word| word.to_string_lossy());
     (0..words.len()).find_map(|at| {
@@ -110,7 +110,7 @@ fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)>
     })
 }
 
-/// What the value of `arg` should be, which `value` is not.
+/// The values that `arg` accepts, for a message that refuses `value`.
 fn wanted(arg: &Arg, value: &str) -> String {
     let text = match arg.get_id().as_str() {
         "threads" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {

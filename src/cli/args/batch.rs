@@ -14,19 +14,19 @@ pub struct NameList {
     pub null: bool,
 }
 
-/// What is done with trees and lists.
+/// How trees and lists are processed.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// Whether directories are walked.
+    /// Whether to walk directories.
     pub recursive: bool,
-    /// Whether other file systems are walked too.
+    /// Whether to walk other file systems too.
     pub crosses: bool,
     pub list: Option<NameList>,
-    /// What a walk, or a list, leaves out.
+    /// Names that a walk or a list leaves out.
     pub exclude: Vec<Pattern>,
-    /// Whether results that exist are looked at.
+    /// Whether to examine existing results.
     pub resume: bool,
-    /// Whether the first failure ends all work.
+    /// Whether to stop at the first failure.
     pub fail_fast: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What `--bench` measures.
+//! The plan of `--bench`.
 
 use super::coding::{Coding, LARGE_FLAGS};
 use super::kind::Given;
@@ -10,13 +10,13 @@ use std::time::Duration;
 /// The speed of compressing and decompressing files is measured.
 #[derive(Clone, Debug)]
 pub struct BenchMode {
-    /// How long each speed is measured.
+    /// How long to measure each speed.
     pub time: Duration,
-    /// Only this direction, if it was typed.
+    /// The only direction to measure, if one was typed.
     pub only: Option<Direction>,
-    /// What is written, and read again.
+    /// The format to write and read again.
     pub coding: Coding,
-    /// Other programs that are measured too.
+    /// Other programs to measure too.
     pub against: Vec<String>,
     pub plot: Option<PathBuf>,
     pub json: bool,

@@ -1,4 +1,4 @@
-//! Values of flags that are one of a few words.
+//! Flag values that are one of a few words.
 
 use clap::ValueEnum;
 

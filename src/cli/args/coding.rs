@@ -1,4 +1,4 @@
-//! What compressing writes.
+//! The format and block size that compressing writes.
 
 use super::choices::OutputFormat;
 use super::flags::Flags;
@@ -6,7 +6,7 @@ use anyhow::bail;
 use hybz::lz4::Frame;
 use hybz::{Encoding, LargeBlocks, Level, Streams};
 
-/// The blocks of `--format=hbz`, unless `--block-size` gives their size.
+/// The block size of `--format=hbz`, unless `--block-size` gives another.
 const HBZ_SIZE: u64 = 9_000_000;
 
 /// The block size of perturbed streams, unless `--block-size` gives another.
@@ -15,19 +15,19 @@ const PERTURBED_SIZE: u64 = 900_000;
 /// The flags that ask for the blocks of a `.hbz`.
 pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
 
-/// Why such a file gets no index.
+/// Why a `.hbz` file gets no separate index.
 pub const HAS_OWN_INDEX: &str = "A .hbz file has an index of its own: --index is about .bz2.";
 
-/// What compressing writes.
+/// The format and block size that compressing writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Coding {
     pub encoding: Encoding,
-    /// bzip2's level that was asked for, whatever the encoding.
+    /// The bzip2 level that was asked for, whatever the encoding.
     pub level: Level,
 }
 
 impl Coding {
-    /// What the flags ask for.
+    /// The coding that the flags ask for.
     pub fn new(flags: &Flags) -> anyhow::Result<Coding> {
         let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
         let level = if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level };

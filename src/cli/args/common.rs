@@ -1,4 +1,4 @@
-//! The options that calls of every mode have.
+//! The options that every mode has.
 
 use super::choices::{GpuPipeline, ProgressFormat};
 use super::coding::{Coding, LARGE_FLAGS};
@@ -12,13 +12,13 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 
-/// Which GPUs help.
+/// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gpus {
     None,
-    /// All that are visible, if the input is worth it.
+    /// All visible GPUs, if the input is worth it.
     Visible,
-    /// Those in this list, if the input is worth it.
+    /// The GPUs in this list, if the input is worth it.
     These(String),
 }
 
@@ -27,24 +27,24 @@ pub enum Gpus {
 pub struct Common {
     pub program: OsString,
     pub operands: Vec<Operand>,
-    /// What is decompressed.
+    /// The formats to decompress.
     pub formats: Formats,
-    /// What names of compressed files end in, instead of the suffix of their format.
+    /// The suffix of compressed files, instead of that of their format.
     pub suffix: Option<OsString>,
     pub force: bool,
     /// How often `-q` was given: 1 hides remarks, 2 hides errors too.
     pub quiet: u8,
     /// How often `-v` was given: 1 prints a line for each file, 2 also a line for each block and the table of stations.
     pub verbose: u8,
-    /// Whether to show progress; `None`: if stderr is a terminal.
+    /// Whether to show progress; `None` shows it if stderr is a terminal.
     pub progress: Option<bool>,
-    /// Whether it is shown as JSON, in any case.
+    /// Whether to show progress as JSON, on a terminal or not.
     pub progress_json: bool,
     /// Whether results must be on the disk before their sources are removed.
     pub sync: bool,
     pub trailing_garbage: bool,
     pub threads: Option<NonZeroUsize>,
-    /// Whether little memory counts more than speed.
+    /// Whether little memory matters more than speed.
     pub small: bool,
     pub memory: Option<u64>,
     pub gpus: Gpus,
@@ -87,7 +87,7 @@ impl Common {
     }
 }
 
-/// What is decompressed: under bzip2's own names nothing but what bzip2 decompresses.
+/// The formats to decompress: under bzip2's own names, only those that bzip2 decompresses.
 fn formats(program: &OsStr) -> Formats {
     let name = program.to_string_lossy();
     match name.strip_suffix(".exe").unwrap_or(&name) {
@@ -109,7 +109,7 @@ fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
     }
 }
 
-/// Whether it is a usual suffix that lacks its dot.
+/// Whether `suffix` is a usual suffix without its dot.
 fn is_known_without_dot(suffix: &OsStr) -> bool {
     let mut known = Format::all_read().flat_map(Format::suffixes);
     known.any(|(known, _)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))

@@ -7,15 +7,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 /// The variables, in the order in which they are read.
 const VARIABLES: [&str; 3] = ["BZIP2", "BZIP", "HYBZ"];
 
-/// What the variables hold.
+/// The contents of the variables.
 #[derive(Default)]
 pub struct Environment {
     pub flags: Vec<OsString>,
-    /// The variable of each word of them.
+    /// The variable that each word comes from.
     pub variables: Vec<&'static str>,
-    /// How many words each flag is: 2 if its value is a word of its own.
+    /// How many words each flag takes: 2 if its value is a word of its own.
     pub lengths: Vec<usize>,
-    /// A remark for each word that is ignored.
+    /// A remark for each ignored word.
     pub ignored_words: Vec<String>,
 }
 

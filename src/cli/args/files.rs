@@ -1,4 +1,4 @@
-//! The modes that make files of files: `-z`, `-d` and `-t`, and `--shard`.
+//! The modes that turn files into files: `-z`, `-d` and `-t`, and `--shard`.
 
 use super::batch::Batch;
 use super::coding::{Coding, HAS_OWN_INDEX};
@@ -12,28 +12,28 @@ use anyhow::bail;
 use hybz::shard::Shard;
 use hybz::{Level, Verify};
 
-/// Each input is compressed, decompressed or tested by itself.
+/// Compresses, decompresses or tests each input by itself.
 #[derive(Clone, Debug)]
 pub struct FilesMode {
     pub work: Work,
     pub target: Target,
     /// Trees and lists of files.
     pub batch: Batch,
-    /// The index that is written of each compressed file.
+    /// The index to write for each compressed file.
     pub index: Option<IndexPlan>,
     pub report: Option<ReportPlace>,
-    /// Whether a source is removed once its result is safe.
+    /// Whether to remove a source once its result is safe.
     pub remove_sources: bool,
 }
 
-/// What is done with each input.
+/// What to do with each input.
 #[derive(Clone, Debug)]
 pub enum Work {
     Compress {
         coding: Coding,
         verify: VerifyPlan,
     },
-    /// One shard of the only input is compressed.
+    /// Compresses one shard of the only input.
     Shard {
         level: Level,
         shard: Shard,
@@ -49,7 +49,7 @@ pub enum Work {
 }
 
 impl FilesMode {
-    /// What the flags ask for. `coding` is what compressing would write.
+    /// The mode that the flags ask for. `coding` is what compressing would write.
     pub fn new(given: &Given<'_>, coding: Coding) -> anyhow::Result<FilesMode> {
         let target = target(given)?;
         let batch = Batch::new(given)?;
@@ -78,7 +78,7 @@ impl FilesMode {
         }
     }
 
-    /// What compressing writes, if that is done.
+    /// The coding, if the mode compresses.
     pub fn coding(&self) -> Option<Coding> {
         match self.work {
             Work::Compress { coding, .. } => Some(coding),
@@ -95,7 +95,7 @@ impl FilesMode {
         }
     }
 
-    /// The ranges of the text that are wanted, if not all of it is.
+    /// The wanted ranges of the text, if not all of it.
     pub fn ranges(&self) -> Option<&TextRanges> {
         match &self.work {
             Work::Decompress { part: Some(Part::Ranges(ranges)), .. } => Some(ranges),
@@ -103,7 +103,7 @@ impl FilesMode {
         }
     }
 
-    /// The streams that are wanted, if not all are.
+    /// The wanted streams, if not all of them.
     pub fn streams(&self) -> Option<StreamRange> {
         match &self.work {
             Work::Decompress { part: Some(Part::Streams(streams)), .. } => Some(*streams),

@@ -66,7 +66,7 @@ pub struct Flags {
     #[arg(long)]
     pub json: bool,
 
-    // What -l --index-format=offsets becomes, and its older name.
+    // The current spelling is -l --index-format=offsets; this is the older name.
     #[arg(long, hide = true)]
     pub offsets: bool,
 
@@ -198,7 +198,7 @@ pub struct Flags {
         overrides_with = "no_verify")]
     pub verify: Option<Verified>,
 
-    // What --verify=none becomes, and its older name.
+    // The current spelling is --verify=none; this is the older name.
     #[arg(long, hide = true, overrides_with = "verify")]
     pub no_verify: bool,
 
@@ -392,7 +392,7 @@ pub struct Flags {
         overrides_with = "no_progress")]
     pub progress: Option<ProgressFormat>,
 
-    // What --progress=never becomes, and its older name, which is also zstd's.
+    // The current spelling is --progress=never; this is the older name, which zstd has too.
     #[arg(long, hide = true, overrides_with = "progress")]
     pub no_progress: bool,
 
@@ -440,8 +440,8 @@ pub struct Flags {
     #[arg(long = "exponential", aliases = ["repetitive-fast", "repetitive-best"], hide = true)]
     obsolete: bool,
 
-    // lbzip2's way of cutting the input, and pbzip2's number of blocks in a piece of it: hybz always writes what bzip2
-    // writes.
+    // lbzip2 has a flag for how it cuts the input, pbzip2 one for the number of blocks in a piece of it: hybz always
+    // writes what bzip2 writes.
     #[arg(short = 'u', long, hide = true)]
     sequential: bool,
     #[arg(short = 'b', hide = true, value_name = "N")]

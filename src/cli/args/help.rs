@@ -1,5 +1,6 @@
-//! What `-h` and `--help` print, from the table of flags: `-h` those of daily use, `--help` all in groups, each in the
-//! width of the terminal. (clap's own help moves all texts of a group under their flags if one of these is long.)
+//! The output of `-h` and `--help`, made from the table of flags: `-h` prints those of daily use, `--help` all of them
+//! in groups, both in the width of the terminal. (clap's own help moves all texts of a group under their flags if one
+//! of these is long.)
 
 use crate::cli::messages::terminal::{width, wrap};
 use clap::{Arg, ArgAction, Command};
@@ -45,7 +46,7 @@ pub const GROUPS: [Group; 10] = [
     ("About hybz", &["help", "version", "man", "completions"]),
 ];
 
-/// Those of them that are only in the manual page.
+/// Flags of these groups that are only in the manual page.
 pub const MANUAL_ONLY: [&str; 4] = ["keep_going", "perturb", "perturb_seed", "gpu_pipeline"];
 
 const AFTER: [&str; 3] = [
@@ -56,12 +57,12 @@ const AFTER: [&str; 3] = [
     "Exit codes: 0 success, 1 something could not be read, written or understood, 2 damaged data, 3 a defect in hybz.",
 ];
 
-/// No line is longer, however wide the terminal is.
+/// The longest line, however wide the terminal is.
 const MAX_COLUMNS: usize = 120;
 /// Texts begin in this column, or on a line of their own if the flag is longer.
 const TEXT: usize = 26;
 
-/// The help: of daily use, or `all`.
+/// The help: the flags of daily use, or `all`.
 pub fn text(command: &Command, all: bool, columns: usize) -> String {
     let columns = columns.clamp(TEXT + 14, MAX_COLUMNS);
     let mut text = String::new();

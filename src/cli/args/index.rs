@@ -16,7 +16,7 @@ pub struct IndexPlan {
 }
 
 impl IndexPlan {
-    /// The index that `--index` names, if it was given.
+    /// The index that `--index` names, if the flag was given.
     pub fn new(given: &Given<'_>) -> anyhow::Result<Option<IndexPlan>> {
         let Some(index) = &given.flags.index else { return Ok(None) };
         let path = (!index.is_empty()).then(|| PathBuf::from(index));
@@ -40,7 +40,7 @@ impl IndexPlan {
     }
 }
 
-/// The index that is written while files are compressed, decompressed or tested.
+/// The index to write while files are compressed, decompressed or tested.
 pub fn written(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<Option<IndexPlan>> {
     let Some(index) = IndexPlan::new(given)? else { return Ok(None) };
     if given.kind == Kind::Decompress && remove_sources {
@@ -62,7 +62,7 @@ fn without_name(given: &Given<'_>, unnamed: &str) -> anyhow::Result<Option<Index
     bail!("The index needs a name: use --index=FILE.")
 }
 
-/// The name where an index is looked for if none was typed.
+/// The default name of an index: next to `path`.
 pub fn usual_index(path: &Path) -> PathBuf {
     with_suffix(path, ".bzi")
 }

@@ -1,11 +1,11 @@
-//! Which mode a call is in, found once from the flags and the program's name.
+//! The mode of a call, derived once from the flags and the program's name.
 
 use super::flags::Flags;
 use super::operand::Operand;
 use anyhow::bail;
 use std::ffi::OsStr;
 
-/// The modes, which are the columns of the table in [`super::table`].
+/// The modes: the columns of the table in [`super::table`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Compress,
@@ -43,7 +43,7 @@ impl Kind {
         Kind::asked_for(flags).unwrap_or(usual)
     }
 
-    /// The mode that the flags ask for, if they do. If they ask for several, the table refuses the others.
+    /// The mode that the flags ask for, if any. If they ask for several, the table refuses the others.
     pub fn asked_for(flags: &Flags) -> Option<Kind> {
         let asked = [
             (flags.plan.is_some(), Kind::Plan),
@@ -61,7 +61,7 @@ impl Kind {
         asked.into_iter().find(|(given, _)| *given).map(|(_, kind)| kind)
     }
 
-    /// The flag that asks for it.
+    /// The flag that asks for this mode.
     pub fn flag(self) -> &'static str {
         match self {
             Kind::Compress => "-z",
@@ -78,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// Flags with which a call is in this mode.
+    /// Flags that put a call into this mode.
     pub fn words(self) -> &'static [&'static str] {
         match self {
             Kind::Plan => &["--plan=1M"],
@@ -120,13 +120,13 @@ impl<'a> Given<'a> {
         Ok(Given { program, flags, kind: Kind::of(program, flags), operands, typed })
     }
 
-    /// Whether decompressing is asked for, by a flag or by the program's name.
+    /// Whether a flag or the program's name asks for decompressing.
     pub fn decompresses(&self) -> bool {
         let Flags { compress, test, list, decompress, .. } = *self.flags;
         decompress || (name_decompresses(self.program) && !(compress || test || list))
     }
 
-    /// Whether results go to stdout, because of a flag or because of the program's name.
+    /// Whether a flag or the program's name sends results to stdout.
     pub fn to_stdout(&self) -> bool {
         self.flags.stdout || self.is_cat()
     }
@@ -147,7 +147,7 @@ fn name_decompresses(program: &OsStr) -> bool {
     has_part(program, &CATS) || has_part(program, &["unzip", "UNZIP", "hybunz"])
 }
 
-/// bzip2's rule: what counts is whether the name contains one of these.
+/// bzip2's rule: whether the name contains one of `parts`.
 fn has_part(program: &OsStr, parts: &[&str]) -> bool {
     let name = program.to_string_lossy();
     let name = name.strip_suffix(".exe").unwrap_or(&name);

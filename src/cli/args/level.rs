@@ -1,4 +1,5 @@
-//! The flags `-1` to `-9`. Derived, they would be nine fields; they are one number, the last that was typed.
+//! The flags `-1` to `-9`. clap's derive would make nine fields of them; here they are one number, the last that was
+//! typed.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 

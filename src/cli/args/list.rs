@@ -1,18 +1,18 @@
-//! What `-l` prints.
+//! The plan of `-l`.
 
 use super::index::IndexPlan;
 use super::kind::Given;
 use anyhow::bail;
 
-/// Files are listed.
+/// Lists files.
 #[derive(Clone, Debug)]
 pub struct ListMode {
     pub listing: Listing,
-    /// The index that is written of a file.
+    /// The index to write for a file.
     pub index: Option<IndexPlan>,
 }
 
-/// What is printed of files.
+/// How files are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     Table,

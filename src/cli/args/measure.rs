@@ -1,13 +1,13 @@
-//! What `--measure` measures, and where that goes.
+//! The plan of `--measure`.
 
 use super::kind::Given;
 use super::report::{ReportPlace, report};
 use super::task::Target;
 
-/// How repetitive files are is measured.
+/// Measures how repetitive files are.
 #[derive(Clone, Debug)]
 pub struct MeasureMode {
-    /// Whether the text of compressed files is measured.
+    /// Whether to measure the text of compressed files.
     pub decode: bool,
     pub json: bool,
     pub report: Option<ReportPlace>,

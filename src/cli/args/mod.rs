@@ -61,7 +61,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::mem::ManuallyDrop;
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug)]
 pub enum Request {
     /// A text for stdout, such as the help.
@@ -69,7 +69,7 @@ pub enum Request {
     Run(Box<Plan>),
 }
 
-/// Why a command line is refused.
+/// Why a command line was refused.
 pub struct Refusal {
     pub error: anyhow::Error,
     /// How often `-q` was given.
@@ -124,7 +124,7 @@ pub fn parse(
 mod tests {
     use super::*;
 
-    /// A mode that was typed counts, not that of a variable.
+    /// A typed mode takes precedence over that of a variable.
     #[test]
     fn modes_of_variables() {
         for (variable, typed) in [("--recover", "-z"), ("-l", "--bench"), ("--bench", "--measure"), ("--plan=1M", "-d")]

@@ -1,4 +1,4 @@
-//! What is read.
+//! Operands: what to read.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -17,9 +17,9 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRanges {
     pub ranges: Vec<Range>,
-    /// Whether the lines that begin in them are meant.
+    /// Whether to write the lines that begin in the ranges.
     pub lines: bool,
-    /// The index that is read, if it was named.
+    /// The index to read, if one was named.
     pub index: Option<IndexPlan>,
 }
 
@@ -30,7 +30,7 @@ pub struct StreamRange {
     pub count: Option<u64>,
 }
 
-/// The part that `-d` decompresses, if not all.
+/// The part that `-d` decompresses, if not the whole file.
 pub fn part(given: &Given<'_>, target: &Target) -> anyhow::Result<Option<Part>> {
     let flag = match () {
         () if given.flags.ranges.is_some() => "--ranges",
@@ -47,7 +47,7 @@ pub fn part(given: &Given<'_>, target: &Target) -> anyhow::Result<Option<Part>> 
     })
 }
 
-/// What `--at` and `--streams` ask for.
+/// The streams that `--at` and `--streams` ask for.
 pub fn streams(given: &Given<'_>) -> anyhow::Result<Option<StreamRange>> {
     let (at, count) = (given.flags.at, given.flags.streams);
     if at.is_none() && count.is_none() {

@@ -1,4 +1,4 @@
-//! What the program needs to know, derived from what was typed: the second of the two steps.
+//! The second of the two steps: what the program needs to know, derived from what was typed.
 
 use super::bench::BenchMode;
 use super::coding::Coding;
@@ -22,7 +22,7 @@ pub struct Plan<M = Mode> {
     pub mode: M,
 }
 
-/// What is done, with everything that only this mode needs.
+/// The mode, with everything that only this mode needs.
 #[derive(Clone, Debug)]
 pub enum Mode {
     Files(FilesMode),
@@ -35,7 +35,7 @@ pub enum Mode {
 }
 
 impl Plan {
-    /// The plan for these flags and operands, from a program that was called `program`.
+    /// The plan for these flags and operands, of a program called by the name `program`.
     pub fn new(
         program: &OsStr,
         flags: &Flags,
@@ -69,7 +69,7 @@ impl Plan<FilesMode> {
         self.common.operands.len() > 1 || self.mode.batch.is_open_ended()
     }
 
-    /// How many operands there are, unless trees and lists add to them.
+    /// The number of operands, unless trees and lists add to them.
     pub fn count(&self) -> Option<u64> {
         (!self.mode.batch.is_open_ended()).then_some(self.common.operands.len() as u64)
     }

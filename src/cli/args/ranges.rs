@@ -9,11 +9,11 @@ pub enum Amount {
     Bytes(u64),
     /// The bytes up to the end of this many lines.
     Lines(u64),
-    /// All there is.
+    /// Everything.
     All,
 }
 
-/// A range: how much, and how much is skipped before it (never [`Amount::All`]).
+/// A range: its length, and its offset (never [`Amount::All`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     pub size: Amount,
@@ -21,7 +21,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Where the range ends, if both its numbers are bytes.
+    /// The range in bytes, if both its numbers are bytes.
     pub fn bytes(&self) -> Option<(u64, u64)> {
         match (self.offset, self.size) {
             (Amount::Bytes(from), Amount::Bytes(len)) => Some((from, from.saturating_add(len))),
@@ -30,7 +30,7 @@ impl Range {
         }
     }
 
-    /// The same in lines.
+    /// The range in lines, if both its numbers are lines.
     pub fn lines(&self) -> Option<(u64, u64)> {
         match (self.offset, self.size) {
             (Amount::Lines(from), Amount::Lines(count)) => Some((from, from.saturating_add(count))),

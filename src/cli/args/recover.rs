@@ -1,4 +1,4 @@
-//! What `--recover` makes.
+//! The plan of `--recover`.
 
 use super::choices::Recovery;
 use super::index::IndexPlan;
@@ -6,12 +6,12 @@ use super::kind::Given;
 use super::task::{Target, target};
 use anyhow::bail;
 
-/// The good blocks of damaged files are written.
+/// Writes the good blocks of damaged files.
 #[derive(Clone, Debug)]
 pub struct RecoverMode {
     pub recovery: Recovery,
     pub target: Target,
-    /// The index that is read, if it was named.
+    /// The index to read, if one was named.
     pub index: Option<IndexPlan>,
     pub json: bool,
     /// Whether zeros in results become holes.

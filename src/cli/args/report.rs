@@ -1,4 +1,4 @@
-//! Where `--report` goes.
+//! The destination of `--report`.
 
 use super::kind::{Given, Kind};
 use super::task::Target;
@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// Where the report goes.
+/// The destination of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportPlace {
     Stderr,
@@ -26,7 +26,7 @@ impl ReportPlace {
     }
 }
 
-/// Where the report goes, if there is to be one, and results go to `target`.
+/// The destination of the report, if one was asked for, when results go to `target`.
 pub fn report(given: &Given<'_>, target: &Target) -> anyhow::Result<Option<ReportPlace>> {
     let Some(value) = &given.flags.report else { return Ok(None) };
     let place = match value.as_bytes().strip_prefix(b"json") {

@@ -1,4 +1,4 @@
-//! What `--plan`, `--plan-ranges`, `--shard` and `--join` ask for.
+//! The plans of `--plan`, `--plan-ranges`, `--shard` and `--join`.
 
 use super::batch::Batch;
 use super::files::{FilesMode, Work};
@@ -14,7 +14,7 @@ use hybz::shard::Shard;
 use hybz::{Level, Verify};
 use std::path::{Path, PathBuf};
 
-/// A plan is made, or what was made by one is joined.
+/// Makes a plan, or joins the parts that were made by one.
 #[derive(Clone, Debug)]
 pub struct ShardsMode {
     pub target: Target,
@@ -27,7 +27,7 @@ pub enum ShardsTask {
     Plan { size: u64, level: Level },
     /// Find ranges of at least `size` bytes in the text of a compressed file.
     Ranges { size: u64, index: Option<IndexPlan> },
-    /// Join the parts that were made of shards.
+    /// Join the parts made from shards.
     Join(Join),
 }
 
@@ -35,13 +35,13 @@ pub enum ShardsTask {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
     pub plan: PathBuf,
-    /// Whether the parts stay streams of their own.
+    /// Whether the parts stay separate streams.
     pub streams: bool,
-    /// Whether they are decoded first.
+    /// Whether to decode the parts first.
     pub verify: bool,
 }
 
-/// One shard of a file is compressed.
+/// Compresses one shard of a file.
 #[derive(Clone, Debug)]
 pub struct ShardMode {
     pub number: u64,
@@ -83,7 +83,7 @@ impl ShardMode {
         Ok(ShardMode { number, plan, report: report(given, &target)?, target, verify })
     }
 
-    /// The work, once the plan has been read.
+    /// The mode that compresses `shard`, once the plan has been read.
     pub fn files(self, level: Level, shard: Shard) -> FilesMode {
         let work = Work::Shard { level, shard, verify: self.verify };
         let (batch, index, remove_sources) = (Batch::default(), None, false);
@@ -98,7 +98,7 @@ fn check_file(given: &Given<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// The target of a result that is not named after its source, and is not the file `plan`.
+/// The target of a result that is not named after its source. It must not be the file `plan`.
 fn named_target(given: &Given<'_>, plan: &Path) -> anyhow::Result<Target> {
     let (flag, target) = (given.kind.flag(), target(given)?);
     match &target {

@@ -1,8 +1,8 @@
-//! Which flags go with which mode, and which flags with each other. The parser refuses what these tables refuse, and
-//! the test types every flag in every mode.
+//! Which flags are allowed in which mode, and which flags together. The parser refuses what these tables refuse; the
+//! test types every flag in every mode.
 //!
-//! Conflicts that depend on a value or on the operands are where that value is read: `--verify=file` needs files, for
-//! example (`verify`).
+//! Conflicts that depend on a value or on the operands are checked where that value is read: `--verify=file` needs
+//! files, for example (`verify`).
 
 use super::choices::{OutputFormat, Verified};
 use super::kind::{Given, Kind};
@@ -27,7 +27,7 @@ const RECOVER: Flag = flag("--recover", |given| given.flags.recover.is_some());
 const BENCH: Flag = flag("--bench", |given| given.flags.bench.is_some());
 const MEASURE: Flag = flag("--measure", |given| given.flags.measure);
 const STDOUT: Flag = flag("-c", |given| match given.kind {
-    // Their results go to stdout whatever the program is called.
+    // These modes write to stdout whatever the program is called.
     Kind::Bench | Kind::Measure => given.flags.stdout,
     _ => given.to_stdout(),
 });
@@ -73,7 +73,7 @@ const CROSS: Flag = flag("--cross-file-systems", |given| given.flags.cross_file_
 const NULL: Flag = flag("--null", |given| given.flags.null);
 const EXCLUDE: Flag = flag("--exclude", |given| !given.flags.exclude.is_empty());
 
-/// A flag, a letter for each mode in the order of [`Kind::ALL`], and a text of the flag's own. The letters:
+/// A flag, a letter for each mode in the order of [`Kind::ALL`], and the flag's own text. The letters:
 ///
 /// - `+` the flag may be used in this mode,
 /// - `m` "MODE and FLAG cannot be used together.",
@@ -130,10 +130,10 @@ const TABLE: &[Row] = &[
     (PLOT,            "o o o o  o + o  o o o o", "--plot is about --bench."),
 ];
 
-/// What is said of a `--plan-file` that is not read.
+/// The message about a `--plan-file` that is not read.
 pub const WITHOUT_PLAN: &str = "--plan-file is about --shard and --join=streams.";
 
-/// Flags that mean nothing without one of others.
+/// Flags that need one of some other flags.
 const NEEDS: &[(Flag, &[Flag], &str)] = &[
     (CROSS, &[RECURSIVE], "--cross-file-systems is about -r."),
     (NULL, &[FILELIST], "--null is about --filelist."),
@@ -192,7 +192,7 @@ fn check_rows(given: &Given<'_>, kind: Kind, rows: &[Row]) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Why the flag of this row is refused in this mode, if it is.
+/// The message that refuses the flag of this row in this mode, if it is refused.
 fn refusal((flag, letters, own): &Row, kind: Kind) -> Option<String> {
     let (mode, flag) = (kind.flag(), flag.name);
     match letters.split_whitespace().nth(kind as usize) {
@@ -248,7 +248,7 @@ mod tests {
         "--completions",
     ];
 
-    /// The flag as it is typed, with a value and with the flags that it needs.
+    /// The flag as it is typed, with its value and the flags that it needs.
     fn typed(name: &str) -> String {
         let value = match name {
             "-o" | "--filelist" | "--output-dir" | "--plan-file" | "--against" | "--plot" | "-S" => " .x",
@@ -272,7 +272,8 @@ mod tests {
         parsed.err().map(|refusal| refusal.error.to_string())
     }
 
-    /// Every flag in every mode: refused with the text of its cell, or accepted, if need be with a place for results.
+    /// Every flag in every mode: refused with the text of its cell, or accepted, with a place for results if one is
+    /// needed.
     #[test]
     fn every_cell() {
         for row in TABLE {
@@ -284,7 +285,7 @@ mod tests {
             );
             for kind in Kind::ALL {
                 let words = format!("{} {} x", kind.words().join(" "), typed(row.0.name));
-                // Of two flags that ask for modes, the table has one in a row and the other in a column.
+                // If both flags ask for modes, the table has one in a row and the other in a column.
                 let is_mode = Kind::ALL.iter().any(|kind| kind.flag() == row.0.name);
                 // The table decides for the flag that this one needs.
                 let needs = NEEDS.iter().any(|(flag, ..)| flag.name == row.0.name);
@@ -300,7 +301,7 @@ mod tests {
                 };
                 match refusal(row, kind).or_else(general) {
                     None if is_mode || needs => {}
-                    // Of joins, only --join=streams reads one.
+                    // Only --join=streams reads a plan; other joins do not.
                     None if row.0.name == PLAN_FILE.name && kind == Kind::Join => {}
                     None if row.0.name == GPU_REQUIRED.name && !cfg!(feature = "cuda") => {}
                     None => {

@@ -1,10 +1,10 @@
-//! What is done with files, and where results go.
+//! The work on files, and where results go.
 
 use super::kind::{Given, Kind};
 use anyhow::bail;
 use std::path::PathBuf;
 
-/// What is done with files.
+/// The work on files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Compress,
@@ -15,13 +15,13 @@ pub enum Action {
 /// Where results go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Each result into a file next to its source, named after it; the result of stdin to stdout.
+    /// Each result goes to a file next to its source and named after it; the result of stdin goes to stdout.
     Beside,
-    /// All results to stdout, one after the other.
+    /// All results go to stdout, one after another.
     Stdout,
-    /// Each result beneath this directory, at the place that its source's name says.
+    /// Each result goes below this directory, at the path that its source's name gives.
     Below(PathBuf),
-    /// The only result into this file.
+    /// The only result goes to this file.
     File(PathBuf),
     /// There are no results.
     Nowhere,

@@ -2,13 +2,13 @@
 
 use glob::Pattern;
 
-/// The most threads that can be asked for: Linux has no more process ids (PID_MAX_LIMIT).
+/// The maximum number of threads: Linux has no more process ids (PID_MAX_LIMIT).
 pub const MAX_THREADS: u64 = 1 << 22;
 
-/// What the letters of a size mean.
+/// The meaning of the letters in a size.
 #[derive(Clone, Copy)]
 struct Letters {
-    /// What a number without a unit counts.
+    /// The unit of a number without a letter.
     bare: u64,
     /// What k multiplies by; Ki is 1024 in any case.
     kilo: u64,
@@ -24,12 +24,12 @@ pub fn text_length(text: &str) -> Result<u64, String> {
     bytes(text, Letters { bare: 1, kilo: 1000 })
 }
 
-/// The same, but not 0.
+/// Like [`text_length`], but 0 is refused.
 pub fn shard_size(text: &str) -> Result<u64, String> {
     not_zero(text_length(text)?)
 }
 
-/// Reads every size: `900k`, `1.5G`, `4Gi`, `64MiB`. A fraction needs a unit, and what is less than a byte is dropped.
+/// Parses a size: `900k`, `1.5G`, `4Gi`, `64MiB`. A fraction needs a unit, and fractions of a byte are dropped.
 fn bytes(text: &str, letters: Letters) -> Result<u64, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
     let unit = match unit.to_ascii_lowercase().as_str() {
@@ -50,7 +50,7 @@ fn bytes(text: &str, letters: Letters) -> Result<u64, String> {
     if unit == 1 && number.contains('.') {
         return Err("a fraction of a byte".to_owned());
     }
-    // More digits than these make no difference of a byte.
+    // Further digits change the result by less than a byte.
     let digits = &fraction[..fraction.len().min(18)];
     if fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
         return Err(not_a_number());
@@ -64,9 +64,9 @@ fn not_zero(bytes: u64) -> Result<u64, String> {
     if bytes > 0 { Ok(bytes) } else { Err(out_of_range()) }
 }
 
-/// A pattern of names, as a shell's.
+/// A pattern of file names, as in a shell.
 pub fn pattern(text: &str) -> Result<Pattern, String> {
-    // Paths beneath a directory begin and end with names.
+    // Paths below a directory begin and end with names.
     let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
     if text.is_empty() {
         return Err("it is empty".to_owned());
@@ -74,7 +74,7 @@ pub fn pattern(text: &str) -> Result<Pattern, String> {
     Pattern::new(text).map_err(|e| e.to_string())
 }
 
-/// An interval of perturbation: a number of bytes, or the percentage of bytes to insert. 0 is none, in either way.
+/// An interval of perturbation: a number of bytes, or the percentage of bytes to insert. 0 means none, in both forms.
 pub fn interval(text: &str) -> Result<u32, String> {
     let number = |text: &str| text.parse::<f64>().map_err(|_| not_a_number());
     let interval = match text.strip_suffix('%').map(number) {
@@ -89,7 +89,7 @@ pub fn interval(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A time in seconds, of at most an hour.
+/// A time in seconds, at most an hour.
 pub fn seconds(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds)).ok_or_else(not_a_number)
 }
@@ -170,7 +170,7 @@ mod tests {
             ("0.25Ki", 256),
             ("2T", 2_000_000_000_000),
             ("1Ti", 1 << 40),
-            // Less than a byte is dropped.
+            // Fractions of a byte are dropped.
             ("0.3333k", 333),
             ("0.00000000000000000000000000000001T", 0),
         ] {

@@ -1,4 +1,4 @@
-//! What is verified while compressing.
+//! Verification while compressing.
 
 use super::choices::Verified;
 use super::kind::Given;
@@ -6,19 +6,20 @@ use super::task::Target;
 use anyhow::bail;
 use hybz::Verify;
 
-/// What is verified before a source is removed.
+/// The checks before a source is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyPlan {
-    /// Which blocks are decoded before they are written.
+    /// Which blocks to decode before they are written.
     pub blocks: Verify,
-    /// Whether source and result are read again from the disk and compared.
+    /// Whether to read source and result again from the disk and compare them.
     pub file: bool,
 }
 
 impl VerifyPlan {
     pub const NOTHING: VerifyPlan = VerifyPlan { blocks: Verify::Off, file: false };
 
-    /// What the flags ask for. What a device made is verified without a flag if the source is to be removed.
+    /// The verification that the flags ask for. Blocks made by a device are verified without a flag if the source is to
+    /// be removed.
     pub fn new(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
         let Some(verified) = given.flags.verify else {
             let by_itself = remove_sources && !given.flags.no_verify;
@@ -51,7 +52,7 @@ mod tests {
         }
     }
 
-    /// What a GPU made is verified by itself only where a source is to go.
+    /// Without a flag, blocks made by a GPU are verified only if the source is to be removed.
     #[test]
     fn what_is_verified_by_itself() {
         for (words, blocks) in [

@@ -1,8 +1,8 @@
-//! What packagers install with the program: the manual page and shell completions.
+//! The files that packagers install with the program: the manual page and shell completions.
 //!
-//! The test below makes them from the flags and compares them with the files here. Because they are kept as files, the
-//! program does not contain the code that makes them (216 kB), and packagers who build for another machine need not run
-//! it. After a change of a flag or of `page.1.in`, this command writes the files again:
+//! The test below generates them from the flags and compares them with the files here. They are kept as files, so the
+//! program does not contain the code that generates them (216 kB), and packagers who cross-compile need not run it.
+//! After a change to a flag or to `page.1.in`, this command writes the files again:
 //!
 //! ```sh
 //! HYBZ_GENERATE=1 cargo test --bin hybz packaging
@@ -54,9 +54,9 @@ mod tests {
         }
     }
 
-    /// `page.1.in`, with the options in their place.
+    /// `page.1.in`, with the options inserted.
     fn manual_page() -> String {
-        // A text of several paragraphs keeps its full stops, one of a single paragraph has lost its own.
+        // clap keeps the full stops of a text of several paragraphs and drops that of a single one.
         let heading = |id: &str| GROUPS.iter().find(|(_, ids)| ids.contains(&id)).map(|(title, _)| *title);
         let command = Flags::command().mut_args(|arg| {
             let title = heading(arg.get_id().as_str());
@@ -77,10 +77,10 @@ mod tests {
         include_str!("page.1.in").replace("@VERSION@", env!("CARGO_PKG_VERSION")).replace("@OPTIONS@\n", &options)
     }
 
-    /// The command without the flags that do nothing, or are for experiments only.
+    /// The command without the flags that do nothing or are only for experiments.
     fn command() -> Command {
         let digit = |id: &str| id.len() == 1;
-        // Others name these in overrides_with, so clap must know them.
+        // Other flags name these in overrides_with, so clap must know them.
         let overridden = |arg: &Arg| ["no_verify", "no_gpu", "no_progress"].contains(&arg.get_id().as_str());
         let rare = |arg: &Arg| MANUAL_ONLY.contains(&arg.get_id().as_str());
         let shown = Flags::command();
@@ -105,8 +105,8 @@ mod tests {
         text.replace(from, to)
     }
 
-    /// `completions.bash.in`, with the tables that it needs. (What clap_complete makes for bash offers no files for
-    /// the first word, and does not know that bash splits words at `=`.)
+    /// `completions.bash.in`, with the tables that it needs. (clap_complete's output for bash offers no files for the
+    /// first word, and does not know that bash splits words at `=`.)
     fn bash() -> String {
         let command = command();
         let names = |arg: &Arg| {
@@ -133,7 +133,7 @@ mod tests {
         }
         values += &format!("        {}) values=. ;;\n", files.join("|"));
         values += &format!("        {}) values=- ;;\n", others.join("|"));
-        // A value that needs `=` is not the next word.
+        // A value that needs `=` is never the next word.
         let attached = arguments().filter(|arg| arg.is_require_equals_set()).flat_map(names).collect::<Vec<_>>();
         let suffixes: Vec<String> =
             Format::all_read().flat_map(Format::suffixes).map(|(suffix, _)| format!("*{suffix}")).collect();
