@@ -45,9 +45,9 @@ pub(super) fn is_end(file: &dyn ReadAt, bits: Range<u64>, combined: Option<u32>)
     Ok(len >= END_BITS && (0..128).step_by(8).all(is_zero_or_right))
 }
 
-/// Whether these bits, where nothing should be, are remains of another stream: they contain a magic, or they are the
-/// beginning of a stream.
-pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>) -> Result<bool, Error> {
+/// Whether these bits, where nothing should be, are remains of another stream: there is a magic at `from` or after it,
+/// or they are the beginning of a stream. `from` may lie before them.
+pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>, from: u64) -> Result<bool, Error> {
     let mut bytes = [0; 10];
     let len = ((bits.end - bits.start) / 8).min(10) as usize;
     if bits.start.is_multiple_of(8) && len > 0 {
@@ -60,7 +60,7 @@ pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>) -> Result<bool
             return Ok(true);
         }
     }
-    has_magic(file, bits)
+    has_magic(file, from..bits.end)
 }
 
 /// Whether these bits contain a magic.

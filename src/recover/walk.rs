@@ -72,6 +72,8 @@ pub(super) struct Walker<'a, T> {
     blocks: u64,
     /// Whether its header is damaged or missing: the bits there may be the rest of a block.
     headless: bool,
+    /// Where remains of another stream may begin: in the end of the last one, which may have lost its last bits.
+    remains_from: u64,
     stored: Option<(u64, StoredCrcs)>,
     found: Recovered,
 }
@@ -91,6 +93,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             combined: None,
             blocks: 0,
             headless: false,
+            remains_from: 0,
             stored: None,
             found: Recovered::default(),
         }
@@ -228,7 +231,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         } else if is_wrong {
             self.remark(begin..self.at, What::StreamCrc)?;
         }
-        self.combined = None;
+        (self.combined, self.remains_from) = (None, begin + 1);
         Ok(())
     }
 
@@ -385,7 +388,13 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             return Ok(!has_header || !self.is_end(bits)?);
         }
         // Without a header, the bits may be a damaged one.
-        Ok(!has_header && bits.end - bits.start > HEADER_BITS || is_of_a_stream(self.file, bits)?)
+        Ok(!has_header && bits.end - bits.start > HEADER_BITS || self.is_of_a_stream(bits)?)
+    }
+
+    /// Whether these bits after the end of a stream are remains of another one. Bits of its CRC and its padding may be
+    /// missing, and a magic that begins in their place is not its own.
+    fn is_of_a_stream(&self, bits: Range<u64>) -> Result<bool, Error> {
+        is_of_a_stream(self.file, bits, self.remains_from)
     }
 
     /// Whether these bits are the end of the current stream. The stream must have blocks: a header alone proves
@@ -438,7 +447,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let cause = opened.cause.unwrap_or(if self.expect == Expect::Block { Cause::Cut } else { Cause::NoBlock });
         if self.expect == Expect::Header {
             let is_complete = self.found.streams > 0 && opened.blocks == 0 && !self.places.expects_more();
-            if is_complete && !is_of_a_stream(self.file, begin..self.end)? {
+            if is_complete && !self.is_of_a_stream(begin..self.end)? {
                 return self.remark(begin..self.end, What::Garbage);
             }
             return self.hole(begin..self.end, opened.blocks, cause, missing);
