@@ -108,8 +108,7 @@ pub type Outcome<T> = TaskResult<Result<Made<<T as Task>::Output>, Miscomputed<<
 
 impl<T: Checked> Submission<'_, T> {
     /// Puts the task on the queue. `wants` decides whether its first output is checked; a second output always is.
-    /// `done` is
-    /// called on a worker's thread, so it must not wait.
+    /// `done` is called on a worker's thread, so it must not wait.
     pub fn submit_checked(
         self,
         wants: impl FnOnce(&T::Output, ProducedBy) -> bool + Send + 'static,

@@ -156,8 +156,7 @@ impl<J> State<J> {
     }
 
     /// A free accelerator that may start, and how much it takes. Every free one is asked, because their rates differ:
-    /// the
-    /// rule guarantees only that the fastest one and the cores never both wait.
+    /// the rule guarantees only that the fastest one and the cores never both wait.
     fn ask_accelerators(&self, now: Duration, class: usize, snapshot: &Snapshot) -> Result<(Id, usize), Later> {
         let mut later = None;
         for &id in self.free.iter().rev() {

@@ -17,8 +17,7 @@ impl<J> State<J> {
             }
             let nobody = self.due_groups.is_empty() && !self.is_served(class);
             // Idle cores mean that the cores keep up with the input, so its source is the bottleneck. (The exception:
-            // handing each
-            // core a long block takes a while.)
+            // handing each core a long block takes a while.)
             let is_idle = |id: &usize| !self.workers[*id].accelerator;
             let some_idle = self.unstarted_cores > 0 && self.classes[class].entries.len() <= self.unstarted_cores
                 || self.free.iter().any(is_idle);

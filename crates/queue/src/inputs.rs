@@ -54,8 +54,7 @@ impl Inputs {
     }
 
     /// Bytes a second since the first bytes arrived, or 0 if that says nothing yet: bytes that arrive all at once may
-    /// have
-    /// been read long before.
+    /// have been read long before.
     pub fn rate(&self, now: Duration) -> f64 {
         const BURST: u64 = 32 << 20;
         let Some((since, first)) = self.first else { return 0.0 };

@@ -1,7 +1,6 @@
 //! Tests every order of events of a small machine: two cores and a lane, tasks of one class, each followed by a
 //! continuation that its maker must not do. Threads start or cannot be had, finish, fail with a batch in hand, fetch
-//! their
-//! orders late, leave; time passes. In every order each task is done exactly once, and nothing waits for ever.
+//! their orders late, leave; time passes. In every order each task is done exactly once, and nothing waits for ever.
 
 use super::class::{Accepts, Class};
 use super::decide::Step;

@@ -27,8 +27,7 @@ impl Shared {
     /// A worker's whole life.
     pub(super) fn worker_life(self: &Arc<Self>, id: Id, make: Make, counters: &Arc<Counters>) {
         // A panic in the station's own code, even in its drop, retires it like any other failure: the queue must know
-        // which
-        // workers exist, or a job could be left without a station.
+        // which workers exist, or a job could be left without a station.
         let life = catch_unwind(AssertUnwindSafe(|| {
             let station = make()?;
             counters.set_name(station.name());

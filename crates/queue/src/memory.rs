@@ -34,8 +34,7 @@ impl MemoryBudget {
     }
 
     /// A budget that grows for large pieces until `pieces` of them fit, but not beyond `max`. A single piece may take
-    /// more,
-    /// up to `one`, if it is alone.
+    /// more, up to `one`, if it is alone.
     pub fn growing(limit: u64, pieces: u64, max: u64, one: u64) -> MemoryBudget {
         Self::new(limit.min(max), Some(Growth { max, pieces, one: one.max(max) }))
     }
@@ -87,8 +86,7 @@ impl MemoryBudget {
     }
 
     /// A permit for `bytes`, if they fit or if the account holds none. So every stream makes progress, whatever the
-    /// others
-    /// hold and however small the budget is. Zero bytes always fit.
+    /// others hold and however small the budget is. Zero bytes always fit.
     pub(super) fn try_permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
         self.grant(&mut self.used(), bytes, account)
     }

@@ -87,8 +87,8 @@ impl Snapshot {
         self.hardware.saturating_sub(self.accelerators).clamp(least, most).min(self.cores)
     }
 
-    /// Seconds until the accelerators have done all waiting blocks; the fastest of them needs some time for the oldest
-    /// one.
+    /// Seconds until the accelerators have done all waiting blocks, and at least the time that one of average rate
+    /// needs for the oldest block.
     fn accelerators_done_in(&self) -> f64 {
         let each = self.accelerator_rate / self.accelerators as f64;
         self.ready_in + ((self.held + self.waiting) / self.accelerator_rate).max(self.oldest / each)
@@ -142,8 +142,7 @@ const SOON: f64 = 1.0 / 8.0;
 pub fn worth_starting(s: &Snapshot, left: f64, expected: &Expected) -> bool {
     let (start, end) = (expected.start.as_secs_f64(), expected.end.as_secs_f64());
     // The core rate will soon be known. (Waiting for a block of 9 MB cost 0.6 s of the 4.3 s that 8 GB of them took;
-    // waiting
-    // for one of 900 kB takes 0.02 s.)
+    // waiting for one of 900 kB takes 0.02 s.)
     if s.cores > 0 && !s.core_measured && s.oldest / s.core_rate < SOON * start {
         return false;
     }
@@ -245,8 +244,7 @@ mod tests {
     }
 
     /// The same with lanes of unequal rates, all free. The fastest may start, a slower one need not, so the scheduler
-    /// must ask
-    /// every free lane and not just one of them.
+    /// must ask every free lane and not just one of them.
     #[test]
     fn never_do_all_wait_where_lanes_differ() {
         let mut slow_ones_wait = false;

@@ -33,8 +33,7 @@ struct Inner {
     shared: Arc<Shared>,
     plan: Plan,
     /// The same pool in a child process of the one in which this was made. (No lock is involved that another thread may
-    /// have
-    /// held at the fork.)
+    /// have held at the fork.)
     child: OnceBox<Inner>,
 }
 
@@ -114,8 +113,7 @@ impl Pool {
     fn inner(&self) -> &Inner {
         let mut inner = &*self.0;
         // Follow the chain to its end: one of this process's ancestors may have had the same number, but the last
-        // process that
-        // used the pool is its parent or itself.
+        // process that used the pool is its parent or itself.
         while let Some(child) = inner.child.get() {
             inner = child;
         }
@@ -130,8 +128,7 @@ impl Pool {
     }
 
     /// The pool for callers that have none of their own: one CPU station for each core that the process may use. A
-    /// child of a
-    /// fork gets its own.
+    /// child of a fork gets its own.
     pub fn global() -> &'static Pool {
         // Not a `OnceLock`: its own lock could be held when the process is forked.
         static GLOBAL: OnceBox<Pool> = OnceBox::new();
@@ -168,8 +165,7 @@ impl Pool {
     }
 
     /// The one `S` that the cores of this pool share, made when it is first asked for. A fork does not take it along,
-    /// because
-    /// another thread of the parent may have held a lock in it.
+    /// because another thread of the parent may have held a lock in it.
     pub fn shared_value<S: Default + Send + Sync + 'static>(&self) -> Arc<S> {
         self.shared().values.get()
     }
@@ -201,10 +197,8 @@ impl Pool {
     }
 
     /// Announces that an input is being read, until the returned guard is dropped; `bytes` is its length if that is
-    /// known.
-    /// While more is to come, accelerators take batches as large as they can; and the amount still to come decides
-    /// whether
-    /// they are started.
+    /// known. While more is to come, accelerators take batches as large as they can; and the amount still to come
+    /// decides whether they are started.
     pub fn reading(&self, bytes: Option<u64>) -> Reading {
         self.shared().begin_reading(bytes);
         Reading { shared: Arc::clone(self.shared()), bytes }
@@ -350,8 +344,7 @@ pub trait Accelerators {
 }
 
 /// The memory budget for each core: five blocks of 900 kB in flight and their results. More only fills memory; with
-/// less,
-/// a slow block holds the others up.
+/// less, a slow block holds the others up.
 const MEMORY_PER_CORE: u64 = 11 << 20;
 
 /// The description of a [`Pool`] to be built.
@@ -404,8 +397,7 @@ impl PoolBuilder {
     }
 
     /// The budget does not grow beyond this, whatever the pieces or the accelerators need. The default is half of the
-    /// memory
-    /// of the machine or container.
+    /// memory of the machine or container.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = Some(bytes);
         self

@@ -23,9 +23,8 @@ impl ProducedBy {
     }
 
     /// The worker to blame if the answer is wrong. If an accelerator did a part and a core the rest, it is the
-    /// accelerator:
-    /// what it forwards is hardly checked, and many cores finish its tasks, so otherwise they would be blamed one after
-    /// another.
+    /// accelerator: what it forwards is hardly checked, and many cores finish its tasks, so otherwise they would be
+    /// blamed one after another.
     pub(super) fn blamed(&self) -> Option<Id> {
         self.accelerator.or(self.worker)
     }

@@ -95,8 +95,7 @@ impl Shared {
     }
 
     /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
-    /// may
-    /// have held it at the fork, and would never release it.
+    /// may have held it at the fork, and would never release it.
     pub fn is_foreign(&self) -> bool {
         self.process != process::number()
     }
@@ -124,8 +123,7 @@ impl Shared {
     }
 
     /// Assigns what can start now. This is the only place that decides which workers are woken. `own` is the calling
-    /// worker,
-    /// which is awake.
+    /// worker, which is awake.
     pub(super) fn settle(&self, inner: &mut Inner, own: Option<Id>) {
         let (now, more) = (self.now(), self.budget.is_waited_for());
         let again = loop {

@@ -51,8 +51,7 @@ pub(super) struct State<J> {
     /// A free worker may have to leave.
     pub(super) look_for_leavers: bool,
     /// Sleeping cores that are being woken. They are at most as many as hardware threads: each looks for the next task
-    /// when it
-    /// wakes, and the cores that are awake take waiting tasks meanwhile.
+    /// when it wakes, and the cores that are awake take waiting tasks meanwhile.
     pub(super) waking: usize,
 }
 
@@ -205,8 +204,7 @@ impl<J> State<J> {
     }
 
     /// A worker fetches its order; without one it may sleep. If it was woken for this order, others may be woken now:
-    /// ask
-    /// [`next`](Self::next) again.
+    /// ask [`next`](Self::next) again.
     pub fn take_order(&mut self, now: Duration, id: Id) -> Option<Order<J>> {
         let worker = &mut self.workers[id];
         self.waking -= usize::from(std::mem::take(&mut worker.waking));
@@ -218,10 +216,8 @@ impl<J> State<J> {
     }
 
     /// A worker has finished its order. `did` is how many bytes it did itself and how many of these it `deferred` to
-    /// others; if
-    /// it deferred some, its time says nothing of its rate. `handed` is what it could not do, which cores take over. A
-    /// worker
-    /// that `leaves` is given no more work.
+    /// others; if it deferred some, its time says nothing of its rate. `handed` is what it could not do, which cores
+    /// take over. A worker that `leaves` is given no more work.
     pub fn finish(&mut self, now: Duration, id: Id, did: (u64, u64), handed: Vec<Entry<J>>, leaves: bool) {
         let (bytes, deferred) = did;
         let worker = &mut self.workers[id];
@@ -241,8 +237,7 @@ impl<J> State<J> {
     }
 
     /// A worker's thread ends because it `failed` or was ordered to leave. Returns whether it must go on as a core
-    /// because
-    /// some work has no other worker. Tasks that were left to it become the cores' work.
+    /// because some work has no other worker. Tasks that were left to it become the cores' work.
     pub fn depart(&mut self, id: Id, failed: bool) -> bool {
         self.set_life(id, Life::Gone);
         for class in 0..self.classes.len() {
@@ -284,8 +279,7 @@ impl<J> State<J> {
     }
 
     /// A worker gave a wrong answer: it and the others of its device get no more work. If fewer than two cores would
-    /// remain, a
-    /// core starts with fresh state instead.
+    /// remain, a core starts with fresh state instead.
     pub fn blame(&mut self, id: Id) {
         match self.workers[id].group {
             Some(group) => self.distrust_group(group),
@@ -341,8 +335,7 @@ impl<J> State<J> {
     }
 
     /// Whether cores leave a class to accelerators that no longer exist. Its tasks are then continuations, as if an
-    /// accelerator
-    /// had declined them, so that all cores do them and not just one.
+    /// accelerator had declined them, so that all cores do them and not just one.
     fn is_left_to_cores(&self, class: usize) -> bool {
         let by_cores = !self.core_accepts.class(self.classes[class].class) && self.has_finisher();
         by_cores && !self.may_come(class) && !self.is_served(class)

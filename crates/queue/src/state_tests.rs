@@ -1,6 +1,5 @@
 //! Tests which worker gets which order, a step at a time: jobs that avoid a core, classes that cores leave to
-//! accelerators,
-//! stations that leave, pools that live long.
+//! accelerators, stations that leave, pools that live long.
 
 use super::class::{Accepts, Class};
 use super::decide::Step;

@@ -28,8 +28,7 @@ pub trait Station: Send {
     }
 
     /// Asked when it retires: whether its whole [`WorkerGroup`](super::WorkerGroup) must retire because their device
-    /// computes
-    /// wrong results.
+    /// computes wrong results.
     fn ends_group(&self) -> bool {
         false
     }

@@ -37,15 +37,14 @@ impl Submitter {
     }
 
     /// Prepares a task for submission. Without a [class](Submission::class) it is a continuation: only cores take it,
-    /// before
-    /// all tasks that have a class.
+    /// before all tasks that have a class.
     pub fn task<T: Task>(&self, task: T) -> Submission<'_, T> {
         Submission { submitter: self, task, class: None, avoid: None, verification: false }
     }
 
     /// Counts an output that has been found wrong. Its producer gets no more work; if fewer than two cores would
-    /// remain, a core
-    /// starts with fresh state instead. If an accelerator did a part of the output, the accelerator is blamed.
+    /// remain, a core starts with fresh state instead. If an accelerator did a part of the output, the accelerator is
+    /// blamed.
     pub fn blame(&self, by: ProducedBy, reason: &str) {
         self.shared.blame(by, reason);
     }
@@ -107,8 +106,7 @@ impl<T: Task> Submission<'_, T> {
     }
 
     /// Puts it on the queue. `then` is called on the station's thread with the task, the output and the producer; it
-    /// must not
-    /// block or panic.
+    /// must not block or panic.
     pub fn submit_then(self, then: impl FnOnce(T, Result<T::Output>, ProducedBy) + Send + 'static) {
         let Submission { submitter, task, class, avoid, verification } = self;
         submitter.send(Node::with_call(task, then), class, avoid, verification);

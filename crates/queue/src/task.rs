@@ -1,6 +1,5 @@
 //! A task, and where its output goes. The task's type fixes the output's type, so a station cannot answer a task with
-//! the
-//! output of another kind of task.
+//! the output of another kind of task.
 
 use super::core::Core;
 use super::produced_by::ProducedBy;
@@ -24,8 +23,7 @@ pub trait Task: Send + Sized + 'static {
     fn run(&self, core: &mut Core) -> Self::Output;
 
     /// Begins it on a core. A task that many cores should share returns [`Start::Later`]: it submits other tasks, and
-    /// the last
-    /// of these fulfils the duty.
+    /// the last of these fulfils the duty.
     fn start(&self, core: &mut Core) -> Start<Self::Output> {
         Start::Done(self.run(core))
     }

@@ -34,8 +34,7 @@ fn a_gpu_that_is_half_a_core() {
         let input = Input::of(gigabytes * 1e9);
         let outcome = run(&machine, input);
         // Half of the cores rest for the 0.6 s of the start, because its rate is not known yet to be low; and the last
-        // piece of
-        // work may be one batch of such a lane, 0.4 s. No more than that is lost.
+        // piece of work may be one batch of such a lane, 0.4 s. No more than that is lost.
         let alone = cores_alone(&machine, input);
         assert!(outcome.end < alone * 1.01 + 0.3 + 0.4, "{outcome:?}, cores alone {alone}");
         assert!(outcome.by_cores > input.blocks * 9 / 10, "{outcome:?}");
@@ -151,8 +150,7 @@ fn verification_takes_a_quarter_more() {
 }
 
 /// A device computes wrong results from some moment on. It is blamed, all of its lanes leave, and the cores redo its
-/// wrong
-/// blocks and do the rest.
+/// wrong blocks and do the rest.
 #[test]
 fn a_gpu_that_lies_is_given_up() {
     for (cores, lies_after) in [(2, 1.0), (16, 1.0), (16, 0.0)] {
