@@ -1,3 +1,3 @@
-//! Lanes of GPUs as stations of the codec's tasks. (What a CPU core does is said by the tasks themselves.)
+//! Lanes of GPUs as stations of the codec's tasks. (Each task itself says how a CPU core does it.)
 
 pub mod gpu;

@@ -1,11 +1,11 @@
-//! How a lane divides its jobs into batches, whatever it does with them.
+//! How a lane divides its jobs into batches, for every kind of lane.
 
 use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
 use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
 use crate::schedule::Job;
 use std::time::{Duration, Instant};
 
-/// How long a batch may take, whatever its size, and per byte (50 MB/s: the slowest batches seen run at 500).
+/// The time that any batch may take, plus a time for each byte (50 MB/s: the slowest batches seen run at 500).
 const TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(20);
 
@@ -14,25 +14,25 @@ pub(super) fn timeout(lengths: &[u32]) -> Duration {
     TIMEOUT + TIMEOUT_PER_BYTE * lengths.iter().sum()
 }
 
-/// Whether a block goes to the device.
+/// The outcome of adding a block to a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
     Yes,
-    /// It is one for a core.
+    /// The block is left to a core.
     Never,
-    /// There is no room for it in this batch.
+    /// The batch has no room for it.
     NotNow,
 }
 
-/// What a lane's thread does with batches of blocks.
+/// How a lane's thread handles batches of blocks.
 pub(super) trait Batched: Send {
     /// The lane that it needs.
     type Lane: DeviceLane + ?Sized;
 
-    /// The blocks that are in the texts of a lane.
+    /// The blocks in a lane's texts.
     type Batch: Default;
 
-    /// The fewest blocks for which such a lane is worth having.
+    /// The smallest number of blocks for which a lane is worth having.
     const MIN_BATCH: usize;
 
     /// How many bytes of jobs such a lane should take at once.
@@ -41,7 +41,7 @@ pub(super) trait Batched: Send {
         u64::MAX
     }
 
-    /// Adds a job's block to the batch. An empty batch has room for whatever can be added at all.
+    /// Adds a job's block to the batch. An empty batch has room for every block that can be added at all.
     ///
     /// # Errors
     /// The lane failed.
@@ -56,7 +56,7 @@ pub(super) trait Batched: Send {
     /// Whether the batch has no blocks.
     fn is_empty(batch: &Self::Batch) -> bool;
 
-    /// Has the device do a batch, which is not empty, and answers its jobs, passes them on or declines them.
+    /// Has the device do a batch, which is not empty, and completes, forwards or declines its jobs.
     fn run(
         &mut self,
         lane: &mut Self::Lane,
@@ -66,7 +66,7 @@ pub(super) trait Batched: Send {
     ) -> Result<(), DeviceError>;
 }
 
-/// A lane for so many blocks, or as many as there is memory for.
+/// A lane for `blocks` blocks, or for as many as memory allows.
 pub(super) fn station<B: Batched>(
     name: String,
     blocks: usize,

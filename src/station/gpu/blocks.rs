@@ -1,4 +1,4 @@
-//! Blocks of `.bz2` streams on their way to a device: run-length-coded into the texts of a lane, batch by batch.
+//! Blocks of `.bz2` streams are run-length-coded into the texts of a lane, batch by batch, for a device to sort.
 
 use super::batches::{Added, Batched};
 use crate::block::Text;
@@ -9,18 +9,18 @@ use crate::gpu::{self, DeviceError, DeviceLane};
 use crate::schedule::Job;
 use crate::tasks::EncodeBlock;
 
-/// What a kind of lane does with a batch.
+/// How a kind of lane handles a batch.
 pub(super) trait BlockOffload: Send + Default {
     /// The lane that it needs.
     type Lane: DeviceLane + ?Sized;
 
-    /// Where a block is turned to before it goes to the device; `candidates` is memory to work in.
+    /// Where a block is rotated to before it goes to the device; `candidates` is working memory.
     fn turn(block: &[u8], candidates: &mut Vec<u32>) -> usize {
         let _ = (block, candidates);
         0
     }
 
-    /// Sums by which the result is compared with the block, if they are.
+    /// Sums for comparing the result with the block, if this kind of lane compares them.
     fn sums(block: &[u8]) -> [u64; 2];
 
     /// Has the device do a batch, which is not empty, and replies to its jobs.
@@ -35,23 +35,23 @@ pub(super) trait BlockOffload: Send + Default {
 
 /// A block in the batch.
 pub(super) struct Entry {
-    /// Which of the jobs it is.
+    /// Its index among the jobs.
     pub index: usize,
     pub crc: u32,
     pub text_len: u64,
     pub len: usize,
     pub sums: [u64; 2],
     pub last: u8,
-    /// The last byte of the turned block: what is before the end mark.
+    /// The last byte of the turned block: the byte before the end mark.
     pub turned_last: u8,
 }
 
-/// The blocks that are in the texts of a lane.
+/// The blocks in a lane's texts.
 #[derive(Default)]
 pub(super) struct Batch {
     pub entries: Vec<Entry>,
     pub lengths: Vec<u32>,
-    /// Where each began before it was turned.
+    /// The original start of each block in its turned text.
     pub turns: Vec<u32>,
     pub filled: usize,
 }
@@ -60,14 +60,14 @@ pub(super) struct Batch {
 #[derive(Default)]
 pub(super) struct BlockStation<B> {
     offload: B,
-    /// A text put together from its parts, and run-length-coded.
+    /// A text assembled from its parts and run-length-coded.
     text: Vec<u8>,
     coded: Vec<u8>,
     candidates: Vec<u32>,
 }
 
 impl<B: BlockOffload> BlockStation<B> {
-    /// Puts a block behind those in the batch. Returns whether it is one for the device.
+    /// Appends a block to the batch. Returns whether the block is for the device.
     fn add_text(&mut self, index: usize, text: &Text, lane: &mut B::Lane, batch: &mut Batch) -> bool {
         let (block, crc): (&[u8], u32) = match text {
             Text::RunLength { coded, crc, .. } => (coded, *crc),

@@ -1,14 +1,14 @@
-//! The device sorts and codes ([`Offload::Resident`](crate::gpu::Offload::Resident)): its codes are checked, given
-//! their heads, and the block is done.
+//! The device sorts and codes ([`Offload::Resident`](crate::gpu::Offload::Resident)): the lane's thread checks its
+//! codes and adds the blocks' heads.
 //!
-//! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, another
-//! one each time, is decoded to its end and must have its text's CRC; and of every block all that is stored beside the
-//! codes must be possible (complete codes, one selector for each group, the last code the one for the end). Only then
-//! is the batch replied to: a device that computes wrongly shows it at its first batch, while a single wrong bit can
-//! pass, which verification finds ([`Verify::Devices`](crate::Verify)).
+//! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, a
+//! different one each time, is decoded to its end and must have its text's CRC. The other data of every block must be
+//! valid (complete codes, one selector for each group, the end-of-block code last). Only then is the batch replied to.
+//! A device that computes wrong results is noticed at its first batch; a single wrong bit can pass, and verification
+//! finds it ([`Verify::Devices`](crate::Verify)).
 //!
-//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Beside an H200, all
-//! cores of its host busy: 0.6 ns a byte for both, in batches of 28.
+//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Feeding an H200, with
+//! all cores of its host busy: 0.6 ns a byte for both, in batches of 28.
 
 use super::batches::timeout;
 use super::blocks::{Batch, BlockOffload, Entry};
@@ -23,7 +23,7 @@ use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError};
 use crate::schedule::Job;
 use crate::tasks::EncodeBlock;
 
-/// What it takes to finish and to check blocks; made when it is first needed.
+/// State for finishing and checking blocks, made when it is first needed.
 #[derive(Default)]
 pub(super) struct Codes {
     encoder: Option<Box<Encoder>>,
@@ -33,7 +33,7 @@ pub(super) struct Codes {
 impl BlockOffload for Codes {
     type Lane = dyn CodeBlocks;
 
-    /// Only a column is compared by them.
+    /// Only columns are compared by sums.
     fn sums(_block: &[u8]) -> [u64; 2] {
         [0; 2]
     }
@@ -55,7 +55,7 @@ impl BlockOffload for Codes {
                     let Some(job) = jobs[entry.index].of::<EncodeBlock>() else { continue };
                     match block {
                         Some(block) => job.complete(block),
-                        // Its bits were too many to keep: a core codes the block.
+                        // The block has too many bits for the device's buffer: a core codes it.
                         None => job.decline(),
                     }
                 }
@@ -66,8 +66,8 @@ impl BlockOffload for Codes {
 }
 
 impl Codes {
-    /// Finishes and checks a batch, of which the block that is decoded takes turns by `sample`. Of the blocks that the
-    /// device did not keep there is none.
+    /// Finishes and checks a batch; `sample` selects the block to decode. A block that the device did not keep gives
+    /// `None`.
     pub fn check_all(
         &mut self,
         batch: &Batch,
@@ -93,7 +93,7 @@ impl Codes {
         }
     }
 
-    /// One block with its head; nothing if it cannot be.
+    /// One block with its head; `None` if its data are invalid.
     fn finish(&mut self, entry: &Entry, block: &CodedByDevice, bytes: &[u8]) -> Option<CodedBlock> {
         let bytes = bytes.get(block.at as usize..)?;
         let (codes, rest) = bytes.split_at_checked(block.bits.div_ceil(32) as usize * 4)?;
@@ -110,7 +110,7 @@ impl Codes {
         encoder.assemble(&coded, entry.len as u32, entry.crc, entry.text_len)
     }
 
-    /// Whether it decodes to what it was made from.
+    /// Whether the block decodes to its text.
     fn is_right(&mut self, entry: &Entry, block: &CodedBlock) -> bool {
         let decoder = self.decoder.get_or_insert_default();
         let decoded = decoder.decode(&block.bytes, 0, block.bit_len, MAX_ENCODER_BLOCK as u32);

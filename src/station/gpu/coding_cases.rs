@@ -1,5 +1,5 @@
-//! What a core makes of blocks of `.hbz` streams step by step, for `bench coding` of `cuda/bench/`, which compares the
-//! kernels with it.
+//! A core's results for blocks of `.hbz` streams, step by step, for `bench coding` of `cuda/bench/`, which compares the
+//! kernels with them.
 
 use crate::codec::hbz::tally::{self, Prices, Tally};
 use crate::gpu::fake::FakeLane;
@@ -7,8 +7,8 @@ use crate::gpu::{CodeLargeBlocks, DeviceLane, LaneSize, SharesForDevice};
 use crate::shapes::{SHAPES, shape};
 use std::time::Duration;
 
-/// Batches of codes, and what a core makes of them step by step, in a file that
-/// `HYBZ_CODING_CASES` names. `HYBZ_CASES_OF` may name a text, of which blocks of 4 MB are made.
+/// Writes batches of codes and a core's results for them, step by step, to the file that `HYBZ_CODING_CASES` names.
+/// `HYBZ_CASES_OF` may name a text from which blocks of 4 MB are made.
 #[test]
 #[ignore = "writes a file"]
 fn coding_cases_for_the_kernels() {
@@ -23,7 +23,7 @@ fn coding_cases_for_the_kernels() {
             made(len).for_each(|text| write_coding_case(&mut cases, &[text], 12));
         }
         write_coding_case(&mut cases, &made(3000).take(20).collect::<Vec<_>>(), 12);
-        // Several segments, of which only some are looked at; runs across their ends; many selectors.
+        // Several segments, of which only some are examined; runs across their ends; many selectors.
         let words = (shape("words").make)(70_000);
         let mut mixed = Vec::new();
         for part in 0..31 {
@@ -31,7 +31,8 @@ fn coding_cases_for_the_kernels() {
                 .extend(words.iter().map(|&byte| if part % 3 == 0 { byte } else { byte.wrapping_mul(37 + part) & 15 }));
         }
         write_coding_case(&mut cases, &[mixed[..150_000].to_vec(), vec![7; 200_000], mixed[..65_536].to_vec()], 12);
-        // More than 30 segments, for some rounds on a part of them: a minute and a half where kernels are emulated.
+        // More than 30 segments, so that some rounds use only a part of them: a minute and a half if kernels are
+        // emulated.
         if std::env::var_os("HYBZ_LONG").is_some() {
             write_coding_case(&mut cases, &[mixed], 15);
         }
@@ -39,9 +40,9 @@ fn coding_cases_for_the_kernels() {
     std::fs::write(path, cases).unwrap();
 }
 
-/// A batch: the numbers of blocks, of entry_log and of rounds; the blocks' lengths and codes; the weights; of each
-/// block its tokens, its entry points and what was chosen first; of each round whether it is over all segments; of each
-/// round and block the prices, and what was chosen; of each block the shares; the segments; their bytes.
+/// Writes a batch: the numbers of blocks, of entry_log and of rounds; the blocks' lengths and codes; the weights; for
+/// each block its tokens, its entry points and the first choice; for each round whether it covers all segments; for
+/// each round and block the prices and the choice; for each block the shares; the segments; their bytes.
 fn write_coding_case(cases: &mut Vec<u8>, blocks: &[Vec<u8>], entry_log: u8) {
     let lengths: Vec<u32> = blocks.iter().map(|block| block.len() as u32).collect();
     let longest = blocks.iter().map(Vec::len).max().unwrap();

@@ -42,10 +42,10 @@ impl BlockOffload for Columns {
     }
 }
 
-/// Whether the bytes before the rows are those of the block, and the origin's is its last. The first `marks` of them
-/// are before the end mark.
+/// Whether the bytes before the rows are those of the block, and the byte at the origin is its last. The first `marks`
+/// of them are before the end mark.
 pub(super) fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
-    // The sums do not count the byte before the end mark, but the merge does.
+    // The sums leave out the byte before the end mark, but the merge needs it.
     let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
     let origin_is_right = rows.get(origin as usize) == Some(&entry.last);
     if mark_is_right && origin_is_right && power_sums(&rows[marks..]) == entry.sums {

@@ -1,12 +1,12 @@
-//! Blocks of `.hbz` streams to be decoded ([`Offload::DecodeLarge`](crate::gpu::Offload::DecodeLarge)).
+//! Decodes blocks of `.hbz` streams ([`Offload::DecodeLarge`](crate::gpu::Offload::DecodeLarge)).
 //!
 //! The lane's thread reads the payloads up to their segments, the device does everything from there to the codes, and
-//! the lane's thread replaces the codes by text, which it has to copy out of pinned memory anyway. So what a batch
-//! brings back is a byte for each of its rows, although a block of few rows may stand for 1 GiB.
+//! the lane's thread replaces the codes by text, which it has to copy out of pinned memory anyway. A batch therefore
+//! returns one byte for each of its rows, although a block of few rows may stand for 1 GiB.
 //!
-//! **Trust.** A block's text must have the CRC of its header. Nobody but a core says that data are damaged: what cannot
-//! be read, and what the device finds odd, is declined. If a CRC is wrong, the lane's thread decodes the first such
-//! block of a batch itself: either the data are damaged, or the device computes wrongly and is not asked again.
+//! **Trust.** A block's text must have the CRC of its header. Only a core may report damage: blocks that cannot be
+//! read, or that the device finds odd, are declined. If a CRC is wrong, the lane's thread decodes the first such block
+//! of a batch itself: either the data are damaged, or the device computes wrong results and gets no more work.
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
@@ -27,7 +27,7 @@ struct Entry {
     block: Block,
 }
 
-/// The blocks that are in the input of a lane.
+/// The blocks in a lane's input.
 #[derive(Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
@@ -46,7 +46,7 @@ impl Growth {
         Growth(AtomicU64::new(bytes))
     }
 
-    /// Takes so many bytes, if they are left.
+    /// Takes `bytes`, if that much is left.
     fn take(&self, bytes: u64) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
@@ -61,13 +61,13 @@ fn pinned(blocks: usize, rows: usize) -> u64 {
     (input_room(blocks, rows) + rows) as u64
 }
 
-/// What a lane needs to grow, and to look at what the device got wrong.
+/// State for making a lane larger, and for checking a block that the device got wrong.
 pub(super) struct Large {
     growth: Arc<Growth>,
-    /// What the lane has taken of it.
+    /// How much of it the lane has taken.
     taken: u64,
     decoder: Option<HbzDecoder>,
-    /// There was no memory for a lane of so many rows.
+    /// A number of rows for which there was no memory.
     too_many_rows: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ impl Batched for Large {
     type Batch = Batch;
     const MIN_BATCH: usize = 4;
 
-    /// As many as have so many rows, if four rows take a byte, as those of source code do.
+    /// As many bytes as hold a lane's rows, if four rows take a byte, as those of source code do.
     fn max_bytes(size: LaneSize) -> u64 {
         (size.max_blocks * size.max_length / 4) as u64
     }
@@ -90,7 +90,7 @@ impl Batched for Large {
     ) -> Result<Added, DeviceError> {
         let Some(DecodeLarge { payload, header, stream, .. }) = job.task() else { return Ok(Added::Never) };
         if stream.entry_log > MAX_ENTRY_LOG {
-            return Ok(Added::Never); // nobody writes such
+            return Ok(Added::Never); // no encoder writes such blocks
         }
         let Ok(block) = Block::parse(*stream, *header, Arc::clone(payload)) else { return Ok(Added::Never) };
         if !block.tokens_fit_rows() {
@@ -143,12 +143,12 @@ impl Drop for Large {
 }
 
 impl Large {
-    /// A lane that may take so much more pinned memory together with others.
+    /// A lane that shares `growth`, the pinned memory that lanes may still take, with others.
     pub fn new(growth: Arc<Growth>) -> Large {
         Large { growth, taken: 0, decoder: None, too_many_rows: None }
     }
 
-    /// Makes the lane larger, for so many rows. Returns whether there was memory for that.
+    /// Makes the lane larger, for `rows` rows. Returns whether there was memory for that.
     fn grow(&mut self, lane: &mut dyn DecodeCodes, rows: usize) -> Result<bool, DeviceError> {
         if rows > self.too_many_rows.unwrap_or(MAX_ROWS) {
             return Ok(false);
@@ -157,7 +157,7 @@ impl Large {
         let LaneSize { max_blocks: blocks, max_length } = lane.size();
         let rows = (rows + rows / 8).min(MAX_ROWS);
         let more = pinned(blocks, rows).saturating_sub(pinned(blocks, blocks * max_length));
-        // Not remembered: what other lanes have taken may be given back.
+        // Not remembered, because other lanes may give back what they have taken.
         if !self.growth.take(more) {
             return Ok(false);
         }
@@ -171,7 +171,7 @@ impl Large {
         Ok(grown)
     }
 
-    /// Makes text of the codes, checks it, and answers.
+    /// Turns the codes into text, checks it, and answers.
     fn answer(
         &mut self,
         entries: &[Entry],

@@ -1,18 +1,18 @@
-//! Blocks of `.hbz` streams, coded all the way ([`Offload::CodeLarge`](crate::gpu::Offload::CodeLarge)): the lane's
-//! thread puts each text into codes, the device sorts and codes these, and the lane's thread writes the head of the
+//! Codes blocks of `.hbz` streams completely ([`Offload::CodeLarge`](crate::gpu::Offload::CodeLarge)): the lane's
+//! thread turns each text into codes, the device sorts and codes these, and the lane's thread writes the head of the
 //! payload before the segments.
 //!
-//! Prices and tables are computed here from what the device has counted (`codec::hbz::tally`), so a block has the same
-//! bytes as from a core.
+//! This file computes prices and tables from the device's counts (`codec::hbz::tally`), so a block has the same bytes
+//! as a core's.
 //!
-//! **Trust.** As in `codes`: what is beside the segments must be possible, and one block of the first batch and of
-//! every [`SAMPLED`]th, another one each time, is decoded to its end and must have its text's CRC. So a device that
-//! computes wrongly shows it at its first batch, while a single wrong bit can pass, which verification finds
+//! **Trust.** As in `codes`: all data except the segments must be valid, and one block of the first batch and of every
+//! [`SAMPLED`]th, a different one each time, is decoded to its end and must have its text's CRC. So a device that
+//! computes wrong results is noticed at its first batch; a single wrong bit can pass, and verification finds it
 //! ([`Verify::Devices`](crate::Verify)).
 //!
-//! Measured (one H200, 16 cores, 8 GB of source code at 9M): 5.7 s, where sorting alone on the device took 9.4; 5.3
-//! with one core beside it. Of the 16 lanes' time 65 % is spent on the codes of the text (5.5 ns a byte, all cores
-//! busy), 20 % waiting for the device, and 15 % on answers: so the dictionary is the limit, and it is the cores'.
+//! Measured (one H200, 16 cores, 8 GB of source code at 9M): 5.7 s, compared with 9.4 if the device only sorts; 5.3
+//! with one core helping. The 16 lanes spend 65 % of their time on the codes of the text (5.5 ns a byte, all cores
+//! busy), 20 % waiting for the device, and 15 % on answers. So the limit is the dictionary, which is work of the cores.
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
@@ -28,7 +28,7 @@ use crate::schedule::Job;
 use crate::tasks::EncodeLarge;
 use std::sync::Arc;
 
-/// One block of so many batches is decoded: 0.1 s for 9 MB.
+/// One block of this many batches is decoded: 0.1 s for 9 MB.
 const SAMPLED: u32 = 8;
 
 /// A block in the batch.
@@ -38,7 +38,7 @@ struct Entry {
     stream: StreamHeader,
 }
 
-/// The blocks that are in the texts of a lane.
+/// The blocks in a lane's texts.
 #[derive(Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
@@ -46,10 +46,10 @@ pub(super) struct Batch {
     filled: usize,
 }
 
-/// What a lane needs to prepare blocks, and to look at one.
+/// State for preparing blocks, and for checking one.
 #[derive(Default)]
 pub(super) struct LargeCodes {
-    /// It sorts nothing, so its memory is small, or that of a block if it is perturbed.
+    /// It sorts nothing, so it needs little memory, or that of a block if the block is perturbed.
     encoder: HbzEncoder,
     codes: Vec<u8>,
     decoder: Option<HbzDecoder>,
@@ -72,7 +72,7 @@ impl Batched for LargeCodes {
             return Ok(Added::NotNow);
         }
         if stream.entry_log != ENTRY_LOG {
-            return Ok(Added::Never); // nobody writes such
+            return Ok(Added::Never); // no encoder writes such blocks
         }
         let prepared = self.encoder.prepare(text, *number, stream, &mut self.codes);
         let len = self.codes.len();
@@ -103,7 +103,7 @@ impl Batched for LargeCodes {
             batch.entries.len(),
             || code(lane, &batch.lengths),
             |(about, coded)| {
-                // Whatever the codes, their segments take less than there is room for.
+                // Valid segments always fit into the room for them.
                 if coded.bytes.is_empty() {
                     return Err(computes_wrongly());
                 }
@@ -123,7 +123,7 @@ impl Batched for LargeCodes {
     }
 }
 
-/// What is known of a block besides its segments.
+/// What is known of a block apart from its segments.
 struct About {
     tokens: TokensByDevice,
     entries: Vec<u32>,
@@ -165,7 +165,7 @@ fn code<'a>(
     Ok((about, lane.segments(&shares, limit)?))
 }
 
-/// What the first step says of each block, if it is possible.
+/// The results of the first step for each block, if they are valid.
 fn begin(lengths: &[u32], begun: Tokenized<'_>) -> Result<Vec<About>, DeviceError> {
     if begun.blocks.len() != lengths.len() || begun.tallies.len() != lengths.len() {
         return Err(too_little());
@@ -187,7 +187,7 @@ fn begin(lengths: &[u32], begun: Tokenized<'_>) -> Result<Vec<About>, DeviceErro
         .collect()
 }
 
-/// Whether the last choice counted each token once, with a selector that there is.
+/// Whether the last choice counted each token once, with a selector that exists.
 fn all_counted(about: &About) -> bool {
     let Tally { tokens, moves } = &about.tally;
     let count: u64 = tokens[..about.selectors()].iter().flatten().map(|&times| u64::from(times)).sum();
@@ -211,7 +211,7 @@ fn finish_all(batch: &Batch, about: &[About], coded: CodedSegments<'_>) -> Resul
         let (own, rest) = segments.split_at_checked(count).ok_or_else(too_little)?;
         let size = |segment: &CodedSegment| (segment.bits.div_ceil(8), segment.tokens);
         let sizes: Vec<(u32, u32)> = own.iter().map(size).collect();
-        // Each token takes a row at least, and each group of them has a selector.
+        // Each token takes at least one row, and each group of tokens has a selector.
         let rows = |number: usize| (length as usize - (number << SEGMENT_LOG)).min(1 << SEGMENT_LOG);
         let possible =
             |(number, size): (usize, &(u32, u32))| (1..=rows(number)).contains(&(size.1 as usize)) && size.0 >> 24 == 0;
@@ -241,7 +241,7 @@ fn finish_all(batch: &Batch, about: &[About], coded: CodedSegments<'_>) -> Resul
 }
 
 impl LargeCodes {
-    /// Whether a block decodes to what it was made from.
+    /// Whether a block decodes to its text.
     fn check(&mut self, entry: &Entry, (header, payload): &Coded) -> Result<(), DeviceError> {
         let decoder = self.decoder.get_or_insert_default();
         let decoded = decoder.decode(entry.stream, *header, Arc::new(payload.clone()));

@@ -1,5 +1,5 @@
-//! Lanes that decode `.hbz` blocks against the CPU codec: fake ones that fail in every way, and real ones where there
-//! are any.
+//! Compares lanes that decode `.hbz` blocks with the CPU codec: fake ones that fail in every way, and real ones if
+//! there are any.
 
 use super::*;
 use crate::codec::hbz::decode::Block;
@@ -50,7 +50,7 @@ fn blocks(lens: &[usize]) -> Vec<DecodeLarge> {
 
 const LENS: [usize; 4] = [1, 64, 5000, 200_000];
 
-/// A block that is not what it was. Its payload's CRC is right.
+/// A block that has been damaged. Its payload's CRC is right.
 fn damaged(usual: &DecodeLarge, spoil: impl FnOnce(&mut Vec<u8>)) -> DecodeLarge {
     let mut payload = usual.payload.to_vec();
     spoil(&mut payload);
@@ -59,7 +59,7 @@ fn damaged(usual: &DecodeLarge, spoil: impl FnOnce(&mut Vec<u8>)) -> DecodeLarge
     DecodeLarge { payload: Arc::new(payload), header, ..usual.clone() }
 }
 
-/// One bit of each block wrong, anywhere; blocks that lack their end, and others.
+/// Blocks with one wrong bit anywhere, and blocks without their end, among others.
 fn damaged_blocks(len: usize) -> Vec<DecodeLarge> {
     let mut rng = Rng(5);
     let usual = block(&(shape("words").make)(len), stream(0, 12));
@@ -80,7 +80,7 @@ fn whole(answer: Result<Text, Damage>) -> Result<Vec<u8>, Damage> {
     answer.map(|text| text.plain(&mut Vec::new()).unwrap().to_vec())
 }
 
-/// Does the batch. Checks every answer against a core's own. Returns how many were answered, declined and left undone.
+/// Does the batch. Compares every answer with a core's own. Returns how many were answered, declined and left undone.
 fn outcome(station: &mut dyn Station, blocks: &[DecodeLarge]) -> ([usize; 3], Result<(), StationError>) {
     let mut core = Core::new(0);
     let (mut jobs, tickets): (Vec<Job>, Vec<_>) = blocks.iter().cloned().map(Job::detached).unzip();
@@ -109,7 +109,7 @@ fn decodes_what_is_usual() {
     let compact = block(&vec![b' '; 1 << 20], stream(0, 12));
     assert!(compact.header.is_compact());
     assert_eq!(outcome(&mut *fake(1, None), &[compact]).0, [1, 0, 0]);
-    // Chains as long as these are for a core.
+    // A core decodes chains as long as these.
     let long = block(&(shape("words").make)(5000), stream(0, 17));
     assert_eq!(outcome(&mut *fake(1, None), &[long]).0, [0, 1, 0]);
 }
@@ -121,7 +121,7 @@ fn a_lane_grows_for_a_long_block() {
     assert_eq!(station.max_bytes(), 2 * FAKE_ROWS as u64 / 4);
     assert!(outcome(&mut *station, &all).1.is_ok());
     assert!(station.max_bytes() > 100_000 / 4);
-    // There is no memory for that: long blocks are for a core.
+    // There is no memory for longer lanes: a core does the long blocks.
     let mut station = fake(2, Some((0, Fault::Fixed)));
     for _ in 0..2 {
         let ([done, declined, undone], result) = outcome(&mut *station, &all);
@@ -129,7 +129,7 @@ fn a_lane_grows_for_a_long_block() {
     }
 }
 
-/// Lanes of one device have so much memory for long blocks together; what one gives back another takes.
+/// The lanes of one device share an amount of memory for long blocks; one takes what another gives back.
 #[test]
 fn lanes_grow_into_one_room() {
     let long = [block(&(shape("words").make)(60_000), stream(0, 12))];
@@ -170,7 +170,7 @@ fn failures() {
     }
 }
 
-/// Streams through whole pools, whose lanes fail in every way; blocks that all stations decode in stages, too.
+/// Streams through whole pools, whose lanes fail in every way; also blocks that all stations decode in stages.
 #[test]
 fn in_a_pool() {
     let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(150_000)).collect();
@@ -202,7 +202,7 @@ fn in_a_pool() {
     }
 }
 
-/// The same with real devices, where there are any.
+/// The same with real devices, if there are any.
 #[test]
 fn on_every_device() {
     let (backend, devices) = match gpu::backend() {
@@ -224,7 +224,7 @@ fn on_every_device() {
             println!("{}", station.details().unwrap_or_default());
         }
     }
-    // Whole streams, with cores that decode nothing but what lanes decline.
+    // Whole streams, with cores that decode only what lanes decline.
     let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(2_000_000)).collect();
     for (size, interval) in [(1 << 10, 0), (900_000, 10), (9_000_000, 0), (64_000_000, 1000)] {
         let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
@@ -238,7 +238,7 @@ fn on_every_device() {
     }
 }
 
-/// What a block comes to when a device says of it what is not true.
+/// The outcome for a block when a device returns false values for it.
 #[test]
 fn answers_that_cannot_be() {
     type Spoil = fn(&mut Vec<u32>, &mut Vec<u8>);
@@ -302,7 +302,7 @@ fn cases_for_the_kernels() {
             all.iter().for_each(|block| write_case(&mut cases, std::slice::from_ref(block), true));
             write_case(&mut cases, &all[..30], true);
             damaged.chunks(30).for_each(|blocks| write_case(&mut cases, blocks, false));
-            // A segment with a token left over, with many, and with one too few.
+            // A segment with one token left over, with many left over, and with one missing.
             let words = [block(&(shape("words").make)(20_000), stream(0, 12))];
             [1, 2, 33, 1000, -1, -40].iter().for_each(|more| write_spoilt(&mut cases, &words, true, *more));
             // Several segments, and rows that leave no room for the codes.
@@ -331,13 +331,13 @@ fn blocks_of(file: &[u8]) -> Vec<DecodeLarge> {
     blocks
 }
 
-/// A batch: the numbers of blocks, bytes of input and rows; the blocks; the input; for each block 0 if it is `regular`,
-/// 1 if a core finds it damaged before it is text, 2 if not, and a hash of its codes.
+/// Writes a batch: the numbers of blocks, bytes of input and rows; the blocks; the input; for each block 0 if it is
+/// `regular`, 1 if a core finds it damaged before it is text, 2 if not, and a hash of its codes.
 fn write_case(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool) {
     write_spoilt(cases, blocks, regular, 0);
 }
 
-/// The same with so many more tokens in the first segment of each block, unless that is 0: then all must be odd.
+/// The same with `more` additional tokens in the first segment of each block; unless `more` is 0, all must be odd.
 fn write_spoilt(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool, more: i32) {
     let parsed = blocks.iter().filter_map(|block| {
         let parsed = Block::parse(block.stream, block.header, Arc::clone(&block.payload)).ok()?;

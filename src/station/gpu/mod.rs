@@ -1,9 +1,9 @@
-//! Lanes of GPUs as stations: one type for each thing that is offloaded.
+//! Lanes of GPUs as stations: one type for each kind of offload.
 //!
-//! | [`Offload`] | station | the device | what is left |
+//! | [`Offload`] | station | the device | remaining work |
 //! |---|---|---|---|
 //! | `Resident` | `codes` | sorts and codes | nothing: the lane's thread writes the heads of the blocks and answers |
-//! | `Bwt` | `columns` | sorts | move-to-front and Huffman coding, passed on to a core |
+//! | `Bwt` | `columns` | sorts | move-to-front and Huffman coding, forwarded to a core |
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
 //! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
@@ -12,17 +12,17 @@
 //!
 //! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a
 //! device busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of
-//! what has been sorted: it takes all cores of its host, and a core does most for the whole by finishing first and
-//! sorting only when there is nothing to finish.
+//! sorted blocks, so all cores of the host are needed for coding. A core is most useful if it finishes blocks first and
+//! sorts only when there is nothing to finish.
 //!
-//! What is not for the device is declined, and a core does it: periodic blocks, whose rotations tie forever, and tiny
-//! ones.
+//! The lane declines blocks that do not suit the device, and a core does them: periodic blocks, whose rotations tie
+//! forever, and tiny ones.
 //!
-//! **Trust.** Everything that comes from a device is checked (`trust`) before it is passed on; a device that computes
-//! wrongly is not asked again.
+//! **Trust.** Everything that comes from a device is checked (`trust`) before it is used; a device that computes wrong
+//! results gets no more work.
 //!
-//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, of large ones); then it
-//! retires, and at once if its context is lost. Cores do its blocks.
+//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, for large blocks); then
+//! it retires, or at once if its context is lost. Cores do its blocks.
 
 use crate::format::bzip2::MAX_ENCODER_BLOCK;
 use crate::format::hbz::LargeBlocks;
@@ -57,49 +57,50 @@ mod trust;
 #[cfg(test)]
 mod verify_tests;
 
-/// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device
+/// The length of text in a batch of large blocks, and in all lanes of a device together: up to 78 bytes of device
 /// memory for each byte.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 1 << 30;
 
-/// How many bytes of compressed data a block to be decoded may have, all blocks of a batch together: bzip2 makes up to
-/// 925,000 of random bytes, codes and selectors.
+/// The length of the compressed data of a block to be decoded, on average over a batch: bzip2 writes up to 925,000
+/// bytes for random bytes, codes and selectors.
 const MAX_CODED: usize = 1 << 20;
 
-/// The same for `.hbz`: how many rows a lane has for each block. What counts is all of them together, 32 million, or
-/// 40 MB of source code, in 1,000 chains. A longer block makes its lane longer.
+/// The same for `.hbz`: how many rows a lane has for each block. Only their total counts: 32 million, or 40 MB of
+/// source code, in 1,000 chains. A longer block makes its lane longer.
 const LARGE_ROWS: usize = 1 << 19;
 
-/// Threads that read and cut one long file for each device: one carries 3.6 GB/s, and a device may take more.
+/// Threads that read and cut one long file for each device: one handles 3.6 GB/s, and a device may take more.
 const READERS: usize = 2;
 
-/// What a pool is to have of GPUs.
+/// The GPU lanes that a pool gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// Which devices, as [`gpu::select`] takes them; all that are visible if `None`.
+    /// The devices, in the notation of [`gpu::select`]; all visible ones if `None`.
     pub devices: Option<String>,
     /// Lanes of each device.
     pub lanes: usize,
-    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes
-    /// (hybrid: 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
+    /// The maximum number of blocks in a batch. Each byte of each block costs 73 bytes of device memory and 2 of pinned
+    /// memory (hybrid: 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
     pub blocks: usize,
-    /// The longest block, in bytes: of `.bz2` streams 900,000 and a few more.
+    /// The longest block, in bytes: for `.bz2` streams a little more than 900,000.
     pub max_length: usize,
-    /// How many bytes of pinned memory the lanes of one device that decode `.hbz` streams may take beyond that, all
-    /// together, for longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`.
-    /// Blocks that no lane has room for are done by cores.
+    /// How many more bytes of pinned memory all lanes of one device that decode `.hbz` streams may take together for
+    /// longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`. Cores do blocks
+    /// that no lane has room for.
     pub growth: Option<u64>,
-    /// Whether lanes are started with the first block, and not only when the work left is worth their start.
+    /// Whether lanes are started with the first block, instead of when the work left is worth their start.
     pub at_once: bool,
-    /// What the devices do and what the cores.
+    /// How the work is divided between devices and cores.
     pub offload: Offload,
 }
 
 impl Default for Lanes {
     /// Eight lanes of 32 blocks (2.1 GB of device memory each) on every device.
     ///
-    /// The thread of a lane prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: on
-    /// one machine of 16 cores four lanes of 64 blocks gave 1.57 GB/s with all cores, eight of 32 gave 2.12.
+    /// A lane's thread spends two thirds of its time preparing and checking, so four lanes leave an H200 half idle: on
+    /// a machine of 16 cores, all of them working, four lanes of 64 blocks reached 1.57 GB/s and eight of 32 reached
+    /// 2.12.
     fn default() -> Self {
         let (lanes, blocks, max_length) = (8, 32, MAX_ENCODER_BLOCK);
         Lanes { devices: None, lanes, blocks, max_length, growth: None, at_once: false, offload: Offload::default() }
@@ -107,13 +108,13 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// Lanes that code blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to sixteen
-    /// lanes. Of longer blocks there are fewer, and they only sort: the thread of a lane would have too much to do.
-    /// With blocks of 200 MB, 8 GB took 14 s where cores code what five lanes have sorted, and 21 to 23 where these
-    /// code (one H200, 16 cores); with blocks of 9 MB 9.3 and 5.6.
+    /// Lanes that code blocks of `.hbz` streams only, not of `.bz2`: batches of 32 MB or one block, in up to sixteen
+    /// lanes. For longer blocks there are fewer lanes, and these only sort, because a lane's thread would have too much
+    /// to do. With blocks of 200 MB, 8 GB took 14 s if cores code what five lanes have sorted, and 21 to 23 s if the
+    /// lanes code too (one H200, 16 cores); with blocks of 9 MB, 9.3 and 5.6 s.
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
-        // Perturbation makes blocks longer, and cores do what no lane can hold.
+        // Perturbation makes blocks longer, and cores do the blocks that no lane can hold.
         let max_length = (stream.max_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
         let blocks = LARGE_BATCH.div_ceil(max_length).min(gpu::MAX_BATCH);
         let lanes = (LARGE_BATCHES / (blocks * max_length)).clamp(1, decoding_lanes());
@@ -124,9 +125,9 @@ impl Lanes {
     /// Lanes that decode `.bz2` streams, of 32 blocks each (0.33 GB of device memory): one for each thread of the
     /// machine, eight to sixteen, on every device.
     ///
-    /// A block's Huffman codes are one chain of 16 ms, so what counts is how many blocks are in flight. Beside 16
-    /// cores, 8 GB took 2.03 s with eight lanes, 1.63 with twelve, 1.47 with sixteen; with eight of 64 blocks 1.91
-    /// (H200, medians of three, one core as the only other station).
+    /// A block's Huffman codes are one chain of 16 ms, so the speed depends on the number of blocks in flight. On a
+    /// host of 16 cores, 8 GB took 2.03 s with eight lanes, 1.63 with twelve, 1.47 with sixteen; with eight of 64
+    /// blocks 1.91 (H200, medians of three, one core as the only other station).
     pub fn for_decoding() -> Self {
         Lanes { lanes: decoding_lanes(), max_length: MAX_CODED, offload: Offload::Decode, ..Lanes::default() }
     }
@@ -134,15 +135,15 @@ impl Lanes {
     /// Lanes that decode `.hbz` streams: eight to sixteen of 32 million rows on every device, each with 242 MB of
     /// device memory and 51 MB of pinned memory.
     ///
-    /// The thread of a lane makes text of codes for two thirds of its time. Beside an H200 on 16 cores, 8 GB at 9M took
-    /// 2.6 to 3.0 s with eight lanes of 64 million rows, 2.1 with twelve or sixteen, and 2.0 with sixteen of half the
-    /// size.
+    /// A lane's thread spends two thirds of its time turning codes into text. With an H200 and 16 cores, 8 GB at 9M
+    /// took 2.6 to 3.0 s with eight lanes of 64 million rows, 2.1 with twelve or sixteen, and 2.0 with sixteen of half
+    /// the size.
     pub fn for_decoding_large() -> Self {
         let (lanes, blocks, max_length) = (decoding_lanes(), gpu::MAX_LARGE, LARGE_ROWS);
         Lanes { lanes, blocks, max_length, offload: Offload::DecodeLarge, ..Lanes::default() }
     }
 
-    /// How many bytes of input a batch has, roughly.
+    /// The approximate number of input bytes in a batch.
     pub fn batch_bytes(&self) -> u64 {
         let rows = (self.blocks * self.max_length) as u64;
         if self.offload == Offload::DecodeLarge { rows / 4 } else { rows }
@@ -152,13 +153,13 @@ impl Lanes {
     fn held_bytes(&self) -> u64 {
         let each = match self.offload {
             Offload::Bwt | Offload::Resident => 5,
-            // Lists of rows take 6.33 bytes where a column takes one: in pinned memory, and on their way to a core.
+            // Lists of rows take 6.33 bytes for each byte of a column: in pinned memory, and on their way to a core.
             Offload::Hybrid => 16,
-            // What such a block is charged with, in the lane and after it.
+            // The charge for such a block, in the lane and after it.
             Offload::Suffixes | Offload::CodeLarge => 24,
-            // A batch in the lane and the next one: a span and its text, which is charged with 2 MiB.
+            // A batch in the lane and the next one: a span and its text, for which 2 MiB are charged.
             Offload::Decode => 5,
-            // The same: a row of such a block is charged with 8 bytes, and its payload.
+            // The same: 8 bytes are charged for each row of such a block, and its payload.
             Offload::DecodeLarge => 17,
         };
         each * (self.blocks * self.max_length) as u64
@@ -173,14 +174,13 @@ impl Lanes {
         }
     }
 
-    /// What the lanes of one device are expected to do until they have been measured: less than half of what an H200
-    /// does.
+    /// The expected performance of one device's lanes until they have been measured: less than half of an H200's.
     ///
-    /// On the H200 hosts measured, lanes take their first blocks after 0.6 s. The 0.3 s for the end of a process are
-    /// not measured by themselves: with them 400 MB stay on the cores, where a GPU gained nothing, and 600 MB get one
-    /// (0.8 s instead of 1.5).
+    /// On the H200 hosts measured, lanes take their first blocks after 0.6 s. The 0.3 s for the end of a process were
+    /// not measured on their own; they were chosen so that 400 MB stay on the cores, for which a GPU gained nothing,
+    /// and 600 MB get one (0.8 s instead of 1.5).
     fn expected(&self) -> Expected {
-        // Bytes of input: when decoding, compressed ones.
+        // The rate is in bytes of input: compressed bytes when decoding.
         let rate = if self.decodes() { 0.3e9 } else { 1e9 };
         Expected { rate, start: Duration::from_millis(600), end: Duration::from_millis(300) }
     }
@@ -194,8 +194,8 @@ impl Lanes {
         gpu::Choice::new(self.devices.as_deref()).count()
     }
 
-    /// How many threads should read one long file beside these lanes: what `.bz2` streams are made of can be read
-    /// anywhere, and what they are. When decoding, one thread is almost enough for one device.
+    /// How many threads should read one long file while these lanes run. An input of `.bz2` streams can be read from
+    /// any place, both to compress and to decompress. When decoding, one thread is almost enough for one device.
     pub fn readers(&self) -> usize {
         match self.offload {
             Offload::Suffixes | Offload::CodeLarge => 1,
@@ -204,8 +204,8 @@ impl Lanes {
         }
     }
 
-    /// One group for each device. Nothing is looked for before a group is started; a lane that cannot be had says so in
-    /// its station's report.
+    /// One group for each device. No device is looked for before a group is started; a lane that cannot be opened says
+    /// so in its station's report.
     pub fn groups(&self) -> Vec<WorkerGroup> {
         let choice = gpu::Choice::new(self.devices.as_deref());
         (0..choice.count()).map(|number| self.group(number, &choice)).collect()
@@ -272,7 +272,7 @@ impl Lanes {
     }
 }
 
-/// Lanes of a device that decode: as many as there are hardware threads, within bounds.
+/// The number of decoding lanes on a device: as many as hardware threads, within bounds.
 fn decoding_lanes() -> usize {
     std::thread::available_parallelism().map_or(8, NonZero::get).clamp(8, 16)
 }

@@ -1,13 +1,14 @@
-//! Blocks of `.bz2` streams to be decoded ([`Offload::Decode`](crate::gpu::Offload::Decode)).
+//! Decodes blocks of `.bz2` streams ([`Offload::Decode`](crate::gpu::Offload::Decode)).
 //!
 //! The lane's thread reads the headers (5 ms for 27 MB of text), the device does everything between the first Huffman
 //! code and the run-length-coded text, and the lane's thread expands the runs while it copies the text out of pinned
-//! memory. So what a batch brings back is never longer than its blocks, although a block may stand for 46 MB of text.
+//! memory. A batch therefore never returns more bytes than its blocks have, although a block may stand for 46 MB of
+//! text.
 //!
 //! **Trust.** A block's text must have the CRC of its header, and its end must be where the span ends or a stream does.
-//! Nobody but a core says that data are damaged: whatever the device finds odd is declined. If a CRC is wrong, the
-//! lane's thread decodes the first such block of a batch itself: either the data are damaged, or the device computes
-//! wrongly and is not asked again.
+//! Only a core may report damage: blocks that the device finds odd are declined. If a CRC is wrong, the lane's thread
+//! decodes the first such block of a batch itself: either the data are damaged, or the device computes wrong results
+//! and gets no more work.
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
@@ -22,18 +23,18 @@ use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
 use crate::schedule::Job;
 use crate::tasks::DecodeBlock;
 
-/// What the device may read behind a block's bits.
+/// How many bytes the device may read past a block's bits.
 const PADDING: usize = 8;
 
 /// A block in the batch.
 struct Entry {
     index: usize,
     crc: u32,
-    /// Of the span's data, the bit that the device counts as its 0th.
+    /// The bit of the span's data that the device counts as bit 0.
     at: u64,
 }
 
-/// The blocks that are in the input of a lane.
+/// The blocks in a lane's input.
 #[derive(Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
@@ -41,7 +42,7 @@ pub(super) struct Batch {
     filled: usize,
 }
 
-/// What a lane needs to read headers, and to look at what the device got wrong.
+/// State for reading headers, and for checking a block that the device got wrong.
 #[derive(Default)]
 pub(super) struct Spans {
     header: Bz2BlockHeader,
@@ -113,10 +114,10 @@ impl Batched for Spans {
 }
 
 impl Spans {
-    /// Puts a block behind those in the batch.
+    /// Appends a block to the batch.
     fn add_span(&mut self, index: usize, span: &DecodeBlock, lane: &mut dyn DecodeBlocks, batch: &mut Batch) -> Added {
         let mut bits = SliceBits::new(&span.data, span.start, span.end);
-        // The level is not known: the joiner compares the block's length with it.
+        // The level is unknown: the joiner compares the block's length with it.
         let limit = MAX_BLOCK as u32;
         let header = &mut self.header;
         if header.read(&mut bits, limit).is_err() || header.randomised {
@@ -156,7 +157,7 @@ impl Spans {
     }
 }
 
-/// What a decoded block is worth.
+/// The verdict on a decoded block.
 enum Outcome {
     Done(DecodedBlock),
     /// A core must look at it.
@@ -167,7 +168,7 @@ enum Outcome {
 
 /// Expands and checks what the device has decoded.
 fn finish(entry: &Entry, found: &DecodedByDevice, texts: &[u8], span: &DecodeBlock) -> Outcome {
-    // Nothing else of an odd block means anything.
+    // The other results for an odd block mean nothing.
     if found.odd != 0 {
         return Outcome::Odd;
     }
@@ -185,7 +186,7 @@ fn finish(entry: &Entry, found: &DecodedByDevice, texts: &[u8], span: &DecodeBlo
     Outcome::Done(DecodedBlock { text, crc, block_len: found.rows, end_bit })
 }
 
-/// Whether a block of the span may end here: where the next one begins, or the end of the stream.
+/// Whether a block of the span may end here: at the start of the next block, or at the end of the stream.
 fn may_end_at(span: &DecodeBlock, bit: u64) -> bool {
     let mut bits = SliceBits::new(&span.data, bit, span.end);
     let mut half = || bits.bits(24).map(u64::from);

@@ -1,4 +1,4 @@
-//! Lanes that decode against the CPU codec: fake ones that fail in every way, and real ones where there are any.
+//! Compares lanes that decode with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
 use super::*;
 use crate::gpu::LaneSize;
@@ -25,7 +25,7 @@ fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
     crate::bits::append_bits(&mut data, &block.bytes, block.bit_len);
     let end = data.bit_len();
     if rest > 0 {
-        // What follows a stream's last block: its end.
+        // The end of the stream, which follows its last block.
         data.write(crate::format::bzip2::END_MAGIC >> 24, 24);
         data.write(crate::format::bzip2::END_MAGIC & 0xff_ffff, 24);
         (0..rest).for_each(|byte| data.write(byte as u64 & 0xff, 8));
@@ -45,14 +45,14 @@ fn spans() -> Vec<DecodeBlock> {
     .collect()
 }
 
-/// A span that is not what it was.
+/// A span that has been damaged.
 fn damaged(span: &DecodeBlock, spoil: impl FnOnce(&mut Vec<u8>)) -> DecodeBlock {
     let mut data = span.data.to_vec();
     spoil(&mut data);
     DecodeBlock { data: Arc::new(data), ..span.clone() }
 }
 
-/// One bit of each span wrong, anywhere; and spans cut short.
+/// Spans with one wrong bit anywhere, and spans cut short.
 fn damaged_spans() -> Vec<DecodeBlock> {
     let mut rng = Rng(3);
     let usual = span(&(shape("words").make)(30_000), 3, 7);
@@ -63,7 +63,7 @@ fn damaged_spans() -> Vec<DecodeBlock> {
     flipped.chain(cut).collect()
 }
 
-/// Does the batch, and what is declined by a core. Checks every answer against a core's own. Returns how many were
+/// Does the batch; a core does what is declined. Compares every answer with a core's own. Returns how many were
 /// answered, declined and left undone.
 fn outcome(station: &mut dyn Station, spans: &[DecodeBlock]) -> ([usize; 3], Result<(), StationError>) {
     let mut core = Core::new(0);
@@ -147,7 +147,7 @@ fn in_a_pool() {
     }
 }
 
-/// The same with real devices, where there are any.
+/// The same with real devices, if there are any.
 #[test]
 fn on_every_device() {
     let (backend, devices) = match gpu::backend() {
@@ -170,7 +170,7 @@ fn on_every_device() {
             println!("{}", station.details().unwrap_or_default());
         }
     }
-    // Whole streams of every level, with cores that decode nothing but what lanes decline.
+    // Whole streams of every level, with cores that decode only what lanes decline.
     let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(950_000)).collect();
     for level in 1..=9 {
         let coded = crate::compress(&text, &Settings::new().level(Level::try_new(level).unwrap())).unwrap();
@@ -183,7 +183,7 @@ fn on_every_device() {
     }
 }
 
-/// What a block comes to when a device says of it what is not true.
+/// The outcome for a block when a device returns false values for it.
 #[test]
 fn answers_that_cannot_be() {
     use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};

@@ -1,12 +1,12 @@
-//! Blocks of `.hbz` streams: the lane's thread puts each text into codes, the device sorts, and a core codes the last
-//! column.
+//! Sorts blocks of `.hbz` streams: the lane's thread turns each text into codes, the device sorts, and a core codes the
+//! last column.
 //!
-//! Of the 21.5 ns a byte that a core alone takes, the sort is 14.6; what is left is done by all threads: 2 by the
-//! lane's before the sort, the rest by the cores behind it. (Zen 5; on 16 cores of a Sapphire Rapids host that are all
-//! at work 4 and 7.5: 8 GB in 7.6 s, while the device works for less than half of the time.)
+//! A core alone takes 21.5 ns a byte, of which the sort is 14.6. The remaining work is divided: the lane's thread does
+//! 2 ns before the sort, and cores do the rest after it. (Zen 5; on 16 busy cores of a Sapphire Rapids host 4 and 7.5
+//! ns: 8 GB in 7.6 s, while the device works for less than half of the time.)
 //!
-//! **Trust.** The column must hold the same bytes as the codes (sums, compared), the byte before each entry point must
-//! be the one that stands there, and the first entry point must be the origin.
+//! **Trust.** The column must hold the same bytes as the codes (sums, compared), each entry point must have the right
+//! byte before it, and the first entry point must be the origin.
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
@@ -24,11 +24,11 @@ struct Entry {
     len: usize,
     sums: [u64; 2],
     last: u8,
-    /// The code before each entry point but the first.
+    /// The code before each entry point except the first.
     before: Vec<u8>,
 }
 
-/// The blocks that are in the texts of a lane.
+/// The blocks in a lane's texts.
 #[derive(Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
@@ -36,20 +36,20 @@ pub(super) struct Batch {
     filled: usize,
 }
 
-/// What a lane needs to prepare blocks.
+/// State for preparing blocks.
 #[derive(Default)]
 pub(super) struct Suffixes {
-    /// It sorts nothing, so its memory is small, or that of a block if it is perturbed.
+    /// It sorts nothing, so it needs little memory, or that of a block if the block is perturbed.
     encoder: HbzEncoder,
     codes: Vec<u8>,
 }
 
 impl Suffixes {
-    /// Puts a block into codes, behind those in the batch. Returns whether it is one for the device.
+    /// Appends the codes of a block to the batch. Returns whether the block is for the device.
     fn add_block(&mut self, index: usize, block: &EncodeLarge, lane: &mut dyn SortSuffixes, batch: &mut Batch) -> bool {
         let EncodeLarge { text, number, stream } = block;
         if stream.entry_log != ENTRY_LOG {
-            return false; // nobody writes such
+            return false; // no encoder writes such blocks
         }
         let prepared = self.encoder.prepare(text, *number, stream, &mut self.codes);
         let len = self.codes.len();
@@ -89,7 +89,7 @@ impl Batched for Suffixes {
         batch.entries.is_empty()
     }
 
-    /// Has the device sort a batch, and passes it on.
+    /// Has the device sort a batch, and forwards it.
     fn run(
         &mut self,
         lane: &mut (dyn SortSuffixes + 'static),
@@ -124,10 +124,11 @@ fn forward(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [Job]) ->
     Ok(())
 }
 
-/// Whether this can be the last column of a block's codes, the end mark's row in it, and these its entry points.
+/// Whether the column can be the last column of a block's codes, with `origin` as the end mark's row and these entry
+/// points.
 fn check(entry: &Entry, column: &[u8], origin: u32, entries: &[u32]) -> Result<(), DeviceError> {
     let before = |row: u32| column.get(row as usize + 1).copied();
-    // The mark's own row is the first, so no other's suffix is the whole block.
+    // The mark's own row is the first, so no other suffix is the whole block.
     let ends_are_right = column[0] == entry.last && origin > 0 && column.get(origin as usize) == Some(&0);
     let first_is_right = entries.first().is_some_and(|&row| row.checked_add(1) == Some(origin));
     let others_are_right = entries.iter().skip(1).zip(&entry.before).all(|(&row, &code)| before(row) == Some(code));

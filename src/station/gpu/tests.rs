@@ -1,4 +1,4 @@
-//! Lanes against the CPU codec: fake ones that fail in every way, and real ones where there are any.
+//! Compares lanes with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
 use super::blocks::{Batch, BlockStation, Entry};
 use super::*;
@@ -25,7 +25,7 @@ fn size(max_blocks: usize) -> LaneSize {
     LaneSize { max_blocks, max_length: MAX_ENCODER_BLOCK }
 }
 
-/// A lane that fails once; what replaces it is in order.
+/// A lane that fails once; its replacement works.
 macro_rules! opener {
     ($fault:expr) => {{
         let mut fault = $fault;
@@ -56,7 +56,7 @@ pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>)
     }
 }
 
-/// What a block of either kind is made of.
+/// The content of a block of either kind.
 #[derive(Clone)]
 enum Input {
     Block(Text),
@@ -79,7 +79,7 @@ fn large_texts() -> Vec<Input> {
     inputs.collect()
 }
 
-/// Where the answer to a job arrives.
+/// Receives the answer to a job.
 enum Wanted {
     Block(Ticket<CodedBlock>),
     Large(Ticket<(BlockHeader, Vec<u8>)>),
@@ -98,7 +98,8 @@ fn job(input: &Input) -> (Job, Wanted) {
     }
 }
 
-/// Does the batch. Returns how many blocks were done or passed on, declined, and not done, having checked the first.
+/// Does the batch. Returns how many blocks were done or forwarded, declined, and not done, after checking the first
+/// kind.
 fn outcome(station: &mut dyn Station, inputs: &[Input]) -> ([usize; 3], Result<(), StationError>) {
     let mut core = Core::new(0);
     let (mut jobs, wanted): (Vec<_>, Vec<_>) = inputs.iter().map(job).unzip();
@@ -110,7 +111,7 @@ fn outcome(station: &mut dyn Station, inputs: &[Input]) -> ([usize; 3], Result<(
         if open || declined {
             continue;
         }
-        // What was forwarded, a core finishes.
+        // A core finishes what was forwarded.
         job.run(&mut core);
         match (input, wanted) {
             (Input::Block(text), Wanted::Block(ticket)) => {
@@ -146,12 +147,12 @@ fn sorts_large_blocks_and_leaves_others() {
         assert_eq!(undone, 0);
         assert!(begun > batch.len() / 2 && left > batch.len() / 8, "{begun} {left}");
     }
-    // No lane is given the other kind.
+    // No lane gets blocks of the other kind.
     assert!(OFFLOADS.iter().all(|&offload| !accepts(offload).class(ENCODE_LARGE)));
     assert!(LARGE.iter().all(|&offload| !accepts(offload).class(ENCODE)));
 }
 
-/// A lane whose answer is spoilt in one way.
+/// A lane whose answer is corrupted in one way.
 struct Spoilt {
     fake: FakeLane,
     how: usize,
@@ -224,7 +225,7 @@ fn failures() {
             let mut station = fake(offload, 32, Some((call, fault)));
             let ([begun, _, undone], result) = outcome(&mut *station, &batch);
             if undone == 0 {
-                continue; // it did not come to that call
+                continue; // that call was not reached
             }
             assert_eq!(result.unwrap_err().retire, retire, "{fault:?}");
             assert!(begun >= call * 16, "{fault:?} at call {call}: {begun} begun");
@@ -255,7 +256,7 @@ fn lanes(offload: Offload, blocks: usize, max_length: usize) -> Lanes {
     Lanes { at_once: true, blocks, max_length, offload, ..Lanes::default() }
 }
 
-/// A pool that leaves nothing but finishing to the cores.
+/// A pool whose cores only finish blocks.
 fn pool_of(lanes: &Lanes) -> Pool {
     Pool::builder().cores_accept(Accepts::AllBut(&[ENCODE, ENCODE_LARGE])).accelerators(lanes).build()
 }
@@ -353,7 +354,7 @@ fn on_every_device() {
             assert!(result.is_ok() && undone == 0 && begun > batch.len() / 2, "{result:?} {begun}");
         }
     }
-    // Every level, all shapes, with a pool that leaves nothing but finishing to the cores.
+    // Every level and all shapes, with a pool whose cores only finish blocks.
     let mut text = Vec::new();
     for shape in SHAPES {
         text.extend((shape.make)(950_000));
@@ -375,7 +376,7 @@ fn on_every_device() {
     }
 }
 
-/// The bytes are the cores' own, and devices did some of the work.
+/// The bytes are equal to the cores' own, and devices did some of the work.
 fn check_on_device(text: &[u8], settings: &Settings, lanes: &Lanes, what: &str) {
     let pool = pool_of(lanes);
     let coded = crate::compress(text, &settings.clone().pool(&pool)).unwrap();
@@ -385,7 +386,7 @@ fn check_on_device(text: &[u8], settings: &Settings, lanes: &Lanes, what: &str) 
     assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
 }
 
-/// A coded batch is believed as a whole or not at all, and what cannot be is seen in any block, sampled or not.
+/// A coded batch is accepted as a whole or not at all, and invalid data are noticed in every block, sampled or not.
 #[test]
 fn coded_batches_that_cannot_be() {
     let mut lane = FakeLane::new(size(16), None);
@@ -409,11 +410,11 @@ fn coded_batches_that_cannot_be() {
     };
     for sample in 0..4 {
         assert_eq!(try_it(&blocks, &bytes, sample), Ok(3));
-        // Codes that were too many: that block is left, and another one sampled.
+        // One block has too many codes: it is left out, and another one sampled.
         let mut too_many = blocks.clone();
         too_many[sample % 3].bits = 0;
         assert_eq!(try_it(&too_many, &bytes, sample), Ok(2));
-        // A wrong bit: seen where it is sampled.
+        // A wrong bit is noticed in a sampled block.
         let mut wrong = bytes.clone();
         wrong[(blocks[sample % 3].at + blocks[sample % 3].bits / 16) as usize] ^= 4;
         assert!(matches!(try_it(&blocks, &wrong, sample), Err(DeviceError::Wrong(_))));
@@ -441,7 +442,7 @@ fn coded_batches_that_cannot_be() {
     assert!(try_it(&blocks, &bytes[..bytes.len() - 4], 0).is_err());
 }
 
-/// Large blocks through a whole pool, with fake lanes that fail in every way, and lanes for `.bz2` beside them.
+/// Large blocks through a whole pool, with fake lanes that fail in every way, while lanes for `.bz2` run too.
 #[test]
 fn large_blocks_in_a_pool() {
     let mut text = Vec::new();
@@ -458,7 +459,7 @@ fn large_blocks_in_a_pool() {
                 None => pool.without_cpu(),
             };
             for offload in [Offload::Suffixes, Offload::CodeLarge, Offload::Resident] {
-                // Of what is coded there, only some batches are looked at; the first is.
+                // Only some batches of lanes that code are checked; the first is.
                 let call = usize::from(offload != Offload::CodeLarge);
                 pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (call, fault)))));
             }
@@ -473,7 +474,7 @@ fn large_blocks_in_a_pool() {
     }
 }
 
-/// One long block, and a lane that is gone as soon as it comes: whichever comes first, somebody does the block.
+/// One long block, and a lane that fails as soon as it starts: whichever comes first, some worker does the block.
 #[test]
 fn a_long_block_and_no_lane() {
     let text = (SHAPES[SHAPES.len() - 1].make)(40_000);
@@ -507,14 +508,14 @@ fn lanes_of_any_block_size_can_be_made() {
             let (blocks, rows) = (lanes.blocks as u64, lanes.max_length as u64 + 1);
             assert!((1..=16).contains(&lanes.lanes) && (1..=gpu::MAX_BATCH).contains(&lanes.blocks), "{lanes:?}");
             assert!(lanes.max_length >= size as usize && lanes.max_length <= gpu::MAX_WIDE_BLOCK, "{lanes:?}");
-            // What `fits` in cuda/lane.cu asks for.
+            // The condition of `fits` in cuda/lane.cu.
             assert!(blocks * rows < 1 << 31 && blocks * rows.next_power_of_two() <= 1 << 32, "{lanes:?}");
         }
     }
 }
 
-/// Blocks that are left to lanes are done, whether these come late, never, or go again. (That they are left to them is
-/// shown with a simulated clock.)
+/// Blocks that are left to lanes are done, even if the lanes start late, never start, or leave. (The tests with a
+/// simulated clock show that the blocks are left to lanes.)
 #[test]
 fn lanes_that_come_late_or_never() {
     let text = (SHAPES[SHAPES.len() - 1].make)(400_000);

@@ -1,25 +1,25 @@
-//! What is checked of everything that a device returns.
+//! The checks of everything that a device returns.
 //!
 //! A column must hold the same bytes as its block: the sums of the bytes and of their squares are compared, and the
-//! origin's row must end in the block's last byte. A device that fails such a check computes wrongly and is not asked
-//! again; blocks that it got right before have been checked in the same way. Of coded blocks see `codes`.
+//! origin's row must end in the block's last byte. A device that fails such a check computes wrong results and gets no
+//! more work; its earlier blocks have passed the same check. For coded blocks see `codes`.
 
 use crate::gpu::DeviceError;
 
-/// The device returned fewer bytes than it must.
+/// The device returned fewer bytes than required.
 pub(super) fn too_little() -> DeviceError {
     DeviceError::Other("the device gave back too little".to_owned())
 }
 
-/// The device is not to be asked again, by none of its lanes.
+/// The device gets no more work, through any of its lanes.
 pub(super) fn computes_wrongly() -> DeviceError {
     DeviceError::Wrong("the device computes wrongly")
 }
 
-/// The sums of the bytes and of their squares: the same for a block and its last column.
+/// The sums of the bytes and of their squares, which are equal for a block and its last column.
 ///
-/// Not the cubes: these two are one `psadbw` and one `pmaddwd` for 8 or more bytes on any x86-64, while 32-bit products
-/// made this the slowest part of a lane.
+/// Cubes are not used: these two sums are one `psadbw` and one `pmaddwd` for 8 or more bytes on any x86-64, while
+/// 32-bit products made this the slowest part of a lane.
 pub(super) fn power_sums(bytes: &[u8]) -> [u64; 2] {
     let (mut sum, mut squares) = (0, 0);
     // 16384 squares fit in 31 bits.

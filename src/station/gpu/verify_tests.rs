@@ -1,4 +1,4 @@
-//! A device that makes one wrong bit in one block, where the checks of its lane do not look.
+//! A device makes one wrong bit in one block, in a place that its lane does not check.
 
 use super::tests::{accepts, fake};
 use crate::gpu::Offload;
@@ -8,10 +8,10 @@ use crate::tasks::ENCODE;
 use crate::{Level, Pool, Settings, StationReport, Verify};
 use std::num::NonZeroUsize;
 
-/// What a pool makes of a text with a lane that fails so at each batch that is tried, and how many blocks of the lane
-/// were found wrong.
+/// Compresses a text in a pool with a lane that fails so at each batch, several times if necessary. Returns the output
+/// and how many of the lane's blocks were found wrong.
 fn coded(text: &[u8], batch: usize, verify: Verify) -> (Vec<u8>, u64) {
-    // On a busy machine the cores may be done before the lane is there.
+    // On a busy machine the cores may be done before the lane has started.
     (0..50).find_map(|_| once(text, batch, verify)).expect("the lane takes part")
 }
 
@@ -22,7 +22,7 @@ fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
     let settings = Settings::new().level(Level::FASTEST).verify(verify).pool(&pool);
     let coded = crate::compress(text, &settings).unwrap();
     let stations = pool.summary().stations;
-    // Once it was wrong, the cores code what it would have coded.
+    // After its error, the cores code the blocks that it would have coded.
     let device = stations.iter().find(|station| station.accelerator)?;
     let sum = |of: fn(&StationReport) -> u64| stations.iter().map(of).sum::<u64>();
     let verified = sum(|station| station.verified);
@@ -33,7 +33,7 @@ fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
     };
     let some_by_core = verify == Verify::Devices && device.retired.is_some();
     assert!(verified == expected || some_by_core && verified < expected, "{stations:?}");
-    // (In a batch of one block its own checks may find it, before anybody else has the block.)
+    // (In a batch of one block its own checks may find the error, before the block leaves the lane.)
     assert_eq!(device.retired.is_some(), device.wrong > 0 || device.fallbacks > 0, "{stations:?}");
     Some((coded, device.wrong))
 }
@@ -50,14 +50,14 @@ fn one_wrong_bit_of_a_gpu_is_found() {
             assert!(coded == right, "batch {batch}, {verify:?}");
             found += wrong;
         }
-        // The file of a device that is not verified is wrong, unless the batch had one block, or was not made.
+        // Without verification the file is wrong, unless the batch had one block or was not made.
         missed += usize::from(coded(&text, batch, Verify::Off).0 != right);
     }
     assert!(found > 0 && missed > 0, "{found} found, {missed} missed");
 }
 
-/// A column has the right bytes in a wrong order, which the checks of its lane do not see, and cores code it: the
-/// device is to blame, and no core.
+/// A column has the right bytes in a wrong order. Its lane's checks do not notice, and cores code it: the device is to
+/// blame, not a core.
 #[test]
 fn a_wrong_column_is_the_devices_fault() {
     let text = (crate::shapes::shape("words").make)(1_600_000);
@@ -71,7 +71,7 @@ fn a_wrong_column_is_the_devices_fault() {
         let stations = pool.summary().stations;
         let is_core = |station: &&StationReport| station.name.starts_with("cpu");
         assert!(stations.iter().filter(is_core).all(|core| core.wrong == 0 && core.retired.is_none()), "{stations:?}");
-        // On a busy machine the cores may be done before the lane is there.
+        // On a busy machine the cores may be done before the lane has started.
         stations.iter().any(|station| station.name == "fake" && station.wrong == 1 && station.retired.is_some())
     });
     assert!(found);
