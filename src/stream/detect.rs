@@ -1,4 +1,4 @@
-//! A stream whose first byte chooses among the formats. What follows the streams of that format is `mixed`'s.
+//! A stream whose first byte selects a format. `mixed` handles what follows the streams of that format.
 
 use super::formats;
 use super::mixed::Mixed;
@@ -17,8 +17,8 @@ const FIRST_ROOM: usize = 8 << 10;
 
 /// The two ends of a stream of any of the formats.
 pub(crate) fn decode(decoding: Decoding) -> Ends {
-    // Not `bounded`: what is in such a channel outlives its receiver, and with it the permits of all pieces that nobody
-    // will take any more. (The test of the traps in one queue with no memory locked up.)
+    // Not `bounded`: the content of such a channel outlives its receiver, and with it the permits of all pieces that
+    // are no longer wanted. (The test of all traps in one queue deadlocked for lack of memory.)
     let (sender, receiver) = unbounded();
     let feed = Detecting { decoding: decoding.clone(), room: Vec::new(), feed: None, collect: sender };
     (Box::new(feed), Box::new(Detected { decoding, receiver, collect: None, mixed: None }))
@@ -27,19 +27,19 @@ pub(crate) fn decode(decoding: Decoding) -> Ends {
 struct Detecting {
     decoding: Decoding,
     room: Vec<u8>,
-    /// Once the first byte has come, or the end.
+    /// Set once the first byte has come, or the end.
     feed: Option<Box<dyn Feed>>,
-    /// Where the other end of the stream goes.
+    /// Sends the other end of the stream.
     collect: Sender<Box<dyn Collect>>,
 }
 
 impl Detecting {
-    /// The end for this first byte; there is none if the input is empty.
+    /// The input end for this first byte; `None` if the input is empty.
     fn open(&mut self, first: Option<u8>) -> &mut dyn Feed {
         let (decoding, sender) = (&self.decoding, &self.collect);
         &mut **self.feed.get_or_insert_with(|| {
             let (feed, collect) = (formats::first(decoding.formats, first).decode)(decoding);
-            // If nobody is there to take it, nobody wants the text.
+            // If the receiver is gone, the text is no longer wanted.
             let _ = sender.send(collect);
             feed
         })
@@ -118,7 +118,7 @@ struct Detected {
     decoding: Decoding,
     receiver: Receiver<Box<dyn Collect>>,
     collect: Option<Box<dyn Collect>>,
-    /// Once something else follows the streams of the first format.
+    /// Set once something else follows the streams of the first format.
     mixed: Option<Mixed>,
 }
 
@@ -148,7 +148,7 @@ impl Collect for Detected {
     }
 
     fn rest(&mut self) -> Rest {
-        Rest::Need // `step` never says that there are any
+        Rest::Need // `step` never reports any
     }
 
     fn summary(&self) -> StreamSummary {

@@ -1,7 +1,7 @@
 //! One stream through the pool without a thread of its own: the caller's thread cuts, submits, waits and writes.
 //!
-//! The library's encoders and decoders are made of this. Their inner readers and writers need be neither `Send` nor
-//! `'static`, and dropping one leaves nothing behind but jobs that nobody waits for.
+//! The library's encoders and decoders are built on this. Their inner readers and writers need be neither `Send` nor
+//! `'static`, and dropping one leaves only jobs whose results are not awaited.
 
 use super::copy;
 use super::piece::{Collect, Ends, Feed, Step};
@@ -13,7 +13,7 @@ use crate::summary::{Mark, StreamSummary};
 use crate::{Client, Pool};
 use std::io::{self, Read, Write};
 
-/// One stream on its way through the pool. Dropping it cancels its jobs.
+/// One stream in the pool. Dropping it cancels its jobs.
 pub(crate) struct Driver {
     client: Client,
     feed: Box<dyn Feed>,
@@ -21,13 +21,13 @@ pub(crate) struct Driver {
     input: Input,
 }
 
-/// How far the input is.
+/// The state of the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
     Open,
-    /// It has ended, and the last pieces are not all issued.
+    /// It has ended, but the last pieces are not all issued.
     Ended,
-    /// The joiner knows, too.
+    /// The joiner has been told, too.
     Told,
 }
 
@@ -36,7 +36,7 @@ impl Driver {
         Driver { client: pool.client(), feed, collect, input: Input::Open }
     }
 
-    /// Submits complete pieces. Returns whether all are on their way (or else the budget is used up).
+    /// Submits complete pieces. Returns whether all are submitted (otherwise the budget is used up).
     pub fn issue(&mut self) -> Result<bool, Error> {
         if self.client.is_foreign() {
             return Err(Error::Forked);
@@ -57,7 +57,7 @@ impl Driver {
         Ok(all)
     }
 
-    /// The next output of a stream whose input is read from `reader`; nothing when the output is complete.
+    /// The next output of a stream whose input is read from `reader`; `None` when the output is complete.
     pub fn pull(&mut self, reader: &mut dyn Read) -> Result<Option<(Text, Option<Mark>)>, Error> {
         loop {
             match self.advance()? {
@@ -68,7 +68,7 @@ impl Driver {
         }
     }
 
-    /// Goes on as far as it can without reading.
+    /// Goes as far as it can without reading.
     pub fn advance(&mut self) -> Result<Advance, Error> {
         loop {
             let all_issued = self.issue()?;
@@ -76,7 +76,7 @@ impl Driver {
             match self.collect.step(!all_issued || self.input == Input::Told || rests)? {
                 Step::Out(text, mark) => return Ok(Advance::Out(text, mark)),
                 Step::Done => {
-                    // What was read ahead is of no interest.
+                    // Input that was read ahead is not wanted.
                     self.client.submitter().cancel();
                     return Ok(Advance::Done);
                 }
@@ -116,7 +116,7 @@ impl Driver {
         }
     }
 
-    /// Says that no more input may come for a long time. (An inner reader that would block says so with an error.)
+    /// Says that more input may not come for a long time. (An inner reader that would block says so with an error.)
     pub fn pause(&mut self) {
         self.feed.pause();
     }
@@ -127,8 +127,8 @@ impl Driver {
         self.feed.flush();
     }
 
-    /// The next output of a stream whose input is pushed. Without `all` only what is finished or must be waited for
-    /// because the budget is used up; with `all` everything that has been pushed.
+    /// The next output of a stream whose input is pushed. Without `all`: only output that is finished, or that must be
+    /// waited for because the budget is used up. With `all`: everything that has been pushed.
     pub fn drain(&mut self, all: bool) -> Result<Drained, Error> {
         Ok(match self.step(all)? {
             Step::Out(text, _) => Drained::Out(text),
@@ -137,7 +137,8 @@ impl Driver {
         })
     }
 
-    /// The same, with all that the joiner says. When it needs another piece, all that there are have been issued.
+    /// The same, with everything that the joiner reports. When it needs another piece, all available ones have been
+    /// issued.
     pub fn step(&mut self, all: bool) -> Result<Step, Error> {
         loop {
             let all_issued = self.issue()?;
@@ -167,17 +168,17 @@ impl Drop for Driver {
     }
 }
 
-/// What [`Driver::advance`] gives.
+/// The result of [`Driver::advance`].
 pub(crate) enum Advance {
     /// Bytes to write, and the block or the stream that ends with them.
     Out(Text, Option<Mark>),
-    /// More input is wanted. With `rests` all that can be decoded without it has been handed out.
+    /// More input is wanted. With `rests`, all output that can be decoded without it has been handed out.
     Read { rests: bool },
     /// The output is complete.
     Done,
 }
 
-/// What [`Driver::drain`] gives.
+/// The result of [`Driver::drain`].
 pub(crate) enum Drained {
     /// Bytes to write.
     Out(Text),
@@ -187,7 +188,7 @@ pub(crate) enum Drained {
     Done,
 }
 
-/// One read, however often it takes to get past signals.
+/// One read, repeated if a signal interrupts it.
 pub(crate) fn read_some(reader: &mut dyn Read, room: &mut [u8]) -> io::Result<usize> {
     loop {
         match reader.read(room) {
@@ -211,7 +212,7 @@ pub(crate) fn fill(reader: &mut dyn Read, feed: &mut dyn Feed) -> io::Result<usi
     Ok(n)
 }
 
-/// Writes a text, expanding it in small pieces if it is run-length-coded; says how many bytes that were.
+/// Writes a text, expanding it in small pieces if it is run-length-coded. Returns the number of bytes.
 pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
     match text {
         Text::Plain(bytes) => {
@@ -239,7 +240,7 @@ pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
     }
 }
 
-/// How many line ends a text has.
+/// The number of line ends in a text.
 pub(crate) fn count_lines(text: &Text) -> u64 {
     struct Counter(u64);
     impl Write for Counter {
@@ -253,7 +254,7 @@ pub(crate) fn count_lines(text: &Text) -> u64 {
         }
     }
     let mut counter = Counter(0);
-    // The counter takes everything.
+    // The counter never fails.
     let _ = write_text(&mut counter, text);
     counter.0
 }

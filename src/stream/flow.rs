@@ -1,8 +1,8 @@
-//! Many inputs through one pool, in order: what the command runs on.
+//! Many inputs through one pool, in order: the engine of the command.
 //!
 //! A manager thread opens and reads the inputs one after the other, cuts them and puts the blocks on the queue; the
 //! caller's thread takes the tickets in the same order and writes. Blocks of all inputs feed the same stations, so a
-//! thousand small files keep every core as busy as one large file does, and everything comes out whole and in the order
+//! thousand small files keep every core as busy as one large file does, and the outputs are complete and in the order
 //! of the inputs.
 //!
 //! ```text
@@ -11,12 +11,12 @@
 //!                 '--------> caller's thread: join, write -> Outputs
 //! ```
 //!
-//! Beside accelerators, several more threads read a long file and find its runs, or what looks like a block, and the
+//! With accelerators, several more threads read a long file and find its runs, or bits that look like a block, and the
 //! manager only finds where blocks end, or copies them (`bzip2::parallel_read`, `bzip2::parallel_scan`).
 //!
 //! The manager waits only for these readers, for the memory budget and for room in the channel of begun inputs; the
 //! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in
-//! the queue. So nothing can lock up.
+//! the queue. So there is no deadlock.
 
 use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Runs};
@@ -39,55 +39,56 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Inputs between the manager and the writer: bounds how many small files are on their way at once. (Blocks are bounded
-/// by the memory budget.) The channel has room for all of them from the start, so it takes boxes: 1.3 MB less.
+/// Inputs between the manager and the writer: bounds how many small files are in flight at once. (Blocks are bounded by
+/// the memory budget.) The channel allocates room for all of them at the start, so it holds boxes, which saves 1.3 MB.
 const MAX_INPUTS: usize = 4096;
-/// How long a file is, at least, for which several threads are started to read it.
+/// The shortest file for which several reading threads are started.
 pub const LONG_FILE: u64 = 64 << 20;
 
 pub use crate::read_at::ReadAt;
 
-/// What is to be done with an input.
+/// What to do with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Compress it to this. Several threads read a long file for accelerators if it becomes one `.bz2` stream.
+    /// Compress it to this encoding. With accelerators, several threads read a long file if it becomes one `.bz2`
+    /// stream.
     Compress(Encoding),
-    /// Write what its streams hold.
+    /// Write the text of its streams.
     Decompress {
-        /// Which formats are read.
+        /// The formats that are read.
         formats: Formats,
         /// Whether bytes that are no stream may follow the last stream.
         trailing_garbage: bool,
     },
-    /// Write what its first so many streams hold, whatever follows them.
+    /// Write the text of its first streams, as many as the number says, whatever follows them.
     DecompressStreams(Formats, u64),
     /// Write it unchanged.
     Copy,
-    /// Read and write nothing. Such an input exists for its place in the order.
+    /// Neither read nor write. Such an input only keeps its place in the order.
     Skip,
 }
 
 /// One input.
 #[derive(Debug)]
 pub struct Input<M> {
-    /// Whatever the caller wants to know about it later.
+    /// The caller's own data about it.
     pub meta: M,
-    /// What is to be done with it.
+    /// What to do with it.
     pub task: Task,
-    /// Whether line ends are counted ([`BlockInfo::lines`]). This takes 30 us a block of 900 kB (one core of a Zen 5
-    /// machine), on the thread that cuts or that joins.
+    /// Whether line ends are counted ([`BlockInfo::lines`]). This takes 30 us for a block of 900 kB (one core of a Zen
+    /// 5 machine), on the thread that cuts or joins.
     pub count_lines: bool,
-    /// When compressing, which blocks are decoded again before they are written.
+    /// Which blocks are decoded again before they are written, when compressing.
     pub verify: Verify,
-    /// Its bytes. Dropped when it has been read, or is no longer wanted.
+    /// Its bytes. Dropped when they have been read or are no longer wanted.
     pub source: Source,
 }
 
-/// Where an input's bytes come from.
+/// The source of an input's bytes.
 pub enum Source {
-    /// They come one after the other.
+    /// Bytes that are read in sequence.
     Stream(Box<dyn Read + Send>),
-    /// They can be read anywhere, from this position on.
+    /// A file that can be read at any offset; the input begins at this position.
     File(Arc<dyn ReadAt>, u64),
 }
 
@@ -123,13 +124,13 @@ impl Read for FromStart {
     }
 }
 
-/// Opens the inputs, one after the other. Called on the manager's thread, which runs ahead of the writing.
+/// Opens the inputs one after another. Called on the manager's thread, which runs ahead of the writing.
 pub trait Inputs: Send + 'static {
-    /// What the caller wants to know about an input later.
+    /// The caller's own data about an input.
     type Meta: Send + 'static;
     /// The next input.
     fn next_input(&mut self) -> Option<Input<Self::Meta>>;
-    /// How many bytes all inputs have together, if that is known beforehand. Accelerators are started sooner then.
+    /// The number of bytes of all inputs together, if that is known in advance. Accelerators are started sooner then.
     fn expected_bytes(&self) -> Option<u64> {
         None
     }
@@ -137,11 +138,11 @@ pub trait Inputs: Send + 'static {
 
 /// Takes the outputs. Called on the thread that called [`run`], in the order of the inputs.
 pub trait Outputs {
-    /// What the caller wants to know about an input.
+    /// The caller's own data about an input.
     type Meta;
-    /// Where its output goes.
+    /// The destination of its output.
     type Out: Write;
-    /// An input is next. With `None` it is passed over: no more is heard of it.
+    /// An input is next. With `None` it is skipped, and no other method is called for it.
     fn begin(&mut self, meta: &mut Self::Meta) -> Option<Self::Out>;
     /// A block has been written.
     fn block(&mut self, meta: &mut Self::Meta, block: &BlockInfo) {
@@ -151,17 +152,16 @@ pub trait Outputs {
     fn stream(&mut self, meta: &mut Self::Meta, stream: &StreamInfo) {
         let _ = (meta, stream);
     }
-    /// All output is written (not flushed), or something went wrong. With `Break` the rest of the inputs is not
-    /// processed.
+    /// All output is written (not flushed), or an error occurred. With `Break` the remaining inputs are not processed.
     fn end(&mut self, meta: Self::Meta, out: Self::Out, outcome: Result<StreamSummary, Error>) -> ControlFlow<()>;
 }
 
 /// An input that the manager has begun, for the writer.
 struct Begun<M> {
     meta: M,
-    /// Where its output comes out; of an input that is only skipped there is none.
+    /// Its output end; `None` for an input that is only skipped.
     collect: Option<Box<dyn Collect>>,
-    /// By which the writer says that it wants no more of it.
+    /// Lets the writer cancel the rest of it.
     submitter: Submitter,
 }
 
@@ -169,7 +169,7 @@ struct Begun<M> {
 /// without waiting for a manager that may still be reading.
 pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
     let (begun, taken) = bounded(MAX_INPUTS);
-    // The thread takes the inputs out of here; if it cannot be started they are still there.
+    // The thread takes the inputs out of this cell; if it cannot be started they are still in it.
     let inputs = Arc::new(Mutex::new(Some(inputs)));
     let manager = {
         let (pool, inputs) = (pool.clone(), Arc::clone(&inputs));
@@ -239,13 +239,13 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
         if !is_wanted {
             return;
         }
-        // Its jobs are cancelled by the writer, who is done with it later.
+        // The writer cancels its jobs when it is done with the input.
         client.detach();
     }
 }
 
-/// Reads a file to be compressed to its end, or until no more is wanted: alone at first, and by several threads once
-/// the pool has accelerators for which one is not enough.
+/// Reads a file to be compressed to its end, or until no more is wanted: alone at first, and with several threads once
+/// the pool has accelerators that are faster than one reader.
 fn read_file(
     file: &Arc<dyn ReadAt>,
     at: u64,
@@ -287,7 +287,7 @@ fn read_file(
     Ok(())
 }
 
-/// Several readers for the rest of a file, if it is worth it and they can be had.
+/// Several readers for the rest of a file, if they pay and can be started.
 fn several_readers(pool: &Pool, file: &Arc<dyn ReadAt>, at: u64) -> Option<Readers<Runs>> {
     let readers = readers_for(pool, &**file, at);
     (readers > 1).then(|| Readers::start(file, at, readers).ok()).flatten()
@@ -298,7 +298,7 @@ fn readers_for(pool: &Pool, file: &dyn ReadAt, at: u64) -> usize {
     if file.len().saturating_sub(at) >= LONG_FILE { pool.readers() } else { 1 }
 }
 
-/// Reads an input to its end, or until no more is wanted: alone at first, and a file by several threads as in
+/// Reads an input to its end, or until no more is wanted: alone at first, and a file with several threads as in
 /// [`read_file`].
 fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> io::Result<()> {
     let file = match &source {
@@ -336,7 +336,7 @@ fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> io::Result<
     Ok(())
 }
 
-/// The writer's side: takes every input's pieces and has them written.
+/// The writer's side: takes the pieces of every input and has them written.
 fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O) -> ControlFlow<()> {
     while let Ok(input) = begun.recv() {
         let Begun { mut meta, collect, submitter } = *input;
@@ -354,7 +354,7 @@ fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O)
     ControlFlow::Continue(())
 }
 
-/// Tells the caller what has been written.
+/// Reports to the caller what has been written.
 fn told<O: Outputs>(outputs: &mut O, meta: &mut O::Meta, mark: Option<Mark>) {
     match mark {
         Some(Mark::Block(block)) => outputs.block(meta, &block),
@@ -379,7 +379,7 @@ fn write_one(
             Step::Done => return Ok(StreamSummary { bytes_out, ..collect.summary() }),
             Step::Need | Step::Pending | Step::Other => {
                 if !collect.receive(false)? {
-                    // What has been written so far goes out first: perhaps nothing comes before somebody has read it.
+                    // Flush what has been written so far: the input may not go on before its reader has seen this.
                     out.flush().map_err(Error::Write)?;
                     collect.receive(true)?;
                 }
@@ -388,8 +388,8 @@ fn write_one(
     }
 }
 
-/// The same on the caller's thread alone: for when there is no second to be had, or for input so small that starting
-/// one would cost more than the work. (The pool's stations are still threads, unless it has none.)
+/// The same on the caller's thread alone, for when a second thread cannot be started, or for input so small that
+/// starting one would cost more than the work. (The pool's stations are still threads, unless it has none.)
 pub fn run_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
     let _ = write_here(pool, inputs, outputs);
 }
@@ -424,7 +424,7 @@ fn write_alone(
             }
             Advance::Read { rests } => {
                 if rests {
-                    // Perhaps nothing comes before somebody has read it.
+                    // The input may not go on before the reader of the output has seen this.
                     out.flush().map_err(Error::Write)?;
                 }
                 driver.read_from(reader)?;

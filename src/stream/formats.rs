@@ -1,4 +1,5 @@
-//! The table of formats: one row has all that the library and the command know of one. A format is a folder and a row.
+//! The table of formats: one row holds all that the library and the command know of a format. A format is a folder and
+//! a row.
 
 use super::bzip2::split::BlockOptions;
 use super::piece::{Decoding, Ends, StreamEndDetector};
@@ -20,39 +21,38 @@ use std::io;
 /// What is known of a format.
 pub(crate) struct Row {
     pub format: Format,
-    /// What it is called in reports and messages.
+    /// Its name in reports and messages.
     pub name: &'static str,
-    /// A file of it, in messages.
+    /// The name of a file of this format in messages.
     pub file: &'static str,
-    /// What names of its files end in, and what takes the place of that when they are decompressed. The first one is
-    /// what hybz writes.
+    /// The suffixes of its files' names, and what replaces each when a file is decompressed. hybz writes the first one.
     pub suffixes: &'static [(&'static str, &'static str)],
-    /// How far the first bytes of data are those of this format.
+    /// How many of the first bytes of data match this format.
     pub magic: fn(&[u8]) -> Magic,
-    /// Of a format of hybz's own, how much of the magic must be there, after a stream of another format, to be called
-    /// a stream that was cut. What has less of it is garbage, which bzip2 ignores.
+    /// For hybz's own formats: how much of the magic must follow a stream of another format to count as a stream that
+    /// was cut. Less of it is garbage, which bzip2 ignores.
     pub native: Option<usize>,
     pub blocks: Blocks,
     pub index: IndexKind,
-    /// How it is read; nothing: it is only recognised.
+    /// How it is read; `None` if it is only recognised.
     pub coding: Option<Coding>,
-    /// How it is read by the index in the file.
+    /// How it is read with the index in the file.
     pub by_index: Option<ByIndex>,
 }
 
-/// Finds the blocks of a file by the index in it.
+/// Finds the blocks of a file through the index in it.
 type OpenBlocks = fn(&dyn ReadAt) -> Result<Box<dyn SeekBlocks>, Error>;
 
-/// How a file is read by the index in it.
+/// How a file is read with the index in it.
 #[derive(Clone, Copy)]
 pub(crate) struct ByIndex {
-    /// At any place.
+    /// Reads at any offset.
     pub seek: OpenBlocks,
-    /// Its blocks.
+    /// Lists its blocks.
     pub list: fn(&mut dyn ReadSeek) -> Result<List, Error>,
 }
 
-/// What can be read from one end to the other, and moved in.
+/// A file that can be read in sequence, and sought in.
 pub(crate) trait ReadSeek: io::Read + io::Seek {}
 impl<R: io::Read + io::Seek> ReadSeek for R {}
 
@@ -61,11 +61,11 @@ impl<R: io::Read + io::Seek> ReadSeek for R {}
 pub(crate) struct Coding {
     /// The two ends of a stream to be decoded.
     pub decode: fn(&Decoding) -> Ends,
-    /// What finds the end of a stream in its bytes; nothing if it ends where its input does.
+    /// Makes the detector of a stream's end; `None` if a stream ends where its input does.
     pub end: fn() -> Option<Box<dyn StreamEndDetector>>,
 }
 
-/// What holds of other programs' formats, unless their row says otherwise.
+/// The defaults for other programs' formats.
 const FOREIGN: Row = Row {
     format: Format::Gzip,
     name: "",
@@ -79,7 +79,7 @@ const FOREIGN: Row = Row {
     by_index: None,
 };
 
-/// The decoder of what no other format takes: it says what is wrong with it.
+/// The decoder for data that match no other format: it reports what is wrong with them.
 const BZIP2: Coding = Coding { decode: bzip2::decode, end: bzip2::end };
 
 /// The table.
@@ -142,30 +142,31 @@ fn read(formats: Formats) -> impl Iterator<Item = (&'static Row, Coding)> {
     included.filter_map(|row| Some((row, row.coding?)))
 }
 
-/// The decoder for data that begin with this byte: that decides, and the decoder says what is wrong with the others.
+/// The decoder for data that begin with this byte. The byte alone decides; if the rest does not fit, the decoder
+/// reports the error.
 pub(crate) fn first(formats: Formats, byte: Option<u8>) -> Coding {
     let fits = |row: &Row| byte.is_some_and(|byte| (row.magic)(&[byte]) != Magic::No);
     read(formats).find(|(row, _)| fits(row)).map_or(BZIP2, |(_, coding)| coding)
 }
 
-/// How a file that begins with these bytes is opened by the index in it, if it has one.
+/// How to open a file that begins with these bytes with the index in it, if it has one.
 pub(crate) fn by_index(head: &[u8]) -> Option<ByIndex> {
     TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole)?.by_index
 }
 
-/// What follows streams of one format.
+/// What follows the streams of one format.
 pub(crate) enum Next {
-    /// A stream of one.
+    /// A stream of a format.
     Stream(Coding),
     /// A few more bytes will tell.
     Unknown,
     /// A stream that the end of the input cuts.
     Cut,
-    /// Nothing that is read.
+    /// Data that no decoder reads.
     Garbage,
 }
 
-/// What these bytes are, which follow streams of one format. `ended` says that no more bytes come.
+/// Classifies the bytes that follow the streams of one format. `ended` says that no more bytes come.
 pub(crate) fn next(formats: Formats, bytes: &[u8], ended: bool) -> Next {
     let mut next = Next::Garbage;
     for (row, coding) in read(formats) {
@@ -195,7 +196,7 @@ impl Format {
         TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole).map(|row| row.format)
     }
 
-    /// How many bytes tell what format data are of.
+    /// How many bytes are enough to recognise the format of data.
     pub const HEAD_LEN: usize = 8;
 
     /// The formats that hybz reads.
@@ -215,7 +216,7 @@ impl Format {
         (self.row().magic)(head) != Magic::No
     }
 
-    /// A short name, such as `bz2`. Of a format that hybz does not read it is that of the program that does.
+    /// A short name, such as `bz2`. For a format that hybz does not read, it is the name of the program that does.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -226,7 +227,7 @@ impl Format {
         self.row().file
     }
 
-    /// What names of its files end in, the usual suffix first, and what replaces that when they are decompressed.
+    /// The suffixes of its files' names, the usual one first, and what replaces each when a file is decompressed.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
         self.row().suffixes
     }
@@ -238,13 +239,13 @@ impl Format {
         self.row().native.is_some()
     }
 
-    /// What its blocks are to its users.
+    /// What its blocks mean to users.
     #[doc(hidden)]
     pub fn blocks(self) -> Blocks {
         self.row().blocks
     }
 
-    /// The blocks of a file of this format by the index in it; nothing if its files have none.
+    /// The blocks of a file of this format, from the index in it; `None` if its files have none.
     ///
     /// # Errors
     /// Those of [`List::read`].
@@ -252,7 +253,7 @@ impl Format {
         self.row().by_index.map(|by_index| (by_index.list)(file))
     }
 
-    /// Why no index is made of its files.
+    /// Why no index is made for its files.
     pub(crate) fn no_index(self) -> &'static str {
         match self.row().index {
             IndexKind::Within(why) | IndexKind::None(why) => why,
@@ -268,7 +269,7 @@ impl Format {
 }
 
 impl Formats {
-    /// Whether this format is among them.
+    /// Whether this format is included.
     ///
     /// ```
     /// use hybz::{Format, Formats};
@@ -290,9 +291,9 @@ impl Formats {
         read(self).find(|(row, _)| (row.magic)(head) == Magic::Whole).map(|(row, _)| row.format)
     }
 
-    /// Whether data that begin with `head`, which may be cut short, can be of one of these formats. What cannot is
-    /// copied by `-dcf`, by bzip2's rule: that takes whatever begins as one of its files does, even a file of a single
-    /// `B`. Of formats that are not hybz's own the whole magic must be there.
+    /// Whether data that begin with `head`, which may be cut short, can be of one of these formats. `-dcf` copies all
+    /// other data. This follows bzip2's rule, which accepts data that begin as one of its files does, even a file of a
+    /// single `B`. For formats that are not hybz's own the whole magic must match.
     #[doc(hidden)]
     pub fn may_begin_with(self, head: &[u8]) -> bool {
         read(self).any(|(row, _)| match (row.magic)(head) {
@@ -303,7 +304,7 @@ impl Formats {
     }
 }
 
-/// What text is compressed to.
+/// The format that text is compressed to, with its options.
 ///
 /// ```
 /// use hybz::{Encoding, Format, Level};
@@ -313,11 +314,11 @@ impl Formats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// One `.bz2` stream, or several of these lengths, one after the other.
+    /// One `.bz2` stream, or several consecutive ones.
     Bzip2 {
         /// The block size.
         level: Level,
-        /// Nothing: one stream.
+        /// The lengths of the streams; `None`: one stream.
         streams: Option<Streams>,
     },
     /// One `.hbz` stream.
@@ -355,7 +356,7 @@ impl From<Frame> for Encoding {
 }
 
 impl Encoding {
-    /// The format of what is written.
+    /// The format of the output.
     pub fn format(self) -> Format {
         match self {
             Encoding::Bzip2 { .. } => Format::Bzip2,
@@ -374,7 +375,7 @@ impl Encoding {
         }
     }
 
-    /// The same for text of this length, which is stated if the format has a place for it.
+    /// The same for text of this length, which is stored if the format has a field for it.
     pub fn text_len(self, len: u64) -> Encoding {
         match self {
             Encoding::Lz4(frame) => Encoding::Lz4(frame.text_len(len)),

@@ -1,10 +1,10 @@
 //! Streams of different formats one after the other in one input.
 //!
-//! The format of the first stream is known by its first byte, and its scanner cuts the whole input. Where its joiner
-//! finds that other bytes follow the streams of that format, it hands them out as they are, and here they go through a
-//! driver for each further stream, which is given no byte behind the stream's end (`gate`). So who decides where a
-//! stream ends is always its joiner, and such inputs, which are rare, cost the others nothing. Within a stream, blocks
-//! are still read ahead and decoded by all stations.
+//! The format of the first stream is known by its first byte, and its scanner cuts the whole input. If its joiner finds
+//! that other bytes follow the streams of that format, it hands them out unchanged, and this module passes them to a
+//! driver for each further stream, which gets no byte past the stream's end (`gate`). So a stream's joiner always
+//! decides where it ends, and such inputs, which are rare, cost the others nothing. Within a stream, blocks are still
+//! read ahead and decoded by all stations.
 
 use super::driver::Driver;
 use super::formats::{self, Next};
@@ -14,34 +14,34 @@ use crate::format::Format;
 use crate::gate::Gate;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 
-/// The most that is handed over at once.
+/// The maximum number of bytes handed over at once.
 const PUSH: usize = 64 << 10;
 
-/// What follows the streams of the first format.
+/// The bytes after the streams of the first format.
 pub(super) struct Mixed {
     decoding: Decoding,
-    /// The bytes that are on hand; those before `taken` are done with.
+    /// The available bytes; those before `taken` have been used.
     bytes: Vec<u8>,
     taken: usize,
     ended: bool,
     stream: Option<Stream>,
     done: bool,
-    /// Of all streams so far: `bytes_in` is where the next byte stands in the input.
+    /// The summary of all streams so far: `bytes_in` is the position of the next byte in the input.
     summary: StreamSummary,
 }
 
-/// A stream on its way.
+/// A stream in the pool.
 struct Stream {
     driver: Driver,
     gate: Gate,
-    /// Where it begins in the input.
+    /// Its start in the input.
     at: u64,
-    /// It has all there is.
+    /// It has been given all of the input.
     ended: bool,
 }
 
 impl Mixed {
-    /// What follows streams of which this became.
+    /// The state after the streams of the first format, which gave this summary.
     pub fn new(decoding: Decoding, summary: StreamSummary) -> Mixed {
         Mixed { decoding, bytes: Vec::new(), taken: 0, ended: false, stream: None, done: false, summary }
     }
@@ -64,7 +64,7 @@ impl Mixed {
         self.summary
     }
 
-    /// Takes bytes until `n` are on hand or the input has ended. Returns whether that is so.
+    /// Takes bytes until `n` are available or the input has ended. Returns whether `n` are available.
     fn want(&mut self, n: usize, first: &mut dyn Collect) -> bool {
         while self.bytes.len() - self.taken < n && !self.ended {
             match first.rest() {
@@ -80,7 +80,7 @@ impl Mixed {
         true
     }
 
-    /// Between streams: looks what follows.
+    /// Between streams: looks at what follows.
     fn begin(&mut self, first: &mut dyn Collect) -> Result<Option<Step>, Error> {
         if self.decoding.extent.is_reached(self.summary.streams) {
             self.done = true;
@@ -123,7 +123,7 @@ impl Mixed {
         }
     }
 
-    /// Goes on with a stream.
+    /// Continues a stream.
     fn go_on(&mut self, mut stream: Stream, first: &mut dyn Collect, wait: bool) -> Result<Option<Step>, Error> {
         let complete = stream.ended || stream.gate.is_closed();
         let mut step = stream.driver.step(complete).map_err(|error| self.placed(error, &stream))?;
@@ -167,7 +167,7 @@ impl Mixed {
         }
     }
 
-    /// Hands some of the bytes on hand over, or says that there are no more.
+    /// Hands over some of the available bytes, or says that there are no more.
     fn push(&mut self, stream: &mut Stream) {
         let rest = &self.bytes[self.taken..];
         if rest.is_empty() {
@@ -187,7 +187,7 @@ impl Mixed {
         self.summary.bytes_in += n as u64;
     }
 
-    /// What one stream that begins at this byte says of itself, as a part of the whole input.
+    /// Converts what a stream that begins at this byte reports of itself to positions in the whole input.
     fn moved(&self, mark: Mark, at: u64) -> Mark {
         let StreamSummary { blocks, streams, .. } = self.summary;
         match mark {
@@ -207,7 +207,7 @@ impl Mixed {
         }
     }
 
-    /// An error of one stream as one of the whole input.
+    /// Converts an error of one stream to positions in the whole input.
     fn placed(&self, error: Error, stream: &Stream) -> Error {
         let (blocks, bits) = (self.summary.blocks, stream.at * 8);
         match error {

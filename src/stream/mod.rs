@@ -9,12 +9,12 @@
 //! | `lzw` | `.Z`, only read: `chunks`, `relay`, `join` |
 //! | `copy` | an input that is only copied |
 //! | `formats` | the table of formats |
-//! | `detect` | which format an input is |
+//! | `detect` | detection of an input's format |
 //! | `mixed` | streams of different formats one after the other |
 //! | `open` | one stream as the settings say |
-//! | `driver` | one stream on the caller's own thread: what `read` and `write` are made of |
+//! | `driver` | one stream on the caller's own thread: the basis of `read` and `write` |
 //! | `verify` | coded blocks that are decoded again before they are written |
-//! | `flow` | many inputs through one pool, with a manager's thread: what the command runs on |
+//! | `flow` | many inputs through one pool, with a manager's thread: the engine of the command |
 
 pub(crate) mod bzip2;
 mod copy;

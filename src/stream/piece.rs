@@ -1,8 +1,8 @@
-//! What an input is cut into, and the two roles around the stations: who cuts, and who joins.
+//! The pieces that an input is cut into, and the two roles around the stations: cutter and joiner.
 //!
-//! Each format has its own cutter, joiner and pieces, and their types fit each other: [`connect`] makes of them the two
-//! ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets a
-//! piece of another format.
+//! Each format has its own cutter, joiner and pieces, and their types fit each other: [`connect`] turns them into the
+//! two ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets
+//! a piece of another format.
 
 use crate::block::Text;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// One piece of the input, as the cutter makes it.
 pub(crate) trait Piece: Send + 'static {
-    /// What the joiner gets of it.
+    /// The joiner's part of it.
     type Issued: Send + 'static;
     /// How many bytes it and its result may take while they are alive.
     fn charge(&self) -> u64;
@@ -25,13 +25,14 @@ pub(crate) trait Piece: Send + 'static {
     fn issue(self, client: &Client) -> Self::Issued;
 }
 
-/// A piece on its way. The joiner drops the permit when the result has been written, or before it asks for more.
+/// A piece that has been issued. The joiner drops the permit when the result has been written, or before it asks for
+/// more.
 pub(crate) struct Issued<I> {
     pub piece: I,
     pub permit: Option<Permit>,
 }
 
-/// Cuts a stream of bytes into pieces; does no reading itself.
+/// Cuts a stream of bytes into pieces; it does not read itself.
 pub(crate) trait Cut: Send + 'static {
     type Piece: Piece;
     /// Room for the next bytes of the input, never empty.
@@ -40,24 +41,24 @@ pub(crate) trait Cut: Send + 'static {
     fn filled(&mut self, n: usize);
     /// Says that the input has ended.
     fn finish(&mut self);
-    /// Hands on everything that is there, although the input goes on: ends the current block (what `flush` means to
+    /// Hands on everything available, although the input goes on: ends the current block (the meaning of `flush` in
     /// bzip2), or when decompressing lets the joiner see all bits.
     fn flush(&mut self) {}
     /// Says that the input pauses: the last read filled less than its room, so perhaps no more comes for a long time.
     /// Everything that can be decoded without more input is handed on. Lasts until the next [`filled`](Self::filled).
     fn pause(&mut self) {}
-    /// Whether no block is incomplete in an input that pauses. Then results are waited for before the next read, which
+    /// Whether no block is incomplete in an input that pauses. If so, results are awaited before the next read, which
     /// may never return if the other side waits for an answer.
     fn rests(&self) -> bool {
         false
     }
-    /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does:
-    /// then [`read_on`](Self::read_on) takes the place of `room` and `filled`.
+    /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does. If
+    /// so, [`read_on`](Self::read_on) replaces `room` and `filled`.
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
         let _ = (file, from, readers);
         false
     }
-    /// Takes some more of what these threads read. Returns whether there was any.
+    /// Takes more of what these threads have read. Returns whether there was any.
     fn read_on(&mut self) -> io::Result<bool> {
         Ok(false)
     }
@@ -65,17 +66,18 @@ pub(crate) trait Cut: Send + 'static {
     fn next_piece(&mut self) -> Option<Self::Piece>;
 }
 
-/// What a joiner has to say.
+/// The result of a joiner's step.
 pub(crate) enum Step {
-    /// Bytes to write now, perhaps none, and the block or the stream that ends with them, if one does.
+    /// Bytes to write now, possibly none, and the block or the stream that ends with them, if one does.
     Out(Text, Option<Mark>),
-    /// The next result is not there yet.
+    /// The next result has not arrived yet.
     Pending,
     /// It needs the next piece.
     Need,
-    /// Its streams end here, and other bytes follow them: another format's stream, or garbage. [`Join::rest`] has them.
+    /// Its streams end here, and other bytes follow them: another format's stream, or garbage. [`Join::rest`] returns
+    /// them.
     Other,
-    /// The output is complete; whatever input follows is of no interest.
+    /// The output is complete; any input that follows is ignored.
     Done,
 }
 
@@ -88,25 +90,25 @@ pub(crate) enum Rest {
     End,
 }
 
-/// Joins the results of the pieces in order; does no writing itself.
+/// Joins the results of the pieces in order; it does not write itself.
 pub(crate) trait Join: Send + 'static {
-    /// What a piece has become ([`Piece::Issued`]).
+    /// The form in which it gets a piece ([`Piece::Issued`]).
     type Issued: Send + 'static;
     /// Takes the next piece.
     fn add(&mut self, piece: Issued<Self::Issued>);
     /// Says that there are no more pieces.
     fn finish(&mut self);
-    /// Goes on as far as the next output. With `wait` it waits for results and never returns [`Step::Pending`].
+    /// Continues up to the next output. With `wait` it waits for results and never returns [`Step::Pending`].
     fn step(&mut self, wait: bool) -> Result<Step, Error>;
     /// After [`Step::Other`]: the next bytes of the input, if there are any.
     fn rest(&mut self) -> Option<Vec<u8>> {
         None
     }
-    /// What became of the stream; complete after [`Step::Done`]. `bytes_out` is left to whoever writes.
+    /// The summary of the stream; complete after [`Step::Done`]. The writer sets `bytes_out`.
     fn summary(&self) -> StreamSummary;
 }
 
-/// The end of a stream at which its input goes in, whatever the format.
+/// The input end of a stream, whatever the format.
 pub(crate) trait Feed: Send {
     /// As [`Cut::room`].
     fn room(&mut self) -> &mut [u8];
@@ -124,15 +126,15 @@ pub(crate) trait Feed: Send {
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool;
     /// As [`Cut::read_on`].
     fn read_on(&mut self) -> io::Result<bool>;
-    /// The [`charge`](Piece::charge) of the next piece, if one is complete. It is the next until it is issued.
+    /// The [`charge`](Piece::charge) of the next piece, if one is complete. It stays the next piece until it is issued.
     fn next_charge(&mut self) -> Option<u64>;
-    /// Puts that piece's work on the queue and sends it to the other end. Returns whether that is still there.
+    /// Puts that piece's work on the queue and sends it to the other end. Returns whether the other end still exists.
     fn issue(&mut self, client: &Client, permit: Permit) -> bool;
-    /// Says to the other end that there are no more pieces, or that the input cannot be read any further.
+    /// Tells the other end that there are no more pieces, or that the input cannot be read any further.
     fn end(&mut self, end: io::Result<()>) -> bool;
 }
 
-/// The end of a stream at which its output comes out, whatever the format.
+/// The output end of a stream, whatever the format.
 pub(crate) trait Collect: Send {
     /// Takes what has been sent to this end: a piece, or the end of the input. Returns whether there was anything; with
     /// `wait` it waits for that.
@@ -148,38 +150,39 @@ pub(crate) trait Collect: Send {
 /// The two ends of a stream.
 pub(crate) type Ends = (Box<dyn Feed>, Box<dyn Collect>);
 
-/// Finds where a stream of one format may end.
+/// Finds the places where a stream of one format may end.
 pub(crate) trait StreamEndDetector: Send + Sync {
     /// Takes the next bytes of the stream. Returns the offset in them at which it may end.
     fn take(&mut self, bytes: &[u8]) -> Option<usize>;
-    /// It does not end there. Returns whether another place is looked for; otherwise all of the input is taken.
+    /// Says that it does not end there. Returns whether another place is searched for; otherwise it takes all of the
+    /// input.
     fn goes_on(&mut self) -> bool {
         false
     }
 }
 
-/// How data are to be decoded.
+/// How to decode data.
 #[derive(Clone)]
 pub(crate) struct Decoding {
     pub pool: Pool,
-    /// How many bytes a scanner reads at once, if not its own choice.
+    /// How many bytes a scanner reads at once, if it does not choose itself.
     pub chunk: Option<usize>,
     /// Whether line ends are counted.
     pub lines: bool,
     /// How much of the input is decoded.
     pub extent: Extent,
-    /// Which formats are.
+    /// The formats that are decoded.
     pub formats: Formats,
 }
 
 /// How much of the input a decoder takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The first so many streams: the output is complete where the last of them ends, whatever follows.
+    /// This many streams: the output is complete where the last of them ends, whatever follows.
     Streams(u64),
-    /// All streams that follow each other. Other bytes behind them are an error.
+    /// All consecutive streams. Other bytes after them are an error.
     AllStreams,
-    /// All streams that follow each other. Other bytes behind them are ignored.
+    /// All consecutive streams. Other bytes after them are ignored.
     AllThenGarbage,
 }
 
@@ -189,7 +192,7 @@ impl Extent {
         if garbage { Extent::AllThenGarbage } else { Extent::AllStreams }
     }
 
-    /// Whether the output is complete after so many streams.
+    /// Whether the output is complete after this number of streams.
     pub fn is_reached(self, streams: u64) -> bool {
         matches!(self, Extent::Streams(most) if streams >= most)
     }
@@ -207,17 +210,17 @@ pub(crate) fn link<J: Join>(join: J) -> (Link<J::Issued>, Box<dyn Collect>) {
     (Link(sender), Box::new(Collector { join, receiver, ended: false }))
 }
 
-/// What goes from one end to the other.
+/// A message from one end to the other.
 enum Sent<I> {
     Piece(Issued<I>),
     End(io::Result<()>),
 }
 
-/// The way from one end to the other.
+/// The channel from one end to the other.
 pub(crate) struct Link<I>(Sender<Sent<I>>);
 
 impl<I: Send + 'static> Link<I> {
-    /// Puts a piece's work on the queue and sends it to the other end. Returns whether that is still there.
+    /// Puts a piece's work on the queue and sends it to the other end. Returns whether the other end still exists.
     pub fn issue<P: Piece<Issued = I>>(&self, piece: P, client: &Client, permit: Permit) -> bool {
         self.0.send(Sent::Piece(Issued { piece: piece.issue(client), permit: Some(permit) })).is_ok()
     }
@@ -310,7 +313,7 @@ impl<J: Join> Collect for Collector<J> {
                 self.join.finish();
             }
             Err(RecvTimeoutError::Timeout) => return Ok(false),
-            // Whoever reads says when it ends, unless it panicked.
+            // The reading end announces its end, unless it panicked.
             Err(RecvTimeoutError::Disconnected) => {
                 let block = self.join.summary().blocks + 1;
                 return Err(Error::Internal { block, reason: "the manager stopped".into() });

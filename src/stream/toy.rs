@@ -1,4 +1,4 @@
-//! A format that only tests have. It shows what one takes: this file, its name among the modules of `stream`, a variant
+//! A format for tests only. It shows what a format takes: this file, its name among the modules of `stream`, a variant
 //! of [`Format`], and in `formats` a row and an [`Encoding`].
 //!
 //! ```text
@@ -47,7 +47,7 @@ fn text_len(header: &[u8]) -> usize {
     u32::from_le_bytes(std::array::from_fn(|i| header[4 + i])) as usize
 }
 
-/// Keeps the text until all of it is there.
+/// Collects the text until all of it has come.
 #[derive(Default)]
 struct Encoder {
     text: Vec<u8>,
@@ -83,7 +83,7 @@ impl Join for Encoder {
     }
 }
 
-/// Keeps a stream until all of it is there.
+/// Collects a stream until all of it has come.
 struct Decoder {
     extent: Extent,
     bytes: Vec<u8>,
@@ -198,7 +198,7 @@ mod tests {
             let all = [&other[..], &toy(b"toy "), &toy(b"toys "), &other].concat();
             assert_eq!(read(&all).unwrap(), b"other toy toys other ");
             assert_eq!(read(&all[all.len() - other.len() - 13..]).unwrap(), b"toys other ");
-            // Two bytes of the magic are a stream that was cut, one is garbage.
+            // Two bytes of the magic count as a stream that was cut, one byte as garbage.
             assert_eq!(read(&[&other[..], b"\xf7"].concat()).unwrap(), b"other ");
             assert!(matches!(read(&[&other[..], b"\xf7T"].concat()), Err(Error::Truncated { .. })));
         }
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Outputs, and the formats of streams.
+    /// The outputs, and the formats of the streams.
     struct Both(Vec<Vec<u8>>, Vec<Format>);
 
     impl Outputs for Both {

@@ -1,5 +1,5 @@
-//! Coding with verification: every coded block is decoded by another station than the one that made it, before the
-//! joiner gets it ([`schedule::Checked`](crate::schedule::Checked) says how, and who is blamed for a wrong block).
+//! Coding with verification: a station other than its maker decodes every coded block before the joiner gets it
+//! ([`schedule::Checked`](crate::schedule::Checked) explains the steps, and which station is blamed for a wrong block).
 //!
 //! The joiner has one ticket for all steps. The permit of a block's piece lives until the block is written.
 
@@ -14,14 +14,14 @@ pub enum Verify {
     /// None.
     #[default]
     Off,
-    /// Those that an accelerator made, or sorted.
+    /// Those that an accelerator coded or sorted.
     Devices,
     /// All.
     All,
 }
 
 impl Verify {
-    /// The same as far as it concerns this pool.
+    /// The part of it that makes a difference for this pool.
     pub(super) fn with(self, pool: &Pool) -> Verify {
         if self == Verify::Devices && !pool.has_accelerators() { Verify::Off } else { self }
     }
@@ -35,14 +35,14 @@ impl Verify {
     }
 }
 
-/// Where a coded block arrives that the joiner may write.
+/// Receives a coded block that the joiner may write.
 pub(crate) enum CodedTicket<C> {
     Unchecked(Ticket<C>),
     Checked(Ticket<Result<Made<C>, Miscomputed<Mismatch>>>),
 }
 
 impl<C> CodedTicket<C> {
-    /// The block, if it is there; with `wait` it is waited for. Its number is for errors.
+    /// The block, if it has arrived; with `wait` it waits for it. The block's number is for errors.
     pub fn take(&self, wait: bool, block: u64) -> Result<Option<Made<C>>, Error> {
         let made = match self {
             CodedTicket::Unchecked(ticket) => {
@@ -61,7 +61,7 @@ impl<C> CodedTicket<C> {
     }
 }
 
-/// Has a block encoded by the first station that is free, and verified if `verify` wants it.
+/// Has the first free station encode a block, and has it verified if `verify` says so.
 pub(super) fn encode<T: Checked<Wrong = Mismatch>>(
     client: &Client,
     task: T,
