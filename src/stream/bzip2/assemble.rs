@@ -1,5 +1,5 @@
-//! Puts coded blocks together into a `.bz2` stream: header, blocks bit by bit behind each other, end with the combined
-//! CRC. Where a block is the first of another stream, that one follows.
+//! Assembles coded blocks into a `.bz2` stream: the header, the blocks bit by bit after each other, and the end with
+//! the combined CRC. A block that begins another stream is preceded by the end of the one before it and a new header.
 
 use super::split::IssuedBlock;
 use crate::bits::{BitWriter, append_bits};
@@ -22,7 +22,7 @@ pub(crate) struct Assembler {
     at: u64,
     /// Whether the open stream has a block.
     has_block: bool,
-    /// All pieces are there.
+    /// All pieces have come.
     ended: bool,
     /// The end of the stream is written.
     closed: bool,
@@ -62,7 +62,7 @@ impl Assembler {
         info
     }
 
-    /// All bytes that are whole; the bits after them stay.
+    /// Takes all whole bytes; the bits after them stay.
     fn whole_bytes(&mut self) -> Text {
         let bytes = self.bits.whole_bytes().to_vec();
         self.bits.forget_whole_bytes();

@@ -1,15 +1,14 @@
-//! Believes the chain: decides which of the speculative results are the blocks of the file, and what stands between
-//! them.
+//! The chain: decides which of the speculative results are the blocks of the file, and checks the bits between them.
 //!
 //! `scan` cut the input at everything that looks like a block's magic and the stations decoded each span on trust. The
 //! truth is a chain that starts at bit 0: after the stream header stands a block; where it ends stands the next block
-//! or the end of the stream; behind that, byte-aligned, perhaps another stream. A result counts only if its span begins
-//! exactly where the chain has arrived. All others (magics inside a block's data, even a whole valid block nested
-//! there) are dropped unseen.
+//! or the end of the stream; after that, byte-aligned, another stream may follow. A result counts only if its span
+//! begins exactly where the chain has arrived. All others (magics inside a block's data, even a whole valid block
+//! nested there) are dropped unseen.
 //!
 //! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded
-//! here with the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke
-//! it.
+//! here with the plain decoder from as many spans as it takes. This is slow and rare: only a file made to provoke it
+//! does so often.
 
 use super::span::{IssuedSpan, Span};
 use super::walk::{Walk, Walked};
@@ -26,28 +25,28 @@ use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
-/// What stands at the chain's position.
+/// What is expected at the chain's position.
 #[derive(Clone, Copy)]
 enum Expect {
     /// A stream header, or after the first stream: the end of the input, or garbage.
     Header,
     /// A block of a stream of this level, or the end of the stream.
     Block(Level),
-    /// A block of a stream of this level for which there is no span's result. It is decoded here once all of its bits
-    /// are there.
+    /// A block of a stream of this level without a usable span result. It is decoded here once all of its bits are
+    /// available.
     Redo(Level),
     /// Another format, or garbage.
     Other,
-    /// Nothing more.
+    /// The end of the output.
     End,
 }
 
 /// A block that is decoded here.
 struct Redo {
     walk: Walk,
-    /// Its bytes so far, from the one on in which its first bit lies.
+    /// Its bytes so far, beginning with the one that contains its first bit.
     bytes: Vec<u8>,
-    /// Bits of `bytes` up to the end of what is on hand.
+    /// Bits of `bytes` up to the end of the available data.
     end: u64,
     /// How many of the spans held are in `bytes`.
     spans: usize,
@@ -55,7 +54,7 @@ struct Redo {
 
 /// Joins decoded blocks.
 pub(crate) struct Chain {
-    /// The spans from the one on in which `bit` lies.
+    /// The spans from the one that contains `bit` on.
     held: VecDeque<Issued<IssuedSpan>>,
     /// Where the chain has arrived, in bits of the whole input.
     bit: u64,
@@ -101,7 +100,7 @@ impl Chain {
         }
     }
 
-    /// The block that is next, counted from 1.
+    /// The number of the next block, counted from 1.
     fn number(&self) -> u64 {
         self.summary.blocks + 1
     }
@@ -114,17 +113,17 @@ impl Chain {
         Error::Truncated { block: self.number(), bit_offset: self.held_end() }
     }
 
-    /// Where the spans on hand end.
+    /// The end of the available spans.
     fn held_end(&self) -> u64 {
         self.held.back().map_or(self.bit, |held| held.piece.span.end_bit())
     }
 
-    /// Bits on hand from the chain's position on.
+    /// Available bits from the chain's position on.
     fn on_hand(&self) -> u64 {
         self.held_end().saturating_sub(self.bit)
     }
 
-    /// The `n <= 64` bits at `offset` bits behind the chain's position; they must be on hand.
+    /// The `n <= 64` bits at `offset` bits after the chain's position; they must be available.
     fn peek(&self, offset: u64, n: u32) -> u64 {
         let mut at = self.bit + offset;
         let mut value = 0;
@@ -143,7 +142,7 @@ impl Chain {
         value
     }
 
-    /// Lets go of the spans that lie wholly before the chain's position.
+    /// Drops the spans that lie wholly before the chain's position.
     fn drop_passed(&mut self) {
         while let Some(held) = self.held.front() {
             if held.piece.span.end_bit() > self.bit {
@@ -153,12 +152,12 @@ impl Chain {
         }
     }
 
-    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small
-    /// the budget is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where
-    /// one of them turns out to be a true block, it is decoded again.
+    /// Asks for another piece. First the held spans give their permits back, so that the next piece can come however
+    /// small the budget is. Their results are dropped as well: thousands of blocks nested in one block's data must not
+    /// pile up. If one of them turns out to be a true block, it is decoded again.
     fn need(&mut self) -> Step {
-        // The last ones only: those before were here the last time. A flood of false magics would make all of them
-        // costly.
+        // Only the last spans still have permits: earlier ones gave them back the last time. Going through all of them
+        // would be costly in a flood of false magics.
         for held in self.held.iter_mut().rev().take_while(|held| held.permit.is_some()) {
             held.permit = None;
             held.piece.block = None;
@@ -196,12 +195,12 @@ impl Chain {
                 None => Ok(Some(Step::Pending)),
                 Some(Ok(Ok(block))) => self.believe(block, at, level).map(Some),
                 Some(Ok(Err(DecodeError::OutOfData))) => {
-                    // The span was cut by a false magic: the block goes on in the next.
+                    // A false magic cut the span: the block goes on in the next one.
                     self.expect = Expect::Redo(level);
                     Ok(None)
                 }
                 Some(Ok(Err(DecodeError::Damaged(_)))) => {
-                    // Nobody's word is taken for it that a file is damaged, but the reference decoder's.
+                    // Only the reference decoder may report that a file is damaged.
                     self.expect = Expect::Redo(level);
                     Ok(None)
                 }
@@ -209,7 +208,7 @@ impl Chain {
             };
         }
         let have = self.on_hand();
-        // As bzip2 does: byte by byte, so that a wrong byte is damage even if the input ends before the sixth.
+        // As bzip2 does: byte by byte, so that a wrong byte is damage even if the input ends before the sixth byte.
         let whole = (have.min(48) / 8 * 8) as u32;
         let begin = self.peek(0, whole);
         if ![BLOCK_MAGIC, END_MAGIC].iter().any(|magic| magic >> (48 - whole) == begin) {
@@ -236,7 +235,7 @@ impl Chain {
         Ok(None)
     }
 
-    /// The end of a stream, which is good, stands at the chain's position.
+    /// The chain's position is at the end of a stream, which is good.
     fn end_of_stream(&mut self, level: Level) -> Step {
         let StreamSummary { streams: number, combined_crc, .. } = self.summary;
         let bit_offset = self.bit;
@@ -247,7 +246,7 @@ impl Chain {
         Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
     }
 
-    /// Decodes the block at the chain's position once all of it is on hand.
+    /// Decodes the block at the chain's position once all of it is available.
     fn redo(&mut self, level: Level) -> Result<Option<Step>, Error> {
         let skew = self.bit % 8;
         let at = self.bit - skew;
@@ -281,7 +280,8 @@ impl Chain {
         }
     }
 
-    /// Takes a block as the next one of the file; `at` is where the data that it was decoded from begin in the input.
+    /// Accepts a block as the next one of the file; `at` is the position in the input of the data from which it was
+    /// decoded.
     fn believe(&mut self, block: DecodedBlock, at: u64, level: Level) -> Result<Step, Error> {
         if block.block_len > level.block_limit() {
             return Err(self.damaged(Damage::BlockTooLong));
@@ -344,7 +344,7 @@ impl Join for Chain {
         self.drop_passed();
         let span = self.held.pop_front()?.piece.span;
         let bytes = span.data[((self.bit - span.at) / 8) as usize..].to_vec();
-        // If the next span begins in the last byte of this one, that byte is done with.
+        // If the next span begins in the last byte of this one, that byte has been used.
         self.bit = span.at + span.data.len() as u64 * 8;
         Some(bytes)
     }

@@ -1,17 +1,17 @@
 //! Where a bzip2 stream may end.
 //!
-//! That is 80 to 87 bits after the first bit of its end magic (48 bits of magic, 32 bits of combined CRC, padding to a
-//! whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's data: random data
-//! contain them once in 2^48 bits.
+//! A stream ends 80 to 87 bits after the first bit of its end magic (48 bits of magic, 32 bits of combined CRC, padding
+//! to a whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's data: random
+//! data contain them once in 2^48 bits.
 
 use crate::bits::{BitSource, SliceBits};
 use crate::format::bzip2::END_MAGIC;
 use crate::stream::piece::StreamEndDetector;
 
-/// From the first byte of the magic to the byte behind the stream, at most: 87 bits.
+/// The most bytes from the first one of the magic to the one after the stream: 87 bits.
 const RECORD: usize = 11;
 
-/// The last bytes taken of a bzip2 stream: an end magic may have begun in them.
+/// The last bytes taken of a bzip2 stream, in which an end magic may have begun.
 #[derive(Default)]
 pub(super) struct Tail {
     bytes: [u8; RECORD],
@@ -31,7 +31,7 @@ impl StreamEndDetector for Tail {
         let mut end = None;
         while let Some(magic) = find_end_magic(seam, from) {
             from = magic + 1;
-            // Where the stream could have ended before, it did not.
+            // The stream did not end at earlier possible ends.
             if end_of(magic) > self.len {
                 end = Some(end_of(magic) - self.len);
                 break;

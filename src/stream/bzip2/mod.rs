@@ -1,7 +1,7 @@
-//! The flow of a `.bz2` stream. Compressing, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
-//! puts the coded blocks behind each other, bit by bit; `streams` begins new streams where they are asked for.
-//! Decompressing, `scan` (or `parallel_scan`) cuts the input at
-//! everything that looks like a block and `chain` believes what fits.
+//! The flow of a `.bz2` stream. To compress, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
+//! appends the coded blocks to each other, bit by bit; `streams` begins new streams if they are asked for. To
+//! decompress, `scan` (or `parallel_scan`) cuts the input at everything that looks like a block and `chain` accepts the
+//! results that fit.
 
 use super::piece::{Decoding, Ends, StreamEndDetector, connect};
 use crate::format::bzip2::Level;

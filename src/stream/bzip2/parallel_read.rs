@@ -1,12 +1,12 @@
 //! One file read by several threads, for stations that are faster than one reader.
 //!
-//! What one thread reads and cuts (3.5 GB/s on a Xeon, from memory) is hardly more than one H200 can code, and less
-//! than two; 2, 3, 4 and 6 threads do 7.1, 10.7, 13.4 and 20.7. Reading is easily shared,
-//! stretch by stretch. Cutting seems not to be, because where a block ends depends on where the one before it ended;
-//! but nearly all of that work is finding the runs, and a run is a run wherever blocks end. So the reader of a stretch
-//! lists its runs, and what is left to do one after the other is a walk along these lists.
+//! One thread reads and cuts 3.5 GB/s (on a Xeon, from memory), hardly more than one H200 can code, and less than two
+//! can; 2, 3, 4 and 6 threads reach 7.1, 10.7, 13.4 and 20.7 GB/s. Reading is easily shared, stretch by stretch.
+//! Cutting seems not to be, because where a block ends depends on where the one before it ended; but nearly all of that
+//! work is finding the runs, and a run is a run wherever blocks end. So the reader of a stretch lists its runs, and
+//! only a walk along these lists remains sequential.
 //!
-//! A block's text is not copied either: it is a part of a stretch, or of two, until a station puts it together.
+//! A block's text is not copied either: it stays a part of one or two stretches until a station assembles it.
 
 use super::readers::{Look, Readers, Stretch};
 use super::split::{Block, BlockOptions, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
@@ -24,15 +24,14 @@ struct Run {
     len: u32,
 }
 
-/// Where there are four or more equal bytes in a row in a stretch. The last run is listed whatever its length: it may
-/// go on.
+/// The runs of four or more equal bytes in a stretch. The last run is listed whatever its length, because it may go on.
 pub(crate) struct Runs {
     runs: Vec<Run>,
-    /// No run begins before it that is not listed.
+    /// All runs that begin before this position are listed.
     at: usize,
-    /// If the run that begins at `at` may go on: up to where it was seen. Otherwise 0. (Without this a stretch of zeros
-    /// would be searched from its beginning after each read: 1 GB of zeros, three readers on two cores: 1.09 s, now
-    /// 0.73.)
+    /// If the run that begins at `at` may go on: how far it has been seen. Otherwise 0. (Without this a stretch of
+    /// zeros would be searched from its beginning after each read: 1 GB of zeros took 1.09 s with three readers on two
+    /// cores, now 0.73 s.)
     open_to: usize,
 }
 
@@ -43,7 +42,7 @@ impl Look for Runs {
         Runs { runs: Vec::with_capacity(stretch / 64), at: 0, open_to: 0 }
     }
 
-    /// Lists the runs that are over in these first bytes of the stretch.
+    /// Lists the runs that end in these first bytes of the stretch.
     fn go_on(&mut self, bytes: &[u8]) {
         loop {
             let start = match self.open_to {
@@ -73,7 +72,7 @@ impl Look for Runs {
             let start = if self.open_to > 0 {
                 self.at
             } else {
-                // A run of fewer than four.
+                // The last run has fewer than four bytes.
                 let rest = &bytes[self.runs.last().map_or(0, |run| (run.start + run.len) as usize)..];
                 bytes.len() - rest.iter().rev().take_while(|byte| *byte == last).count()
             };
@@ -87,15 +86,15 @@ impl Look for Runs {
 struct Cutter {
     /// The run-length-coded size at which a block ends.
     limit: usize,
-    /// The stretches that the open block stands in, and where they begin.
+    /// The stretches that contain the open block, and where they begin.
     held: VecDeque<(u64, Arc<Vec<u8>>)>,
-    /// Where the open block's text begins that is not in `coded` yet.
+    /// The start of the open block's text that is not in `coded` yet.
     begin: u64,
-    /// Where the first token begins that is not counted in `size`.
+    /// The start of the first token that is not counted in `size`.
     token: u64,
     /// The coded size of the open block's whole tokens.
     size: usize,
-    /// How long the run is that begins at `token`, if it may go on in the next stretch; or 0.
+    /// The length of the run that begins at `token`, if it may go on in the next stretch; otherwise 0.
     open: u64,
     /// The beginning of the open block, if it is mostly runs.
     coded: Option<CodedText>,
@@ -123,7 +122,7 @@ impl Cutter {
         let mut runs = runs.into_iter().peekable();
         let mut from = 0;
         if self.open > 0 && bytes.first() == Some(&last) {
-            // A run of four or more is listed; a shorter one is seen at once.
+            // A run of four or more is listed; the end of a shorter one is near.
             let listed = runs.next_if(|run| run.start == 0).map(|run| run.len as usize);
             from = listed.unwrap_or_else(|| bytes.iter().take_while(|byte| **byte == last).count());
             self.open += from as u64;
@@ -146,7 +145,8 @@ impl Cutter {
     /// Takes tokens that are all shorter than 4.
     fn plain(&mut self, mut text: &[u8]) {
         while text.len() >= self.limit - self.size {
-            // All bytes up to here can be taken at once; then to the end of the token that the last of them stands in.
+            // All bytes up to here can be taken at once; then up to the end of the token that contains the last of
+            // them.
             let mut end = self.limit - self.size;
             while end < text.len() && text[end] == text[end - 1] {
                 end += 1;
@@ -202,7 +202,7 @@ impl Cutter {
         self.ready.push_back(text);
     }
 
-    /// Forgets the stretches before `begin`, but not the last one: its last byte may be asked for.
+    /// Drops the stretches before `begin`, except the last one, whose last byte may be asked for.
     fn drop_stretches(&mut self) {
         while let [(start, bytes), _, ..] = self.held.make_contiguous()
             && *start + bytes.len() as u64 <= self.begin
@@ -252,7 +252,7 @@ mod tests {
     use crate::read_at::ReadAt;
     use crate::shapes::{Rng, SHAPES};
 
-    /// A file that is read in two steps, as some file systems do.
+    /// A file whose reads return less than what is asked for, as on some file systems.
     struct Steps(Vec<u8>);
 
     impl ReadAt for Steps {
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// A run that goes on through many stretches is one, and is not kept.
+    /// A run through many stretches is one token sequence, and its text is not kept.
     #[test]
     fn long_runs_travel_coded() {
         let text = vec![0; 60_000_000];

@@ -1,4 +1,4 @@
-//! Threads that read one file, stretch by stretch, and look for something in what they read.
+//! Threads that read one file, stretch by stretch, and search what they read.
 
 use crate::read_at::ReadAt;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -6,23 +6,23 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
-/// How long a stretch is: blocks that stand in two must be put together.
+/// The length of a stretch. A block that lies in two stretches must be assembled.
 const STRETCH: usize = 4 << 20;
-/// How much of it is read at once: what fits in an L2 cache.
+/// How much of a stretch is read at once: as much as fits in an L2 cache.
 const READ: usize = 256 << 10;
 
-/// What is looked for in a stretch.
+/// A search in a stretch.
 pub(crate) trait Look: Send + 'static {
-    /// How many bytes behind the stretch it is shown, too, where the file has them.
+    /// How many bytes after the stretch it is shown as well, if the file has them.
     const BEHIND: usize;
 
-    /// For stretches of so many bytes.
+    /// A search in a stretch of `stretch` bytes.
     fn new(stretch: usize) -> Self;
 
-    /// Looks at the bytes that are there so far, while they are still in the cache.
+    /// Looks at the bytes read so far, while they are still in the cache.
     fn go_on(&mut self, bytes: &[u8]);
 
-    /// Looks at all of them: the stretch ends, and what is behind it, or the file.
+    /// Looks at all bytes: the stretch and the bytes after it have been read, or the file ends.
     fn finish(&mut self, bytes: &[u8]);
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Stretch<L> {
 pub(crate) struct Readers<L> {
     stretches: Vec<Receiver<io::Result<Stretch<L>>>>,
     next: usize,
-    /// How long a stretch is, unless the file ends in it.
+    /// The length of a stretch, unless the file ends in it.
     stretch: usize,
     ended: bool,
 }
@@ -49,7 +49,7 @@ impl<L: Look> Readers<L> {
 
     pub(super) fn with_stretch(file: &Arc<dyn ReadAt>, from: u64, count: usize, stretch: usize) -> io::Result<Self> {
         let start_one = |number: usize| {
-            // One waits while the next is read: so much is read ahead.
+            // One stretch waits while the next is read: that is how much is read ahead.
             let (sender, receiver) = bounded(1);
             let file = Arc::clone(file);
             let from = from + (number * stretch) as u64;
@@ -71,7 +71,7 @@ impl<L: Look> Readers<L> {
         let stretch = self.stretches[self.next].recv();
         self.next = (self.next + 1) % self.stretches.len();
         let stretch = stretch.unwrap_or_else(|_| Err(io::Error::other("a reader stopped")));
-        // A file ends where a stretch does not get full, even if somebody makes it longer right then.
+        // A stretch that is not full ends the file, even if the file grows at that moment.
         self.ended = stretch.as_ref().map_or(true, |stretch| stretch.bytes.len() < self.stretch);
         Some(stretch)
     }
@@ -96,7 +96,7 @@ fn read_stretches<L: Look>(
                 Ok(0) => break Ok(()),
                 Ok(n) => len += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                // The next stretch meets it.
+                // The next stretch will meet the error.
                 Err(_) if len >= stretch => break Ok(()),
                 Err(e) => break Err(e),
             }
@@ -122,7 +122,7 @@ fn read_stretches<L: Look>(
 mod tests {
     use super::*;
 
-    /// Notes how much it was shown.
+    /// Records how much it was shown.
     struct Shown(usize);
 
     impl Look for Shown {
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Every byte is in one stretch; each is shown with what is behind it.
+    /// Every byte is in one stretch; each stretch is shown with the bytes after it.
     #[test]
     fn stretches_lie_end_to_end() {
         let text: Vec<u8> = (0..1000u32).map(|i| i as u8).collect();
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// An error comes in its place: what was read before it is there.
+    /// An error is reported at its place, after the bytes read before it.
     #[test]
     fn an_error_in_the_middle() {
         struct Fails;

@@ -1,9 +1,9 @@
 //! Cuts compressed input into spans, each beginning at what looks like a block, so that blocks can be decoded before
-//! anybody knows that they are blocks.
+//! they are known to be blocks.
 //!
 //! A block begins with a 48-bit magic at any bit offset, and the same 48 bits may stand anywhere inside a block's data.
 //! So a span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span
-//! begins. Here nothing is decided; a magic that was missed or invented costs time, never a byte.
+//! begins. The scanner decides nothing; a magic that was missed or invented costs time, but changes no byte.
 
 use super::end::find_end_magic;
 use super::parallel_scan::{Open, Shared};
@@ -25,32 +25,32 @@ pub(crate) struct Scanner {
     /// The input from the open span's first byte on (after `base`), then unused room.
     buf: Vec<u8>,
     len: usize,
-    /// Where in `buf` the open span's first byte is.
+    /// The position of the open span's first byte in `buf`.
     base: usize,
-    /// Where `buf` begins in the whole input, in bytes.
+    /// The position of `buf` in the whole input, in bytes.
     at: u64,
     /// The open span's first bit, in `buf`.
     first: u64,
-    /// No magic begins before this bit of `buf`, but perhaps the open span's own.
+    /// No magic begins before this bit of `buf`, except possibly the open span's own.
     searched: u64,
     /// Whether the open span begins with a magic.
     coded: bool,
     chunk: usize,
     ended: bool,
-    /// Everything is to be handed on.
+    /// Everything must be handed on.
     flushing: bool,
-    /// The input pauses: what is certainly complete is to be handed on.
+    /// The input pauses: everything that is certainly complete must be handed on.
     paused: bool,
-    /// No magic that ends a stream begins in the open span before this bit of `buf`.
+    /// No end magic of a stream begins in the open span before this bit of `buf`.
     ends_searched: u64,
     /// The last bytes that were handed on.
     before: [u8; 4],
-    /// Once several threads read the rest.
+    /// Set once several threads read the rest.
     shared: Option<Shared>,
 }
 
 impl Scanner {
-    /// A scanner that reads as much at once as is quickest.
+    /// A scanner with the fastest read size.
     pub fn new() -> Self {
         Self::with_chunk(CHUNK)
     }
@@ -93,7 +93,7 @@ impl Scanner {
         span
     }
 
-    /// Hands over to what reads the rest of the input from the open span on. Returns whether that could be had.
+    /// Hands the input from the open span on over to several readers. Returns whether these could be started.
     pub(super) fn share_reading_with(&mut self, start: impl FnOnce(Open) -> io::Result<Shared>) -> bool {
         let byte = self.at + self.base as u64;
         self.shared = start(Open { byte, bit: self.at * 8 + self.first, coded: self.coded }).ok();
@@ -103,15 +103,15 @@ impl Scanner {
         self.shared.is_some()
     }
 
-    /// The next magic that may begin a block; `None` if there is none or if it cannot be told yet. With `whole`, a
-    /// block that is as short as its header is there.
+    /// The next magic that may begin a block; `None` if there is none or if it cannot be decided yet. With `whole`, a
+    /// block whose header alone has come counts too.
     fn next_magic(&mut self, whole: bool) -> Option<u64> {
         next_magic(&self.buf[..self.len], &mut self.searched, whole)
     }
 }
 
 impl Scanner {
-    /// Where the first end of a stream in the open span begins, if it is there. It may be a part of the block's data:
+    /// The start of the first end of a stream in the open span, if there is one. It may be a part of the block's data:
     /// then the joiner decodes that block itself.
     fn next_end(&mut self) -> Option<u64> {
         let have = self.len as u64 * 8;
@@ -120,8 +120,8 @@ impl Scanner {
         found.filter(|bit| bit + END_BITS <= have)
     }
 
-    /// Whether the open span, which does not begin with a block, ends in the middle of the first magic of a stream. It
-    /// stays together: of a magic that is cut nobody sees that a block begins.
+    /// Whether the open span, which does not begin with a block, ends in the middle of the first magic of a stream.
+    /// Such a span is not cut: in a magic that is cut, no block would be recognised.
     fn ends_in_magic(&self) -> bool {
         let magic = &BLOCK_MAGIC.to_be_bytes()[2..];
         let last = &self.buf[self.len.saturating_sub(9).max(self.base)..self.len];
@@ -134,8 +134,8 @@ impl Scanner {
     }
 }
 
-/// Where the end of a stream begins, if the data end with one. There may come more, but perhaps not soon: then nobody
-/// shall wait for the block before it.
+/// The start of the end of a stream, if the data end with one. More may come, but perhaps not soon, and the block
+/// before the end must not wait for it.
 fn end_record(data: &[u8]) -> Option<u64> {
     // Magic, CRC, and up to 7 bits of padding.
     let have = data.len() as u64 * 8;
@@ -152,7 +152,7 @@ impl Cut for Scanner {
 
     fn room(&mut self) -> &mut [u8] {
         if self.base > 0 {
-            // Only what the open span has so far: at most MAX_SPAN, mostly less than a chunk.
+            // Only the open span so far is copied: at most MAX_SPAN, mostly less than a chunk.
             self.buf.copy_within(self.base..self.len, 0);
             let skip = self.base as u64;
             self.len -= self.base;
@@ -162,8 +162,8 @@ impl Cut for Scanner {
             self.searched -= skip * 8;
             self.ends_searched = self.ends_searched.saturating_sub(skip * 8);
         }
-        // No more than is there already, so that a small file does not pay for a large one; and what is left will
-        // mostly do: after a small file there is only its end to be read.
+        // Not more than has come already, so that a small file does not pay for a large one. The room left is mostly
+        // enough: after a small file only its end remains to be read.
         let want = self.chunk.min(self.len.max(FIRST_CHUNK));
         if self.buf.len() < self.len + want.div_ceil(2) {
             self.buf.resize(self.len + want, 0);
@@ -174,7 +174,7 @@ impl Cut for Scanner {
 
     fn filled(&mut self, n: usize) {
         self.len += n;
-        // The end of a stream may be the end of a read that fills its room, too.
+        // A read that fills its room may also end with the end of the stream.
         self.paused = end_record(&self.buf[..self.len]).is_some_and(|bit| bit > self.first);
     }
 
@@ -182,7 +182,7 @@ impl Cut for Scanner {
         self.paused = true;
     }
 
-    /// A block of which not even the header is there has only just begun.
+    /// A block without even a whole header has only just begun.
     fn rests(&self) -> bool {
         self.paused && (!self.coded || self.len as u64 * 8 - self.first < HEADER_BITS)
     }
@@ -244,7 +244,7 @@ impl Cut for Scanner {
 pub(super) mod tests {
     use super::*;
 
-    /// Begin, end, and whether it begins with a magic. Checks that the bits are those of the input.
+    /// The span's begin and end, and whether it begins with a magic. Checks that its bits are those of the input.
     pub fn seen(span: &Span, input: &[u8]) -> (u64, u64, bool) {
         for bit in span.start_bit()..span.end_bit() {
             let of = |bytes: &[u8], bit: u64| bytes[(bit / 8) as usize] >> (7 - bit % 8) & 1;
@@ -276,7 +276,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Spans lie end to end over the whole input, whatever is read at once, and begin exactly at the blocks.
+    /// Spans lie end to end over the whole input, for every read size, and begin exactly at the blocks.
     #[test]
     fn spans_tile_the_input() {
         let text: Vec<u8> = (0..250_000u32).map(|i| (i.wrapping_mul(2654435761) >> 25) as u8).collect();
@@ -285,7 +285,7 @@ pub(super) mod tests {
         assert_eq!(expected.iter().filter(|span| span.2).count(), 3);
         assert_eq!(expected[0], (0, 32, false));
         assert_eq!(expected[1].0, 32);
-        // The end of the stream may be the end of the input, and then the last block is wanted.
+        // The end of the stream may be the end of the input: then the last block must be handed on.
         let end = expected.last().unwrap();
         assert!(!end.2 && end.1 == coded.len() as u64 * 8 && (80..88).contains(&(end.1 - end.0)));
         assert!(expected.windows(2).all(|pair| pair[0].1 == pair[1].0));
@@ -294,7 +294,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Input without any magic is handed on in pieces, not kept.
+    /// Input without any magic is handed on in pieces, not collected.
     #[test]
     fn long_spans_are_cut() {
         let input = vec![0x55; 3 * MAX_SPAN];

@@ -1,4 +1,4 @@
-//! A span: a stretch of compressed input that begins with what looks like a block, and how such beginnings are found.
+//! A span: a stretch of compressed input that begins with bits that look like a block, and the search for such bits.
 
 use super::tasks::{DECODE, DecodeBlock};
 use crate::Client;
@@ -12,33 +12,33 @@ use std::sync::Arc;
 /// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:
 /// 18,002 groups of 50 codes of 20 bits are 2.25 MB.
 pub(super) const MAX_SPAN: usize = 4 << 20;
-/// What a decoded block may take in memory (`Text::Plain` is never longer), so what a job is charged beside its span.
+/// The memory that a decoded block may take (`Text::Plain` is never longer), charged to a job in addition to its span.
 const MAX_TEXT: u64 = crate::block::MAX_PLAIN_TEXT as u64;
-/// Behind a magic, this many bits tell whether bzip2 could accept the block at all.
+/// The number of bits, magic included, that tell whether bzip2 could accept the block at all.
 pub(super) const HEADER_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256 + 3 + 15;
 
 /// A stretch of compressed input, bits `first .. end` of `data`. Neighbours may share a byte.
 #[derive(Clone)]
 pub(crate) struct Span {
     pub data: Arc<Vec<u8>>,
-    /// Where in the whole input `data` begins, in bits.
+    /// The position of `data` in the whole input, in bits.
     pub at: u64,
     /// The first bit of `data` that belongs to the span: 0 to 7.
     pub first: u64,
     /// The bit of `data` after the span's last.
     pub end: u64,
-    /// Whether it begins with what looks like a block.
+    /// Whether it begins with bits that look like a block.
     pub coded: bool,
 }
 
-/// A span on its way, and what the block at its beginning decodes to, if it begins with one.
+/// A span that has been issued, and the result of decoding the block at its beginning, if it begins with one.
 pub(crate) struct IssuedSpan {
     pub span: Span,
     pub block: Option<Ticket<Result<DecodedBlock, DecodeError>>>,
 }
 
 impl Span {
-    /// Where the span begins in the whole input, in bits.
+    /// The start of the span in the whole input, in bits.
     pub fn start_bit(&self) -> u64 {
         self.at + self.first
     }
@@ -66,13 +66,13 @@ impl Piece for Span {
     }
 }
 
-/// The next magic that may begin a block, from bit `searched` on, which then is behind what was searched; `None` if
-/// there is none or if it cannot be told yet. With `whole`, nothing is behind the data.
+/// The next magic that may begin a block, from bit `searched` on, which is then moved past the searched bits; `None` if
+/// there is none or if it cannot be decided yet. With `whole`, the data end the input.
 pub(super) fn next_magic(data: &[u8], searched: &mut u64, whole: bool) -> Option<u64> {
     let have = data.len() as u64 * 8;
     loop {
         let Some(bit) = find_magic::find(data, *searched) else {
-            // A magic that is not wholly there yet may begin in the last 47 bits.
+            // An incomplete magic may begin in the last 47 bits.
             *searched = (*searched).max(have.saturating_sub(47));
             return None;
         };

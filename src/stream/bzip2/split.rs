@@ -1,12 +1,12 @@
 //! Cuts text into blocks exactly where bzip2 1.0.8 (the program) cuts it.
 //!
 //! The rule is on run-length tokens: a token is a maximal run of one byte, cut at 255; it adds `min(len, 4)` bytes to
-//! the block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches
-//! 100,000 x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so
-//! finding the end of a block is a search for runs of 4.
+//! the block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches 100,000
+//! x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so finding the
+//! end of a block is a search for runs of 4.
 //!
-//! A block is handed on as plain text, which a station then run-length-codes and checksums. Only where the text is much
-//! longer than the block (46 MB of zeros make one block) is it coded here, piece by piece, to keep memory bounded.
+//! A block is handed on as plain text, which a station then run-length-codes and checksums. Only a text that is much
+//! longer than its block (46 MB of zeros make one block) is coded here, piece by piece, to keep memory bounded.
 
 use super::tasks::{ENCODE, EncodeBlock};
 use crate::Client;
@@ -20,7 +20,7 @@ use crate::stream::verify::{CodedTicket, Verify, encode};
 use std::collections::VecDeque;
 
 pub(crate) use crate::block::MAX_PLAIN_TEXT;
-/// The least room offered for reading, so that the end of a block is not read in crumbs.
+/// The smallest room offered for reading, so that the end of a block is not read in tiny pieces.
 const MIN_ROOM: usize = 64 << 10;
 pub(crate) use crate::format::bzip2::MAX_RUN as MAX_TOKEN;
 
@@ -32,7 +32,7 @@ pub(crate) struct Splitter {
     text: Vec<u8>,
     /// How much of `text` is filled.
     len: usize,
-    /// Where in `text` the first token begins that is not counted in `size`.
+    /// The position in `text` of the first token that is not counted in `size`.
     token: usize,
     /// The coded size of the open block's whole tokens.
     size: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Splitter {
     options: BlockOptions,
 }
 
-/// What is done with the blocks besides.
+/// Options for the treatment of blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BlockOptions {
     /// Whether line ends are counted.
@@ -85,8 +85,8 @@ impl Splitter {
         Splitter { limit, text, len: 0, token: 0, size: 0, coded: None, ready, options: BlockOptions::default() }
     }
 
-    /// How many bytes of the input so far belong to the open block, unless it is so long that it is kept
-    /// run-length-coded. Blocks end between tokens, so somebody else can cut the input from where it begins.
+    /// How many bytes of the input so far belong to the open block, or `None` if it is so long that it is kept
+    /// run-length-coded. Blocks end between tokens, so another cutter can continue from the start of the open block.
     pub fn open_len(&self) -> Option<usize> {
         self.coded.is_none().then_some(self.len)
     }
@@ -96,8 +96,8 @@ impl Splitter {
         loop {
             let text = &self.text[..self.len];
             let run = run_length::find_run(text, self.token);
-            // Tokens before `run` are shorter than 4. Without a run the last of them may still grow: it begins up to 3
-            // bytes before the end, at a byte that differs from the one before.
+            // Tokens before `run` are shorter than 4. Without a run the last token may still grow: it begins up to 3
+            // bytes before the end, at a byte that differs from the one before it.
             let found = run.is_some();
             let mut short_end = run.unwrap_or(self.len);
             if !found && !ended {
@@ -135,10 +135,10 @@ impl Splitter {
         }
     }
 
-    /// Where the block ends, if all tokens in `token..end` are shorter than 4 and the block is full among them.
+    /// The end of the block, if all tokens in `token..end` are shorter than 4 and the block is full among them.
     fn block_end(&self, end: usize) -> usize {
         let text = &self.text[..end];
-        // All bytes up to here can be taken at once; then to the end of the token that the last of them stands in.
+        // All bytes up to here can be taken at once; then up to the end of the token that contains the last of them.
         let mut at = self.token + (self.limit - self.size);
         while at < end && text[at] == text[at - 1] {
             at += 1;
@@ -180,12 +180,12 @@ impl Cut for Splitter {
     type Piece = Block;
 
     fn room(&mut self) -> &mut [u8] {
-        // Reading no more than the block still takes leaves little to be carried over to the next; reading no more than
-        // is there already keeps small files from paying for a large block.
+        // Reading no more than the block still takes leaves little to carry over to the next; reading no more than has
+        // come already keeps small files from paying for a large block.
         let rest = self.limit.saturating_sub(self.size + (self.len - self.token));
         let want = rest.min(self.len).max(MIN_ROOM);
         if self.text.len() < self.len + want {
-            // Exactly: for the last bytes of a block, `resize` alone would double 966 kB.
+            // An exact size: for the last bytes of a block, `resize` alone would double 966 kB.
             self.text.reserve_exact(self.len + want - self.text.len());
             self.text.resize(self.len + want, 0);
         }
@@ -220,11 +220,11 @@ pub(crate) struct Block {
     /// The run-length-coded size at which blocks end.
     pub limit: usize,
     pub options: BlockOptions,
-    /// Whether it is the first of a stream. (The first of all need not say so.)
+    /// Whether it is the first of a stream. (The very first block need not say so.)
     pub begins_stream: bool,
 }
 
-/// A block on its way.
+/// A block that has been issued.
 pub(crate) struct IssuedBlock {
     pub ticket: CodedTicket<CodedBlock>,
     /// Line ends in its text, if they were to be counted.
@@ -241,7 +241,7 @@ impl Piece for Block {
             Text::Parts(_) | Text::Compact(_) => self.text.len(),
             Text::RunLength { coded, .. } => coded.capacity() as u64,
         };
-        // The coded block is a little longer than the run-length-coded text at the very worst.
+        // In the worst case the coded block is a little longer than the run-length-coded text.
         alive + self.text.len().min(self.limit as u64) + 4096
     }
 
@@ -258,8 +258,8 @@ impl Piece for Block {
 pub(crate) mod tests {
     use super::*;
 
-    /// bzip2's own way, byte by byte: a pending run that is added to the block when it can grow no more, and a block
-    /// that ends before the next byte is taken if it is full. Gives the text lengths of the blocks.
+    /// bzip2's own way, byte by byte: a pending run is added to the block when it can grow no more, and a full block
+    /// ends before the next byte is taken. Returns the text lengths of the blocks.
     fn naive(text: &[u8], limit: usize) -> Vec<usize> {
         let (mut blocks, mut size, mut begin) = (Vec::new(), 0, 0);
         let mut run: Option<(u8, usize)> = None;
@@ -273,7 +273,7 @@ pub(crate) mod tests {
                 }
             }
             if size >= limit {
-                // The byte just taken is the new pending run; it opens the next block.
+                // The byte just taken is the new pending run; it begins the next block.
                 blocks.push(at - begin);
                 (begin, size) = (at, 0);
             }
@@ -310,7 +310,7 @@ pub(crate) mod tests {
         check_blocks(text, limit, &split(text, limit, chunk));
     }
 
-    /// Compares blocks with those that bzip2 would cut `text` into.
+    /// Compares blocks with those that bzip2 would cut from `text`.
     pub fn check_blocks(text: &[u8], limit: usize, blocks: &[Text]) {
         let lens: Vec<usize> = blocks.iter().map(|block| block.len() as usize).collect();
         assert_eq!(lens, naive(text, limit), "{} bytes, limit {limit}", text.len());
@@ -329,7 +329,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Runs of every length at every distance from the end of the block, read in every way.
+    /// Runs of every length at every distance from the end of the block, with every read size.
     #[test]
     fn blocks_end_where_bzip2_ends_them() {
         runs_around_block_ends(&mut |text, limit| [1, 3, 1 << 20].iter().for_each(|&chunk| check(text, limit, chunk)));
@@ -367,7 +367,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// 46 MB of zeros are one block, and stay small.
+    /// 46 MB of zeros are one block, and take little memory.
     #[test]
     fn long_runs_travel_coded() {
         let text = vec![0; 60_000_000];

@@ -1,13 +1,13 @@
-//! Cuts text into streams, and these into blocks: for readers that take many streams at once, or one alone.
+//! Cuts text into streams, and these into blocks, for readers that take many streams at once or a single one.
 //!
-//! Each stream is what bzip2 makes of its text. Blocks of all streams go on the one queue, so it does not matter to the
-//! stations how short the streams are.
+//! Each stream has the bytes that bzip2 writes for its text. Blocks of all streams go on one queue, so the stations
+//! stay busy however short the streams are.
 
 use super::split::{Block, Splitter};
 use crate::stream::piece::Cut;
 use std::collections::VecDeque;
 
-/// How long the streams are where a text becomes several, one after the other.
+/// The lengths of the streams if a text becomes several, one after another.
 ///
 /// ```
 /// use hybz::{Settings, Streams, index::Index};
@@ -23,30 +23,30 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Each has so many bytes of text, but the last may have fewer. Nothing if that is 0.
+    /// Each stream has `size` bytes of text, but the last may have fewer. `None` if `size` is 0.
     pub fn try_new(size: u64) -> Option<Streams> {
         (size > 0).then_some(Streams { size, lines: false })
     }
 
-    /// Whether a stream goes on to the next line end (byte 0x0a), so that it has whole lines. However long a line is,
-    /// it stays whole.
+    /// Whether a stream goes on to the next line end (byte 0x0a), so that it has whole lines. A line is never split,
+    /// however long it is.
     pub fn split_lines(self, lines: bool) -> Streams {
         Streams { lines, ..self }
     }
 
-    /// The bytes of text that each stream has, at least.
+    /// The minimum number of bytes of text in each stream.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// How much of the text belongs to a stream before its end is looked for. (It may end with a line that ends with
+    /// How much of the text belongs to a stream before its end is searched for. (It may end with a line that ends with
     /// the last byte of its size.)
     fn before_end(&self) -> u64 {
         if self.lines { self.size - 1 } else { self.size }
     }
 }
 
-/// How much is read at once where a line end is looked for: what comes behind it is copied.
+/// How much is read at once while a line end is searched for: the bytes after the line end are copied.
 const AHEAD: usize = 64 << 10;
 
 /// Cuts text into streams and blocks.
@@ -55,7 +55,7 @@ pub(super) struct StreamSplitter {
     streams: Streams,
     /// How much of the text certainly belongs to the open stream; 0: up to the next line end.
     left: u64,
-    /// Text in which a line end is looked for.
+    /// Text in which a line end is searched for.
     ahead: Vec<u8>,
     /// Whether the next block is the first of a stream.
     begins: bool,
@@ -68,7 +68,7 @@ impl StreamSplitter {
         StreamSplitter { splitter, streams, left: streams.before_end(), ahead, begins: true, ready }
     }
 
-    /// Takes text that belongs to the open stream, and perhaps to others behind it.
+    /// Takes text that belongs to the open stream, and perhaps to later ones.
     fn take(&mut self, mut text: &[u8]) {
         while !text.is_empty() {
             let ends_line = self.left == 0;
@@ -96,7 +96,7 @@ impl StreamSplitter {
         self.left = self.streams.before_end();
     }
 
-    /// Takes the blocks that are complete.
+    /// Collects the complete blocks.
     fn collect(&mut self) {
         while let Some(block) = self.splitter.next_piece() {
             self.ready.push_back(Block { begins_stream: std::mem::take(&mut self.begins), ..block });
@@ -172,7 +172,7 @@ mod tests {
         lengths
     }
 
-    /// The lengths of the blocks of each stream, of a text that is read in such pieces.
+    /// The lengths of the blocks of each stream, for a text that is read in pieces of `chunk` bytes.
     fn cut(text: &[u8], streams: Streams, chunk: usize) -> Vec<Vec<usize>> {
         let splitter = Splitter::new(Level::FASTEST, BlockOptions::default());
         let (mut splitter, mut found) = (StreamSplitter::new(splitter, streams), Vec::<Vec<usize>>::new());
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Streams that end with a block, one byte before it and one behind it.
+    /// Streams that end exactly with a block, one byte before its end and one byte after it.
     #[test]
     fn streams_that_end_where_blocks_do() {
         let text = (shape("period_5").make)(300_000);
@@ -228,7 +228,7 @@ mod tests {
         assert!(cut(b"", Streams::try_new(1).unwrap(), 1).is_empty());
     }
 
-    /// Whoever flushes ends a block, and no stream.
+    /// A flush ends a block, but no stream.
     #[test]
     fn flushed_blocks() {
         let settings = Settings::new().streams(Streams::try_new(100).unwrap());
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!((index.streams(), index.blocks(), index.text_len()), (3, 25, 250));
     }
 
-    /// Each stream is what its text is compressed to alone, and the index has them all.
+    /// Each stream equals its text compressed alone, and the index lists them all.
     #[test]
     fn each_stream_is_what_its_text_gives() {
         let mut rng = Rng(8);

@@ -14,17 +14,17 @@ use std::sync::Arc;
 
 /// Blocks to be encoded.
 ///
-/// A core is done with one in 50 ms, whatever text it stands for (46 MB of zeros, say): so high a rate says that no
-/// accelerator need be started before the first one has been measured.
+/// A core needs at most 50 ms for one, however long its text is (46 MB of zeros, say). The high rate says that no
+/// accelerator need be started before the first block has been measured.
 pub const ENCODE: Class = Class::new("encode .bz2", 1e9);
-/// Blocks to be decoded. Their rate is as high for the same reason.
+/// Blocks to be decoded. Their rate is high for the same reason.
 pub const DECODE: Class = Class::new("decode .bz2", 1e9);
 
 /// Encode a block from its text.
 #[derive(Clone, Debug)]
 pub struct EncodeBlock(pub Text);
 
-/// This core's encoder. The cores of a pool share what they learn about periodic blocks.
+/// This core's encoder. The cores of a pool share their knowledge of periodic blocks.
 fn encoder(core: &mut Core) -> &mut Encoder {
     core.state_with(|core| Encoder::with_memo(core.shared()))
 }
@@ -49,7 +49,7 @@ impl Checked for EncodeBlock {
     fn check(&self, block: &mut CodedBlock, core: &mut Core) -> Result<(), Mismatch> {
         match core.state::<Decoder>().verify(block, &self.0)? {
             Proof::Whole => Ok(()),
-            // Only bzip2's sort says which of several origins is bzip2's.
+            // Only bzip2's sort can tell which of several origins bzip2 chooses.
             Proof::ButOrigin if encoder(core).encode(&self.0) == *block => Ok(()),
             Proof::ButOrigin => Err(Mismatch::Part("origin")),
         }
@@ -73,10 +73,10 @@ pub struct SortedBlock {
     pub text_len: u64,
 }
 
-/// How far a block has been sorted.
+/// The result of sorting a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// All the way: the last column.
+    /// Sorted completely: the last column.
     Column(Vec<u8>),
     /// Two lists of rotations, to be merged.
     Thirds(Thirds),
@@ -110,30 +110,30 @@ impl Task for SortedBlock {
     }
 }
 
-/// Decode the block whose magic begins at bit `start` of `data`, which may hold more than the block, or too little.
+/// Decode the block whose magic begins at bit `start` of `data`, which may hold more than the block, or less.
 #[derive(Clone, Debug)]
 pub struct DecodeBlock {
     /// Compressed bytes.
     pub data: Arc<Vec<u8>>,
-    /// Where in them the block's magic begins, in bits.
+    /// The position of the block's magic in `data`, in bits.
     pub start: u64,
     /// The first bit that does not belong to these data (the last byte may be shared with the next span).
     pub end: u64,
 }
 
 impl DecodeBlock {
-    /// How much work it is: bytes of input.
+    /// The amount of work: bytes of input.
     pub fn bytes(&self) -> u64 {
         self.data.len() as u64
     }
 }
 
 impl Task for DecodeBlock {
-    /// The block with its CRC right, or what the reference decoder says is wrong with it: an output, not a failure.
+    /// The block with its CRC checked, or the damage that the reference decoder found: an output, not a failure.
     type Output = Result<DecodedBlock, DecodeError>;
 
     fn run(&self, core: &mut Core) -> Self::Output {
-        // The level is not known yet; the joiner compares the block's length with it.
+        // The level is unknown here; the joiner compares the block's length with it.
         let limit = Level::BEST.block_limit();
         core.state::<Decoder>().decode(&self.data, self.start, self.end, limit)
     }

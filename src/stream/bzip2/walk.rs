@@ -3,7 +3,7 @@
 //! A block does not state its length: its end is known only once all of its Huffman codes have been read. [`Walk`]
 //! reads them without decoding the block, and resumes where it was when more bits are there, so the work is linear
 //! however small the pieces are. It accepts what the reference decoder (`codec::reference`) accepts, as far as that can
-//! be told without the meaning of the symbols; that decoder then says what the block holds, or what is wrong with it.
+//! be decided without the meaning of the symbols; that decoder then decodes the block, or reports the damage.
 
 use crate::bits::{BitSource, SliceBits};
 use crate::codec::header::read;
@@ -14,7 +14,7 @@ use crate::format::bzip2::{BLOCK_MAGIC, GROUP, MAX_SELECTORS, MAX_SYMBOLS, MAX_T
 /// What is known of a block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walked {
-    /// The block goes on after the bits that are there.
+    /// The block goes on after the available bits.
     More,
     /// It ends inside them.
     End,
@@ -27,19 +27,19 @@ pub(crate) enum Walked {
 enum Item {
     /// Everything from the magic to the number of selectors.
     Fields,
-    /// One of so many selectors.
+    /// One of the selectors, with this many left.
     Selector(usize),
     /// The first code length of this table.
     FirstLength(usize),
     /// The next delta of the code length of this symbol of this table; the last number is the length so far.
     Length(usize, usize, u32),
-    /// One code of this group; so many are left in it.
+    /// One code of this group, with this many left in it.
     Code(usize, usize),
     /// Nothing: the last code was the end of the block.
     Nothing,
 }
 
-/// A block whose bits are being followed.
+/// The state of following a block's bits.
 pub(crate) struct Walk {
     /// The next bit that is read.
     bit: u64,
@@ -68,7 +68,7 @@ impl Walk {
         }
     }
 
-    /// Goes on through `data` up to bit `end`. Every call brings the same data, and perhaps more behind them.
+    /// Goes on through `data` up to bit `end`. Every call passes the same data, and perhaps more after them.
     pub fn advance(&mut self, data: &[u8], end: u64) -> Walked {
         let mut bits = SliceBits::new(data, self.bit, end);
         loop {
@@ -78,14 +78,14 @@ impl Walk {
                     self.item = item;
                     self.bit = bits.position();
                 }
-                // What there was of this item is read again when there is more.
+                // The item is read again when more data come.
                 Err(DecodeError::OutOfData) => return Walked::More,
                 Err(DecodeError::Damaged(_)) => return Walked::Damaged,
             }
         }
     }
 
-    /// Reads one item and says which is next. Changes nothing if the data end in it.
+    /// Reads one item and returns the next one. Changes nothing if the data end in it.
     fn next(&mut self, bits: &mut SliceBits<'_>) -> Result<Item, DecodeError> {
         Ok(match self.item {
             Item::Fields => self.fields(bits)?,
@@ -120,7 +120,7 @@ impl Walk {
         if magic != BLOCK_MAGIC {
             return Err(Damage::Magic.into());
         }
-        // CRC, randomised, origin: whether these are right is not for the walk to say.
+        // CRC, randomised, origin: the walk does not check these.
         read(bits, 32)?;
         read(bits, 25)?;
         let mut used = 0;
@@ -187,7 +187,7 @@ mod tests {
     use crate::shapes::{Rng, shape};
     use crate::{Level, Settings};
 
-    /// The block of a small stream: behind its header of 32 bits.
+    /// The block of a small stream, without the stream's header of 32 bits.
     fn block(text: &[u8]) -> Vec<u8> {
         crate::compress(text, &Settings::new().level(Level::FASTEST)).unwrap()[4..].to_vec()
     }
@@ -197,7 +197,7 @@ mod tests {
         (walk.advance(data, end), walk.bit)
     }
 
-    /// Where the reference decoder ends a block, or why it does not.
+    /// Tells where the reference decoder ends a block, or why it does not.
     fn decoded(data: &[u8], end: u64) -> Result<(), DecodeError> {
         Decoder::new().decode_reference(&mut SliceBits::new(data, 0, end), 900_000).map(drop)
     }
@@ -223,15 +223,15 @@ mod tests {
         }
     }
 
-    /// Where bits are wrong the two agree as well, but for what only the symbols' meaning shows: the walk may go on
-    /// there.
+    /// The two also agree on wrong bits, except on errors that only the symbols' meaning shows: there the walk may go
+    /// on.
     #[test]
     fn damage_is_the_decoders() {
         let good = block(&(shape("words").make)(3000));
         let mut rng = Rng(3);
         for round in 0..4000 {
             let mut data = good.clone();
-            // Often in the header, where most of the checks are.
+            // Often in the header, because most of the checks are there.
             let bit = rng.below(if round % 2 == 0 { 1500 } else { data.len() * 8 });
             data[bit / 8] ^= 0x80 >> (bit % 8);
             let end = rng.below(data.len() * 8 + 1) as u64;

@@ -1,4 +1,4 @@
-//! Puts coded blocks together into a `.hbz` stream: header, blocks, index.
+//! Assembles coded blocks into a `.hbz` stream: header, blocks, index.
 
 use crate::block::Text;
 use crate::crc;
@@ -10,7 +10,7 @@ use crate::stream::verify::CodedTicket;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
-/// A block on its way.
+/// A block that has been issued.
 type Coded = CodedTicket<(BlockHeader, Vec<u8>)>;
 
 /// Joins coded blocks.
@@ -22,7 +22,7 @@ pub(crate) struct Assembler {
     /// Bytes written.
     at: u64,
     begun: bool,
-    /// All pieces are there.
+    /// All pieces have come.
     ended: bool,
     /// The index is written.
     closed: bool,

@@ -1,4 +1,4 @@
-//! Cuts text into large blocks: so many bytes each, nothing else ends one.
+//! Cuts text into large blocks. Each has a fixed number of bytes; nothing else ends a block.
 
 use super::ENCODE_BYTES;
 use super::tasks::{ENCODE_LARGE, EncodeLarge};
@@ -9,7 +9,7 @@ use crate::stream::verify::{CodedTicket, Verify, encode};
 use crate::{Client, Pool};
 use std::sync::Arc;
 
-/// The least that is read at once.
+/// The smallest number of bytes that is read at once.
 const MIN_ROOM: usize = 64 << 10;
 
 /// Cuts text.
@@ -36,7 +36,7 @@ impl Cut for Blocks {
     fn room(&mut self) -> &mut [u8] {
         let size = self.stream.block_size as usize;
         if self.len == self.text.len() {
-            // Growing with what is there keeps small inputs from paying for a large block.
+            // The room grows with the text so far, so small inputs do not pay for a large block.
             self.text.resize((self.len * 2).max(MIN_ROOM).min(size), 0);
         }
         &mut self.text[self.len..]

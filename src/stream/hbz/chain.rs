@@ -1,5 +1,5 @@
-//! Joins the texts of a `.hbz` stream's blocks, and checks what stands around them: the headers again, that blocks come
-//! in order, and that the index says what the blocks were.
+//! Joins the texts of a `.hbz` stream's blocks, and checks the data around them: reads the headers again, and checks
+//! that blocks come in order and that the index agrees with the blocks.
 
 use super::index::{Index, Judged};
 use super::scan::IssuedPart;
@@ -30,26 +30,26 @@ enum Expect {
     End,
 }
 
-/// Whether there are as many bytes as are wanted.
+/// Whether the wanted number of bytes is available.
 enum Wanted {
     There,
-    /// Perhaps they come.
+    /// Not yet, but more may come.
     NotYet,
-    /// They do not come any more.
+    /// No, and no more come.
     Never,
 }
 
 /// Joins texts.
 pub(crate) struct Chain {
     pieces: VecDeque<Issued<IssuedPart>>,
-    /// Bytes of the pieces so far; those before `taken` are done with.
+    /// The bytes of the pieces so far; those before `taken` have been used.
     bytes: Vec<u8>,
     taken: usize,
-    /// What the last bytes were charged, and the block whose header is their end.
+    /// The charge of the last bytes, and of the block whose header ends them.
     held: (Option<Permit>, Option<VectorCharge>),
     expect: Expect,
     index: Index,
-    /// Where in the input the next part begins, in bytes.
+    /// The position of the next part in the input, in bytes.
     at: u64,
     ended: bool,
     extent: Extent,
@@ -64,7 +64,7 @@ impl Chain {
         Chain { pieces, bytes, taken: 0, held, expect, index, at: 0, ended: false, extent, summary }
     }
 
-    /// The block that is next, counted from 1.
+    /// The number of the next block, counted from 1.
     fn number(&self) -> u64 {
         self.summary.blocks + 1
     }
@@ -73,13 +73,13 @@ impl Chain {
         Error::Data { block: self.number(), bit_offset: self.at * 8, damage }
     }
 
-    /// The input ends `bytes` bytes behind the beginning of a part.
+    /// The input ends `bytes` bytes after the beginning of a part.
     fn truncated(&self, bytes: u64) -> Error {
         Error::Truncated { block: self.number(), bit_offset: (self.at + bytes) * 8 }
     }
 
-    /// Asks for another piece. What is held gives its permit back first, so that the next piece can come however small
-    /// the budget is. Only a block keeps its own: its payload needs no other.
+    /// Asks for another piece. First the held piece gives its permit back, so that the next one can come however small
+    /// the budget is. Only a block keeps its permit: its payload needs no other.
     fn need(&mut self) -> Step {
         if !matches!(self.expect, Expect::Payload(..)) {
             self.held = (None, None);
@@ -87,12 +87,12 @@ impl Chain {
         Step::Need
     }
 
-    /// The bytes that are there.
+    /// The available bytes.
     fn on_hand(&self) -> &[u8] {
         &self.bytes[self.taken..]
     }
 
-    /// Takes pieces until `n` bytes are there.
+    /// Takes pieces until `n` bytes are available.
     fn want(&mut self, n: usize) -> Wanted {
         while self.on_hand().len() < n {
             match self.pieces.pop_front() {
@@ -210,7 +210,7 @@ impl Chain {
         }
     }
 
-    /// Takes a block's text as the next output. The block's permit is kept until that has been written.
+    /// Hands a block's text out as the next output. The block's permit is kept until the text has been written.
     fn block(&mut self, text: Text, stream: StreamHeader, header: BlockHeader) -> Step {
         self.pieces.pop_front();
         self.index.add(IndexEntry { text_len: header.text_len, coded_len: header.coded_len, crc: header.crc });

@@ -12,14 +12,14 @@ pub(super) struct Parts {
     /// The beginning of the next header.
     header: [u8; HEADER_LEN],
     header_len: usize,
-    /// Bytes that are left of a payload or of the index.
+    /// Remaining bytes of a payload or of the index.
     left: usize,
-    /// These are the index's.
+    /// Whether these are the index's.
     last: bool,
 }
 
 impl StreamEndDetector for Parts {
-    /// That is also where a header is damaged: the joiner then returns the error.
+    /// A damaged header counts as an end too: the joiner then returns the error.
     fn take(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {

@@ -1,12 +1,12 @@
-//! Compares the index at the end of a stream with the blocks before it. It has 12 bytes for each block, so neither is
-//! kept: of both there is a keyed hash, which no file can foresee.
+//! Compares the index at the end of a stream with the blocks before it. The index has 12 bytes for each block, so
+//! neither side is stored: each has a keyed hash, which no file can foresee.
 
 use crate::crc::Crc;
 use crate::error::Damage;
 use crate::format::hbz::{ENTRY_LEN, INDEX_HEAD, INDEX_TAIL, IndexEntry, index_tail};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// What the blocks were, and as much of the index as has been read.
+/// A hash of the blocks, and of the part of the index that has been read.
 pub(crate) struct Index {
     blocks: u32,
     of_blocks: <RandomState as BuildHasher>::Hasher,
@@ -16,7 +16,7 @@ pub(crate) struct Index {
     len: u64,
 }
 
-/// What the last bytes of the index showed.
+/// The verdict on the last bytes of the index.
 pub(crate) enum Judged {
     More,
     Good,
@@ -36,7 +36,7 @@ impl Index {
         self.blocks += 1;
     }
 
-    /// How many blocks there were.
+    /// The number of blocks.
     pub fn blocks(&self) -> u32 {
         self.blocks
     }
@@ -51,7 +51,7 @@ impl Index {
         (INDEX_HEAD + ENTRY_LEN * self.blocks as usize) as u64
     }
 
-    /// How many bytes are to be read next.
+    /// How many bytes to read next.
     pub fn wants(&self) -> usize {
         if self.len == 0 {
             INDEX_HEAD
@@ -62,8 +62,8 @@ impl Index {
         }
     }
 
-    /// Reads the next [`wants`](Self::wants) bytes. The first ones have been seen to be the head of an index of so many
-    /// blocks.
+    /// Reads the next [`wants`](Self::wants) bytes. The first ones are already known to be the head of an index with
+    /// this number of blocks.
     pub fn read(&mut self, bytes: &[u8]) -> Judged {
         let (before, body) = (self.len, self.body());
         self.len += bytes.len() as u64;

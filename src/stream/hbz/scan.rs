@@ -1,10 +1,10 @@
-//! Cuts a `.hbz` stream into its parts: header, blocks, index; perhaps another stream after it. Block lengths stand in
-//! the headers, so nothing is searched for.
+//! Cuts a `.hbz` stream into its parts: header, blocks, index; another stream may follow. The headers state the block
+//! lengths, so no search is needed.
 //!
-//! A block's header says how much memory decoding will take. So a permit for all of it is asked for before the payload
-//! is read, and a block that the budget can never hold is refused there. But memory grows with the bytes that have
-//! arrived, not with what a header claims. What does not look right is passed on as it is: the joiner, which sees
-//! everything in order, says what is wrong with it.
+//! A block's header says how much memory decoding will take. So the permit for all of it is requested before the
+//! payload is read, and a block that the budget can never hold is refused at that point. Memory still grows with the
+//! bytes that have arrived, not with the header's claim. Data that look wrong are passed on unchanged: the joiner,
+//! which sees everything in order, reports what is wrong with them.
 
 use super::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::block::Text;
@@ -17,18 +17,18 @@ use crate::{Client, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much is read at once where headers are expected: enough for a small file.
+/// How much is read at once while headers are expected: enough for a small file.
 const ROOM: usize = 64 << 10;
-/// The most that is read of a payload at once.
+/// The maximum number of payload bytes read at once.
 const PAYLOAD_ROOM: usize = 1 << 20;
 /// Blocks of more rows than this are decoded in stages by all stations.
 const STAGED_ROWS: u32 = 1 << 24;
-/// If a block is alone in its stream, that pays from this many rows on.
+/// For a block that is alone in its stream, that pays from this many rows on.
 const STAGED_ROWS_ALONE: u32 = 1 << 20;
-/// What a piece takes besides its bytes: its place in the channel.
+/// What a piece takes in addition to its bytes: its place in the channel.
 const PIECE: u64 = 256;
 
-/// What is being gathered.
+/// The part that is being gathered.
 #[derive(Clone, Copy)]
 enum Gathering {
     /// The header of a stream.
@@ -37,9 +37,9 @@ enum Gathering {
     Next(StreamHeader),
     /// A block's payload.
     Payload(StreamHeader, BlockHeader),
-    /// The index, of which so many bytes are left.
+    /// The index, of which this many bytes are left.
     Index(usize),
-    /// Whatever comes: it is no part of a stream.
+    /// Bytes that are no part of a stream.
     Other,
     /// Nothing: the block that begins here is not decoded.
     Nothing,
@@ -47,13 +47,13 @@ enum Gathering {
 
 /// A part of a stream.
 pub(crate) enum Part {
-    /// Headers, an index, or what is not right. If it ends with the header of a block, that.
+    /// Headers, an index, or invalid data; and the header of a block if they end with one.
     Bytes(Vec<u8>, Option<(StreamHeader, BlockHeader)>),
     /// The payload of that block, for the stations.
     Payload(Payload),
-    /// Only so many bytes of the payload: the input has ended.
+    /// The input has ended after this many bytes of the payload.
     Cut(u64),
-    /// The block takes more memory than one may.
+    /// The block needs more memory than one block may have.
     TooLarge { needs: u64, allowed: u64 },
 }
 
@@ -65,16 +65,16 @@ pub(crate) struct Payload {
     staged: bool,
 }
 
-/// A part on its way.
+/// A part that has been issued.
 pub(crate) enum IssuedPart {
-    /// As it is. Its permit is also that of the block whose header is its end; for that block's vector, too, somebody
-    /// must vouch.
+    /// Unchanged bytes. Their permit also covers the block whose header ends them; the block's vector needs a charge of
+    /// its own.
     Bytes(Vec<u8>, Option<VectorCharge>),
     /// The text of a payload.
     Text(Ticket<Result<Text, Damage>>),
-    /// Only so many bytes of a payload.
+    /// The input has ended after this many bytes of a payload.
     Cut(u64),
-    /// A block that takes more memory than one may.
+    /// A block that needs more memory than one block may have.
     TooLarge { needs: u64, allowed: u64 },
 }
 
@@ -87,7 +87,8 @@ impl Piece for Part {
                 let block = block.map_or(0, |(stream, header)| header.decoding_bytes(&stream));
                 bytes.capacity() as u64 + PIECE + block
             }
-            // Charged with the header. They must not wait for a permit: the joiner holds the block's until they come.
+            // Charged with the header. They must not wait for a permit: the joiner holds the block's permit until they
+            // come.
             Part::Payload(_) | Part::Cut(_) | Part::TooLarge { .. } => 0,
         }
     }
@@ -114,11 +115,11 @@ impl Piece for Part {
 pub(crate) struct Scanner {
     pool: Pool,
     part: Gathering,
-    /// Bytes `begin .. end` were read and are not looked at yet.
+    /// Bytes `begin .. end` have been read and not examined yet.
     bytes: Vec<u8>,
     begin: usize,
     end: usize,
-    /// Bytes that are looked at and not handed on yet.
+    /// Bytes that have been examined and not handed on yet.
     raw: Vec<u8>,
     /// The payload so far, `payload[..gathered]`, then room.
     payload: Vec<u8>,
@@ -137,7 +138,7 @@ impl Scanner {
         Scanner { pool, part, bytes, begin: 0, end: 0, raw, payload, gathered: 0, number: 0, ready, paused }
     }
 
-    /// Takes up to `n` bytes as they are. Returns how many.
+    /// Takes up to `n` bytes unchanged. Returns how many.
     fn take(&mut self, n: usize) -> usize {
         let n = n.min(self.end - self.begin);
         self.raw.extend_from_slice(&self.bytes[self.begin..self.begin + n]);
@@ -145,14 +146,14 @@ impl Scanner {
         n
     }
 
-    /// Hands on what was taken; `block` is the header with which it ends.
+    /// Hands on the taken bytes; `block` is the header with which they end.
     fn hand_on(&mut self, block: Option<(StreamHeader, BlockHeader)>) {
         if !self.raw.is_empty() {
             self.ready.push_back(Part::Bytes(std::mem::take(&mut self.raw), block));
         }
     }
 
-    /// Takes all parts that are complete.
+    /// Takes all complete parts.
     fn cut(&mut self) {
         while self.cut_one() {}
         self.hand_on(None);
@@ -230,7 +231,7 @@ impl Scanner {
         let mut bytes = std::mem::take(&mut self.payload);
         bytes.truncate(self.gathered);
         self.gathered = 0;
-        // The only block of its stream: nobody else would have anything to do.
+        // The only block of its stream: the other stations would have nothing to do.
         let alone = header.number == 0 && header.text_len < stream.block_size;
         let staged = header.rows > if alone { STAGED_ROWS_ALONE } else { STAGED_ROWS };
         self.ready.push_back(Part::Payload(Payload { bytes, header, stream, staged }));
@@ -239,8 +240,8 @@ impl Scanner {
         true
     }
 
-    /// Room for more of a payload of `len` bytes. Its whole length is only claimed by a header; so there is never much
-    /// more than what has come.
+    /// Room for more of a payload of `len` bytes. The length is only a header's claim, so the room is never much larger
+    /// than what has come.
     fn payload_room(&mut self, len: usize) -> &mut [u8] {
         if self.payload.len() == self.gathered {
             let left = len - self.gathered;
@@ -281,7 +282,7 @@ impl Cut for Scanner {
         self.paused = true;
     }
 
-    /// Behind the last byte of a stream also if the read filled its room.
+    /// Also true after the last byte of a stream if the read filled its room.
     fn rests(&self) -> bool {
         match self.part {
             Gathering::Header => self.paused || self.begin == self.end,

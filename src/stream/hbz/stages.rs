@@ -1,8 +1,8 @@
-//! One long block of a `.hbz` stream decoded by all stations: the three stages of `codec::hbz::decode`, each cut into
-//! jobs of the one queue.
+//! All stations decode one long block of a `.hbz` stream: the three stages of `codec::hbz::decode`, each cut into jobs
+//! of the one queue.
 //!
 //! The job that completes a stage submits the next one, and the job that completes the last one answers for the block.
-//! So nobody waits for a stage, several blocks can be on their way at once, and whoever wants the text has one ticket
+//! So no thread waits for a stage, several blocks can be in flight at once, and the receiver of the text has one ticket
 //! for it.
 
 use crate::block::{Part, Text};
@@ -17,10 +17,11 @@ use crate::schedule::{Core, Duty, Submitter, Task, TaskError};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Rows of a job: as many as one set of lanes walks at once. A stage ends when its last job does, so jobs are short.
+/// The rows of a job: as many as one set of lanes walks at once. A stage ends when its last job does, so jobs are
+/// short.
 const JOB_ROWS: usize = 1 << 19;
 
-/// A block on its way through the stages.
+/// The state of a block in the stages.
 struct Stages {
     block: Arc<Block>,
     submitter: Submitter,
@@ -28,7 +29,7 @@ struct Stages {
     progress: Mutex<Progress>,
 }
 
-/// What the jobs of the current stage have brought.
+/// The results of the current stage's jobs.
 struct Progress {
     /// Jobs of the stage that are not done.
     left: usize,
@@ -38,7 +39,7 @@ struct Progress {
     next_text: usize,
     parts: Vec<Part>,
     check: TextCheck,
-    /// `None` once the block has been answered for.
+    /// `None` once the duty for the block has been fulfilled.
     duty: Option<Duty<Result<Text, Damage>>>,
 }
 
@@ -88,7 +89,7 @@ impl Stages {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What follows a job: `take` its result, unless that, or the result, ends the block.
+    /// Handles the end of a job: `take`s its result, unless the block has failed or fails with it.
     fn after<A>(self: &Arc<Self>, answer: Result<A, Stop>, take: impl FnOnce(&Arc<Self>, A) -> Result<(), Stop>) {
         let Err(stop) = answer.and_then(|answer| take(self, answer)) else { return };
         if let Some(duty) = self.progress().duty.take() {
@@ -103,7 +104,7 @@ impl Stages {
         let mut progress = self.progress();
         progress.runs[number] = Some(runs);
         progress.left -= 1;
-        // After damage no other stage begins.
+        // After damage no further stage begins.
         if progress.left > 0 || progress.duty.is_none() {
             return Ok(());
         }
@@ -160,7 +161,7 @@ impl Stages {
         }
     }
 
-    /// Takes the texts that are next in the block, while other stations walk the ones after them.
+    /// Takes the texts that are next in the block, while other stations walk later ones.
     fn take_text(self: &Arc<Self>, number: usize, text: Vec<u8>) -> Result<(), Stop> {
         let mut progress = self.progress();
         let Progress { left, texts, next_text, parts, check, duty, .. } = &mut *progress;
@@ -190,7 +191,7 @@ impl Stages {
     }
 }
 
-/// `0..count` in parts of `step`.
+/// Divides `0..count` into parts of `step`.
 fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(step).map(move |from| from..count.min(from + step))
 }
@@ -204,7 +205,7 @@ pub struct DecodeRuns {
     pub segments: Range<usize>,
 }
 
-/// What a core needs for segments.
+/// A core's state for decoding segments.
 struct SegmentMtf(MtfDecoder);
 
 impl Task for DecodeRuns {
@@ -249,16 +250,16 @@ pub struct WalkEntries {
     pub entries: Range<usize>,
     /// The vector, complete.
     pub vector: Arc<Vector>,
-    /// Where the rows of each byte are.
+    /// Where the rows of each byte begin.
     pub first_column: Arc<FirstColumn>,
-    /// Which of the block's walks this is.
+    /// The number of this walk in its block.
     pub number: usize,
-    /// How much text each of them gives.
+    /// The lengths of the texts that the walks give.
     pub lens: Arc<TextLens>,
 }
 
 impl Task for WalkEntries {
-    /// The text, perturbation still in it, its CRC not yet compared; of a compact block its codes.
+    /// The text, still perturbed and its CRC not yet compared; for a compact block, its codes.
     type Output = Result<Vec<u8>, Damage>;
 
     fn run(&self, _: &mut Core) -> Self::Output {

@@ -10,8 +10,8 @@ use crate::format::hbz::{BlockHeader, StreamHeader};
 use crate::schedule::{Checked, Class, Core, Start, Submitter, Task};
 use std::sync::Arc;
 
-/// What a core does of long blocks, rounded down from the slowest machine measured: no client can wait until the first
-/// has been measured.
+/// A core's rate for long blocks, rounded down from the slowest machine measured: no client can wait until the first
+/// block has been measured.
 const CORE_RATE: f64 = 20e6;
 /// Blocks to be encoded.
 pub const ENCODE_LARGE: Class = Class::new("encode .hbz", CORE_RATE);
@@ -33,7 +33,7 @@ pub struct EncodeLarge {
 }
 
 impl EncodeLarge {
-    /// How much work it is: bytes of text.
+    /// The amount of work: bytes of text.
     pub fn bytes(&self) -> u64 {
         self.text.len() as u64
     }
@@ -89,7 +89,7 @@ impl Task for SortedLarge {
     }
 }
 
-/// This core's decoder. The encoder's memory, which is that of the largest block so far, is given back for it.
+/// This core's decoder. The memory of the encoder, which is that of the largest block so far, is freed for it.
 fn decoder(core: &mut Core) -> &mut HbzDecoder {
     core.release::<HbzEncoder>();
     core.state_with(|core| HbzDecoder::with_vectors(core.shared()))
@@ -104,19 +104,19 @@ pub struct DecodeLarge {
     pub header: BlockHeader,
     /// The stream's header.
     pub stream: StreamHeader,
-    /// For a block so long that all stations should work on it: where the tasks of its stages go.
+    /// For a block so long that all stations should work on it: the submitter for the tasks of its stages.
     pub stages: Option<Submitter>,
 }
 
 impl DecodeLarge {
-    /// How much work it is: bytes of payload.
+    /// The amount of work: bytes of payload.
     pub fn bytes(&self) -> u64 {
         self.payload.len() as u64
     }
 }
 
 impl Task for DecodeLarge {
-    /// The text with its CRC right, or what is wrong with the block.
+    /// The text with its CRC checked, or the damage of the block.
     type Output = Result<Text, Damage>;
 
     fn run(&self, core: &mut Core) -> Self::Output {

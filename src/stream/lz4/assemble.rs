@@ -1,4 +1,4 @@
-//! Puts coded blocks together into a frame, and an index behind it.
+//! Assembles coded blocks into a frame, followed by an index.
 
 use super::texts::{IssuedText, TextEnd};
 use crate::block::Text;
@@ -18,7 +18,7 @@ pub(super) struct Assembler {
     summary: StreamSummary,
     /// Bytes written.
     at: u64,
-    /// All pieces are there.
+    /// All pieces have come.
     ended: bool,
 }
 
@@ -38,7 +38,7 @@ impl Assembler {
             linked: false,
             block_checksums: false,
             text_checksum: true,
-            // For `lz4` a length of 0 is one that is not known.
+            // To `lz4` a length of 0 means an unknown length.
             text_len: self.frame.text_len.or(found).filter(|&len| len > 0),
             block_size: Frame::BLOCK_SIZE,
             legacy: false,

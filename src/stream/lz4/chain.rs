@@ -1,4 +1,4 @@
-//! Joins the texts of blocks, and checks what a frame says of them.
+//! Joins the texts of blocks, and checks a frame's statements about them.
 
 use super::scan::{FrameEnd, IssuedFound, Rest};
 use crate::block::Text;
@@ -14,9 +14,9 @@ use twox_hash::XxHash32;
 pub(super) struct Chain {
     extent: Extent,
     found: VecDeque<Issued<IssuedFound>>,
-    /// Of blocks whose text is being written.
+    /// The permit of the blocks whose text is being written.
     held: Option<Permit>,
-    /// What is wrong behind the text that was handed on.
+    /// The error after the text that was handed on.
     failed: Option<Error>,
     /// The text of the frame so far.
     hash: XxHash32,
@@ -37,14 +37,14 @@ impl Chain {
         Error::Data { block: self.summary.blocks + 1, bit_offset: at * 8, damage }
     }
 
-    /// What follows blocks.
+    /// Handles data that follow blocks.
     fn other(&mut self, rest: Rest) -> Result<Option<Step>, Error> {
         match rest {
             Rest::End(end) => return self.end(&end).map(Some),
             Rest::Skipped(at) => self.summary.bytes_in = at,
             Rest::Wrong(at, damage) => return Err(self.damaged(at, damage)),
             Rest::Cut(at) => return Err(Error::Truncated { block: self.summary.blocks + 1, bit_offset: at * 8 }),
-            // Skippable frames alone are nothing that was decoded: other formats have them, too (parallel zstd).
+            // Skippable frames alone do not count as decoded data: other formats have them too (parallel zstd).
             Rest::Garbage(_) if self.summary.streams == 0 => return Err(Error::NotBzip2),
             Rest::Garbage(offset) => {
                 if self.extent == Extent::AllStreams {
@@ -61,7 +61,7 @@ impl Chain {
     fn end(&mut self, frame: &FrameEnd) -> Result<Step, Error> {
         let hash = std::mem::replace(&mut self.hash, XxHash32::with_seed(0));
         let found = std::mem::take(&mut self.text_len);
-        // For `lz4` a length of 0 is one that is not known.
+        // To `lz4` a length of 0 means an unknown length.
         if let Some(stated) = frame.header.text_len.filter(|&stated| stated != found && stated > 0) {
             return Err(self.damaged(frame.at, Damage::Lz4TextLength { stated, found }));
         }

@@ -8,13 +8,13 @@ use crate::stream::piece::StreamEndDetector;
 pub(super) struct FrameEnd(Walker);
 
 impl StreamEndDetector for FrameEnd {
-    /// That is also where a frame is found damaged: the joiner then returns the error.
+    /// A frame found damaged ends too: the joiner then returns the error.
     fn take(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut rest = bytes;
         loop {
             match self.0.next(&mut rest) {
                 Part::Need => return None,
-                // What a legacy frame ends with belongs to what follows it.
+                // The bytes that end a legacy frame belong to what follows it.
                 Part::End(None) if self.0.is_in_magic() => {}
                 Part::End(_) | Part::Other(_) | Part::Wrong(_) | Part::TooLong(_) => {
                     return Some(bytes.len() - rest.len());

@@ -1,5 +1,5 @@
 //! The flow of LZ4 frames: `texts` cuts text, `assemble` joins coded blocks; `scan` finds the blocks of frames, `relay`
-//! has those decoded one after the other that are linked, `chain` joins texts and checks them.
+//! has linked blocks decoded one after another, `chain` joins texts and checks them.
 
 use super::piece::{Decoding, Ends, StreamEndDetector, connect};
 use crate::lz4::Frame;

@@ -1,6 +1,7 @@
-//! Has the blocks of a linked frame decoded, one job after the other: a match may begin in the text of the job before.
+//! Has the blocks of a linked frame decoded, one job after another, because a match may begin in the text of the
+//! previous job.
 //!
-//! The job that is done puts the next one on the queue, so nobody waits.
+//! A finished job puts the next one on the queue, so no thread waits.
 
 use super::tasks::{DECODE_LZ4, DecodeLz4};
 use crate::lz4::block::{Blocks, DecodedBlocks, window};
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct Relay(Mutex<State>);
 
 struct State {
-    /// The end of the text so far, when no job is under way.
+    /// The end of the text so far, while no job is running.
     history: Option<Arc<Vec<u8>>>,
     /// The next blocks.
     waiting: VecDeque<(Blocks, Duty<DecodedBlocks>)>,
@@ -27,7 +28,7 @@ impl Relay {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has blocks decoded when those before them are.
+    /// Has blocks decoded once those before them are.
     pub fn add(self: &Arc<Self>, blocks: Blocks, submitter: &Submitter) -> Ticket<DecodedBlocks> {
         let (duty, ticket) = Ticket::with_duty();
         self.state().waiting.push_back((blocks, duty));
@@ -35,7 +36,7 @@ impl Relay {
         ticket
     }
 
-    /// Begins with the next blocks, if there are any and it is their turn.
+    /// Starts the next blocks, if there are any and no job is running.
     fn next(self: &Arc<Self>, submitter: &Submitter) {
         let mut state = self.state();
         if state.waiting.is_empty() {
@@ -43,13 +44,13 @@ impl Relay {
         }
         let Some(history) = state.history.take() else { return };
         let Some((blocks, duty)) = state.waiting.pop_front() else { return };
-        // Not under the lock: if there is no station, it is done here.
+        // Not under the lock: without a station, the job is done here.
         drop(state);
         let (relay, then) = (Arc::clone(self), submitter.clone());
         let task = DecodeLz4 { blocks, history };
         let bytes = task.bytes();
         submitter.task(task).class(DECODE_LZ4, bytes).submit_then(move |DecodeLz4 { history, .. }, decoded, _| {
-            // After damage nothing is decoded: the joiner ends there.
+            // After damage no block is decoded: the joiner ends there.
             let good = decoded.as_ref().ok().filter(|decoded| decoded.wrong.is_none());
             relay.state().history = good.map(|decoded| Arc::new(window(&history, &decoded.text)));
             duty.fulfil(decoded);

@@ -12,44 +12,45 @@ use crate::stream::piece::{Cut, Extent, Piece};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much is read at once: with most files half a megabyte of text, which is a job.
+/// How much is read at once: half a megabyte of text in most files, which is a job.
 const CHUNK: usize = 256 << 10;
-/// The most text of a job, if it has more than one block; and the most blocks.
+/// The maximum text of a job with more than one block, and the maximum number of blocks.
 const MAX_TEXT: usize = 2 << 20;
 const MAX_BLOCKS: usize = 1024;
 
-/// What was found, in order.
+/// What the scanner found, in order.
 pub(super) enum Found {
-    /// Blocks; of linked ones, who has them decoded. The flag says that the checksum of the text is wanted.
+    /// Blocks, and for linked ones the relay that has them decoded. The flag says that the checksum of the text is
+    /// wanted.
     Blocks(Blocks, Option<Arc<Relay>>, bool),
     Other(Rest),
 }
 
-/// What is found beside blocks.
+/// What it found apart from blocks.
 pub(super) enum Rest {
     /// A frame ends.
     End(FrameEnd),
-    /// There is something wrong with what begins at this byte.
+    /// The data that begin at this byte are damaged.
     Wrong(u64, Damage),
     /// The input ends in the middle of a frame, at this byte.
     Cut(u64),
-    /// Here begins what is no frame.
+    /// Data that are no frame begin at this byte.
     Garbage(u64),
     /// A skippable frame ends here.
     Skipped(u64),
 }
 
-/// What stands behind the blocks of a frame.
+/// The data that follow the blocks of a frame.
 pub(super) struct FrameEnd {
     pub header: Header,
     pub checksum: Option<u32>,
-    /// Where that begins.
+    /// Their start.
     pub at: u64,
-    /// Where the frame ends.
+    /// The end of the frame.
     pub end: u64,
 }
 
-/// The same on its way.
+/// The same after issuing.
 pub(super) enum IssuedFound {
     Blocks { ticket: Ticket<DecodedBlocks>, count: u64, hashed: bool },
     Other(Rest),
@@ -58,7 +59,7 @@ pub(super) enum IssuedFound {
 impl Piece for Found {
     type Issued = IssuedFound;
 
-    /// The bytes, the text, and what linked blocks keep of it.
+    /// The bytes, the text, and the part of it that linked blocks keep.
     fn charge(&self) -> u64 {
         let Found::Blocks(blocks, relay, _) = self else { return 0 };
         let text: usize = blocks.blocks.iter().map(|b| blocks.max_text(b.range.len(), b.stored)).sum();
@@ -92,15 +93,15 @@ pub(super) struct Scanner {
     extent: Extent,
     header: Header,
     relay: Option<Arc<Relay>>,
-    /// The blocks that go together.
+    /// The blocks that are gathered for one job.
     blocks: Blocks,
-    /// How much text they can have.
+    /// The maximum length of their text.
     text: usize,
-    /// Of a block that is not complete: where it begins in the input and in `blocks`, and whether it is stored.
+    /// For an incomplete block: its start in the input and in `blocks`, and whether it is stored.
     open: Option<(u64, usize, bool)>,
-    /// How much text that one can have.
+    /// The maximum length of its text.
     open_text: usize,
-    /// Where the last frame ended.
+    /// The end of the last frame.
     behind: u64,
     frames: u64,
     done: bool,
@@ -127,12 +128,12 @@ impl Scanner {
         }
     }
 
-    /// Hands on the blocks that are complete.
+    /// Hands on the complete blocks.
     fn push(&mut self) {
         if self.blocks.blocks.is_empty() {
             return;
         }
-        // Bytes of a block that is not complete stay.
+        // The bytes of an incomplete block stay.
         let behind = self.open.map_or(self.blocks.bytes.len(), |(_, from, _)| from);
         let rest = self.blocks.bytes.split_off(behind);
         if let Some((_, from, _)) = &mut self.open {
@@ -228,7 +229,7 @@ impl Cut for Scanner {
         self.push();
     }
 
-    /// Blocks that are complete are handed on with the read that completes them.
+    /// Complete blocks are handed on with the read that completes them.
     fn rests(&self) -> bool {
         self.open.is_none()
     }
@@ -243,7 +244,7 @@ impl Cut for Scanner {
             Ending::Legacy => {
                 self.other(Rest::End(FrameEnd { header: self.header, checksum: None, at, end: at }));
             }
-            // Nothing else begins so.
+            // No other data begin like this.
             Ending::Magic(len, true) if at == len as u64 => self.other(Rest::Cut(at)),
             Ending::Magic(len, _) => self.other(Rest::Garbage(at - len as u64)),
             Ending::Cut => self.other(Rest::Cut(at)),

@@ -40,14 +40,14 @@ pub struct DecodeLz4 {
 }
 
 impl DecodeLz4 {
-    /// How much work it is: bytes of input.
+    /// The amount of work: bytes of input.
     pub(super) fn bytes(&self) -> u64 {
         self.blocks.bytes.len() as u64
     }
 }
 
 impl Task for DecodeLz4 {
-    /// The text, and what is wrong with the block after it.
+    /// The text, and the damage of the block after it.
     type Output = DecodedBlocks;
 
     fn run(&self, _: &mut Core) -> DecodedBlocks {

@@ -12,23 +12,23 @@ use twox_hash::XxHash32;
 
 /// The text of a job: 16 blocks, about two milliseconds of the fast levels.
 const JOB: usize = 1 << 20;
-/// The least that is read at once.
+/// The smallest number of bytes that is read at once.
 const MIN_ROOM: usize = 64 << 10;
 
-/// Text of some blocks, or the end.
+/// The text of some blocks, or the end.
 pub(super) enum TextPiece {
-    /// The flag says that it is all there is.
+    /// The flag says that this is the whole text.
     Text(Vec<u8>, bool, Frame),
     End(TextEnd),
 }
 
-/// What follows the blocks.
+/// The data that follow the blocks.
 pub(super) struct TextEnd {
     pub text_len: u64,
     pub checksum: u32,
 }
 
-/// The same on its way.
+/// The same after issuing.
 pub(super) enum IssuedText {
     Blocks { ticket: Ticket<CodedBlocks>, text_len: u64, is_all: bool },
     End(TextEnd),
@@ -37,7 +37,7 @@ pub(super) enum IssuedText {
 impl Piece for TextPiece {
     type Issued = IssuedText;
 
-    /// The text and what becomes of it, which is a little more at most.
+    /// The text and its coded form, which is at most a little longer.
     fn charge(&self) -> u64 {
         match self {
             TextPiece::Text(text, ..) => (text.capacity() + text.len() + text.len() / 64 + MIN_ROOM) as u64,
@@ -88,7 +88,7 @@ impl Cut for Texts {
 
     fn room(&mut self) -> &mut [u8] {
         if self.len == self.text.len() {
-            // Growing with what is there keeps small inputs from paying for a large job.
+            // The room grows with the text so far, so small inputs do not pay for a large job.
             self.text.resize((self.len * 2).clamp(MIN_ROOM, JOB), 0);
         }
         &mut self.text[self.len..]

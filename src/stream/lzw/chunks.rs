@@ -10,33 +10,33 @@ use std::sync::Arc;
 
 /// How much is read at once: a millisecond's work.
 const CHUNK: usize = 128 << 10;
-/// The most text that is made of a chunk before it has been taken.
+/// The maximum text that is decoded of a chunk before it has been taken.
 const MAX_TEXT: usize = 1 << 20;
-/// As much text as most chunks have, for each of their bytes.
+/// The length of most chunks' text, for each of their bytes.
 const USUAL_RATIO: usize = 32;
-/// What the decoder keeps for as many codes as a chunk may have, for each byte; and in any case.
+/// The memory that the decoder keeps for the codes of a chunk, for each of its bytes; and a fixed part.
 const DECODER_RATIO: usize = 24;
 const DECODER: usize = 192 << 10;
 
-/// A chunk, and whose it is.
+/// A chunk and its relay.
 pub(super) struct ChunkPiece {
     chunk: Chunk,
     relay: Arc<Relay>,
 }
 
-/// A chunk on its way.
+/// A chunk that has been issued.
 pub(super) struct IssuedChunk {
     pub len: u64,
     /// Its text, or the next part of it.
     pub ticket: Ticket<Part>,
-    /// Where the rest of it goes, if it has that much text.
+    /// Submits the job for the rest of it, if it has that much text.
     pub submitter: Submitter,
 }
 
 impl Piece for ChunkPiece {
     type Issued = IssuedChunk;
 
-    /// The bytes, one text that is being written and one that is being made, and the decoder.
+    /// The bytes, one text that is being written and one that is being decoded, and the decoder.
     fn charge(&self) -> u64 {
         let Chunk { bytes, max_text, .. } = &self.chunk;
         (bytes.capacity() + 2 * max_text + DECODER + DECODER_RATIO * bytes.len()) as u64
@@ -79,7 +79,7 @@ impl Cut for Chunks {
     fn filled(&mut self, n: usize) {
         let mut bytes = std::mem::take(&mut self.room);
         bytes.truncate(n);
-        // Of small files there may be thousands.
+        // There may be thousands of small files.
         bytes.shrink_to(2 * n);
         self.push(bytes, false);
         self.paused = false;

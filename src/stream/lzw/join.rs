@@ -14,9 +14,9 @@ use std::sync::Arc;
 pub(super) struct Texts {
     relay: Arc<Relay>,
     chunks: VecDeque<Issued<IssuedChunk>>,
-    /// Of a chunk whose last text is being written.
+    /// The permit of the chunk whose last text is being written.
     held: Option<Permit>,
-    /// What is wrong behind the text that was handed on.
+    /// The error after the text that was handed on.
     failed: Option<Error>,
     ended: bool,
     summary: StreamSummary,

@@ -1,9 +1,9 @@
 //! The flow of a `.Z` stream, which is only read: `chunks` cuts it anywhere, `relay` has the chunks decoded one after
 //! the other, `join` hands their text on.
 //!
-//! A code says nothing without those before it, so one stream keeps one core busy at a time; many files keep all of
-//! them busy. A stream has no end but that of its input: what follows it, even another `.Z`, would be taken for codes,
-//! as gzip and ncompress do.
+//! A code means nothing without those before it, so one stream keeps one core busy at a time; many files keep all of
+//! them busy. Only the end of the input ends a stream: data that follow it, even another `.Z`, would be taken for
+//! codes, as gzip and ncompress do.
 
 use super::piece::{Decoding, Ends, connect};
 

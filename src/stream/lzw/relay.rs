@@ -1,8 +1,8 @@
-//! Has the chunks of a stream decoded, one after the other: what a chunk's job leaves behind is what the next begins
-//! with.
+//! Has the chunks of a stream decoded, one after another: each job begins with the decoder state that the previous one
+//! left.
 //!
-//! The job that is done with a chunk puts the next one on the queue, so nobody waits. A chunk may have more text than
-//! may be alive at once; then its job ends early, and goes on when the joiner has taken that much.
+//! The job that finishes a chunk puts the next one on the queue, so no thread waits. A chunk may have more text than
+//! may be alive at once; then its job ends early, and another one continues when the joiner has taken that much.
 
 use super::tasks::{DECODE_LZW, DecodeLzw};
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::schedule::{Duty, Submitter, TaskError, Ticket};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Some text of a chunk, and how it goes on.
+/// Some text of a chunk, and what follows it.
 pub(super) struct Part {
     pub text: Vec<u8>,
     pub end: End,
@@ -21,7 +21,7 @@ pub(super) struct Part {
 pub(super) enum End {
     /// The next chunk's text.
     Chunk,
-    /// Perhaps more of this chunk's ([`Relay::go_on`]).
+    /// Perhaps more text of this chunk ([`Relay::go_on`]).
     More,
     /// Nothing.
     Failed(Error),
@@ -31,9 +31,9 @@ pub(super) enum End {
 pub(super) struct Relay(Mutex<State>);
 
 struct State {
-    /// When no job has it.
+    /// Present while no job has it.
     decoder: Option<Box<ChunkDecoder>>,
-    /// Whether that one is in the middle of a chunk, and the joiner's turn.
+    /// Whether the decoder is in the middle of a chunk and waits for the joiner.
     paused: bool,
     /// The next chunks.
     waiting: VecDeque<(Chunk, Duty<Part>)>,
@@ -49,7 +49,7 @@ impl Relay {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a chunk decoded when those before it are.
+    /// Has a chunk decoded once those before it are.
     pub fn add(self: &Arc<Self>, chunk: Chunk, submitter: &Submitter) -> Ticket<Part> {
         let (duty, ticket) = Ticket::with_duty();
         self.state().waiting.push_back((chunk, duty));
@@ -57,7 +57,7 @@ impl Relay {
         ticket
     }
 
-    /// Has more text made of the chunk of which a part was taken.
+    /// Has more text decoded of the chunk of which a part was taken.
     pub fn go_on(self: &Arc<Self>, submitter: &Submitter) -> Ticket<Part> {
         let (duty, ticket) = Ticket::with_duty();
         let mut state = self.state();
@@ -70,7 +70,7 @@ impl Relay {
         ticket
     }
 
-    /// Begins with the next chunk, if there is one and it is its turn.
+    /// Starts the next chunk, if there is one and no job is running.
     fn next(self: &Arc<Self>, submitter: &Submitter) {
         let mut state = self.state();
         if state.paused || state.decoder.is_none() {
@@ -83,7 +83,7 @@ impl Relay {
         self.submit(decoder, duty, submitter);
     }
 
-    /// Puts a job on the queue. (Not under the lock: if there is no station, it is done here.)
+    /// Puts a job on the queue. (Not under the lock: without a station, the job is done here.)
     fn submit(self: &Arc<Self>, decoder: Box<ChunkDecoder>, duty: Duty<Part>, submitter: &Submitter) {
         let (relay, then) = (Arc::clone(self), submitter.clone());
         let bytes = decoder.left().len() as u64;
@@ -91,7 +91,7 @@ impl Relay {
         submission.submit_then(move |_, decoded, _| match decoded {
             Ok(Some((decoder, text, Ok(())))) => relay.done(decoder, text, duty, &then),
             Ok(Some((_, text, Err(error)))) => duty.fulfil(Ok(Part { text, end: End::Failed(error) })),
-            // What the decoder knew is lost with the core that had it.
+            // The decoder's state is lost with the core that had it.
             Ok(None) => duty.fulfil(Err(TaskError("the decoder of a .Z stream failed".to_owned()))),
             Err(error) => duty.fulfil(Err(error)),
         });

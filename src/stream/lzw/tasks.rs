@@ -25,7 +25,7 @@ impl DecodeLzw {
 }
 
 impl Task for DecodeLzw {
-    /// The decoder, some text, and whether what follows it is wrong; nothing if a core failed that had the decoder.
+    /// The decoder, some text, and the error after it; `None` if a core failed while it had the decoder.
     type Output = Option<(Box<ChunkDecoder>, Vec<u8>, Result<(), Error>)>;
 
     fn run(&self, _: &mut Core) -> Self::Output {
