@@ -2,13 +2,12 @@
 //!
 //! There is one test in this file, because it measures the peak memory of the whole process.
 
-mod crafted;
 mod ours;
 
-use crafted::bits::Bits;
-use crafted::block::{Block, Table};
-use crafted::cases;
 use hybz::{Error, Settings};
+use hybz_testkit::crafted::block::{Block, Table};
+use hybz_testkit::crafted::cases;
+use hybz_testkit::crafted::{self, bits::Bits};
 use hybz_testkit::memory::{forget_peak, peak};
 use hybz_testkit::program;
 use std::io::{self, Read, Write};

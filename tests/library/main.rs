@@ -3,8 +3,6 @@
 //! Tests that need a process of their own are separate: `bounds` and `hostile` measure the memory of their process,
 //! `fork` forks, `matrix` and `command` run the command.
 
-#[path = "../crafted/mod.rs"]
-mod crafted;
 #[path = "../crafted_hbz/mod.rs"]
 mod crafted_hbz;
 #[path = "../flipper/mod.rs"]
@@ -40,4 +38,4 @@ mod tiff_lzw;
 mod traps;
 mod verify;
 
-use hybz_testkit::{faults, program, reference, shapes, skip};
+use hybz_testkit::{crafted, faults, program, reference, shapes, skip};

@@ -6,16 +6,14 @@
 //! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` writes that page: totals, and what each of them did wrong.
 //!
 //! A scenario is a few lines of shell in `tests/matrix/*.sh`, with the functions of `prelude.sh`. Scenarios about
-//! damaged data come from the table of `tests/crafted`. What a machine cannot show is skipped by name.
+//! damaged data come from the table of `testkit::crafted`. What a machine cannot show is skipped by name.
 
-#[path = "../crafted/mod.rs"]
-mod crafted;
 mod harness;
 mod scenario;
 mod table;
 
 use harness::Trial;
-use hybz_testkit::program;
+use hybz_testkit::crafted;
 use hybz_testkit::skip::{Need, skip_named};
 use scenario::{Kit, Outcome, Scenario};
 use std::process::ExitCode;

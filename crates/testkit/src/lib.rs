@@ -1,5 +1,6 @@
 //! What the tests of several packages share: inputs, judges, faults, and how a test says that it was skipped.
 
+pub mod crafted;
 pub mod faults;
 #[cfg(unix)]
 pub mod fork;

@@ -3,7 +3,6 @@
 //! [`block`] and [`stream`] write streams bit by bit. What they write is valid by default (a naive encoder fills in the
 //! fields), and every field can be set to something else. [`cases`] is the table of traps. `tests/library/traps.rs`
 //! compares the table with the `bzip2` program, and hybz with the table.
-#![allow(dead_code, unused_imports)] // each test binary uses its own part
 
 pub mod bits;
 pub mod block;
