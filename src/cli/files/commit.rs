@@ -1,9 +1,9 @@
-//! The last steps of a file: its data on the disk, its name, its source removed, its message printed, in this order.
+//! The last steps of a file, in this order: sync its data, give it its name, remove its source, print its message.
 //!
-//! A source is removed only when its result would survive a power cut: data synced, named, directory synced. Waiting
-//! for the disk takes 0.3 ms a file on a fast one and 10 ms on a slow one, and the stations would be idle for as long.
-//! So with several files a thread does these steps, for all files that are ready at once: one sync of a directory,
-//! however many names it got. Messages take the same way, so that they come in the order of the operands.
+//! A source is removed only when its result would survive a power cut: data synced, named, directory synced. A sync
+//! takes 0.3 ms per file on a fast disk and 10 ms on a slow one, and the stations would be idle meanwhile. With several
+//! files, a thread therefore does these steps for all files that are ready at once: it syncs a directory once, however
+//! many names it got. Messages pass through the same thread, so they come in the order of the operands.
 
 use crate::cli::files::journal::{Completion, Records};
 use crate::cli::files::output::OutputFile;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// A complete result, and what is left to do with it.
+/// A complete result, and what remains to be done with it.
 pub struct Finished {
     pub output: OutputFile,
     /// Its index, which gets its name only if the result gets its own.
@@ -30,21 +30,21 @@ pub struct Finished {
     pub source: Option<SourceFile>,
     /// Whether the data must be on the disk before the result gets its name.
     pub sync: bool,
-    /// Compares it with its source, both read again from the disk, before it gets its name.
+    /// Compares the result with its source, both read again from the disk, before the result gets its name.
     pub reread: Option<Reread>,
     /// Whether the result may replace another file.
     pub replace: bool,
     /// What to print if all goes well.
     pub message: Vec<u8>,
-    /// How much was read and written for it, if that is counted.
+    /// Bytes read and written for it, if they are counted.
     pub count: Option<(u64, u64)>,
-    /// Where it is noted that it is complete.
+    /// The journal entry that records its completion.
     pub entry: Option<Completion>,
     /// Dropped at the end.
     pub pending: Pending,
 }
 
-/// What is handed over, in the order of the operands.
+/// An item for the thread, in the order of the operands.
 pub enum Item {
     File(Box<Finished>),
     Note(Note),
@@ -58,7 +58,7 @@ pub struct Committer {
 }
 
 impl Committer {
-    /// With `max_batch`, a thread does the steps for at most that many files at once.
+    /// With `max_batch`, a thread does the steps, for at most that many files at once.
     pub fn new(messages: Arc<Messages>, max_batch: Option<usize>) -> Committer {
         let made = Arc::<Made>::default();
         let thread = max_batch.and_then(|max_batch| {
@@ -70,7 +70,7 @@ impl Committer {
                     commit(batch, &its_report, &its_made);
                 }
             };
-            // Without a thread it works too, but more slowly.
+            // If no thread can start, the steps are done at once, which is slower.
             Some((batches, thread::Builder::new().name("commit".into()).spawn(work).ok()?))
         });
         Committer { messages, made, thread }
@@ -98,31 +98,31 @@ impl Committer {
     }
 }
 
-/// How long to wait for a batch to fill up. A commit of the file system's journal for every file would be a load on the
-/// disk, and nobody waits for these files.
+/// How long to wait for a batch to fill up. Committing the file system's journal for every file would load the disk,
+/// and nothing waits for these files.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 
-/// The way of the items to the thread. It is woken by the first item of a batch and by the last, not by each: for small
-/// files that is a fifth of all calls of the system.
+/// The queue of items to the thread. The first and the last item of a batch wake it, the others do not: for small
+/// files, waking it for each would be a fifth of all system calls.
 struct Batches {
     max: usize,
     waiting: Mutex<Waiting>,
-    /// Rung for the thread, by the first item and the last.
+    /// Notifies the thread of the first item and the last.
     bell: Condvar,
-    /// Rung by the thread, when a full batch was taken.
+    /// The thread notifies it when it has taken a full batch.
     room: Condvar,
 }
 
 #[derive(Default)]
 struct Waiting {
     items: Vec<Item>,
-    /// Nothing more comes.
+    /// No more items will come.
     closed: bool,
-    /// Nothing more is taken.
+    /// No more items will be taken.
     gone: bool,
 }
 
-/// Says that the thread is gone when it is dropped, by a panic too.
+/// Its drop, also by a panic, records that the thread has ended.
 struct Gone<'a>(&'a Batches);
 
 impl Drop for Gone<'_> {
@@ -141,7 +141,7 @@ impl Batches {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over an item, when there is room. Returns false if the thread has ended.
+    /// Waits for room and hands over an item. Returns false if the thread has ended.
     fn push(&self, item: Item) -> bool {
         let mut waiting = self.lock();
         while waiting.items.len() >= self.max && !waiting.gone {
@@ -159,7 +159,8 @@ impl Batches {
         self.bell.notify_one();
     }
 
-    /// The next batch: a full one, or what has come some time after its first item. `None` if nothing more comes.
+    /// The next batch: a full one, or the items that came within [`BATCH_TIME`] of the first. `None` if no more will
+    /// come.
     fn take(&self) -> Option<Vec<Item>> {
         let mut waiting = self.lock();
         while waiting.items.is_empty() && !waiting.closed {
@@ -188,13 +189,13 @@ struct Named {
     count: Option<(u64, u64)>,
     entry: Option<Completion>,
     failure: Option<Failure>,
-    /// Why its index has no name.
+    /// The error, if its index could not get its name.
     index_failure: Option<Failure>,
     _underway: Pending,
 }
 
-/// The results that this call has made with -f and whose sources it removes: one must not replace another, or nothing
-/// is left of a source. 16 bytes for each file.
+/// The results that this call has made with -f and whose sources it removes: one must not replace another, or both
+/// copies of a source would be lost. 16 bytes per file.
 #[derive(Default)]
 struct Made(Mutex<HashSet<Id>>);
 
@@ -203,7 +204,7 @@ impl Made {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the file under the name of this result is one of them.
+    /// Whether the file that now has this result's name is one of them.
     fn has(&self, output: &OutputFile) -> bool {
         let made = self.lock();
         !made.is_empty() && output.directory.find_link(&output.name).is_ok_and(|found| made.contains(&tree::id(&found)))
@@ -254,8 +255,8 @@ fn commit(items: Vec<Item>, messages: &Messages, made: &Made) {
 
 /// Waits until the data of all files are on the disk.
 ///
-/// First all data are sent off, then each file is waited for: a journalling file system then needs one commit, not one
-/// for each file. 2,000 files of 30 kB on a busy ext4: 8.6 s before, 5.2 s in batches of 64, 4.5 s in batches of 256.
+/// It first starts writing all data, then waits for each file: a journalling file system then needs one commit, not one
+/// per file. 2,000 files of 30 kB on a busy ext4: 8.6 s before, 5.2 s in batches of 64, 4.5 s in batches of 256.
 fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
     if items.len() > 1 {
         for item in &items {
@@ -304,7 +305,7 @@ fn give_name(file: Finished, synced: io::Result<()>, made: &Made) -> Named {
     }
     let failure = named.err();
     let name_index = |index: OutputFile| {
-        // Nothing but another index can be lost by it.
+        // Only another index can be lost here.
         if sync && index.replaces() {
             index.sync().map_err(|e| Failure::output("write", index.path.as_os_str(), &e))?;
         }
@@ -337,7 +338,7 @@ fn sync_directories<'a>(files: impl Iterator<Item = &'a mut Named>) {
     }
 }
 
-/// Removes a source, if it is still what was read.
+/// Removes a source, if it is still the file that was read.
 fn remove(source: &SourceFile, beside: &Directory) -> Option<Failure> {
     let name = source.place.name();
     match source.remove(beside) {

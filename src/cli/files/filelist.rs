@@ -1,4 +1,4 @@
-//! The names that `--filelist` gives, one after the other: the list is never in memory as a whole.
+//! The names that `--filelist` gives, one after another: the whole list is never in memory.
 
 use crate::cli::args::NameList;
 use crate::cli::messages::{Failure, errno_text};
@@ -19,7 +19,7 @@ pub struct Names {
     failed: bool,
 }
 
-/// Longer names than this are refused: no file system has them.
+/// The maximum length of a name: no file system has longer ones.
 const MAX_NAME: u64 = 1 << 20;
 
 impl Names {

@@ -1,21 +1,21 @@
-//! Holes in place of zeros: where a text goes to a regular file, long runs of zeros are passed over and not written.
+//! Holes in place of zeros: in a text that goes to a regular file, long runs of zeros are skipped, not written.
 //!
-//! What lies between the end of a file and the place of the next write reads as zeros, and takes no space on most file
-//! systems. A run begins with a whole piece of the file, so that no block of the file system is written for it.
+//! The gap between the end of a file and the next write reads as zeros, and takes no space on most file systems. A run
+//! begins with a whole piece of the file, so no block of the file system is written for it.
 
-/// The shortest run that becomes a hole, and the block of most file systems.
+/// The shortest run that becomes a hole: the block size of most file systems.
 pub const PIECE: usize = 4 << 10;
 
 pub static ZEROS: [u8; PIECE] = [0; PIECE];
 
-/// Where a file is written, and how many zeros before that place have been passed over but are not in the file yet.
+/// The position at which a file is written, and how many zeros before it have been skipped but are not in the file yet.
 #[derive(Debug, Default)]
 pub struct Holes {
     pub at: u64,
     pub gap: u64,
 }
 
-/// What some bytes begin with.
+/// The run that some bytes begin with.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Run {
     Zeros(usize),
@@ -23,12 +23,12 @@ pub enum Run {
 }
 
 impl Holes {
-    /// For a file that is written from its end, which is at `at`.
+    /// For a file written from its end, at offset `at`.
     pub fn at(at: u64) -> Holes {
         Holes { at, gap: 0 }
     }
 
-    /// What these bytes begin with: zeros to pass over, or what must be written.
+    /// The run that these bytes begin with: zeros to skip, or bytes that must be written.
     pub fn first_run(&self, bytes: &[u8]) -> Run {
         let into_piece = (self.at % PIECE as u64) as usize;
         let head = if into_piece == 0 { 0 } else { (PIECE - into_piece).min(bytes.len()) };
@@ -36,7 +36,7 @@ impl Holes {
         if head == 0 || (self.gap > 0 && is_zero(&bytes[..head])) {
             zeros = head;
             for piece in bytes[head..].chunks(PIECE) {
-                // A run goes on with less than a piece, but does not begin with it.
+                // Less than a piece can continue a run, but not begin one.
                 let long = piece.len() == PIECE || self.gap > 0 || zeros > 0;
                 if !long || !is_zero(piece) {
                     break;
@@ -59,7 +59,7 @@ impl Holes {
     }
 }
 
-/// Whether all of a piece is zeros. The first word tells of nearly every other piece that it is not.
+/// Whether all of a piece is zeros. The first word already excludes nearly every piece that is not.
 fn is_zero(piece: &[u8]) -> bool {
     piece.first_chunk::<8>().is_none_or(|word| *word == [0; 8]) && *piece == ZEROS[..piece.len()]
 }
@@ -68,8 +68,8 @@ fn is_zero(piece: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The runs of a text that comes in writes of `len` bytes to a file that ends at `from`: whether each is a hole,
-    /// and its length.
+    /// The runs of a text written in pieces of `len` bytes to a file that ends at `from`: for each, whether it is a
+    /// hole, and its length.
     fn runs(text: &[u8], len: usize, from: u64) -> Vec<(bool, usize)> {
         let (mut holes, mut found) = (Holes::at(from), Vec::<(bool, usize)>::new());
         for mut bytes in text.chunks(len) {
@@ -105,7 +105,7 @@ mod tests {
         let whole = [(false, PIECE), (true, 3 * PIECE), (false, 2 * PIECE), (true, PIECE + 1)];
         assert_eq!(runs(&text, text.len(), 0), whole);
         assert_eq!(runs(&text, 2 * PIECE, 0), whole);
-        // From 100 on, pieces end elsewhere: the hole begins at the next one.
+        // Written from offset 100, pieces end elsewhere: the hole begins with the next whole piece.
         assert_eq!(runs(&text, text.len(), 100)[..2], [(false, 2 * PIECE - 100), (true, 2 * PIECE)]);
     }
 

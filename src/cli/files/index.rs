@@ -1,4 +1,4 @@
-//! Files of indexes: which one belongs to an operand, reading it, writing one.
+//! Index files: finding the one that belongs to an operand, reading it, writing one.
 
 use crate::cli::args::{IndexFormat, IndexPlan, usual_index};
 use crate::cli::files::output::OutputFile;
@@ -18,23 +18,23 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
 
-/// An index that is being made while its file is read or written.
+/// An index that is built while its file is read or written.
 pub struct IndexJob {
     pub place: Place,
     format: IndexFormat,
     pub recorder: Recorder,
-    /// Once the operand is being worked on.
+    /// `Some` once work on the operand has begun.
     output: Option<OutputFile>,
 }
 
 impl IndexJob {
-    /// The index that was asked for, at its place.
+    /// The index that was asked for, to be written at `place`.
     pub fn new(index: &IndexPlan, place: Place) -> IndexJob {
         IndexJob { place, format: index.format, recorder: Recorder::new(), output: None }
     }
 
-    /// Whether its name is free, for the index of `compressed`, which is or comes from `source`. Returns what is found
-    /// under the name and will be replaced, if it may be.
+    /// Checks that its name is free, for the index of `compressed`, which is or comes from `source`. Returns the file
+    /// of that name that will be replaced, if there is one and it may be.
     pub fn check(&self, compressed: &Path, source: Option<&Metadata>, replace: bool) -> Result<Option<Stat>, Failure> {
         let name = self.place.name();
         let is = |what| Failure::about(1, "Output file ", name, what);
@@ -50,7 +50,7 @@ impl IndexJob {
         }
     }
 
-    /// Creates the file, before the work: it would be in vain if that failed.
+    /// Creates the file before the work, which would be in vain if that failed.
     pub fn create(
         &mut self,
         private: bool,
@@ -59,7 +59,7 @@ impl IndexJob {
     ) -> Result<(), Failure> {
         let create = || {
             let directory = self.place.directory(last)?;
-            // What is there may be replaced (`check`), but a device or a FIFO is written to.
+            // An existing file may be replaced (`check`), but a device or a FIFO is written to.
             OutputFile::create(self.place.path(), directory, private, self.place.is_typed(), temporary)
         };
         let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
@@ -67,8 +67,7 @@ impl IndexJob {
         Ok(())
     }
 
-    /// Writes what was recorded. Returns the file, which has no name yet, or the format of which there is
-    /// none.
+    /// Writes the recorded index. Returns the file, which has no name yet, or the format that cannot have an index.
     pub fn write(self, source: Option<&SourceFile>) -> Result<Result<OutputFile, Format>, Failure> {
         let IndexJob { place, format, recorder, output } = self;
         let failed = |e: &io::Error| Failure::output("write", place.name(), e);
@@ -112,18 +111,18 @@ pub fn beside(path: &Path, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> 
     }
 }
 
-/// What is said of an index that was found but is of no use.
+/// The remark about an index that was found but cannot be used.
 pub fn useless(why: &[u8]) -> Vec<u8> {
     [why.trim_ascii_end().strip_suffix(b".").unwrap_or(why), b"; decoding without it."].concat()
 }
 
-/// The index in this file, of the compressed file `coded`.
+/// Reads the index of the compressed file `coded` from the file `path`.
 pub fn open(path: &Path, coded: &dyn ReadAt) -> Result<Index, Failure> {
     let file = open_file(path)?;
     Index::open(Arc::new(file), coded).map_err(|error| failure(path.as_os_str(), &error))
 }
 
-/// Opens the file of an index, which must be a regular one: its end is read first.
+/// Opens an index file, which must be a regular file because its end is read first.
 pub fn open_file(path: &Path) -> Result<File, Failure> {
     let name = path.as_os_str();
     let file = file::open_regular(path).map_err(|e| Failure::input("open", name, &e))?;

@@ -1,4 +1,4 @@
-//! What is known of an operand when it has been opened and checked, or has failed.
+//! An operand that has been opened and checked, or has failed.
 
 use crate::cli::args::Range;
 use crate::cli::files::index::IndexJob;
@@ -13,31 +13,31 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What is known about one operand before the work.
+/// What is known about an operand before work on it begins.
 pub struct Job {
     /// Its name in messages.
     pub name: OsString,
-    /// A remark that bzip2 prints before the work.
+    /// A remark that bzip2 prints before it begins.
     pub remark: Option<Vec<u8>>,
     pub state: State,
-    /// The index that is made of it.
+    /// The index to write for it.
     pub index: Option<IndexJob>,
-    /// What the report says of it.
+    /// Its entry in the report.
     pub entry: Option<Box<Entry>>,
-    /// Dropped when its result has its name, and its source is removed.
+    /// Dropped when its result has its name and its source is removed.
     pub pending: Pending,
 }
 
-/// What is to be done with an operand.
+/// The work to be done on an operand.
 pub enum State {
     Ready(Box<Ready>),
-    /// Nothing: `--resume` finds its result there and right.
+    /// None: `--resume` found its result complete and correct.
     Complete(Complete),
-    /// Nothing: it failed a check.
+    /// None: it failed a check.
     Failed(Failure),
 }
 
-/// A result that is there, and right.
+/// An existing result that is complete and correct.
 pub struct Complete {
     pub result: OsString,
     /// The length of the source.
@@ -49,31 +49,32 @@ pub struct Ready {
     /// The file; `None` is stdin.
     pub source: Option<SourceFile>,
     pub destination: Destination,
-    /// Where it is noted that its result is complete.
+    /// The journal entry that will record its completion.
     pub entry: Option<Completion>,
     pub seen: Arc<Seen>,
 }
 
 impl Ready {
-    /// The first bytes of the compressed data, as far as they are known: read again from a file that has not changed.
+    /// The first bytes of the compressed data, as far as they are known. They are read again if the operand is a file
+    /// that has not changed.
     pub fn head(&self) -> Vec<u8> {
         let mut head = self.seen.head();
         if let Some(source) = self.source.as_ref().filter(|source| head.is_empty() && source.found.is_file())
             && let Ok(Some(file)) = source.open_again()
         {
-            // Without these bytes a message only says less.
+            // Without these bytes, a message is only less specific.
             let _ = file.take(Format::HEAD_LEN as u64).read_to_end(&mut head);
         }
         head
     }
 }
 
-/// What is noted of an operand while it is read.
+/// What is recorded about an operand while it is read.
 #[derive(Default)]
 pub struct Seen {
-    /// The first bytes of what cannot be read again, such as a pipe.
+    /// The first bytes of an input that cannot be read again, such as a pipe.
     head: Mutex<Vec<u8>>,
-    /// The first range that begins at the end of the text or after it.
+    /// The first requested range that begins at or after the end of the text.
     pub beyond: OnceLock<Range>,
 }
 
@@ -82,7 +83,7 @@ impl Seen {
         self.head.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Notes the next bytes. Returns whether more of them are wanted.
+    /// Records the next bytes. Returns whether more of them are wanted.
     pub fn note(&self, bytes: &[u8]) -> bool {
         let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = Format::HEAD_LEN.saturating_sub(head.len());
@@ -91,7 +92,7 @@ impl Seen {
     }
 }
 
-/// Where the result of one operand goes.
+/// The destination of one operand's result.
 #[derive(Clone, Debug)]
 pub enum Destination {
     Stdout,

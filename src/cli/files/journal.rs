@@ -1,17 +1,17 @@
-//! The journal of `--resume`: which results need not be compared with their sources again.
+//! The journal of `--resume`: the results that need not be compared with their sources again.
 //!
-//! It is a file of 16 bytes and then eight for each result that was complete: a CRC-64 over name, inode, size and times
-//! (of the last change, and of the inode's) of the source as it was opened, and of the result after it got its name. If
-//! neither has changed since, the CRC is the same. So nothing in the journal can be half right: a record that is cut,
-//! or garbage, fits no file. Whatever it lacks is compared once more, and nothing is ever removed because of it.
+//! The file has a header of 16 bytes, then eight bytes for each completed result: a CRC-64 over name, inode, size,
+//! mtime and ctime of the source as it was opened, and of the result after it got its name. If neither has changed
+//! since, the CRC is the same. No record can be half right: a truncated record or garbage matches no file. Results
+//! without a record are compared again, and nothing is ever removed because of the journal.
 //!
-//! A record is written only when its result is on the disk and named, so that it cannot survive a power cut that the
-//! result does not. And a source that changed just before it was opened gets none: it could change once more without a
-//! change of its times, which some systems count in steps of 10 ms, and some in steps of 2 s.
+//! A record is written only when its result is on the disk and named, so it cannot survive a power cut that the result
+//! does not. A source that changed just before it was opened gets no record: it could change again without a change of
+//! its times, whose resolution is 10 ms on some systems and 2 s on others.
 //!
-//! A tree may belong to somebody who does not mean well, and a journal decides what is not compared. So it is believed
-//! only if nobody but its user can have written it, and only as far as a tree can need it: reading it takes no more
-//! memory than that.
+//! A tree may belong to an attacker, and a journal decides which results are not compared. It is trusted only if no
+//! other user can have written it, and only up to the number of records that a tree can need, which bounds the memory
+//! for reading it.
 
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::errno_text;
@@ -31,30 +31,30 @@ pub const NAME: &str = ".hybz-journal";
 
 const HEADER: &[u8; 16] = b"hybz journal 1\n\0";
 
-/// How many records are read of any journal: 128 MiB of them. A file system with more files allows more.
+/// This many records are read from any journal (128 MiB); more on a file system with more files.
 const MIN_MAX_RECORDS: u64 = 16 << 20;
 
-/// How much is read at once.
+/// Bytes per read.
 const PIECE: usize = 64 << 10;
 
 /// An open journal.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
-    /// What was in it, in order.
+    /// Its records, sorted.
     known: Vec<u64>,
 }
 
 /// A source as it was opened, for the record of its result.
 pub struct Completion {
     journal: Arc<Journal>,
-    /// A CRC over what is known of it.
+    /// A CRC over its name and attributes.
     source: u64,
 }
 
 impl Journal {
-    /// Opens the journal in a directory, or makes it. `None` if there is none and none can be made, or if the file of
-    /// its name is something else; the text says what is wrong.
+    /// Opens the journal in a directory, or makes it. The error says why there is none: it cannot be made, or the file
+    /// of that name is not a journal.
     pub fn open(directory: &Directory) -> Result<Arc<Journal>, String> {
         let failed = |e: io::Error| errno_text(&e);
         let mut file = directory.open_to_append(OsStr::new(NAME)).map_err(failed)?;
@@ -73,11 +73,11 @@ impl Journal {
             _ => return Err("it is something else".to_owned()),
         }
         let records = len.saturating_sub(HEADER.len() as u64);
-        // A tree can be on several file systems, and a result that is made again gets another record.
+        // Twice as many: a tree can span several file systems, and a result that is made again gets another record.
         if records / 8 > MIN_MAX_RECORDS.max(2 * file::files_beside(&file)) {
             return Err("it is longer than this tree can need, and can be removed".to_owned());
         }
-        // A record that was cut off must not shift those that follow.
+        // A truncated record must not shift the records after it.
         let torn = records % 8;
         if torn > 0 {
             file.set_len(len - torn).map_err(failed)?;
@@ -88,10 +88,10 @@ impl Journal {
         Ok(Arc::new(Journal { file, known }))
     }
 
-    /// Writes records, in one piece.
+    /// Writes records, with one write.
     fn append(&self, records: &[u64]) {
         let bytes: Vec<u8> = records.iter().flat_map(|record| record.to_le_bytes()).collect();
-        // What is missing in the journal is compared again.
+        // Results missing from the journal are only compared again.
         let _ = (&self.file).write_all(&bytes);
     }
 }
@@ -112,7 +112,7 @@ fn read_records(file: &File, count: u64) -> io::Result<Vec<u64>> {
 }
 
 impl Completion {
-    /// The entry of a source that was opened just now.
+    /// The entry for a source that has just been opened.
     pub fn new(journal: &Arc<Journal>, source: &SourceFile) -> Completion {
         let found = &source.found;
         let numbers = [
@@ -152,7 +152,7 @@ fn crc(name: &OsStr, numbers: &[u64]) -> u64 {
     checksum(CrcAlgorithm::Crc64Nvme, &bytes)
 }
 
-/// Whether a source has not changed for so long that any further change shows in its times.
+/// Whether a source has been unchanged long enough that any further change shows in its times.
 pub fn is_settled(source: &SourceFile, now: SystemTime) -> bool {
     let found = &source.found;
     let changed = |seconds: i64, nanoseconds: i64| {
@@ -163,7 +163,7 @@ pub fn is_settled(source: &SourceFile, now: SystemTime) -> bool {
     now > changed(found.ctime(), found.ctime_nsec()) && now > changed(found.mtime(), found.mtime_nsec())
 }
 
-/// Results that are complete, on the disk and named, for their journals.
+/// Completed results, on the disk and named, to be recorded in their journals.
 #[derive(Default)]
 pub struct Records(Vec<(Arc<Journal>, u64)>);
 

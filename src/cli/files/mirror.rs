@@ -1,7 +1,7 @@
-//! `--output-dir`: the directories that results go to, which are made like those of the sources.
+//! `--output-dir`: the directories for results, made like those of the sources.
 //!
-//! The result of `a/b/c` is `DIR/a/b/c.bz2`, that of `/a/b` `DIR/a/b.bz2`. A name with `..` is refused, and beneath DIR
-//! no symbolic link is followed: nothing is ever written outside it.
+//! The result of `a/b/c` is `DIR/a/b/c.bz2`, that of `/a/b` is `DIR/a/b.bz2`. A name with `..` is refused, and no
+//! symbolic link below DIR is followed: nothing is ever written outside it.
 
 use crate::cli::files::output::mode_for;
 use crate::cli::messages::Failure;
@@ -20,19 +20,19 @@ use std::sync::Arc;
 pub struct Mirror {
     root: Directory,
     id: Id,
-    /// The same, for [`LastMode`].
+    /// The directory DIR, for [`LastMode`].
     top: Arc<OwnedFd>,
-    /// The last directory that a result went to, beneath DIR: the next one is usually the same.
+    /// The last directory that a result went to, below DIR: usually the next one is the same.
     last: (PathBuf, Directory),
-    /// The last modes of the directories on the way to that. They stay as they are until the way is left.
+    /// The final modes of the directories on the path to it. A directory gets its mode when the path leaves it.
     last_modes: Vec<Option<Arc<LastMode>>>,
     slots: Slots,
-    /// Whether the names of directories that are made must be on the disk.
+    /// Whether the names of new directories must be synced.
     sync: bool,
 }
 
 impl Mirror {
-    /// Opens DIR, and makes it if it is missing.
+    /// Opens DIR, or creates it.
     pub fn new(path: &Path, slots: &Slots, sync: bool) -> Result<Mirror, Failure> {
         let open = || -> io::Result<(Directory, Id, OwnedFd)> {
             let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
@@ -58,8 +58,8 @@ impl Mirror {
         &self.root
     }
 
-    /// The directory `below` DIR, which is made if it is missing. `attributes` says what the first so many parts of
-    /// `below` are like where the source is.
+    /// Opens the directory `below` DIR, or creates it. `attributes` returns the attributes that the first parts of
+    /// `below`, as many as its argument says, have where the source is.
     pub fn directory(
         &mut self,
         below: &Path,
@@ -68,7 +68,7 @@ impl Mirror {
         if self.last.0 == below {
             return Ok(self.last.1.clone());
         }
-        // Down from the last one, if that is above. A walk mostly goes that way.
+        // Descends from the last one, if that is an ancestor: walks mostly go down.
         if !below.starts_with(&self.last.0) {
             let common = below.iter().zip(&self.last.0).take_while(|(a, b)| a == b).count();
             self.last_modes.truncate(common);
@@ -81,7 +81,7 @@ impl Mirror {
         Ok(self.last.1.clone())
     }
 
-    /// To the directory `name` of the last one, which is at `depth`.
+    /// Descends to `name` in the last directory, which is at `depth`.
     fn go_down(
         &mut self,
         depth: usize,
@@ -108,7 +108,7 @@ impl Mirror {
     }
 }
 
-/// Where the source `path` is beneath DIR: without `/` at the beginning, and without `.`.
+/// The path of the source `path` below DIR: without a leading `/`, and without `.`.
 pub fn below(path: &Path) -> Result<PathBuf, Failure> {
     let name = |part| match part {
         Component::Normal(name) => Some(Ok(name)),
@@ -121,7 +121,7 @@ pub fn below(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// What the first `count` parts of the name that was typed are like.
+/// The attributes of the directory that the first `count` parts of the typed name lead to.
 pub fn typed_attributes(path: &Path, count: usize) -> Option<Attributes> {
     let is_name = |part: &&OsStr| *part != "." && *part != "/";
     let parts: PathBuf = path.iter().filter(is_name).take(count).collect();

@@ -1,4 +1,4 @@
-//! Files: which ones there are, their names, how they are read, and how results get theirs.
+//! Files: finding operands, their names, reading them, and naming results.
 
 pub mod commit;
 pub mod filelist;

@@ -1,4 +1,4 @@
-//! Where input files come from: the command line, then a list, each name a file or, with `-r`, a tree.
+//! The source of operands: the command line, then a list, each name a file or, with `-r`, a tree.
 
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
 use crate::cli::files::filelist::Names;
@@ -23,12 +23,12 @@ use std::sync::Arc;
 pub struct Found {
     pub operand: Operand,
     pub place: Place,
-    /// Whether it is on the command line.
+    /// Whether it was typed on the command line.
     pub typed: bool,
     pub journal: Option<Arc<Journal>>,
 }
 
-/// All files, one after the other.
+/// All files, one after another.
 pub struct OperandIter {
     plan: Arc<Plan<FilesMode>>,
     messages: Arc<Messages>,
@@ -38,10 +38,10 @@ pub struct OperandIter {
     taken: usize,
     list: Option<Names>,
     walk: Option<Walk>,
-    /// The operand of the walk.
+    /// The operand that is being walked.
     top: PathBuf,
     mirror: Option<Mirror>,
-    /// Of the directory of results, or of the walk.
+    /// The journal of the directory of results, or of the walk.
     journal: Option<Arc<Journal>>,
 }
 
@@ -59,10 +59,10 @@ impl OperandIter {
     pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
         let list = plan.mode.batch.list.as_ref().map(Names::open).transpose()?;
         let mut max = usize::MAX;
-        // Many files wait for the disk at once.
+        // Many files can wait for the disk at once.
         let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
         if plan.mode.batch.is_open_ended() {
-            // A quarter of all descriptors for directories: files that are underway, and their results, need others.
+            // Directories may use a quarter of all descriptors: pending files and their results need others.
             max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
         }
         let slots = Slots::new(max);
@@ -90,7 +90,7 @@ impl OperandIter {
         Ok(iter)
     }
 
-    /// The next file, or why there is none where there should be.
+    /// The next file, or the error that prevents reading it.
     pub fn next(&mut self) -> Option<Result<Found, Failure>> {
         loop {
             if let Some(walk) = &mut self.walk {
@@ -133,7 +133,7 @@ impl OperandIter {
         }
     }
 
-    /// An operand: the walk through it begins, or it is a file.
+    /// Begins the walk through an operand, or returns it if it is a file.
     fn begin(&mut self, operand: Operand, typed: bool) -> Result<Option<Found>, Failure> {
         let path = match &operand {
             Operand::Stdin => Path::new("(stdin)"),
@@ -157,7 +157,7 @@ impl OperandIter {
         Ok(Some(Found { operand, place, typed, journal: self.journal.clone() }))
     }
 
-    /// Opens the journal of `directory`, if sources are kept: then files that are complete come again.
+    /// Opens the journal of `directory`, if sources are kept: only then are completed files met again.
     fn open_journal(&mut self, directory: &Directory) {
         let plan = &self.plan;
         if !plan.mode.batch.resume || plan.mode.remove_sources || !plan.common.sync {
@@ -172,7 +172,7 @@ impl OperandIter {
             .ok();
     }
 
-    /// The place of the result of the last file, `source`; without a mirror that is `beside`.
+    /// The place of the result of the last file, `source`: `beside`, unless there is a mirror.
     pub fn result(&mut self, source: &Place, beside: Place) -> Result<Place, Failure> {
         let Some(mirror) = &mut self.mirror else { return Ok(beside) };
         let no_name = |e| Failure::output("create", beside.name(), &e);
@@ -198,7 +198,7 @@ impl OperandIter {
 }
 
 impl Filter {
-    /// Whether a file is left out because of its name.
+    /// Whether a file is skipped because of its suffix.
     fn by_suffix(&self, name: &Path) -> bool {
         let Plan { common, mode } = &*self.plan;
         let coding = mode.coding();
@@ -208,25 +208,25 @@ impl Filter {
                 let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
                 is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
             }
-            // What is not compressed is copied.
+            // Files that are not compressed are copied.
             Action::Decompress if common.force && mode.target == Target::Stdout => false,
             Action::Decompress | Action::Test => !is_compressed(name),
         }
     }
 
-    /// Whether `--exclude` says so.
+    /// Whether `--exclude` excludes this name.
     fn is_excluded(&self, name: &OsStr, path: impl FnOnce() -> PathBuf) -> bool {
         let exclude = &self.plan.mode.batch.exclude;
         if exclude.is_empty() {
             return false;
         }
-        // A byte that is no text counts as one character.
+        // A byte that is not valid text counts as one character.
         let (name, path) = (name.to_string_lossy(), path());
         let path = path.to_string_lossy();
         exclude.iter().any(|glob| glob.matches_with(&name, MATCHING) || glob.matches_with(&path, MATCHING))
     }
 
-    /// Whether a file of a list is left out. (With `-r` it may be a directory, which has no suffix.)
+    /// Checks whether a file of a list is skipped. (With `-r` it may be a directory, which has no suffix.)
     fn of_list(&self, path: &Path) -> Result<(), Skipped> {
         let name = path.file_name().unwrap_or_default();
         if is_own(name) {
@@ -240,7 +240,7 @@ impl Filter {
     }
 }
 
-/// Whether files of this name are hybz's own: a journal, or a result that a process which was killed left unfinished.
+/// Whether files of this name are hybz's own: a journal, or an unfinished result of a killed process.
 fn is_own(name: &OsStr) -> bool {
     name == journal::NAME || temporary::is_hidden_name(name)
 }

@@ -1,16 +1,16 @@
 //! Files that appear complete or not at all.
 //!
-//! A result is written to a file without a name (`O_TMPFILE`) in the result's directory, which nobody else may read,
-//! and gets its name by `linkat` when it is complete. Nothing that ends the process, not even SIGKILL, can leave a part
-//! of it behind, and because `linkat` refuses a name that is taken, "already exists" is free of races. To replace a
+//! A result is written to a file without a name (`O_TMPFILE`) in the result's directory, readable only by its owner,
+//! and gets its name by `linkat` when it is complete. Nothing that ends the process, not even SIGKILL, can leave a
+//! partial result, and because `linkat` refuses a name that is taken, "already exists" is free of races. To replace a
 //! file (`-f`), the complete result gets a hidden name, which is then renamed over the old file: SIGKILL in between
-//! leaves the old file and the hidden one, which the next call that makes the same result removes. Where the file
-//! system cannot create files without a name, a hidden file is used from the beginning.
+//! leaves the old file and the hidden one, which the next call that makes the same result removes. If the file system
+//! cannot create files without a name, a hidden file is used from the beginning.
 //!
-//! A source goes only after its result has its name, and the name is looked up again before that is believed.
+//! A source is removed only after its result has its name, which is looked up again to be sure.
 //!
-//! Owner, mode, access control list and times are set on the open file, never by name. A file system that has none of
-//! its own (vfat, exFAT, some of FUSE) gives every file those of its mount.
+//! Owner, mode, access control list and times are set on the open file, never by name. A file system that does not
+//! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
 
 use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
 use crate::cli::files::source::SourceFile;
@@ -32,7 +32,7 @@ pub struct OutputFile {
     pub directory: Directory,
     file: File,
     kind: Kind,
-    /// The holes it gets in place of zeros, if it does.
+    /// The holes it gets in place of zeros, if wanted.
     holes: Option<Holes>,
 }
 
@@ -46,8 +46,8 @@ enum Kind {
 }
 
 impl OutputFile {
-    /// Creates the file `path` in its directory, for its owner only if it is `private`. With `existing`, a device or
-    /// FIFO of that name is written to as it is.
+    /// Creates the file `path` in its directory, readable only by its owner if `private`. With `existing`, an existing
+    /// device or FIFO of that name is written to.
     pub fn create(
         path: &Path,
         directory: Directory,
@@ -69,7 +69,7 @@ impl OutputFile {
         Ok(OutputFile { path: path.to_owned(), name, directory, file, kind, holes: None })
     }
 
-    /// Lets long runs of zeros become holes, if that is `wanted` and the file is a new one. Before the first write.
+    /// Lets long runs of zeros become holes, if that is `wanted` and the file is new. Called before the first write.
     pub fn with_holes(mut self, wanted: bool) -> OutputFile {
         self.holes = (wanted && !matches!(self.kind, Kind::Existing)).then(Holes::default);
         self
@@ -81,7 +81,8 @@ impl OutputFile {
             return Ok(());
         }
         let found = &source.found;
-        // The group first: users who may not give a file away may still be in its group. Only root can do the second.
+        // The group first: users who may not give a file away may still be in its group. Only root can change the
+        // owner.
         let (owner, group) = (Some(found.uid()), Some(found.gid()));
         let group_kept = fchown(&self.file, owner, group).is_ok() || {
             let group_kept = fchown(&self.file, None, group).is_ok();
@@ -94,7 +95,7 @@ impl OutputFile {
         }
         unless_unsupported(self.file.set_permissions(Permissions::from_mode(mode)))?;
         if let Some(acl) = source.acl.as_ref().filter(|_| group_kept) {
-            let _ = acl.set(&self.file); // else it stays narrow
+            let _ = acl.set(&self.file); // otherwise the mode stays narrow
         }
         let times = FileTimes::new().set_accessed(found.accessed()?).set_modified(found.modified()?);
         unless_unsupported(self.file.set_times(times))
@@ -105,7 +106,7 @@ impl OutputFile {
         !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok()
     }
 
-    /// Starts to write the data to the disk, and does not wait.
+    /// Starts writing the data to the disk, without waiting.
     pub fn start_sync(&self) {
         file::start_writing(&self.file);
     }
@@ -118,14 +119,14 @@ impl OutputFile {
         }
     }
 
-    /// Reads from its beginning what is on the disk.
+    /// Reads the file on the disk from its beginning.
     pub fn read_again(&self) -> impl Read {
         file::forget_pages(&self.file);
         FromStart { file: &self.file, at: 0 }
     }
 
-    /// Closes the file and gives it its name, over another file only if `replace`. After an error nothing is left of
-    /// it.
+    /// Closes the file and gives it its name. It replaces another file only if `replace`. After an error the file is
+    /// gone.
     pub fn publish(mut self, replace: bool) -> io::Result<()> {
         self.flush()?;
         let OutputFile { path: _, name, directory, file, kind, holes: _ } = self;
@@ -142,7 +143,7 @@ impl OutputFile {
                 directory.expect(&name, kept.as_fd())
             }
             Kind::Unnamed(temporary) => {
-                // The errors of closing must be known before there is a name, and a name needs an open file: keep a
+                // Errors of closing must be known before the file gets its name, and naming needs an open file: keep a
                 // copy.
                 let kept = file.as_fd().try_clone_to_owned()?;
                 file::close(file.into())?;
@@ -168,7 +169,7 @@ fn unless_unsupported(done: io::Result<()>) -> io::Result<()> {
 }
 
 /// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule),
-/// so nobody can do more with the result than with the source.
+/// so no user can do more with the result than with the source.
 pub fn mode_for(source: u32, group_kept: bool) -> u32 {
     let mode = source & 0o777;
     if group_kept {
@@ -178,7 +179,7 @@ pub fn mode_for(source: u32, group_kept: bool) -> u32 {
     (mode & 0o700) | (both << 3) | both
 }
 
-/// Reads a file from its beginning, wherever it is being written.
+/// Reads a file from its beginning, independent of its write position.
 struct FromStart<'a> {
     file: &'a File,
     at: u64,
@@ -215,7 +216,7 @@ impl Write for OutputFile {
     /// Makes the file as long as what was written to it. This changes its time.
     fn flush(&mut self) -> io::Result<()> {
         let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
-        // Some file systems do not lengthen files like this.
+        // Some file systems cannot lengthen files with `ftruncate`.
         if self.file.set_len(holes.at).is_err() {
             self.file.seek(SeekFrom::Start(holes.at - 1))?;
             self.file.write_all(&[0])?;
@@ -226,25 +227,25 @@ impl Write for OutputFile {
     }
 }
 
-/// From how many bytes on a pipe is made larger. Small results leave it alone: the system counts a user's pages.
+/// A pipe is enlarged for results of this many bytes or more, not for smaller ones: the system limits a user's pages.
 const LONG: u64 = 8 << 20;
 
 /// Stdout without a buffer.
 #[derive(Default)]
 pub struct Stdout {
     written: u64,
-    /// Whether it may get holes, and it has not been looked at yet whether it can.
+    /// Whether it may get holes and it is not yet checked whether it can.
     may_have_holes: bool,
     holes: Option<Holes>,
 }
 
 impl Stdout {
-    /// With holes in place of long runs of zeros, if that is `wanted` and stdout is a file to whose end is written.
+    /// With holes in place of long runs of zeros, if that is `wanted` and stdout is a file written at its end.
     pub fn with_holes(wanted: bool) -> Stdout {
         Stdout { written: 0, may_have_holes: wanted, holes: None }
     }
 
-    /// Puts the zeros that were passed over into the file: as a hole, but for the `last` of them.
+    /// Writes the skipped zeros to the file: as a hole, except the `last` of them.
     fn end_gap(&mut self, last: u64) -> io::Result<()> {
         let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
         let hole = holes.gap.saturating_sub(last);
@@ -294,8 +295,8 @@ impl Write for Stdout {
         }
     }
 
-    /// Leaves stdout at the end of what was written to it, for the next program that writes there. The last byte is
-    /// written: to set the length could cut off what others write there meanwhile.
+    /// Leaves stdout at the end of what was written to it, for the next program that writes there. It writes the last
+    /// byte, because setting the length could cut off what other processes write meanwhile.
     fn flush(&mut self) -> io::Result<()> {
         self.end_gap(1)
     }
@@ -307,7 +308,7 @@ impl Drop for Stdout {
     }
 }
 
-/// One of the two, with a buffer.
+/// A file or stdout, with a buffer.
 pub enum Out {
     Stdout(BufWriter<Stdout>),
     File(BufWriter<OutputFile>),

@@ -4,8 +4,8 @@
 //! `hybz -d x.bz2 x` the second operand is the result of the first. An operand that an earlier one makes, replaces or
 //! removes is therefore opened when all earlier ones are done.
 //!
-//! An operand that is done touches nothing any more: what it did can be seen in the file system. So what is remembered
-//! is bounded by how many operands are underway at once, however many there are.
+//! A finished operand is forgotten: its effects can be seen in the file system. Memory is therefore bounded by the
+//! number of operands pending at once, not by their total.
 
 use hybz_files::tree::Id;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub struct Pending {
     files: Vec<Id>,
 }
 
-/// What the operands that are underway make, replace or remove.
+/// What the pending operands make, replace or remove.
 #[derive(Clone, Default)]
 pub struct PathLocks(Arc<Shared>);
 
@@ -36,8 +36,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     operands: usize,
-    /// Names of results without their directories, in lower case: some file systems do not tell `A` from `a`. Only an
-    /// operand that is missing is looked for here, so equal names in other directories cost nothing.
+    /// Names of results without their directories, in lower case: some file systems do not distinguish `A` from `a`.
+    /// Only missing operands are looked up here, so equal names in other directories cost nothing.
     names: HashMap<Vec<u8>, usize>,
     /// Files that are replaced or removed, because a file can have several names.
     files: HashMap<Id, usize>,
@@ -48,7 +48,7 @@ impl PathLocks {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more operand.
+    /// Adds an operand.
     pub fn begin(&self) -> Pending {
         self.lock().operands += 1;
         Pending { locks: self.clone(), names: Vec::new(), files: Vec::new() }
@@ -98,7 +98,7 @@ impl Drop for Pending {
     }
 }
 
-/// One operand less that touches `key`.
+/// Counts one operand less that touches `key`.
 fn forget<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count -= 1;

@@ -1,8 +1,8 @@
-//! The name of a file, and where it is looked up.
+//! The name of a file, and the directory in which it is looked up.
 //!
-//! A name that was typed is looked up as it is. One that a walk found is looked up in the open directory in which it
-//! was found: whoever renames a directory in the meantime, or puts a link in its place, cannot lead hybz elsewhere, and
-//! a path may be longer than the system takes.
+//! A name that was typed is looked up as it is. A name that a walk found is looked up in the open directory in which it
+//! was found: renaming that directory meanwhile, or putting a link in its place, cannot lead hybz elsewhere, and a path
+//! may be longer than the system accepts.
 
 use hybz_files::directory::{self, Directory, Stat};
 use hybz_files::file;
@@ -43,7 +43,7 @@ impl Place {
         self.path.as_os_str()
     }
 
-    /// Whether it was typed, and does not come from a walk.
+    /// Whether it was typed, not found by a walk.
     pub fn is_typed(&self) -> bool {
         self.directory.is_none()
     }
@@ -53,7 +53,7 @@ impl Place {
         self.path.file_name().filter(|_| !self.name().as_bytes().ends_with(b"/")).ok_or_else(file::not_found)
     }
 
-    /// The directory that it is in: `last` if that is the same.
+    /// Its directory: `last`, if that is the same one.
     pub fn directory(&self, last: Option<&Directory>) -> io::Result<Directory> {
         match &self.directory {
             Some(directory) => Ok(directory.clone()),
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// What the name leads to, through symbolic links.
+    /// The attributes of the file, following symbolic links.
     pub fn find(&self) -> io::Result<Stat> {
         match &self.directory {
             Some(directory) => directory.find(self.file_name()?),
@@ -74,7 +74,7 @@ impl Place {
         self.find().is_ok_and(|found| directory::is_stream(&found))
     }
 
-    /// What the name is, not followed if it is a symbolic link.
+    /// The attributes of the file; a symbolic link is not followed.
     pub fn find_link(&self) -> io::Result<Stat> {
         match &self.directory {
             Some(directory) => directory.find_link(self.file_name()?),
@@ -82,7 +82,7 @@ impl Place {
         }
     }
 
-    /// Opens the file for reading, as [`file::open_at_once`] does. What a walk found is never followed.
+    /// Opens the file for reading, as [`file::open_at_once`] does. A symbolic link found by a walk is never followed.
     pub fn open_at_once(&self, follow: bool) -> io::Result<(Option<File>, Metadata)> {
         match &self.directory {
             Some(directory) => {

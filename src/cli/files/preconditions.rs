@@ -1,4 +1,4 @@
-//! bzip2's checks of what an operand's result would replace, and ours of what must not be read or replaced.
+//! bzip2's checks of the file that a result would replace, and our checks of files that must not be read or replaced.
 
 use crate::cli::args::{Action, FilesMode, Plan, ReportPlace, Target};
 use crate::cli::files::pending::{PathLocks, Pending};
@@ -16,12 +16,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
-/// What operands are checked against.
+/// The files that operands are checked against.
 pub struct Preconditions {
     plan: Arc<Plan<FilesMode>>,
-    /// The file that stdout is, if it is one: it must not be read.
+    /// The file that stdout refers to, if any: it must not be read.
     stdout: Option<Metadata>,
-    /// The report, if it is a file: it must not be read either, and not be removed.
+    /// The report, if it is a file: it must be neither read nor removed.
     report: Option<Metadata>,
     pub locks: PathLocks,
 }
@@ -45,13 +45,13 @@ impl Preconditions {
         self.report.as_ref().is_some_and(|report| id(report) == found)
     }
 
-    /// Opens a file, when no operand before it will make, replace or remove it any more.
+    /// Opens a file, once no earlier operand can still make, replace or remove it.
     pub fn open(&self, place: &Place, pending: &Pending) -> io::Result<(Option<File>, Metadata)> {
         let open = || place.open_at_once(!self.plan.mode.target.makes_files() || self.plan.common.force);
         let opened = open();
         let locks = match &opened {
             Ok((_, found)) => self.locks.has_file(id(found)),
-            // A link may lead to a result that is not there yet.
+            // A link may lead to a result that does not exist yet.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 self.locks.has_name(place.path()) || place.find_link().is_ok_and(|found| is_link(&found))
             }
@@ -69,7 +69,7 @@ impl Preconditions {
     pub fn result(&self, result: &Place, source: &Metadata, pending: &Pending) -> Result<(), Failure> {
         let name = result.name().as_bytes();
         let mut there = result.find_link();
-        // An operand before may be about to remove it.
+        // An earlier operand may be about to remove it.
         if self.plan.mode.remove_sources && there.as_ref().is_ok_and(|there| self.locks.has_file(tree::id(there))) {
             self.locks.wait(pending);
             there = result.find_link();
@@ -77,7 +77,7 @@ impl Preconditions {
         let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
         let found = if is_free { None } else { result.find().ok() };
         let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
-        // A name that was typed, not made from that of a source, may lead to a directory through a link.
+        // A typed name, unlike one derived from a source, may lead to a directory through a link.
         if matches!(self.plan.mode.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
             return Err(is(b" is a directory."));
         }

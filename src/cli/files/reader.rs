@@ -9,14 +9,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::sync::Arc;
 
-/// Reads a file that was opened without waiting, as if it had been opened with waiting.
+/// Reads a file that was opened without blocking, as if it had been opened with blocking.
 pub struct Reader {
     file: File,
     /// A FIFO without a writer reads as empty: wait for its first writer.
     wait_first: bool,
-    /// It is on a disk and so long that several threads may be worth starting to read it.
+    /// It is on a disk and long enough that reading it with several threads may pay.
     is_long: bool,
-    /// Where the first bytes are noted, until they are.
+    /// Records the first bytes; `None` once that is done.
     seen: Option<Arc<Seen>>,
 }
 
@@ -28,32 +28,32 @@ impl Reader {
         }
     }
 
-    /// Without waiting for a FIFO's first writer: a FIFO that nobody has open for writing is empty.
+    /// Does not wait for a FIFO's first writer: a FIFO without a writer is empty.
     pub fn at_once(file: File) -> Self {
         Reader { file, wait_first: false, is_long: false, seen: None }
     }
 
-    /// Of a file of which is known what it is.
+    /// A reader of a file whose metadata are known.
     pub fn of(file: File, found: &Metadata) -> Self {
         let wait_first = found.file_type().is_fifo();
         let is_long = found.is_file() && found.len() >= flow::LONG_FILE;
         Reader { file, wait_first, is_long, seen: None }
     }
 
-    /// Notes the first bytes in `seen`.
+    /// Records the first bytes in `seen`.
     pub fn noting(self, seen: &Arc<Seen>) -> Self {
         Reader { seen: Some(Arc::clone(seen)), ..self }
     }
 
-    /// The first `max` bytes, or fewer at the end. An error is left for the next read, which meets it again.
+    /// The first `max` bytes, or fewer at the end. An error is left for the next read, which will meet it again.
     pub fn head(&mut self, max: usize) -> Vec<u8> {
         let mut head = Vec::with_capacity(max);
         let _ = self.by_ref().take(max as u64).read_to_end(&mut head);
         head
     }
 
-    /// What several threads can read, from the current position, if the file is long. (Other processes may share
-    /// stdin's position: for them it is moved to the end, where bzip2 leaves it.)
+    /// A source that several threads can read from the current position, if the file is long. (Other processes may
+    /// share stdin's position, so it is moved to the end, where bzip2 leaves it.)
     pub fn into_source(mut self) -> Source {
         if !self.is_long {
             return Source::Stream(Box::new(self));

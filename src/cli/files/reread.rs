@@ -1,9 +1,8 @@
-//! `--verify=file`: when a result is on the disk, and before it gets its name, source and result are read again and
-//! compared.
+//! `--verify=file`: source and result are read again and compared after the result is on the disk and before it gets
+//! its name.
 //!
-//! What blocks are verified against is the text as it was read. A read that went wrong, or a disk that keeps something
-//! else than it was given, is seen only here. The system is asked to forget what it has in memory of both files; where
-//! it cannot (tmpfs, for one), they are read from there.
+//! Blocks are verified against the text as it was read. Only this check detects misread input and disk corruption. The
+//! system is asked to drop both files from its cache; if it cannot (as on tmpfs), they are read from memory.
 
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::source::SourceFile;
@@ -14,13 +13,13 @@ use hybz_files::file;
 use hybz_files::quote::shown;
 use std::io::{self, Read};
 
-/// What it takes to read both files again.
+/// Everything needed to read both files again.
 pub struct Reread {
     pub source: SourceFile,
     pub pool: Pool,
 }
 
-/// How much is compared at once.
+/// Bytes compared at once.
 const PIECE: usize = 1 << 20;
 
 /// Why the files are not known to be the same.
@@ -32,7 +31,7 @@ enum Trouble {
 }
 
 impl Reread {
-    /// Compares the source with what is on the disk of its result.
+    /// Compares the source with its result on the disk.
     pub fn check(&self, output: &OutputFile) -> Result<(), Failure> {
         let name = self.source.place.name();
         let changed = || Failure::about(1, "Input file ", name, " changed while it was read: its result was not kept.");
@@ -44,7 +43,7 @@ impl Reread {
             Err(Trouble::Source(e)) => return Err(unreadable(&e)),
             Err(trouble) => trouble,
         };
-        // Somebody wrote to it: that is no defect.
+        // Another process wrote to it, which is not a defect.
         if !self.source.is_unchanged(&source).map_err(|e| unreadable(&e))? {
             return Err(changed());
         }
@@ -106,7 +105,7 @@ mod tests {
     use std::fs::File;
     use std::io::Write;
 
-    /// The verdict on `coded` as the result of a source with this text, to which `meanwhile` is done.
+    /// The verdict on `coded` as the result of a source with this text, while `meanwhile` changes the files.
     fn verdict(text: &[u8], coded: &[u8], meanwhile: impl FnOnce(&mut File)) -> Result<(), Failure> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");

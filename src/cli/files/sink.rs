@@ -1,4 +1,4 @@
-//! Where the bytes of a result go, and the count of them.
+//! The destination of a result's bytes, and their count.
 
 use crate::cli::files::output::{OutputFile, Stdout};
 use crate::cli::messages::counts::Counts;
@@ -6,8 +6,8 @@ use hybz::Error;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-/// Where the bytes of one result go. Streams begin and end with a few bytes, which are written together with their
-/// blocks.
+/// The destination of one result's bytes. Streams begin and end with a few bytes, which are buffered and written
+/// together with their blocks.
 pub enum Sink {
     Nothing,
     Stdout(BufWriter<Stdout>),
@@ -25,7 +25,8 @@ impl Sink {
         Sink::File(BufWriter::with_capacity(BUFFER, output))
     }
 
-    /// After an error: whole blocks are still written to stdout; a file vanishes. Returns the error to report.
+    /// Ends the result after an error: whole blocks are still written to stdout; a file vanishes. Returns the error to
+    /// report.
     pub fn abandon(self, error: Error) -> Error {
         match self {
             Sink::Nothing => {}
@@ -43,7 +44,7 @@ impl Sink {
     }
 }
 
-/// A sink, and the count of what goes into it.
+/// A sink, and the count of its bytes.
 pub struct Counted {
     pub sink: Sink,
     pub counts: Arc<Counts>,

@@ -1,4 +1,4 @@
-//! The file that a result comes from: its attributes are the result's, and it may be removed afterwards.
+//! The file that a result comes from: the result gets its attributes, and it may be removed afterwards.
 
 use crate::cli::args::Operand;
 use crate::cli::files::place::Place;
@@ -17,18 +17,18 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// The file that a result has its attributes from, if the operand is one.
+    /// The file that gives a result its attributes, if the operand is a file.
     pub fn of(operand: &Operand, file: &File) -> io::Result<Option<SourceFile>> {
         let Operand::File(path) = operand else { return Ok(None) };
         Ok(Some(SourceFile { place: Place::typed(path), found: file.metadata()?, acl: list_of(file) }))
     }
 
-    /// The same once more, to read its data again: who only compares data needs no access control list.
+    /// A copy for reading its data again. It has no access control list, which comparing data does not need.
     pub fn again(&self) -> SourceFile {
         SourceFile { place: self.place.clone(), found: self.found.clone(), acl: None }
     }
 
-    /// Opens the file again; nothing if its name leads to another one, or it has changed.
+    /// Opens the file again. `None` if its name now leads to another file, or it has changed.
     pub fn open_again(&self) -> io::Result<Option<File>> {
         let (file, _) = self.place.open_at_once(true)?;
         match file {
@@ -37,16 +37,16 @@ impl SourceFile {
         }
     }
 
-    /// Whether this open file is the one that was opened first, and has not changed since.
+    /// Whether this open file is the one opened first, unchanged since.
     pub fn is_unchanged(&self, file: &File) -> io::Result<bool> {
         Ok(self.is_still(&rustix::fs::fstat(file)?))
     }
 
-    /// Removes the file if its name still leads to what was opened, and that has not changed. (Whoever sets the time
-    /// of the last change back cannot do so with that of the inode's.) Returns whether it did.
+    /// Removes the file if its name still leads to the file that was opened, and that has not changed. (mtime can be
+    /// set back, but ctime cannot.) Returns whether it did.
     ///
-    /// Both concern the name in one open directory, that of the result if it is the same: a directory that is replaced
-    /// in between does not matter.
+    /// Check and removal use the name in one open directory, that of the result if it is the same: replacing the
+    /// directory in between has no effect.
     pub fn remove(&self, beside: &Directory) -> io::Result<bool> {
         let directory = self.place.directory(Some(beside))?;
         let name = self.place.file_name()?;
@@ -65,7 +65,7 @@ impl SourceFile {
     }
 }
 
-/// The file's access control list. One that cannot be read may forbid anything.
+/// The file's access control list. A list that cannot be read may forbid anything.
 pub fn list_of(file: &File) -> Option<Acl> {
     Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown()))
 }
@@ -75,7 +75,7 @@ pub fn id(found: &Metadata) -> Id {
     (found.dev(), found.ino())
 }
 
-/// Whether both are of one file.
+/// Whether both belong to one file.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
     id(a) == id(b)
 }

@@ -1,13 +1,13 @@
-//! The walk through a directory and those below it, one file after the other.
+//! The walk through a directory and those below it, one file after another.
 //!
-//! Of each directory the files come first, then its directories, both in the order of their names' bytes: two walks
+//! In each directory the files come first, then the subdirectories, both sorted by the bytes of their names: two walks
 //! through the same tree are the same. All names of a directory are read before the first of its files is opened, so
-//! what hybz makes beside a file is not met. What is in memory are the names of one directory's files, and of the
-//! directories still to be walked in it and in those above it.
+//! the walk does not meet results that hybz makes next to their sources. Memory holds the names of one directory's
+//! files, and of the directories still to be walked in it and in its ancestors.
 //!
 //! Symbolic links are not followed. Each directory is opened from the one above it, and each file from its directory
-//! ([`Place`]): nothing leads the walk out of the tree, and no path is too long. Only the lowest directories are kept
-//! open; one further up is opened again from the one below it, if it still is the same.
+//! ([`Place`]): nothing leads the walk out of the tree, and no path is too long. Only the deepest directories are kept
+//! open; one further up is opened again from the one below it, if it is still the same.
 
 mod names;
 
@@ -23,16 +23,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// So many directories are kept open, the lowest ones.
+/// The maximum number of directories kept open: the deepest ones.
 const MAX_OPEN: usize = 16;
 
 /// Which files of a tree are wanted.
 pub trait Wanted {
-    /// Whether the file or directory of this name is, which is at `below` beneath the operand.
+    /// Checks whether the file or directory of this name is wanted. `below` is its path below the operand.
     fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped>;
-    /// Whether other file systems are walked too.
+    /// Whether to walk other file systems too.
     fn crosses(&self) -> bool;
-    /// A directory that is not walked: where results go.
+    /// A directory that is not walked: the one for results.
     fn avoids(&self) -> Option<Id>;
 }
 
@@ -40,25 +40,25 @@ pub trait Wanted {
 pub struct Walk {
     device: u64,
     levels: Vec<Level>,
-    /// The directory of the last level, as a path and beneath the operand.
+    /// The directory of the last level: its path, and its path below the operand.
     path: PathBuf,
     below: PathBuf,
     slots: Slots,
     tally: Arc<Tally>,
 }
 
-/// A directory on the way from the operand down to where the walk is.
+/// A directory on the path from the operand to the walk's position.
 struct Level {
     id: Id,
     attributes: Attributes,
-    /// `None` if it was closed because it is far up.
+    /// `None` if it was closed because too many deeper ones are open.
     directory: Option<Directory>,
     files: Names,
     directories: Names,
 }
 
 impl Walk {
-    /// The walk through `path`, or `None` if that is no directory. It is followed, if it is a link, only with `follow`.
+    /// The walk through `path`, or `None` if that is not a directory. A symbolic link is followed only with `follow`.
     pub fn new(path: &Path, follow: bool, slots: &Slots, tally: &Arc<Tally>) -> Result<Option<Walk>, Failure> {
         let opened = tree::open(path, follow, slots).map_err(|e| unreadable(path, &e))?;
         let Some((directory, found)) = opened else { return Ok(None) };
@@ -80,17 +80,17 @@ impl Walk {
         }))
     }
 
-    /// Reads the operand itself, which comes before all else.
+    /// Reads the operand itself, which must come first.
     pub fn read_top(&mut self, wanted: &impl Wanted) -> Result<(), Failure> {
         self.read(wanted)
     }
 
-    /// Where the walk is, beneath the operand.
+    /// The walk's position, as a path below the operand.
     pub fn below(&self) -> &Path {
         &self.below
     }
 
-    /// The attributes of the directory `depth` levels below the operand, on the way to where the walk is.
+    /// The attributes of the directory `depth` levels below the operand, on the path to the walk's position.
     pub fn attributes(&self, depth: usize) -> Option<Attributes> {
         Some(self.levels.get(depth)?.attributes)
     }
@@ -100,7 +100,7 @@ impl Walk {
         self.levels.first()?.directory.as_ref()
     }
 
-    /// The next file, or what went wrong on the way to it.
+    /// The next file, or the error that occurred on the way to it.
     pub fn next(&mut self, wanted: &impl Wanted) -> Option<Result<Place, Failure>> {
         loop {
             let level = self.levels.last_mut()?;
@@ -119,7 +119,7 @@ impl Walk {
         }
     }
 
-    /// Goes down.
+    /// Descends into a directory.
     fn enter(&mut self, name: &OsStr, wanted: &impl Wanted) -> Result<(), Failure> {
         let Some(Level { directory: Some(parent), .. }) = self.levels.last() else { return Ok(()) };
         let path = self.path.join(name);
@@ -171,7 +171,7 @@ impl Walk {
         read.map_err(|e| unreadable(&self.path, &e))
     }
 
-    /// Goes up.
+    /// Returns to the directory above.
     fn leave(&mut self) -> Result<(), Failure> {
         let left = self.levels.pop().and_then(|level| level.directory);
         if self.levels.is_empty() {

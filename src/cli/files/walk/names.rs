@@ -1,13 +1,13 @@
-//! The names of one directory, in the order of their bytes: a few bytes more than the names themselves.
+//! The names of one directory, sorted by their bytes. They take a few bytes more than the names themselves.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Names, taken one after the other.
+/// Names, taken one after another.
 #[derive(Default)]
 pub struct Names {
     bytes: Vec<u8>,
-    /// Where each name begins, times 65536, and how long it is: the system's records have 16 bits for that.
+    /// The offset of each name times 65536, plus its length, which has 16 bits in the system's records.
     places: Vec<u64>,
     next: usize,
 }
@@ -23,7 +23,7 @@ impl Names {
         self.places.sort_unstable_by_key(|&place| at(bytes, place));
     }
 
-    /// The next name. The memory goes with the last one.
+    /// The next name. The last one frees the memory.
     pub fn next(&mut self) -> Option<&OsStr> {
         let Some(&place) = self.places.get(self.next) else {
             *self = Names::default();
