@@ -14,14 +14,14 @@ pub struct Counts {
     started: Instant,
     /// Bytes read of all inputs so far.
     read: AtomicU64,
-    /// Bytes of the inputs that are done. Only its writer reads it.
+    /// Total length of the finished inputs, in bytes. Only its writer reads it.
     done: AtomicU64,
     written: AtomicU64,
     /// Bytes of all inputs together, or [`UNKNOWN`].
     total: AtomicU64,
     /// Inputs that are done, successfully or not.
     files: AtomicU64,
-    /// How many inputs there are.
+    /// The number of inputs.
     operands: Option<u64>,
     /// Bytes a second of the last time that it was measured, or [`UNKNOWN`].
     rate: AtomicU64,
@@ -47,19 +47,19 @@ impl Counts {
         }
     }
 
-    /// How many bytes all inputs have, if that is known.
+    /// Sets the total length of all inputs, if it is known.
     pub fn set_total(&self, total: Option<u64>) {
         self.total.store(total.unwrap_or(UNKNOWN), Relaxed);
     }
 
-    /// `bytes` of the input that is underway are read. Returns how many of all are.
+    /// Records that `bytes` of the current input are read. Returns how many of all inputs are.
     pub fn advance(&self, bytes: u64) -> u64 {
         let read = self.done.load(Relaxed) + bytes;
         self.read.store(read, Relaxed);
         read
     }
 
-    /// So many bytes more are written.
+    /// Adds `bytes` to the number of bytes written.
     pub fn wrote(&self, bytes: u64) {
         self.written.fetch_add(bytes, Relaxed);
     }
@@ -117,7 +117,7 @@ impl Counts {
         line
     }
 
-    /// The same as an object.
+    /// The same line as a JSON object.
     pub fn json(&self, end: bool) -> Line {
         let (read, time) = (self.read(), self.elapsed());
         let (rate, total) = (self.rate(read, time), self.total(read));
@@ -154,7 +154,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A line that is put together without allocating. What does not fit is cut.
+/// A line that is built without allocating. It is cut if it gets too long.
 pub struct Line {
     bytes: [u8; 1024],
     len: usize,

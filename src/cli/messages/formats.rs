@@ -1,4 +1,4 @@
-//! What messages of the command say of formats. All else is known of them in the library's table.
+//! What the command's messages say about formats. Everything else about them is in the library's table.
 
 use hybz::format::{Blocks, IndexKind};
 use hybz::{Damage, Format, Formats};
@@ -6,7 +6,7 @@ use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// How many bytes `-dcf` looks at.
+/// The number of bytes that `-dcf` examines.
 pub const COPY_HEAD_LEN: usize = 4;
 
 /// The format of a file without streams that is good: skippable frames may stand alone, and nothing else is good
@@ -24,7 +24,7 @@ pub fn native() -> String {
     Format::all_read().filter(|format| format.is_native()).filter_map(usual).collect::<Vec<_>>().join(" and ")
 }
 
-/// What is known of a file in which this format was found.
+/// The text about a file in which this format was found.
 pub fn found(format: Format) -> String {
     match format.suffixes() {
         [(suffix, _), ..] if format.is_native() => format!("has {suffix} streams"),

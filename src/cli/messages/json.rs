@@ -51,7 +51,7 @@ impl Object {
         }
     }
 
-    /// The exit code that this file alone gives, and what is wrong if it is not 0.
+    /// The exit code that this file alone gives, and the error if it is not 0.
     pub fn put_exit(&mut self, code: u8, error: Option<&[u8]>) {
         self.put("exit", code);
         if let Some(error) = error {
@@ -81,7 +81,7 @@ impl From<Object> for Value {
     }
 }
 
-/// A checksum as it is written everywhere: eight hexadecimal digits.
+/// A checksum, written as everywhere: eight hexadecimal digits.
 pub fn crc(crc: u32) -> Value {
     format!("{crc:08x}").into()
 }

@@ -38,8 +38,8 @@ pub enum Outcome {
     BrokenPipe,
 }
 
-/// Prints what was asked for on stdout. Returns how the process ends if its reader is gone. A closed stdout is an error
-/// also if there is nothing to print.
+/// Prints the requested text on stdout. Returns the outcome of the process if the reader of stdout is gone. A closed
+/// stdout is an error even if there is nothing to print.
 pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
     match stdout::print(text) {
         Ok(()) => Ok(None),
@@ -118,7 +118,7 @@ impl Failure {
         )
     }
 
-    /// The source is not what was read any more.
+    /// The source is no longer the file that was read.
     pub fn changed(name: &OsStr) -> Failure {
         Failure::new(1, [b"Input file ", shown(name).as_bytes(), b" changed while it was read: not removed."].concat())
     }
@@ -134,7 +134,7 @@ fn cannot(what: &str, which: &str, name: &OsStr, e: &io::Error) -> Vec<u8> {
     [before.as_bytes(), shown(name).as_bytes(), after.as_bytes()].concat()
 }
 
-/// What to do when there is not enough memory.
+/// The advice when there is not enough memory.
 const TRY_LESS: &str = "try -m1 -p1, or -s";
 
 /// The C library's text for an error, without the number that Rust adds.
@@ -151,7 +151,7 @@ pub enum Note {
     Apart(Failure),
     /// Printed after the program's name, unless `-q` hides it.
     Remark(Vec<u8>),
-    /// Printed as it is, and always: what `-v` asks for.
+    /// Output of `-v`: always printed, unchanged.
     Line(Vec<u8>),
     /// The same, and a failure that it tells of.
     Verdict(Failure, Vec<u8>),
@@ -167,7 +167,7 @@ pub struct Messages {
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
-    /// What `--report` asks for.
+    /// The report of `--report`.
     pub report: Option<Report>,
     pub tally: Arc<Tally>,
 }
@@ -190,7 +190,7 @@ impl Messages {
         }
     }
 
-    /// With an account of the call for programs, and the tally that it tells of.
+    /// Adds a report for programs, and the tally that it includes.
     pub fn with_report(self, report: Option<Report>, tally: Arc<Tally>) -> Messages {
         Messages { report, tally, ..self }
     }
@@ -246,7 +246,7 @@ impl Messages {
         }
     }
 
-    /// Into the report: what was measured of a file, with the failures before this.
+    /// Adds a file's measurements to the report, with the failures before them.
     pub fn measured(&self, object: impl FnOnce() -> Object, bytes: u64) {
         self.write_report(|report| report.measured(object(), bytes));
     }
@@ -265,7 +265,7 @@ impl Messages {
     }
 }
 
-/// What `-v` prints of a file that was compressed.
+/// The line of `-v` about a compressed file.
 pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
     if bytes_in == 0 {
         return " no data compressed.\n".to_owned();
@@ -279,7 +279,7 @@ pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
     )
 }
 
-/// What `-vv` prints of a block that was compressed or decompressed.
+/// The line of `-vv` about a block that was compressed or decompressed.
 pub fn block_line(block: &BlockInfo, compressed: bool) -> String {
     let BlockInfo { number, crc, combined_crc, block_len, .. } = block;
     match compressed {
@@ -290,7 +290,7 @@ pub fn block_line(block: &BlockInfo, compressed: bool) -> String {
     }
 }
 
-/// What `-vv` prints at the end of a file, before the line of `-v`.
+/// The line of `-vv` at the end of a file, before the line of `-v`.
 pub fn end_line(stream: &StreamSummary, compressed: bool) -> String {
     match compressed {
         true => format!("\n    final combined CRC = 0x{:08x}\n   ", stream.combined_crc),
@@ -298,7 +298,7 @@ pub fn end_line(stream: &StreamSummary, compressed: bool) -> String {
     }
 }
 
-/// What is wrong with compressed data, in the words of `-t`, or of `-d` for data that are not compressed at all.
+/// The error in compressed data, in the words of `-t`, or of `-d` for data that are not compressed at all.
 pub fn verdict(error: &Error, test: bool) -> String {
     match error {
         Error::NotBzip2 if test => "bad magic number (file not created by bzip2)".to_owned(),
@@ -313,7 +313,7 @@ pub fn verdict(error: &Error, test: bool) -> String {
     }
 }
 
-/// What is said of bytes after the last stream that are not allowed there. Nothing is damaged, so no advice follows.
+/// The message about bytes after the last stream that are not allowed there. Nothing is damaged, so no advice follows.
 fn garbage(offset: u64) -> String {
     format!("garbage after the end, from byte {offset}")
 }
@@ -335,7 +335,7 @@ pub fn has_crcs(damage: &Damage) -> bool {
     !is_of(damage, |blocks| blocks != Blocks::Listed)
 }
 
-/// Where the damage is.
+/// The position of the damage.
 fn place(error: &Error) -> String {
     match error {
         Error::Data { bit_offset, damage, .. } if is_of(damage, |blocks| blocks == Blocks::None) => {
@@ -377,7 +377,7 @@ pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure
     Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
 }
 
-/// What went wrong with a GPU, if anything did: the report of the first lane that has one.
+/// The failure of a GPU, if any: the report of the first lane that has one.
 pub fn gpu_trouble(summary: &Summary) -> Option<String> {
     let lanes = summary.stations.iter().filter(|station| station.accelerator);
     let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();

@@ -1,13 +1,13 @@
 //! The progress display: how far, how fast, how long still. The only place that uses indicatif.
 //!
-//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last seconds. (The
-//! estimate of indicatif begins when its bar does, and takes what was done before as done in no time.) On a terminal,
-//! [`row`] makes the one row that is shown and [`screen`] puts it there. It is drawn again every quarter of a second,
-//! so it fits a window whose size has changed, also while nothing moves.
+//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds.
+//! (indicatif's estimate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
+//! lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized
+//! window even when there is no progress.
 //!
-//! With `--progress=json` a thread writes an object every second, also while nothing moves, and one at the end. And
-//! whatever is shown, SIGUSR1 has a line written at once, as in dd: by the signal's handler, since every thread may be
-//! waiting for something.
+//! With `--progress=json` a thread writes an object every second, even when there is no progress, and one at the end.
+//! In every mode, SIGUSR1 prints a line at once, as in dd. The signal handler writes it, since every thread may be
+//! waiting.
 
 use crate::cli::args::{Batch, Common, Operand};
 use crate::cli::messages::counts::Counts;
@@ -49,7 +49,7 @@ pub struct Progress {
     style: Style,
     pub counts: Arc<Counts>,
     display: Mutex<Display>,
-    /// Who writes the objects of `--progress=json`, until the sender is dropped.
+    /// The thread that writes the objects of `--progress=json`, until its sender is dropped.
     clock: Option<Clock>,
 }
 
@@ -68,7 +68,7 @@ enum Style {
 
 struct Display {
     last_line: Instant,
-    /// What is on the terminal, if anything is.
+    /// The bar on the terminal, if there is one.
     bar: Option<Bar>,
     rate: Rate,
     /// The bytes of all inputs, if they are known, once they were asked for.
@@ -79,7 +79,7 @@ struct Display {
 struct Bar {
     bar: ProgressBar,
     row: Arc<Mutex<Row>>,
-    /// What draws it again while nothing moves.
+    /// The thread that redraws the bar when there is no progress.
     clock: Option<Clock>,
 }
 
@@ -90,7 +90,7 @@ struct Rate {
 }
 
 impl Rate {
-    /// From the start of the process, when nothing was done.
+    /// A rate measured from the start of the process, when nothing was done.
     fn new() -> Rate {
         Rate { measured: VecDeque::from([(Duration::ZERO, 0)]) }
     }
@@ -135,8 +135,8 @@ impl Progress {
             },
         };
         let counts = Arc::new(Counts::new(common.program.as_bytes(), count));
-        // With thousands of files, stat-ing all of them first is not worth it for what may not be asked for.
-        // What is left on stdin is known before anything is read from it.
+        // With thousands of files, it is not worth calling stat on all of them for a figure that may never be shown.
+        // The rest of stdin is measured before anything is read from it.
         let asked = common.progress_json || common.operands.len() <= MAX_STATS;
         let known = asked.then(|| total(common, listed));
         counts.set_total(known.flatten());
@@ -174,7 +174,7 @@ impl Progress {
         } else if display.last_line.elapsed() >= INTERVAL {
             display.last_line = Instant::now();
             let left = left.map(|left| format!(", {} left", clock(left))).unwrap_or_default();
-            // In one piece; and if stderr fails, there is nowhere to report it.
+            // One write. If stderr fails, there is nowhere to report it.
             let line = format!("{}: {}, {rate}{left}\n", name.display(), amount.trim_start());
             let _ = io::stderr().write_all(line.as_bytes());
         }
@@ -265,7 +265,8 @@ fn stop(clock: Option<Clock>) {
     }
 }
 
-/// Writes an object every second, until the sender is dropped. Without a thread there is only the one at the end.
+/// Writes an object every second, until the sender is dropped. If no thread can start, only the object at the end is
+/// written.
 fn objects(counts: &Arc<Counts>) -> Option<Clock> {
     let counts = Arc::clone(counts);
     thread_until_dropped(move |end| {
@@ -298,11 +299,11 @@ fn answer_signals(counts: &Arc<Counts>, json: bool) {
 /// Up to how many operands are looked at for a total that may never be shown.
 const MAX_STATS: usize = 64;
 
-/// How many bytes all operands have together, if that can be known.
+/// The total length of all operands in bytes, if it can be known.
 fn total(common: &Common, listed: bool) -> Option<u64> {
     let size = |operand: &Operand| match operand {
         Operand::Stdin => rest_of_stdin(),
-        // What cannot be opened will not be read.
+        // A file that cannot be opened will not be read.
         Operand::File(path) => match fs::metadata(path) {
             Ok(found) => found.is_file().then_some(found.len()),
             Err(_) => Some(0),
@@ -314,7 +315,7 @@ fn total(common: &Common, listed: bool) -> Option<u64> {
     common.operands.iter().map(size).sum()
 }
 
-/// How many bytes follow on stdin, if it is a file.
+/// The number of bytes left on stdin, if it is a file.
 fn rest_of_stdin() -> Option<u64> {
     let found = fstat(stdio::stdin()).ok()?;
     let at = seek(stdio::stdin(), SeekFrom::Current(0)).ok()?;
@@ -328,8 +329,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A second at 10 MiB/s, then 10 s at 2 MiB/s, in blocks of 1 MiB: what is done before the first line took its
-    /// time, and later lines forget it.
+    /// A second at 10 MiB/s, then 10 s at 2 MiB/s, in blocks of 1 MiB: the first line counts the time of everything
+    /// before it, and later lines forget it.
     #[test]
     fn the_rate_is_that_of_the_last_seconds() {
         let mut rate = Rate::new();
@@ -350,7 +351,7 @@ mod tests {
         assert!(rate.measured.len() <= 22, "one measurement for each 250 ms of 5 s, and two");
     }
 
-    /// Nothing came in the last seconds: no time can be told.
+    /// There was no progress in the last seconds, so no time left can be given.
     #[test]
     fn a_rate_of_nothing() {
         let mut rate = Rate::new();

@@ -1,9 +1,9 @@
 //! `--report`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
 //!
-//! The objects of files come in the order of the operands, each when its file is done: its result has its name and its
-//! source is removed, or it failed. They are written line by line, not kept until the end, so that a monitor can follow
-//! and nothing is lost with the process. When a signal ends the process, its handler writes a summary of what was done
-//! until then; a report without a summary is one whose process was killed.
+//! The objects of files come in the order of the operands, each when its file is done, which means that its result has
+//! its name and its source is removed, or that it failed. They are written line by line, not kept until the end, so a
+//! monitor can follow them and a crash loses none. When a signal ends the process, its handler writes a summary of the
+//! work so far; a report without a summary comes from a killed process.
 
 use crate::cli::args::{Action, FilesMode, ReportPlace};
 use crate::cli::messages::counts::{Line, Seconds};
@@ -30,22 +30,22 @@ use std::time::{Duration, Instant};
 
 /// How every report begins.
 const BEGINNING: &[u8] = b"{\"schema\":";
-/// How many CRCs of streams are listed: a file may have a million streams.
+/// The maximum number of stream CRCs listed: a file may have a million streams.
 const MAX_CRCS: usize = 1000;
 
 /// The report of one call.
 pub struct Report {
     place: OsString,
     totals: Arc<Totals>,
-    /// What went wrong since the last object.
+    /// Failures since the last object.
     failures: Mutex<Vec<Trouble>>,
-    /// Of no file.
+    /// Failures that belong to no file.
     apart: Mutex<Vec<Trouble>>,
     /// Whether the report could not be written.
     unwritable: AtomicBool,
 }
 
-/// What a signal handler knows.
+/// The totals that a signal handler can read.
 struct Totals {
     file: File,
     work: &'static str,
@@ -72,11 +72,11 @@ const CLOSED: u8 = 1;
 /// The process is being ended, by a signal or for lack of memory.
 const ENDING: u8 = 2;
 
-/// What is known of a file.
+/// The report's data about a file.
 pub struct Entry {
     name: OsString,
     opened: Instant,
-    /// Of the stream that its bytes begin with.
+    /// The format of the stream at its beginning.
     format: Option<Format>,
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
@@ -85,11 +85,11 @@ pub struct Entry {
     stream: Option<StreamSummary>,
     /// Whether there was nothing to do.
     complete: bool,
-    /// What is wrong and is not said.
+    /// A failure for which no message is printed.
     unsaid: Option<Trouble>,
 }
 
-/// What went wrong: an exit code and a text.
+/// A failure: an exit code and a text.
 type Trouble = (u8, Vec<u8>);
 
 impl Entry {
@@ -110,7 +110,7 @@ impl Entry {
         }
     }
 
-    /// All of it was read and written, or not; what is left to do with the result is yet to come.
+    /// The stream ended, with or without an error; the last steps of the result are still to come.
     pub fn ended(&mut self, result: Option<&OsStr>, stream: Option<&StreamSummary>) {
         (self.result, self.stream) = (result.map(OsStr::to_owned), stream.copied());
     }
@@ -163,7 +163,7 @@ impl Report {
         Ok(Report { place: place.name().to_owned(), totals, failures, apart: Mutex::default(), unwritable })
     }
 
-    /// In words, for errors.
+    /// Its name in error messages.
     pub fn place(&self) -> &OsStr {
         &self.place
     }
@@ -310,8 +310,8 @@ impl Totals {
         Ok(())
     }
 
-    /// The summary of what was done when a signal came, or when there was no more memory (0). Called in the handler:
-    /// so it has no stations.
+    /// The summary of the work done until a signal came or memory ran out (0). Called in the signal handler, so it
+    /// cannot list stations.
     fn last_words(&self, signal: i32) {
         if self.state.compare_exchange(OPEN, ENDING, SeqCst, SeqCst).is_err() {
             return;
@@ -341,7 +341,7 @@ impl Totals {
     }
 }
 
-/// Opens a report to append to it. What is there must be one, or nothing, or no regular file.
+/// Opens a report to append to it. An existing regular file must be empty or a report.
 fn open_file(path: &Path) -> io::Result<File> {
     let found = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
     if found {
@@ -367,7 +367,7 @@ fn ends_with_line(path: &Path) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// What became of a file, in a word.
+/// The outcome of a file, in a word.
 fn status(entry: &Entry, failed: bool) -> &'static str {
     match failed {
         true => "failed",
@@ -376,7 +376,7 @@ fn status(entry: &Entry, failed: bool) -> &'static str {
     }
 }
 
-/// What is done, in a word.
+/// The action, in a word.
 pub fn work_name(action: Action) -> &'static str {
     match action {
         Action::Compress => "compress",

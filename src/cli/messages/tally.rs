@@ -1,4 +1,4 @@
-//! What became of the files of one call, for the line at its end.
+//! Counts of the outcomes of one call's files, for the line at its end.
 
 use crate::cli::args::Action;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +48,7 @@ impl Tally {
         self.failed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many files were passed over.
+    /// The number of skipped files.
     pub fn skipped(&self) -> u64 {
         self.skipped.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }

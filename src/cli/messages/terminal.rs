@@ -3,10 +3,10 @@
 use rustix::termios::tcgetwinsize;
 use std::os::fd::AsFd;
 
-/// The columns of a terminal that does not say how many it has, and of what is no terminal.
+/// The columns assumed for a terminal that does not report its width, and for anything that is not a terminal.
 pub const USUAL_COLUMNS: usize = 80;
 
-/// How many columns the terminal `fd` has now.
+/// The current number of columns of the terminal `fd`.
 pub fn columns(fd: impl AsFd) -> usize {
     match tcgetwinsize(fd) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
@@ -14,8 +14,8 @@ pub fn columns(fd: impl AsFd) -> usize {
     }
 }
 
-/// How many columns `text` takes at most. Every character from U+1100 on counts as a wide one: what is narrower leaves
-/// room, and nothing takes more.
+/// The maximum number of columns that `text` takes. Every character from U+1100 on counts as a wide one: narrower ones
+/// leave room, and none takes more.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }

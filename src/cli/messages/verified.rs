@@ -1,4 +1,4 @@
-//! What is printed of `--verify`.
+//! Messages of `--verify`.
 
 use crate::cli::messages::Failure;
 use hybz::{Error, Summary};

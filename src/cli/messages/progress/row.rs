@@ -1,16 +1,16 @@
-//! The one row that shows progress on a terminal, laid out for the width that there is.
+//! The one row that shows progress on a terminal, laid out for the width of the terminal.
 
 use crate::cli::messages::terminal::{middle_out, width};
 use std::time::Duration;
 
-/// What a row shows.
+/// The contents of a row.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     /// The file, or what else is being done.
     pub name: String,
     /// The part that is done, from 0 to 1, if it is known.
     pub share: Option<f64>,
-    /// How much is done, such as `1.5 of 20.0 MB`.
+    /// The amount done, such as `1.5 of 20.0 MB`.
     pub amount: String,
     /// How fast it goes.
     pub rate: String,
@@ -78,7 +78,7 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
-/// How much of `total` is done, in millions of bytes.
+/// The amount done out of `total`, in millions of bytes.
 pub fn amount(bytes: u64, total: Option<u64>) -> String {
     let (unit, name) = if total.unwrap_or(bytes) < 100_000_000_000 { (1e6, "MB") } else { (1e9, "GB") };
     let shown = |bytes: u64| format!("{:.1}", bytes as f64 / unit);

@@ -1,8 +1,8 @@
 //! How indicatif draws on stderr: one row, with the cursor at its beginning.
 //!
-//! A terminal that becomes narrower breaks a row that no longer fits into several. The cursor stays at the character
-//! at which it was, so here it is still before all of them, and clearing to the end of the screen leaves nothing. With
-//! the cursor after the row, all but the last of them would stay. While the row is written the terminal does not wrap.
+//! A terminal that becomes narrower breaks a row that no longer fits into several. The cursor stays at its character.
+//! Here that is the start of the row, so clearing to the end of the screen removes all of the broken row; if the cursor
+//! were after the row, all but its last line would stay. Wrapping is off while the row is written.
 
 use crate::cli::messages::terminal;
 use indicatif::TermLike;
@@ -15,7 +15,7 @@ pub const CLEAR: &[u8] = b"\r\x1b[J";
 /// The terminal that stderr is.
 #[derive(Debug, Default)]
 pub struct Screen {
-    /// What will be written next.
+    /// The text to write next.
     row: Mutex<String>,
 }
 
