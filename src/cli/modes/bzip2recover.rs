@@ -1,7 +1,7 @@
 //! The program `bzip2recover`, if hybz is called by that name: its arguments, files, messages and exit codes.
 //!
-//! As there, nothing is decoded or checked: what stands between two magics becomes a file. Other than there, there is
-//! no bound on the number of blocks (bzip2recover's is 50,000).
+//! Like bzip2recover, it decodes and checks nothing: the bits between two magics become a file. Unlike bzip2recover,
+//! whose limit is 50,000, it has no limit on the number of blocks.
 
 use crate::cli::messages::errno_text;
 use hybz::bits::{BitWriter, append_bits_from};
@@ -26,7 +26,7 @@ const END_MAGIC: u64 = 0x1772_4538_5090;
 /// Why it ends with exit code 1: what it says.
 struct Ends(Vec<u8>);
 
-/// What stands between two magics: its first and last bit.
+/// The bits between two magics: the first and the last.
 type Block = (u64, u64);
 
 /// Does all of it.
@@ -94,7 +94,7 @@ fn extract(program: &[u8], words: &[OsString]) -> Result<(), Ends> {
 /// Finds the blocks, and prints where they are.
 fn find(file: &File) -> Result<Vec<Block>, Error> {
     let mut blocks = Vec::new();
-    // How many magics there were, and where the last one ended.
+    // The number of magics so far, and the end of the last one.
     let (mut magics, mut first) = (0u64, 0);
     for mark in Marks::new(file, 0) {
         let bit = mark?.bit;

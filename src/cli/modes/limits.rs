@@ -1,5 +1,4 @@
-//! How many threads, how much memory and which GPUs one call uses unless it is told: at most its share of the machine
-//! or container.
+//! The threads, memory and GPUs that one call uses by default: at most its share of the machine or container.
 
 use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
 use anyhow::bail;
@@ -12,12 +11,13 @@ use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::thread;
 
-/// What a CPU station needs at most, with its share of the blocks in flight: 12 MB of tables and 11 MB, measured.
+/// The maximum memory of a CPU station, with its share of the blocks in flight: 12 MB of tables and 11 MB of blocks,
+/// measured.
 const PER_THREAD: u64 = 24 << 20;
-/// What coding a large block takes for each of its bytes, text and result included: 14.3 for 64 MB of random bytes,
-/// 7 for text, 2 for a repeated word.
+/// Memory for coding a large block, per byte of it, text and result included: 14.3 for 64 MB of random bytes, 7 for
+/// text, 2 for a repeated word.
 const PER_LARGE_BYTE: u64 = 14;
-/// What the program takes without blocks.
+/// Memory of the program without blocks.
 const FOR_PROGRAM: u64 = 12 << 20;
 
 /// With less than this, one thread does everything: its codec takes 9 MB, its code, libraries and stack 10 MB.
@@ -44,7 +44,7 @@ fn is_tiny(plan: &Plan<FilesMode>) -> bool {
         && file_len(operand).is_some_and(|len| (1..=max_len).contains(&len))
 }
 
-/// Makes malloc keep or give back what is freed, as it suits this call.
+/// Makes malloc keep or return freed memory, whichever suits this call.
 pub fn choose_memory(common: &Common, no_threads: bool) {
     if common.small || memory::is_limited() {
         memory::be_sparing();
@@ -84,7 +84,7 @@ pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
     lanes_for(&plan.common, plan.mode.coding(), expected_bytes(plan))
 }
 
-/// The same for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
+/// Like [`lanes`], for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
 pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
     let devices = match &common.gpus {
         Gpus::None => return Vec::new(),
@@ -112,19 +112,19 @@ pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>)
     lanes.collect()
 }
 
-/// How many bytes there are to read, if that can be told beforehand. With thousands of files, stat-ing all of them
+/// The number of bytes to read, if it can be known beforehand. With thousands of files, calling stat on all of them
 /// first is not worth it.
 pub fn expected_bytes(plan: &Plan<FilesMode>) -> Option<u64> {
     if plan.mode.batch.list.is_some() { None } else { len_of(&plan.common.operands) }
 }
 
-/// How many bytes operands have, if these are not too many.
+/// The total length of the operands, unless there are too many of them.
 pub fn len_of(operands: &[Operand]) -> Option<u64> {
     if operands.len() <= 64 { operands.iter().map(file_len).sum() } else { None }
 }
 
-/// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow,
-/// but at most as many as fit into a quarter of the memory. Of what was asked for, what fits if the process is limited.
+/// The number of CPU stations: as many as requested, or one per core that affinity and the container's quota allow, but
+/// at most as many as fit into a quarter of the memory. If the process is limited, a request is reduced to what fits.
 pub fn threads(common: &Common, coding: Option<Coding>) -> NonZeroUsize {
     let fit = |room: u64, each| {
         let room = usize::try_from(room / each).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! What hybz does: a room for each mode, and how much of the machine they take.
+//! The modes, each in its own module, and the limits on their use of the machine.
 
 pub mod bench;
 pub mod bzip2recover;

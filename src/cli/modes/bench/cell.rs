@@ -14,22 +14,22 @@ const MAX_ROUNDS: usize = 1000;
 /// Rounds that are run even if the time for them may be exceeded a little.
 const GOOD_ROUNDS: usize = 3;
 
-/// One speed, and what is known of it so far.
+/// One speed, and its measurements so far.
 pub struct Cell {
     pub who: Who,
     pub direction: Direction,
     /// How long each round took.
     pub times: Vec<Duration>,
-    /// What the stations did in the last round; of another program nothing is known.
+    /// The work of the stations in the last round; unknown for another program.
     pub stations: Option<Summary>,
     /// The length of the compressed bytes.
     pub coded_len: usize,
-    /// What another program compressed the text to in its first round, which was verified.
+    /// The verified output of another program's first round of compressing.
     first: Option<Vec<u8>>,
     pub failure: Option<String>,
 }
 
-/// Who does the work.
+/// The program that does the work.
 pub enum Who {
     Hybz { threads: usize, gpus: bool },
     Peer { peer: Arc<Peer>, threads: usize },
@@ -68,13 +68,13 @@ impl Cell {
         if self.direction == Direction::Compress { "compress" } else { "decompress" }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn title(&self) -> String {
         let gpus = if self.gpus() { " and GPUs" } else { "" };
         format!("{} with {}{gpus}, {}", printable(self.program()), in_words(self.threads()), self.work())
     }
 
-    /// Whether it is to run once more, if each cell has this much time.
+    /// Whether it is to run again, if each cell has this much time.
     pub fn goes_on(&self, time: Duration) -> bool {
         let (rounds, spent) = (self.times.len(), self.spent());
         let next = spent.checked_div(rounds as u32).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Cell {
         self.failure.is_none() && rounds < MAX_ROUNDS && (rounds == 0 || in_time)
     }
 
-    /// How much of it is done, from 0 to 1, if each cell has this much time.
+    /// The share of it that is done, from 0 to 1, if each cell has this much time.
     pub fn share(&self, time: Duration) -> f64 {
         if self.goes_on(time) { (self.spent().as_secs_f64() / time.as_secs_f64().max(1e-9)).min(1.0) } else { 1.0 }
     }
@@ -127,7 +127,7 @@ impl Cell {
         from.0.len() as u64
     }
 
-    /// What another program wrote must become the text again. Its later results are mostly its first.
+    /// Checks that another program's output decompresses to the text. Its later outputs are mostly equal to its first.
     fn verify_coded(&mut self, plan: &Plan<BenchMode>, input: &Input, result: Vec<u8>) -> Result<(), String> {
         if self.first.as_ref() == Some(&result) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What is compressed and decompressed: all files together, in memory.
+//! The text to compress and decompress: all files together, in memory.
 
 use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
@@ -18,16 +18,16 @@ use std::sync::Arc;
 pub struct Input {
     pub text: Shared,
     pub coded: Shared,
-    /// What is to be said of it.
+    /// A remark about it.
     pub remark: Option<String>,
 }
 
 impl Input {
-    /// Reads all files. What they are compressed to is decompressed again and compared; of compressed ones every CRC
+    /// Reads all files. The compressed text is decompressed again and compared; if the files are compressed, every CRC
     /// is checked.
     pub fn read(plan: &Plan<BenchMode>) -> Result<Input, Failure> {
         let only_decompress = plan.mode.only == Some(Direction::Decompress);
-        // There are the text, what it becomes, and the result of another program.
+        // Memory holds the text, its compressed form, and the output of another program.
         let room = hybz::schedule::memory_of_machine() / 8;
         let (mut text, mut coded) = (Vec::new(), Vec::new());
         let mut cut = false;
@@ -84,7 +84,7 @@ impl Input {
     }
 }
 
-/// At most `max` bytes of a file, and whether there are more.
+/// Reads at most `max` bytes of a file. Also returns whether there are more.
 fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
     let name = path.as_os_str();
     let mut file = match open_at_once(path, true) {

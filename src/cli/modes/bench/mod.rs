@@ -1,5 +1,5 @@
-//! `--bench`: how fast this machine does a user's own files, with how many threads, with and without GPUs, and beside
-//! other programs.
+//! `--bench`: how fast this machine compresses and decompresses a user's own files, by number of threads, with and
+//! without GPUs, and compared with other programs.
 //!
 //! All files are one input in memory ([`input`]). A cell is one speed: a program, a direction, a number of threads
 //! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells with the same number of threads take turns,
@@ -37,7 +37,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is measured, and what was.
+/// The input of the bench, and its measurements.
 struct Bench {
     input: Input,
     threads: Vec<usize>,

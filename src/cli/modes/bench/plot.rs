@@ -20,7 +20,7 @@ const LEGEND_LINE: f64 = 20.0;
 const APART: f64 = 7.0;
 /// The height of a number next to a line.
 const LABEL: f64 = 14.0;
-/// Colours that can be told apart without red and green (Okabe and Ito, 2008).
+/// Colours that can be distinguished without red and green (Okabe and Ito, 2008).
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444"];
 
 /// One line of a panel.
@@ -155,7 +155,7 @@ fn draw_panel(picture: &mut String, bench: &Bench, lines: &[Line<'_>], direction
 /// Writes labels to the right of their places.
 fn draw_labels(picture: &mut String, labels: Vec<Label>, distance: f64) {
     for Label { x, y, text, colour } in labels {
-        // On a white edge, so that it can be read over a line.
+        // With a white outline, so it can be read over a line.
         for look in ["stroke=\"white\" stroke-width=\"4\"".to_owned(), format!("fill=\"{colour}\"")] {
             let _ = writeln!(picture, "<text x=\"{:.1}\" y=\"{:.1}\" {look}>{text}</text>", x + distance, y + 4.5);
         }
@@ -195,7 +195,7 @@ fn tick(speed: f64, step: f64) -> String {
     format!("{speed:.decimals$}")
 }
 
-/// At most so many characters.
+/// Cuts `text` to at most `max` characters.
 fn cut(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.to_owned();
@@ -204,7 +204,7 @@ fn cut(text: &str, max: usize) -> String {
     format!("\u{2026}{end}")
 }
 
-/// Text in XML. What XML cannot have is left out.
+/// Text in XML. Characters that XML does not allow are left out.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,4 +1,4 @@
-//! What was measured, as a table for people and as an object (docs/JSON.md).
+//! The measurements, as a table for people and as a JSON object (docs/JSON.md).
 
 use super::cell::{Cell, in_words};
 use super::{Bench, printable};
@@ -39,7 +39,7 @@ pub fn shown_size(bytes: usize) -> String {
     }
 }
 
-/// What was compressed, in a line for the picture.
+/// The line in the picture that describes the input.
 pub fn what(plan: &Plan<BenchMode>, bench: &Bench) -> String {
     let (name, text) = (name(plan, true), sizes(plan, bench));
     format!("{}{text}", name.display())
@@ -70,8 +70,8 @@ fn directions(bench: &Bench) -> impl Iterator<Item = Direction> {
     [Direction::Compress, Direction::Decompress].into_iter().filter(has)
 }
 
-/// What stands above the rows: what is measured, and the names of the columns. No line is longer than 80 columns,
-/// except for a name that goes to a file.
+/// The heading: a description of the input, and the names of the columns. Lines have at most 80 columns, except for a
+/// name that goes to a file.
 pub fn head(plan: &Plan<BenchMode>, bench: &Bench, terminal: bool) -> Vec<u8> {
     let gpus = match bench.devices.len() {
         0 => "no GPU".to_owned(),
@@ -125,7 +125,7 @@ pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The same and more, as one object.
+/// The same data and more, as one JSON object.
 pub fn json(plan: &Plan<BenchMode>, bench: &Bench) -> Vec<u8> {
     let BenchMode { time, only, coding, .. } = &plan.mode;
     let mut object = Object::new("bench");

@@ -1,4 +1,4 @@
-//! What hybz does: text in memory compressed and decompressed, as the command does it.
+//! hybz's own work: text in memory is compressed and decompressed as the command does it.
 
 use crate::cli::args::{BenchMode, Direction, Plan};
 use crate::cli::modes::limits;
@@ -162,13 +162,13 @@ impl Outputs for Collected {
     }
 }
 
-/// Compares what comes out. This takes about as long as the system takes to copy what is written to a pipe.
+/// Compares the output. This takes about as long as the system's copy into a pipe.
 struct Compared<'a> {
     expected: &'a [u8],
     outcome: Result<StreamSummary, Error>,
 }
 
-/// What is still expected.
+/// The bytes still expected.
 struct Rest<'a>(&'a [u8]);
 
 impl Write for Rest<'_> {

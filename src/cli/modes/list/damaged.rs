@@ -75,18 +75,18 @@ pub fn go_on(
     .map(drop)
 }
 
-/// Makes rows of what is found.
+/// Turns the blocks and damaged places that are found into rows.
 struct Rest<'a> {
-    /// Where it begins in the file, in bits, and in the text.
+    /// Its start in the file, in bits, and in the text.
     begin: u64,
     text_begin: u64,
-    /// Where the last block that the decoder found begins.
+    /// The start of the last block that the decoder found.
     listed: Option<u64>,
     /// The number of the last block, until blocks are lost.
     number: Option<u64>,
-    /// The number of the stream, as long as it is known.
+    /// The number of the stream, while it is known.
     stream: Option<u64>,
-    /// Where the last block ends, in bits.
+    /// The end of the last block, in bits.
     end: u64,
     mended: Option<What>,
     rows: &'a mut Vec<Row>,

@@ -1,11 +1,12 @@
 //! `-l`: one line for each compressed file, and with `-v` one for each of its blocks; or the same as JSON, or the
 //! offsets of the blocks.
 //!
-//! A file with an index in it takes no longer than reading that; if the index is damaged, the headers of the blocks are
-//! followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it that fits, it
-//! is decoded, as are files of other formats, and files with streams of several. With `-v` all files are decoded: of a
-//! damaged file with an index in it every block by itself, to show which blocks are good; of a damaged `.bz2` that is a
-//! regular file the rest is searched as by `--recover`. From a pipe, the blocks before the damage are shown.
+//! For a file that contains an index, only the index is read; if it is damaged, the headers of the blocks are followed
+//! as far as possible. A `.bz2` does not store the length of its text: unless a matching index is next to it, it is
+//! decoded, as are files of other formats, and files with streams of several formats. With `-v` all files are decoded.
+//! In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; in a damaged
+//! `.bz2` that is a regular file, the rest is searched as by `--recover`. From a pipe, the blocks before the damage are
+//! shown.
 
 mod damaged;
 mod json;
@@ -42,7 +43,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many bytes tell that a `.bz2` stream follows.
+/// The number of bytes that identify the start of a `.bz2` stream.
 const HEADER_LEN: usize = 3;
 
 /// Lists what the operands contain, on stdout.
@@ -89,7 +90,7 @@ struct Lister {
     temporary: TemporaryFiles,
 }
 
-/// What was found in a file.
+/// The contents of a file.
 struct Found {
     /// All of it, unless it is damaged.
     totals: Option<Totals>,
@@ -99,10 +100,10 @@ struct Found {
     verdict: Result<(), Failure>,
 }
 
-/// What is said of a file as a whole.
+/// The totals of a file.
 struct Totals {
     format: Format,
-    /// Where it comes from.
+    /// The origin of the numbers.
     by: By,
     streams: u64,
     blocks: u64,
@@ -110,11 +111,11 @@ struct Totals {
     block_size: u32,
     coded_len: u64,
     text_len: u64,
-    /// How many line ends the text has, if an index says it.
+    /// The number of line ends in the text, if an index has it.
     lines: Option<u64>,
 }
 
-/// Where the numbers come from.
+/// The origin of the numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Index,
@@ -128,7 +129,7 @@ impl Found {
 }
 
 impl Lister {
-    /// Appends what is printed of a file.
+    /// Appends the output for a file.
     fn show(&self, name: &OsStr, found: &Found, text: &mut Vec<u8>) {
         let verbose = self.plan.common.verbose > 0;
         match self.plan.mode.listing {
@@ -162,7 +163,7 @@ impl Lister {
         {
             let mut remark = None;
             if let Some(index) = index::beside(path, &file, &mut remark) {
-                // Of a long index only some records have been looked at.
+                // Only some records of a long index have been checked.
                 match self.indexed(usual_index(path).as_os_str(), &index) {
                     Ok(found) => return Ok(found),
                     Err(failure) => remark = Some(index::useless(&failure.text)),
@@ -235,7 +236,7 @@ impl Lister {
         }
     }
 
-    /// Of a file whose index is there, under this name.
+    /// Lists a file that has an index of this name.
     fn indexed(&self, index_name: &OsStr, index: &Index) -> Result<Found, Failure> {
         let failed = |error: Error| index::failure(index_name, &error);
         let mut offsets = Vec::new();
@@ -255,7 +256,7 @@ impl Lister {
         Ok(Found { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
     }
 
-    /// Of a file that must be decoded.
+    /// Lists a file that must be decoded.
     fn decoded(
         &self,
         name: &OsStr,
@@ -304,7 +305,7 @@ impl Lister {
         Ok(Found { totals, rows, offsets, verdict })
     }
 
-    /// Of a file that has an index in it.
+    /// Lists a file that contains an index.
     fn by_own_index(&self, name: &OsStr, mut file: File, format: Format, list: List) -> Result<Found, Failure> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let coded_len = file.metadata().map_err(read_error)?.len();
@@ -334,8 +335,8 @@ impl Lister {
         };
         let mut found = Found { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
         if self.plan.common.verbose > 0 {
-            // On all cores; and if anything is wrong, block by block. The first may still read ahead then, so its file
-            // has no position.
+            // Decodes on all cores, and block by block if there is an error. The first decoder may still be reading
+            // ahead then, so it reads at offsets and does not use the file's position.
             let again = Arc::new(file.try_clone().map_err(read_error)?);
             if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
                 let list = match self.plan.common.memory {
@@ -397,7 +398,7 @@ impl Inputs for One {
     }
 }
 
-/// What was decoded.
+/// The result of decoding a file.
 struct Decoded {
     blocks: Vec<BlockInfo>,
     recorder: Recorder,

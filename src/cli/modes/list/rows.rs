@@ -1,16 +1,16 @@
-//! What is listed of blocks.
+//! The listed data of blocks.
 
 use hybz::index::List;
 use hybz::{BlockInfo, Error};
 use std::borrow::Cow;
 
-/// What is said of a block, or of a damaged place. After that not all of it is known.
+/// The row of a block or of a damaged place. After a damaged place some fields are unknown.
 pub struct Row {
     /// Counted from 1 over the whole file.
     pub number: Option<u64>,
     /// The number of its stream.
     pub stream: Option<u64>,
-    /// Where it begins in the compressed file, in bits.
+    /// Its start in the compressed file, in bits.
     pub bit_offset: u64,
     /// Its line's: the bytes of the compressed file done with before it.
     pub at: u64,
@@ -18,7 +18,7 @@ pub struct Row {
     pub text_at: Option<u64>,
     pub text_len: Option<u64>,
     pub crc: Option<u32>,
-    /// "ok", or what is wrong.
+    /// "ok", or the error.
     pub state: Cow<'static, str>,
     /// Whether the text is known and right, whatever is wrong with its surroundings.
     pub is_good: bool,
@@ -68,7 +68,7 @@ pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     rows.collect()
 }
 
-/// Whether a block is good, or what is wrong with it.
+/// "ok" for a good block, or its error.
 fn state(verdict: Result<(), Error>) -> Cow<'static, str> {
     match verdict {
         Ok(()) => "ok".into(),

@@ -13,7 +13,7 @@ pub fn head() -> Vec<u8> {
     line(&["streams", "blocks", "level", "compressed", "uncompressed", "ratio"], OsStr::new("name"))
 }
 
-/// Appends the lines of a file. Of a damaged one only its name is known, and it is shown if blocks follow.
+/// Appends the lines of a file. For a damaged file only the name is known; it is shown if blocks follow.
 pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
     // Blocks that a format only counts, or does not have, have no rows.
     let has_rows = verbose && !found.rows.is_empty();
@@ -72,7 +72,7 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
         let [number, stream, text_at, text_len] = [row.number, row.stream, row.text_at, row.text_len].map(or_dash);
         let crc = row.crc.map_or("-".to_owned(), |crc| format!("0x{crc:08x}"));
         let Row { at, coded_len, state, is_good, .. } = row;
-        // What is wrong has a line of its own: the table is to be no wider than 80 columns.
+        // Errors get their own line, to keep the table within 80 columns.
         let (mark, words) = match &**state {
             short @ ("ok" | "cut") => (short, ""),
             words => (if *is_good { "ok" } else { "bad" }, words),

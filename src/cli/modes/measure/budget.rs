@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// So many bytes, for all threads.
+/// A number of bytes that all threads share.
 pub struct Budget {
     limit: u64,
     used: Mutex<u64>,

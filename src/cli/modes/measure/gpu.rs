@@ -28,15 +28,15 @@ enum Device {
     #[default]
     Closed,
     Open(DeviceFactorizer),
-    /// There is none, or it failed.
+    /// There is no GPU, or it failed.
     Gone,
 }
 
-/// What became of a text.
+/// The outcome for a text.
 pub enum Answer {
     /// Measured, in the steps that it says.
     Measured(Measures, String),
-    /// It is too short or too long, or there is no GPU.
+    /// A core must measure the text: it is too short or too long, or there is no GPU.
     Core,
     /// A GPU failed at it, and is not asked again, unless it has too little memory for this one.
     Failed(String),
@@ -88,7 +88,7 @@ impl Gpu {
         }
     }
 
-    /// On the device, which is opened first if it is not.
+    /// Measures on the device, and opens it first if necessary.
     fn try_measure(&self, device: &mut Device, text: &[u8]) -> Result<(Measures, String), DeviceError> {
         if !matches!(device, Device::Open(_)) {
             let list = if let Gpus::These(list) = &self.devices { Some(&**list) } else { None };
@@ -100,7 +100,7 @@ impl Gpu {
         Ok((measures, steps.join(", ")))
     }
 
-    /// What it did, if it was asked for anything: the station of a report.
+    /// The GPU's work, as a station of the report, if it got any tasks.
     pub fn summary(&self) -> Option<Summary> {
         let mut summary = Summary::default();
         summary.stations.push(self.state().done.clone()?);
@@ -123,7 +123,7 @@ fn started() -> StationReport {
 mod tests {
     use super::*;
 
-    /// Where there is no GPU, one that was not asked for is not missed, and one that was is, once.
+    /// Without a GPU there is one message if a GPU was requested, and none otherwise.
     #[test]
     fn a_gpu_that_is_not_there_finds_no_factors() {
         let text = vec![0; WORTH];

@@ -1,4 +1,4 @@
-//! What is measured of an operand: its bytes, or with `-d` those that it is decompressed to.
+//! The text to measure: the bytes of an operand, or with `-d` the bytes that it decompresses to.
 
 use crate::cli::args::{Common, Operand};
 use crate::cli::files::reader::Reader;
@@ -52,7 +52,7 @@ impl Input {
     }
 }
 
-/// The bytes of a file that had so many when it was opened: no more of them, should it grow.
+/// Reads a file that had `len` bytes when it was opened, and no more than that if it grows.
 pub fn plain(name: &OsStr, file: File, len: u64) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let room = text.try_reserve_exact(len as usize).map_err(|_| io::ErrorKind::OutOfMemory.into());
@@ -65,7 +65,7 @@ pub fn to_the_end(name: &OsStr, file: File, max: u64) -> Result<Option<Vec<u8>>,
     all(&mut Reader::new(file), max).map_err(|e| Failure::input("read", name, &e))
 }
 
-/// What a file is decompressed to, if that is at most `max` bytes.
+/// The text that a file decompresses to, if it has at most `max` bytes.
 pub fn decoded(common: &Common, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
     let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
     let mut decoder = MultiBzDecoder::with_settings(Reader::new(file), &settings);

@@ -1,8 +1,8 @@
 //! `--measure`: how repetitive files are, as a table or as JSON.
 //!
-//! A file is measured by one thread, several files at the same time by several, in so much memory as there may be
-//! ([`budget`]). What is in a file is measured as it is; with `-d` the text of a compressed one ([`input`]). Lines come
-//! in the order of the files ([`table`]). Long files are for a GPU, if there is one ([`gpu`]).
+//! One thread measures a file, and several threads measure several files at once, within the allowed memory
+//! ([`budget`]). The bytes of a file are measured unchanged; with `-d`, the text of a compressed file ([`input`]).
+//! Lines come in the order of the files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
 
 mod budget;
 mod gpu;
@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What was found in a file.
+/// The measurements of a file.
 pub struct Found {
     measures: Option<Measures>,
     verdict: Result<(), Failure>,
@@ -44,14 +44,14 @@ pub struct Found {
 /// How long it took.
 #[derive(Clone, Default)]
 struct Times {
-    /// To read it, and to decode it if that was asked for.
+    /// Time to read it, and to decode it if requested.
     read: Duration,
     sort: Duration,
     neighbours: Duration,
     parse: Duration,
     /// If a GPU measured it: how long that took, and in which steps.
     gpu: Option<(Duration, String)>,
-    /// From its opening.
+    /// Time since it was opened.
     all: Duration,
 }
 
@@ -127,7 +127,7 @@ impl Measurer {
                 return Ok(Outcome::BrokenPipe);
             }
         }
-        // They have nothing left to do, and hold the progress. (Where nobody reads what is printed, the process ends
+        // The threads have finished, but hold references to the progress. (If stdout has no reader, the process ends
         // without them.)
         threads.into_iter().for_each(|thread| drop(thread.join()));
         printer.end();
@@ -167,7 +167,7 @@ impl Measurer {
         times.read = started.elapsed();
         let mut last = Instant::now();
         let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
-        // A file counts as much as it is long, whatever it is decompressed to.
+        // A file counts with its own length, whatever it decompresses to.
         let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
         match self.gpu.measure(&text) {
             Answer::Measured(measures, steps) => {
@@ -196,7 +196,8 @@ impl Measurer {
         found.map_err(|error| Failure::about(1, "", name, &format!(": {error}.")))
     }
 
-    /// What is measured of an open file, of this length if it is known, and the permit for it and its measurement.
+    /// Reads the text to measure from an open file, whose length is `len` if known. Also returns the permit for the
+    /// text and its measurement.
     fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit<'_>), Failure> {
         let limit = self.budget.limit();
         if let Some(len) = len.filter(|_| !self.plan.mode.decode) {
@@ -209,7 +210,7 @@ impl Measurer {
             let permit = self.budget.permit(with_text(len));
             return Ok((input::plain(name, file, len)?, permit));
         }
-        // What is read from a pipe, or decoded, may have any length: it gets all of the memory, and other files wait.
+        // Text from a pipe or a decoder may have any length: it gets all of the memory, and other files wait.
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
@@ -231,7 +232,7 @@ impl Measurer {
         if let Some(memory) = self.plan.common.memory { pool.memory(memory).build() } else { pool.build() }
     }
 
-    /// So many bytes more are done.
+    /// Records that `bytes` more are done.
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.0 += bytes;
@@ -255,7 +256,7 @@ impl Measurer {
     }
 }
 
-/// The share of the work on `bytes` that is done with this step, as it is with a file of text.
+/// The share of the work on `bytes` that is done after this step, for a typical file of text.
 fn share(step: Step, bytes: u64) -> f64 {
     match step {
         Step::Sorted => 0.5,
@@ -265,7 +266,7 @@ fn share(step: Step, bytes: u64) -> f64 {
     }
 }
 
-/// What a text of this length and measuring it take together.
+/// The memory for a text of this length and for measuring it.
 fn with_text(len: u64) -> u64 {
     memory_needed(len).saturating_add(len)
 }
@@ -279,10 +280,10 @@ fn defect(name: &OsStr) -> Found {
     Found { measures: None, verdict, times: Times::default() }
 }
 
-/// Prints what is found: the table or objects on stdout, the report to its place, the rest to stderr.
+/// Prints the measurements: the table or objects on stdout, the report to its destination, the rest to stderr.
 struct Printer<'a> {
     measurer: &'a Measurer,
-    /// What is not written yet.
+    /// Text that is not written yet.
     text: Vec<u8>,
     terminal: bool,
     total: table::Total,

@@ -37,7 +37,7 @@ fn shown(mean: f64) -> String {
     format!("{mean:.decimals$}")
 }
 
-/// All files together. Their alphabets and entropies are not added: each file is a text by itself.
+/// All files together. Their alphabets and entropies are not added: each file is a separate text.
 #[derive(Default)]
 pub struct Total {
     files: usize,
@@ -66,7 +66,7 @@ impl Total {
     }
 }
 
-/// What `-v` prints of a file.
+/// The lines of `-v` about a file.
 pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     let [read, sort, neighbours, parse, all] =
         [times.read, times.sort, times.neighbours, times.parse, times.all].map(|time| time.as_secs_f64());

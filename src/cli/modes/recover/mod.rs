@@ -1,4 +1,4 @@
-//! `--recover`: what is good in damaged files, into new files, and what is lost, in words or as JSON.
+//! `--recover`: writes the good blocks of damaged files to new files, and reports the losses, in words or as JSON.
 
 mod report;
 mod result;
@@ -66,7 +66,7 @@ pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
     Ok(Outcome::Exit(rescuer.messages.code()))
 }
 
-/// Recovers what is good.
+/// Recovers the good blocks.
 struct Rescuer {
     plan: Plan<RecoverMode>,
     pool: Pool,
@@ -87,7 +87,7 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// What was found in a file.
+/// The findings in a file.
 #[derive(Default)]
 struct Story {
     found: Recovered,
@@ -214,7 +214,7 @@ impl Rescuer {
         }
     }
 
-    /// Where the result goes.
+    /// Opens the destination of the result.
     fn results(&self, operand: &Operand, file: &File, private: bool) -> Result<Results<'_>, Failure> {
         let kind = self.plan.mode.recovery;
         let path = match (&self.plan.mode.target, operand) {
@@ -260,7 +260,7 @@ impl Rescuer {
         }
     }
 
-    /// Reports what was found. Returns how the process ends if the reader of stdout is gone.
+    /// Reports the findings. Returns the outcome of the process if the reader of stdout is gone.
     fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<Option<Outcome>> {
         let code = match &failure {
             Some(failure) => failure.code,

@@ -1,4 +1,4 @@
-//! What is said of a file: in words on stderr, as JSON on stdout (docs/JSON.md).
+//! The report about a file: in words on stderr, as JSON on stdout (docs/JSON.md).
 
 use super::Story;
 use crate::cli::messages::Failure;

@@ -1,4 +1,4 @@
-//! What is made of the good blocks: one file, which appears when it is complete, or a file of each.
+//! The results made from good blocks: one file, which appears when it is complete, or a file for each block.
 
 use crate::cli::args::Recovery;
 use crate::cli::files::output::{Out, OutputFile, Stdout};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 const BUFFER: usize = 64 << 10;
 
-/// What is being made.
+/// The results being written.
 pub struct Results<'a> {
     made: Made,
     path: Option<PathBuf>,
@@ -39,8 +39,8 @@ enum Made {
 }
 
 impl<'a> Results<'a> {
-    /// Into the file `path`, or to stdout, with `holes` in place of zeros; of [`Recovery::Split`] beside the file
-    /// `path`.
+    /// Results that go to the file `path` or to stdout, with `holes` in place of zeros; those of [`Recovery::Split`] go
+    /// next to the file `path`.
     pub fn new(
         kind: Recovery,
         path: Option<PathBuf>,
@@ -53,7 +53,7 @@ impl<'a> Results<'a> {
         let out = || -> io::Result<Out> {
             match &path {
                 Some(path) => {
-                    // A device or FIFO that exists is written to as it is.
+                    // An existing device or FIFO is written to.
                     let existing = replace || Place::typed(path).is_stream();
                     let file = create(path, private, existing, temporary)?;
                     Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))

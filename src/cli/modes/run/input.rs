@@ -1,4 +1,4 @@
-//! What to do with the bytes of an operand, and how to read them.
+//! The task for an operand, and how its bytes are read.
 
 use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, StreamRange, TextRanges, Work};
 use crate::cli::files::job::{Destination, Ready};

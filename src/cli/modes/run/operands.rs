@@ -1,7 +1,7 @@
 //! Operands become inputs: opened so that nothing hangs, checked in bzip2's order, their results named.
 //!
-//! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would
-//! not follow it). All checks are then made on the open file, so that what was checked is what is read.
+//! A file is opened first (without waiting for the other end of a FIFO, and without following a link that bzip2 would
+//! not follow). All checks are then made on the open file, so the file that is read is the one that was checked.
 
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target, Work};
 use crate::cli::files::index::IndexJob;
@@ -46,11 +46,11 @@ pub struct Operands {
 enum Opened {
     Ready(Box<Ready>, File),
     Complete(Complete),
-    /// It is one that hybz itself writes.
+    /// It is a file of hybz's own.
     Own,
 }
 
-/// What is done with an operand.
+/// The decision about an operand.
 struct Prepared {
     index: Option<IndexJob>,
     task: Task,
@@ -101,7 +101,7 @@ impl Operands {
         Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, pending }))
     }
 
-    /// What is done with an operand that passed all checks.
+    /// Prepares an operand that passed all checks.
     fn prepare(
         &self,
         ready: &Ready,
@@ -227,7 +227,7 @@ impl Operands {
         let plan = &self.plan;
         let about =
             |parts: &[&[u8]]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat());
-        // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
+        // Refused with -f too, as in bzip2: a nightly job with `-f *` must not wrap its own results.
         if let Some(coding) = &plan.mode.coding()
             && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
         {
@@ -277,7 +277,7 @@ impl Operands {
         Ok((Ready { source: None, destination, entry: None, seen: Arc::default() }, file))
     }
 
-    /// Where the result of a file goes.
+    /// The destination of a file's result.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
         let path = source.path();
         let result = match (&self.plan.mode.target, self.plan.mode.coding()) {

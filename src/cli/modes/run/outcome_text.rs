@@ -1,4 +1,4 @@
-//! What is printed of a file when its stream has ended, well or not.
+//! The messages about a file when its stream has ended, with or without an error.
 
 use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
 use crate::cli::files::index;
@@ -19,7 +19,7 @@ pub struct OutcomeText {
     messages: Arc<Messages>,
 }
 
-/// What is printed of a stream that failed.
+/// The messages about a stream that failed.
 pub struct Verdict {
     pub notes: Vec<Note>,
     /// Whether `--recover` or bzip2recover may find something.
@@ -36,7 +36,7 @@ impl OutcomeText {
         if self.plan.common.verbose == 1 { self.messages.line_start(name) } else { Vec::new() }
     }
 
-    /// What is printed of a stream that went well.
+    /// The messages about a stream that succeeded.
     pub fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
         let Common { verbose, quiet, program, .. } = &self.plan.common;
         let action = self.plan.mode.action();
@@ -91,10 +91,10 @@ impl OutcomeText {
             Error::Memory { .. } => Failure::memory(name, error, self.plan.common.memory.is_some()),
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
-                // Nothing can be recovered from nothing, and nothing is lost before garbage.
+                // An empty file has nothing to recover, and garbage after a stream has damaged nothing.
                 let nothing_lost = match error {
                     Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. } => true,
-                    // Nothing can be recovered of other programs' formats.
+                    // Files in other programs' formats cannot be recovered.
                     Error::Data { damage, .. } => !messages::has_crcs(damage),
                     _ => false,
                 };
@@ -139,7 +139,7 @@ impl OutcomeText {
 /// An error as one of the whole file, where a part of it was read.
 pub fn placed(mode: &FilesMode, error: Error) -> Error {
     match (error, mode.streams()) {
-        // The text of ranges is copied, so what is wrong with it comes as an error of reading.
+        // The text of ranges is copied, so its errors come as errors of reading.
         (Error::Read(e), _) if mode.ranges().is_some() => e.downcast().unwrap_or_else(Error::Read),
         (error, Some(streams)) => messages::behind(error, streams.at),
         (error, None) => error,

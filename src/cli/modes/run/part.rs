@@ -91,7 +91,7 @@ struct Open<'a> {
 }
 
 impl Open<'_> {
-    /// What is ours of the memory that `-m` allows.
+    /// Limits the reader to its share of the memory that `-m` allows.
     fn limited(&self, reader: Reader<Coded>) -> Reader<Coded> {
         match self.common.memory {
             Some(memory) => reader.cache(memory),
@@ -99,7 +99,7 @@ impl Open<'_> {
         }
     }
 
-    /// What is said where lines are counted from the beginning although there is an index.
+    /// The remark that lines are counted from the beginning although there is an index.
     fn uncounted(&self, index: &Index, path: &Path) -> Option<Vec<u8>> {
         let by_line = self.ranges.iter().any(|range| matches!(range.offset, Amount::Lines(1..)));
         let text = b" has no line ends; counting them from the beginning.";
@@ -114,8 +114,8 @@ impl Open<'_> {
         Ok(format.is_some_and(|format| matches!(format.index(), IndexKind::Within(_))))
     }
 
-    /// Reads the first byte that is wanted: the reader will need its block anyway, and here an index that does not fit
-    /// can still be left alone. What is wrong with the file itself will be found again.
+    /// Reads the first wanted byte: the reader will need its block anyway, and an index that does not match can still
+    /// be ignored at this point. Errors of the file itself will be met again later.
     fn try_first(&self, reader: &Reader<Coded>) -> Result<(), Error> {
         let first = self.ranges.iter().find_map(|range| range.bytes()).map_or(0, |(from, _)| from);
         match reader.read_at(&mut [0], first).map_err(io::Error::downcast::<Error>) {
@@ -124,10 +124,12 @@ impl Open<'_> {
         }
     }
 
-    /// Without an index next to the file. The file may have its own; for a `.bz2` one is made if ranges go backwards.
+    /// Opens a file without an index next to it. The file may contain its own; for a `.bz2`, an index is made if ranges
+    /// go backwards.
     fn without_index(self, has_own_index: bool) -> Cursor {
         if has_own_index || !are_ascending(self.ranges) {
-            // A file that is damaged, or has streams of both kinds, has no index: what is good is reached forwards.
+            // A file that is damaged, or has streams of both kinds, has no index: its good blocks are decoded from the
+            // beginning.
             if let Ok(reader) = Reader::open(self.coded.clone(), &self.settings) {
                 return Cursor::indexed(self.limited(reader));
             }

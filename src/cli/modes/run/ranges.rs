@@ -1,7 +1,7 @@
 //! `--ranges`: parts of the text, one after the other, as a reader that the flow copies to where they go.
 //!
-//! With an index only the blocks are decoded that have some of them. Without one, everything is decoded from the
-//! beginning, by all stations, up to the end of the last part; unless parts go backwards: then an index is made first.
+//! With an index, only the blocks that contain some of them are decoded. Without one, all stations decode everything
+//! from the beginning to the end of the last part; if parts go backwards, an index is made first.
 
 use crate::cli::args::{Amount, Range};
 use crate::cli::files::job::Seen;
@@ -13,28 +13,28 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::vec;
 
-/// How much is looked at at once when line ends are looked for.
+/// Bytes searched for line ends at once.
 const PIECE: usize = 64 << 10;
 
 /// A compressed file.
 pub type Coded = Arc<dyn ReadAt>;
 
-/// The parts, as what is read.
+/// A reader of the parts.
 pub struct Parts {
     text: Cursor,
     ranges: vec::IntoIter<Range>,
     /// Whether whole lines are given.
     lines: bool,
     now: Now,
-    /// Where the last range of whole lines ended: the text is at the first line that begins there or later.
+    /// The end of the last range of whole lines: the text is at the first line that begins there or later.
     ended: Option<u64>,
     /// The range that is being read, until it has given a byte.
     empty: Option<Range>,
-    /// Where it is noted that a range begins at the end or after it.
+    /// Records that a range begins at or after the end of the text.
     seen: Option<Arc<Seen>>,
 }
 
-/// What is to be read next.
+/// What to read next.
 #[derive(Clone, Copy)]
 enum Now {
     /// The next range.
@@ -43,7 +43,7 @@ enum Now {
     UpTo(u64),
     /// The same, and then the rest of the line, unless the last byte was a line end.
     LinesUpTo { end: u64, at_start: bool },
-    /// So many lines.
+    /// This many lines.
     Lines(u64),
 }
 
@@ -66,11 +66,11 @@ impl Parts {
             && !none(range.size)
             && !none(range.offset)
         {
-            let _ = seen.beyond.set(range); // only the first is told
+            let _ = seen.beyond.set(range); // only the first is recorded
         }
     }
 
-    /// Goes to where a range begins. Returns what is to be read there.
+    /// Goes to the start of a range. Returns what to read there.
     fn begin(&mut self, range: Range) -> io::Result<Now> {
         match (range.bytes(), range.offset) {
             (Some((from, end)), _) if self.lines => return self.first_line(from, end),
@@ -167,16 +167,16 @@ pub struct Cursor {
     /// Bytes `begin..` are read and not used yet.
     bytes: Vec<u8>,
     begin: usize,
-    /// Where they begin in the text.
+    /// Their offset in the text.
     at: u64,
-    /// In which line that is, where it is known.
+    /// The line of that offset, if known.
     line: Option<Line>,
 }
 
 /// A place among the lines.
 #[derive(Clone, Copy)]
 struct Line {
-    /// How many line ends are before the place.
+    /// The number of line ends before the place.
     ends: u64,
     /// Whether the line begins at the place. It does not after the end of a text without a line end at its end.
     begins: bool,
@@ -192,7 +192,8 @@ impl Line {
         Line { ends: self.ends + ends, begins: *last == b'\n' }
     }
 
-    /// How many line ends are between this place and the beginning of a line (counted from 0) that is not before it.
+    /// The number of line ends from this place to the start of `line` (counted from 0), if that is not before the
+    /// place.
     fn to(self, line: u64) -> Option<u64> {
         line.checked_sub(self.ends).filter(|ends| *ends > 0 || self.begins)
     }
@@ -221,7 +222,7 @@ impl Read for FromStart {
 }
 
 impl Cursor {
-    /// By an index.
+    /// A cursor that uses an index.
     pub fn indexed(reader: Reader<Coded>) -> Cursor {
         Cursor::new(Way::Indexed(Box::new(reader)))
     }
@@ -271,7 +272,7 @@ impl Cursor {
             Way::Indexed(reader) => reader.index(),
             Way::Forward { .. } => None,
         };
-        // Without line ends in the index, everything before the line is decoded.
+        // If the index has no line ends, everything before the line is decoded.
         let lines = index.map_or(Ok(None), Index::lines)?;
         if let (Some(index), Some(all)) = (index, lines)
             && line > all

@@ -1,5 +1,5 @@
-//! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
-//! files, what is to be printed of them, and in the end the exit code.
+//! The results of one call, which the flow hands over in the order of the operands: their bytes go to stdout or into
+//! files, their messages are printed, and at the end the exit code is known.
 
 use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
 use crate::cli::files::commit::{Committer, Finished, Item};
@@ -40,9 +40,9 @@ pub struct Results {
     temporary: TemporaryFiles,
     /// The directory of the last result: the next one is usually in the same.
     directory: Option<Directory>,
-    /// Who decodes results that are read again.
+    /// Decodes results that are read again.
     pool: Pool,
-    /// How many operands are done, successfully or not.
+    /// The number of finished operands, successful or not.
     done: usize,
     /// Whether some were passed over because of `--fail-fast`, or because stdout is of no use any more.
     stopped: bool,
@@ -125,7 +125,7 @@ impl Results {
         Ok(Sink::file(output.with_holes(holes)))
     }
 
-    /// After a stream that went well: hands over what is left to do with its result.
+    /// After a successful stream: hands over the last steps of its result.
     fn complete(
         &self,
         name: &OsStr,
@@ -145,7 +145,7 @@ impl Results {
             }
             Sink::Stdout(mut stdout) => {
                 let flushed = stdout.flush();
-                let _ = stdout.into_parts(); // dropping it would write once more
+                let _ = stdout.into_parts(); // dropping it would write again
                 flushed.map_err(Error::Write)?;
                 self.messages.tally.done(count.0, count.1);
                 self.index_alone(message, index, pending);
@@ -184,7 +184,7 @@ impl Results {
         Ok(())
     }
 
-    /// What is said of the index of a compressed file that is removed, if there is one: it stays.
+    /// The remark that the index of a removed compressed file stays, if there is one.
     fn index_left(&self, source: &SourceFile) -> Option<Vec<u8>> {
         if self.plan.mode.action() != Action::Decompress || self.plan.common.formats == Formats::Bzip2 {
             return None;
@@ -195,7 +195,7 @@ impl Results {
         (found.st_size > 0).then(|| [index.as_bytes(), b" is kept: it is the index of ", name.as_bytes()].concat())
     }
 
-    /// Where there is no other file to be named: prints the message, and hands over the index.
+    /// For a result that is not a file: prints the message, and hands over the index.
     fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, pending: Pending) {
         self.print(Note::Line(message));
         if let Some(output) = index {
@@ -228,7 +228,7 @@ impl Results {
         }
     }
 
-    /// Waits for what is left to do, and prints what comes after all files.
+    /// Waits for all last steps, and prints the messages that follow all files.
     pub fn finish(self, pool: &Pool) -> Outcome {
         self.messages.progress.end();
         let operands = self.plan.common.operands.len();
@@ -407,15 +407,15 @@ impl Outputs for Results {
             }
         }
         self.write_report(entry);
-        // What follows on stdout would hide that something is missing, unless exactly one whole file is.
+        // Later output on stdout would hide that something is missing, unless exactly one whole file is missing.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
         self.stopped |= !goes_on;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 
-/// How many files may wait for the disk together, so few that there are enough descriptors for the rest. Each has two,
-/// or three with an index, and two batches are alive: one waits and one is filled.
+/// The maximum number of files that wait for the disk together, which leaves enough descriptors for the rest. Each has
+/// two, or three with an index, and there are two batches: one waits while the other is filled.
 fn max_batch(plan: &Plan<FilesMode>) -> usize {
     let each = 2 + u64::from(plan.mode.index.is_some()) + u64::from(plan.mode.verify().file);
     (process::max_descriptors().saturating_sub(24) / (2 * each)).clamp(1, 256) as usize

@@ -20,11 +20,11 @@ use std::io::{self, Read, Seek};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What is known of the result of a source.
+/// The state of a source's result.
 pub enum Found {
-    /// It is there and right, and nothing is left to do.
+    /// It is complete and correct, and nothing is left to do.
     Complete,
-    /// It is not there, or not right. When it is, it goes into the journal.
+    /// It is missing or wrong. Once it is made, the journal records it.
     Missing(Option<Completion>),
 }
 
@@ -50,7 +50,7 @@ pub fn look(
     let (opened, _) = result.open_at_once(false).map_err(|e| Failure::input("open", result.name(), &e))?;
     let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
     if plan.mode.verify().file {
-        // What is not on the disk yet cannot be forgotten.
+        // Data that are not on the disk yet cannot be dropped from the cache.
         opened.sync_data().map_err(|e| Failure::output("sync", result.name(), &e))?;
         forget_pages(file);
         forget_pages(&opened);
@@ -86,7 +86,7 @@ pub fn look(
     Ok(Found::Complete)
 }
 
-/// Puts a result into the journal, if it is on the disk and still what was `found`.
+/// Records a result in the journal, if it is on the disk and still the file that was `found`.
 fn note(entry: Completion, opened: &File, result: &Place, name: &OsStr, found: &Stat) {
     // Another program may have written it just now.
     let written = opened.sync_data().and_then(|()| result.directory(None)?.sync());
@@ -119,12 +119,12 @@ fn remove(plan: &Plan<FilesMode>, source: &SourceFile, opened: &File, result: &P
 enum Comparison {
     Same,
     Differs,
-    /// What is compressed is damaged.
+    /// The compressed data are damaged.
     Damaged(Error),
 }
 
-/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts after a difference, too.
-/// Both are read from their beginning, and are at it again afterwards.
+/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage after a difference is reported too.
+/// Both are read from their beginning, and are back at it afterwards.
 fn same_text(settings: &Settings, mut coded: &File, mut text: &File, all: bool) -> io::Result<Comparison> {
     let mut decoded = MultiBzDecoder::with_settings(coded, settings);
     let (mut a, mut b) = (vec![0; 64 << 10], vec![0; 64 << 10]);

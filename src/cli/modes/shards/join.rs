@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// How many missing shards are named.
+/// The maximum number of missing shards that are named.
 const NAMED: usize = 10;
 
 /// Joins the parts that are the operands.
@@ -71,7 +71,7 @@ fn again(level: Level, shard: &Shard, path: &Path) -> Result<File, Failure> {
     }
 }
 
-/// Writes a part as it is.
+/// Writes a part unchanged.
 fn append(plan: &Plan<ShardsMode>, mut out: Out, name: &OsStr, mut file: File) -> Result<Out, Trouble> {
     let (len, mut copied) = (ReadAt::len(&file), 0);
     let mut buf = vec![0; BUFFER];
@@ -98,7 +98,7 @@ fn sorted<'a>(
     messages: &Messages,
 ) -> Option<Vec<&'a Path>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
-    // From the back, as they are taken from there.
+    // Pushed in reverse, because they are popped from the end.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
     let mut parts: Vec<Option<&Path>> = vec![None; shards.len()];
     let mut wrong = false;

@@ -25,7 +25,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// How much is written at once.
+/// Bytes per write.
 const BUFFER: usize = 256 << 10;
 
 /// Plans shards or ranges, or joins parts.
@@ -140,7 +140,7 @@ fn finish(out: Out, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
     match out {
         Out::Stdout(mut out) => {
             let flushed = out.flush().and_then(|()| stdout::close());
-            let _ = out.into_parts(); // dropping it would write once more
+            let _ = out.into_parts(); // dropping it would write again
             flushed.map_err(|e| write_trouble(plan, &e))
         }
         Out::File(mut out) => {

@@ -1,8 +1,8 @@
 //! The text of a plan: a head, a line for each shard, and an end. Fields are separated by tabs.
 //!
 //! The last field of these lines is a check: the CRC-32 of bzip2 of all of them so far, each without its check and the
-//! tab before it. So a line that was changed, swapped, removed or doubled is found. The end has the combined CRC of the
-//! whole text, which the CRCs and block counts of the shards must give, too.
+//! tab before it. It detects a line that was changed, swapped, removed or doubled. The end has the combined CRC of the
+//! whole text, which must also follow from the CRCs and block counts of the shards.
 
 use crate::cli::files::reader::Reader;
 use crate::cli::messages::Failure;
@@ -19,12 +19,12 @@ use std::path::Path;
 const HEAD: &str = "#hybz-plan-2";
 /// Plans of this format had no checks.
 const OLD_HEAD: &str = "#hybz-plan-1";
-/// The line after the head. It is always the same, so it needs no check.
+/// The constant line after the head, which needs no check.
 const NAMES: &[u8] = b"#number\toffset\tlength\tblocks\tcrc\tcheck\n";
 const END: &str = "#end";
 /// More than the longest line has.
 const MAX_LINE: u64 = 128;
-/// How many characters of a wrong line are shown.
+/// The number of characters shown of a wrong line.
 const MAX_SHOWN: usize = 60;
 
 /// A plan.
@@ -71,7 +71,7 @@ impl Lines {
 #[derive(Debug)]
 enum Refused {
     Read(io::Error),
-    /// What the plan does.
+    /// The work that the plan is for.
     Plan(String),
 }
 
@@ -98,7 +98,7 @@ impl PlanFile {
             return Err(unopened(&file::is_a_directory()));
         }
         let mut reader = BufReader::new(Reader::at_once(file));
-        // Only a writer makes a FIFO that was opened at once read as anything but empty.
+        // A FIFO that was opened without blocking reads as empty unless it has a writer.
         if found.file_type().is_fifo() && reader.fill_buf().is_ok_and(<[u8]>::is_empty) {
             return Err(not_a_plan(name, "is a FIFO that nobody writes to"));
         }
@@ -184,7 +184,7 @@ fn the_end(line: &str) -> Option<u32> {
     u32::from_str_radix(crc, 16).ok()
 }
 
-/// What is said where a whole line should be, after shards up to byte `end`.
+/// The message about an incomplete line, after shards up to byte `end`.
 fn unfinished(line: &[u8], end: u64, len: u64) -> String {
     match line {
         [] if end == len => format!("has no line {END}: it is not complete"),
@@ -326,7 +326,7 @@ mod tests {
         }
         let old = refused(b"#hybz-plan-1\t9\t100\n#number\toffset\tlength\tblocks\tcrc\n0\t0\t100\t1\t00000007\n");
         assert_eq!(old, "is of an older format (#hybz-plan-1): make it again with --plan");
-        // Nothing is read after the first line that does not belong there.
+        // Checks that nothing is read after the first wrong line.
         struct Endless(Vec<u8>, usize);
         impl Read for Endless {
             fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {

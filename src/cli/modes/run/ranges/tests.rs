@@ -129,7 +129,7 @@ fn ranges(rng: &mut Rng, plain: &[u8], lines: bool) -> Vec<Range> {
         }
         let next = match (rng.below(4), all.last().copied()) {
             (0, Some(last)) => last,
-            // Where the last one ends, if it is of one kind.
+            // The end of the last range, if both its numbers are of one kind.
             (1, Some(Range { size: Amount::Bytes(len), offset: Amount::Bytes(at) })) => {
                 Range { offset: Amount::Bytes(at.saturating_add(len)), ..range }
             }
@@ -152,7 +152,7 @@ fn skip_lines(plain: &[u8], from: usize, count: u64) -> usize {
     from + lines.take(count).map(<[u8]>::len).sum::<usize>()
 }
 
-/// What the help says of these ranges.
+/// The text of a range, as the help defines it.
 fn slice(plain: &[u8], range: &Range, lines: bool) -> Vec<u8> {
     let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).min(plain.len());
     let begin = match range.offset {
