@@ -1,5 +1,5 @@
-//! What the readers (`read`, `bufread`) and writers (`write`) share: one state, output that is not delivered yet, and
-//! the two ways in which a reader gets its input.
+//! The common parts of the readers (`read`, `bufread`) and writers (`write`): their state, output that is not delivered
+//! yet, and the two ways in which a reader gets its input.
 
 use crate::block::Text;
 use crate::error::Error;
@@ -11,10 +11,10 @@ use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// The most input that is handed over at once: more would pile up in front of a full pool.
+/// The maximum input handed over at once: more would pile up before a full pool.
 const PUSH_CHUNK: usize = 64 << 10;
 
-/// How far a stream is.
+/// The state of a stream.
 #[derive(Debug)]
 pub(crate) enum State {
     Open,
@@ -25,7 +25,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// Fails for good. Returns the error for this call.
+    /// Enters the failed state for good. Returns the error for this call.
     pub fn fail(&mut self, error: Error) -> io::Error {
         let told = error.again().into();
         *self = State::Failed(error);
@@ -33,10 +33,9 @@ impl State {
     }
 }
 
-/// Where a reader's input comes from.
+/// The source of a reader's input.
 pub(crate) trait Source {
-    /// The next output; nothing when the output is complete. After [`Error::Read`] another call goes on where this one
-    /// was.
+    /// The next output; `None` when the output is complete. After [`Error::Read`] another call resumes.
     fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error>;
     /// Bytes of input taken.
     fn total_in(&self) -> u64;
@@ -46,7 +45,7 @@ pub(crate) trait Source {
 pub(crate) struct Whole<R> {
     pub inner: R,
     total_in: u64,
-    /// What is told of blocks and streams, if somebody wants it.
+    /// Records blocks and streams, if the caller wants that.
     pub recorder: Option<Recorder>,
 }
 
@@ -124,7 +123,7 @@ impl<R: BufRead> Exact<R> {
     }
 }
 
-/// Hands some of `bytes` over, up to where the stream may end. Returns how many: none only if there are none, or if the
+/// Hands some of `bytes` over, up to where the stream may end. Returns how many: 0 only if there are none, or if the
 /// gate is closed.
 pub(crate) fn push_gated(driver: &mut Driver, gate: &mut Gate, bytes: &[u8]) -> usize {
     let n = gate.take(&bytes[..bytes.len().min(PUSH_CHUNK)]);
@@ -147,7 +146,7 @@ impl<R: BufRead> Source for Exact<R> {
                 Drained::Nothing if self.ended => {
                     return Err(Error::Internal { block: 0, reason: "more is wanted than there is".to_owned() });
                 }
-                // It has all there is, and wants more: the stream does not end here.
+                // The decoder has all available bytes and wants more: the stream does not end here.
                 Drained::Nothing if self.gate.is_closed() => self.gate.open(),
                 Drained::Nothing => self.feed(driver)?,
             }
@@ -159,14 +158,14 @@ impl<R: BufRead> Source for Exact<R> {
     }
 }
 
-/// Reads from a source, has blocks done, hands out what came back.
+/// Reads from a source, has blocks done, hands out the results.
 pub(crate) struct Reader<S> {
     pub source: S,
     driver: Driver,
     output: Output,
     bytes_out: u64,
     state: State,
-    /// An error of the inner reader, which is returned once everything that was read before it is handed out.
+    /// An error of the inner reader, to be returned once everything read before it has been handed out.
     broken: Option<io::Error>,
 }
 
@@ -203,7 +202,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// The next output. [`Error::Read`] is not the end: another call goes on.
+    /// The next output. [`Error::Read`] is not the end: another call resumes.
     fn next(&mut self) -> Result<Option<Text>, Error> {
         if self.broken.is_none() {
             match self.source.pull(&mut self.driver) {
@@ -232,7 +231,7 @@ impl<S: Source> Reader<S> {
 }
 
 impl<S> fmt::Debug for Reader<S> {
-    /// Without the source, which the public types show.
+    /// The source is left out, but the public types show it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Reader");
         debug.field("state", &self.state).field("bytes_out", &self.bytes_out).field("broken", &self.broken);
@@ -240,9 +239,10 @@ impl<S> fmt::Debug for Reader<S> {
     }
 }
 
-/// What all readers have: accessors with examples, `Read`, `Write` for an inner reader that is a writer too, `Debug`.
+/// The common parts of all readers: accessors with examples, `Read`, `Write` for an inner reader that is a writer too,
+/// `Debug`.
 ///
-/// `$module`, `$setup` and `$new` are for the examples: where the type is, and how to make one that reads from a
+/// `$module`, `$setup` and `$new` are for the examples: the type's module, and the code that makes a reader of a
 /// `&[u8]`.
 macro_rules! reader {
     (
@@ -262,7 +262,7 @@ macro_rules! reader {
                 $get
             }
 
-            /// The inner reader. What is read from it here is missing in the stream.
+            /// The inner reader. Bytes that you read from it are missing in the stream.
             ///
             /// ```
             #[doc = $setup]
@@ -274,7 +274,7 @@ macro_rules! reader {
                 $get_mut
             }
 
-            /// The inner reader. What was taken from it and not handed out yet is lost.
+            /// The inner reader. Bytes that were taken from it and not handed out yet are lost.
             ///
             /// ```
             #[doc = $setup]
@@ -289,8 +289,8 @@ macro_rules! reader {
         }
 
         impl<R: $bound> $name<R> {
-            /// Bytes taken so far of what the inner reader gives. They may run ahead of [`total_out`](Self::total_out)
-            /// by as much as the pool's memory allows.
+            /// Bytes taken from the inner reader so far. They may run ahead of [`total_out`](Self::total_out) by as
+            /// much as the pool's memory allows.
             ///
             /// ```
             #[doc = $setup]
@@ -317,7 +317,7 @@ macro_rules! reader {
                 self.0.total_out()
             }
 
-            /// What became of the stream so far; complete once `read` has returned `Ok(0)`.
+            /// The summary of the stream so far; complete once `read` has returned `Ok(0)`.
             ///
             /// ```
             #[doc = $setup]

@@ -1,4 +1,4 @@
-//! What the parts of the program pass to each other: a block's text, the coded block, and the decoded block.
+//! The data that the parts of the program pass to each other: a block's text, the coded block, and the decoded block.
 
 use std::fmt;
 use std::ops::Range;
@@ -24,7 +24,7 @@ impl Part {
         &self.bytes[self.range.clone()]
     }
 
-    /// The bytes of the range, without copying them if nobody else has the buffer.
+    /// The bytes of the range, without copying them if no other part shares the buffer.
     pub(crate) fn into_vec(self) -> Vec<u8> {
         let Part { bytes, range } = self;
         if range != (0..bytes.len()) {
@@ -53,7 +53,7 @@ pub enum Text {
         /// The CRC of the text.
         crc: u32,
     },
-    /// Text that takes much more memory than what it is made from: it is made piece by piece when it is written.
+    /// Text that takes much more memory than its coded form: it is decoded piece by piece when it is written.
     Compact(Compact),
 }
 

@@ -62,16 +62,16 @@ reader!(
     inner => inner, inner, inner
 );
 
-/// Reads the first stream from `R`, of any format that hybz reads, and is read as what it holds. Leaves `R` exactly at
-/// the end of the stream.
+/// Reads the first stream from `R`, of any format that hybz reads, and is read as its text. Leaves `R` exactly at the
+/// end of the stream.
 ///
 /// `R` never advances past the end of the stream, and is at the end once `read` has returned `Ok(0)`; before that it is
-/// ahead of the text handed out. Where it is after an error in the data is not specified.
+/// ahead of the text handed out. Its position after an error in the data is not specified.
 ///
 /// Blocks are decoded in parallel, although a bzip2 stream does not state its length: it can end only after an end
-/// magic of 48 bits. `R` is read ahead as far as none appears in it, and there only once all blocks before have been
-/// decoded. Inside a block these 48 bits appear by chance once in 2^48 bits; a file in which somebody has put them
-/// costs time, but the position is as exact.
+/// magic of 48 bits. `R` is read ahead up to the next possible end magic, and past that only once all blocks before it
+/// have been decoded. Inside a block these 48 bits appear by chance once in 2^48 bits; a file crafted to contain them
+/// costs time, but the position is just as exact.
 ///
 /// ```
 /// use std::io::Read;
@@ -101,7 +101,7 @@ impl<R: BufRead> BzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool.
+    /// A decoder with these settings. It uses only their pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
@@ -120,7 +120,7 @@ reader!(
     "(&coded[..])", inner => inner, inner, inner
 );
 
-/// Reads all streams that follow each other from `R`, of any format that hybz reads, and is read as what they hold.
+/// Reads all consecutive streams from `R`, of any format that hybz reads, and is read as their text.
 ///
 /// Reads `R` to its end. If garbage follows the streams, `R` is left somewhere in it.
 ///
@@ -147,7 +147,7 @@ impl<R: BufRead> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    /// A decoder with these settings. It uses their pool and whether garbage may follow.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);

@@ -1,4 +1,4 @@
-//! Everything that can go wrong in the library, as types.
+//! All errors of the library, as types.
 
 use crate::format::Format;
 use std::{error, fmt, io};
@@ -34,7 +34,7 @@ pub enum Damage {
         /// The CRC of the decoded text.
         computed: u32,
     },
-    /// The index of a `.hbz` stream, which is good by itself, lists other blocks than the stream has.
+    /// The index of a `.hbz` stream, though intact itself, lists other blocks than the stream has.
     Index {
         /// How many blocks the stream has.
         blocks: u32,
@@ -54,15 +54,15 @@ pub enum Damage {
         /// The CRC of the part's bytes.
         computed: u32,
     },
-    /// LZW codes are longer than any decoder takes them, or shorter than any encoder writes them.
+    /// LZW codes have more bits than any decoder accepts, or fewer than any encoder writes.
     LzwBits(u8),
     /// The codes of an LZW strip do not begin with the one that clears the table.
     LzwStart,
-    /// An LZW code of which nothing is known yet.
+    /// An LZW code that is not defined yet.
     LzwCode {
         /// The code.
         code: u16,
-        /// The first one that cannot be there.
+        /// The first undefined code.
         end: u32,
     },
     /// More LZW codes follow each other without a clear than any table has room for.
@@ -76,7 +76,7 @@ pub enum Damage {
     },
     /// A field of an LZ4 frame has a value that is not allowed.
     Lz4Field(&'static str),
-    /// The blocks of an LZ4 frame cannot be decoded without a dictionary, which hybz cannot be given.
+    /// The blocks of an LZ4 frame need a dictionary, which hybz does not support.
     Lz4Dictionary(u32),
     /// A block of an LZ4 frame is longer than the frame allows.
     Lz4Length {
@@ -85,7 +85,7 @@ pub enum Damage {
         /// How many it may have.
         max: u32,
     },
-    /// The bytes of an LZ4 block make no sense.
+    /// The bytes of an LZ4 block are invalid.
     Lz4Block,
     /// A part of an LZ4 frame does not have the checksum stored with it.
     Lz4Checksum {
@@ -93,14 +93,14 @@ pub enum Damage {
         part: &'static str,
         /// The checksum stored with it.
         stored: u32,
-        /// The checksum that it has.
+        /// The checksum of the part's bytes.
         computed: u32,
     },
-    /// An LZ4 frame has not as much text as its header states.
+    /// The text of an LZ4 frame does not have the length that its header states.
     Lz4TextLength {
-        /// What the header states.
+        /// The length in the header.
         stated: u64,
-        /// What it has.
+        /// The length of the text.
         found: u64,
     },
     /// The combined CRC at the end of a stream is wrong.
@@ -113,7 +113,7 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// The format that the damage is of, if only one format has such.
+    /// The format that the damage belongs to, if only one format has such.
     pub fn format(&self) -> Option<Format> {
         match self {
             Damage::LzwBits(_)
@@ -214,7 +214,7 @@ pub enum Error {
     Truncated {
         /// The block that is cut short, or that should have followed.
         block: u64,
-        /// Where the input ends.
+        /// The position at which the input ends.
         bit_offset: u64,
     },
     /// The compressed data are damaged.
@@ -238,61 +238,61 @@ pub enum Error {
     Memory {
         /// The block.
         block: u64,
-        /// The bytes that decoding it takes, as its header states its size.
+        /// The bytes that decoding it takes, according to its header.
         needs: u64,
         /// The bytes that one block may take.
         allowed: u64,
     },
-    /// After the last stream come bytes that are not a stream, and [`Settings`](crate::Settings) do not allow that.
+    /// Bytes that are not a stream follow the last stream, and [`Settings`](crate::Settings) do not allow that.
     TrailingGarbage {
-        /// Where these bytes begin, in bytes.
+        /// The offset of these bytes, in bytes.
         offset: u64,
     },
     /// The file is no index: neither a `.bzi` nor lines of offsets ([`index`](crate::index)).
     NotAnIndex,
-    /// The index is damaged, or of a version that is not known.
+    /// The index is damaged, or of an unknown version.
     BadIndex(&'static str),
     /// The index does not fit the compressed file: it is another file's, or the file has changed since.
     ForeignIndex {
-        /// Where in the compressed file something else stands than the index says, in bits.
+        /// The position in the compressed file, in bits, at which the file differs from the index.
         bit_offset: u64,
     },
-    /// No index is made of a file that has streams of another format than `.bz2`.
+    /// No index is made for a file with streams of another format than `.bz2`.
     NoIndex {
-        /// That format.
+        /// The other format.
         format: Format,
         /// Why its files have no indexes, or have them inside.
         why: &'static str,
     },
-    /// The text has not the length that was stated for it ([`Frame::text_len`](crate::lz4::Frame::text_len)).
+    /// The text does not have the length that was stated for it ([`Frame::text_len`](crate::lz4::Frame::text_len)).
     TextLength {
-        /// What was stated, and may have been written.
+        /// The stated length, which may have been written already.
         stated: u64,
-        /// What there was.
+        /// The length of the text.
         found: u64,
     },
-    /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
-    /// New streams work.
+    /// The stream was begun before a fork, and this is the child: the threads that have its blocks belong to the
+    /// parent. New streams work.
     Forked,
     /// The text is too long to be factorized ([`factor`](crate::factor)).
     TooLong {
-        /// Its length in bytes, as far as it is known.
+        /// Its length in bytes, as far as known.
         len: u64,
-        /// The length of the longest text that can be.
+        /// The maximum length.
         max: u64,
     },
     /// There is not enough memory to factorize a text ([`factor`](crate::factor)).
     NoMemory {
-        /// The bytes that could not be had.
+        /// The number of bytes that could not be allocated.
         needs: u64,
     },
-    /// A factor copies nothing, or from where nothing is yet ([`factor::expand`](crate::factor::expand)).
+    /// A factor copies nothing, or copies from a place without text ([`factor::expand`](crate::factor::expand)).
     BadFactor {
-        /// Which factor it is, counted from 1.
+        /// The number of the factor, counted from 1.
         number: u64,
     },
     /// A block was verified ([`Verify`](crate::Verify)), found wrong, coded again, and found wrong again. This is a
-    /// defect of hybz or of the machine: nothing of the block has been written.
+    /// defect of hybz or of the machine: no part of the block has been written.
     Miscoded {
         /// The block.
         block: u64,
@@ -326,7 +326,7 @@ impl fmt::Display for Error {
                 write!(f, "block {block} at bit {bit_offset} is too large to be decoded in bounded memory")
             }
             Error::Memory { block, needs, allowed } => {
-                // Rounded so that as many MB as are asked for are enough.
+                // Rounded so that allowing the stated number of MB is enough.
                 let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
                 write!(f, "block {block} needs {needs} MB of memory, and {allowed} are allowed")
             }
@@ -355,7 +355,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// The same error once more, for decoders that are called again after it. Of an I/O error it keeps kind and text.
+    /// A copy of the error, for decoders that are called again after it. For an I/O error it keeps kind and text.
     pub(crate) fn again(&self) -> Error {
         let same = |e: &io::Error| io::Error::new(e.kind(), e.to_string());
         match self {
@@ -396,8 +396,8 @@ impl error::Error for Error {
 
 impl From<Error> for io::Error {
     /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`] and [`Error::NoMemory`]
-    /// `OutOfMemory`, and what is no fault of the data `Other`, with the [`Error`] inside. An I/O error is returned as
-    /// it is.
+    /// `OutOfMemory`, and errors that are not caused by the data `Other`, with the [`Error`] inside. An I/O error is
+    /// returned unchanged.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) => return e,

@@ -14,7 +14,7 @@ use std::fmt;
 pub(crate) struct Gate {
     /// Whether the first byte has been seen.
     begun: bool,
-    /// Nothing: all of the input is taken.
+    /// `None`: all of the input is taken.
     end: Option<Box<dyn StreamEndDetector>>,
     closed: bool,
 }
@@ -24,8 +24,8 @@ impl Gate {
         Gate::default()
     }
 
-    /// Takes some of `bytes`, the next of the input: all of them, or those up to the place where the stream may end.
-    /// Returns how many.
+    /// Takes some of `bytes`, the next part of the input: all of them, or those up to where the stream may end. Returns
+    /// how many.
     pub fn take(&mut self, bytes: &[u8]) -> usize {
         let Some(&first) = bytes.first() else { return 0 };
         if self.closed {
@@ -40,12 +40,12 @@ impl Gate {
         end.unwrap_or(bytes.len())
     }
 
-    /// Whether the stream may end behind the bytes taken.
+    /// Whether the stream may end after the bytes taken.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// To be called when the joiner wants more: the stream goes on.
+    /// Called when the joiner wants more: the stream goes on.
     pub fn open(&mut self) {
         self.closed = false;
         self.end.take_if(|end| !end.goes_on());
@@ -65,7 +65,7 @@ mod tests {
     use crate::stream::bzip2::put_end_magic as put;
     use crate::{LargeBlocks, Level, Settings};
 
-    /// Feeds `data` in pieces, opening the gate wherever it closes. Gives the places where it did.
+    /// Feeds `data` in pieces, opening the gate wherever it closes. Returns the positions at which it closed.
     fn places(data: &[u8], mut piece: impl FnMut() -> usize) -> Vec<usize> {
         let mut gate = Gate::new();
         let (mut at, mut places) = (0, Vec::new());

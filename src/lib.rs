@@ -1,7 +1,7 @@
 //! hybz: bzip2 on every core of a machine.
 //!
-//! What comes out of compression is what bzip2 1.0.8 would have written at the same level, byte for byte, whoever made
-//! which block; what goes into decompression is anything that bzip2 1.0.8 reads.
+//! Compression writes exactly the bytes that bzip2 1.0.8 writes at the same level, whichever core or GPU coded each
+//! block; decompression reads everything that bzip2 1.0.8 reads.
 //!
 //! ```
 //! use hybz::{Level, Settings};
@@ -20,42 +20,42 @@
 //! input -> cut -> queue -> station -> join -> output
 //! ```
 //!
-//! **Compressing**, the splitter (`stream::bzip2::split`) reads text into a buffer and looks for the end of the block,
+//! **Compressing**: the splitter (`stream::bzip2::split`) reads text into a buffer and looks for the end of the block,
 //! which bzip2 defines by run-length tokens. The block becomes a task, which goes on the queue ([`schedule`]); its
 //! ticket, the receiving end of its output, goes to the joiner (`stream::bzip2::assemble`), both in input order. A
 //! station takes the task and codes the block with the steps in [`codec`]. The joiner waits for the oldest ticket only,
 //! so outputs need no sorting; it appends the block's bits to the stream. (With accelerators, for which one reader is
-//! too slow, several threads read a long file and find the runs in it, and only the block ends are found one after the
-//! other: `stream::bzip2::parallel_read`.)
+//! too slow, several threads read a long file and find the runs in it, and only the block ends are found sequentially:
+//! `stream::bzip2::parallel_read`.)
 //!
-//! **Decompressing**, nobody knows where blocks begin: a block has a 48-bit magic at any bit offset and no length. The
+//! **Decompressing**: block starts are not stored. A block has a 48-bit magic at any bit offset and no length. The
 //! scanner (`stream::bzip2::scan`) cuts the input at everything that looks like a magic, and stations decode each span
 //! on trust. The joiner (`stream::bzip2::chain`) believes a result only if the block before it ended exactly where this
-//! span begins. Blocks of `.hbz` streams have lengths; a long one is decoded in stages, and the task that completes
-//! a stage submits the next (`stream::hbz::stages`).
+//! span begins. Blocks of `.hbz` streams have lengths; a long one is decoded in stages, and the task that completes a
+//! stage submits the next (`stream::hbz::stages`).
 //!
 //! **Who holds a block.** The splitter, then the queue, then a station, which only reads it; the answer, then the
-//! joiner, then the writer. A station that fails or panics has therefore lost nothing: a CPU core does the block again
-//! with a fresh codec, and it is counted as a fallback ([`StationReport::fallbacks`]).
+//! joiner, then the writer. A block therefore survives a station that fails or panics: a CPU core does it again with a
+//! fresh codec, and it is counted as a fallback ([`StationReport::fallbacks`]).
 //!
 //! **Who verifies it.** If [`Settings::verify`] asks for it, a coded block goes back on the queue before the joiner
 //! gets it: another core decodes it and compares the text (`stream::verify`).
 //!
-//! **Who does it.** One rule (the queue's `policy`): a core starts a block only if it will be done before the
-//! accelerators get to it. An accelerator may do a part of a task and forward the rest; cores take such
-//! continuations first.
+//! **Who codes it.** One rule decides (the queue's `policy`): a core starts a block only if it will be done before the
+//! accelerators get to it. An accelerator may do a part of a task and forward the rest; cores take such continuations
+//! first.
 //!
 //! **What bounds memory.** Every piece needs a permit of the pool's memory budget, in bytes, before it is put on the
-//! queue, and the permit is dropped when its result has been written. Text that is nearly all runs travels
+//! queue, and the permit is dropped when its result has been written. Text that is nearly all runs is kept
 //! run-length-coded ([`Text`]), so a block is never larger than 2 MiB or its own coded size, though it may stand for 46
-//! MB. A stream that has nothing on its way gets a permit whatever the budget says.
+//! MB. A stream without any permit always gets one, whatever the budget says.
 //!
-//! **Why nothing locks up.** A station waits for the queue and for nothing else (and a lane for its device, with a
-//! timeout), and every task that it takes is completed or forwarded. The queue itself has no bound (the budget has
-//! one), so putting a job on it never waits. The joiner waits for its oldest ticket: that job is done, being done, or
-//! in the queue before every younger one. A job that the rule leaves to the accelerators is looked at again when they
-//! should have come for it, and when one of them leaves. A thread that waits for memory waits for the joiner, and the
-//! joiner releases what it holds before it asks for more.
+//! **Why there is no deadlock.** A station waits only for the queue (and a lane for its device, with a timeout), and
+//! every task that it takes is completed or forwarded. The queue itself has no bound (the budget has one), so putting a
+//! job on it never waits. The joiner waits for its oldest ticket: that job is done, being done, or in the queue before
+//! every younger one. A job that the rule leaves to the accelerators is reconsidered when they should have taken it,
+//! and when one of them leaves. A thread that waits for memory waits for the joiner, and the joiner releases what it
+//! holds before it asks for more.
 
 mod adapter;
 #[doc(hidden)]
@@ -129,8 +129,8 @@ pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
     read::whole(Driver::compress(settings), text)
 }
 
-/// What the streams in `coded` hold, all that follow each other: `.bz2`, or another format that hybz reads, if the
-/// settings do not exclude it.
+/// The text of the streams in `coded`, all consecutive ones: `.bz2`, or another format that hybz reads, if the settings
+/// do not exclude it.
 pub fn decompress(coded: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
     let driver = Driver::decompress(settings);
     read::whole(driver, coded)

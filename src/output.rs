@@ -1,4 +1,4 @@
-//! Decoded text on its way to a reader's buffer, or a writer.
+//! Decoded text that is to be copied to a reader's buffer or to a writer.
 
 use crate::block::{Part, Text};
 use crate::codec::run_length::decode::Expander;
@@ -10,7 +10,7 @@ const EXPAND_CHUNK: usize = 128 << 10;
 /// Output that is not handed out or written yet: the text of one block at most.
 #[derive(Default)]
 pub(crate) struct Output {
-    /// `bytes[at..]`, then what is behind them.
+    /// The next bytes are `bytes[at..]`; the rest of the text follows them.
     bytes: Vec<u8>,
     at: usize,
     behind: Behind,
@@ -27,7 +27,7 @@ enum Behind {
 }
 
 impl Output {
-    /// Takes a text as what follows. All before it must have been consumed.
+    /// Sets the next text. All text before it must have been consumed.
     pub fn set(&mut self, text: Text) {
         self.at = 0;
         self.bytes.clear();
@@ -39,7 +39,7 @@ impl Output {
         }
     }
 
-    /// The next bytes; none if all are consumed.
+    /// The next bytes; empty if all are consumed.
     pub fn next(&mut self) -> &[u8] {
         while self.at == self.bytes.len() {
             self.at = 0;
@@ -55,7 +55,7 @@ impl Output {
                 Behind::Pieces(pieces) => pieces.next().map(|piece| self.bytes = piece).is_some(),
             };
             if !more {
-                // Its memory is not charged to anybody any more.
+                // Its memory is no longer charged.
                 self.bytes = Vec::new();
                 self.behind = Behind::Nothing;
                 break;

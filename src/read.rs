@@ -17,12 +17,12 @@
 //! Readers read ahead, as far as the pool's memory allows, so that all stations have work. They start no thread of
 //! their own: blocks go to the pool while `read` runs.
 //!
-//! An inner reader may be a live pipe or a socket, whose other side sends nothing before it has an answer. The text of
+//! An inner reader may be a live pipe or a socket whose other side sends nothing before it gets an answer. The text of
 //! every stream that has ended is handed out before the inner reader is called again, if its last read returned less
 //! than was asked for and no later block has begun. Other blocks may be handed out only after the next read of the
-//! inner reader, because it cannot be known whether that blocks. An inner reader that returns
-//! [`WouldBlock`](std::io::ErrorKind::WouldBlock) instead of blocking gets all text out that its input so far holds:
-//! the error comes after that text, and the next `read` resumes.
+//! inner reader, because it is unknown whether that read blocks. If the inner reader returns
+//! [`WouldBlock`](std::io::ErrorKind::WouldBlock) instead of blocking, all text that the input so far contains is
+//! handed out: the error comes after that text, and the next `read` resumes.
 //!
 //! # Errors
 //!
@@ -84,7 +84,7 @@ reader!(
     inner => inner, inner, inner
 );
 
-/// Reads the first stream from `R`, of any format that hybz reads, and is read as what it holds.
+/// Reads the first stream from `R`, of any format that hybz reads, and is read as its text.
 ///
 /// At the end of the stream `read` returns `Ok(0)` and reads no more from `R`. `R` is read through a buffer of 64 KiB,
 /// so up to that much after the end of the stream is lost; [`bufread::BzDecoder`](crate::bufread::BzDecoder) loses
@@ -113,7 +113,7 @@ impl<R: Read> BzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool.
+    /// A decoder with these settings. It uses only their pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
@@ -133,7 +133,7 @@ reader!(
     inner => inner.get_ref(), inner.get_mut(), inner.into_inner()
 );
 
-/// Reads all streams that follow each other from `R`, of any format that hybz reads, and is read as what they hold.
+/// Reads all consecutive streams from `R`, of any format that hybz reads, and is read as their text.
 ///
 /// ```
 /// use std::io::Read;
@@ -158,7 +158,7 @@ impl<R: Read> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    /// A decoder with these settings. It uses their pool and whether garbage may follow.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);
@@ -171,7 +171,7 @@ impl<R: Read> MultiBzDecoder<R> {
         MultiBzDecoder(Reader::new(Whole::new(inner), Driver::decompress(settings)))
     }
 
-    /// The same, and an index is made of what is read ([`recorder`](Self::recorder)).
+    /// The same, and it also makes an index of the input ([`recorder`](Self::recorder)).
     ///
     /// ```
     /// use hybz::{Settings, read::MultiBzDecoder};
@@ -188,8 +188,8 @@ impl<R: Read> MultiBzDecoder<R> {
 }
 
 impl<R> MultiBzDecoder<R> {
-    /// What is known so far of blocks and streams, if that is [recorded](Self::recording): all of them once `read` has
-    /// returned `Ok(0)`, before that those of which text has been handed out.
+    /// What is known so far of blocks and streams, if it [records](Self::recording): all of them once `read` has
+    /// returned `Ok(0)`, before that the blocks whose text has been handed out.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.0.source.recorder.as_ref()
     }
@@ -200,7 +200,7 @@ reader!(
     "(&coded[..])", inner => inner, inner, inner
 );
 
-/// Reads all that `driver` makes of `input`.
+/// Reads the whole output of `driver` for `input`.
 pub(crate) fn whole(mut driver: Driver, mut input: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     while let Some((text, _)) = driver.pull(&mut input)? {

@@ -1,10 +1,11 @@
-//! Input that can be read anywhere.
+//! Input that can be read at any offset.
 
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// Something that several threads can read at once, at any place: a file on a disk, memory, a server that gives ranges.
+/// An input that several threads can read at once, at any offset: a file on a disk, memory, a server that serves
+/// ranges.
 ///
 /// ```
 /// use hybz::ReadAt;
@@ -17,11 +18,11 @@ pub trait ReadAt: Send + Sync {
     /// Reads some bytes at `offset`, which counts from the first byte; none at the end.
     ///
     /// # Errors
-    /// Whatever reading a file can meet.
+    /// Any error of reading a file.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// How many bytes there are, at the moment.
+    /// The current number of bytes.
     fn len(&self) -> u64;
-    /// Whether there are none.
+    /// Whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -61,7 +62,7 @@ impl ReadAt for Arc<dyn ReadAt> {
     }
 }
 
-/// Fills `buf` from `offset` on, as far as there is something. Returns how many bytes that are.
+/// Fills `buf` from `offset` on, as far as the input goes. Returns the number of bytes.
 pub(crate) fn fill_at(source: &(impl ReadAt + ?Sized), buf: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buf.len() {
@@ -75,7 +76,7 @@ pub(crate) fn fill_at(source: &(impl ReadAt + ?Sized), buf: &mut [u8], offset: u
     Ok(filled)
 }
 
-/// Reads such an input from one end to the other, or from wherever it is put.
+/// Reads such an input sequentially, from its beginning or from the position that is set.
 pub(crate) struct Positioned<'a, R: ?Sized> {
     pub source: &'a R,
     pub at: u64,
@@ -96,7 +97,7 @@ impl<R: ReadAt + ?Sized> io::Seek for Positioned<'_, R> {
     }
 }
 
-/// Where seeking leads to, from `at` in `len` bytes.
+/// The position that a seek leads to, from `at` in `len` bytes.
 pub(crate) fn sought(to: io::SeekFrom, at: u64, len: u64) -> io::Result<u64> {
     let to = match to {
         io::SeekFrom::Start(to) => Some(to),

@@ -1,4 +1,4 @@
-//! What a caller can choose.
+//! Settings that a caller can choose.
 
 use crate::Pool;
 use crate::format::Formats;
@@ -7,7 +7,7 @@ use crate::stream::verify::Verify;
 use crate::stream::{Encoding, Extent, Streams};
 use std::fmt;
 
-/// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].
+/// How to compress or decompress a stream, and with which pool. Start from [`Settings::new`].
 ///
 /// ```
 /// use hybz::{Level, Pool, Settings};
@@ -43,7 +43,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Level 9, trailing garbage ignored as bzip2 does, the process's own pool.
+    /// Level 9, trailing garbage ignored as bzip2 does, and the process's own pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new();
@@ -69,8 +69,8 @@ impl Settings {
         self
     }
 
-    /// What to compress to. This replaces what was chosen before; [`level`](Self::level) and [`streams`](Self::streams)
-    /// are of `.bz2`, and change nothing if this is another format.
+    /// The output format. This replaces earlier choices; [`level`](Self::level) and [`streams`](Self::streams) are
+    /// settings of `.bz2`, and change nothing for another format.
     ///
     /// ```
     /// use hybz::{Encoding, Format, Level, Settings};
@@ -83,8 +83,8 @@ impl Settings {
         self
     }
 
-    /// Compress to several `.bz2` streams, one after the other, and not to one. Each is what bzip2 makes of its text.
-    /// (Other formats are one stream, whatever is said here.)
+    /// Compress to several consecutive `.bz2` streams instead of one. Each has the bytes that bzip2 writes for its
+    /// text. (Other formats are always one stream.)
     ///
     /// ```
     /// use hybz::{Settings, Streams, bufread::BzDecoder};
@@ -105,12 +105,13 @@ impl Settings {
         self
     }
 
-    /// Which coded blocks are decoded again, and compared with their text, before they are written. By default none.
+    /// Which coded blocks are decoded again, and compared with their text, before they are written. The default is
+    /// none.
     ///
-    /// Another station than the one that made a block decodes it, always a core, and another core if there is one. A
-    /// block that is wrong is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by a
-    /// core; if it is wrong again, that is [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`]
-    /// compressing takes a quarter longer.
+    /// A station other than its maker decodes each block: always a core, and another core if there is one. A wrong
+    /// block is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by a core; if it is
+    /// wrong again, that is [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`] compressing takes a
+    /// quarter longer.
     ///
     /// ```
     /// use hybz::{Settings, Verify};
@@ -139,7 +140,7 @@ impl Settings {
         self
     }
 
-    /// Which formats a decoder reads: all, or what bzip2 reads.
+    /// The formats that a decoder reads: all, or only those that bzip2 reads.
     ///
     /// ```
     /// use hybz::{Error, Formats, LargeBlocks, Settings};
@@ -154,7 +155,7 @@ impl Settings {
         self
     }
 
-    /// The stations that work for the stream; without this those of [`Pool::global`].
+    /// The pool whose stations work for the stream; the default is [`Pool::global`].
     ///
     /// ```
     /// use hybz::{Pool, Settings};
@@ -168,7 +169,7 @@ impl Settings {
         self
     }
 
-    /// How many bytes of compressed input are scanned at once, so that tests can put every boundary everywhere.
+    /// How many bytes of compressed input are scanned at once, so that tests can put boundaries at any place.
     #[doc(hidden)]
     pub fn scan_chunk(mut self, bytes: usize) -> Self {
         self.scan_chunk = Some(bytes);
@@ -180,7 +181,7 @@ impl Settings {
         Settings { first_stream: true, ..self.clone() }
     }
 
-    /// How much a decoder takes.
+    /// How much of the input a decoder takes.
     pub(crate) fn extent(&self) -> Extent {
         if self.first_stream { Extent::Streams(1) } else { Extent::all(self.trailing_garbage) }
     }

@@ -1,10 +1,10 @@
-//! One file compressed in parts, wherever that is done, and the parts joined to the file that bzip2 would have made.
+//! Compresses one file in parts, on any machines, and joins the parts to the file that bzip2 would have written.
 //!
-//! bzip2 ends a block between two runs, and the next block begins as a stream begins. So a shard of whole blocks is
-//! coded alone as in the middle of its file, and a part is an ordinary `.bz2` stream. [`plan`] finds shards: it cuts
-//! the text as the encoder does, without coding it. [`Joiner`] puts the blocks of the parts behind each other, shifted
-//! by some bits. It need not look at them, because the combined CRC of two strings of blocks follows from theirs:
-//! combined(AB) = combined(A) rotated left by the number of B's blocks, xor combined(B).
+//! bzip2 ends a block between two runs, and the state at the start of a block is that at the start of a stream. So a
+//! shard of whole blocks has the same code alone as in the middle of its file, and a part is an ordinary `.bz2` stream.
+//! [`plan`] finds shards: it cuts the text as the encoder does, without coding it. [`Joiner`] appends the blocks of the
+//! parts to each other, shifted by some bits. It need not decode them, because the combined CRC of two sequences of
+//! blocks follows from their own: combined(AB) = combined(A) rotated left by the number of B's blocks, xor combined(B).
 //!
 //! ```
 //! use hybz::{Level, Settings, shard};
@@ -46,14 +46,15 @@ use std::thread;
 
 /// How many blocks may wait for their CRCs.
 const AHEAD: usize = 8;
-/// How much of a part is copied at once: what fits in an L2 cache, and passes buffers of 256 KiB.
+/// How much of a part is copied at once: as much as fits in an L2 cache, and more than a buffer of 256 KiB, so that it
+/// bypasses such buffers.
 const COPY: usize = 320 << 10;
 
-/// Some blocks of a text, which follow each other.
+/// Some consecutive blocks of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shard {
-    /// From 0.
+    /// Its number, from 0.
     pub number: u64,
     /// The bytes of text before it.
     pub offset: u64,
@@ -61,27 +62,28 @@ pub struct Shard {
     pub length: u64,
     /// How many blocks it has.
     pub blocks: u64,
-    /// Their combined CRC, which stands at the end of the part.
+    /// Their combined CRC, which is stored at the end of the part.
     pub crc: u32,
 }
 
 impl Shard {
-    /// A shard as a plan has it.
+    /// A shard as listed in a plan.
     pub fn new(number: u64, offset: u64, length: u64, blocks: u64, crc: u32) -> Shard {
         Shard { number, offset, length, blocks, crc }
     }
 
-    /// Its bytes, in a text that is in memory.
+    /// The range of its bytes, for a text that is in memory.
     pub fn text(&self) -> Range<usize> {
         self.offset as usize..(self.offset + self.length) as usize
     }
 }
 
-/// Finds the shards of a text: each has whole blocks, and at least `size` bytes but for the last. They are handed to
-/// `each` while the text is read. An empty text has none. Returns the combined CRC of all blocks, as the end of the
-/// stream has it that the parts are joined to.
+/// Finds the shards of a text: each has whole blocks, and each except the last has at least `size` bytes. They are
+/// handed to `each` while the text is read. An empty text has none. Returns the combined CRC of all blocks, which the
+/// end of the joined stream stores.
 ///
-/// A thread reads and cuts, and the caller's computes CRCs; where no thread can be started, the caller's does both.
+/// One thread reads and cuts, and the caller's thread computes CRCs; if no thread can be started, the caller's does
+/// both.
 ///
 /// # Errors
 /// [`Error::Read`]; [`Error::Write`] with what `each` returns.
@@ -92,7 +94,7 @@ pub fn plan(
     each: impl FnMut(Shard) -> io::Result<()>,
 ) -> Result<u32, Error> {
     let mut planning = Planning { shard: Shard::new(0, 0, 0, 0, 0), crc: 0, size, each };
-    // The thread takes the text out of here; if it cannot be started, it is still there.
+    // The thread takes the text out of this cell; if it cannot be started, the text is still in it.
     let text = Mutex::new(Some(text));
     let take = || text.lock().unwrap_or_else(PoisonError::into_inner).take();
     thread::scope(|scope| {
@@ -157,7 +159,8 @@ impl<F: FnMut(Shard) -> io::Result<()>> Planning<F> {
     }
 }
 
-/// Reads a text and cuts it into blocks, and does no more: what a plan is compared with. Returns how many there are.
+/// Reads a text and cuts it into blocks, and nothing more: the baseline for measuring a plan. Returns the number of
+/// blocks.
 #[doc(hidden)]
 pub fn split(text: impl Read, level: Level) -> io::Result<u64> {
     let mut blocks = 0;
@@ -168,7 +171,7 @@ pub fn split(text: impl Read, level: Level) -> io::Result<u64> {
     Ok(blocks)
 }
 
-/// Cuts a text to its end, or until nobody wants more.
+/// Cuts a text to its end, or until no more is wanted.
 fn cut(mut text: impl Read, level: Level, mut out: impl FnMut(Text) -> bool) -> io::Result<()> {
     let mut splitter = Splitter::new(level, BlockOptions::default());
     let mut ended = false;
@@ -206,7 +209,7 @@ fn crc_of(block: &Text) -> u32 {
     }
 }
 
-/// A part, as far as its ends tell.
+/// A part, as far as its two ends describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
@@ -219,7 +222,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Looks at both ends of a part.
+    /// Reads both ends of a part.
     ///
     /// # Errors
     /// [`Error::NotBzip2`] or [`Error::Truncated`], if it does not begin or end as a stream does; [`Error::Read`].
@@ -241,7 +244,7 @@ impl Part {
     }
 }
 
-/// Puts the parts of all shards of a plan together, in its order, to one stream.
+/// Joins the parts of all shards of a plan, in order, to one stream.
 pub struct Joiner<W> {
     out: W,
     bits: BitWriter,
@@ -260,8 +263,8 @@ impl<W: Write> Joiner<W> {
 
     /// Writes the blocks of the next part.
     ///
-    /// That it has the blocks of this shard is for the caller to see to: [`Part`] has what tells. What is in the blocks
-    /// is not looked at.
+    /// The caller must make sure that the file has the blocks of this shard: [`Part`] has the CRC to compare. The
+    /// blocks' contents are not checked.
     ///
     /// # Errors
     /// As for [`Part::open`]; [`Error::Write`].
@@ -284,8 +287,8 @@ impl<W: Write> Joiner<W> {
         Ok(())
     }
 
-    /// The combined CRC of all blocks so far, as the end of the stream will have it. Compare it with what [`plan`]
-    /// returned before you call [`finish`](Self::finish).
+    /// The combined CRC of all blocks so far, which the end of the stream will store. Compare it with the CRC that
+    /// [`plan`] returned before you call [`finish`](Self::finish).
     pub fn crc(&self) -> u32 {
         self.combined
     }
@@ -363,7 +366,7 @@ mod tests {
             check(&text, Level::try_new(level).unwrap(), 500_000);
         }
         assert_eq!(check(&text, level, u64::MAX), 1);
-        // Long runs travel coded.
+        // Long runs are kept run-length-coded.
         assert!(check(&vec![0; 60_000_000], Level::FASTEST, 1) > 10);
     }
 
@@ -390,7 +393,7 @@ mod tests {
         assert!(matches!(Part::open(&[&part[..], b"\0"].concat()), Err(Error::Truncated { .. })));
     }
 
-    /// Whoever takes the shards may stop, and a text that cannot be read is an error.
+    /// The receiver of the shards may stop, and a text that cannot be read is an error.
     #[test]
     fn errors_of_both_ends() {
         let text = vec![7; 40_000_000];

@@ -1,9 +1,9 @@
-//! What became of streams and blocks.
+//! Summaries of streams and blocks.
 
 pub(crate) use crate::format::Format as StreamFormat;
 use crate::format::bzip2::Level;
 
-/// What became of one stream of input.
+/// The summary of one input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamSummary {
@@ -22,13 +22,13 @@ pub struct StreamSummary {
     pub combined_crc: u32,
     /// Blocks that were verified before they were written ([`Verify`](crate::Verify)).
     pub verified_blocks: u64,
-    /// Blocks that were found wrong then, and coded and verified again.
+    /// Blocks that verification found wrong, and that were coded and verified again.
     pub recoded_blocks: u64,
-    /// Where trailing garbage begins, if there is any (a byte offset into the input).
+    /// The byte offset of trailing garbage in the input, if there is any.
     pub trailing_garbage: Option<u64>,
 }
 
-/// One block that went through, in the order of the input.
+/// One block that was processed, in the order of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockInfo {
@@ -42,10 +42,9 @@ pub struct BlockInfo {
     pub text_len: u64,
     /// Bytes in it after run-length coding.
     pub block_len: u32,
-    /// Bytes of this input done with so far.
+    /// Bytes of this input processed so far.
     pub bytes_in: u64,
-    /// Where the block begins in the compressed file, in bits: its magic, or its header if the format has
-    /// such.
+    /// The position of the block in the compressed file, in bits: its magic, or its header if the format has headers.
     pub bit_offset: u64,
     /// The stream that it belongs to, counted from 1 over the whole input.
     pub stream: u64,
@@ -67,16 +66,16 @@ pub struct StreamInfo {
     pub format: StreamFormat,
     /// The level of a `.bz2` stream; `None` for others.
     pub level: Option<Level>,
-    /// Where the record that ends the stream begins in the compressed file, in bits: the end magic, or an index. If
-    /// the format has none: where the stream ends.
+    /// The position in the compressed file, in bits, of the record that ends the stream: the end magic, or an index. If
+    /// the format has none: the end of the stream.
     pub bit_offset: u64,
-    /// Where the stream ends in the compressed file, in bytes.
+    /// The end of the stream in the compressed file, in bytes.
     pub end: u64,
     /// The combined CRC of its blocks.
     pub combined_crc: u32,
 }
 
-/// What a piece of output completes.
+/// The block or stream that a piece of output completes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
     Block(BlockInfo),

@@ -6,12 +6,13 @@
 //! | [`BzDecoder`] | the first stream | its text |
 //! | [`MultiBzDecoder`] | all streams that follow each other | their texts, one after the other |
 //!
-//! Names and contracts are those of the `bzip2` crate. The differences, beside those that [`read`](crate::read) lists:
+//! Names and contracts are those of the `bzip2` crate. The differences, in addition to those that [`read`](crate::read)
+//! lists:
 //!
 //! - [`MultiBzDecoder`] is hybz's own.
 //! - Writing to a finished encoder is an error and not a panic.
 //! - [`BzDecoder::finish`] takes the decoder by value.
-//! - A drop during a panic does not finish the stream: it stays cut, so that no reader takes half a text for a whole
+//! - A drop during a panic does not finish the stream: it stays cut, so that no reader mistakes half a text for a whole
 //!   one.
 //!
 //! The caller's thread does all writing, inside `write`, `flush`, `try_finish`, `finish` and `drop`; the inner writer
@@ -37,23 +38,23 @@ use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, Write};
 
-/// What both directions share: takes bytes, has blocks done, writes to `inner` what comes back.
+/// The common part of both directions: takes bytes, has blocks done, writes the results to `inner`.
 struct Writer<W: Write> {
     /// `None` only after `finish` or `cancel` has taken it.
     inner: Option<W>,
     driver: Driver,
-    /// What came back and is not written yet.
+    /// Results that are not written yet.
     output: Output,
-    /// Of a decoder that ends with the first stream.
+    /// Set for a decoder that ends with the first stream.
     gate: Option<Gate>,
     total_in: u64,
     bytes_out: u64,
     state: State,
     /// `try_finish` was called: no more input is taken.
     finishing: bool,
-    /// The inner writer has panicked: what it has written nobody knows.
+    /// The inner writer has panicked: it is unknown what it has written.
     panicked: bool,
-    /// What is told of blocks and streams, if somebody wants it.
+    /// Records blocks and streams, if the caller wants that.
     recorder: Option<Recorder>,
 }
 
@@ -73,7 +74,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes what has come back and is not written yet.
+    /// Writes results that are not written yet.
     fn write_output(&mut self) -> io::Result<()> {
         let Some(inner) = &mut self.inner else { return Ok(()) };
         loop {
@@ -97,7 +98,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes out what has come back, or with `all` everything that has been handed in.
+    /// Writes out the results so far, or with `all` those of everything that has been handed in.
     fn drain(&mut self, all: bool) -> io::Result<()> {
         loop {
             self.write_output()?;
@@ -128,7 +129,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        // Before anything is taken: a call that fails must have taken nothing.
+        // Before anything is taken, because a call that fails must have taken nothing.
         self.drain(false)?;
         let complete = matches!(self.state, State::Complete);
         if buf.is_empty() || complete && self.gate.is_some() {
@@ -179,14 +180,14 @@ impl<W: Write> Drop for Writer<W> {
     fn drop(&mut self) {
         let failed = matches!(self.state, State::Failed(_));
         if self.inner.is_some() && !failed && !self.panicked && !std::thread::panicking() {
-            // Errors cannot be told from here: `finish` is for those who want to know.
+            // A drop cannot report errors: callers that need them call `finish`.
             let _ = self.try_finish();
         }
     }
 }
 
 impl<W: Write> fmt::Debug for Writer<W> {
-    /// Without the inner writer, which the public types show.
+    /// The inner writer is left out, but the public types show it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Writer");
         debug.field("state", &self.state).field("total_in", &self.total_in).field("bytes_out", &self.bytes_out);
@@ -236,7 +237,7 @@ impl<W: Write> BzEncoder<W> {
         BzEncoder(Writer::new(inner, Driver::compress(settings), None))
     }
 
-    /// The same, and an index is made of what is written ([`recorder`](Self::recorder)).
+    /// The same, and it also makes an index of the output ([`recorder`](Self::recorder)).
     ///
     /// ```
     /// use hybz::{Settings, write::BzEncoder};
@@ -254,7 +255,7 @@ impl<W: Write> BzEncoder<W> {
         encoder
     }
 
-    /// What is known so far of the blocks that are written, if that is [recorded](Self::recording): all of them after
+    /// What is known so far of the blocks that are written, if it [records](Self::recording): all of them after
     /// [`try_finish`](Self::try_finish). Line ends are not counted.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.0.recorder.as_ref()
@@ -272,7 +273,7 @@ impl<W: Write> Write for BzEncoder<W> {
     }
 }
 
-/// Takes the first stream, of any format that hybz reads, and writes what it holds to `W`.
+/// Takes the first stream, of any format that hybz reads, and writes its text to `W`.
 ///
 /// `write` takes no byte after the end of the stream: it returns `Ok(0)` there, so `write_all` fails with `WriteZero`
 /// if there is more. [`total_in`](Self::total_in) is then the length of the stream. Only bytes whose block has the
@@ -312,7 +313,7 @@ impl<W: Write> BzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool.
+    /// A decoder with these settings. It uses only their pool.
     ///
     /// ```
     /// use std::io::Write;
@@ -342,7 +343,7 @@ impl<W: Write> BzDecoder<W> {
     }
 }
 
-/// Takes all streams that follow each other, of any format that hybz reads, and writes what they hold to `W`.
+/// Takes all consecutive streams, of any format that hybz reads, and writes their text to `W`.
 ///
 /// Only bytes whose block has the right CRC are written. Trailing garbage is taken and ignored, unless
 /// [`Settings::trailing_garbage`] forbids it. Call [`finish`](Self::finish) at the end: only then is it known whether
@@ -374,7 +375,7 @@ impl<W: Write> MultiBzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    /// A decoder with these settings. It uses their pool and whether garbage may follow.
     ///
     /// ```
     /// use std::io::Write;
@@ -407,8 +408,8 @@ macro_rules! decoder {
 decoder!(BzDecoder);
 decoder!(MultiBzDecoder);
 
-/// Gives all writers the same accessors. `$new`, `$input` and `$output` are for their examples: what makes one, bytes
-/// that are written to it and what it writes then.
+/// Gives all writers the same accessors. `$new`, `$input` and `$output` are for their examples: the code that makes a
+/// writer, bytes that are written to it, and the bytes that it then writes.
 macro_rules! accessors {
     ($name:ident, $new:literal, $input:literal, $output:literal) => {
         impl<W: Write> $name<W> {
@@ -482,7 +483,7 @@ macro_rules! accessors {
             /// # std::io::Result::Ok(())
             /// ```
             pub fn cancel(mut self) -> W {
-                // Without an inner writer a drop finishes nothing.
+                // Without an inner writer, a drop finishes nothing.
                 self.0.inner.take().expect("whatever takes it takes `self`")
             }
 
@@ -513,7 +514,7 @@ macro_rules! accessors {
                 self.0.bytes_out
             }
 
-            /// What became of the stream so far; complete after [`try_finish`](Self::try_finish).
+            /// The summary of the stream so far; complete after [`try_finish`](Self::try_finish).
             ///
             /// ```
             /// use std::io::Write;

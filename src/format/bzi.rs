@@ -18,15 +18,15 @@ const VERSION: u8 = 1;
 const LINES: u8 = 1;
 /// The number of bytes of the header.
 pub const HEADER_LEN: usize = 64;
-/// The most bytes that a record has.
+/// The maximum number of bytes of a record.
 pub const MAX_RECORD: usize = 40;
 
-/// Why bytes are no header.
+/// Why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// They do not begin with the magic.
     Magic,
-    /// A version or a flag that is not known.
+    /// A version or a flag is unknown.
     Version(u8),
     /// The CRC is wrong, or a field.
     Damaged,
@@ -37,7 +37,7 @@ pub enum Unread {
 pub struct Header {
     /// Whether records have the number of line ends before them.
     pub lines: bool,
-    /// Where the last stream ends in the compressed file, in bytes.
+    /// The end of the last stream in the compressed file, in bytes.
     pub coded_len: u64,
     /// Bytes of text in all blocks.
     pub text_len: u64,
@@ -55,7 +55,7 @@ impl Header {
         if self.lines { MAX_RECORD } else { 32 }
     }
 
-    /// The number of bytes of the whole index; nothing if that is more than 64 bits hold.
+    /// The number of bytes of the whole index; `None` if that is more than 64 bits hold.
     pub fn index_len(&self) -> Option<u64> {
         self.records.checked_mul(self.record_len() as u64)?.checked_add(HEADER_LEN as u64)
     }
@@ -99,7 +99,7 @@ impl Header {
         let fits = header.streams > 0
             && parts == Some(header.records)
             && header.records <= header.coded_len
-            // More than any file, and room for the arithmetic on bits.
+            // More than the size of any file, with room for the arithmetic on bits.
             && header.coded_len <= 1 << 60
             && header.index_len().is_some()
             && header.blocks <= header.text_len;
@@ -107,7 +107,7 @@ impl Header {
     }
 }
 
-/// What a record stands for.
+/// What a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A block.
@@ -118,16 +118,16 @@ pub enum Kind {
     EndOfData,
 }
 
-/// A record: something that begins in the compressed file.
+/// A record: the start of a block or of an end record in the compressed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where it begins in the compressed file, in bits.
+    /// Its position in the compressed file, in bits.
     pub bit_offset: u64,
     /// Bytes of text before it.
     pub text_offset: u64,
-    /// The CRC that stands behind its magic: that of the block, or the combined one of the stream. 0 at the end.
+    /// The CRC that follows its magic: that of the block, or the combined one of the stream. 0 at the end.
     pub crc: u32,
     /// The stream that it belongs to, from 1; `u32::MAX` for that one and all later ones.
     pub stream: u32,
@@ -185,7 +185,7 @@ impl Record {
     }
 }
 
-/// The CRC of a record's number and bytes: so a record in the wrong place is no record.
+/// The CRC of a record's number and bytes, so that a record in the wrong place is invalid.
 fn check(number: u64, bytes: &[u8]) -> u32 {
     let mut crc = crc::Crc::new();
     crc.update(&number.to_le_bytes());
@@ -218,7 +218,7 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             assert!(Header::parse(&bad).is_err(), "bit {bit}");
         }
-        // The CRC may be right and the numbers absurd.
+        // The CRC may be right and the numbers impossible.
         for absurd in [
             Header { records: 4, ..header(false) },
             Header { blocks: u64::MAX, ..header(false) },

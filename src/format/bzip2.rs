@@ -154,18 +154,18 @@ pub fn write_stream_end(bits: &mut BitWriter, combined_crc: u32) {
     bits.write(combined_crc.into(), 32);
 }
 
-/// What the bytes where a stream header is expected turn out to be.
+/// The result of reading the bytes at which a stream header is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
     /// `BZh1` to `BZh9`.
     Stream(Level),
-    /// The beginning of a header, of which fewer than 4 bytes are there.
+    /// The beginning of a header, but fewer than 4 bytes.
     Short,
     /// Something else.
     Other,
 }
 
-/// Compares up to 4 bytes one after the other, as bzip2 does: `BZ` at the end of the input is [`Header::Short`], not
+/// Compares up to 4 bytes one after another, as bzip2 does: `BZ` at the end of the input is [`Header::Short`], not
 /// [`Header::Other`].
 pub fn parse_stream_header(bytes: &[u8]) -> Header {
     for (&byte, &wanted) in bytes.iter().zip(b"BZh") {
@@ -182,7 +182,7 @@ pub fn parse_stream_header(bytes: &[u8]) -> Header {
     }
 }
 
-/// How far the first bytes of data are the header of a stream.
+/// How many of the first bytes of data match the header of a stream.
 pub(crate) fn magic(head: &[u8]) -> Magic {
     match parse_stream_header(head) {
         Header::Stream(_) => Magic::Whole,

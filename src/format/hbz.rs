@@ -37,7 +37,7 @@ const INDEX_LEN: usize = 32;
 pub const ENTRY_LEN: usize = 12;
 /// The number of bytes of an index before the entries.
 pub const INDEX_HEAD: usize = 8;
-/// The number of bytes of an index behind the entries.
+/// The number of bytes of an index after the entries.
 pub const INDEX_TAIL: usize = 24;
 
 /// The smallest block size.
@@ -214,8 +214,9 @@ impl BlockHeader {
         u64::from(self.text_len) > 3 * u64::from(self.rows) + MAX_SMALL_TEXT
     }
 
-    /// The most bytes that decoding the block takes, its text and payload included: for each row 4 of the vector, and
-    /// besides either 4 of its runs, or 1 of its code and the text, perturbation's bytes included.
+    /// The maximum number of bytes that decoding the block takes, its text and payload included: for each row 4 bytes
+    /// of the vector, and in addition either 4 of its runs, or 1 of its code and the text, perturbation's bytes
+    /// included.
     pub(crate) fn decoding_bytes(&self, stream: &StreamHeader) -> u64 {
         let rows = u64::from(self.rows);
         let text = if self.is_compact() { 0 } else { u64::from(self.text_len) };
@@ -227,7 +228,7 @@ impl BlockHeader {
     }
 }
 
-/// Text of no more bytes is kept as it is, however few rows it has.
+/// Text of at most this many bytes is kept as it is, however few rows it has.
 const MAX_SMALL_TEXT: u64 = 64 << 10;
 /// Bytes of lists and counts that decoding takes for each segment.
 const SEGMENT_TABLES: u64 = 3 << 10;

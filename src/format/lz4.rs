@@ -22,17 +22,17 @@ use twox_hash::XxHash32;
 pub const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 /// The first bytes of a legacy frame.
 pub const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
-/// What stands behind the first byte of a skippable frame, which is 0x50 to 0x5f.
+/// The bytes after the first byte of a skippable frame, which is 0x50 to 0x5f.
 pub const SKIPPABLE_TAIL: [u8; 3] = [0x2a, 0x4d, 0x18];
 /// The most bytes of a frame's header: magic, flags, block size, length, dictionary, checksum.
 pub const MAX_HEADER_LEN: usize = 19;
-/// The text of a legacy block, at most.
+/// The maximum text of a legacy block.
 pub const LEGACY_BLOCK: u32 = 8 << 20;
-/// The most bytes that a legacy block has: what is more is no length, but perhaps a magic.
+/// The maximum length of a legacy block: a larger number is no length, but may be a magic.
 pub const LEGACY_BOUND: u32 = LEGACY_BLOCK + LEGACY_BLOCK / 255 + 16;
 /// How far back a match reaches.
 pub const WINDOW: usize = 64 << 10;
-/// The bit of a block's length that says that its bytes are its text.
+/// The bit of a block's length that marks a block stored as its text.
 pub const STORED: u32 = 1 << 31;
 
 /// The header of a frame.
@@ -52,12 +52,12 @@ pub struct Header {
     pub legacy: bool,
 }
 
-/// Why bytes are no header.
+/// Why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// A field has a value that is not allowed.
     Field(&'static str),
-    /// A dictionary is needed, of this number.
+    /// The frame needs the dictionary of this number.
     Dictionary(u32),
     /// The checksum stored, and the one that the header has.
     Checksum(u8, u8),
@@ -86,12 +86,12 @@ impl Header {
         legacy: true,
     };
 
-    /// How many bytes a header has that begins with the magic and these flags.
+    /// The length of a header that begins with the magic and these flags.
     pub fn len(flags: u8) -> usize {
         7 + 8 * usize::from(flags >> 3 & 1) + 4 * usize::from(flags & 1)
     }
 
-    /// The header that these bytes are, which are as many as [`len`](Self::len) says and begin with the magic.
+    /// Parses a header, which begins with the magic and has the length that [`len`](Self::len) returns.
     pub fn parse(bytes: &[u8]) -> Result<Header, Unread> {
         let [_, _, _, _, flags, sizes, fields @ .., checksum] = bytes else { return Err(Unread::Field("header")) };
         if bytes.len() != Header::len(*flags) {
@@ -150,7 +150,7 @@ impl Header {
     }
 }
 
-/// How far the first bytes of data are the magic of a frame of any kind.
+/// How many of the first bytes of data match the magic of a frame of any kind.
 pub(crate) fn magic(head: &[u8]) -> Magic {
     let first = head.first().copied().unwrap_or(MAGIC[0]);
     if first & 0xf0 == 0x50 {
@@ -161,7 +161,7 @@ pub(crate) fn magic(head: &[u8]) -> Magic {
     }
 }
 
-/// xxHash32 of some bytes.
+/// The xxHash32 of some bytes.
 pub fn checksum(bytes: &[u8]) -> u32 {
     XxHash32::oneshot(0, bytes)
 }
@@ -200,7 +200,7 @@ mod tests {
                 let bytes = header.write();
                 assert_eq!(bytes.len(), Header::len(bytes[4]));
                 assert_eq!(Header::parse(&bytes), Ok(header));
-                // Each byte counts, but for one in 256: a checksum has no more bits.
+                // Each change of a byte is noticed, except for one in 256: a checksum has no more bits.
                 for at in 4..bytes.len() {
                     for bit in 0..8 {
                         let mut wrong = bytes.clone();

@@ -1,4 +1,4 @@
-//! What LZW data look like: `.Z` files of `compress`, and strips of TIFF files.
+//! The layout of LZW data: `.Z` files of `compress`, and strips of TIFF files.
 //!
 //! ```text
 //! .Z      0x1f 0x9d | flags 1: bits 0-4 the most bits of a code, bit 7 block mode | codes, least significant bit first
@@ -6,22 +6,22 @@
 //! ```
 //!
 //! In both, the first 256 codes are the bytes, and each code but the first after a clear adds one to the table: the
-//! string of the code before it, and one byte more. A code has at least 9 bits, and more where the table outgrows them:
+//! string of the code before it, and one byte more. A code has at least 9 bits, and more once the table outgrows them:
 //! code number `m`, counted from 0 after a clear, has the smallest number of bits `w` with
 //!
 //! | | first code of the table | |
 //! |---|---|---|
 //! | `.Z`, block mode | 257 | 256 + m < 2^w |
 //! | `.Z`, no block mode | 256 | 255 + m < 2^w |
-//! | TIFF | 258 | 258 + m < 2^w ("early change": one code before there is need) |
+//! | TIFF | 258 | 258 + m < 2^w ("early change": one code earlier than necessary) |
 //! | TIFF of old libtiff, least significant bit first | 258 | 257 + m < 2^w |
 //!
-//! The codes of a `.Z` are written in groups of eight, which are as many bytes as a code has bits. Where the width
-//! changes, and behind a clear, the rest of the group is padding. There is no end mark, no length and no checksum.
+//! The codes of a `.Z` are written in groups of eight, which are as many bytes as a code has bits. When the width
+//! changes, and after a clear, the rest of the group is padding. There is no end mark, no length and no checksum.
 
 /// The first bytes of a `.Z` file.
 pub const MAGIC: [u8; 2] = [0x1f, 0x9d];
-/// The bytes in front of the codes of a `.Z` file.
+/// The number of bytes before the codes of a `.Z` file.
 pub const HEADER_LEN: usize = 3;
 /// The bits of the first codes.
 pub const MIN_BITS: u32 = 9;
@@ -31,7 +31,7 @@ pub const MAX_BITS: u32 = 16;
 pub const STRIP_BITS: u32 = 12;
 /// The code that empties the table: always in strips, in block mode in `.Z` files.
 pub const CLEAR: u32 = 256;
-/// The code behind the last one of a strip.
+/// The code after the last one of a strip.
 pub const END: u32 = 257;
 /// The first code of a strip's table.
 pub const STRIP_FIRST: u32 = 258;
@@ -39,23 +39,23 @@ pub const STRIP_FIRST: u32 = 258;
 /// stop one before.
 pub const STRIP_CLEAR_AT: u32 = 4094;
 
-/// What stands in front of the codes of a `.Z` file.
+/// The header before the codes of a `.Z` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The most bits of a code, 9 to 16.
     pub max_bits: u32,
-    /// Whether [`CLEAR`] empties the table; otherwise it is a code like others.
+    /// Whether [`CLEAR`] empties the table; otherwise it is an ordinary code.
     pub block_mode: bool,
 }
 
-/// Why bytes are no header.
+/// Why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// They do not begin with the magic.
     Magic,
     /// They end too early.
     Short,
-    /// The most bits of a code are so many.
+    /// The maximum number of bits is not allowed.
     Bits(u8),
 }
 
@@ -70,7 +70,7 @@ impl Header {
         }
         let flags = *bytes.get(MAGIC.len()).ok_or(Unread::Short)?;
         let bits = flags & 0x1f;
-        // With fewer than 9, gzip and ncompress read memory that nobody has written (gzip 1.12, ncompress 4.2.4.6).
+        // With fewer than 9, gzip and ncompress read uninitialised memory (gzip 1.12, ncompress 4.2.4.6).
         if !(MIN_BITS..=MAX_BITS).contains(&bits.into()) {
             return Err(Unread::Bits(bits));
         }
@@ -82,7 +82,7 @@ impl Header {
         256 + u32::from(self.block_mode)
     }
 
-    /// How many codes the table can have beside the 256 bytes (and [`CLEAR`]).
+    /// How many codes the table can have in addition to the 256 bytes (and [`CLEAR`]).
     pub fn table_len(self) -> usize {
         (1 << self.max_bits) - self.first() as usize
     }

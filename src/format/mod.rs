@@ -1,6 +1,6 @@
-//! Which formats there are, and what is on disk: the magics, headers and limits of those that hybz codes. Every limit
-//! is defined here and nowhere else, but those of the index of LZ4 frames (`lz4/index.rs`). What is known of each
-//! format is a row of the table in `stream/formats.rs`.
+//! The formats and their layout on disk: the magics, headers and limits of those that hybz codes. Every limit is
+//! defined here and nowhere else, except those of the index of LZ4 frames (`lz4/index.rs`). The table in
+//! `stream/formats.rs` has a row for each format.
 
 pub mod bzi;
 pub mod bzip2;
@@ -33,13 +33,13 @@ pub enum Format {
     Xz,
     /// zstd, which is recognised and not read.
     Zstd,
-    /// The format of `stream/toy.rs`, which shows what a new one takes.
+    /// The format of `stream/toy.rs`, which shows what a new format takes.
     #[cfg(test)]
     #[doc(hidden)]
     Toy,
 }
 
-/// Which formats a decoder reads.
+/// The formats that a decoder reads.
 ///
 /// ```
 /// use hybz::{Error, Formats, Settings};
@@ -52,50 +52,50 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Formats {
-    /// All that hybz reads, by their first bytes.
+    /// All that hybz reads, recognised by their first bytes.
     #[default]
     All,
-    /// `.bz2` and nothing else, as bzip2.
+    /// `.bz2` only, like bzip2.
     Bzip2,
 }
 
-/// What the blocks of a format are to its users.
+/// What the blocks of a format mean to its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Blocks {
     /// Each has a CRC, and is listed.
     Listed,
-    /// They have no checksums that tell them apart, so they are counted.
+    /// They have no checksums that tell them apart, so they are only counted.
     Counted,
     /// There are none.
     None,
 }
 
-/// Where the index of a file is.
+/// The place of a file's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexKind {
     /// In another file, which hybz makes ([`index`](mod@crate::index)).
     Beside,
-    /// In the file itself; so no other is made, for this reason.
+    /// In the file itself; no other is made, for this reason.
     Within(&'static str),
     /// No index is made, for this reason.
     None(&'static str),
 }
 
-/// How far the first bytes of data are those of a format.
+/// How many of the first bytes of data match a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Magic {
-    /// They are.
+    /// The whole magic.
     Whole,
-    /// They are the beginning of its magic, of this many bytes, and there are no others.
+    /// The beginning of its magic, of this many bytes, after which the data end.
     Part(usize),
-    /// They are not.
+    /// They do not match.
     No,
 }
 
 impl Magic {
-    /// How data that begin with `head` compare with a `magic` that is always the same.
+    /// Compares data that begin with `head` with a `magic` that is always the same.
     pub fn of(head: &[u8], magic: &[u8]) -> Magic {
         match head.len().min(magic.len()) {
             len if head[..len] != magic[..len] => Magic::No,

@@ -54,7 +54,7 @@ const BACKENDS: &[&dyn Backend] = &[
     &cuda::Cuda,
 ];
 
-/// What a device does for the cores.
+/// The work that a device does for the cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Offload {
     /// The device sorts all rotations and returns the last column; a core codes it.
@@ -320,7 +320,7 @@ pub struct CodedByDevice {
     pub symbols: u32,
     /// The number of tables.
     pub tables: u32,
-    /// The number of bits of the codes; 0 if there are so many that they were left out.
+    /// The number of bits of the codes; 0 if there are too many, so that they were left out.
     pub bits: u32,
     /// The offset of the codes in the batch's bytes, in words of 32 bits. After the codes comes each group's selector,
     /// a byte each.

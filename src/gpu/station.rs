@@ -4,13 +4,13 @@ use super::{DeviceError, DeviceLane};
 use crate::schedule::{Job, Station, StationError};
 use std::time::{Duration, Instant};
 
-/// What a lane's thread does with tasks and a device.
+/// How a lane's thread handles tasks and a device.
 pub trait Offloaded: Send {
     /// The lane that it needs.
     type Lane: DeviceLane + ?Sized;
 
-    /// How many tasks, and how many bytes of them, a lane of this size should take at once. What the size counts is the
-    /// offloaded work's choice: blocks, or bytes.
+    /// How many tasks, and how many bytes of them, a lane of this size should take at once. The offloaded work decides
+    /// what the size counts: blocks or bytes.
     fn limits(size: usize, lane: &Self::Lane) -> (usize, u64);
 
     /// Does some tasks: completes, forwards or declines them.
@@ -41,7 +41,7 @@ pub struct GpuStation<O: Offloaded> {
     wrong: bool,
 }
 
-/// What the lane's thread was busy with.
+/// How the lane's thread spent its time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     /// Batches.
@@ -57,7 +57,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Has the device do a batch of so many blocks, and then answers.
+    /// Has the device do a batch of `blocks` blocks, and then answers.
     pub fn batch<T>(
         &mut self,
         blocks: usize,

@@ -63,7 +63,7 @@ pub struct Listed {
     pub(crate) stream: StreamHeader,
 }
 
-/// The blocks of a file, of all streams that follow each other in it.
+/// The blocks of a file, of all its consecutive streams.
 ///
 /// ```
 /// use hybz::{LargeBlocks, Settings};
@@ -145,7 +145,7 @@ impl List {
     /// The part of the text that lies in `range`, cut off where the text ends. Only the blocks that have some of it are
     /// read, one after the other on this thread.
     ///
-    /// A range that is empty, reversed or behind the text is an empty text.
+    /// A range that is empty, reversed or after the end of the text gives an empty text.
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings};
@@ -251,7 +251,7 @@ impl List {
     fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<List>, Error> {
         let len = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let mut list = List { complete: true, ..List::new(len) };
-        // Of each stream that has blocks: where they begin, and its index.
+        // For each stream with blocks: its start, and its index.
         let mut streams = Vec::new();
         let mut end = len;
         while end > 0 {
@@ -289,7 +289,7 @@ impl List {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let (mut at, mut text_at) = (0, 0);
         let mut list = List::new(end);
-        // Of the stream that has begun: its header, and what its index must say.
+        // For the stream that has begun: its header, and what its index must say.
         let mut open: Option<(StreamHeader, Index)> = None;
         while at + HEADER_LEN as u64 <= end {
             let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
@@ -330,7 +330,7 @@ impl List {
         if list.streams == 0 {
             return Err(Error::NotHbz);
         }
-        // What is behind a good index, and is no stream, is garbage.
+        // Bytes after a good index that are no stream are garbage.
         let rest = end.saturating_sub(at).min(MAGIC.len() as u64) as usize;
         let mut bytes = vec![0; rest];
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;

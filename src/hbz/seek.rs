@@ -21,7 +21,7 @@ const STAGED_ROWS: u32 = 1 << 20;
 pub(crate) fn open(source: &dyn ReadAt) -> Result<Box<dyn Blocks>, Error> {
     let list = List::read(&mut Positioned { source, at: 0 })?;
     if !list.is_complete() {
-        // Cut, damaged, or a stream of another format follows: nobody knows how long the text is.
+        // The file is cut or damaged, or a stream of another format follows: the length of the text is unknown.
         return Err(data(list.blocks().len() as u64 + 1, list.end() * 8, Damage::Magic));
     }
     Ok(Box::new(list))

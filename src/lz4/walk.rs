@@ -32,7 +32,7 @@ pub(crate) enum Part<'a> {
 pub(crate) enum Ending {
     /// Between frames.
     Clean,
-    /// Where a legacy frame may end.
+    /// A possible end of a legacy frame.
     Legacy,
     /// In a possible magic, after this many bytes of it. The flag: they can only be the magic of a frame.
     Magic(usize, bool),

@@ -91,14 +91,14 @@ struct Ordered<T: Task, I: Iterator<Item = (u64, T)>, C> {
     tasks: Fuse<I>,
     /// The next task, for which there was no room.
     next: Option<(u64, T)>,
-    /// What a task and its output take.
+    /// The charge for a task and its output.
     charge: C,
     pending: VecDeque<(Ticket<T::Output>, Permit)>,
-    /// Of the oldest pending task, from 1.
+    /// The number of the oldest pending task, from 1.
     number: u64,
 }
 
-/// What a strip takes besides its bytes: its place in the queues.
+/// What a strip takes in addition to its bytes: its place in the queues.
 const PLACE: u64 = 512;
 
 impl<T: Task, I: Iterator<Item = (u64, T)>, C: Fn(&T) -> u64> Ordered<T, I, C> {

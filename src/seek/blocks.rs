@@ -11,7 +11,7 @@ use crate::stream::bzip2::tasks::{DECODE, DecodeBlock};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where the blocks of a file are, and how one is decoded.
+/// The positions of a file's blocks, and a way to decode one.
 pub(crate) trait Blocks: Send + Sync {
     /// Bytes of text in the file.
     fn text_len(&self) -> u64;
@@ -38,7 +38,7 @@ pub(crate) struct Wanted {
     pub text_len: u64,
     /// Which bytes of the file it is in.
     pub bytes: Range<u64>,
-    /// What the index of a `.bz2` file says of it.
+    /// The entry of a `.bz2` file's index for it.
     pub block: Option<Block>,
 }
 

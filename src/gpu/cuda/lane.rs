@@ -174,7 +174,7 @@ fn total(lengths: &[u32]) -> usize {
     lengths.iter().map(|&length| length as usize).sum()
 }
 
-/// What all kinds of lanes implement in the same way.
+/// Methods that all kinds of lanes implement in the same way.
 macro_rules! device_lane {
     ($name:ident) => {
         impl DeviceLane for $name {
