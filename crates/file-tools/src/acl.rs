@@ -41,7 +41,7 @@ impl Acl {
         Ok(fsetxattr(file, NAME, &self.0, XattrFlags::empty())?)
     }
 
-    /// Removes the list that a file has from its directory's defaults. Without one there is nothing to do.
+    /// Removes the list that a file got from its directory's defaults. Does nothing if there is none.
     pub fn remove(file: &File) -> io::Result<()> {
         match fremovexattr(file, NAME) {
             Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
@@ -49,8 +49,9 @@ impl Acl {
         }
     }
 
-    /// The mode that permits nobody more than `mode` with this list does: for a file that cannot have the list. Whoever
-    /// the list names can be in the group, and is anybody: so these get only what all of them have.
+    /// The mode for a file that cannot have this list: it permits no user more than `mode` with the list does. A user
+    /// whom the list names may be in the file's group or in neither class, so group and others get only the rights that
+    /// all of these have.
     pub fn narrowed(&self, mode: u32) -> u32 {
         const USER: u16 = 2;
         const GROUP_OBJ: u16 = 4;

@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// What the system knows of a file.
+/// The attributes of a file.
 pub use rustix::fs::Stat;
 
 /// An open directory, closed with its last clone.
@@ -106,15 +106,15 @@ impl Directory {
         }
     }
 
-    /// Creates the file `name`, for writing and reading, that only its owner may read if it is `private`. It is an
-    /// error if the name is taken.
+    /// Creates the file `name`, for writing and reading, readable only by its owner if `private`. It is an error if the
+    /// name is taken.
     pub fn create_new(&self, name: &OsStr, private: bool) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.0.fd, name, flags, mode(private))?.into())
     }
 
-    /// Gives an open file without a name its name. It is an error if the name is taken, or if /proc is not the
-    /// kernel's and gives the name to another file.
+    /// Gives a name to an open file that has none. It is an error if the name is taken, or if /proc is not the kernel's
+    /// and gives the name to another file.
     pub fn link(&self, file: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         linkat(CWD, &path, &self.0.fd, name, AtFlags::SYMLINK_FOLLOW)?;
@@ -149,15 +149,14 @@ impl Directory {
         }
         match linkat(&self.0.fd, from, &self.0.fd, to, AtFlags::empty()) {
             Ok(()) => self.remove(from),
-            // There are no links on FAT and exFAT, and in some network file systems.
+            // FAT, exFAT and some network file systems have no links.
             Err(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::MLINK) => self.reserve(from, to),
             Err(e) => Err(e.into()),
         }
     }
 
-    /// Renames a file to a name that must be free, with what every file system has: an empty file takes the name,
-    /// unless it is taken, and is then replaced. Only who ends in between, by `kill -9` or without power, leaves that
-    /// empty file.
+    /// Renames a file to a name that must be free, on any file system: an empty file reserves the name, which fails if
+    /// it is taken, and is then replaced. The empty file stays only if `kill -9` or a power cut comes in between.
     fn reserve(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         // Closed at once: FUSE keeps an open file that is replaced, under a name of its own.
         let reserved = fstat(self.create_new(to, true)?)?;
@@ -181,12 +180,12 @@ impl Directory {
         Ok(unlinkat(&self.0.fd, name, AtFlags::empty())?)
     }
 
-    /// What the name leads to, through symbolic links.
+    /// The attributes of the file, following symbolic links.
     pub fn find(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(statat(&self.0.fd, name, AtFlags::empty())?)
     }
 
-    /// What the name is, not followed if it is a symbolic link.
+    /// The attributes of the file; a symbolic link is not followed.
     pub fn find_link(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(statat(&self.0.fd, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
@@ -213,7 +212,8 @@ impl Directory {
         matches!((named, fstat(file)), (Ok(named), Ok(file)) if same_file(&named, &file))
     }
 
-    /// Removes a temporary file of our own user that nobody holds locked: its process is gone. Returns whether it did.
+    /// Removes a temporary file of our own user if no process holds its lock: the one that made it is gone. Returns
+    /// whether it did.
     ///
     /// Root's may belong to `owner` already, the owner that its result was to have. A second name is allowed if it is
     /// that of the `result`: a process that ended between the two steps of a rename leaves both.
@@ -222,7 +222,7 @@ impl Directory {
             let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             openat(&self.0.fd, name, flags, Mode::empty())
         };
-        // NFS locks only what is open for writing. A complete result may have the mode of a source that is read-only.
+        // NFS locks only files that are open for writing. A complete result may have the mode of a read-only source.
         let file = match open(OFlags::WRONLY) {
             Err(Errno::ACCESS) => open(OFlags::RDONLY),
             opened => opened,
@@ -246,13 +246,13 @@ fn proc_is_there() -> bool {
     accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok()
 }
 
-/// What is at `path`, through symbolic links if `follow`.
+/// The attributes of the file `path`, following symbolic links if `follow`.
 pub fn find(path: &Path, follow: bool) -> io::Result<Stat> {
     Ok(statat(CWD, path, if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW })?)
 }
 
-/// Why this file, of which somebody else may have chosen the name, cannot be believed to be our user's own work;
-/// nothing if it can.
+/// Why this file cannot be trusted to be our user's own work, given that another user may have chosen its name. `None`
+/// if it can.
 pub fn distrusted(file: &File) -> io::Result<Option<&'static str>> {
     let found = fstat(file)?;
     let others = Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH);

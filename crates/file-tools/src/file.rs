@@ -19,8 +19,8 @@ pub fn is_a_directory() -> io::Error {
     Errno::ISDIR.into()
 }
 
-/// Opens a file for reading without waiting for anything, such as the writer of a FIFO or a modem. Of a symbolic link
-/// that is not to be followed, it returns only the metadata of what the link leads to.
+/// Opens a file for reading without waiting for anything, such as the writer of a FIFO or a modem. For a symbolic link
+/// that is not to be followed, it returns only the metadata of the link's target.
 pub fn open_at_once(path: &Path, follow: bool) -> io::Result<(Option<File>, Metadata)> {
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     flags.set(OFlags::NOFOLLOW, !follow);
@@ -57,7 +57,7 @@ pub fn wait_writable(file: &File) -> io::Result<()> {
     wait(file.as_fd(), PollFlags::OUT)
 }
 
-/// The same of a descriptor.
+/// Like [`wait_writable`], for a descriptor.
 pub fn wait_writable_fd(fd: BorrowedFd<'_>) -> io::Result<()> {
     wait(fd, PollFlags::OUT)
 }
@@ -70,18 +70,18 @@ fn wait(fd: BorrowedFd<'_>, what_for: PollFlags) -> io::Result<()> {
 /// Closes a file and returns its errors: some systems report a full quota or a lost server only now.
 #[allow(unsafe_code)]
 pub fn close(file: OwnedFd) -> io::Result<()> {
-    // SAFETY: `into_raw_fd` gave up the ownership, so nobody else closes or uses this descriptor.
+    // SAFETY: `into_raw_fd` gave up the ownership, so nothing else closes or uses this descriptor.
     match unsafe { libc::close(file.into_raw_fd()) } {
         0 => Ok(()),
         _ => match io::Error::last_os_error() {
-            // On Linux the descriptor is closed when close() is interrupted.
+            // On Linux an interrupted close() has closed the descriptor.
             e if e.kind() == io::ErrorKind::Interrupted => Ok(()),
             e => Err(e),
         },
     }
 }
 
-/// Asks the system to start writing a file's data to the disk, and does not wait. Only a hint.
+/// Asks the system to start writing a file's data to the disk, without waiting. This is only a hint.
 #[allow(unsafe_code)]
 pub fn start_writing(file: &File) {
     #[cfg(target_os = "linux")]
@@ -91,13 +91,14 @@ pub fn start_writing(file: &File) {
     }
 }
 
-/// Asks the system to forget what it has of a file in memory, so that it is read from the disk. Only a hint, and about
-/// what has been written to the disk.
+/// Asks the system to drop a file from its cache, so that it is read from the disk. This is only a hint, and affects
+/// only data already written to the disk.
 pub fn forget_pages(file: &File) {
     let _ = fadvise(file, 0, None, Advice::DontNeed);
 }
 
-/// How many files the file system of an open file has, about. Where it does not count them: how many it has room for.
+/// The approximate number of files on the file system of an open file. If the system does not count them, the number it
+/// has room for.
 pub fn files_beside(file: &File) -> u64 {
     match fstatvfs(file) {
         Ok(found) if found.f_files > 0 => found.f_files.saturating_sub(found.f_ffree),
@@ -106,8 +107,8 @@ pub fn files_beside(file: &File) -> u64 {
     }
 }
 
-/// Takes the lock of a file that marks it as being written, if nobody has it. It is gone with the last descriptor. An
-/// error where the file system has no locks.
+/// Takes the lock that marks a file as being written, if it is free. Closing the last descriptor releases it. It is an
+/// error if the file system has no locks.
 pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::AGAIN) => Ok(false),

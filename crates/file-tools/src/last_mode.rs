@@ -8,13 +8,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The directory gets it with the last clone of the `Arc` that this is in. Whoever makes something below it has one:
-/// the directory itself while it is open, and each of those below that get a mode.
+/// The directory gets its mode when the last clone of the `Arc` that holds this is dropped. Everything that makes
+/// something below the directory has a clone: the directory itself while it is open, and each directory below it that
+/// will get a mode.
 ///
-/// So nothing is open for it. The directory is found once more by its path, never through a symbolic link, unless it is
-/// open at the end.
+/// No descriptor is kept open for this. Unless the directory is still open at the end, it is found again by its path,
+/// never through a symbolic link.
 pub struct LastMode {
-    /// Whose mode may forbid to find this one.
+    /// The directory above, whose mode may forbid finding this one.
     above: Option<Arc<LastMode>>,
     top: Arc<OwnedFd>,
     below: PathBuf,
@@ -45,7 +46,7 @@ impl LastMode {
         }))
     }
 
-    /// The directory is closed. It gets its mode if nobody else has a clone.
+    /// Called when the directory is closed. It gets its mode if there is no other clone.
     pub fn closed(last: Arc<LastMode>, directory: impl AsFd) {
         if let Some(mut last) = Arc::into_inner(last)
             && let Some(mode) = last.mode.take()
@@ -54,7 +55,7 @@ impl LastMode {
         }
     }
 
-    /// Opens the directory once more.
+    /// Opens the directory again.
     fn find(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut parts: Vec<&OsStr> = self.below.iter().collect();

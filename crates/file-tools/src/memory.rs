@@ -1,8 +1,7 @@
 //! Memory: what malloc keeps, and what happens when there is none left.
 //!
-//! An allocation that fails would abort the process, with a core file and without a sentence. In its place the process
-//! ends as it does after any error of its environment: files without names vanish, those with names are removed, and
-//! the sources are there.
+//! A failed allocation would abort the process, with a core file and without a message. Instead, the process ends as
+//! after any error of its environment: unnamed files vanish, named temporary files are removed, and the sources stay.
 
 use super::process::exit_now;
 use rustix::process::{Resource, getrlimit};
@@ -45,7 +44,7 @@ fn checked(memory: *mut u8) -> *mut u8 {
     memory
 }
 
-/// What is printed and the exit code, and what is done before the process ends.
+/// The message and the exit code, and the work to do before the process ends.
 static END: OnceLock<(Vec<u8>, u8)> = OnceLock::new();
 static CLEAN_UP: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
@@ -84,15 +83,15 @@ pub fn is_limited() -> bool {
     [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
 }
 
-/// Makes malloc keep what is freed. Blocks of megabytes are allocated and freed all the time; returned to the system,
-/// they would be zeroed page by page on their next use, which took a quarter of the reading thread's time. (Not for
-/// small files: zeroing memory by hand took a third of the 1.2 ms of one.)
+/// Makes malloc keep freed memory. Blocks of megabytes are allocated and freed all the time; if they were returned to
+/// the system, they would be zeroed page by page on their next use, which took a quarter of the reading thread's time.
+/// (Not used for small files: zeroing memory by hand took a third of the 1.2 ms of one.)
 pub fn keep_freed() {
     set(&[(libc::M_MMAP_THRESHOLD, 32 << 20), (libc::M_TRIM_THRESHOLD, 1 << 30)]);
 }
 
-/// Makes malloc give back what is freed, and keep one heap for all threads: each further one reserves 64 MB of the
-/// address space.
+/// Makes malloc return freed memory, and use one heap for all threads: each further one reserves 64 MB of the address
+/// space.
 pub fn be_sparing() {
     set(&[(libc::M_ARENA_MAX, 1), (libc::M_MMAP_THRESHOLD, 128 << 10), (libc::M_TRIM_THRESHOLD, 128 << 10)]);
 }

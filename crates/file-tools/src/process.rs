@@ -35,7 +35,7 @@ pub fn started_without_stdout() -> bool {
     started_with(STDOUT_CLOSED)
 }
 
-/// Whether whoever started the process wants SIGUSR1 to be ignored.
+/// Whether the parent process wants SIGUSR1 to be ignored.
 pub fn questions_are_ignored() -> bool {
     started_with(SIGUSR1_IGNORED)
 }
@@ -50,8 +50,8 @@ pub fn is_ignored(signal: i32) -> bool {
     }
 }
 
-/// Ends the process as a program ends that does not handle SIGPIPE: killed by that signal, without a message. If
-/// whoever started us ignored the signal, the exit code is 1, also without a message.
+/// Ends the process like a program that does not handle SIGPIPE: killed by that signal, without a message. If the
+/// parent process ignored the signal, the exit code is 1, also without a message.
 pub fn end_by_broken_pipe() -> ExitCode {
     if !broken_pipes_are_ignored() {
         // This returns only if the signal cannot be raised.
@@ -65,13 +65,13 @@ pub fn broken_pipe_code() -> u8 {
     if broken_pipes_are_ignored() { 1 } else { 128 + libc::SIGPIPE as u8 }
 }
 
-/// Whether whoever started the process wants SIGPIPE to be ignored.
+/// Whether the parent process wants SIGPIPE to be ignored.
 pub fn broken_pipes_are_ignored() -> bool {
     started_with(SIGPIPE_IGNORED)
 }
 
-/// Ends the process without calling what is registered for its exit: the CUDA runtime registers functions that would
-/// wait for a GPU that is still starting, or hangs. Nothing may be buffered any more.
+/// Ends the process without calling its exit handlers: those of the CUDA runtime would wait for a GPU that is still
+/// starting or hangs. All buffers must have been flushed.
 #[allow(unsafe_code)]
 pub fn exit_now(code: u8) -> ! {
     // SAFETY: it takes a number and does not return.
@@ -97,7 +97,7 @@ pub fn raise_max_descriptors() -> u64 {
     max_descriptors()
 }
 
-/// How many descriptors the process may have open.
+/// The maximum number of descriptors that the process may have open.
 pub fn max_descriptors() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(1024)
 }

@@ -1,6 +1,6 @@
 //! Names of files on a terminal. A name may hold bytes that move the cursor, change colours or set the window's title,
-//! so `ls` quotes such names when it writes to a terminal, and hybz quotes them in the same way. What goes to a file or
-//! a pipe keeps the bytes of the name.
+//! so `ls` quotes such names when it writes to a terminal, and hybz quotes them in the same way. Output to a file or a
+//! pipe keeps the bytes of the name.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +14,7 @@ pub fn shown(name: &OsStr) -> Cow<'_, OsStr> {
     for_terminal(name, *TERMINAL.get_or_init(|| io::stderr().is_terminal()))
 }
 
-/// A name as it is shown on a `terminal`, or elsewhere.
+/// The form of a name for output to a `terminal`, or elsewhere.
 pub fn for_terminal(name: &OsStr, terminal: bool) -> Cow<'_, OsStr> {
     if terminal && needs_quotes(name.as_bytes()) { Cow::Owned(quoted(name.as_bytes())) } else { Cow::Borrowed(name) }
 }

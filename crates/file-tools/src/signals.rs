@@ -37,7 +37,7 @@ pub unsafe fn on_ending_signal(handle: impl Fn(i32) + Clone + Send + Sync + 'sta
 /// it interrupts go on (SA_RESTART), and errno is kept.
 ///
 /// # Safety
-/// As in [`on_ending_signal`].
+/// The same as in [`on_ending_signal`].
 #[allow(unsafe_code)]
 pub unsafe fn on_question(answer: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
     if questions_are_ignored() {
@@ -52,7 +52,7 @@ pub fn write_stderr(bytes: &[u8]) {
     write_at_once(stdio::stderr(), bytes);
 }
 
-/// The same to any file. A pipe that can be written to has room for a line.
+/// Like [`write_stderr`], to any file. A writable pipe has room for a line.
 pub fn write_at_once(fd: BorrowedFd<'_>, bytes: &[u8]) {
     let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::OUT)];
     if poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0) {

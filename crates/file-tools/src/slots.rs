@@ -1,8 +1,8 @@
-//! How many directories may be open at once: a walk waits until files that are underway have let go of theirs.
+//! A limit on the number of open directories: a walk waits until pending files have released theirs.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// So many at once, and one more waits.
+/// A fixed number of slots; taking one more waits.
 #[derive(Clone, Debug)]
 pub struct Slots(Arc<Count>);
 

@@ -1,9 +1,9 @@
-//! What a program does only to start faster.
+//! Measures that only make a program start faster.
 
 /// Defines C's `pow` and `exp2` in the program, which indicatif's estimate of the time left calls through std. Without
-/// these definitions the loader would load libm.so at every start for two functions: 0.09 ms of the 1.24 ms that hybz
-/// takes for a 1 kB file (3,000 runs of each program in turn on 2 cores of an EPYC; the fastest tenth of them, because
-/// the machine was busy).
+/// these definitions the loader would load libm.so at every start for two functions: that is 0.09 ms of the 1.24 ms
+/// that hybz takes for a 1 kB file (3,000 alternating runs of each program on 2 cores of an EPYC, of which the fastest
+/// tenth counts, because the machine was busy).
 ///
 /// A macro, because the symbols are the program's: a library that had them would decide for every program that uses it.
 #[macro_export]

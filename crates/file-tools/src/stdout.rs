@@ -1,7 +1,7 @@
 //! Standard output. Everything that a command writes there goes through here.
 //!
-//! std cannot be used for it. It opens `/dev/null` in place of a closed stdout, and its `Stdout` takes "Bad file
-//! descriptor" for success, so what is written would be lost without a word.
+//! std cannot be used here. It opens `/dev/null` in place of a closed stdout, and its `Stdout` treats "Bad file
+//! descriptor" as success, so output would be lost silently.
 
 use crate::file::wait_writable_fd;
 use crate::process;
@@ -16,7 +16,7 @@ pub fn check() -> io::Result<()> {
     if process::started_without_stdout() { Err(Errno::BADF.into()) } else { Ok(()) }
 }
 
-/// Writes some of `bytes`, without a buffer, and waits even if whoever opened stdout made it non-blocking.
+/// Writes some of `bytes`, without a buffer, and waits even if stdout was opened as non-blocking.
 pub fn write(bytes: &[u8]) -> io::Result<usize> {
     check()?;
     loop {
@@ -50,7 +50,7 @@ pub fn enlarge_pipe() {
     }
 }
 
-/// Closes stdout and returns its errors. Nothing may be written there afterwards.
+/// Closes stdout and returns its errors. Stdout must not be written to afterwards.
 #[allow(unsafe_code)]
 pub fn close() -> io::Result<()> {
     let stdout: BorrowedFd<'static> = stdio::stdout();
@@ -66,7 +66,7 @@ pub fn is_terminal() -> bool {
     stdio::stdout().is_terminal()
 }
 
-/// Stdout once more, as a file.
+/// A duplicate of stdout, as a file.
 pub fn duplicate() -> io::Result<File> {
     check()?;
     Ok(stdio::stdout().try_clone_to_owned()?.into())
@@ -77,8 +77,8 @@ pub fn regular_file() -> Option<Metadata> {
     duplicate().and_then(|file| file.metadata()).ok().filter(Metadata::is_file)
 }
 
-/// Where stdout is written, if holes can be left there: it is a regular file, is written from its end on, and neither
-/// in append mode nor where messages go.
+/// The write position of stdout, if holes can be left there: stdout is a regular file positioned at its end, not in
+/// append mode, and not the file that messages go to.
 pub fn end() -> Option<u64> {
     let out = rustix::stdio::stdout();
     let (found, flags, at) =

@@ -1,15 +1,15 @@
 //! Named temporary files, which signals must not leave on the disk.
 //!
 //! A result normally has no name until it is complete, so a signal can end the process at any time and there is nothing
-//! to clean up: no handler is installed. Only where named temporary files are needed does a handler remove those files
-//! and then let the signal take effect; where there is a report, it writes its last line before that. No thread is
-//! involved, because there may be none to be had.
+//! to clean up: no handler is installed. If named temporary files are needed, a handler removes them and then lets the
+//! signal take effect; if there is a report, the handler first writes its last line. No thread is involved, because it
+//! may be impossible to start one.
 //!
-//! The temporary file of the result `NAME` is called `.NAME.hybz-tmp`, and whoever writes it holds a lock on it
-//! (`flock`). So what a process left behind that was killed is recognised by the next one that makes the same result:
-//! it is its own user's, and nobody holds the lock. If the name is taken by anything else, a random one is used.
-//! That is done before the work, whether or not the name is needed this time: a result without a name needs it only for
-//! the moment in which it replaces another file.
+//! The temporary file of the result `NAME` is called `.NAME.hybz-tmp`, and its writer holds a lock on it (`flock`). The
+//! next process that makes the same result thus recognises the file of a killed one: it belongs to the same user, and
+//! its lock is free. If anything else has the name, a random one is used. The leftover is removed before the work,
+//! whether or not the name is needed this time: an unnamed result needs it only for the moment in which it replaces
+//! another file.
 
 use crate::directory::Directory;
 use crate::signals::{on_ending_signal, take_effect};
@@ -36,7 +36,7 @@ struct Registry {
     names: Mutex<Names>,
     /// A signal that came and has not taken effect yet, or 0.
     pending: AtomicI32,
-    /// What is done when the files are removed.
+    /// The work to do when the files are removed.
     last_words: Option<LastWords>,
 }
 
@@ -65,11 +65,11 @@ pub struct TemporaryName {
     name: OsString,
 }
 
-/// How many names are tried. A random one is never taken, unless the file system says so of every name.
+/// The number of names to try. A random name is never taken, unless the file system reports every name as taken.
 const TRIES: u32 = 20;
 
 impl TemporaryFiles {
-    /// With `last_words` before a signal, or a lack of memory, ends the process.
+    /// Calls `last_words` before a signal, or a lack of memory, ends the process.
     pub fn with_last_words(last_words: LastWords) -> io::Result<TemporaryFiles> {
         let files = TemporaryFiles(Arc::new(Registry { last_words: Some(last_words), ..Registry::default() }));
         files.turn().watched = true;
@@ -82,10 +82,10 @@ impl TemporaryFiles {
     pub fn create(&self, directory: &Directory, result: &OsStr, private: bool) -> io::Result<(File, TemporaryName)> {
         self.with_new_name(directory, result, |name| {
             let file = directory.create_new(name, private)?;
-            // Before the lock was ours, another process may have taken the file for one that was left behind.
+            // Before we held the lock, another process may have treated the file as a leftover and removed it.
             match file::lock(file.as_fd()) {
                 Ok(true) if directory.leads_to(name, file.as_fd()) => Ok(file),
-                Err(_) => Ok(file), // without locks nobody removes it
+                Err(_) => Ok(file), // without locks, no process removes it
                 Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
             }
         })
@@ -140,22 +140,22 @@ impl TemporaryFiles {
             registry.speak(0);
         });
         let registry = Arc::clone(&self.0);
-        // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which then no thread holds,
-        // does it go on: to system calls and the end of the process.
+        // SAFETY: `signal` stores a number and tries a lock once. It continues, with system calls and the end of the
+        // process, only if it gets the lock, which then no thread holds.
         unsafe { on_ending_signal(move |signal| registry.signal(signal)) }
     }
 }
 
 impl Registry {
-    /// A signal came: it takes effect now, or when whoever makes or names a file is done with that.
+    /// A signal came: it takes effect now, or when the thread that is making or naming a file has finished that.
     fn signal(&self, signal: i32) {
         self.pending.store(signal, Ordering::SeqCst);
         self.end_if_told();
     }
 
-    /// If a signal came and nobody has a turn, removes the files and ends the process.
+    /// If a signal came and no thread has a turn, removes the files and ends the process.
     fn end_if_told(&self) {
-        // Either the handler sees that the lock is free, or whoever frees it sees the signal.
+        // Either the handler sees that the lock is free, or the thread that frees it sees the signal.
         fence(Ordering::SeqCst);
         let signal = self.pending.load(Ordering::SeqCst);
         if signal == 0 {
@@ -177,7 +177,7 @@ impl Registry {
         }
     }
 
-    /// Removes the files as soon as nobody has a turn. Whoever has it may wait for this thread: then they stay.
+    /// Removes the files as soon as no thread has a turn. If the thread that has it waits for this one, the files stay.
     fn remove_soon(&self) {
         for _ in 0..100 {
             match self.names.try_lock() {
@@ -237,7 +237,7 @@ impl Drop for TemporaryName {
     }
 }
 
-/// How much of a result's name is in that of its temporary file: eCryptfs takes names of at most 143 bytes.
+/// The number of bytes of a result's name that its temporary file's name contains: eCryptfs limits names to 143 bytes.
 const KEPT: usize = 100;
 
 /// `.NAME.hybz-END`, with NAME cut between two characters where it is long: file systems like vfat refuse half ones.
@@ -248,12 +248,12 @@ fn hidden_name(result: &OsStr, end: &str) -> OsString {
     OsString::from_vec([b".", &result[..cut], b".hybz-", end.as_bytes()].concat())
 }
 
-/// Removes what a process left behind that was killed while it named the result, which was to belong to `owner`.
+/// Removes the file of a process that was killed while it named the result, which was to belong to `owner`.
 pub fn remove_leftover(directory: &Directory, result: &OsStr, owner: Option<u32>) {
     directory.remove_abandoned(&hidden_name(result, "tmp"), result, owner);
 }
 
-/// Whether a file of this name is one that a process which was killed left behind.
+/// Whether a file of this name is the leftover of a killed process.
 pub fn is_hidden_name(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let end = name.windows(6).rposition(|part| part == b".hybz-").map(|at| &name[at + 6..]);

@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a name in a directory is.
+/// The kind of an entry in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
@@ -124,7 +124,7 @@ pub struct Wanted<'a> {
     pub parent: &'a Directory,
     /// Its name there.
     pub name: &'a OsStr,
-    /// Where it is below another one, to find it again.
+    /// Its path below another directory, to find it again.
     pub below: (&'a Arc<OwnedFd>, &'a Path),
     /// The last mode of the nearest directory above that has one.
     pub above: Option<&'a Arc<LastMode>>,
