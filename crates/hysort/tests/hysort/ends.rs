@@ -1,5 +1,5 @@
-//! What ends hysort early: signals, full disks, limits. The old file and all inputs are as they were, and nothing is
-//! left behind.
+//! Causes that end hysort early: signals, full disks, limits. The old file and all inputs are unchanged, and no other
+//! file is left.
 
 use crate::place::{Place, Run};
 use crate::skip::{Need, skip};
@@ -91,7 +91,7 @@ fn leftovers() {
         assert_eq!((run.code, place.get("old")), (if fails { 2 } else { 0 }, old.to_vec()), "{script}");
         let left = place.names().contains(&".old.hybz-tmp".to_owned());
         assert_eq!(left, fails, "{script}");
-        // What cannot be read is found before the output is looked at.
+        // Unreadable inputs are found before the output is checked.
         place.shell("$SORT -o old a").silent(0);
         assert_eq!(place.names(), ["a", "kills.c", "kills.so", "old"]);
     }
@@ -102,7 +102,7 @@ fn leftovers() {
 fn signals() {
     let place = Place::with(&[("old", b"the old file\n")]);
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("KILL", 9)] {
-        // A shell's background jobs ignore INT, and perhaps whoever runs the tests does.
+        // A shell's background jobs ignore INT, and so may the process that runs the tests.
         let script = format!(
             "coproc exec env --default-signal=INT,HUP,PIPE $SORT -o old; sleep 0.5; kill -{name} $COPROC_PID; \
              wait $COPROC_PID; exit $?"
@@ -123,7 +123,7 @@ fn a_question() {
     assert_eq!(run.stdout, b"a\nb\n");
 }
 
-/// What `-v` and `--progress` tell.
+/// The output of `-v` and `--progress`.
 #[test]
 fn what_is_told() {
     let place = Place::with(&[("a", b"b\na\nc\n")]);

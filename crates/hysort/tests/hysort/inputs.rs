@@ -1,4 +1,4 @@
-//! What is read: compressed files, files that cannot be read, files that change.
+//! Inputs: compressed files, files that cannot be read, files that change.
 
 use crate::place::{Place, gnu_sort, same};
 use crate::skip::{Need, skip};
@@ -10,7 +10,8 @@ fn coded(text: &[u8]) -> [Vec<u8>; 2] {
     [settings, large].map(|settings| hybz::compress(text, &settings).expect("it can be compressed"))
 }
 
-/// By their first bytes, whatever their names are: files, stdin, pipes; sorted, merged, checked.
+/// Compressed inputs are recognised by their first bytes, whatever their names are: files, stdin, pipes; sorted,
+/// merged, checked.
 #[test]
 fn compressed_files() {
     for (text, sorted) in [(&b"b\na\nc"[..], &b"a\nb\nc\n"[..]), (b"", b"")] {
@@ -61,7 +62,7 @@ fn text_that_begins_so() {
     }
 }
 
-/// What is damaged fails, and says how it can be read all the same.
+/// Damaged inputs fail, with a message on how to read them nevertheless.
 #[test]
 fn damaged_files() {
     for mut coded in coded(&b"some text\n".repeat(1000)) {
@@ -90,7 +91,7 @@ fn damaged_files() {
     assert_eq!(run.stdout, b"a\nb\n");
 }
 
-/// stdin that somebody has read a part of, FIFOs, files without a length.
+/// stdin of which another process has read a part, FIFOs, files without a length.
 #[test]
 fn other_files() {
     if !gnu_sort() {

@@ -1,4 +1,4 @@
-//! What is said of a command line, and the exit code: as GNU sort says it, case by case.
+//! Messages about a command line, and the exit code: as in GNU sort, case by case.
 
 use crate::place::{Place, gnu_sort, same};
 
@@ -267,7 +267,7 @@ fn help_and_version() {
         .says(2, "hysort: write failed: 'standard output': No space left on device\n");
 }
 
-/// In other locales sort has another order, and hysort has this one.
+/// In other locales sort's order differs; hysort's is the same.
 #[test]
 fn no_locale_has_an_effect() {
     let place = Place::with(&[("a", "b\nB\nä\na\n".as_bytes())]);

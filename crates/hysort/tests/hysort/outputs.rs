@@ -1,4 +1,4 @@
-//! What is written: files that appear complete or not at all, with the attributes of those that they replace.
+//! Outputs: files that appear complete or not at all, with the attributes of those that they replace.
 
 use crate::place::{Place, gnu_sort, same};
 use std::fs;
@@ -49,7 +49,7 @@ fn the_owner_stays() {
     assert_eq!((after.uid(), after.gid(), place.get("a")), (1234, 2345, b"a\nb\n".to_vec()));
 }
 
-/// Without /proc a file without a name could not get one: a hidden one is used, which goes with a signal.
+/// Without /proc an unnamed file could not get a name: a hidden one is used, which a signal removes.
 #[test]
 fn hidden_names() {
     let place = Place::with(&[("a", b"b\na\n"), ("old", b"the old file\n")]);
@@ -65,14 +65,14 @@ fn hidden_names() {
     let run = without_proc("{ sleep 2 | $SORT -o old & sleep 0.5; ls -A; kill -TERM $!; wait $!; echo $?; }").silent(0);
     assert_eq!(String::from_utf8_lossy(&run.stdout), ".old.hybz-tmp\na\nnew\nold\n143\n");
     assert_eq!((place.names().len(), place.get("old")), (3, b"the old file\n".to_vec()));
-    // What kill -9 leaves goes with the next call.
+    // The next call removes the file that kill -9 leaves.
     without_proc("{ sleep 2 | $SORT -o old & sleep 0.5; kill -KILL $!; }");
     assert_eq!(place.names(), [".old.hybz-tmp", "a", "new", "old"]);
     without_proc("$SORT a -o old").silent(0);
     assert_eq!((place.names().len(), place.get("old")), (3, b"a\nb\n".to_vec()));
 }
 
-/// What cannot be written fails before anything is read, and changes nothing.
+/// An output that cannot be written fails before anything is read, and nothing changes.
 #[test]
 fn what_cannot_be_written() {
     let place = Place::with(&[("a", b"b\na\n")]);
@@ -111,7 +111,7 @@ fn what_cannot_be_replaced() {
     assert_eq!(run.stdout, b"2\nold\n");
 }
 
-/// A device or a FIFO is written to as it is.
+/// A device or a FIFO is written to and stays.
 #[test]
 fn devices() {
     let place = Place::with(&[("a", b"b\na\n")]);

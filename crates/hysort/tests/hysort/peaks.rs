@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 
-/// What a pipe may hold, and its writer's buffer: so much of the output is left unread while we look.
+/// The capacity of a pipe plus its writer's buffer: this much of the output stays unread while we measure.
 const UNREAD: usize = 3 << 20;
 
 /// Sorts `text` with 4 MB of memory, checks the result, and returns the peak in megabytes.

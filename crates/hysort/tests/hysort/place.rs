@@ -50,7 +50,7 @@ impl Place {
         names
     }
 
-    /// All files with what is in them.
+    /// All files with their contents.
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let names = self.names().into_iter().filter(|name| self.path(name).is_file());
         names.map(|name| (name.clone(), fs::read(self.path(&name)).unwrap_or_default())).collect()
@@ -89,7 +89,7 @@ impl Run {
         self
     }
 
-    /// Checks the exit code, and what was said.
+    /// Checks the exit code and the messages.
     #[track_caller]
     pub fn says(self, code: i32, text: &str) -> Run {
         assert_eq!((self.code, &*self.stderr), (code, text));
@@ -125,8 +125,8 @@ fn head(run: &Run) -> String {
     String::from_utf8_lossy(&run.stdout[..run.stdout.len().min(200)]).into_owned()
 }
 
-/// What both say, where they differ on purpose: GNU sort looks at a descriptor with another call, writes through a
-/// buffer, and tells twice that it could not be written.
+/// Makes the messages of both equal where they differ on purpose: GNU sort checks a descriptor with another call,
+/// writes through a buffer, and reports a failed write twice.
 fn in_common_words(stderr: &str, program: &str) -> String {
     let text = stderr.replace(program, "sort").replace("hysort", "sort");
     let text = text.replace("fflush failed:", "write failed:").replace("stat failed:", "read failed:");

@@ -44,7 +44,7 @@ fn the_kernel_is_asked_about_links() {
     }
 }
 
-/// The same with the real rule, and that for regular files, as root in another user's sticky directory.
+/// The same with the kernel's own rule, and with that for regular files, as root in another user's sticky directory.
 #[test]
 fn sticky_directories() {
     if !rustix::process::geteuid().is_root() {

@@ -1,10 +1,10 @@
-//! Lines that a machine has: the bytes of `LC_ALL=C sort`. With `HYBZ_WHOLE=1` sets are taken whole, otherwise so much
-//! of each that a test is short.
+//! Lines of real files: the bytes of `LC_ALL=C sort`. With `HYBZ_WHOLE=1` sets are sorted whole, otherwise only a short
+//! part of each.
 
 use crate::place::{Place, gnu_sort, same};
 use crate::skip::{Need, skip_part};
 
-/// How much of a set is sorted otherwise.
+/// The part of a set that is sorted without `HYBZ_WHOLE`.
 const LEN: usize = 2_000_000;
 
 /// A name, and a script that prints the lines, or nothing where its files are missing.

@@ -126,7 +126,7 @@ proptest! {
     }
 }
 
-/// What sort has sorted passes `-c`, and does not with a line that is out of place, or there twice.
+/// A sorted file passes `-c`; with a misplaced or repeated line it does not.
 #[test]
 fn checks_of_the_results_of_sort() {
     if !gnu_sort() {

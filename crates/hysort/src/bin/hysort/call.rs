@@ -1,4 +1,4 @@
-//! What all kinds of calls have in common: their order, their output, and what is said of their errors.
+//! The common part of all calls: their order, their output, and the messages about their errors.
 
 use crate::args::Plan;
 use crate::failure::{Failure, STDOUT};
@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How a call ended that did what was asked for.
+/// The outcome of a successful call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
@@ -18,10 +18,10 @@ pub enum Outcome {
     Disorder,
 }
 
-/// How much is handed to the system at once.
+/// Bytes per write.
 const WRITE: usize = 256 << 10;
 
-/// What a call has beside its plan.
+/// The state of a call, in addition to its plan.
 pub struct Call<'a> {
     pub plan: &'a Plan,
     pub output: Output,
@@ -57,7 +57,7 @@ pub fn write<T>(
     Ok(result)
 }
 
-/// The output, with what is written to it counted.
+/// The output, which counts the bytes written to it.
 pub struct Counted<'a> {
     output: Output,
     progress: &'a Progress,
@@ -89,7 +89,7 @@ impl Call<'_> {
     }
 }
 
-/// What is said of an error of sorting that is not one of the output.
+/// The message about an error of sorting that is not one of the output.
 pub fn failure(e: Error, spill: &Spill) -> Failure {
     match e {
         Error::Temporary(e) => spill.failure(e),

@@ -10,7 +10,7 @@ use hysort::{Disorder, Error};
 use std::io::{self, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 
-/// How much is read at once.
+/// Bytes per read.
 const READ: usize = 1 << 20;
 
 pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {

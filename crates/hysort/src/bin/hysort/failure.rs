@@ -1,4 +1,4 @@
-//! What goes wrong, in the words of GNU sort: its scripts look for them.
+//! Failures, in the words of GNU sort, which scripts look for.
 
 use crate::names::quoted_if_needed;
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ pub enum Failure {
     Usage(Vec<u8>),
 }
 
-/// What GNU sort calls the two files that have no names.
+/// GNU sort's names for the two files that have none.
 pub const STDIN: &str = "-";
 pub const STDOUT: &str = "standard output";
 
@@ -34,7 +34,7 @@ impl Failure {
         Failure::Usage(text.into())
     }
 
-    /// Whether whoever reads the output has gone.
+    /// Whether the reader of the output has gone.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Failure::System { what: "write failed", error, .. } if error.kind() == io::ErrorKind::BrokenPipe)
     }

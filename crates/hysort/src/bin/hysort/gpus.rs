@@ -32,13 +32,13 @@ pub fn lanes(plan: &Plan, memory: u64) -> Result<Option<LineLanes>, Failure> {
     }
 }
 
-/// What is to be said of lanes that failed, whose work cores have done.
+/// The message about lanes that failed, whose work cores have done.
 pub fn trouble(plan: &Plan, summary: &Summary) -> Option<String> {
     let asked = plan.gpu_required || matches!(plan.gpus, Gpus::These(_));
     let lanes = summary.stations.iter().filter(|station| station.accelerator);
     let mut failed = lanes.filter_map(|lane| {
         let why = lane.retired.as_ref().or(lane.failure.as_ref())?;
-        // A device that nobody asked for, and that is not there, is no trouble.
+        // A missing device that was not requested is no trouble.
         (asked || lane.blocks > 0 || lane.fallbacks > 0)
             .then(|| format!("{} failed, and the CPU did its work: {why}", lane.name))
     });

@@ -1,5 +1,5 @@
-//! The files that are read: all are looked at before any work, each is opened when its turn comes, and what is
-//! compressed is seen by its first bytes.
+//! The input files: all are checked before any work, each is opened when its turn comes, and compressed ones are
+//! recognised by their first bytes.
 
 use crate::args::Plan;
 use crate::failure::{Failure, STDIN};
@@ -15,7 +15,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// How many bytes say what a file is: those of `BZh9` and the magic of a block or of the end.
+/// The number of bytes that identify a file: those of `BZh9` and the magic of a block or of the end.
 const HEAD: usize = 10;
 const BLOCK: &[u8] = b"\x31\x41\x59\x26\x53\x59";
 const END: &[u8] = b"\x17\x72\x45\x38\x50\x90";
@@ -43,7 +43,7 @@ pub fn check_readable(files: &[OsString]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Who opens the files of a plan.
+/// Opens the files of a plan.
 pub struct Opener<'a> {
     plan: &'a Plan,
     /// The stations that decompress, made when they are needed.
@@ -52,11 +52,11 @@ pub struct Opener<'a> {
     memory: u64,
 }
 
-/// What is in an open file.
+/// The contents of an open file.
 pub enum Input {
-    /// The bytes of a regular file, from this offset up to its end as it is now.
+    /// The bytes of a regular file, from this offset up to its current end.
     Regular { file: File, from: u64, to: u64 },
-    /// What comes, after the bytes that were read already.
+    /// A stream, after the bytes that were already read.
     Stream(Box<dyn Read + Send>),
 }
 
@@ -74,7 +74,7 @@ impl<'a> Opener<'a> {
 
     fn look_at(&self, name: &OsStr, file: File) -> io::Result<Input> {
         let found = file.metadata()?;
-        // In /proc files have no length.
+        // Files in /proc have no length.
         if found.is_file() && found.len() > 0 {
             let from = (&file).stream_position()?;
             let mut head = [0; HEAD];
@@ -104,7 +104,7 @@ impl<'a> Opener<'a> {
 
     fn decoded(&self, name: &OsStr, coded: impl Read + Send + 'static) -> Input {
         let make = || hysort::pool().threads(self.threads).max_memory(self.memory).build();
-        // Bytes behind the last stream are no reason to fail, but to say so.
+        // Bytes after the last stream cause a warning, not a failure.
         let settings = Settings::new().pool(self.pool.get_or_init(make)).trailing_garbage(false);
         let decoder = MultiBzDecoder::with_settings(coded, &settings);
         Input::Stream(Box::new(Decoded { decoder, name: name.to_owned(), ended: false }))
@@ -120,12 +120,12 @@ pub struct Whole {
     began: Instant,
 }
 
-/// Looking at more files than so many is left alone: each would have to be open.
+/// The maximum number of files to sample: each has to be open.
 const MOST_FILES: usize = 100;
 
 impl Whole {
-    /// What stands at a place, if all looking so far has not taken long: from a disk it does, and then it is not worth
-    /// it. (A hundredth of the time that a fast disk takes for all of it, and 50 ms.)
+    /// The text at a place, if all samples so far have been quick: those from a disk are not, and then sampling does
+    /// not pay. (The limit is a hundredth of the time that a fast disk takes for all of the text, plus 50 ms.)
     pub fn look(&self, at: u64) -> Option<Vec<u8>> {
         let most = Duration::from_millis(50) + Duration::from_nanos(self.bytes / 50);
         let (file, from, start) =
@@ -138,13 +138,13 @@ impl Whole {
 }
 
 impl Opener<'_> {
-    /// All files of the plan as one text, if all are regular and none is to be decompressed. Of errors nothing is said:
-    /// whoever reads the files finds them.
+    /// All files of the plan as one text, if all are regular and none is to be decompressed. It reports no errors:
+    /// reading the files will meet them.
     pub fn whole(&self) -> Option<Whole> {
         let began = Instant::now();
         let (mut files, mut bytes) = (Vec::new(), 0);
         for name in Some(&self.plan.files).filter(|names| names.len() <= MOST_FILES)? {
-            // What is no file must not be opened: its first bytes would be gone.
+            // Only regular files may be opened here: the first bytes of others would be lost.
             let found = match name == STDIN {
                 true => open_plain(name).ok()?.metadata(),
                 false => std::fs::metadata(name),
@@ -169,7 +169,7 @@ pub fn open_plain(name: &OsStr) -> Result<File, Failure> {
     File::open(name).map_err(|e| Failure::system("open failed", name, e))
 }
 
-/// A file that is waited for, if whoever opened it made it non-blocking.
+/// A reader that waits even if the file was opened as non-blocking.
 struct Waiting(File);
 
 impl Read for Waiting {
@@ -215,7 +215,7 @@ fn is_garbage(e: &io::Error) -> bool {
 }
 
 impl Input {
-    /// What went wrong while it was read.
+    /// The error of reading it.
     pub fn failure(name: &OsStr, e: io::Error) -> Failure {
         let is_data = e.get_ref().is_some_and(|inner| inner.is::<hybz::Error>());
         let failure = Failure::system("read failed", name, e);
@@ -227,7 +227,7 @@ impl Input {
         }
     }
 
-    /// As a stream, in one thread.
+    /// Reads it as a stream, in one thread.
     pub fn into_reader(self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Input::Stream(stream) => stream,

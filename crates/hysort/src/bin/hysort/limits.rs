@@ -1,4 +1,4 @@
-//! How many threads and how much memory one call uses unless it is told: at most its share of the machine or container.
+//! The threads and memory that one call uses by default: at most its share of the machine or container.
 
 use crate::args::Plan;
 use crate::pieces::Reading;
@@ -12,7 +12,7 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
     plan.threads.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
 }
 
-/// The bytes of memory that sorting may take: half of what there may be, and of what is free three quarters, but at
+/// The memory for sorting, in bytes: at most half of the allowed memory and three quarters of the free memory, but at
 /// least an eighth of all.
 pub fn memory(plan: &Plan) -> u64 {
     plan.memory.unwrap_or_else(|| share(hybz_queue::memory_of_machine(), available()))
@@ -22,14 +22,14 @@ fn share(all: u64, available: Option<u64>) -> u64 {
     (all / 2).min(available.map_or(u64::MAX, |bytes| (bytes / 4 * 3).max(all / 8)))
 }
 
-/// What the system could hand out without swapping.
+/// The memory that the system could give without swapping.
 fn available() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix(" kB")?.parse().ok().map(|kilobytes: u64| kilobytes << 10)
 }
 
-/// How files are read beside so many threads and with so much memory: all pieces together take an eighth of it.
+/// How to read files with this number of threads and this much memory: all pieces together take an eighth of it.
 pub fn reading(threads: NonZeroUsize, memory: u64) -> Reading {
     // One thread copies 3 GB/s and more out of the page cache, and two cores have none to spare for it.
     let readers = (threads.get() / 4).min(4);

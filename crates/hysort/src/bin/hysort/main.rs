@@ -33,7 +33,7 @@ hybz_files::without_libm!();
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;
 
-/// What GNU sort exits with when it cannot do what was asked for.
+/// GNU sort's exit code for a failure.
 const TROUBLE: u8 = 2;
 
 fn main() {

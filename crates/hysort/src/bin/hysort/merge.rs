@@ -18,11 +18,11 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The maximum and the minimum of what is read of a file at once.
+/// The maximum and the minimum size of a read.
 const MOST: u64 = 1 << 20;
 const LEAST: u64 = 4 << 10;
 
-/// What is to be merged.
+/// An input of the merge.
 enum Source {
     Named(OsString),
     /// The result of an earlier step.
@@ -77,7 +77,7 @@ struct Merging<'a> {
     plan: &'a Plan,
     opener: Opener<'a>,
     progress: &'a Progress,
-    /// Device and inode of stdout, if it is a regular file: what is written there must not be read.
+    /// Device and inode of stdout, if it is a regular file: a file written there must not be read.
     own: Option<(u64, u64)>,
     /// The file that could not be read, and why.
     trouble: Trouble,
@@ -104,7 +104,7 @@ impl Merging<'_> {
     }
 
     /// Opens the first `most` sources and removes them from the queue; fewer, but at least two, if no descriptor is
-    /// left. What is open stays open: the first bytes of a pipe can be read only once.
+    /// left. Open sources stay open: the first bytes of a pipe can be read only once.
     fn open(&self, sources: &mut VecDeque<Source>, most: usize, memory: u64) -> Result<Vec<Text<'_>>, Failure> {
         let room = (memory / 2 / most.max(1) as u64).clamp(LEAST, MOST) as usize;
         let mut texts = Vec::with_capacity(most);

@@ -1,9 +1,9 @@
-//! Where the result goes: stdout, a device or FIFO as it is, or a file that appears complete or not at all.
+//! The destination of the result: stdout, an existing device or FIFO, or a file that appears complete or not at all.
 //!
 //! A result for a file is written to a file without a name (`O_TMPFILE`) in the file's directory, and takes the place
-//! of the old file by a rename when it is complete. Nothing that ends the process leaves a part of it behind, and until
-//! then the old file is as it was, also if it is an input. Where the file system cannot create files without a name, a
-//! hidden one is used, which a signal removes.
+//! of the old file by a rename when it is complete. Nothing that ends the process leaves a partial result, and until
+//! the rename the old file is unchanged, even if it is an input. If the file system cannot create files without a name,
+//! a hidden one is used, which a signal removes.
 
 use crate::args::Plan;
 use crate::failure::{Failure, STDOUT};
@@ -23,9 +23,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
-/// Where the result goes.
+/// The destination of the result.
 pub struct Output {
-    /// As it was typed, for messages.
+    /// Its name as typed, for messages.
     name: OsString,
     kind: Kind,
     written: u64,
@@ -54,13 +54,13 @@ struct NewFile {
     sync: bool,
 }
 
-/// What the new file takes over from the one that it replaces.
+/// The attributes that the new file takes over from the one that it replaces.
 struct Old {
     found: Metadata,
     acl: Option<Acl>,
 }
 
-/// From how many bytes on a pipe is made larger. Small results leave it alone: the system counts a user's pages.
+/// A pipe is enlarged for results of this many bytes or more, not for smaller ones: the system limits a user's pages.
 const LONG: u64 = 8 << 20;
 
 impl Output {
@@ -73,13 +73,13 @@ impl Output {
         Ok(Output { name: name.clone(), kind, written: 0, reserve: None })
     }
 
-    /// The file that stdout is, if it is a regular one: what is written there is read again if it is an input.
+    /// The file that stdout is, if it is a regular one: output written there is read again if it is an input.
     pub fn regular_stdout(&self) -> Option<Metadata> {
         let Kind::Stdout = self.kind else { return None };
         stdout::regular_file()
     }
 
-    /// To be called before the first byte is written.
+    /// Must be called before the first byte is written.
     pub fn begin(&self) {
         if let Kind::Existing(file) = &self.kind {
             let _ = file.set_len(0); // devices have no length
@@ -93,7 +93,7 @@ impl Output {
         }
     }
 
-    /// What is said of an error of writing.
+    /// The message about an error of writing.
     pub fn failure(&self, e: io::Error) -> Failure {
         Failure::system("write failed", &self.name, e)
     }
@@ -167,17 +167,18 @@ impl Old {
         if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
             return Err(Errno::BUSY.into());
         }
-        // In a directory such as /tmp a file is replaced by its owner only.
+        // In a directory such as /tmp, only its owner may replace a file.
         let above = spot.directory.find(OsStr::new("."))?;
         let (sticky, own) = (Mode::from_raw_mode(above.st_mode).contains(Mode::SVTX), geteuid());
         let ours = own.is_root() || [above.st_uid, self.found.uid()].contains(&own.as_raw());
         if sticky && !ours { Err(Errno::PERM.into()) } else { Ok(()) }
     }
 
-    /// Gives `file` owner, mode and access control list of the old one; nobody can do more with it than before.
+    /// Gives `file` owner, mode and access control list of the old one; no user can do more with it than before.
     fn hand_on(&self, file: &File) -> io::Result<()> {
         let (found, owner, group) = (&self.found, Some(self.found.uid()), Some(self.found.gid()));
-        // The group first: users who may not give a file away may still be in its group. Only root can do the second.
+        // The group first: users who may not give a file away may still be in its group. Only root can change the
+        // owner.
         let group_kept = fchown(file, owner, group).is_ok() || {
             let group_kept = fchown(file, None, group).is_ok();
             let _ = fchown(file, owner, None);

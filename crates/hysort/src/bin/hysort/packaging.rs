@@ -1,5 +1,6 @@
-//! What packagers install beside the program: the manual page and shell completions, made from the flags by the test
-//! below and kept as files. After a change of a flag or of `page.1.in`, this command writes them again:
+//! The files that packagers install with the program: the manual page and shell completions. The test below generates
+//! them from the flags, and they are kept as files. After a change to a flag or to `page.1.in`, this command writes
+//! them again:
 //!
 //! ```sh
 //! HYBZ_GENERATE=1 cargo test -p hysort packaging

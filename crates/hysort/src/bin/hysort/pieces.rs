@@ -14,22 +14,21 @@ use std::thread::{self, Builder, Scope};
 pub struct Reading {
     /// The bytes of a piece.
     pub piece: usize,
-    /// How many threads read a long file.
+    /// The number of threads that read a long file.
     pub readers: usize,
 }
 
-/// From so many pieces on, starting threads pays.
+/// Starting threads pays for this many pieces or more.
 const LONG: u64 = 4;
 
-/// Why reading ended early: the file, or whoever took the pieces.
+/// Why reading ended early: an error of the file, or of the consumer of the pieces.
 pub enum Stop<E> {
     Read(io::Error),
     Taken(E),
 }
 
 impl Reading {
-    /// The bytes of all pieces that there are at once: one here, and of each reader one in its hands and one that
-    /// waits.
+    /// The bytes of all pieces in memory at once: one here, and two per reader, one being read and one waiting.
     pub fn memory(&self) -> u64 {
         (self.piece * (2 * self.readers + 1)) as u64
     }
@@ -43,7 +42,7 @@ impl Reading {
                 if self.readers > 0 && to.saturating_sub(from) >= LONG * self.piece as u64 {
                     at = self.parallel(&file, from, to, &mut take)?;
                 }
-                // What is left, and what was appended in the meantime. Who reads stdin after us begins behind it.
+                // The rest, and bytes appended in the meantime. The next process that reads stdin begins after them.
                 file.seek(SeekFrom::Start(at)).map_err(Stop::Read)?;
                 self.stream(&file, &mut take)
             }
@@ -61,7 +60,7 @@ impl Reading {
         }
     }
 
-    /// Hands on what is between two offsets, each piece read by one of several threads, and returns how far it came.
+    /// Passes on the bytes between two offsets, in pieces that several threads read, and returns the offset it reached.
     fn parallel<E>(
         &self,
         file: &File,
@@ -118,8 +117,8 @@ impl Reading {
     }
 }
 
-/// Memory for so many bytes, in huge pages where the system has any: it finds 8 GB in a few thousand of them sooner
-/// than in two million small ones, and frees them sooner, too.
+/// Memory for `len` bytes, in huge pages if the system has any: it allocates and frees 8 GB faster as a few thousand of
+/// them than as two million small ones.
 #[allow(unsafe_code)]
 fn large_buffer(bytes: usize) -> Vec<u8> {
     const HUGE: usize = 2 << 20;
@@ -135,7 +134,7 @@ fn large_buffer(bytes: usize) -> Vec<u8> {
     buffer
 }
 
-/// So many bytes from `start` on, or fewer at the end of the file.
+/// Reads `len` bytes from `start`, or fewer at the end of the file.
 fn read_piece(file: &File, start: u64, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = large_buffer(len);
     while bytes.len() < len {

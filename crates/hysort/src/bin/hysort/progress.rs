@@ -36,7 +36,7 @@ struct Display {
     bar: Option<ProgressBar>,
 }
 
-/// What a signal handler may read.
+/// The figures that a signal handler may read.
 #[derive(Default)]
 struct Counts {
     read: AtomicU64,
@@ -56,20 +56,20 @@ impl Progress {
         Progress { style, counts, total, display: Mutex::new(Display { last: Instant::now(), bar: None }) }
     }
 
-    /// So many bytes more are read.
+    /// Adds `bytes` to the number of bytes read.
     pub fn read(&self, bytes: usize) {
         let read = self.counts.read.fetch_add(bytes as u64, Relaxed) + bytes as u64;
         self.show("read", read, self.total.filter(|&total| total >= read));
     }
 
-    /// So many bytes more are written.
+    /// Adds `bytes` to the number of bytes written.
     pub fn wrote(&self, bytes: usize) {
         let written = self.counts.written.fetch_add(bytes as u64, Relaxed) + bytes as u64;
         let read = self.counts.read.load(Relaxed);
         self.show("written", written, (read >= written).then_some(read));
     }
 
-    /// How many bytes were read and written.
+    /// The numbers of bytes read and written.
     pub fn counts(&self) -> (u64, u64) {
         (self.counts.read.load(Relaxed), self.counts.written.load(Relaxed))
     }
@@ -87,7 +87,7 @@ impl Progress {
         if self.style == Style::Lines {
             if display.last.elapsed() >= INTERVAL {
                 display.last = Instant::now();
-                // In one piece; and if stderr fails, there is nowhere to report it.
+                // One write. If stderr fails, there is nowhere to report it.
                 let _ = io::stderr().write_all(format!("hysort: {text}\n").as_bytes());
             }
             return;
@@ -123,7 +123,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// How many bytes all files have together, if that can be known.
+/// The total length of all files in bytes, if it can be known.
 fn total(files: &[OsString]) -> Option<u64> {
     let size = |name: &OsString| {
         let found = fs::metadata(name).ok().filter(|found| found.is_file())?;

@@ -1,9 +1,9 @@
 //! Room for the result in a file system that is memory, taken while the input is read.
 //!
-//! Half of the time that a write into a tmpfs takes goes into finding pages (0.45 s a GB, 0.23 with pages that are
-//! there), and only one thread may write into a file. So another one has the system find them before there is anything
-//! to write.
-//! Elsewhere nothing is reserved: on disks the system does better when it chooses places late.
+//! Half of the time of a write into a tmpfs goes into allocating pages (0.45 s per GB, 0.23 if the pages exist), and
+//! only one thread may write into a file. Another thread therefore makes the system allocate them before there is
+//! anything to write. On other file systems nothing is reserved: on disks the system does better when it chooses places
+//! late.
 
 use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs};
 use std::fs::File;
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
-/// What statfs(2) says of a tmpfs.
+/// The type of a tmpfs in statfs(2).
 const TMPFS: FsWord = 0x0102_1994;
 
-/// So much is reserved at once: meanwhile nobody can write.
+/// Bytes reserved at once: no thread can write meanwhile.
 const SLICE: u64 = 16 << 20;
 
-/// Of less than this, starting a thread is not worth it.
+/// Starting a thread does not pay for less than this.
 const LEAST: u64 = 256 << 20;
 
 /// A thread that reserves room at the end of a file which has nothing in it yet.
@@ -30,7 +30,7 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// Begins, if the file is in memory. What cannot be reserved, whoever writes will hear of.
+    /// Starts reserving, if the file is in memory. If that fails, the write itself will report the error.
     pub fn begin(file: &File, bytes: u64) -> Option<Reserve> {
         let is_memory = || fstatfs(file).is_ok_and(|found| found.f_type == TMPFS);
         if bytes >= LEAST && is_memory() { Self::start(file, bytes) } else { None }
@@ -53,7 +53,7 @@ impl Reserve {
         Some(Reserve { file, bytes, stop, thread })
     }
 
-    /// Ends. What is behind the file's end is given back.
+    /// Ends. Space reserved past the file's end is released.
     pub fn end(self) -> io::Result<()> {
         let Reserve { file, bytes, stop, thread } = self;
         stop.store(true, Ordering::Relaxed);

@@ -18,7 +18,7 @@ const FILES: usize = 3;
 /// The number of descriptors in use if /proc does not say it.
 const USUAL: usize = 16;
 
-/// How many files can be read at once.
+/// The number of files that can be read at once.
 pub fn at_once() -> usize {
     // Reading the directory takes one itself.
     let used = fs::read_dir("/proc/self/fd").map_or(USUAL, |entries| entries.count().saturating_sub(1));

@@ -41,7 +41,7 @@ pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// What `--files0-from` names.
+/// Reads the names that `--files0-from` gives.
 fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let failed = |_| Failure::sentence([b"cannot read file names from ", &crate::names::quoted(from)[..]].concat());
@@ -97,7 +97,7 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What `-v` prints: what was done, and by which station.
+/// The output of `-v`: the work done, by station.
 fn say(report: &Report, progress: &Progress, started: Instant, stations: &Summary) {
     let (read, written) = progress.counts();
     let seconds = started.elapsed().as_secs_f64();

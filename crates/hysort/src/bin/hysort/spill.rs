@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::{env, io};
 
-/// Where temporary files go.
+/// The directories for temporary files.
 pub struct Spill {
     directories: Vec<PathBuf>,
     made: AtomicUsize,
@@ -37,7 +37,7 @@ impl Spill {
         })
     }
 
-    /// What is said of an error of temporary files.
+    /// The message about an error of temporary files.
     pub fn failure(&self, error: io::Error) -> Failure {
         match self.refused.load(Relaxed) {
             0 => {

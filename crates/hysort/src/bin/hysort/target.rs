@@ -1,10 +1,11 @@
-//! What the name behind `-o` is, and where the result has to go so that the name leads to it.
+//! The file that the name after `-o` leads to, and the directory entry that the result must replace so that the name
+//! leads to it.
 //!
-//! The kernel alone decides whether a link may be followed and a file of somebody else written:
-//! `fs.protected_symlinks`, `fs.protected_regular` and `fs.protected_fifos` forbid it in directories such as /tmp. So
-//! the name itself is opened first, with the flags that GNU sort uses. Only then are its links read, to find the
-//! directory entry that the result replaces, and that entry must be the file that the kernel opened: a link that
-//! changes meanwhile leads nowhere else.
+//! The kernel alone decides whether a link may be followed and another user's file written: `fs.protected_symlinks`,
+//! `fs.protected_regular` and `fs.protected_fifos` forbid it in directories such as /tmp. The name itself is therefore
+//! opened first, with the flags that GNU sort uses. Only then are its links read, to find the directory entry that the
+//! result replaces, and that entry must be the file that the kernel opened: a link that changes meanwhile leads nowhere
+//! else.
 
 use hybz_files::directory::Directory;
 use hybz_files::file;
@@ -18,15 +19,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// What a name is.
+/// The file that a name leads to.
 pub enum Found {
-    /// Not there.
+    /// There is none.
     Nothing(Spot),
     /// A regular file, open for writing.
     Old(Spot, File),
     /// A link that led nowhere, up to now.
     Made(Spot, Made),
-    /// Written to as it is: a device, a FIFO, what `/dev/stdout` leads to.
+    /// An existing file to write to: a device, a FIFO, or the target of `/dev/stdout`.
     Stream(File),
 }
 
@@ -58,7 +59,7 @@ fn open_or_make(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(false).custom_flags(flags).open(path)
 }
 
-/// Nothing has this name. The file that gets it later is linked there, which follows no links.
+/// No file has this name. The result will get it by a link call, which follows no links.
 fn nothing(path: &Path) -> io::Result<Found> {
     let last = path.as_os_str().as_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     if matches!(last, b"" | b"." | b"..") {
@@ -108,7 +109,7 @@ impl Drop for Made {
         let Made { spot: Spot { directory, name }, file } = self;
         let unused = file.metadata().is_ok_and(|found| found.len() == 0 && found.nlink() == 1);
         if unused && directory.leads_to(name, file.as_fd()) {
-            let _ = directory.remove(name.as_os_str()); // nobody has asked for it
+            let _ = directory.remove(name.as_os_str()); // it was not requested
         }
     }
 }
@@ -137,7 +138,7 @@ mod tests {
         );
         drop(made);
         assert_eq!(names(place.path()), ["link"]);
-        // What somebody wrote there stays.
+        // Bytes that another process wrote there stay.
         let Ok(Found::Made(_, made)) = Found::at(&link) else { panic!("there is something") };
         fs::write(&target, "text").unwrap();
         drop(made);

@@ -1,4 +1,4 @@
-//! The command line, in two steps: `words` reads what was typed, [`Plan`] says what the program needs.
+//! The command line, in two steps: `words` reads what was typed, [`Plan`] holds what the program needs.
 
 mod plan;
 mod size;

@@ -1,5 +1,5 @@
-//! What the program needs to know, derived from the words of the command line, in their order: the first that is wrong
-//! is the one that is named, as GNU sort does it.
+//! What the program needs to know, derived from the words of the command line in their order: an error names the first
+//! wrong word, as in GNU sort.
 
 use super::size::{batch_size, buffer_size, parallel};
 use super::table::{command, is_refused};
@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug)]
 pub enum Request {
     /// A text for stdout, such as the help.
@@ -23,7 +23,7 @@ pub enum Request {
     Run(Box<Plan>),
 }
 
-/// What is done with the lines.
+/// The work to do on the lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum What {
     #[default]
@@ -56,13 +56,13 @@ pub struct Plan {
     pub zero: bool,
     /// The files that are read; `-` is stdin.
     pub files: Vec<OsString>,
-    /// Where names of files come from, if not from the command line.
+    /// The file that lists the names of inputs, if they are not on the command line.
     pub files0_from: Option<OsString>,
     pub output: Option<OsString>,
     pub memory: Option<u64>,
     pub temporary: Vec<PathBuf>,
     pub threads: Option<NonZeroUsize>,
-    /// How many files are merged at once.
+    /// The number of files to merge at once.
     pub batch: Option<usize>,
     pub no_decompress: bool,
     pub no_sync: bool,
@@ -153,7 +153,7 @@ impl Plan {
             "verbose" => self.verbose = true,
             "progress" => self.progress = Some(true),
             "no-progress" => self.progress = Some(false),
-            _ => {} // --stable; --merge beside --check
+            _ => {} // --stable; --merge together with --check
         }
         Ok(())
     }
@@ -220,7 +220,7 @@ fn how(value: Option<&OsStr>) -> Result<char, Failure> {
     }
 }
 
-/// What hysort sorts by, for those who ask for something else.
+/// The message that explains hysort's order to users who ask for another.
 fn refused(typed: &OsStr) -> Failure {
     let why = match typed.as_bytes() {
         b"--debug" | b"--compress-program" => "",

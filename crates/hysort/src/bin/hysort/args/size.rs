@@ -15,7 +15,7 @@ enum Bad {
 }
 
 impl Bad {
-    /// What is said of the value of the flag `typed`.
+    /// The message about the value of the flag `typed`.
     fn failure(self, typed: &str, value: &OsStr) -> Failure {
         let (before, after) = match self {
             Bad::Number => ("invalid ", ""),
@@ -69,7 +69,7 @@ fn per_cent(memory: u64, number: u64) -> Result<u64, Bad> {
     if bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(Bad::TooLarge) }
 }
 
-/// The digits at the beginning, as a number if there are any, and what is behind them.
+/// The digits at the beginning, as a number if there are any, and the text after them.
 #[allow(clippy::type_complexity)]
 fn number(text: &[u8]) -> Result<(Option<Result<u64, Bad>>, &[u8]), Bad> {
     let text = text.trim_ascii_start();

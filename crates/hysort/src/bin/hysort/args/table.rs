@@ -1,6 +1,6 @@
 //! The flags, as clap describes them: for `--help`, the manual page and completions. How they are read is in `words`.
 //!
-//! What is written of a flag is what users read about it: its first sentence in `--help`, all of it in the manual page.
+//! A flag's text here is what users read about it: its first sentence in `--help`, all of it in the manual page.
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 
@@ -13,7 +13,7 @@ SIZE is a number of KiB, or of the unit that follows: b (bytes), K (1024), M, G,
 The variable TMPDIR names the directory of temporary files. Exit codes: 0 success, 1 lines are out of order (-c, -C),
 2 trouble.";
 
-/// What the flags of GNU sort do that hysort does not do: their letter and long name, and whether they take a value.
+/// Flags of GNU sort that hysort does not support: an id, the letter and long name, and whether they take a value.
 const REFUSED: [(&str, Option<char>, &str, bool); 16] = [
     ("blanks", Some('b'), "ignore-leading-blanks", false),
     ("dictionary", Some('d'), "dictionary-order", false),

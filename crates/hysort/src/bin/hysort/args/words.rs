@@ -16,9 +16,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 #[derive(Debug, PartialEq, Eq)]
 pub enum Word {
     Flag {
-        /// What clap calls it.
+        /// Its id in clap.
         id: String,
-        /// As it was typed: `-S`, or `--buffer-size` in full.
+        /// Its name as typed: `-S`, or `--buffer-size` in full.
         typed: String,
         value: Option<OsString>,
     },
@@ -31,7 +31,7 @@ pub enum Word {
 pub struct Words<'a> {
     command: &'a Command,
     words: VecDeque<OsString>,
-    /// What is left of a cluster of letters.
+    /// The rest of a cluster of letters.
     cluster: Vec<u8>,
     /// All that follows are files.
     only_files: bool,
@@ -43,7 +43,7 @@ pub struct Words<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
-    /// Only behind `=`.
+    /// A value only after `=`.
     Optional,
     Value,
 }
