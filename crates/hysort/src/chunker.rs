@@ -1,4 +1,4 @@
-//! Cuts text that comes in pieces into chunks of whole lines. Lines that are too long for that go elsewhere.
+//! Cuts text that comes in pieces into chunks of whole lines. Lines that are too long for a chunk are kept apart.
 
 use super::long::LongLines;
 use super::parts::Piece;
@@ -17,15 +17,15 @@ pub(super) struct Chunker {
     len: usize,
     /// The maximum length of a line in a chunk, with its end: at most that of a chunk.
     max_line: usize,
-    /// What came last: perhaps not the end of a line.
+    /// The latest text, which may end in the middle of a line.
     current: Vec<u8>,
-    /// Where the last line of `current` begins, which has no end yet.
+    /// The start of the last line of `current`, which has no end yet.
     open: usize,
-    /// Chunks that are to be taken.
+    /// Complete chunks.
     ready: Vec<Piece>,
-    /// Longer lines. None if there are none.
+    /// Longer lines; `None` if there are none.
     long: Option<LongLines>,
-    /// What comes belongs to a long line.
+    /// The text now arriving belongs to a long line.
     in_long: bool,
 }
 
@@ -46,12 +46,12 @@ impl Chunker {
         self.long.as_mut()
     }
 
-    /// Takes the long lines out: all have come.
+    /// Takes the long lines out after all have come.
     pub fn take_long(&mut self) -> LongLines {
         self.long.take().unwrap_or_else(|| LongLines::new(self.end, self.len))
     }
 
-    /// Whole lines that have come together.
+    /// Takes the complete chunks.
     pub fn take(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.ready)
     }
@@ -134,7 +134,7 @@ impl Chunker {
         self.push_all(&text[last + 1..])
     }
 
-    /// How much of a text of whole lines makes a chunk: none if its first line is long.
+    /// How much of a text of whole lines fits in a chunk: 0 if its first line is long.
     fn short_lines(&self, text: &[u8]) -> usize {
         let mut to = 0;
         while to < text.len().min(self.len) {
@@ -156,12 +156,12 @@ impl Chunker {
         Ok(())
     }
 
-    /// Ends a last line that has no end.
+    /// Adds the end of a last line that lacks it.
     pub fn end_line(&mut self) -> Result<(), Error> {
         if self.in_long || self.open < self.current.len() { self.push_all(&[self.end]) } else { Ok(()) }
     }
 
-    /// Hands on the whole lines that there are.
+    /// Hands on the whole lines so far.
     pub fn seal(&mut self) {
         if self.open == 0 {
             return;
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::shapes::Rng;
 
-    /// Every line comes out once, the long ones apart, whatever the pieces are.
+    /// Every line comes out once, the long ones separately, whatever the pieces are.
     #[test]
     fn lines_are_parted_by_their_length() {
         let mut rng = Rng(11);

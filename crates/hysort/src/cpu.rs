@@ -7,7 +7,7 @@ use super::range::{RangeText, RankPart, RankText};
 use super::splitters::Splitters;
 use super::text::Ends;
 
-/// What a core keeps from range to range: as much memory as the largest range so far took.
+/// A core's memory for sorting, kept from range to range: as much as the largest range so far needed.
 #[derive(Debug, Default)]
 pub struct LineSorter {
     partitioner: Partitioner,
@@ -17,12 +17,12 @@ pub struct LineSorter {
 }
 
 impl LineSorter {
-    /// Puts the lines of a chunk where their ranges are.
+    /// Groups the lines of a chunk by range.
     pub(super) fn partition(&mut self, text: &[u8], end: u8, splitters: &Splitters, keep: bool) -> Parted {
         self.partitioner.partition(text, end, splitters, keep)
     }
 
-    /// Sorts a range. Cores with other numbers begin at other parts of what a device keeps.
+    /// Sorts a range. Cores with different numbers begin with different parts of the text that a device keeps.
     pub fn sort(&mut self, range: &RangeText, number: usize) -> Vec<u8> {
         let LineSorter { sort, entries, text, partitioner } = self;
         let text = match &range.pieces[..] {
@@ -53,19 +53,19 @@ impl LineSorter {
         out.bytes
     }
 
-    /// Says which strings are in which range.
+    /// Determines the range of each string.
     pub(super) fn partition_strings(&mut self, strings: &Strings, splitters: &Splitters) -> PartedStrings {
         partition_strings(strings, splitters)
     }
 
-    /// Sorts strings: their numbers in order.
+    /// Sorts strings. Returns their numbers in order.
     pub fn rank(&mut self, range: &RankText) -> Vec<u64> {
         let LineSorter { sort, entries, text, .. } = self;
         text.clear();
         entries.clear();
         let mut numbers = Vec::new();
         for (number, string) in range.parts.iter().flat_map(RankPart::iter) {
-            // Before each string its index here, which is found again by the place of the string.
+            // Each string is preceded by its index here, which is found again by the string's position.
             text.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
             entries.push(Entry { key: 0, at: text.len() as u32, len: string.len() as u32 });
             text.extend_from_slice(string);
@@ -86,7 +86,7 @@ impl LineSorter {
     }
 }
 
-/// How many bytes [`Out`] has beyond its lines.
+/// How many more bytes [`Out`] has than its lines.
 const SPARE: usize = 32;
 
 /// Sorted text.
@@ -96,8 +96,8 @@ struct Out {
 }
 
 impl Out {
-    /// Appends a line with its end. A short line is copied as if it had 16 or 32 bytes, and what is too much is
-    /// overwritten by the next one: to call a copy of any length takes longer than to copy.
+    /// Appends a line with its end. A short line is copied as if it had 16 or 32 bytes, and the next line overwrites
+    /// the surplus: calling a copy of variable length takes longer than copying.
     fn push(&mut self, text: &[u8], entry: &Entry) {
         let (at, len) = (entry.at as usize, entry.len as usize + 1);
         let to = self.len;

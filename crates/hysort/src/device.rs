@@ -1,4 +1,4 @@
-//! Sorting lines that are in a device's memory already, and stay there.
+//! Sorting lines that are already in a device's memory, and stay there.
 
 use super::gpu::{TIMEOUT, TIMEOUT_PER_BYTE, size};
 use super::order::Order;
@@ -7,8 +7,8 @@ use std::fmt;
 
 /// Sorts text from a device's memory to the same device's memory.
 ///
-/// It has all the memory that it needs, 16 bytes for each byte of text, from the beginning. What it gives back is not
-/// checked: nothing comes to the host.
+/// It allocates all the memory that it needs at the start, 16 bytes for each byte of text. Its results are not checked,
+/// because nothing comes to the host.
 ///
 /// ```no_run
 /// # fn example(text: u64, sorted: u64) -> Result<(), hysort::DeviceError> {
@@ -38,7 +38,7 @@ impl DeviceSorter {
     ///
     /// # Safety
     /// Both addresses are in the memory of this sorter's device, in its primary context, with `length` bytes each,
-    /// which do not overlap; what writes the text is done, and nobody else uses either meanwhile.
+    /// which do not overlap; the writing of the text has completed, and neither is used by anything else meanwhile.
     ///
     /// # Errors
     /// If the text has no line's end at its end, or too many lines, and if the device fails: then the sorter must not
@@ -47,7 +47,7 @@ impl DeviceSorter {
     pub unsafe fn sort(&mut self, text: u64, length: u32, sorted: u64, order: &Order) -> Result<u32, DeviceError> {
         let how = LineOrder { end: order.end_byte(), reverse: order.is_reverse() };
         let timeout = TIMEOUT + TIMEOUT_PER_BYTE * length;
-        // SAFETY: the caller vouches for it.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.sort_on_device(text, length, how, order.is_unique(), sorted, timeout) }
     }
 }

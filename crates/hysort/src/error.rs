@@ -1,4 +1,4 @@
-//! What can go wrong while lines are sorted.
+//! The errors of sorting lines.
 
 use std::{error, fmt, io};
 
@@ -10,23 +10,24 @@ pub enum Error {
     Read(io::Error),
     /// Writing the output failed.
     Write(io::Error),
-    /// A temporary file could not be made, written or read ([`Limits`](crate::Limits)): the disk is full, for example.
+    /// A temporary file could not be created, written or read ([`Limits`](crate::Limits)): the disk is full, for
+    /// example.
     Temporary(io::Error),
     /// A string whose number is asked for has 4 GiB or more, or strings of 4 GiB or more in total agree in more bytes
     /// than a sample keeps ([`lines`](fn@crate::lines), [`strings`](crate::strings)).
     LineTooLong,
-    /// The sorter was begun before a fork, and this is the child: the threads that sort are the parent's. New sorters
-    /// work.
+    /// The sorter was begun before a fork, and this is the child: the threads that sort belong to the parent. New
+    /// sorters work.
     Forked,
-    /// A station sorted lines wrong, and a core that sorted them again did so, too. This is a defect of hysort or of
-    /// the machine: nothing of these lines has been written.
+    /// A station sorted lines wrong, and the core that sorted them again did too. This is a defect of hysort or of the
+    /// machine: none of these lines has been written.
     Missorted {
         /// The station that sorted them the second time.
         station: String,
         /// What is wrong with them.
         reason: String,
     },
-    /// A station failed or panicked, and so did the core that did its work again. This is a bug in hysort.
+    /// A station failed or panicked, and so did the core that redid its work. This is a bug in hysort.
     Internal {
         /// The station's message.
         reason: String,
@@ -58,8 +59,8 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// An I/O error is returned as it is. Others become `Other`, or [`Error::LineTooLong`] `InvalidData`, with the
-    /// [`Error`] inside.
+    /// An I/O error is returned unchanged. [`Error::LineTooLong`] becomes `InvalidData` and the others become `Other`,
+    /// with the [`Error`] inside.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) | Error::Temporary(e) => return e,

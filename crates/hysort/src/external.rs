@@ -1,5 +1,5 @@
-//! Text whose ranges are known before all of it is there: chunks are partitioned as they come. It stays in memory if it
-//! can. If it does not fit, ranges go to a temporary file and come back one after the other:
+//! Text whose ranges are known before all of it has come: chunks are partitioned as they come. The text stays in memory
+//! if it fits. If not, ranges go to a temporary file and come back one after another:
 //!
 //! ```text
 //! chunks -> partitioned -> in memory, up to 3/8 of it -> file: the parts of all ranges, one after the other
@@ -9,10 +9,11 @@
 //! out <- merged <- sorted pieces, in another file <- a range that cannot be partitioned
 //! ```
 //!
-//! So text is usually written once and read once. Splitters are from the text that came first, which may be unlike the
-//! rest: of lines that come in order nearly all belong to the last range. That one is partitioned again by a sample of
-//! all of it, so such text is written and read twice. What no sample can partition, such as lines that agree in more
-//! bytes than a sample keeps, is cut, sorted and merged. Long lines do not come here: see `long.rs`.
+//! So text is usually written once and read once. Splitters are chosen from the text that came first, which may be
+//! unlike the rest: if lines come in order, nearly all of them belong to the last range. That range is partitioned
+//! again by a sample of all of it, so such text is written and read twice. Lines that no sample can partition, such as
+//! those that agree in more bytes than a sample keeps, are cut, sorted and merged. Long lines are handled elsewhere:
+//! see `long.rs`.
 
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
@@ -35,10 +36,10 @@ use hybz_queue::{Client, Permit};
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-/// So many times is a range partitioned again, at most.
+/// The maximum number of times that a range is partitioned again.
 const MAX_DEPTH: u32 = 6;
 
-/// Text that is put where its ranges are as it comes, and on its way through a temporary file if there is too much.
+/// Text that is grouped by range as it comes, and passed through a temporary file if there is too much.
 pub(super) struct External {
     order: Order,
     pool: Pool,
@@ -50,9 +51,9 @@ pub(super) struct External {
     permits: Vec<Permit>,
     parted: Vec<Parted>,
     parted_bytes: u64,
-    /// None as long as everything is in memory.
+    /// `None` as long as everything is in memory.
     spill: Option<Spill>,
-    /// By bucket.
+    /// Indexed by bucket.
     ranges: Vec<Spilled>,
     /// Text that goes to a device.
     resident: Option<Resident>,
@@ -61,7 +62,7 @@ pub(super) struct External {
 /// All text, if none of it is in a file.
 pub(super) struct InMemory {
     pub parted: Vec<Parted>,
-    /// What is on a device.
+    /// The text that is kept on a device.
     pub stored: Option<Arc<StoredText>>,
 }
 
@@ -90,13 +91,13 @@ impl External {
         External::new(order, pool, shares, splitters)
     }
 
-    /// Lets a device have so much text as is expected, if there is one and it is worth it.
+    /// Lets a device keep as much text as is expected, if there is a device and it pays.
     pub fn with_device(mut self, bytes: u64) -> External {
         self.resident = Resident::new(&self.order, &self.pool, &self.splitters, bytes, self.shares.chunks());
         self
     }
 
-    /// Takes whole lines. Without a way to make temporary files all of them stay in memory.
+    /// Takes whole lines. If temporary files cannot be made, all of them stay in memory.
     pub fn push(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
         let Some(resident) = &mut self.resident else { return self.partition(chunk, temporary) };
         let refused = resident.push(chunk)?;
@@ -138,7 +139,7 @@ impl External {
         }
     }
 
-    /// Writes what has been partitioned.
+    /// Writes the partitioned text to the file.
     fn flush(&mut self, temporary: &mut Temporary) -> Result<(), Error> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
@@ -156,12 +157,12 @@ impl External {
         self.parted_bytes
     }
 
-    /// What lines are told apart by.
+    /// The splitters that separate the ranges.
     pub fn splitters(&self) -> &Splitters {
         &self.splitters
     }
 
-    /// All text has come: if none of it is in a file, gives it back, and what is on a device.
+    /// All text has come: if none of it is in a file, returns it, and the text on a device.
     pub fn in_memory(&mut self, mut temporary: Option<&mut Temporary>) -> Result<Option<InMemory>, Error> {
         self.land()?;
         let mut stored = None;
@@ -170,7 +171,7 @@ impl External {
                 Some(_) => (None, resident.into_chunks()),
                 None => resident.finish()?,
             };
-            // Beside what is kept nothing may go to a file.
+            // While a device keeps text, nothing may go to a file.
             let to = if kept.is_some() { None } else { temporary.as_deref_mut() };
             self.partition_all(rest, to)?;
             self.land()?;
@@ -187,7 +188,7 @@ impl External {
         Ok(Some(InMemory { parted: std::mem::take(&mut self.parted), stored: stored.map(Arc::new) }))
     }
 
-    /// Waits for what is being partitioned.
+    /// Waits for the partitioning in progress.
     fn land(&mut self) -> Result<(), Error> {
         let parted = &mut self.parted;
         self.flight.finish(&mut |(), answer| {
@@ -221,7 +222,7 @@ impl External {
                 out.equal(line, range.lines)?;
                 continue;
             }
-            // What is read is in one piece already.
+            // The text that is read is already in one piece.
             let bytes = need(range.bytes, range.lines) - range.bytes;
             if range.bytes == 0 {
                 continue;
@@ -272,7 +273,7 @@ impl External {
         let mut runs = Runs::new(self.order, self.shares, temporary)?;
         let mut flight: Flight<SortRange, ()> = Flight::new(&self.pool, self.shares.sorting());
         let mut done = |(), sorted: Sorted| runs.push(&sorted);
-        // As few runs as possible, for each is read through a buffer.
+        // As few runs as possible, because each is read through a buffer.
         let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
         self.chunks(range, spill, len, |chunk| {
             let bytes = need(chunk.range.len() as u64, 0);

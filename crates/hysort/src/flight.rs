@@ -18,10 +18,10 @@ fn used<O>(outcome: Result<Result<Made<O>, Miscomputed<Wrong>>, TaskError>) -> R
 }
 
 /// Tasks of one type in flight, in order, within the memory budget. They have a client of their own, which always gets
-/// a permit while it holds none: so it always moves.
+/// a permit while it holds none, so it always makes progress.
 pub(super) struct Flight<T: LineTask, N> {
     client: Client,
-    /// How many may be on their way, and how many bytes.
+    /// How many tasks and bytes may be in flight.
     most: usize,
     most_bytes: u64,
     bytes: u64,
@@ -50,7 +50,7 @@ impl<T: LineTask, N> Flight<T, N> {
         self.client.pool()
     }
 
-    /// Whether nothing is on its way.
+    /// Whether no task is in flight.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -81,8 +81,8 @@ impl<T: LineTask, N> Flight<T, N> {
         self.queue.push_back(Flying { note, bytes, output, _permit: permit });
     }
 
-    /// Hands over the oldest outputs until a task may be submitted that takes so many bytes. Never waits for a permit
-    /// while it holds one: others may wait for that one.
+    /// Hands over the oldest outputs until a task that takes `bytes` may be submitted. Never waits for a permit while
+    /// it holds one, because others may be waiting for that one.
     pub fn room(
         &mut self,
         bytes: u64,
@@ -106,8 +106,8 @@ impl<T: LineTask, N> Flight<T, N> {
         }
     }
 
-    /// A permit after the budget has grown, if there is not yet a job for each core: other text waits, too. (A budget
-    /// that is fixed does not grow. Then there are fewer jobs.)
+    /// A permit after the budget has grown, if there is not yet a job for each core, since other text waits as well. (A
+    /// fixed budget does not grow. Then there are fewer jobs.)
     fn grown(&self, bytes: u64) -> Option<Permit> {
         if self.queue.len() > self.client.pool().cores() {
             return None;

@@ -1,4 +1,4 @@
-//! Who is blamed when an output is called wrong.
+//! Which worker is blamed when an output is called wrong.
 
 use super::parts::Wrong;
 use super::tasks::SortRange;
@@ -24,7 +24,8 @@ impl Station for Slanderer {
     }
 }
 
-/// Others sort right and it checks them: the same answer once more shows that it was wrong, and they are trusted.
+/// Others sort correctly and this core checks them: an equal second answer shows that it was wrong, and they stay
+/// trusted.
 #[test]
 fn a_core_that_calls_right_ranges_wrong() {
     let mut text: Vec<u8> = (0..400_000u64).flat_map(|n| format!("{}\n", n * 7919 % 1_000_003).into_bytes()).collect();

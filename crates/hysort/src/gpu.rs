@@ -1,12 +1,12 @@
 //! Lanes of GPUs that sort ranges of lines.
 //!
-//! A lane takes as many ranges as fit, puts their pieces one behind the other, has the device sort all of them at once
-//! (`cuda/sort_lines.cu`), and answers. What comes back is checked like any station's answer: by a core, which compares
+//! A lane takes as many ranges as fit, concatenates their pieces, has the device sort all of them at once
+//! (`cuda/sort_lines.cu`), and answers. The result is checked like any station's answer: by a core, which compares
 //! neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps 81 bytes
 //! for each line; so are those that do not fit.
 //!
-//! Of long text a device has everything (`resident.rs`): lanes sort parts as they come, which stay there, and then
-//! ranges, which are slices of the parts. Nobody else can do that: such jobs are of a class of their own.
+//! A device keeps all of a long text (`resident.rs`): lanes sort parts as they come, which stay there, and then ranges,
+//! which are slices of the parts. No other station can do that, so such jobs have a class of their own.
 
 use super::parts::{Piece, Sorted};
 use super::range::RangeText;
@@ -19,51 +19,52 @@ use hybz_queue::{Accelerators, Accepts, Class, Expected, Job, PoolBuilder, Typed
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a pool is to have of GPUs.
+/// The GPU lanes that a pool gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineLanes {
-    /// Which devices, as [`gpu::select`](hybz::gpu::select) takes them; all that are visible if `None`.
+    /// The devices, in the notation of [`gpu::select`](hybz::gpu::select); all visible ones if `None`.
     pub devices: Option<String>,
     /// Lanes of each device.
     pub lanes: usize,
-    /// How many bytes of text a batch may have. A lane has 16 bytes of device memory and 2 of pinned memory for each.
-    /// From 64 MiB on the first device also keeps long text whose length is known ([`Sorter::expect`](super::Sorter)).
+    /// The maximum number of bytes of text in a batch. A lane has 16 bytes of device memory and 2 of pinned memory for
+    /// each. From 64 MiB on the first device also keeps long text whose length is known
+    /// ([`Sorter::expect`](super::Sorter)).
     pub bytes: usize,
-    /// Whether lanes are started with the first range, and not only when the work left is worth their start.
+    /// Whether lanes are started with the first range, instead of when the work left is worth their start.
     pub at_once: bool,
 }
 
-/// The most ranges in a batch.
+/// The maximum number of ranges in a batch.
 const RANGES: usize = 64;
-/// With less a lane is not worth having.
+/// The smallest size for which a lane is worth having.
 const MIN_BYTES: usize = 1 << 20;
-/// How long a batch may take, whatever its size, and per byte (20 MB/s: lines that are alike for long take longest).
+/// The time that any batch may take, plus a time for each byte (20 MB/s: lines with long common prefixes take longest).
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
-/// What lanes of the first device accept, and those of others: text is kept on one device only.
+/// The classes that lanes of the first device accept, and those of other devices: text is kept on one device only.
 const FIRST_ACCEPTS: &[Class] = &[SORT, STORE];
 const ACCEPTS: &[Class] = &[SORT];
 
 impl Default for LineLanes {
-    /// Eight lanes of 128 MiB on every device: the lane's thread copies text in and out for most of the time.
+    /// Eight lanes of 128 MiB on every device, because a lane's thread spends most of its time copying text in and out.
     fn default() -> Self {
         LineLanes { devices: None, lanes: 8, bytes: 128 << 20, at_once: false }
     }
 }
 
 impl LineLanes {
-    /// One group for each device. Nothing is looked for before a group is started; a lane that cannot be had says so in
-    /// its station's report.
+    /// One group for each device. No device is looked for before a group is started; a lane that cannot be opened says
+    /// so in its station's report.
     fn groups(&self) -> Vec<WorkerGroup> {
         let choice = Choice::new(self.devices.as_deref());
         (0..choice.count()).map(|number| self.group(number, &choice)).collect()
     }
 
     fn group(&self, number: usize, choice: &Choice) -> WorkerGroup {
-        // Not measured: a quarter of what docs/ALGORITHMS.md expects of an H200 with its links; the start is that of
-        // lanes that sort blocks.
+        // Not measured: the rate is a quarter of the one that docs/ALGORITHMS.md expects of an H200 with its links; the
+        // start is that of lanes that sort blocks.
         let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
-        // Lanes that have no room for a part are of no use to text that is kept.
+        // Lanes without room for a part cannot keep text.
         let keeps = number == 0 && self.bytes as u64 >= PART;
         let (accepts, least) = if keeps { (FIRST_ACCEPTS, PART as usize) } else { (ACCEPTS, MIN_BYTES) };
         let mut group = WorkerGroup::new(accepts, expected).held_bytes(3 * self.bytes as u64);
@@ -93,12 +94,12 @@ impl Accelerators for LineLanes {
     }
 }
 
-/// The size of a lane for so many bytes of text.
+/// The size of a lane for `bytes` of text.
 pub(super) fn size(bytes: usize) -> LaneSize {
     LaneSize { max_blocks: RANGES, max_length: bytes.div_ceil(RANGES).max(MIN_DEVICE_BLOCK) }
 }
 
-/// Opens a lane for so many bytes of text.
+/// Opens a lane for a number of bytes of text.
 pub(super) type OpenLines = Open<dyn SortLines>;
 
 /// One lane for `bytes` of text, or at least `least`.
@@ -111,10 +112,10 @@ pub(super) fn station(
     GpuStation::new(name, bytes, least, open, LineRanges)
 }
 
-/// What the lane's thread does with ranges.
+/// How the lane's thread handles ranges.
 pub(super) struct LineRanges;
 
-/// Copies texts to where a lane takes them from. Returns how many bytes that were.
+/// Copies texts to a lane's input. Returns the number of bytes.
 fn bring<'a>(texts: impl IntoIterator<Item = &'a Piece>, lane: &mut dyn SortLines) -> usize {
     let mut filled = 0;
     for piece in texts {
@@ -128,7 +129,7 @@ fn timeout_of(bytes: usize) -> Duration {
     TIMEOUT + TIMEOUT_PER_BYTE * bytes as u32
 }
 
-/// Completes the jobs of a batch with their parts of what came back.
+/// Completes the jobs of a batch with their parts of the result.
 fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<(), DeviceError> {
     for job in jobs {
         let length = job.task().range.len();
@@ -141,7 +142,7 @@ fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<(), D
     Ok(())
 }
 
-/// Memory for text that is kept, if the device has it.
+/// Allocates memory for text that is kept, if the device has it.
 fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
     match lane.keep(job.task().bytes) {
         Ok(text) => job.complete(Some(Kept { text, lines: lane.max_lines() * PART / (batch as u64).max(PART) })),
@@ -169,7 +170,7 @@ fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn SortLines, batch: usize) -
     Ok(())
 }
 
-/// Ranges of which the device keeps some, and that it sorts together.
+/// Ranges that the device keeps in part, and that it sorts together.
 #[derive(Default)]
 struct StoredBatch<'a> {
     jobs: Vec<TypedJob<'a, SortRange>>,
@@ -178,7 +179,8 @@ struct StoredBatch<'a> {
 }
 
 impl<'a> StoredBatch<'a> {
-    /// Whether a range fits in, too. All that are on their way are of one text, or wait for another batch.
+    /// Whether a range fits in, too. All ranges in a batch are from one text; those of another text wait for another
+    /// batch.
     fn takes(&self, range: &RangeText, stored: &StoredRange, lane: &dyn SortLines, bytes: usize) -> bool {
         let text = self.jobs.first().and_then(|job| job.task().range.stored.as_ref()).map(|stored| &stored.text);
         text.is_none_or(|text| Arc::ptr_eq(text, &stored.text))
@@ -207,7 +209,7 @@ impl<'a> StoredBatch<'a> {
     }
 }
 
-/// The ranges that go to the device together.
+/// The ranges that are sorted together on the device.
 #[derive(Default)]
 struct Batch<'a> {
     jobs: Vec<TypedJob<'a, SortRange>>,
@@ -221,7 +223,7 @@ impl<'a> Batch<'a> {
         self.jobs.first().map(|job| order_of(&job.task().range))
     }
 
-    /// Whether a range with so many lines fits in, too.
+    /// Whether a range with this number of lines fits in, too.
     fn takes(&self, range: &RangeText, lines: u64, lane: &dyn SortLines, bytes: usize) -> bool {
         self.order().is_none_or(|order| order == order_of(range))
             && self.jobs.len() < lane.size().max_blocks
@@ -249,7 +251,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Adds a range to a batch, which is worked first if it is full.
+/// Adds a range to a batch. If the batch is full, it is done first.
 fn add_stored<'a>(
     mut batch: StoredBatch<'a>,
     job: TypedJob<'a, SortRange>,
@@ -277,7 +279,7 @@ fn order_of(range: &RangeText) -> LineOrder {
     LineOrder { end: range.order.end_byte(), reverse: range.order.is_reverse() }
 }
 
-/// How many lines a range has.
+/// The number of lines of a range.
 fn lines_of(range: &RangeText) -> u64 {
     range.pieces.iter().map(|piece| Ends::new(piece.bytes(), range.order.end_byte()).count() as u64).sum()
 }

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// How it fails.
+/// The ways in which it fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No memory left.
@@ -34,7 +34,7 @@ impl FakeLane {
         FakeLane { size, texts, sorted: Vec::new(), calls: 0, fault }
     }
 
-    /// Fails if it is this call's turn; returns whether the call's result is to be wrong.
+    /// Fails if it is this call's turn; returns whether the call's result must be wrong.
     fn begin(&mut self, timeout: Duration) -> Result<bool, DeviceError> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;

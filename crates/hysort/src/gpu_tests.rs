@@ -1,4 +1,4 @@
-//! Lanes that sort lines: a fake device beside cores, in order and failing; and the real one, where there is one.
+//! Lanes that sort lines: a fake device alongside cores, working and failing; and the real one, if there is one.
 
 use super::gpu::{LineLanes, station};
 use super::gpu_fake::{FakeLane, Fault};
@@ -35,7 +35,7 @@ fn twin(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
     lines.iter().flat_map(|line| [line, &[end][..]].concat()).collect()
 }
 
-/// A pool with a core and a lane that fails as it is told.
+/// A pool with a core and a lane with this fault.
 fn pool(fault: Option<(usize, Fault)>, bytes: usize) -> Pool {
     pool_with(fault, bytes, None)
 }
@@ -57,7 +57,7 @@ fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -
     }
 }
 
-/// Sorts a text of which it is said before it comes that it will have so many bytes.
+/// Sorts a text after announcing its length.
 fn sorted_as_it_comes(text: &[u8], announced: u64, order: &Order, pool: &Pool) -> Vec<u8> {
     let look = |at: u64| Some(text[at as usize..].iter().copied().take(8192).collect());
     sorted_with_sample(text, announced, look, order, pool)
@@ -107,11 +107,11 @@ fn lane_of(pool: &Pool) -> StationReport {
     pool.summary().stations.into_iter().find(|station| station.name == "fake").expect("a lane")
 }
 
-/// Text that a device keeps: it fails when a part goes there, or when ranges of it are sorted.
+/// A device keeps text and fails when it gets a part, or when it sorts ranges of it.
 #[test]
 fn text_on_a_device() {
     let (end, mut long) = (b'\n', text(17 << 20, b'\n'));
-    // A frequent line, which has a range of its own; and no end of the last one.
+    // A frequent line, which has a range of its own; and a last line without its end.
     (0..300_000).for_each(|_| long.extend_from_slice(b"the same\n"));
     let whole = [&long[..], b"last\n"].concat();
     let twins = [false, true].map(|reverse| twin(&whole, end, reverse, false));
@@ -130,18 +130,18 @@ fn text_on_a_device() {
         for (call, reverse) in [(2, false), (parts + 1, true)] {
             let lane = run(Some((call, fault)), reverse);
             assert!(lane.fallbacks + lane.wrong > 0, "{fault:?} in call {call}: {lane:?}");
-            // A lane that is gone is no core: all cores do what it leaves.
+            // A lane that has left is no core: all cores do the work that it leaves.
             assert!(lane.accelerator && (fault == Fault::Memory || lane.retired.is_some()), "{lane:?}");
         }
     }
-    // Of equal lines only one.
+    // Equal lines are written once.
     let pool = pool(None, 8 << 20);
     let found = sorted_as_it_comes(&whole, whole.len() as u64, &Order::new().unique(true), &pool);
     assert!(found == twin(&whole, end, false, true));
 }
 
-/// Little memory, with a way to temporary files, and a lane that fails at some part: what is kept, what is not, and
-/// what is in a file come together.
+/// Little memory, with temporary files, and a lane that fails at some part: text that the device keeps, text that it
+/// does not keep, and text in a file are combined.
 #[test]
 fn some_of_a_text_on_a_device() {
     let long = text(20 << 20, b'\n');
@@ -182,7 +182,7 @@ fn what_a_device_does_not_keep() {
     assert!(lane_of(&roomy).blocks > 10);
 }
 
-/// Lines that are too short for a device, and ranges that have no room in a lane, are left to the cores.
+/// Cores sort lines that are too short for a device, and ranges that do not fit in a lane.
 #[test]
 fn what_is_not_for_a_lane() {
     for (text, bytes) in [(b"a\nb\n\n".repeat(100_000), 32 << 20), (text(3 << 20, b'\n'), 1 << 20)] {

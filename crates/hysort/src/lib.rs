@@ -1,8 +1,7 @@
 //! Sorts lines on the stations of a pool: `LC_ALL=C sort`.
 //!
-//! Lines are compared as unsigned bytes, whole. What comes out of [`sorted`] and [`Sorter`] are the bytes that
-//! `LC_ALL=C sort` writes with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return
-//! numbers instead.
+//! Whole lines are compared as unsigned bytes. [`sorted`] and [`Sorter`] return the bytes that `LC_ALL=C sort` writes
+//! with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return numbers instead.
 //!
 //! ```
 //! use hysort::{Order, lines, pool, sorted};
@@ -21,12 +20,12 @@
 //!                                                            '-- temporary file --'  if memory is short
 //! ```
 //!
-//! A sample of the lines gives splitters, which cut all lines there may be into ranges. A chunk of text is partitioned
+//! A sample of the lines gives splitters, which divide all possible lines into ranges. A chunk of text is partitioned
 //! by one station, a range is sorted by one station, and ranges are written in their order: nothing is merged. A line
 //! that is very frequent has a range of its own, which is only counted.
 //!
-//! **On a device.** Of 2 to 16 GB whose length is known ([`Sorter::expect`]), if that is at most three eighths of the
-//! memory, cores only count what each range will have. The text goes to a device as it comes, which sorts it in parts
+//! **On a device.** If the length of a text is known ([`Sorter::expect`]), is 2 to 16 GB and at most three eighths of
+//! the memory, cores only count the lines of each range. The text goes to a device as it comes, which sorts it in parts
 //! of 64 MB and keeps them; a range is a slice of every part, and lanes of that device sort it where it is. So cores
 //! neither move lines nor sort them: they read, count, check and write.
 //!
@@ -35,17 +34,17 @@
 //!             '-> parts -> (lanes) sorted, and kept on the device ----------'
 //! ```
 //!
-//! **Long lines.** Lines of more than 1 MB, or of a 256th of the memory, are not partitioned: they are sorted where
-//! they lie, in memory or in a temporary file of their own, by as many of their bytes as tell them apart, and are put
+//! **Long lines.** Lines of more than 1 MB, or of a 256th of the memory, are not partitioned: they are sorted in place,
+//! in memory or in a temporary file of their own, by as many of their bytes as distinguish them, and are inserted
 //! between the others when these are written. So memory does not depend on their length.
 //!
-//! **Memory.** Text that waits, and jobs on their way, hold permits of the pool's budget. [`Limits`] say how much a
-//! [`Sorter`] may hold, and where it may put what is more.
+//! **Memory.** Waiting text and jobs in flight hold permits of the pool's budget. [`Limits`] say how much a [`Sorter`]
+//! may hold, and where it may put the rest.
 //!
-//! **Checks.** What a station returns is checked before it is written: the order of all neighbours, and a sum over all
-//! lines that must be the sum over the lines that came in, whatever became of them in between, on a disk too. A wrong
-//! answer is counted ([`StationReport::wrong`](StationReport::wrong)), its station gets no more work, and a core
-//! sorts the range again. Checking takes about a tenth of the time of sorting.
+//! **Checks.** A station's output is checked before it is written: the order of all neighbours, and a sum over all
+//! lines, which must equal the sum over the input lines. This also detects errors in between, such as those of a disk.
+//! A wrong answer is counted ([`StationReport::wrong`](StationReport::wrong)), its station gets no more work, and a
+//! core sorts the range again. Checking takes about a tenth of the time of sorting.
 
 mod chunker;
 mod cpu;
@@ -96,7 +95,7 @@ pub use ordered::{Disorder, check};
 pub use rank::{lines, strings};
 pub use sorter::Sorter;
 
-/// Why a device did not do its work.
+/// Why a device failed.
 pub use hybz::gpu::DeviceError;
 pub use hybz_queue::{Pool, PoolBuilder, StationReport, Summary};
 
@@ -104,12 +103,12 @@ use hybz_queue::{Client, Permit};
 #[cfg(test)]
 use hybz_testkit::{faults, shapes, skip};
 
-/// Chooses what a pool for sorting is made of: its memory budget has two ranges for each core.
+/// Starts the description of a pool for sorting: its memory budget has two ranges for each core.
 pub fn pool() -> PoolBuilder {
     Pool::builder().memory_per_core(32 << 20)
 }
 
-/// The lines of `text` in order, each ended, a last line without its end too.
+/// The lines of `text` in order. Each has its end, even if the last line of `text` lacks it.
 ///
 /// ```
 /// use hysort::{Order, pool, sorted};
@@ -119,7 +118,7 @@ pub fn pool() -> PoolBuilder {
 /// ```
 ///
 /// # Errors
-/// Only what is no fault of the text: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
+/// Only errors that the text does not cause: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
 pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
     let mut sorter = Sorter::new(order, Limits::new(), pool);
     sorter.push(text)?;
@@ -128,7 +127,7 @@ pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error>
     Ok(out)
 }
 
-/// A permit for bytes that wait. A budget that may grow does; `None` if there is no room all the same.
+/// A permit for bytes that wait. A budget that may grow does; `None` if there is still no room.
 fn hold(holder: &Client, bytes: u64) -> Option<Permit> {
     holder.try_permit(bytes).or_else(|| {
         holder.pool().budget().fit_station(bytes);

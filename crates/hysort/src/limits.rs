@@ -1,4 +1,4 @@
-//! What a [`Sorter`](super::Sorter) may hold, and what it has done.
+//! Limits of a [`Sorter`](super::Sorter), and its report.
 
 use std::fmt;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::io;
 /// Makes a temporary file.
 pub(super) type Temporary = Box<dyn FnMut() -> io::Result<File> + Send>;
 
-/// How much a [`Sorter`](super::Sorter) may hold, and where it puts what is more.
+/// How much a [`Sorter`](super::Sorter) may hold, and where it puts the rest.
 ///
 /// ```
 /// use hysort::Limits;
@@ -34,19 +34,20 @@ impl fmt::Debug for Limits {
 }
 
 impl Limits {
-    /// None: everything is kept in memory.
+    /// No limit: everything is kept in memory.
     pub fn new() -> Limits {
         Limits { memory: u64::MAX, temporary: None }
     }
 
-    /// The most bytes that the sorter may hold: text, keys, output. It needs [`temporary`](Self::temporary) files for
-    /// the rest, long lines too; without them it holds everything, whatever this and the budget of the pool say.
+    /// The maximum number of bytes that the sorter may hold: text, keys, output. It needs
+    /// [`temporary`](Self::temporary) files for the rest, including long lines; without them it holds everything,
+    /// whatever this limit and the pool's budget.
     pub fn memory(self, bytes: u64) -> Limits {
         Limits { memory: bytes, ..self }
     }
 
-    /// How to make a temporary file, which must be open for reading and writing and should have no name, so that
-    /// nothing is left behind.
+    /// How to make a temporary file, which must be open for reading and writing and should have no name, so that no
+    /// file is left over.
     pub fn temporary(self, make: impl FnMut() -> io::Result<File> + Send + 'static) -> Limits {
         Limits { temporary: Some(Box::new(make)), ..self }
     }
@@ -56,13 +57,13 @@ impl Limits {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Lines that came in.
+    /// Lines in the input.
     pub lines: u64,
-    /// Lines that were written: less if equal ones are dropped.
+    /// Lines that were written: fewer if equal ones are dropped.
     pub lines_written: u64,
     /// Bytes that were written.
     pub bytes_written: u64,
-    /// Into how many ranges of keys the lines were cut.
+    /// The number of ranges into which the lines were divided.
     pub ranges: u64,
     /// Bytes that were written to temporary files.
     pub spilled: u64,

@@ -1,14 +1,13 @@
 //! Sorts the lines of one range on one core.
 //!
-//! Lines are entries of 16 bytes: the next 8 bytes of the line as a number, where it begins, how long it is. Entries
-//! are sorted by these keys. Lines with equal keys that have ended come first, the shorter before the longer. The
-//! others are a group: what all of them have in common is skipped, the next 8 bytes are their keys, and so on. A small
-//! group is sorted by comparing lines. So each byte of a line is read about once, and text is not moved before its
-//! place is known.
+//! Lines are entries of 16 bytes: the next 8 bytes of the line as a number, its start, and its length. Entries are
+//! sorted by these keys. Lines with equal keys that have ended come first, the shorter before the longer. The others
+//! are a group: their common prefix is skipped, the next 8 bytes are their keys, and so on. A small group is sorted by
+//! comparing lines. So each byte of a line is read about once, and text is not moved before its place is known.
 //!
 //! Multikey quicksort (Bentley and Sedgewick 1997) with cached keys of 8 bytes (Ng and Kakehi 2007); keys are sorted by
-//! the standard library. A range has been cut out of the text by a partition into up to 1,024 ranges before, so its
-//! entries fit into a core's cache. Cost: O(bytes that tell the lines apart + n log n).
+//! the standard library. The text has been partitioned into up to 1,024 ranges before, so the entries of a range fit
+//! into a core's cache. Cost: O(bytes that tell the lines apart + n log n).
 
 use super::text::{common, key};
 
@@ -16,7 +15,7 @@ use super::text::{common, key};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub key: u64,
-    /// Where the line begins in the text.
+    /// The line's position in the text.
     pub at: u32,
     /// Its bytes, without its end.
     pub len: u32,
@@ -38,7 +37,7 @@ struct Group {
     depth: usize,
 }
 
-/// What sorting takes besides the entries. It is kept from range to range.
+/// Working memory of sorting, apart from the entries. It is kept from range to range.
 #[derive(Debug, Default)]
 pub(crate) struct LocalSort {
     groups: Vec<Group>,
@@ -81,8 +80,8 @@ impl LocalSort {
     }
 }
 
-/// Puts lines with equal keys in order, all bytes of which before `depth` are equal. Returns how many of them have
-/// their place, and at what depth to go on with the others, if there are any.
+/// Puts lines with equal keys, which agree in all bytes before `depth`, in order. Returns how many of them are in their
+/// final place, and the depth at which to continue with the others, if there are any.
 fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Option<(usize, usize)> {
     let mut ended = 0;
     for i in 0..group.len() {
@@ -103,7 +102,8 @@ fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Optio
         insertion(text, rest, depth, stable);
         return None;
     }
-    // With the shortest of them: of lines that are prefixes of each other no more bytes are compared than there are.
+    // Compared with the shortest of them: for lines that are prefixes of each other, no more bytes are compared than
+    // exist.
     let shortest = rest.iter().min_by_key(|entry| entry.len).map_or(&[][..], |entry| entry.rest(text, depth));
     let mut same = shortest.len();
     for entry in &*rest {
@@ -115,7 +115,7 @@ fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Optio
     Some((ended, depth + same))
 }
 
-/// Insertion sort by what lines have from `depth` on.
+/// Insertion sort by the bytes of the lines from `depth` on.
 fn insertion(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) {
     for i in 1..group.len() {
         let entry = group[i];
@@ -153,13 +153,13 @@ mod tests {
         let mut ours = entries.to_vec();
         sort.sort(text, &mut ours, depth, true);
         assert!(strip(&ours) == strip(&expected), "{what}");
-        // The same object again, and equal lines in any order.
+        // The same object is reused, and equal lines may be in any order.
         sort.sort(text, &mut ours, depth, false);
         let lines = |entries: &[Entry]| entries.iter().map(|entry| entry.rest(text, 0).to_vec()).collect::<Vec<_>>();
         assert!(lines(&ours) == lines(&expected), "{what}");
     }
 
-    /// Strings of a text that is cut at random; they may have any bytes.
+    /// Strings from a text that is cut at random; they may contain any bytes.
     fn cut(text: &[u8], rng: &mut Rng, most: usize) -> Vec<Entry> {
         let (mut at, mut entries) = (0, Vec::new());
         while at < text.len() {
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Each is one byte longer than the one before: as many groups as there are lines, one within the other.
+    /// Each line is one byte longer than the one before: as many nested groups as lines.
     #[test]
     fn groups_within_groups_need_no_stack() {
         let text = vec![b'a'; 40_000];

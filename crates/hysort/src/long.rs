@@ -1,15 +1,16 @@
-//! Long lines, which are sorted where they lie: in memory, or in a temporary file if that is short.
+//! Long lines, which are sorted in place: in memory, or in a temporary file if memory is short.
 //!
-//! Of a line in a file only its place, its length, its sum and 8 of its bytes are in memory. So memory does not depend
-//! on how long lines are, nor on how many of them are equal: a line is written once, and read once for the output.
-//! Where lines have more than their keys in common, as many bytes of them are read as tell them apart.
+//! For a line in a file, only its position, its length, its sum and 8 of its bytes are in memory. So memory depends
+//! neither on the length of lines nor on how many of them are equal: a line is written once, and read once for the
+//! output. If lines have more than their keys in common, as many of their bytes are read as distinguish them.
 //!
-//! Lines with equal keys are compared with one of them, all side by side, block by block. Where each first differs from
-//! that one, and to which side, puts most of them in order; those that differ at the same place, to the same side, are
-//! sorted by the 8 bytes there, and compared again if these are equal. This is quicksort on the lengths of common
-//! prefixes: each line takes part in O(log n) comparisons, each of which begins where the one before ended.
+//! Lines with equal keys are compared with one of them, all in parallel, block by block. The position of each line's
+//! first difference, and whether the line is smaller or larger there, puts most of them in order; those that differ at
+//! the same position, on the same side, are sorted by the 8 bytes there, and compared again if these are equal. This is
+//! quicksort on the lengths of common prefixes: each line takes part in O(log n) comparisons, each of which begins
+//! where the one before ended.
 //!
-//! Long lines are not partitioned with the others. [`Weave`](super::weave::Weave) puts them between the others when
+//! Long lines are not partitioned with the others. [`Weave`](super::weave::Weave) inserts them between the others when
 //! these are written.
 
 use super::spill::Spill;
@@ -22,26 +23,26 @@ use std::ops::Range;
 /// A line, without its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LongLine {
-    /// Where it is in the file, or its number in memory.
+    /// Its position in the file, or its number in memory.
     at: u64,
     pub len: u64,
     pub sum: u64,
-    /// The bytes from the depth on that its group has in common.
+    /// The bytes after the prefix that its group has in common.
     key: u64,
-    /// How it stands to the line that its group was compared with.
+    /// Its comparison with the line that its group was compared with.
     side: i64,
     /// Whether it equals the line before it.
     pub repeats: bool,
 }
 
-/// Where lines are.
+/// The place where lines are kept.
 #[derive(Debug)]
 enum Store {
     Memory(Vec<Vec<u8>>),
     File(Spill),
 }
 
-/// Lines of any length, of which the last may still grow.
+/// Lines of any length; the last one may still grow.
 #[derive(Debug)]
 pub(super) struct LongLines {
     pub end: u8,
@@ -51,14 +52,14 @@ pub(super) struct LongLines {
     block: usize,
     /// Bytes in memory.
     held: u64,
-    /// The line that grows: its first bytes, its length, its sum, and in memory its text.
+    /// The growing line: its first bytes, its length, its sum, and in memory its text.
     head: Vec<u8>,
     len: u64,
     sum: LineSum,
     text: Vec<u8>,
 }
 
-/// The first block that is read of a line; each following one is twice as long, up to the maximum.
+/// The first block that is read of a line; each further one is twice as long, up to the maximum.
 const FIRST_BLOCK: usize = 1 << 12;
 
 impl LongLines {
@@ -82,7 +83,7 @@ impl LongLines {
         if let Store::File(spill) = &self.store { spill.len() } else { 0 }
     }
 
-    /// Takes bytes of the line that grows.
+    /// Appends bytes to the growing line.
     pub fn append(&mut self, text: &[u8]) -> Result<(), Error> {
         let missing = 8_usize.saturating_sub(self.head.len()).min(text.len());
         self.head.extend_from_slice(&text[..missing]);
@@ -98,7 +99,7 @@ impl LongLines {
         Ok(())
     }
 
-    /// The line that grows has come as a whole.
+    /// The growing line is complete.
     pub fn end_line(&mut self) {
         let head = take(&mut self.head);
         let at = match &mut self.store {
@@ -114,7 +115,7 @@ impl LongLines {
         self.lines.push(LongLine { at, len: take(&mut self.len), sum, key, side: 0, repeats: false });
     }
 
-    /// Has all lines, and all that will come, in a file.
+    /// Moves all lines to a file, and future ones too.
     pub fn go_to(&mut self, file: File) -> Result<(), Error> {
         let Store::Memory(texts) = &mut self.store else { return Ok(()) };
         let mut spill = Spill::new(file);
@@ -128,7 +129,7 @@ impl LongLines {
         Ok(())
     }
 
-    /// The lines, as they are ordered now.
+    /// The lines in their current order.
     pub fn lines(&self) -> &[LongLine] {
         &self.lines
     }
@@ -152,12 +153,12 @@ impl LongLines {
         }
     }
 
-    /// The bytes of a line that are to be read at once.
+    /// How many bytes of a line to read at once.
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// Sorts the lines, and finds out which are equal.
+    /// Sorts the lines, and finds equal ones.
     pub fn sort(&mut self) -> Result<(), Error> {
         let mut lines = take(&mut self.lines);
         lines.sort_unstable_by_key(|line| line.key);
@@ -182,9 +183,9 @@ impl LongLines {
     }
 
     /// Compares lines that agree in their first `depth` bytes, and are longer, with one of them, and sorts them as far
-    /// as that tells.
+    /// as this determines their order.
     fn compare(&self, group: &mut [LongLine], depth: u64, buffers: &mut Buffers) -> Result<(), Error> {
-        // Any of them; one that does not depend on the order in which they came.
+        // Any of them will do; this choice does not depend on the order in which they came.
         let pivot = group[group.len() / 2];
         group.iter_mut().for_each(|line| line.side = 0);
         let (mut from, mut block) = (depth, FIRST_BLOCK.min(self.block));
@@ -214,7 +215,7 @@ impl LongLines {
                 group.swap(at, tied);
             }
             if theirs.len() < block {
-                break; // all that are left have ended
+                break; // all remaining lines have ended
             }
             from += block as u64;
             block = (2 * block).min(self.block);
@@ -231,7 +232,7 @@ impl LongLines {
     }
 }
 
-/// What is read of lines that are compared.
+/// Buffers for the blocks of lines that are compared.
 #[derive(Debug, Default)]
 struct Buffers {
     pivot: Vec<u8>,
@@ -239,8 +240,8 @@ struct Buffers {
     key: Vec<u8>,
 }
 
-/// Of lines that agree in `depth` bytes, of which those that ended may lack some, these come first, the shorter before
-/// the longer. Returns how many they are.
+/// For lines that agree in `depth` bytes, as far as they have that many: moves those that have ended to the front, the
+/// shorter before the longer. Returns how many have ended.
 fn settle_ended(group: &mut [LongLine], depth: u64) -> usize {
     let mut ended = 0;
     for at in 0..group.len() {
@@ -257,7 +258,7 @@ fn settle_ended(group: &mut [LongLine], depth: u64) -> usize {
     ended
 }
 
-/// Finds the groups among lines that have been compared: those that differed at the same place, to the same side.
+/// Finds the groups among lines that have been compared: those that differed at the same position, on the same side.
 fn split(lines: &mut [LongLine], range: Range<usize>, groups: &mut Vec<(Range<usize>, u64)>) {
     let mut from = range.start;
     while from < range.end {
@@ -317,7 +318,7 @@ mod tests {
             let most = [1, 10, 40, 3000][rng.below(4)];
             let mut lines: Vec<Vec<u8>> =
                 (0..rng.below(40)).map(|_| (0..rng.below(most)).map(|_| rng.below(alphabet) as u8).collect()).collect();
-            // Some are equal, and some begin as others do.
+            // Some are equal, and some begin like others.
             for _ in 0..lines.len() {
                 let from = lines[rng.below(lines.len())].clone();
                 let len = if rng.below(2) == 0 { from.len() } else { rng.below(from.len() + 1) };
@@ -339,7 +340,7 @@ mod tests {
         check("empty", &[vec![], vec![], vec![]], &mut rng);
     }
 
-    /// However many lines have much in common, not all of each is read again and again.
+    /// However many lines share long prefixes, these are not read again and again in full.
     #[test]
     fn stairs_take_few_comparisons() {
         let mut rng = Rng(14);

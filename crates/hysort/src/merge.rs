@@ -12,7 +12,7 @@ struct Source<R> {
     reader: R,
     key: u64,
     line: Vec<u8>,
-    /// Of equal lines that of the first source goes first.
+    /// Among equal lines, that of the first source goes first.
     number: usize,
 }
 
@@ -30,7 +30,7 @@ impl<R: BufRead> Source<R> {
     }
 }
 
-/// Merges `sources`, the lines of each of which are in order already. Memory: a line of each source.
+/// Merges `sources`, each of whose lines are already in order. Memory: a line of each source.
 ///
 /// ```
 /// use hysort::{Order, merge};
@@ -40,7 +40,7 @@ impl<R: BufRead> Source<R> {
 /// # Ok::<(), hysort::Error>(())
 /// ```
 ///
-/// If a source is not in order, neither is what is written, as with `sort -m`.
+/// If a source is not in order, the output is not either, as with `sort -m`.
 ///
 /// # Errors
 /// [`Error::Read`] and [`Error::Write`].
@@ -48,7 +48,7 @@ pub fn merge(sources: Vec<impl BufRead + Send>, order: &Order, out: impl Write) 
     merge_counted(sources, order, out, |_, _| ()).map(drop)
 }
 
-/// Merges, and returns how many lines and bytes were written. Tells `seen` each line, and whether it is kept.
+/// Merges, and returns the number of lines and bytes written. Tells `seen` each line, and whether it is kept.
 pub(super) fn merge_counted(
     sources: Vec<impl BufRead>,
     order: &Order,

@@ -1,4 +1,4 @@
-//! What order lines are put in.
+//! The order in which lines are put.
 
 use std::cmp::Ordering;
 
@@ -34,7 +34,7 @@ impl Order {
         Order { end: b'\n', reverse: false, unique: false }
     }
 
-    /// The byte that ends a line: `b'\0'` for `sort -z`. All others are ordinary, NUL too.
+    /// The byte that ends a line: `b'\0'` for `sort -z`. All other bytes are ordinary, even NUL.
     pub fn end(self, byte: u8) -> Order {
         Order { end: byte, ..self }
     }
@@ -44,7 +44,7 @@ impl Order {
         Order { reverse, ..self }
     }
 
-    /// Whether of equal lines only the first is kept: `sort -u`.
+    /// Whether only the first of equal lines is kept: `sort -u`.
     pub fn unique(self, unique: bool) -> Order {
         Order { unique, ..self }
     }
@@ -61,7 +61,7 @@ impl Order {
         self.unique
     }
 
-    /// How two lines, without their ends, follow each other.
+    /// Compares two lines without their ends.
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         if self.reverse { b.cmp(a) } else { a.cmp(b) }
     }

@@ -1,20 +1,20 @@
-//! Puts the lines of a chunk of text where their ranges are.
+//! Groups the lines of a chunk of text by range.
 
 use super::parts::{Bucket, Parted, PartedStrings, Strings};
 use super::splitters::Splitters;
 use super::text::{Ends, line_sum_at};
 
-/// What a core keeps from chunk to chunk.
+/// A core's memory for partitioning, kept from chunk to chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Partitioner {
-    /// Where each line begins, and its length without its end.
+    /// The start of each line, and its length without its end.
     lines: Vec<(u32, u32)>,
     /// The bucket of each line.
     numbers: Vec<u16>,
 }
 
 impl Partitioner {
-    /// Partitions a text of whole lines; or only counts what each range would have, if no text is to be kept.
+    /// Partitions a text of whole lines; if the text is not to be kept, only counts the lines of each range.
     pub fn partition(&mut self, text: &[u8], end: u8, splitters: &Splitters, keep: bool) -> Parted {
         let Partitioner { lines, numbers } = self;
         let mut start = 0;
@@ -56,7 +56,7 @@ impl Partitioner {
     }
 }
 
-/// Says which strings are in which bucket.
+/// Determines the bucket of each string.
 pub(crate) fn partition_strings(strings: &Strings, splitters: &Splitters) -> PartedStrings {
     let bucket_of = |index: usize| {
         let range = strings.range(index);

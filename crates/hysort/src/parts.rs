@@ -1,4 +1,4 @@
-//! What sorting is about: parts of texts, lines by bucket, strings.
+//! The data of sorting: parts of texts, lines by bucket, strings.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ impl Piece {
     }
 }
 
-/// A chunk of text, its lines by bucket.
+/// A chunk of text with its lines grouped by bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parted {
     /// The lines of all ranges, each ended, range after range. (Lines that equal a splitter are only counted.)
     pub text: Vec<u8>,
-    /// By bucket.
+    /// Indexed by bucket.
     pub buckets: Vec<Bucket>,
-    /// A core made it ([`Task::run`](hybz_queue::Task)): then it is not checked.
+    /// Whether a core made it ([`Task::run`](hybz_queue::Task)): then it is not checked.
     pub(crate) own: bool,
 }
 
 impl Parted {
-    /// How many bytes it takes.
+    /// The number of bytes that it takes.
     pub(crate) fn memory(&self) -> u64 {
         (self.text.len() + size_of_val(&self.buckets[..])) as u64
     }
@@ -40,11 +40,11 @@ impl Parted {
 /// The part of a range, or of equal lines, in a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Where it begins in the text, and where it ends.
+    /// Its first byte in the text.
     pub start: u32,
     /// The byte after its last.
     pub end: u32,
-    /// How many lines it has.
+    /// The number of its lines.
     pub lines: u32,
     /// The sum of its lines.
     pub sum: u64,
@@ -55,7 +55,7 @@ pub struct Bucket {
 pub struct Sorted {
     /// Its lines, each ended.
     pub text: Vec<u8>,
-    /// How many lines there were, and how many are left where equal ones are dropped: the check counts them.
+    /// How many lines there were, and how many are left after equal ones were dropped: the check counts them.
     pub(crate) lines: u64,
     pub(crate) kept: u64,
 }
@@ -66,24 +66,24 @@ impl From<Vec<u8>> for Sorted {
     }
 }
 
-/// Strings of any bytes, one after the other: less than 4 GiB.
+/// Consecutive strings of any bytes: less than 4 GiB.
 #[derive(Debug, Default)]
 pub struct Strings {
     /// Their bytes.
     pub text: Vec<u8>,
-    /// Where each of them ends.
+    /// The end of each string.
     pub ends: Vec<u32>,
     /// The number of the first.
     pub first: u64,
 }
 
 impl Strings {
-    /// One of them.
+    /// The string with this index.
     pub fn get(&self, index: usize) -> &[u8] {
         &self.text[self.range(index)]
     }
 
-    /// Where it is.
+    /// Its range in the text.
     pub(crate) fn range(&self, index: usize) -> Range<usize> {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[index] as usize
@@ -93,16 +93,16 @@ impl Strings {
 /// Strings by bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartedStrings {
-    /// Their indices, bucket after bucket, in each in their order.
+    /// Their indices, bucket after bucket, in order within each.
     pub indices: Vec<u32>,
-    /// Where the indices of each bucket end.
+    /// The end of each bucket's indices.
     pub ends: Vec<usize>,
-    /// A core made it ([`Task::run`](hybz_queue::Task)): then it is not checked.
+    /// Whether a core made it ([`Task::run`](hybz_queue::Task)): then it is not checked.
     pub(crate) own: bool,
 }
 
 impl PartedStrings {
-    /// Where the indices of a bucket are.
+    /// The range of a bucket's indices.
     pub(crate) fn range(&self, bucket: usize) -> Range<usize> {
         bucket.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[bucket]
     }

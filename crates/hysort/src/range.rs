@@ -9,20 +9,20 @@ use std::sync::Arc;
 /// The lines of a range: less than 4 GiB.
 #[derive(Debug)]
 pub struct RangeText {
-    /// The parts of the text that have them.
+    /// The parts of the text that contain them.
     pub pieces: Vec<Piece>,
-    /// How they are ordered. (Equal lines are all kept: the check of the output drops them.)
+    /// Their order. (Equal lines are all kept: the check of the output drops them.)
     pub order: Order,
-    /// How many bytes all of them have in common at their beginnings, at least.
+    /// The length of a prefix that all of them have in common; it may be longer.
     pub common_prefix: usize,
     /// The sum of the lines, if it is known.
     pub(crate) sum: Option<u64>,
-    /// More lines, on a device: then there is a sum.
+    /// More lines, on a device: then the sum is known.
     pub(crate) stored: Option<StoredRange>,
 }
 
 impl RangeText {
-    /// Lines of which nothing is known.
+    /// A range of lines whose prefix and sum are unknown.
     pub(crate) fn new(pieces: Vec<Piece>, order: Order) -> RangeText {
         RangeText { pieces, order, common_prefix: 0, sum: None, stored: None }
     }
@@ -42,11 +42,11 @@ impl RangeText {
 /// Some of the strings of a range.
 #[derive(Clone, Debug)]
 pub struct RankPart {
-    /// Where they are.
+    /// The chunk that contains them.
     pub strings: Arc<Strings>,
-    /// Which they are.
+    /// Its indices by range.
     pub parted: Arc<PartedStrings>,
-    /// Where in that their indices are.
+    /// The range of their indices in `parted`.
     pub range: Range<usize>,
 }
 
@@ -58,15 +58,15 @@ impl RankPart {
     }
 }
 
-/// The strings of a range: less than 4 GiB, with 4 bytes more for each.
+/// The strings of a range: less than 4 GiB, counting 4 more bytes for each.
 #[derive(Debug)]
 pub struct RankText {
     /// The strings, in the order of their numbers.
     pub parts: Vec<RankPart>,
-    /// How they are ordered.
+    /// Their order.
     pub order: Order,
-    /// How many bytes all of them have in common at their beginnings, at least.
+    /// The length of a prefix that all of them have in common; it may be longer.
     pub common_prefix: usize,
-    /// Bytes.
+    /// The number of bytes.
     pub(crate) bytes: u64,
 }

@@ -12,8 +12,8 @@ use super::text;
 use crate::error::Error;
 use std::sync::Arc;
 
-/// The numbers of the lines of `text`, from 0, in the order of the lines. Equal lines stay in their order; of those
-/// that are not kept ([`Order::unique`]) the first is.
+/// The numbers of the lines of `text`, from 0, in the order of the lines. Equal lines stay in their order; with
+/// [`Order::unique`] only the first of them is kept.
 ///
 /// ```
 /// use hysort::{Order, lines};
@@ -30,7 +30,7 @@ pub fn lines(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u64>, Error>
 }
 
 /// The numbers of `strings`, from 0, in the order of the strings, which may have any bytes. Equal strings stay in their
-/// order; of those that are not kept ([`Order::unique`]) the first is.
+/// order; with [`Order::unique`] only the first of them is kept.
 ///
 /// ```
 /// use hysort::{Order, strings};
@@ -45,7 +45,7 @@ pub fn strings<S: AsRef<[u8]> + Sync>(strings: &[S], order: &Order, pool: &Pool)
     rank(strings.iter().map(AsRef::as_ref), order, pool)
 }
 
-/// Strings are in chunks of about this size.
+/// The approximate size of a chunk of strings.
 const CHUNK: usize = 1 << 20;
 
 fn rank<'a>(items: impl Iterator<Item = &'a [u8]>, order: &Order, pool: &Pool) -> Result<Vec<u64>, Error> {
@@ -74,7 +74,7 @@ fn rank<'a>(items: impl Iterator<Item = &'a [u8]>, order: &Order, pool: &Pool) -
     Ok(numbers)
 }
 
-/// Copies strings, as jobs need them.
+/// Copies strings into chunks for jobs.
 fn chunks<'a>(items: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Arc<Strings>>, Error> {
     let mut chunks = Vec::new();
     let mut strings = Strings::default();

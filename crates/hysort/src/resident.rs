@@ -1,12 +1,12 @@
-//! Text that goes to a device as it comes, part by part, while cores count what each range will have.
+//! Text that goes to a device as it comes, part by part, while cores count the lines of each range.
 //!
 //! ```text
 //! chunks -> (a core) lines, bytes and sum of each range -------------> where the slices of each range are
 //!        '-> parts of 64 MB -> (a lane) sorted and kept on the device -'-> ranges, by lanes: see stored.rs
 //! ```
 //!
-//! The device's memory is asked for when the first chunk comes, and parts wait until it is there. What the device does
-//! not take, whatever the reason, is partitioned by cores as if there were no device.
+//! The device's memory is requested when the first chunk comes, and parts wait until it is allocated. Cores partition
+//! the text that the device does not take, whatever the reason, as if there were no device.
 
 use super::flight::Flight;
 use super::order::Order;
@@ -21,27 +21,27 @@ use std::mem::take;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The least text for which this is done: starting a device takes as long as cores take to partition so much. (One H200
-/// and 16 cores: 0.7 s, and 3 GB/s.)
+/// The shortest text for which this is done: starting a device takes as long as cores take to partition this much. (One
+/// H200 and 16 cores: 0.7 s, and 3 GB/s.)
 const LEAST: u64 = if cfg!(test) { 1 << 20 } else { 2 << 30 };
 
-/// The most text for which it is done: there are at most 1,024 ranges, none of which may be longer than a part, and a
-/// sample is not exact.
+/// The longest text for which it is done: there are at most 1,024 ranges, none of which may be longer than a part, and
+/// a sample is not exact.
 const MOST: u64 = 16 << 30;
 
-/// How long it waits for a device's memory when all text has come.
+/// How long to wait for a device's memory after all text has come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A part on its way.
+/// A part that is being sent.
 struct Pending {
     chunks: Arc<Vec<Piece>>,
     bytes: u64,
     at: u64,
-    /// By bucket.
+    /// Indexed by bucket.
     counts: Vec<Bucket>,
     /// Whether all of it has come.
     is_whole: bool,
-    /// Whether it is kept, once it has been asked for.
+    /// Whether it is kept; set once this has been requested.
     answer: Option<Answer>,
 }
 
@@ -52,7 +52,7 @@ enum Answer {
 }
 
 impl Answer {
-    /// The answer, if it is there.
+    /// The answer, if it has arrived.
     fn known(&mut self) -> Option<bool> {
         if let Answer::Asked(ticket) = self
             && let Some(answer) = ticket.poll()
@@ -73,7 +73,7 @@ impl Answer {
     }
 }
 
-/// Text on its way to a device.
+/// The state of text that goes to a device.
 pub(super) struct Resident {
     end: u8,
     splitters: Arc<Splitters>,
@@ -81,21 +81,21 @@ pub(super) struct Resident {
     permits: Vec<Permit>,
     opening: Option<Ticket<Option<Kept>>>,
     kept: Option<Kept>,
-    /// A part was not kept: so will be others, and no more text is taken.
+    /// A part was not kept. Further parts would not be either, so no more text is taken.
     is_closed: bool,
-    /// How much text there is memory for.
+    /// How much text the memory holds.
     room: u64,
-    /// How much has come.
+    /// How much text has come.
     bytes: u64,
     counting: Flight<PartitionChunk, usize>,
-    /// The last one is being filled.
+    /// The parts; the last one is being filled.
     parts: Vec<Pending>,
-    /// The chunks that the last part has so far.
+    /// The chunks of the last part so far.
     chunks: Vec<Piece>,
 }
 
 impl Resident {
-    /// If it is worth it for so many bytes, and if there is a device, or seems to be.
+    /// `None` if it does not pay for `bytes` of text, or if there is no device.
     pub fn new(order: &Order, pool: &Pool, splitters: &Arc<Splitters>, bytes: u64, counting: u64) -> Option<Resident> {
         if !(LEAST..=MOST).contains(&bytes) || !pool.has_accelerators_for(STORE) {
             return None;
@@ -120,12 +120,12 @@ impl Resident {
         })
     }
 
-    /// Whether it is known that there is no memory.
+    /// Whether the device has refused the memory.
     pub fn is_refused(&self) -> bool {
         self.opening.is_none() && self.kept.is_none()
     }
 
-    /// Takes whole lines, or gives them back if there is no room for them, here or there.
+    /// Takes whole lines, or gives them back if the device or the host has no room for them.
     pub fn push(&mut self, chunk: Piece) -> Result<Option<Piece>, Error> {
         let bytes = chunk.range.len() as u64;
         self.poll();
@@ -150,7 +150,7 @@ impl Resident {
         Ok(None)
     }
 
-    /// The last part is whole.
+    /// The last part is complete.
     fn end_part(&mut self) {
         if let Some(part) = self.parts.last_mut().filter(|part| !part.is_whole) {
             part.chunks = Arc::new(take(&mut self.chunks));
@@ -159,7 +159,7 @@ impl Resident {
         self.ask();
     }
 
-    /// Looks whether the device's memory is there, and how parts have fared.
+    /// Checks whether the device's memory is allocated, and which parts are kept.
     fn poll(&mut self) {
         if let Some(opened) = self.opening.as_ref().and_then(|opening| opening.poll()) {
             self.opening = None;
@@ -169,7 +169,7 @@ impl Resident {
         self.is_closed |= known.fold(false, |closed, kept| closed | !kept);
     }
 
-    /// Has parts kept, if that can be.
+    /// Requests that parts be kept, if possible.
     fn ask(&mut self) {
         let Some(kept) = &self.kept else { return };
         for part in self.parts.iter_mut().filter(|part| part.is_whole && part.answer.is_none()) {
@@ -180,7 +180,7 @@ impl Resident {
         }
     }
 
-    /// All text has come. Returns what is kept, if anything is, and the chunks that are not.
+    /// All text has come. Returns the kept text, if there is any, and the chunks that are not kept.
     pub fn finish(mut self) -> Result<(Option<StoredText>, Vec<Piece>), Error> {
         self.end_part();
         self.wait_for_memory();
@@ -192,7 +192,7 @@ impl Resident {
         for part in take(&mut self.parts) {
             let starts = self.starts(&part);
             let is_kept = part.answer.is_some_and(Answer::wait);
-            // (If the ranges do not make the part, a core has counted wrong.)
+            // (If the ranges do not add up to the part, a core has counted wrong.)
             if !is_kept || starts.last() != Some(&(part.at + part.bytes)) {
                 rest.extend_from_slice(&part.chunks);
                 continue;
@@ -208,7 +208,7 @@ impl Resident {
         Ok(((!text.parts.is_empty()).then_some(text), rest))
     }
 
-    /// Where each range of a part begins in the kept text, and where the last one ends.
+    /// The start of each range of a part in the kept text, and the end of the last one.
     fn starts(&self, part: &Pending) -> Vec<u64> {
         let mut starts = vec![part.at];
         let mut at = part.at;
@@ -220,7 +220,7 @@ impl Resident {
         starts
     }
 
-    /// Waits until it is known whether there is memory; not for ever, for a driver may hang.
+    /// Waits until it is known whether there is memory, but not for ever, because a driver may hang.
     fn wait_for_memory(&mut self) {
         let until = Instant::now() + PATIENCE;
         while self.opening.is_some() && Instant::now() < until {
@@ -230,7 +230,7 @@ impl Resident {
         self.ask();
     }
 
-    /// All chunks that have come, for others.
+    /// All chunks that have come, to be partitioned by cores.
     pub fn into_chunks(mut self) -> Vec<Piece> {
         self.end_part();
         take(&mut self.parts).into_iter().flat_map(|part| Arc::unwrap_or_clone(part.chunks)).collect()

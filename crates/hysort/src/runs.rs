@@ -1,8 +1,8 @@
-//! Sorted runs in temporary files, and how they become one within the memory that there is.
+//! Sorted runs in temporary files, and their merging within the available memory.
 //!
-//! A merge holds a line and a buffer of each run. If all of them together would take too much, some runs become one in
-//! another file, then the next ones, until few enough are left for one merge. As there are at most as many lines of a
-//! length in a range as it has bytes, text is written again only where lines are long and many.
+//! A merge holds a line and a buffer of each run. If all of them together would take too much, some runs are merged
+//! into one in another file, then the next ones, until few enough are left for one merge. A range has at most as many
+//! lines of a length as its bytes allow, so text is written again only if lines are long and numerous.
 
 use super::limits::{Report, Temporary};
 use super::merge::merge_counted;
@@ -25,7 +25,8 @@ struct Run {
 }
 
 impl Run {
-    /// What a merge needs for it: the line, twice where its buffer has grown to it, and what is read ahead.
+    /// What a merge needs for it: the line, twice if its buffer has grown to the line's length, and the text read
+    /// ahead.
     fn need(&self) -> u64 {
         2 * self.longest + LEAST
     }
@@ -34,7 +35,7 @@ impl Run {
 /// Runs of one file.
 pub(super) struct Runs {
     order: Order,
-    /// What a merge may take.
+    /// The memory that a merge may take.
     memory: u64,
     spill: Spill,
     runs: Vec<Run>,

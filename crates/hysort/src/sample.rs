@@ -4,13 +4,13 @@ use super::parts::Piece;
 use super::splitters::{Splitters, choose};
 use super::text::{Ends, mix};
 
-/// So many lines are looked at for each range.
+/// How many lines are sampled for each range.
 const SAMPLES: u64 = 32;
 
-/// The most bytes of a sample, if memory is not short.
+/// The maximum number of bytes of a sample, if memory is not short.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// So many bytes at a place show some lines, or a part of a long one.
+/// How many bytes are read at a position: they contain some lines, or a part of a long one.
 pub(super) const NEAR: u64 = 1 << 13;
 
 /// How large a sample may be.
@@ -18,25 +18,25 @@ pub(super) const NEAR: u64 = 1 << 13;
 pub(super) struct Size {
     ranges: u64,
     lines: u64,
-    /// So many bytes of a line are kept.
+    /// How many bytes of a line are kept.
     line: usize,
 }
 
 impl Size {
-    /// For so many ranges, within a part of the memory.
+    /// The size for this number of ranges, within a part of the memory.
     pub fn new(ranges: u64, memory: u64) -> Size {
         let lines = ranges * SAMPLES;
         let line = (memory / 32).min(MAX_BYTES) / lines;
         Size { ranges, lines, line: line.clamp(32, 1 << 16) as usize }
     }
 
-    /// How many lines are to be looked at.
+    /// How many lines are sampled.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Lines from all over a text of `total` bytes, of which `look` returns what stands at a place: [`NEAR`] bytes,
-    /// less at the end. Such places are few and far between, so some lines are taken at each.
+    /// Lines from all over a text of `total` bytes; `look` returns the text at a position: [`NEAR`] bytes, fewer at the
+    /// end. There are few such positions, far apart, so some lines are taken at each.
     pub fn lines_near<E>(
         &self,
         total: u64,
@@ -58,12 +58,12 @@ impl Size {
         choose(sample, self.ranges as usize)
     }
 
-    /// A string as it is kept, and whether it is whole.
+    /// The part of a string that is kept, and whether it is the whole string.
     pub fn cut(&self, string: &[u8]) -> (Vec<u8>, bool) {
         (string[..string.len().min(self.line)].to_vec(), string.len() <= self.line)
     }
 
-    /// The line that begins `text`, as it is kept, and whether it is whole.
+    /// The part that is kept of the first line of `text`, and whether it is the whole line.
     pub fn first_line(&self, text: &[u8], end: u8) -> (Vec<u8>, bool) {
         let cut = &text[..text.len().min(self.line + 1)];
         match Ends::new(cut, end).next() {
@@ -73,8 +73,8 @@ impl Size {
     }
 }
 
-/// The `number`th of the places in a text of `total` bytes at which a sample looks. What comes out of sorting does not
-/// depend on them, so they may be the same every time.
+/// The position of the `number`th sample in a text of `total` bytes. The sorted output does not depend on it, so it may
+/// be the same every time.
 pub(super) fn place(number: u64, total: u64) -> u64 {
     ((u128::from(mix(number + 1)) * u128::from(total)) >> 64) as u64
 }
@@ -93,7 +93,7 @@ pub(super) fn splitters(pieces: &[Piece], size: Size, end: u8) -> Splitters {
         let bytes = pieces[piece].bytes();
         let rest = &bytes[(at - starts[piece]) as usize..];
         let near = &rest[..rest.len().min(1 << 16)];
-        // The line after this place; near the end of the piece, or within a long line, the first of the piece.
+        // The line after this position; near the end of the piece, or within a long line, the first line of the piece.
         match Ends::new(near, end).next() {
             Some(found) if found + 1 < rest.len() => size.first_line(&rest[found + 1..], end),
             _ => size.first_line(bytes, end),

@@ -1,9 +1,9 @@
-//! How the memory of a sorter is shared out.
+//! How a sorter's memory is divided.
 
-/// How memory is used: what a part of sorting may take, of all that there is.
+/// The maximum memory of each part of sorting, as a share of the whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares {
-    /// All that there is.
+    /// The whole memory.
     pub memory: u64,
 }
 
@@ -23,8 +23,8 @@ impl Shares {
         self.memory / 8
     }
 
-    /// Ranges that are being sorted, when all other text is in files. (Not all that there is: what was freed before may
-    /// still belong to the allocator.)
+    /// Ranges that are being sorted, when all other text is in files. (Not the whole memory: freed memory may still
+    /// belong to the allocator.)
     pub fn sorting(self) -> u64 {
         self.memory / 2
     }
@@ -39,12 +39,12 @@ impl Shares {
         (self.memory / 256).clamp(1 << 12, 1 << 20) as usize
     }
 
-    /// How many ranges a text of unknown length is cut into: parts of them in a file should not be tiny.
+    /// The number of ranges for a text of unknown length: their parts in a file should not be tiny.
     pub fn ranges(self) -> u64 {
         (self.memory >> 18).clamp(16, 1024)
     }
 
-    /// How many ranges a text of this length is cut into.
+    /// The number of ranges for a text of this length.
     pub fn ranges_of(self, bytes: u64) -> u64 {
         (bytes / (self.memory / 32).clamp(1 << 12, 1 << 20)).clamp(2, 1024)
     }

@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// Text up to this length is one range, if memory is not short.
 const SINGLE: u64 = 1 << 20;
 
-/// Of so much text ranges are chosen before it comes, if whoever has it lets us look: of less there are few, and it is
-/// read in no time.
+/// Texts at least this long are sampled before they are read, if the caller allows it: of shorter ones there are few
+/// ranges, and they are read in no time.
 const EXPECTED: u64 = 16 << 20;
 
 /// Sorts lines that come in pieces.
@@ -51,16 +51,16 @@ pub struct Sorter {
     shares: Shares,
     pool: Pool,
     chunker: Chunker,
-    /// Holds permits for text that waits.
+    /// Holds permits for waiting text.
     holder: Client,
     permits: Vec<Permit>,
-    /// Whole lines, until ranges are chosen: when memory is short, or when all of them are there.
+    /// Whole lines, until ranges are chosen: when memory is short, or when all of them have come.
     held: Vec<Piece>,
     held_bytes: u64,
-    /// For long lines in memory.
+    /// Permits for long lines in memory.
     long_permits: Vec<Permit>,
     long_bytes: u64,
-    /// Not all text fits into memory.
+    /// Whether the text does not fit into memory.
     is_short: bool,
     external: Option<External>,
 }
@@ -77,7 +77,7 @@ impl fmt::Debug for Sorter {
 
 impl Drop for Sorter {
     fn drop(&mut self) {
-        // In the child of a fork another thread of the parent may have held the locks of permits and tickets.
+        // In the child of a fork, another thread of the parent may have held the locks of permits and tickets.
         if self.holder.is_foreign() {
             let permits = [&mut self.permits, &mut self.long_permits].map(std::mem::take);
             std::mem::forget((permits, self.external.take()));
@@ -114,7 +114,8 @@ impl Sorter {
     /// Takes text, cut anywhere.
     ///
     /// # Errors
-    /// [`Error::Temporary`], and what is no fault of the text. After an error the sorter is of no more use.
+    /// [`Error::Temporary`], and errors that the text does not cause. After an error the sorter cannot be used any
+    /// more.
     pub fn push(&mut self, mut text: &[u8]) -> Result<(), Error> {
         while !text.is_empty() {
             let taken = self.chunker.push(text)?;
@@ -124,7 +125,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Takes text, cut anywhere, without copying most of it: all of it is held until the last of it is done with.
+    /// Takes text, cut anywhere, without copying most of it: the whole buffer is kept until the last of it has been
+    /// processed.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -133,7 +135,7 @@ impl Sorter {
         self.accept()
     }
 
-    /// Ends a last line that has no end: what comes next is another file.
+    /// Ends a last line that lacks its end: the text that follows is another file's.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -142,12 +144,12 @@ impl Sorter {
         self.accept()
     }
 
-    /// Says how much text will come, and what it is like: `look` returns what stands at a place in it, some kilobytes
-    /// if there are so many, or nothing where that would take long. To be called before any text comes.
+    /// Announces the length of the text and gives access to samples of it: `look` returns some kilobytes of the text at
+    /// an offset, fewer at its end, or `None` if that would take long. Must be called before any text comes.
     ///
-    /// Lines are then put where their ranges are as they come, beside whoever reads them; otherwise this begins when
-    /// the last of them has come. What comes out is the same, also if something else comes. Of short text, or if memory
-    /// is short, no notice is taken.
+    /// Lines are then grouped by range as they come, in parallel with reading; otherwise this begins when the last of
+    /// them has come. The output is the same, even if the announcement is wrong. It is ignored for short text, or if
+    /// memory is short.
     pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
         let began = self.held_bytes > 0 || self.external.is_some();
         if began || self.holder.is_foreign() || bytes < EXPECTED || bytes > self.shares.parted() {
@@ -159,7 +161,7 @@ impl Sorter {
         self.external = Some(external.with_device(bytes));
     }
 
-    /// Holds permits for long lines, or has them in a file if memory is short.
+    /// Gets permits for long lines, or moves them to a file if memory is short.
     fn accept_long(&mut self) -> Result<(), Error> {
         let Some(long) = self.chunker.long() else { return Ok(()) };
         if long.held() == 0 {
@@ -180,7 +182,7 @@ impl Sorter {
         if short { self.spill_long() } else { Ok(()) }
     }
 
-    /// Has long lines in a file from now on, if there can be one.
+    /// Keeps long lines in a file from now on, if one can be made.
     fn spill_long(&mut self) -> Result<(), Error> {
         let (Some(long), Some(temporary)) = (self.chunker.long(), &mut self.limits.temporary) else { return Ok(()) };
         long.go_to(temporary().map_err(Error::Temporary)?)?;
@@ -189,7 +191,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Takes the chunks that are ready.
+    /// Takes the complete chunks.
     fn accept(&mut self) -> Result<(), Error> {
         self.accept_long()?;
         for chunk in self.chunker.take() {
@@ -213,7 +215,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// From now on lines are put where their ranges are as they come.
+    /// From now on lines are grouped by range as they come.
     fn go_external(&mut self) -> Result<(), Error> {
         if self.long_bytes > 0 {
             self.spill_long()?;
@@ -231,7 +233,7 @@ impl Sorter {
     /// Writes all lines in order.
     ///
     /// # Errors
-    /// [`Error::Write`], [`Error::Temporary`], and what is no fault of the text.
+    /// [`Error::Write`], [`Error::Temporary`], and errors that the text does not cause.
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         if self.holder.is_foreign() {
             return Err(Error::Forked);

@@ -1,7 +1,7 @@
 //! Ranges in a temporary file.
 //!
-//! A file has parts of many ranges, one after the other, so the number of open files does not depend on the number of
-//! ranges. Of each range it is known where its parts are.
+//! A file has parts of many ranges, one after another, so the number of open files does not depend on the number of
+//! ranges. The positions of each range's parts are known.
 
 use super::parts::Parted;
 use super::splitters::Splitters;
@@ -17,10 +17,10 @@ pub(super) struct Spill {
     len: u64,
 }
 
-/// What is in a file of one range.
+/// The parts of one range in a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spilled {
-    /// Where its parts are: the first byte, and how many.
+    /// The positions of its parts: the first byte, and the length.
     extents: Vec<(u64, u64)>,
     pub bytes: u64,
     pub lines: u64,
@@ -28,7 +28,7 @@ pub(super) struct Spilled {
 }
 
 impl Spilled {
-    /// What is in a file from one place on: bytes, and the sum of their lines.
+    /// The part of a file from one position on: bytes, and the sum of their lines.
     pub fn of(from: u64, bytes: u64, sum: u64) -> Spilled {
         Spilled { extents: vec![(from, bytes)], bytes, sum, ..Spilled::default() }
     }
@@ -74,7 +74,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Has `write` append, which meanwhile reads no range of this file.
+    /// Lets `write` append; meanwhile no range of this file is read.
     pub fn append_by<T>(&mut self, write: impl FnOnce(&mut BufWriter<&File>) -> Result<T, Error>) -> Result<T, Error> {
         self.file.seek(SeekFrom::Start(self.len)).map_err(Error::Temporary)?;
         let mut out = BufWriter::with_capacity(1 << 16, &self.file);
@@ -88,7 +88,7 @@ impl Spill {
         Ok(done)
     }
 
-    /// Appends bytes that whoever calls finds again.
+    /// Appends bytes at a position that the caller records.
     pub fn append_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = self.file.seek(SeekFrom::Start(self.len)).and_then(|_| self.file.write_all(bytes));
         written.map_err(Error::Temporary)?;
@@ -110,7 +110,7 @@ impl Spill {
         Ok(text)
     }
 
-    /// Reads at most so many bytes of a range, from a place on.
+    /// Reads at most `most` bytes of a range, from an offset on.
     pub fn read_some(&self, range: &Spilled, from: u64, most: u64) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
         let mut reader = self.reader(range);

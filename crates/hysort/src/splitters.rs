@@ -1,7 +1,7 @@
-//! Which range of keys a line belongs to.
+//! Determines the range of keys that a line belongs to.
 //!
-//! Splitters are lines of a sample. Range i has the lines from splitter i-1 on, up to, but without, splitter i. A
-//! splitter that is so frequent that it would be several has a bucket of its own, for lines that equal it: they need no
+//! Splitters are lines of a sample. Range i has the lines from splitter i-1 (included) to splitter i (excluded). If a
+//! line is so frequent that it would be several splitters, lines that equal it have a bucket of their own: they need no
 //! sorting.
 //!
 //! ```text
@@ -9,18 +9,18 @@
 //! ```
 //!
 //! Finding the bucket of a line is a walk down a tree of nodes. All splitters of a node begin with the same bytes,
-//! which are compared at once; the next 8 bytes are looked up among the keys of the node; splitters with equal keys are
-//! told apart by the node below. So a line that shares 80 bytes with all splitters around costs one comparison of 80
-//! bytes and one binary search, not one comparison for each step of the search.
+//! which are compared at once; the next 8 bytes are looked up among the keys of the node; a node below distinguishes
+//! splitters with equal keys. So a line that shares 80 bytes with all splitters around costs one comparison of 80 bytes
+//! and one binary search, not one comparison for each step of the search.
 
 use super::text::{common, key, line_sum};
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
 
-/// So many lines are looked up at once.
+/// How many lines are looked up at once.
 const SIDE_BY_SIDE: usize = 8;
 
-/// What lines are told apart by.
+/// The splitters, as a search tree.
 #[derive(Debug)]
 pub(crate) struct Splitters {
     splitters: Vec<Splitter>,
@@ -42,26 +42,26 @@ struct Node {
     /// The first and the last splitter of the node.
     first: usize,
     last: usize,
-    /// Where the bytes begin that are compared here: those before are known to be equal.
+    /// The start of the bytes that are compared here: those before are known to be equal.
     start: usize,
-    /// Where the keys are.
+    /// The position of the keys.
     depth: usize,
-    /// Different keys, in order.
+    /// Distinct keys, in order.
     keys: Vec<u64>,
-    /// What has these keys.
+    /// The splitters with each of these keys.
     ties: Vec<Tie>,
 }
 
 /// The splitters that have one key.
 #[derive(Debug)]
 struct Tie {
-    /// The first of them.
+    /// The first splitter.
     first: usize,
     /// How many of them end within the key.
     ended: usize,
-    /// The others.
+    /// The node of the others.
     below: Option<usize>,
-    /// The one after the last of them.
+    /// The splitter after the last of them.
     next: usize,
 }
 
@@ -80,8 +80,8 @@ impl Splitters {
         made
     }
 
-    /// Makes the node of some splitters, and those below it. A node has fewer splitters than the one above, for its
-    /// first and its last have different keys, or the first ends.
+    /// Makes the node of some splitters, and those below it. A node has fewer splitters than its parent, because the
+    /// parent's first and last have different keys, or its first one ends.
     fn node(&mut self, first: usize, end: usize, start: usize) -> usize {
         let (low, high) = (&self.splitters[first].line, &self.splitters[end - 1].line);
         let depth = start + common(&low[start..], &high[start..]);
@@ -106,16 +106,16 @@ impl Splitters {
         self.nodes.len() - 1
     }
 
-    /// How many buckets there are: ranges, with even numbers, and equal lines, with odd ones.
+    /// The number of buckets: ranges have even numbers, and equal lines odd ones.
     pub fn buckets(&self) -> usize {
         2 * self.splitters.len() + 1
     }
 
-    /// The buckets of some lines: where each begins in `text`, and how long it is.
+    /// The buckets of some lines, each given by its start in `text` and its length.
     ///
-    /// The searches of eight lines go on side by side: alone, each step of a search waits for the one before it, and a
-    /// wrong guess of where a search ends delays the next line's. (Half a GB of words, one core: sorting took
-    /// 4.6 s of processor time, and takes 3.9.)
+    /// The searches of eight lines are interleaved: in a single search each step waits for the one before it, and a
+    /// mispredicted end of a search delays the next line's. (Half a GB of words, one core: sorting took 4.6 s of
+    /// processor time, now 3.9.)
     pub fn buckets_of(&self, text: &[u8], lines: &[(u32, u32)], mut take: impl FnMut(usize)) {
         let (eights, rest) = lines.as_chunks::<SIDE_BY_SIDE>();
         let root = self.nodes.last();
@@ -132,7 +132,7 @@ impl Splitters {
         rest.iter().for_each(|&(at, len)| take(self.bucket(text, at as usize, len as usize)));
     }
 
-    /// The bucket of a line: where it is in `text`, and how long.
+    /// The bucket of a line, given by its start in `text` and its length.
     pub fn bucket(&self, text: &[u8], at: usize, len: usize) -> usize {
         self.numbered(self.place(text, at, len))
     }
@@ -177,7 +177,7 @@ impl Splitters {
         }
     }
 
-    /// How a line stands to what all splitters of a node begin with.
+    /// Compares a line with the common prefix of a node's splitters.
     fn compare_prefix(&self, node: &Node, line: &[u8]) -> Ordering {
         if node.depth == node.start {
             return Ordering::Equal;
@@ -186,7 +186,7 @@ impl Splitters {
         line[node.start..node.depth.min(line.len())].cmp(prefix)
     }
 
-    /// Where a line is whose key was looked for in a node: the place, or the node in which to go on.
+    /// The result for a line whose key was looked up in a node: its place, or the node in which to continue.
     fn decide<'a>(&'a self, node: &Node, found: usize, key: u64, len: usize) -> Result<(usize, bool), &'a Node> {
         let Some(tie) = node.ties.get(found) else { return Ok((node.last + 1, false)) };
         if node.keys[found] != key {
@@ -204,7 +204,8 @@ impl Splitters {
         }
     }
 
-    /// Where the keys of eight lines are in a node, and the keys; nothing if not all lines begin as its splitters do.
+    /// The positions of eight lines' keys in a node, and the keys; `None` if not all lines begin with the splitters'
+    /// common prefix.
     fn side_by_side(
         &self,
         node: &Node,
@@ -229,7 +230,7 @@ impl Splitters {
         Some((&splitter.line, splitter.sum))
     }
 
-    /// How many bytes all lines of a range have in common, for sure.
+    /// The number of bytes that all lines of a range certainly have in common.
     pub fn common_prefix(&self, bucket: usize) -> usize {
         let range = bucket / 2;
         match (range.checked_sub(1).and_then(|below| self.splitters.get(below)), self.splitters.get(range)) {
@@ -239,7 +240,7 @@ impl Splitters {
     }
 }
 
-/// How many of the keys are smaller. Without branches that depend on them: which way they go is a coin's toss.
+/// How many of the keys are smaller. It has no branches that depend on them, because those would be unpredictable.
 fn lower_bound(keys: &[u64], key: u64) -> usize {
     let (mut base, mut len) = (0, keys.len());
     while len > 1 {
@@ -265,7 +266,7 @@ fn lower_bounds(keys: &[u64], of: &[u64; SIDE_BY_SIDE]) -> [usize; SIDE_BY_SIDE]
 
 /// Chooses splitters from a sample. `whole` says that a line of the sample was not cut.
 ///
-/// A line that is chosen twice is heavy: more than one in as many lines as there are ranges equals it.
+/// A line that is chosen twice is heavy: its share of all lines is larger than one range's.
 pub(crate) fn choose(mut sample: Vec<(Vec<u8>, bool)>, ranges: usize) -> Splitters {
     sample.sort_unstable();
     let mut chosen: Vec<(Vec<u8>, bool)> = Vec::with_capacity(ranges);
@@ -357,7 +358,7 @@ mod tests {
         let splitters = choose(sample(256), 16);
         let bucket = splitters.bucket(&[7], 0, 1);
         assert_eq!(splitters.heavy(bucket).map(|(line, _)| line), Some(&[7][..]));
-        // If lines of the sample were cut, others may begin with the same bytes.
+        // If lines of the sample were cut, other lines may begin with the same bytes.
         let cut = choose((0..256).map(|_| (vec![7], false)).collect(), 16);
         assert_eq!(cut.heavy(cut.bucket(&[7], 0, 1)), None);
         assert_eq!(choose(Vec::new(), 16).buckets(), 1);

@@ -1,5 +1,5 @@
-//! Sorting with stations that are slow, fail, panic, shuffle, keep silent, retire or answer wrongly: the bytes stay the
-//! same, nothing locks up, what others had to do for them is counted, and nothing wrong is written.
+//! Sorting with stations that are slow, fail, panic, shuffle, leave jobs open, retire or answer wrongly: the bytes stay
+//! the same, there is no deadlock, the work that others had to take over is counted, and nothing wrong is written.
 
 use crate::cpu::LineSorter;
 use crate::faults;
@@ -33,7 +33,7 @@ fn spoil(text: &mut Vec<u8>, wrong: Wrong) {
     }
 }
 
-/// Does jobs as a core does, and then what it was told to do to the answers. Checks are for cores.
+/// Does jobs as a core does, and then applies its fault to the answers. Checks are left to cores.
 fn one() -> One {
     let mut sorter = LineSorter::default();
     Box::new(move |job, fault| {
@@ -84,7 +84,7 @@ fn one() -> One {
             }
             job.complete(parted);
         } else {
-            // What devices keep: gpu_tests.rs.
+            // Text that devices keep is tested in gpu_tests.rs.
             job.decline();
         }
     })
@@ -132,7 +132,7 @@ fn through_files(text: &[u8], pool: &Pool) -> Vec<u8> {
     out
 }
 
-/// All ways give the right bytes with such a pool.
+/// All interfaces give the right bytes with such a pool.
 fn survives(fault: Fault, most: usize, company: Company) {
     watched(format!("{fault:?}, batches of {most}, {company:?}"), move || {
         let (text, sorted, numbers) = sample();
@@ -140,7 +140,7 @@ fn survives(fault: Fault, most: usize, company: Company) {
         assert!(sort::sorted(text, &Order::new(), &pool).expect("it is sorted") == *sorted, "in memory");
         let pool = pool_of(fault, most, company);
         assert!(through_files(text, &pool) == *sorted, "through files");
-        // The same pool again: what a station did before must not matter.
+        // The same pool is used again: a station's past must not matter.
         assert!(sort::lines(text, &Order::new(), &pool).expect("they are numbered") == *numbers, "numbers");
         assert!(sort::sorted(text, &Order::new(), &pool).expect("it is sorted") == *sorted, "again");
     });
@@ -184,7 +184,7 @@ fn wrong_answers_are_found() {
             watched(format!("{wrong:?}, {classes:?}, {number_them}"), move || {
                 let (text, sorted, numbers) = sample();
                 let accepts = Accepts::Only(classes);
-                // No core takes what the fake is to do, before it is retired.
+                // No core takes the fake's work before the fake is retired.
                 let builder = two_cores().cores_accept(Accepts::AllBut(classes));
                 let builder = faults::with_fake(builder, accepts, (Fault::Wrong(wrong), 1), &Arc::default(), one);
                 let pool = builder.build();
@@ -203,7 +203,7 @@ fn wrong_answers_are_found() {
     }
 }
 
-/// If everybody is wrong, that is an error, and nothing wrong is written.
+/// If all stations are wrong, that is an error, and nothing wrong is written.
 #[test]
 fn nothing_wrong_is_written() {
     quiet();
@@ -223,7 +223,7 @@ fn nothing_wrong_is_written() {
     }
 }
 
-/// What a station does not do is done by a core, and counted as that station's.
+/// A core does the jobs that a station leaves, and they are counted for that station.
 #[test]
 fn fallbacks_are_counted() {
     quiet();
@@ -241,7 +241,7 @@ fn fallbacks_are_counted() {
     }
 }
 
-/// An accelerator that takes many ranges at once, beside cores that help.
+/// An accelerator takes many ranges at once while cores help.
 #[test]
 fn an_accelerator_takes_ranges() {
     quiet();
@@ -260,7 +260,7 @@ fn an_accelerator_takes_ranges() {
     }
 }
 
-/// Sorters that are dropped half-way, with stations at work: nothing hangs, and the pool goes on.
+/// Sorters are dropped half-way while stations work: nothing hangs, and the pool stays usable.
 #[test]
 fn sorters_dropped_half_way() {
     quiet();

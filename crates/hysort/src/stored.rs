@@ -1,9 +1,9 @@
-//! Text that lies on a device, sorted in parts, and in the host's memory as it came.
+//! Text that is kept on a device, sorted in parts, and in the host's memory in its original order.
 //!
-//! Each part has its ranges one after the other; how long each of them is a core has counted. So a range is a slice of
-//! every part, and a lane of that device sorts the slices together: text goes to the device once
-//! and comes back once, and no core copies lines. A core that must sort such a range all the same (a lane has failed)
-//! partitions the parts; the first core that needs a part does it.
+//! Each part has its ranges one after another, and a core has counted the length of each. So a range is a slice of
+//! every part, and a lane of that device sorts the slices together: text goes to the device once and comes back once,
+//! and no core copies lines. If a lane has failed, a core must sort such a range, and the parts must be partitioned
+//! after all: the first core that needs a part does that.
 
 use super::partition::Partitioner;
 use super::parts::{Parted, Piece};
@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A part is so long at most: a batch of any lane that keeps text.
+/// The maximum length of a part: a batch of any lane that keeps text.
 pub(super) const PART: u64 = if cfg!(test) { 2 << 20 } else { 64 << 20 };
 
 /// Memory of a device for text.
@@ -33,21 +33,21 @@ impl fmt::Debug for Kept {
 
 /// A part that is kept.
 pub(super) struct Part {
-    /// Until a core has partitioned them.
+    /// Set until a core has partitioned them.
     pub chunks: Mutex<Vec<Piece>>,
-    /// Where each range begins in the kept text, and where the last one ends.
+    /// The start of each range in the kept text, and the end of the last one.
     pub starts: Vec<u64>,
     /// The chunks, partitioned by a core.
     pub parted: OnceLock<Vec<Parted>>,
 }
 
-/// All that is kept.
+/// All text that is kept.
 pub(super) struct StoredText {
     pub kept: Kept,
     pub splitters: Arc<Splitters>,
     pub end: u8,
     pub parts: Vec<Part>,
-    /// By bucket: how many lines all parts have, and their sum.
+    /// For each bucket, the number of lines in all parts, and their sum.
     pub counts: Vec<(u64, u64)>,
 }
 
@@ -58,13 +58,13 @@ impl fmt::Debug for StoredText {
 }
 
 impl StoredText {
-    /// Where the slices of a range are.
+    /// The positions of a range's slices.
     pub fn slices(&self, bucket: usize) -> impl Iterator<Item = Range<u64>> {
         let slice = move |part: &Part| part.starts[bucket]..part.starts[bucket + 1];
         self.parts.iter().map(slice).filter(|slice| !slice.is_empty())
     }
 
-    /// Whether a lane has room for each of the ranges, together with what is in `parted`.
+    /// Whether a lane has room for each of the ranges, together with its text in `parted`.
     pub fn fits(&self, parted: &[Parted]) -> bool {
         (0..self.splitters.buckets()).step_by(2).all(|number| {
             let host = parted.iter().map(|parted| parted.buckets[number]);
@@ -75,19 +75,19 @@ impl StoredText {
         })
     }
 
-    /// The chunks of all parts, for others.
+    /// The chunks of all parts, to be partitioned by cores.
     pub fn into_chunks(self) -> Vec<Piece> {
         let chunks = |part: Part| part.chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.parts.into_iter().flat_map(chunks).collect()
     }
 
-    /// How many bytes a range has.
+    /// The number of bytes of a range.
     pub fn len_of(&self, bucket: usize) -> u64 {
         self.slices(bucket).map(|slice| slice.end - slice.start).sum()
     }
 
-    /// Appends the lines of a range, in any order, as a core finds them in the host's memory. The first to need a part
-    /// partitions it; cores begin at different ones, so that they do not wait for each other.
+    /// Appends the lines of a range, in any order, from the host's memory. The first core to need a part partitions it;
+    /// cores begin at different parts, so that they do not wait for each other.
     pub fn append(&self, bucket: usize, core: usize, partitioner: &mut Partitioner, text: &mut Vec<u8>) {
         let count = self.parts.len();
         for part in (0..count).map(|number| &self.parts[(number + 7 * core) % count]) {

@@ -6,7 +6,7 @@
 //! | [`PartitionStrings`]: a chunk of strings | their indices by range | [`PARTITION`] |
 //! | [`SortRange`]: the lines of a range | the same, sorted | [`SORT`], or [`STORE`] if a device keeps some of them |
 //! | [`RankRange`]: the strings of a range | their numbers, in order | [`RANK`] |
-//! | [`KeepText`]: memory for so much text | the memory, if a lane has it | [`STORE`] |
+//! | [`KeepText`]: memory for an amount of text | the memory, if a lane has it | [`STORE`] |
 //! | [`StorePart`]: sort and keep a part | whether that was done | [`STORE`] |
 
 use super::cpu::LineSorter;
@@ -24,7 +24,8 @@ pub const PARTITION: Class = Class::new("partition", 500e6);
 pub const SORT: Class = Class::new("sort", 80e6);
 /// Ranges of strings whose numbers are asked for.
 pub const RANK: Class = Class::new("rank", 80e6);
-/// What only lanes of the device that keeps the text can do. Cores have only such tasks that lanes have failed at.
+/// Tasks that only lanes of the device that keeps the text can do. Cores get such a task only after a lane has failed
+/// at it.
 pub const STORE: Class = Class::new("store", 80e6);
 
 /// A task of sorting whose outputs are checked.
@@ -32,7 +33,7 @@ pub(super) trait LineTask: Checked<Wrong = Wrong> {
     /// Its class.
     fn class(&self) -> Class;
 
-    /// How much work it is: bytes of text.
+    /// The amount of work: bytes of text.
     fn bytes(&self) -> u64;
 
     /// Whether this output is to be checked.
@@ -42,10 +43,10 @@ pub(super) trait LineTask: Checked<Wrong = Wrong> {
     }
 }
 
-/// What is sorted, how and by whom, for messages.
+/// The names of the object, its making and its checking in messages.
 const WORDS: [&str; 3] = ["a part", "sorted", "checked"];
 
-/// Put the lines of a chunk where their ranges are, or only count what each range would have.
+/// Group the lines of a chunk by range, or only count the lines of each range.
 #[derive(Clone, Debug)]
 pub struct PartitionChunk {
     pub(super) chunk: Piece,
@@ -60,7 +61,7 @@ impl PartitionChunk {
         PartitionChunk { chunk, splitters: Arc::clone(splitters), end, keep: true }
     }
 
-    /// Does it, for a station of one's own.
+    /// Does the task; for use in custom stations.
     pub fn partition(&self, sorter: &mut LineSorter) -> Parted {
         sorter.partition(self.chunk.bytes(), self.end, &self.splitters, self.keep)
     }
@@ -100,14 +101,14 @@ impl LineTask for PartitionChunk {
         self.chunk.range.len() as u64
     }
 
-    /// To check a partition takes as long as to make it, and the sums of what a core made are checked when its lines
-    /// have been sorted.
+    /// Checking a partition takes as long as making it, and the sums that a core made are checked once its lines have
+    /// been sorted.
     fn is_to_be_checked(parted: &Parted) -> bool {
         !parted.own
     }
 }
 
-/// Say which strings are in which range.
+/// Determine the range of each string.
 #[derive(Clone, Debug)]
 pub struct PartitionStrings {
     /// The strings.
@@ -116,7 +117,7 @@ pub struct PartitionStrings {
 }
 
 impl PartitionStrings {
-    /// Does it, for a station of one's own.
+    /// Does the task; for use in custom stations.
     pub fn partition(&self, sorter: &mut LineSorter) -> PartedStrings {
         sorter.partition_strings(&self.strings, &self.splitters)
     }
@@ -161,7 +162,7 @@ impl LineTask for PartitionStrings {
     }
 }
 
-/// Sort a range: the output is its lines, each ended.
+/// Sort a range: the output is its lines, each with its end.
 #[derive(Clone, Debug)]
 pub struct SortRange {
     /// The range.
@@ -205,7 +206,7 @@ impl LineTask for SortRange {
     }
 }
 
-/// Sort strings and say their numbers in this order; equal ones in the order of their numbers.
+/// Sort strings and return their numbers in this order; equal strings in the order of their numbers.
 #[derive(Clone, Debug)]
 pub struct RankRange {
     /// The strings.
@@ -247,7 +248,7 @@ impl LineTask for RankRange {
     }
 }
 
-/// Have memory for so many bytes of text.
+/// Allocate memory for an amount of text.
 #[derive(Clone, Copy, Debug)]
 pub struct KeepText {
     pub(super) bytes: u64,
@@ -256,7 +257,7 @@ pub struct KeepText {
 impl Task for KeepText {
     type Output = Option<Kept>;
 
-    /// No lane does it: then nothing is kept.
+    /// No lane took the task: nothing is kept.
     fn run(&self, _: &mut Core) -> Option<Kept> {
         None
     }
@@ -268,7 +269,7 @@ pub struct StorePart {
     pub(super) kept: Kept,
     pub(super) chunks: Arc<Vec<Piece>>,
     pub(super) bytes: u64,
-    /// Where.
+    /// Its position in the kept text.
     pub(super) at: u64,
     pub(super) end: u8,
 }
@@ -276,7 +277,7 @@ pub struct StorePart {
 impl Task for StorePart {
     type Output = bool;
 
-    /// No lane does it: then it is not kept.
+    /// No lane took the task: the part is not kept.
     fn run(&self, _: &mut Core) -> bool {
         false
     }

@@ -1,27 +1,27 @@
-//! Lines within a text: where they end, their keys, and the sums by which lines are known again.
+//! Lines within a text: their ends, their keys, and sums that identify lines.
 
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-/// Eight times this byte.
+/// This byte, eight times.
 const fn all(byte: u8) -> u64 {
     byte as u64 * 0x0101_0101_0101_0101
 }
 
 /// The highest bit of each byte of `word` that is zero.
 fn zeros(word: u64) -> u64 {
-    // Exact in every byte, for there are no carries between bytes.
+    // Exact in every byte, because there are no carries between bytes.
     !(((word & all(0x7f)) + all(0x7f)) | word | all(0x7f))
 }
 
-/// The places of all bytes `end` in a text.
+/// The positions of all bytes `end` in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<'a> {
     words: std::slice::Iter<'a, [u8; 8]>,
-    /// What is left after the last whole word.
+    /// The bytes after the last whole word.
     tail: &'a [u8],
     end: u8,
-    /// Where the word begins that `found` is about.
+    /// The position of the word that `found` describes.
     base: usize,
     /// The ends in it that are not returned yet.
     found: u64,
@@ -71,15 +71,15 @@ pub(crate) fn lines(text: &[u8], end: u8) -> impl Iterator<Item = Range<usize>> 
     })
 }
 
-/// The last place of `end` in a text.
+/// The last position of `end` in a text.
 pub(crate) fn last_end(text: &[u8], end: u8) -> Option<usize> {
     text.iter().rposition(|&byte| byte == end)
 }
 
-/// The next 8 bytes of a line that has `left` bytes from `at` on, as a big-endian number; zeros where it has ended.
+/// The next 8 bytes of a line that has `left` bytes from `at` on, as a big-endian number; zeros after its end.
 ///
-/// Keys of lines are in the order of the lines, except that equal keys do not mean equal lines if a line has ended: of
-/// those that have, the shorter comes first, and before all that go on.
+/// Keys of lines are in the order of the lines, except that equal keys do not mean equal lines if a line has ended:
+/// ended lines come before longer ones, the shorter first.
 pub(crate) fn key(text: &[u8], at: usize, left: usize) -> u64 {
     let word = match text.get(at..).and_then(|rest| rest.first_chunk()) {
         Some(bytes) => u64::from_be_bytes(*bytes),
@@ -115,8 +115,8 @@ pub(crate) fn mix(number: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A number for a line (without its end). Sums of them tell whether two texts have the same lines, in any order: it is
-/// no secret function, but what goes wrong in a machine is not made to fit it.
+/// A number for a line (without its end). Sums of them tell whether two texts have the same lines, in any order. The
+/// function is not secret, but a machine's errors are not made to fit it.
 ///
 /// Products of the halves of words, each with a number of its own added, added up and mixed once (NH: Black and others
 /// 1999). No step waits for the one before it.
@@ -124,7 +124,7 @@ pub(crate) fn line_sum(line: &[u8]) -> u64 {
     line_sum_at(line, 0, line.len())
 }
 
-/// The same of a line of `len` bytes in a text. (With the last bytes copied from a line alone, partitioning and
+/// The same for a line of `len` bytes in a text. (When the last bytes were copied from the line alone, partitioning and
 /// checking waited longest for these copies.)
 #[inline]
 pub(crate) fn line_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
@@ -144,7 +144,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The sum of a line without its last bytes.
 #[derive(Clone, Debug)]
 struct Words {
-    /// What is added to the next word.
+    /// The number that is added to the next word.
     number: u64,
     sum: u64,
 }
@@ -175,7 +175,8 @@ impl Words {
         *self = words;
     }
 
-    /// The sum of the line, with its last bytes. If none is left, this adds a number that depends on the length alone.
+    /// The sum of the line, with its last bytes. If there are none, this adds a number that depends on the length
+    /// alone.
     #[inline]
     fn finish(self, last: u64, len: u64) -> u64 {
         mix(self.sum.wrapping_add(len.wrapping_mul(STEP)).wrapping_add(self.product(last)))
@@ -234,7 +235,7 @@ mod tests {
                     assert_eq!(Ends::new(&text, end).collect::<Vec<_>>(), plain, "{text:?}");
                     let mut split: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
                     if split.last().is_some_and(|last| last.is_empty()) {
-                        split.pop(); // after the last end there is no line
+                        split.pop(); // no line follows the last end
                     }
                     let ours: Vec<&[u8]> = lines(&text, end).map(|line| &text[line]).collect();
                     assert_eq!(ours, split);
@@ -276,7 +277,7 @@ mod tests {
             }
         }
         assert_eq!(count, 40 + 8 * (0..40).sum::<usize>());
-        // The same words in other places, and zeros that only the length tells from nothing.
+        // The same words in other places, and zeros that differ from nothing only in length.
         assert_ne!(line_sum(b"aaaaaaaabbbbbbbb"), line_sum(b"bbbbbbbbaaaaaaaa"));
         assert_ne!(line_sum(b"ab"), line_sum(b"ab\0"));
     }

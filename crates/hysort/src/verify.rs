@@ -1,8 +1,8 @@
-//! Whether the answer of a station is right.
+//! Checks the answers of stations.
 //!
-//! Text that was sorted is right if its lines are in order and if they are the lines that there were: the sums of both
-//! are equal ([`line_sum_at`]). A partition is right if each line is in its bucket and the sums say the same of all
-//! lines. To check a sorted range takes about a tenth of the time that it takes to sort it.
+//! A sorted text is right if its lines are in order and are the input's lines, that is, if the sums of both are equal
+//! ([`line_sum_at`]). A partition is right if each line is in its bucket and the sums over all lines agree. Checking a
+//! sorted range takes about a tenth of the time of sorting it.
 
 use super::partition::Partitioner;
 use super::parts::{Bucket, Parted, PartedStrings, Sorted, Strings, Wrong};
@@ -43,7 +43,7 @@ pub(super) fn range(range: &RangeText, answer: &mut Sorted) -> Result<(), Wrong>
         sum = sum.wrapping_add(line_sum_at(text, start, line.len()));
         let own = key_of(text, start, line.len());
         if let Some((from, to, other)) = last {
-            // The keys tell most lines apart. (If the lines are the right ones, they have the prefix in common.)
+            // The keys decide for most lines. (If the lines are the right ones, they have the prefix in common.)
             let in_order = if order.is_reverse() { own < other } else { other < own };
             if !in_order {
                 match order.compare(&text[from..to], line) {
@@ -130,7 +130,7 @@ pub(super) fn chunk(text: &[u8], end: u8, splitters: &Splitters, keep: bool, par
     Ok(())
 }
 
-/// Checks a partition of strings: each bucket has its own strings, in their order, and there are as many as there were.
+/// Checks a partition of strings: each bucket has its own strings, in order, and their number is right.
 pub(super) fn strings(strings: &Strings, splitters: &Splitters, parted: &PartedStrings) -> Result<(), Wrong> {
     let PartedStrings { indices, ends, .. } = parted;
     let complete = indices.len() == strings.ends.len() && ends.last() == Some(&indices.len());
@@ -144,7 +144,7 @@ pub(super) fn strings(strings: &Strings, splitters: &Splitters, parted: &PartedS
             let range = if known { strings.range(index as usize) } else { 0..0 };
             known && splitters.bucket(&strings.text, range.start, range.len()) == bucket
         };
-        // Different strings in each bucket, and as many in all as there are: none is missing.
+        // Different strings in each bucket, and the right total: none is missing.
         if !part.is_sorted_by(|a, b| a < b) || !part.iter().all(is_here) {
             return Err(Wrong("a string is in the wrong range"));
         }

@@ -1,4 +1,4 @@
-//! Puts long lines between the others as these are written.
+//! Inserts long lines between the others as these are written.
 
 use super::limits::Report;
 use super::long::{LongLine, LongLines};
@@ -8,8 +8,8 @@ use crate::error::Error;
 use std::io::{self, Write};
 use std::mem::take;
 
-/// Takes sorted lines and writes them on, with the long ones where they belong. A line that is not long is a prefix of
-/// a long one at most, so two lines that meet here are never equal.
+/// Takes sorted lines and writes them on, with the long ones at their places. A line that is not long is at most a
+/// prefix of a long one, so a long line never equals one of the others.
 pub(super) struct Weave<'a, W: Write> {
     to: &'a mut W,
     order: Order,
@@ -19,14 +19,14 @@ pub(super) struct Weave<'a, W: Write> {
     /// A line that has no end yet.
     line: Vec<u8>,
     buffer: Vec<u8>,
-    /// Long lines that were written: not those that are dropped for being equal to others.
+    /// Long lines that were written, not counting those that were dropped as equal to others.
     kept: u64,
     bytes: u64,
-    /// What went wrong, if it was not the output.
+    /// The error, if the output did not cause it.
     trouble: Option<Error>,
 }
 
-/// So much of a long line usually tells it from others.
+/// How much of a long line usually distinguishes it from others.
 const HEAD: usize = 1 << 12;
 
 impl<'a, W: Write> Weave<'a, W> {
@@ -39,12 +39,12 @@ impl<'a, W: Write> Weave<'a, W> {
         Ok(weave)
     }
 
-    /// The error of `done`, or the one that is behind it.
+    /// The error of `done`, or its cause.
     pub fn error_of(&mut self, done: Error) -> Error {
         self.trouble.take().unwrap_or(done)
     }
 
-    /// Writes what is left.
+    /// Writes the remaining lines.
     pub fn finish(mut self, report: &mut Report) -> Result<(), Error> {
         while let Some(line) = self.next() {
             if let Err(error) = self.write_long(line) {
@@ -118,7 +118,7 @@ impl<'a, W: Write> Weave<'a, W> {
         }
     }
 
-    /// Where in a text of whole lines a long line belongs.
+    /// The position of a long line in a text of whole lines.
     fn place(&mut self, long: &LongLine, text: &[u8]) -> io::Result<usize> {
         let end = self.long.end;
         let line_at = |at: usize| {
@@ -127,7 +127,7 @@ impl<'a, W: Write> Weave<'a, W> {
         };
         // Lines that begin before `low` come before it, and those from `high` on come after it.
         let (mut low, mut high) = (0, text.len());
-        // Most texts have it not at all.
+        // In most texts no long line belongs here at all.
         let mut middle = text.len() - 1;
         while low < high {
             let (start, stop) = line_at(middle);

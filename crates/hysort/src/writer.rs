@@ -13,25 +13,25 @@ use hybz_queue::Permit;
 use std::io::Write;
 use std::sync::Arc;
 
-/// How many bytes a range takes while it is sorted: its text, once more in one piece, sorted, and an entry for each
-/// line.
+/// How many bytes a range takes while it is sorted: its text, a copy of it in one piece, the sorted text, and an entry
+/// for each line.
 pub(super) fn need(bytes: u64, lines: u64) -> u64 {
     3 * bytes + 16 * lines
 }
 
-/// Where ranges are written.
+/// Writes ranges in order.
 pub(super) struct RangeWriter<'a, W: Write> {
     order: Order,
     flight: Flight<SortRange, ()>,
-    /// Ranges of which a device keeps some.
+    /// Ranges that a device keeps in part.
     stored: Flight<SortRange, ()>,
     out: Output<'a, W>,
 }
 
-/// So many more ranges are on their way if lanes sort them: some for each lane.
+/// How many more ranges are in flight if lanes sort them: some for each lane.
 const FOR_LANES: usize = 192;
 
-/// What was written, and where.
+/// The destination and the report of what was written.
 struct Output<'a, W: Write> {
     to: &'a mut W,
     report: &'a mut Report,
@@ -52,24 +52,24 @@ impl<W: Write> Output<'_, W> {
 }
 
 impl<'a, W: Write> RangeWriter<'a, W> {
-    /// Ranges on their way may take so many bytes.
+    /// Ranges in flight may take `memory` bytes.
     pub fn new(order: Order, pool: &Pool, memory: u64, to: &'a mut W, report: &'a mut Report) -> Self {
         let stored = Flight::new(pool, memory).with_more(FOR_LANES);
         RangeWriter { order, flight: Flight::new(pool, memory), stored, out: Output { to, report } }
     }
 
-    /// What was done so far, for who writes more.
+    /// The destination and the report so far, for writing more.
     pub fn parts(&mut self) -> (&mut W, &mut Report) {
         (self.out.to, self.out.report)
     }
 
-    /// Waits until a range that takes so many bytes may be read.
+    /// Waits until a range that takes `bytes` may be read.
     pub fn room(&mut self, bytes: u64) -> Result<Permit, Error> {
         let out = &mut self.out;
         self.flight.room(bytes, &mut |(), sorted| out.sorted(sorted))
     }
 
-    /// Sorts and writes a range that takes so many bytes.
+    /// Sorts and writes a range that takes `bytes`.
     pub fn range(&mut self, range: RangeText, bytes: u64, room: Permit) -> Result<(), Error> {
         if !self.stored.is_empty() {
             self.finish()?;
@@ -80,19 +80,19 @@ impl<'a, W: Write> RangeWriter<'a, W> {
         Ok(())
     }
 
-    /// Has a lane sort a range of which its device keeps some, and writes it.
+    /// Has a lane sort a range that its device keeps in part, and writes it.
     pub fn stored(&mut self, range: RangeText) -> Result<(), Error> {
         if !self.flight.is_empty() {
             self.finish()?;
         }
         self.out.report.ranges += 1;
-        // What a device keeps does not lie here, and is sorted in one place.
+        // The kept text is not in this memory, and is sorted in place.
         let (bytes, out) = (range.len() as u64, &mut self.out);
         let task = SortRange { range: Arc::new(range) };
         self.stored.submit(task, (), bytes, &mut |(), sorted| out.sorted(sorted))
     }
 
-    /// Sorts and writes a range that is too long for one job: in parts of so many bytes, which are merged.
+    /// Sorts and writes a range that is too long for one job: in parts of at most `most` bytes, which are merged.
     pub fn long_range(&mut self, pieces: Vec<Piece>, most: u64) -> Result<(), Error> {
         self.finish()?;
         self.out.report.ranges += 1;
@@ -123,7 +123,7 @@ impl<'a, W: Write> RangeWriter<'a, W> {
         Ok(())
     }
 
-    /// Writes a line so many times, or once.
+    /// Writes a line `lines` times, or once.
     pub fn equal(&mut self, line: &[u8], lines: u64) -> Result<(), Error> {
         if lines == 0 {
             return Ok(());
@@ -141,7 +141,7 @@ impl<'a, W: Write> RangeWriter<'a, W> {
         self.out.write(&block[..rest as usize * line.len()], lines, rest)
     }
 
-    /// Writes what is on its way.
+    /// Writes the ranges in flight.
     pub fn finish(&mut self) -> Result<(), Error> {
         let out = &mut self.out;
         self.flight.finish(&mut |(), sorted| out.sorted(sorted))?;
