@@ -1,7 +1,7 @@
 //! A process that has used the library is forked, as Python's multiprocessing does it. The child can use the library,
 //! and nothing in it hangs, whatever the parent's threads were doing at that moment.
 //!
-//! Without a harness: a child of a test runner would go on as a second test runner.
+//! It has no test harness: a child of a test runner would go on as a second test runner.
 
 use hybz::{Level, Pool, Settings, read, write};
 use hybz_testkit::fork::{self, in_child};
@@ -21,7 +21,7 @@ fn round_trip(text: &[u8], expected: &[u8], pool: &Pool) {
     assert!(hybz::decompress(&coded, &settings(pool)).unwrap() == text);
 }
 
-/// A child uses the pool of everybody and one of the caller's; its own child does, too; then the parent again.
+/// A child uses the default pool and one of the caller's; so does its own child; then the parent again.
 fn pools_work_in_children_and_grandchildren(text: &[u8], expected: &[u8]) {
     let own = Pool::builder().threads(NonZeroUsize::new(3).unwrap()).build();
     for used_before in [false, true] {

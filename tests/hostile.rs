@@ -1,8 +1,8 @@
 //! Thousands of hostile `.hbz` files: the right text or an error, in little memory.
 //!
-//! `HYBZ_HOSTILE=5000 cargo test --release --test hostile` makes so many of each kind; without it there are a few
+//! `HYBZ_HOSTILE=5000 cargo test --release --test hostile` makes that many files of each kind; the default is a few
 //! hundred. There is one test in this file, because it measures the peak memory of the whole process. `fuzz/run.sh
-//! hostile` runs it with the address sanitizer, which takes memory of its own: there the peak is only printed.
+//! hostile` runs it with the address sanitizer, which uses memory itself, so there the peak is only printed.
 
 mod crafted_hbz;
 
@@ -16,7 +16,7 @@ use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// How many files of each kind, if `HYBZ_HOSTILE` does not say.
+/// The number of files of each kind, unless `HYBZ_HOSTILE` gives another.
 const FILES: usize = 300;
 /// The most memory that the process may take, in MB.
 const LIMIT: u64 = 64;
@@ -40,7 +40,7 @@ impl Known {
     }
 }
 
-/// Compares what is written with what it should be.
+/// Compares the output with the expected one.
 struct Expected {
     blocks: Vec<Known>,
     block: usize,
@@ -88,7 +88,7 @@ impl Write for Expected {
     }
 }
 
-/// What a file of the first kind is made from.
+/// The sources of files of the first kind.
 struct Seeds {
     stream: StreamHeader,
     blocks: Vec<(Block, Known)>,
@@ -167,7 +167,7 @@ impl Seeds {
             _ => {}
         }
         let mut out = file(&stream, &blocks);
-        // A second stream, a `.bz2` behind or before it, garbage.
+        // A second stream, a `.bz2` after or before it, garbage.
         match rng.below(8) {
             0 => {
                 out.extend(file(&self.stream, [&self.blocks[0].0]));

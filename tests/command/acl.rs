@@ -1,4 +1,4 @@
-//! Access control lists: nobody may do more with a result than with its source.
+//! Access control lists: no user may do more with a result than with its source.
 
 use crate::faults::shim;
 use crate::place::{Place, run};
@@ -56,14 +56,14 @@ fn where_it_cannot_be_copied_the_mode_is_narrow() {
     assert_eq!((get(&place.path("a.bz2")), place.mode("a.bz2")), (None, 0o600));
 }
 
-/// What the directory gives to new files does not widen the copy of a file that was closed to others.
+/// The directory's defaults for new files do not widen the access to the copy of a private file.
 #[test]
 fn the_defaults_of_a_directory() {
     let Some(place) = place(DEFAULT, "") else { return };
     place.set_mode("a", 0o640);
     place.hybz(&["-k", "a"]).silent(0);
     assert_eq!((get(&place.path("a.bz2")), place.mode("a.bz2")), (None, 0o640));
-    // What comes from a pipe has no source: it is made as any new file.
+    // A result of a pipe has no source: it gets the attributes of any new file.
     place.shell("hybz < a -o piped; cat a > made").silent(0);
     assert_eq!(get(&place.path("piped")), get(&place.path("made")));
     assert_eq!(place.mode("piped"), place.mode("made"));

@@ -27,7 +27,7 @@ fn unusual_but_right() {
             let file = format!("{name}.bz2");
             same_as_bzip2("bzip2", &[args, &[&file]].concat(), b"", |place| {
                 place.put(&file, bytes);
-                place.set_mode(&file, 0o600); // bzip2 leaves a result with garbage behind it so
+                place.set_mode(&file, 0o600); // bzip2 leaves a result with trailing garbage like this
             });
             same_as_bzip2("bzip2", args, bytes, |_| {});
         }
@@ -111,7 +111,7 @@ fn a_broken_file_on_stdout_is_the_last() {
     }
 }
 
-/// Of what stands before the damage, whole checked blocks come out, and nothing else.
+/// Of the data before the damage, only whole checked blocks come out.
 #[test]
 fn only_checked_blocks_reach_stdout() {
     let text = text(250_000);

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What exFAT and FAT lack.
+/// The features that exFAT and FAT lack.
 const FAT: &str = "tmpfile,noreplace,nolink,nomode";
 
 /// All that happens to a file, with these faults.
@@ -30,7 +30,7 @@ fn life(shim: &Path, fault: &str) {
         assert_eq!(place.names(), [&packed[..]]);
         assert_eq!(decompressed(&place.get(&packed)), bytes);
 
-        // What exists is not touched without -f.
+        // Existing files are not touched without -f.
         place.put(name, b"other");
         hybz(&[name]).says(1, " already exists.\n");
         hybz(&["-d", &packed]).says(1, " already exists.\n");
@@ -72,8 +72,8 @@ fn simulated() {
     }
 }
 
-/// What `kill -9` leaves where files need names goes when the same result is made again; what somebody still writes, or
-/// what is not a temporary file of ours, stays.
+/// If files need names, `kill -9` leaves one, which is removed when the same result is made again. A file that another
+/// process is still writing, or that is not a temporary file of ours, stays.
 #[test]
 fn leftovers() {
     let Some(shim) = shim() else { return };

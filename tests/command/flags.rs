@@ -118,7 +118,7 @@ fn a_bad_flag_stops_everything() {
     }
 }
 
-/// What the user asked to see goes to stdout (bzip2 writes it to stderr).
+/// Requested texts go to stdout (bzip2 writes it to stderr).
 #[test]
 fn help_and_version_go_to_stdout() {
     let place = Place::new();
@@ -251,7 +251,7 @@ fn trailing_garbage_can_be_forbidden() {
     let end = compressed(b"hello\n").len();
     for flags in [&["-dk"][..], &["-t"], &["-dkq"], &["-dc"]] {
         let run = place.hybz(&[flags, &["--ignore-trailing-garbage=0", "a.bz2"]].concat());
-        // Nothing before it is damaged: no advice to recover anything.
+        // The data before it are intact, so there is no advice to recover anything.
         let line = format!("hybz: a.bz2: garbage after the end, from byte {end}\n");
         assert_eq!((run.code, run.stderr), (2, line), "{flags:?}");
         assert_eq!(place.names(), ["a.bz2"]);
@@ -312,7 +312,7 @@ fn threads_beyond_use() {
     let text = text(300_000);
     let place = Place::with(&[("a", &text)]);
     let plain = place.hybz(&["-c1", "a"]).silent(0).stdout;
-    // The address space is what so many threads' share of blocks in flight would take.
+    // The blocks in flight of this many threads would fill the address space.
     for threads in ["1000", "1000000", "4194304"] {
         let run = place.shell(&format!("ulimit -v 4000000; hybz -1vvc -p {threads} a"));
         assert!(run.code == 0 && run.stdout == plain, "{threads}: {}", run.stderr);

@@ -1,4 +1,4 @@
-//! The flags for GPUs. What they do with one is shown on a machine that has one; here it must not matter that there is
+//! The flags for GPUs. Their effects are tested on a machine that has a GPU; here it must not matter that there is
 //! none.
 
 use crate::place::{Place, compressed, run, text};
@@ -15,7 +15,7 @@ fn gpu_here() -> bool {
     here
 }
 
-/// Without GPUs the flags mean nothing, and the bytes are the same.
+/// Without GPUs the flags have no effect, and the bytes are the same.
 #[test]
 fn no_gpus() {
     let place = Place::with(&[("a", b"hello\n"), ("b", &text(3_000_000))]);
@@ -47,8 +47,8 @@ fn a_program_without_gpu_support_says_so() {
     assert_eq!(place.names(), ["a"]);
 }
 
-/// A GPU that is not there: small inputs never ask for it, for large ones the CPU does it all and one line says why,
-/// and whoever requires it gets an error and no output.
+/// A missing GPU: small inputs never use it; for large ones the CPU does all the work and one line says why; if it is
+/// required, there is an error and no output.
 #[test]
 fn a_gpu_that_is_not_there() {
     if !BUILT_WITH {

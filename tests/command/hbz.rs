@@ -75,8 +75,8 @@ fn small_blocks(plain: &[u8], size: u32) -> Vec<u8> {
     hybz::compress(plain, &Settings::new().large_blocks(LargeBlocks::try_new(size).unwrap())).unwrap()
 }
 
-/// 150 flips and cuts (with `HYBZ_LONG`, 5000): exit code 2, the block named, nothing left behind, and the undamaged
-/// blocks listed as such.
+/// 150 flips and cuts (with `HYBZ_LONG`, 5000): exit code 2, the block named, no file left, and the undamaged blocks
+/// listed as such.
 #[test]
 fn many_damaged_ones() {
     let plain = text(60_000);
@@ -97,7 +97,7 @@ fn many_damaged_ones() {
         let run = place.hybz(&["-d", "a.hbz"]);
         assert!(run.code == 2 && run.stdout.is_empty(), "{round}: {run:?}");
         assert_eq!(place.names(), ["a.hbz"], "{round}: nothing left behind");
-        // In its first 32 bytes, or before them, is no block.
+        // There is no block in the first 32 bytes.
         if at < 32 {
             continue;
         }
@@ -109,7 +109,7 @@ fn many_damaged_ones() {
         let run = place.hybz(&["-lv", "a.hbz"]);
         assert_eq!(run.code, 2, "{round}");
         let text = String::from_utf8(run.stdout).unwrap();
-        // A cut takes what is behind it; a flip in one block leaves all others.
+        // A cut loses everything after it; a flip in one block leaves all others.
         let good = if round % 3 != 0 { blocks.len() - usize::from(in_block) } else { hit + usize::from(!in_block) };
         assert_eq!(text.lines().filter(|line| line.ends_with(" ok")).count(), good, "{round}: {at}: {text}");
     }
@@ -151,7 +151,7 @@ fn lists() {
     assert_eq!(place.names(), ["a.hbz", "b.bz2", "c.hbz", "x"]);
 }
 
-/// Not perturbed at all: `.hbz` only if a block size asks for it.
+/// Without perturbation, the output is `.hbz` only if a block size asks for it.
 #[test]
 fn no_perturbation() {
     let place = Place::with(&[("a", &text(100_000))]);
@@ -189,7 +189,7 @@ fn the_level_in_lists() {
     assert_eq!(levels, ["level", "7", "5"]);
 }
 
-/// A FIFO whose writer never comes, and a terminal nobody types compressed data on: no waiting, and no silence.
+/// For a FIFO that never gets a writer, and for a terminal as input, hybz does not wait, and prints a message.
 #[test]
 fn lists_do_not_wait() {
     let place = Place::with(&[("a", b"hello\n")]);
@@ -203,7 +203,7 @@ fn lists_do_not_wait() {
         let out = place.shell("script -qec 'timeout 20 hybz -l; echo $?' /dev/null < /dev/null").out();
         assert!(out.contains("hybz: I won't read compressed data from a terminal.\r\n") && out.ends_with("1\r\n"));
     }
-    // Of a pipe that is slow, the head of the table at least.
+    // For a slow pipe, at least the head of the table is printed.
     let run = place.shell("(sleep 20 > fifo & hybz -l < fifo & sleep 0.5; kill %2 %1); true");
     assert!(run.out().starts_with("streams "), "{run:?}");
 }

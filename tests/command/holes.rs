@@ -10,7 +10,7 @@ use std::path::Path;
 
 const PIECE: usize = 4096;
 
-/// How many bytes of a file take space on the disk.
+/// The number of bytes that a file takes on the disk.
 fn taken(path: &Path) -> u64 {
     fs::metadata(path).expect("metadata").blocks() * 512
 }
@@ -105,7 +105,7 @@ fn standard_output() {
             ("(echo begin; hybz -dc a.bz2 a.bz2; echo end) >b", many.clone()),
             ("(echo begin; hybz -dc a.bz2 a.bz2; echo end) >>b", many.clone()),
             ("hybz -dc a.bz2 >b 2>&1", whole.clone()),
-            // Not at its end: what is there does not show through.
+            // Written before its end: the old bytes do not show through.
             ("tr '\\0' x </dev/zero | head -c 9000000 >b; hybz -dc a.bz2 1<>b; truncate -s LEN b", whole.clone()),
             ("hybz -dc --no-sparse a.bz2 >b", whole.clone()),
         ] {

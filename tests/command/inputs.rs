@@ -1,4 +1,4 @@
-//! Table 1C: what is checked before a file is read, and what does not hang.
+//! Table 1C: checks before a file is read, and inputs that must not hang.
 
 use crate::place::{Place, compressed, decompressed, root, same_as_bzip2};
 use crate::skip::{Need, skip};
@@ -105,7 +105,7 @@ fn a_fifo_is_refused_at_once() {
     assert_eq!(place.names(), ["a.bz2", "fifo", "fifo.bz2"]);
 }
 
-/// With `-c`, `-t` or `-f` a FIFO is read, once somebody has come to write, and stays.
+/// With `-c`, `-t` or `-f` a FIFO is read once it has a writer, and stays.
 #[test]
 fn a_fifo_is_read_when_asked_for() {
     let place = Place::new();
@@ -133,7 +133,7 @@ fn devices_and_sockets() {
     }
     place.hybz(&["-t", "/dev/null"]).says(2, "hybz: /dev/null: file ends unexpectedly");
     place.hybz(&["-d", "/dev/null"]).says(1, "Input file /dev/null is not a normal file.");
-    // Not even root loses a device by -f.
+    // -f removes no device, not even for root.
     place.hybz(&["-f", "-o", "zeros.bz2", "--rm", "/dev/null"]).silent(0);
     assert!(fs::symlink_metadata("/dev/null").is_ok());
 }

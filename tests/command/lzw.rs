@@ -2,7 +2,7 @@
 
 use crate::place::{Place, Run, installed, noise, run_with_input, text};
 
-/// Codes with their widths, least significant bit first, behind a header with these flags.
+/// Codes with their widths, least significant bit first, after a header with these flags.
 fn coded(flags: u8, codes: &[(u32, u32)]) -> Vec<u8> {
     let bits: Vec<u32> = codes.iter().flat_map(|&(code, width)| (0..width).map(move |i| code >> i & 1)).collect();
     let byte = |byte: &[u32]| byte.iter().enumerate().map(|(i, bit)| (*bit as u8) << i).sum::<u8>();
@@ -21,8 +21,8 @@ fn ours(file: &[u8]) -> Run {
     Place::new().hybz_with_input(&["-dc"], file)
 }
 
-/// What hybz makes of a file is what gzip and ncompress make of it: the same text and a good end, or the same text and
-/// a bad one. (ncompress throws text away that it has not written when it meets an error.)
+/// hybz decodes a file as gzip and ncompress do: the same text, and success or failure alike. (When ncompress meets an
+/// error, it discards text that it has not written.)
 fn same(file: &[u8], context: &str) -> bool {
     let ours = ours(file);
     assert!(ours.code == 0 || ours.code == 2, "{context}: {ours:?}");
@@ -73,14 +73,14 @@ fn shapes_as_gzip_and_ncompress_read_them() {
     ] {
         assert_eq!(same(&file, name), good, "{name}");
     }
-    // Without a whole header there is nothing to compare: gzip knows other formats that begin so.
+    // A partial header cannot be compared: gzip knows other formats that begin like this.
     for (file, text) in
         [(&b"\x1f"[..], "is not a bzip2 file."), (b"\x1f\x8b\x08", "is not a bzip2 file: it is gzip data")]
     {
         ours(file).says(2, text);
     }
     ours(b"\x1f\x9d").says(2, "Compressed file ends unexpectedly");
-    // gzip and ncompress read memory here that nobody has written.
+    // gzip and ncompress read uninitialised memory here.
     for bits in 0..9 {
         ours(&nine(0x80 | bits, &[a, 257, 257])).says(2, "where 9 to 16 are known");
     }
@@ -94,7 +94,7 @@ fn what_ncompress_writes() {
     for plain in
         [&b""[..], b"a", &text(1_000_000), &noise(300_000), &[0; 3_000_000], &[text(400_000), noise(400_000)].concat()]
     {
-        // Files of 9 bits are wrong where they have more than 256 codes: nobody reads them, not ncompress either.
+        // Files of 9 bits are wrong if they have more than 256 codes: no program reads them, not even ncompress.
         for bits in 10..=16 {
             let place = Place::with(&[("a", plain)]);
             place.shell(&format!("compress -f -b {bits} -c a > a.Z")).silent(0);
@@ -114,7 +114,7 @@ fn what_ncompress_writes() {
     assert_eq!(by("gzip", &place.get("a.Z")).code, 1);
 }
 
-/// As gzip: a `.Z` has no end but that of its file, so a second one is taken for codes.
+/// As in gzip, a `.Z` ends only with its file, so a second one is read as codes.
 #[test]
 fn two_in_one_file() {
     if !installed("gzip") {
@@ -129,7 +129,7 @@ fn two_in_one_file() {
     place.hybz(&["-dc", "a.bz2"]).says(0, "trailing garbage after EOF ignored");
 }
 
-/// A file of a few kilobytes that stands for 300 MB streams through: what is read of it ends hybz.
+/// A file of a few kilobytes that decodes to 300 MB is streamed: hybz ends when its reader stops reading.
 #[test]
 fn a_bomb_streams() {
     // Every code is its own string's: 1, 2, 3 .. zeros.
@@ -145,11 +145,11 @@ fn a_bomb_streams() {
     assert_eq!(run.out(), "xxxxxxxxxx");
 }
 
-/// What has come is written before more comes.
+/// Text is written before more input arrives.
 #[test]
 fn text_comes_as_soon_as_it_can() {
     let place = Place::with(&[("a.Z", &nine(0x90, &[104, 101, 108, 108, 111, 32, 119, 111, 114, 108, 100]))]);
-    // Eight codes are nine bytes behind the header.
+    // Eight codes are nine bytes after the header.
     let run = place.shell(
         "mkfifo in out; hybz -dc < in > out & exec 3> in 4< out; head -c 12 a.Z >&3; \
          timeout 20 head -c 8 <&4; tail -c +13 a.Z >&3; exec 3>&-; cat <&4; wait",

@@ -1,4 +1,4 @@
-//! Table 1G: what is said, in which order, and what `-q` and `-v` change.
+//! Table 1G: messages, their order, and the effects of `-q` and `-v`.
 
 use crate::place::{Place, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
 
@@ -48,7 +48,7 @@ fn lines_of_vv() {
             assert!(table.contains(column), "{table}");
         }
     }
-    // Where there was nothing to do, nobody did it.
+    // If there was nothing to do, no station is listed.
     for args in [&["-vvc", "empty"][..], &["-tvv", "missing"], &["-vvk", "missing", "empty"]] {
         same_as_bzip2("bzip2", args, b"", |place| place.put("empty", b""));
     }
@@ -103,7 +103,7 @@ fn quiet() {
     let place = Place::with(&[("a.bz2", b"x")]);
     place.hybz(&["-qq", "missing"]).silent(1);
     place.hybz(&["-q", "-q", "-d", "a.bz2"]).silent(2);
-    // Also about what was typed, wherever the flag is.
+    // This also holds for errors of the command line, wherever -q stands.
     for args in [&["-qq", "--nope"][..], &["-Z", "-qq"], &["-qqp", "x"], &["-qqct", "a.bz2"], &["-lqqo", "x", "a.bz2"]]
     {
         place.hybz(args).silent(1);
@@ -130,7 +130,7 @@ fn an_empty_file_is_empty() {
     assert_eq!(place.names(), ["a.bz2"]);
 }
 
-/// What was typed is named: the flag, or the name of the program that means it.
+/// The message names what was typed: the flag, or the program's name that stands for it.
 #[test]
 fn contradictions_name_what_was_typed() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);

@@ -57,13 +57,14 @@ fn a_second_stream_that_is_cut() {
         assert_eq!(code_of_all(&place, "a.bz2"), 2, "{second:?}");
         place.hybz(&["-d", "a.bz2"]).says(2, "ends unexpectedly");
     }
-    // To bzip2 this is garbage.
+    // bzip2 treats this as garbage.
     place.put("a.bz2", &[&bzip2, &magic[..3]].concat());
     assert_eq!(code_of_all(&place, "a.bz2"), 0);
     place.hybz(&["-t", "a.bz2"]).says(0, "trailing garbage");
 }
 
-/// `-m` that is too small is no damage: exit code 1, and how much it takes; so much is enough.
+/// A too small `-m` is not reported as damage: the exit code is 1, and the message says how much is needed, which is
+/// enough.
 #[test]
 fn more_memory_than_is_allowed() {
     let place = Place::with(&[("a", &text(1_500_000))]);

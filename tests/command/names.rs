@@ -128,7 +128,7 @@ fn operands_that_other_operands_make() {
     }
 }
 
-/// The same name in other directories is another file, and is not waited for.
+/// A file of the same name in another directory is a different one, and is not waited for.
 #[test]
 fn equal_names_in_other_directories() {
     let place = Place::new();
@@ -142,7 +142,7 @@ fn equal_names_in_other_directories() {
     assert!(files.iter().all(|file| !place.has(file) && place.get(file.trim_end_matches(".bz2")) == b"hello\n"));
 }
 
-/// What comes after an operand that waits is still done, however many there are.
+/// Operands after one that waits are still processed, however many there are.
 #[test]
 fn waiting_does_not_stop_the_rest() {
     let place = Place::new();

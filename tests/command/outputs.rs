@@ -115,7 +115,8 @@ fn the_mode_of_a_result_without_a_source_file() {
     assert_eq!(place.mode("a.bz2"), 0o640);
 }
 
-/// Somebody else's file: the result is the caller's, and lets nobody in whom the source did not.
+/// The source belongs to another user: the result is the caller's, and grants access to no user to whom the source did
+/// not.
 #[test]
 fn a_group_that_cannot_be_kept() {
     if !root() {
@@ -140,7 +141,7 @@ fn a_group_that_cannot_be_kept() {
     }
 }
 
-/// While it is written, a result is nobody else's business; and it has no name.
+/// While it is written, a result is readable only by its owner, and has no name.
 #[test]
 fn nothing_is_seen_of_an_unfinished_result() {
     let place = Place::with(&[("a", b"hello\n")]);
@@ -199,7 +200,7 @@ fn unwritable_directories() {
         .says(1, "hybz: Can't create output file no/such/dir/x: No such");
 }
 
-/// In a directory with the sticky bit others' files can be read but not removed: both stay, and the exit code tells.
+/// In a directory with the sticky bit others' files can be read but not removed: both stay, and the exit code shows it.
 #[test]
 fn a_source_that_cannot_be_removed() {
     if !root() {

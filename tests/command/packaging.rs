@@ -1,4 +1,4 @@
-//! What packagers install: the manual page and the completions.
+//! The files that packagers install: the manual page and the completions.
 
 use crate::place::{Place, Run};
 use std::collections::BTreeSet;
@@ -77,7 +77,7 @@ fn completions_are_valid() {
     place.hybz(&["--completions"]).says(1, "hybz: --completions wants bash, zsh or fish. For help");
 }
 
-/// What bash offers for the words typed so far, the last of which is to be completed.
+/// The completions that bash offers for the words typed so far, of which it completes the last.
 #[test]
 fn bash_completes() {
     let place = Place::with(&[("file1", b""), ("file2", b"")]);
@@ -92,7 +92,7 @@ fn bash_completes() {
         ("hybz --format h", "hbz\n"),
         ("hybz --verify = n", "none\n"),
         ("hybunz --completions z", "zsh\n"),
-        // Nothing: bash completes names of files by itself.
+        // No word: bash itself completes names of files.
         ("hybcat -o file", "\n"),
         ("hybz ''", "\n"),
         ("hybz file", "\n"),

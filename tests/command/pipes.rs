@@ -134,7 +134,7 @@ fn a_long_text_gets_a_larger_pipe() {
     }
 }
 
-/// Who reads us goes away: silence, and the end that `bzip2` would have had.
+/// The reader goes away: no message, and the process ends as `bzip2` would.
 #[test]
 fn a_reader_that_closes_early() {
     let place = Place::with(&[("a", &text(3_000_000)), ("a.bz2", &compressed(&text(3_000_000)))]);
@@ -169,7 +169,7 @@ fn no_waiting_for_a_silent_writer() {
     }
 }
 
-/// Of a stream that is complete everything comes out, although the pipe stays open.
+/// All text of a complete stream comes out, although the pipe stays open.
 #[test]
 fn all_of_a_stream_before_the_pipe_closes() {
     let place = Place::new();
@@ -266,7 +266,7 @@ assert p.wait() == 0
     place.shell("python3 nonblocking.py").silent(0);
 }
 
-/// `-dcf` copies what is not bzip2, from a pipe too, where bzip2 loses the first 5,000 bytes.
+/// `-dcf` copies files that are not bzip2, even from a pipe, where bzip2 loses the first 5,000 bytes.
 #[test]
 fn what_is_not_bzip2_passes_through() {
     let plain = text(8893);

@@ -36,7 +36,7 @@ impl Place {
         Place { dir: temporary(), bin: temporary() }
     }
 
-    /// With these files.
+    /// A place with these files.
     pub fn with(files: &[(&str, &[u8])]) -> Place {
         let place = Place::new();
         for (name, bytes) in files {
@@ -119,7 +119,8 @@ impl Place {
         self.shell_by(&[], line)
     }
 
-    /// The same as a terminal's shell does it: whoever runs the tests may ignore signals, as `nohup` and `&` do.
+    /// The same with the signals of a terminal's shell: the process that runs the tests may ignore some, as under
+    /// `nohup` or `&`.
     pub fn terminal_shell(&self, line: &str) -> Run {
         self.shell_by(&["env", "--default-signal=INT,QUIT,HUP,TERM"], line)
     }
@@ -238,7 +239,7 @@ pub fn wait_until_open(pid: u32, path: &Path) {
     let directory = PathBuf::from(format!("/proc/{pid}/fd"));
     let path = path.canonicalize().expect("the file is there");
     for _ in 0..400 {
-        // Where there is no /proc, a while must be enough.
+        // Without /proc, waiting a while must be enough.
         let Ok(open) = fs::read_dir(&directory) else { return sleep(Duration::from_millis(500)) };
         if open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == path)) {
             return;
@@ -306,8 +307,8 @@ pub fn odd_name() -> &'static OsStr {
     OsStr::from_bytes(b"odd \xff\n%s'\"name")
 }
 
-/// Runs a line of shell as a user who has no rights but those of everybody, with `hybz` in the PATH. If the tests run
-/// as root and cannot become somebody else, the test that asks counts as skipped, and should return.
+/// Runs a line of shell as an unprivileged user, with `hybz` in the PATH. If the tests run as root and cannot become
+/// another user, the calling test counts as skipped, and should return.
 pub fn as_nobody(place: &Place, line: &str) -> Option<Run> {
     if !root() {
         return Some(place.shell(line));
@@ -315,7 +316,7 @@ pub fn as_nobody(place: &Place, line: &str) -> Option<Run> {
     if !installed("setpriv") {
         return None;
     }
-    // A program that everybody can reach, unlike perhaps the one that was built.
+    // A copy of the program that every user can reach, which the built one may not be.
     let bin = tempfile::Builder::new().prefix("hybz-bin-").tempdir().expect("a temporary directory");
     copy_of_hybz(&bin.path().join("hybz"));
     for directory in [bin.path(), place.dir.path()] {

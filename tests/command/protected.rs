@@ -58,14 +58,14 @@ fn links_are_left_to_the_kernel() {
     try_each("link", prepare, |place, args| {
         run(place.called("hybz").args(args).env("LD_PRELOAD", shim).env("FAULT", "protected"))
     });
-    // Of these only a report goes through links, where the kernel has nothing against it.
+    // Of these outputs, only a report follows links, if the kernel allows it.
     let place = place();
     prepare(&place, "victim");
     place.hybz(&["-t", "--report=json:link", "b.bz2"]).silent(0);
     assert!(place.get("victim").starts_with(b"{\"schema\":1,"));
 }
 
-/// The same with the real rule, and that for regular files, as root in a sticky directory.
+/// The same with the kernel's own rule, and with that for regular files, as root in a sticky directory.
 #[test]
 fn sticky_directories() {
     let is_on = |name: &str| {

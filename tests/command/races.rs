@@ -13,7 +13,7 @@ fn while_it_is_read(change: impl FnOnce(&Place)) -> (Place, crate::place::Run) {
     // The reader of the FIFO is late, so hybz has opened `a`, and cannot be done with it.
     let child = place
         .called("hybz")
-        // With so little memory it cannot be done with `a` before the FIFO has a reader.
+        // With this little memory, `a` cannot be finished before the FIFO has a reader.
         .args(["-1", "-f", "-m1", "--rm", "-o", "out", "a"])
         .stderr(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,5 +1,5 @@
-//! What a terminal shows while hybz works: one row at any width, and nothing of it when the window shrinks or at the
-//! end.
+//! The screen of a terminal while hybz works: one row at any width, no remains of it when the window shrinks, and none
+//! at the end.
 
 use crate::place::{Place, noise};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -106,7 +106,7 @@ fn open_terminal() -> (OwnedFd, OwnedFd) {
     // SAFETY: it writes the two numbers, and the other pointers may be null.
     let done = unsafe { libc::openpty(&mut ours, &mut theirs, name, state, size) };
     assert_eq!(done, 0, "a terminal: {}", std::io::Error::last_os_error());
-    // SAFETY: these descriptors are new and belong to nobody else.
+    // SAFETY: these descriptors are new and have no other owner.
     unsafe { (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
 }
 

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Ends hybz by a signal after so many microseconds; what is left must be all of the source, or all of the result.
+/// Ends hybz by a signal after `micros` microseconds; either the whole source or the whole result must remain.
 fn end_by(signal: Signal, micros: u64, preload: Option<&std::path::Path>) -> (Run, Place) {
     let bytes = text(600_000);
     let place = Place::with(&[("a", &bytes)]);
@@ -41,7 +41,7 @@ fn at_any_time() {
     }
 }
 
-/// The same where results need hidden names: those are removed, by every signal that can be caught.
+/// The same with results that need hidden names: every signal that can be caught removes them.
 #[test]
 fn at_any_time_with_hidden_names() {
     let Some(shim) = shim() else { return };
@@ -54,7 +54,7 @@ fn at_any_time_with_hidden_names() {
     }
 }
 
-/// What was ignored when hybz was started stays ignored.
+/// A signal that was ignored when hybz was started stays ignored.
 #[test]
 fn nohup() {
     let Some(shim) = shim() else { return };

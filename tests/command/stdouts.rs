@@ -1,4 +1,4 @@
-//! A stdout that is closed, full, or read by nobody: every mode fails as bzip2 does, none says that all is well.
+//! A stdout that is closed, full, or without a reader: every mode fails as bzip2 does, and none reports success.
 
 use crate::place::{Place, compressed, text};
 
@@ -72,13 +72,14 @@ pub fn closed_readers() {
     }
 }
 
-/// Reports are written beside the work: it goes on, and the exit code tells. Recovered files keep their names.
+/// Output that fails here is only a report on the work, which goes on; the exit code shows the failure. Recovered files
+/// keep their names.
 pub fn objects_beside_the_work() {
     for (end, why) in [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")] {
         let place = place();
         place.shell(&format!("hybz -t --report=json:- a.bz2 {end}")).says(1, why);
         place.shell(&format!("hybz --recover --json a.bz2 {end}")).says(1, why);
-        // Nothing goes to stdout there.
+        // These calls write nothing to stdout.
         place.shell(&format!("hybz -t a.bz2 {end}; hybz -kf a {end}")).silent(0);
     }
 }

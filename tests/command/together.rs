@@ -32,7 +32,7 @@ fn many_files_with_indexes_and_few_descriptors() {
     assert_eq!(place.shell("ls *.bz2 | wc -l; ls *.bzi | wc -l; ls | wc -l").out(), "400\n400\n800\n");
 }
 
-/// What goes wrong with a directory is not said of the next file.
+/// An error of a directory is not reported for the next file.
 #[test]
 fn failures_of_no_file_in_reports() {
     let place = Place::with(&[("good", b"good\n")]);
@@ -49,7 +49,7 @@ fn a_report_in_the_tree() {
     let place = Place::with(&[]);
     place.shell("mkdir t; echo x > t/f; hybz -qrk --report=json:t/report t").silent(0);
     assert_eq!(place.shell("ls t").out(), "f\nf.bz2\nreport\n");
-    // It is no index, either, and half a line in it does not spoil the next.
+    // The report is no index either, and half a line in it does not spoil the next line.
     place.put("g", b"g\n");
     place.shell("hybz -kf --index=t/report --report=json:t/report g").says(1, "Output file t/report is the report.");
     place.shell("printf '{\"schema\":1,\"type\":\"fi' >> t/report; hybz -kf --report=json:t/report g").silent(0);
@@ -98,12 +98,12 @@ fn two_sources_of_one_result() {
         let run = place.shell(&format!("hybz -qrdf {thread}t"));
         run.says(1, "Output file t/x.tar is the result of another input file of this call: it stays.");
         assert_eq!(place.shell("ls t; cat t/x.tar; bzip2 -dc t/x.tbz2").out(), "x.tar\nx.tbz2\none\ntwo\n");
-        // What was there before is replaced.
+        // A file that existed before is replaced.
         place.shell("rm t/x.tbz2; bzip2 -k t/x.tar; echo old > t/x.tar; hybz -df t/x.tar.bz2; cat t/x.tar").silent(0);
     }
 }
 
-/// With --resume, who comes later looks at the result that is there in the end.
+/// With --resume, a later operand is compared with the final result.
 #[test]
 fn resumed_results_of_two_sources() {
     let place = Place::with(&[("a", b"a")]);

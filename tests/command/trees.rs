@@ -1,4 +1,5 @@
-//! Trees of two thousand files: what a loop over bzip2 gives, and what is left when the call is killed again and again.
+//! Trees of two thousand files: the same results as a loop over bzip2, and no loss when the call is killed again and
+//! again.
 
 use crate::place::{Place, bzip2_installed, decompressed, root, text};
 use crate::skip::{Need, skip_part};
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What `xorshift` is for.
+/// A generator of random numbers (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -53,7 +54,7 @@ fn plant(top: &Path, count: u64, mut random: Random) {
     }
 }
 
-/// What is known of each file below `top`: kind and mode, time of the last change, bytes.
+/// The state of each file below `top`: kind and mode, time of the last change, bytes.
 fn look(top: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut left = vec![top.to_owned()];
@@ -98,7 +99,7 @@ fn as_a_loop_over_bzip2() {
     assert!(look(&place.path("walked")) == plain);
 }
 
-/// It is kept, because nobody knows what was added behind what was read. bzip2 removes it.
+/// It is kept, because bytes may have been appended after those that were read. bzip2 removes it.
 #[test]
 fn a_file_that_grows() {
     let place = Place::new();
@@ -240,7 +241,7 @@ fn directories_that_become_links() {
                 }
             }
         });
-        // What was a directory when its name was read, and a link when it was opened, counts as a special file.
+        // A name that was a directory when it was read, and is a link when it is opened, counts as a special file.
         let meets = |args: &[&str]| place.hybz(args).stderr.contains("special file");
         let met = (0..200).filter(|call| meets(&[["-rf", "-rdf"][call % 2], "tree"])).take(3).count();
         stop.store(true, Ordering::Relaxed);
