@@ -1,5 +1,5 @@
 //! Crafted `.hbz` files: payloads taken apart into their fields and put together again, blocks and indexes of any kind.
-//! Every CRC is made right, so what is wrong is met by the decoder, not by a checksum.
+//! Every CRC is made right, so the decoder meets the error, not a checksum.
 #![allow(dead_code)] // each test binary uses its own part
 
 mod payload;
@@ -32,7 +32,7 @@ impl Block {
 
     /// `rows` equal codes, each of which stands for `phrase`.
     pub fn bomb(rows: usize, phrase: &[u8], stream: &StreamHeader) -> Block {
-        // Of 2 neither words nor blanks are made, so each is a code.
+        // 2 is in neither words nor blanks, so each one is a code.
         let mut block = Block::of(&vec![2; rows], stream);
         let mut payload = Payload::parse(&block.payload, &block.header, stream);
         payload.codes[0].1 = Meaning::Phrase(phrase.to_vec());

@@ -3,11 +3,11 @@
 use hybz::bits::{BitSource, BitWriter, SliceBits};
 use hybz::hbz::{BlockHeader, StreamHeader};
 
-/// What a code stands for, as it is written.
+/// The meaning of a code, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     Byte(u8),
-    /// Of any length that fits into 8 bits; 0 is the escape.
+    /// A phrase of any length that fits into 8 bits; 0 is the escape.
     Phrase(Vec<u8>),
 }
 

@@ -21,13 +21,13 @@ pub struct Flips {
     pub again: bool,
 }
 
-/// What the stations of a pool have in common.
+/// The state that the stations of a pool share.
 #[derive(Debug, Default)]
 pub struct Team {
     pub coded: AtomicUsize,
-    /// Who coded the block with this CRC last.
+    /// The station that last coded the block with this CRC.
     makers: Mutex<HashMap<u32, usize>>,
-    /// How many blocks were verified by their makers.
+    /// The number of blocks verified by the station that coded them.
     pub by_their_makers: AtomicUsize,
     pub verified: AtomicUsize,
 }
@@ -135,13 +135,13 @@ impl Station for Flipper {
     }
 }
 
-/// What makes one.
+/// A function that makes a flipper.
 pub fn flipper(flips: Option<Flips>, team: &Arc<Team>) -> impl FnOnce() -> Result<Box<dyn Station>, String> + use<> {
     let (team, number) = (Arc::clone(team), Arc::strong_count(team));
     move || Ok(Box::new(Flipper { number, flips, slanders: false, team, core: Core::new(number) }))
 }
 
-/// What makes one that codes right and calls wrong all that it verifies.
+/// A function that makes a station that codes correctly and reports every block it verifies as wrong.
 pub fn slanderer(team: &Arc<Team>) -> impl FnOnce() -> Result<Box<dyn Station>, String> + use<> {
     let (team, number) = (Arc::clone(team), Arc::strong_count(team));
     move || Ok(Box::new(Flipper { number, flips: None, slanders: true, team, core: Core::new(number) }))

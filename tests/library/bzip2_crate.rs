@@ -16,7 +16,7 @@ fn settings() -> Settings {
     Settings::new().pool(POOL.get_or_init(|| ours::pool(2)))
 }
 
-/// With room for one block at a time.
+/// Settings with room for one block at a time.
 fn little_memory() -> Settings {
     static POOL: OnceLock<Pool> = OnceLock::new();
     Settings::new().pool(POOL.get_or_init(|| Pool::builder().memory(1).build()))
@@ -26,7 +26,7 @@ fn level(level: u8) -> (Settings, bzip2::Compression) {
     (settings().level(ours::level(level)), bzip2::Compression::new(level.into()))
 }
 
-/// A [`BufRead`] that shows at most so many bytes at once, and fails at every `fail`-th call (0: never).
+/// A [`BufRead`] that shows at most `most` bytes at once, and fails at every `fail`-th call (0: never).
 #[derive(Clone)]
 struct Pieces<'a> {
     rest: &'a [u8],
@@ -103,8 +103,7 @@ fn agree(one: &[u8], other: &[u8]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// What decoders of the first stream make of `file`, the crate's and hybz's, with the inner reader showing `most`
-/// bytes.
+/// Compares decoders of the first stream, the crate's and hybz's, on `file`; the inner reader shows `most` bytes.
 fn first_stream(file: &[u8], most: usize, fail: usize, what: &str) {
     let what = format!("{what}, {} bytes, {most} at once", file.len());
     let settings = || if file.len().is_multiple_of(3) { little_memory() } else { settings() };
@@ -256,7 +255,7 @@ fn one_after_the_other() {
     }
 }
 
-/// With a [`Cursor`](io::Cursor) and a `&[u8]`, which show everything at once.
+/// The same with a [`Cursor`](io::Cursor) and a `&[u8]`, which show everything at once.
 #[test]
 fn slices_are_left_behind_the_stream() {
     let text = (shape("records").make)(1_000_000);
@@ -327,7 +326,7 @@ fn damage_and_cuts() {
     }
 }
 
-/// What the crate does where nothing comes or nothing is wanted.
+/// The crate's behaviour for empty inputs and empty buffers.
 #[test]
 fn empty_input_and_empty_buffers() {
     for most in [1, 100] {
@@ -344,7 +343,7 @@ fn empty_input_and_empty_buffers() {
     assert_eq!(decoder.finish().unwrap(), b"text");
 }
 
-/// Nothing is read behind the end, even where the inner reader would wait there.
+/// Nothing is read after the end, even if the inner reader would block there.
 #[test]
 fn the_end_needs_no_more_input() {
     struct Waits<'a>(&'a [u8]);
@@ -398,7 +397,7 @@ fn large_blocks() {
     }
 }
 
-/// Threads may hand them on, if they may hand on what is inside.
+/// Threads may pass them on, if they may pass on the inner value.
 #[test]
 fn all_are_send() {
     fn send<T: Send>() {}

@@ -86,8 +86,8 @@ fn a_block_alone_is_decoded_in_stages() {
     }
 }
 
-/// The same without any station, as the command does with a small file: jobs of one stage submit those of the next on
-/// the caller's own thread.
+/// The same without any station, as in the command for a small file: jobs of one stage submit those of the next on the
+/// caller's own thread.
 #[test]
 fn a_block_alone_is_decoded_by_the_caller() {
     let text = (shape("zeros").make)(12_000_000);
@@ -144,7 +144,7 @@ fn several_streams_and_garbage() {
     assert!(matches!(strict, Err(Error::TrailingGarbage { offset }) if offset == len), "{strict:?}");
 }
 
-/// A block twice, with the number that fits: the index lists fewer, and that is what is said.
+/// A block twice, with a consistent number: the index lists fewer blocks, and the error says so.
 #[test]
 fn the_index_lists_other_blocks() {
     let text = (shape("words").make)(100_000);
@@ -169,7 +169,7 @@ fn the_index_lists_other_blocks() {
     for file in [doubled, bad] {
         assert!(!hybz::hbz::List::read(&mut std::io::Cursor::new(file)).unwrap().is_complete());
     }
-    // That index is good by itself; the blocks are not its.
+    // That index itself is valid, but the blocks are not those it lists.
     let mut other = std::io::Cursor::new(other);
     let list = hybz::hbz::List::read(&mut other).unwrap();
     assert!(list.verify(&mut other).unwrap().iter().all(Result::is_err));
@@ -271,7 +271,7 @@ fn an_index_that_claims_much() {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Reads(std::fs::File, usize);
 
 impl Read for Reads {

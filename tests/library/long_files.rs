@@ -79,7 +79,7 @@ fn a_file_that_cannot_be_read_to_its_end() {
     }
 }
 
-/// A long compressed file, of many streams and with bytes behind them; what is before it, too; and its text.
+/// A long compressed file of many streams, with bytes after it; the number of bytes before it; and its text.
 fn coded() -> (Vec<u8>, usize, Vec<u8>) {
     let text = (shapes::shape("random").make)(2_200_000);
     let stream = hybz::compress(&text, &Settings::new()).unwrap();
@@ -97,7 +97,7 @@ fn several_readers_of_a_compressed_file() {
         assert_eq!(outcome.unwrap().trailing_garbage, Some((coded.len() - from - 6) as u64));
         assert!(out == text, "{readers} readers");
     }
-    // A stream that is damaged, and one that cannot be read; what is before both is written.
+    // A damaged stream, and an input that cannot be read; the text before both is written.
     let mut bad = coded.clone();
     bad[60 << 20] ^= 1;
     for (broken_from, readers) in [(u64::MAX, 2), (50 << 20, 2), (50 << 20, 4)] {

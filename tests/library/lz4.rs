@@ -1,4 +1,5 @@
-//! LZ4 frames through the library's doors, beside `lz4_flex` and, where it is installed, the command `lz4`.
+//! LZ4 frames through the library's public interface, compared with `lz4_flex` and, if it is installed, the command
+//! `lz4`.
 
 use crate::shapes;
 use crate::skip;
@@ -70,7 +71,7 @@ fn what_hybz_writes() {
     }
 }
 
-/// What lz4 says of our files: the length is stated, the checksum is there, and the index is passed over.
+/// lz4's view of our files: the length is stated, there is a checksum, and the index is skipped.
 #[test]
 fn lz4_lists_it() {
     let directory = tempfile::tempdir().unwrap();
@@ -111,7 +112,7 @@ fn what_lz4_writes() {
     }
 }
 
-/// With the length in the header, which lz4 only knows of a file.
+/// With the length in the header, which lz4 knows only for a file.
 #[test]
 fn what_lz4_writes_of_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -191,8 +192,8 @@ fn many_frames() {
     let text = words(100_000);
     let mut coded = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
     let mut all = Vec::new();
-    // lz4 1.9.4 loses its place behind frames with checksums of blocks and none of the text: of two such frames that it
-    // wrote itself (`-B4 -BX --no-frame-crc`) it reads the first one only. It is not asked about those.
+    // lz4 1.9.4 loses its place after frames with checksums of blocks and none of the text: it reads only the first of
+    // two such frames that it wrote itself (`-B4 -BX --no-frame-crc`). It is not tried on those.
     let (mut for_lz4, mut read_by_lz4) = (coded.clone(), Vec::new());
     let frames = infos(100_000).into_iter().map(|info| by_flex(&text, info));
     for (number, frame) in [legacy(&text)].into_iter().chain(frames).enumerate() {
@@ -223,7 +224,7 @@ fn many_frames() {
     }
     // Only skippable frames: no text, as for lz4.
     assert!(decompress(&coded[..11]).unwrap().is_empty());
-    // And something else behind them, as in files of parallel zstd.
+    // And other data after them, as in files of parallel zstd.
     let other = [&coded[..11], &[0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0]].concat();
     for settings in [Settings::new(), Settings::new().trailing_garbage(false)] {
         assert!(matches!(hybz::decompress(&other, &settings), Err(hybz::Error::NotBzip2)));
@@ -255,13 +256,13 @@ fn what_follows() {
         let error = hybz::decompress(&both, &strict).unwrap_err();
         assert!(matches!(error, Error::TrailingGarbage { offset } if offset as usize == coded.len()), "{error}");
     }
-    // Behind a bzip2 stream an LZ4 frame is garbage, as it is to bzip2.
+    // An LZ4 frame after a bzip2 stream is garbage, as it is for bzip2.
     let bz2 = hybz::compress(&text, &Settings::new()).unwrap();
     assert!(decompress(&[&bz2[..], &coded].concat()).unwrap() == text);
     assert!(matches!(hybz::decompress(&coded, &Settings::new().formats(Formats::Bzip2)), Err(Error::NotBzip2)));
 }
 
-/// What is none of ours is not a bzip2 file, whatever its first byte.
+/// Data in no format of ours are "not a bzip2 file", whatever the first byte is.
 #[test]
 fn other_files() {
     for bytes in [&b"Plain text"[..], b"P", b"\x04", b"\x02abcdef", b"\x04\x22\x4d\x19aaaa", b"Q*M", b"\x04\x22a"] {

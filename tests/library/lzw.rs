@@ -58,7 +58,7 @@ proptest! {
     }
 }
 
-/// A damaged strip is an error with its number, and those behind it are decoded.
+/// A damaged strip is an error with its number, and those after it are decoded.
 #[test]
 fn one_strip_is_damaged() {
     let pool = Pool::builder().build();
@@ -120,7 +120,7 @@ fn under_bzip2s_names() {
         assert_eq!(hybz::decompress(file, &Settings::new()).unwrap(), b"text");
         assert!(matches!(hybz::decompress(file, &only), Err(Error::NotBzip2)));
     }
-    // What follows a stream is garbage then, whatever it is.
+    // Data after a stream are garbage then, whatever they are.
     for file in [&hbz, &z] {
         assert_eq!(hybz::decompress(&[&bzip2[..], file].concat(), &only).unwrap(), b"text");
     }

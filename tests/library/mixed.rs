@@ -25,7 +25,7 @@ fn every_way(file: &[u8], settings: &Settings) -> Vec<Result<Vec<u8>, String>> {
     ways
 }
 
-/// Gives so many bytes at a time.
+/// Reads at most this many bytes at a time.
 struct Pieces<'a>(&'a [u8], usize);
 
 impl Read for Pieces<'_> {
@@ -59,7 +59,7 @@ fn streams_of_both_formats() {
         let summary = decoder.summary();
         assert_eq!((summary.streams, summary.bytes_in), (streams, file.len() as u64), "{round}");
         assert_eq!(summary.trailing_garbage, None);
-        // Garbage is garbage only behind the last of them.
+        // Trailing garbage is accepted only after the last stream.
         let len = file.len() as u64;
         file.extend(b"garbage");
         assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text);
@@ -68,7 +68,7 @@ fn streams_of_both_formats() {
     }
 }
 
-/// What is wrong with a later stream is said with its place in the whole input.
+/// An error in a later stream is reported with its place in the whole input.
 #[test]
 fn damage_behind_another_format() {
     let text = (shape("words").make)(120_000);
@@ -100,7 +100,7 @@ fn a_second_magic_that_is_cut() {
         for len in 1..=8 {
             for magic in magics.into_iter().filter(|magic| len <= magic.len()) {
                 let file = [&first[..], &magic[..len]].concat();
-                // To bzip2 that is garbage, and a byte or three may well be.
+                // bzip2 treats this as garbage, and one to three bytes may well be.
                 let ignored = first == &bzip2 && magic == magics[0] && len < 4;
                 let ways = every_way(&file, &Settings::new());
                 assert!(ways.iter().all(|way| way.is_ok() == ignored && *way == ways[0]), "{len}: {:?}", ways[0]);

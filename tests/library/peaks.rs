@@ -1,8 +1,8 @@
 //! The peak memory of the command, with a reader that does not read, on files that are made to take much.
 //!
 //! `HYBZ_PEAKS=1 cargo test --release --test library peaks -- --nocapture` prints the table of all files under all
-//! limits; without it a few of them are tried. The limit of a control group is only shown to the command: a file in its
-//! place, in a mount namespace of the command's own. What counts is that the command stays within it.
+//! limits; without it a few of them are tried. The limit of a control group is only simulated: a file replaces it in a
+//! mount namespace of the command's own. The test checks that the command stays within the limit.
 
 use crate::crafted;
 use crate::crafted_hbz;
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What is allowed beyond the limit: the process itself, tables, threads.
+/// The allowance in addition to the limit: the process itself, tables, threads.
 const MORE: u64 = 32;
-/// What is allowed where nothing is limited, in MB: the default for two threads is less.
+/// The allowance without a limit, in MB: the default for two threads is less.
 const UNLIMITED: u64 = 256;
 
 /// Under what the command runs.
@@ -25,7 +25,7 @@ enum Limit {
     Nothing,
     /// `-m`, in MiB.
     Memory(u64),
-    /// A control group of so many MiB.
+    /// A control group of this many MiB.
     Group(u64),
 }
 
@@ -80,7 +80,7 @@ struct Made {
     len: Option<u64>,
     /// Whether it is tried without `HYBZ_PEAKS`, too.
     always: bool,
-    /// What is allowed where nothing is limited, in MB. (None: it takes gigabytes, as it must.)
+    /// The allowance without a limit, in MB. (None: it needs gigabytes.)
     unlimited: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ const MADE: [Made; 9] = [
     made("20 .bz2 blocks, 932 MB", false, || crafted::cases::bomb(20)),
 ];
 
-/// Where the command reads the limit of its control group.
+/// The file from which the command reads the limit of its control group.
 fn limit_file() -> Option<PathBuf> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let paths = groups.lines().filter_map(|line| {
@@ -173,7 +173,7 @@ fn run(mut command: Command) -> Outcome {
     };
     let _ = child.kill();
     let _ = child.wait();
-    // Who waits for a reader has written something.
+    // A process that waits for a reader has written something.
     let first = child.stdout.take().expect("piped").read(&mut [0]).expect("a pipe");
     assert!(code.is_some() || first == 1, "it hangs");
     let mut stderr = String::new();

@@ -226,7 +226,7 @@ proptest! {
         file.extend(follows);
         same_verdict(&file, &text, chunk)?;
         file.extend(next);
-        // With another stream at the end the text may be longer than `text`, so only the verdicts are compared.
+        // Another stream at the end may make the text longer than `text`, so only the verdicts are compared.
         let ours = ours::decompress(&file, &settings().scan_chunk(chunk));
         prop_assert_eq!(ours, judged(&file));
     }

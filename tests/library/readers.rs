@@ -1,5 +1,5 @@
-//! Readers and writers whose inner reader or writer fails: what is returned, that nothing is lost, and that damage is
-//! never taken for an end.
+//! Readers and writers whose inner reader or writer fails: the returned errors are right, nothing is lost, and damage
+//! is never taken for an end.
 
 use crate::shapes;
 use hybz::{Error, LargeBlocks, Level, Pool, Settings};
@@ -338,7 +338,7 @@ fn nothing_is_taken_after_the_end() {
     assert_eq!(hybz::decompress(&encoder.get_ref().0, &settings).unwrap(), b"text");
 }
 
-/// A writer that takes no more is told so, with nothing lost.
+/// A writer that accepts no more bytes causes an error, and nothing is lost.
 #[test]
 fn a_writer_that_takes_nothing() {
     struct Full<'a>(Rc<RefCell<Vec<u8>>>, &'a RefCell<usize>);
@@ -425,7 +425,7 @@ fn cancelled() {
     let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
     encoder.write_all(&text).unwrap();
     let out = encoder.cancel();
-    // The one core has had no time for all of them: whoever completes the stream waits for them.
+    // The single core has had no time for all of them; completing the stream would have waited for them.
     assert!(done() < 60, "{} blocks", done());
     let coded = hybz::compress(&text, &settings).unwrap();
     assert!(coded.starts_with(&out) && out.len() < coded.len());

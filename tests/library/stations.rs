@@ -19,8 +19,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Does jobs; says what it was told to say of them. (That it completes another task than the one it was given cannot be
-/// written.)
+/// Does jobs and answers as `fault` says. (The types do not allow completing another task than the given one.)
 fn one() -> One {
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
     Box::new(move |job, fault| {
@@ -84,7 +83,7 @@ fn survives(fault: Fault, most: usize, company: Company) {
         let (verdict, out) = ours::decompress_written(file, 50_000, &settings(&pool));
         assert_eq!(verdict, Ok(()));
         assert!(out == *text, "decompressed");
-        // The same pool again: what a station did before must not matter.
+        // The same pool again: a station's earlier faults must not matter.
         assert!(ours::compress_read(&text[..], 1 << 16, &settings(&pool)) == *file, "compressed by the same pool");
         let (verdict, out) = ours::decompress_read(&file[..], 1 << 16, &settings(&pool));
         assert_eq!(verdict, Ok(()));
@@ -153,7 +152,7 @@ fn a_station_that_cannot_be_had() {
     }
 }
 
-/// Only stations of one direction: the other is done all the same.
+/// There are only stations for one direction: the other is done nevertheless.
 #[test]
 fn stations_of_one_direction() {
     quiet();
@@ -214,7 +213,7 @@ fn many_streams_at_once() {
     }
 }
 
-/// What a station does not do is done by the CPU codec, and counted as that station's.
+/// The CPU codec does the work that a station does not, and it is counted as that station's.
 #[test]
 fn fallbacks_are_counted() {
     quiet();

@@ -24,7 +24,7 @@ fn compressed(path: &Path) -> bool {
     name.ends_with(".bz2") || name.ends_with(".bz2.bad")
 }
 
-/// What the program `sum` says of `text`, in hexadecimal digits.
+/// The digest of `text` by the program `sum`, in hexadecimal digits.
 fn digest(sum: &str, text: &[u8]) -> String {
     let (_, out, _) = program::run(sum, &[], text).expect("it is installed");
     String::from_utf8_lossy(&out).split(' ').next().unwrap_or_default().to_owned()
@@ -101,7 +101,8 @@ fn hybz_and_bzip2_agree_on_every_file() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Where blocks go to the GPUs, and to a core only if a GPU declines them, every file is judged as the cores judge it.
+/// If blocks go to the GPUs, and to a core only if a GPU declines them, every file gets the same verdict as from the
+/// cores.
 #[test]
 fn the_suites_on_gpus() {
     use hybz::schedule::Accepts;

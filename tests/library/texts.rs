@@ -4,8 +4,8 @@ use crate::shapes::{Rng, SHAPES};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Texts of up to `pieces` pieces that mix runs, repeats and noise. Of the longest pieces `scale` says how long they
-/// are: with 1 up to 9 kB.
+/// Texts of up to `pieces` pieces that mix runs, repeats and noise. `scale` sets the length of the longest pieces: up
+/// to 9 kB for 1.
 pub fn text(pieces: usize, scale: usize) -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         (any::<u8>(), 1..600 * scale).prop_map(|(byte, n)| vec![byte; n]),

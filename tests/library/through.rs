@@ -5,7 +5,7 @@ use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary, Verify};
 use std::io::Cursor;
 use std::ops::ControlFlow;
 
-/// The inputs that are left, and what is to be done with each.
+/// The remaining inputs, with the task for each.
 struct Files(std::vec::IntoIter<(Task, Verify, Source)>);
 
 impl Inputs for Files {
@@ -16,10 +16,10 @@ impl Inputs for Files {
     }
 }
 
-/// What came out of all inputs.
+/// The output for all inputs.
 #[derive(Default)]
 pub struct Collected {
-    /// Of each input, in order.
+    /// The output and result of each input, in order.
     pub out: Vec<(Vec<u8>, Result<StreamSummary, Error>)>,
     pub blocks: Vec<BlockInfo>,
     pub streams: Vec<StreamInfo>,

@@ -198,7 +198,7 @@ fn strips_as_libtiff_reads_them() {
         ("an end in the middle", &[clear, a, b, end, 99], 3, false),
     ] {
         for old in [false, true] {
-            // What does not begin with a clear has no old form: the clear is how one knows.
+            // Only data that begin with a clear can have the old form, which is recognised by the clear.
             if old && codes[0] != clear {
                 continue;
             }

@@ -212,7 +212,7 @@ fn hybz_agrees_with_all_in_one_queue_and_no_memory() {
     in_one_queue(&hybz::Pool::builder().memory(1).build(), true);
 }
 
-/// The same where blocks go to the GPUs, and to a core only if a GPU declines them.
+/// The same if blocks go to the GPUs, and to a core only if a GPU declines them.
 #[test]
 fn hybz_agrees_on_gpus() {
     use hybz::schedule::Accepts;

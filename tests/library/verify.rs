@@ -1,5 +1,5 @@
-//! Verification: a block that a station coded wrong is always found, whichever bit is wrong, and nobody verifies what
-//! he made himself, if there is another.
+//! Verification: a block that a station coded wrong is always found, whichever bit is wrong, and no station verifies
+//! its own blocks if there is another one.
 
 use crate::flipper;
 use crate::ours;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Who works.
+/// The stations of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Company {
     /// One station, which then also verifies.
@@ -39,7 +39,7 @@ fn pool(company: Company, flips: Option<Flips>, team: &Arc<Team>) -> Pool {
         Company::Device => with_flipper(cores(), Accepts::Only(&[ENCODE, ENCODE_LARGE]), flips, team),
     }
     .build();
-    // With its first job all of its stations are started: none is alone for a moment.
+    // The first job starts all stations of the pool, so none of them is ever alone.
     let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
     assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
     pool
@@ -78,7 +78,7 @@ fn one_of_many_blocks() {
             assert_eq!(verified, blocks + wrong, "{company:?}, {task:?}");
             let own = team.by_their_makers.load(Relaxed);
             match company {
-                // Who was wrong has gone on as a fresh core, which is not in the team.
+                // The faulty station was replaced by a fresh core, which is not in the team.
                 Company::Alone => assert_eq!(own, team.verified.load(Relaxed)),
                 Company::Two => assert_eq!(own, 0),
                 Company::Device => assert_eq!(team.verified.load(Relaxed), 0, "devices verify nothing"),
@@ -115,7 +115,7 @@ fn any_bit_of_one_of_a_thousand() {
     }
 }
 
-/// Without verification the same goes unnoticed: what is shown above is not shown by anything else.
+/// Without verification the same faults go unnoticed: nothing else detects them.
 #[test]
 fn unnoticed_without() {
     let bytes = text(99_981 * 3);
@@ -128,7 +128,7 @@ fn unnoticed_without() {
     }
 }
 
-/// Only what a device made is verified, and only by cores.
+/// Only blocks made by a device are verified, and only by cores.
 #[test]
 fn what_a_device_made() {
     let bytes = text(99_981 * 40);
@@ -176,8 +176,8 @@ fn wrong_once_and_no_more() {
     }
 }
 
-/// Of four cores, one that coded a block wrong gets no more work. Of two it begins anew, so that there is another one
-/// that verifies.
+/// With four cores, one that coded a block wrong gets no more work. With two, it restarts with a fresh codec:
+/// verification needs a second core.
 #[test]
 fn a_core_that_was_wrong() {
     let bytes = text(99_981 * 60);
@@ -277,7 +277,7 @@ fn a_core_that_calls_its_own_blocks_wrong() {
     }
 }
 
-/// Who codes it and who codes it again are both wrong.
+/// The station that codes a block and the one that codes it again are both wrong.
 #[test]
 fn wrong_twice() {
     let bytes = text(99_981 * 5);

@@ -9,7 +9,7 @@ use std::time::Instant;
 /// One test.
 pub struct Trial {
     pub name: String,
-    /// What should happen, for `--list`.
+    /// The expected outcome, for `--list`.
     pub expected: String,
     pub ignored: bool,
     pub run: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
@@ -91,7 +91,7 @@ pub fn main(trials: Vec<Trial>) -> ExitCode {
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(101) }
 }
 
-/// How many passed, and which failed.
+/// Returns the number that passed, and those that failed.
 fn run_all(trials: &[Trial], choice: &Choice) -> (usize, Vec<(String, String)>) {
     let (queue, outcome) = (Mutex::new(trials.iter()), Mutex::new((0, Vec::new())));
     let next = || queue.lock().expect("nothing panics here").next();

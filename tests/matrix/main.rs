@@ -1,12 +1,12 @@
 //! The fault matrix: what may go wrong around a compressor, what should happen then, and what does.
 //!
 //! `cargo test --test matrix` runs every scenario with hybz; `cargo test --test matrix -- disk` those whose names
-//! contain `disk`; `cargo test --test matrix -- --list` prints all names, with what should happen. With
+//! contain `disk`; `cargo test --test matrix -- --list` prints all names, with the expected outcomes. With
 //! `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run, too: they cannot fail the test, and
-//! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` writes that page: totals, and what each of them did wrong.
+//! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` writes that page: totals, and the faults of each.
 //!
 //! A scenario is a few lines of shell in `tests/matrix/*.sh`, with the functions of `prelude.sh`. Scenarios about
-//! damaged data come from the table of `testkit::crafted`. What a machine cannot show is skipped by name.
+//! damaged data come from the table of `testkit::crafted`. Scenarios that a machine cannot run are skipped by name.
 
 mod harness;
 mod scenario;

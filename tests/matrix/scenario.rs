@@ -13,12 +13,12 @@ use tempfile::TempDir;
 pub struct Scenario {
     /// Section and name, such as `signals/TERM-after-0.1`.
     pub name: String,
-    /// What should happen, in words.
+    /// The expected outcome, in words.
     pub expected: String,
     what: What,
-    /// Words in brackets behind the name: what the machine must have.
+    /// Words in brackets after the name: the requirements on the machine.
     needs: Vec<String>,
-    /// It is about something that only hybz has.
+    /// It tests a feature that only hybz has.
     pub ours_only: bool,
     /// It fails until a part of the work is merged.
     pub pending: bool,
@@ -120,7 +120,7 @@ impl Scenario {
         self.name.split('/').next().unwrap_or_default()
     }
 
-    /// What this machine lacks for it, if anything.
+    /// The requirement that this machine lacks, if any.
     pub fn lacks(&self) -> Option<String> {
         let lacking = |need: &&String| match need.as_str() {
             "hybz" | "pending" => false,
@@ -138,7 +138,7 @@ fn on_path(tool: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(tool).is_file()))
 }
 
-/// What all scenarios share: the original files, the shim of failing calls, the prelude.
+/// The parts that all scenarios share: the original files, the shim of failing calls, the prelude.
 pub struct Kit {
     dir: TempDir,
 }
@@ -167,7 +167,7 @@ impl Kit {
         put("damaged.bz2", &damaged);
         put("cut.bz2", &pack(&text)[..middle]);
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/faults.c");
-        // Without a C compiler the scenarios that need one are skipped.
+        // If there is no C compiler, the scenarios that need one are skipped.
         let _ = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
             .arg(kit.path("faults.so"))

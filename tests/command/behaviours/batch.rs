@@ -71,13 +71,13 @@ pub fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
     found
 }
 
-/// What `all` finds when each file has been compressed.
+/// The result of `all` when each file has been compressed.
 pub fn all_compressed(before: &BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let compressed = |bytes: &[u8]| hybz::compress(bytes, &hybz::Settings::new()).expect("it fits into memory");
     before.iter().map(|(name, bytes)| ([name, &b".bz2"[..]].concat(), compressed(bytes))).collect()
 }
 
-/// Without printing all bytes.
+/// Compares files, and does not print all bytes if they differ.
 #[track_caller]
 pub fn same(found: BTreeMap<Vec<u8>, Vec<u8>>, expected: BTreeMap<Vec<u8>, Vec<u8>>) {
     let names = |files: &BTreeMap<Vec<u8>, Vec<u8>>| -> Vec<String> {
@@ -119,7 +119,7 @@ fn trees_of_compressed_files() {
         text.extend(&before[&name[5..]]);
     }
     assert!(place.hybz(&["-qrdc", "tree"]).silent(0).stdout == text);
-    // What is not compressed is copied, as with bzip2: one after the other.
+    // Files that are not compressed are copied, as with bzip2, one after another.
     assert_eq!(place.hybz(&["-qrdcf", "tree"]).silent(0).stdout.len(), text.len() + 6);
     place.put("tree/bad.bz2", b"BZh9 bad");
     place.hybz(&["-rd", "tree"]).says(2, "5 files decompressed").says(2, "; 1 error\n");
@@ -187,7 +187,7 @@ fn unreadable_directories() {
     assert!(place.has("tree/closed/file") && place.has("tree/one.bz2"));
 }
 
-/// Where /dev has other file systems in it.
+/// Tested if /dev contains other file systems.
 #[test]
 fn other_file_systems() {
     let device = |path: &str| fs::metadata(path).map(|found| found.dev()).ok();
@@ -227,7 +227,7 @@ fn deep_and_wide_trees() {
          hybz -r --output-dir more wide && hybz -qr wide && cat wide/*/*.bz2 | bzip2 -d | sort -n | md5sum; \
          seq 300 | md5sum; cat more/wide/*/*.bz2 | bzip2 -d | sort -n | md5sum",
     );
-    // Not by std, which opens all directories on the way down.
+    // Removed by rm: std would open all directories on the way down.
     place.shell("rm -rf deep out").silent(0);
     run.says(0, "hybz: 6 files compressed, 36 bytes to ");
     assert!(back.stderr.contains("0 files compressed, 0 bytes to 0; 6 skipped"), "{back:?}");
@@ -249,7 +249,7 @@ fn lists() {
     for name in ["a", "b", "c.bz2", "-"] {
         place.put(name, b"hello\n");
     }
-    // A list of lines: the last may lack its end, and `-` is a file. What was typed comes first.
+    // A list of lines: the last may lack its end, and `-` is a file. Typed names come first.
     place
         .hybz_with_input(&["-v", "--filelist", "-", "a"], b"b\n\nc.bz2\n-")
         .says(0, "; 1 skipped (1 already compressed)");
@@ -342,7 +342,7 @@ fn output_directory() {
     place.hybz(&["-rf", "--output-dir", "tree/out", "tree"]).says(0, "hybz: 5 files compressed");
     same(all(&place, "tree/out/tree"), all_compressed(&before));
     place.set_mode("tree/a b/deeper", 0o700);
-    // From absolute names, and back.
+    // Absolute names, compressed and decompressed.
     let absolute = place.path("new/out/tree");
     let absolute = absolute.to_str().expect("text");
     place.hybz(&["-qrd", "--rm", "--output-dir", "back", absolute]).silent(0);

@@ -1,4 +1,4 @@
-//! Indexes, and lists of what is in files. bzip2 has neither.
+//! Indexes, and listings of files. bzip2 has neither.
 
 use super::rows;
 use crate::place::{Place, Run, compressed, noise, text};
@@ -237,7 +237,7 @@ fn lists_by_the_index() {
     let decoded = place.hybz(&["-l", "a.bz2"]).silent(0);
     place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
     assert_eq!(place.hybz(&["-l", "a.bz2"]).silent(0), decoded);
-    // With the middle gone, the index still says what there was; -lv looks.
+    // With the middle gone, the index still lists the old blocks; -lv checks them.
     let mut coded = place.get("a.bz2");
     let middle = coded.len() / 2;
     coded[middle..middle + 100].fill(0);
@@ -249,7 +249,7 @@ fn lists_by_the_index() {
     place.hybz(&["-l", "a.bz2"]).says(0, "decoding without it");
     place.put("a.bz2.bzi", b"\x89BZI\r\n\x1a\nand nonsense, of more than 64 bytes, which nobody should believe....");
     place.hybz(&["-l", "a.bz2"]).says(0, "Index a.bz2.bzi: the index is damaged: its header; decoding without it");
-    // Of an index of more than 64 KiB only some records are looked at before it is used.
+    // Only some records of an index of more than 64 KiB are checked before it is used.
     let many = compressed(b"text\n").repeat(1700);
     place.put("a.bz2", &many);
     place.shell("rm a.bz2.bzi; hybz -t --index a.bz2").silent(0);
@@ -295,7 +295,7 @@ fn lists_as_json() {
     assert_eq!((bad["exit"].as_u64(), none["exit"].as_u64()), (Some(2), Some(1)));
     assert!(none["error"].as_str().unwrap().contains("No such file"));
     assert_eq!(odd["name_base64"], "b2RkIP8KJXMnIm5hbWU=");
-    // From the index, without the blocks.
+    // The numbers come from the index, without the blocks.
     place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
     let one: serde_json::Value = serde_json::from_str(&place.hybz(&["-l", "--json", "a.bz2"]).silent(0).out()).unwrap();
     assert_eq!((one["from"].as_str(), one["blocks"].as_u64()), (Some("index"), a["blocks"].as_u64()));

@@ -1,4 +1,4 @@
-//! What is checked of inputs before they are read, and after.
+//! Checks of inputs before and after they are read.
 
 use super::rows;
 use crate::place::{Place, as_nobody, compressed, decompressed, run, same_as_bzip2, text, wait_until_open};
@@ -136,7 +136,7 @@ fn while_it_is_read(change: impl FnOnce(&Place)) -> Place {
     let place = Place::with(&[("a", &text(1_500_000))]);
     place.shell("mkfifo out").silent(0);
     let mut command = place.called("hybz");
-    // With so little memory it cannot be done with `a` before the FIFO has a reader.
+    // With this little memory, `a` cannot be finished before the FIFO has a reader.
     command.args(["-1f", "-m1", "--rm", "-o", "out", "a"]).stderr(Stdio::piped());
     let mut child = command.spawn().expect("hybz");
     wait_until_open(child.id(), &place.path("a"));

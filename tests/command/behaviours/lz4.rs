@@ -72,7 +72,7 @@ fn reading() {
     assert_eq!(place.hybz(&["-dc", "a.lz4"]).silent(0).stdout, b"some text");
     assert_eq!(place.hybz(&["-dcf", "a.lz4"]).silent(0).stdout, b"some text");
     assert_eq!(place.hybz_with_input(&["-d"], &file).silent(0).stdout, b"some text");
-    // What only begins like a frame is copied.
+    // A file that only begins like a frame is copied.
     assert_eq!(place.hybz_with_input(&["-dcf"], b"Plain").silent(0).stdout, b"Plain");
     assert_eq!(place.hybz_with_input(&["-dcf"], b"\x04\x22").silent(0).stdout, b"\x04\x22");
     assert_eq!(place.hybz(&["-dc", "--at", "0", "a.lz4"]).silent(0).stdout, b"some text");
@@ -158,7 +158,7 @@ fn other_flags() {
     place.hybz(&["-t", "--index", "a.lz4"]).says(0, remark);
     let listed = place.hybz(&["-l", "--json", "a.lz4"]).silent(0);
     assert!(listed.out().contains("\"lz4\""), "{}", listed.out());
-    // And something else behind one is no LZ4, whatever it is: nothing is removed.
+    // Other data after a frame are not LZ4, whatever they are: nothing is removed.
     let other = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 9, 0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0];
     let place = Place::with(&[("a.zst", &other), ("a.lz4", &other)]);
     for flags in [&["-d", "a.zst"][..], &["-d", "a.lz4"], &["-t", "a.zst"]] {

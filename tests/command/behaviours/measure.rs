@@ -1,4 +1,4 @@
-//! `--measure`: what it prints. That the numbers are right is tested beside the library (tests/library/factor).
+//! The output of `--measure`. The library's tests check the numbers (tests/library/factor).
 
 use super::rows;
 use crate::json::objects;
@@ -39,7 +39,7 @@ fn a_table() {
     assert!(place.files() == before);
 }
 
-/// What an object says is measured, and what the library says.
+/// Compares the figures of an object with those of the library.
 fn same(object: &Value, text: &[u8]) {
     let found = measure(text).expect("memory");
     let members =
@@ -85,7 +85,7 @@ fn a_report() {
     same(&found[0], &text(100_000));
     same(&found[1], b"hello\n");
     assert_eq!(summary(&found[2]), json!(["summary", "measure", 2, 2, 0, 100_006, 0]));
-    // On stdout they take the table's place.
+    // Reports on stdout replace the table.
     let run = place.hybz(&["--measure", "--report=json:-", "a", "-"]).silent(0);
     assert_eq!(objects(&run.stdout).len(), 3);
     // Into a file, with a failure.
@@ -117,7 +117,7 @@ fn of_stdin() {
     same(&found[1], b"hello\n");
     same(&found[2], &text(50_000));
     same(&measured(&["-d"], &compressed(b"hello\n"))[0], b"hello\n");
-    // From where it is; and a name in /proc that says it is empty.
+    // stdin is measured from its current position; a file in /proc, although its length is reported as 0.
     let run = place.shell("(head -c 6 >/dev/null; hybz --measure --json) <a");
     assert!(objects(&run.stdout)[0]["bytes"].as_u64() <= Some(50_000), "{run:?}");
     let run = place.shell("hybz --measure --json /proc/self/cmdline");
@@ -138,7 +138,7 @@ fn of_text() {
         assert_eq!(object["decoded"], json!(true));
     }
     same(&found[2], &[text(450_000), text(450_000)].concat());
-    // Without -d it is what is in the file.
+    // Without -d, the bytes of the file are measured.
     let run = place.hybz(&["--measure", "--json", "a.bz2"]).silent(0);
     same(&objects(&run.stdout)[0], &place.get("a.bz2"));
     let run = place.hybz(&["--measure", "-d", "bad.bz2", "a", "a.bz2"]);
@@ -173,22 +173,22 @@ fn more_than_fits() {
     let run = place.hybz(&["--measure", "-m12", "m", "a"]);
     assert_eq!(run.out().lines().count(), 2, "{run:?}");
     run.says(1, "hybz: m: measuring it needs 13 MB of memory, and -m allows 12 MB.\n");
-    // As many as it says are enough.
+    // The number of megabytes in the message is enough.
     place.hybz(&["--measure", "-m13", "m", "a"]).silent(0);
     place.hybz(&["--measure", "2g"]).says(1, "hybz: 2g is too long: at most 2147483647 bytes can be measured.\n");
-    // Whose length nobody knows is read as far as there is memory for it.
+    // An input of unknown length is read as far as memory allows.
     let says = "hybz: (stdin): measuring it needs more memory, and -m allows 12 MB.\n";
     place.shell("cat m | hybz --measure -m12").says(1, says);
     place.shell("cat m | hybz --measure -m13").silent(0);
     place
         .shell("hybz -c m >m.bz2; hybz --measure -m12 -d m.bz2")
         .says(1, "hybz: m.bz2: measuring it needs more memory,");
-    // A process that may have only so much.
+    // A process with limited memory.
     let limited = |file: &str| place.shell(&format!("ulimit -v 100000; hybz --measure -p1 {file}"));
     limited("t").silent(0);
     place.shell("truncate -s 5M large").silent(0);
     limited("large").says(1, "hybz: large: measuring it needs 66 MB of memory, and there may be 48 MB.\n");
-    // Told that there is more than there is.
+    // -m allows more than there is.
     place.shell("truncate -s 20M larger").silent(0);
     limited("-m1000 larger").says(1, "hybz: Out of memory. Less is needed with fewer threads");
 }
@@ -203,7 +203,7 @@ fn many_files() {
     }
     let list = names.join(" ");
     let one = place.shell(&format!("hybz --measure -p1 {list}")).silent(0);
-    // With 12 MB only two long ones are measured at the same time.
+    // 12 MB are enough to measure only two long files at the same time.
     for flags in ["-p2", "-p7", "-p7 -m12"] {
         let run = place.shell(&format!("hybz --measure {flags} {list}")).silent(0);
         assert!(run.stdout == one.stdout, "{flags}: {run:?}");
@@ -265,7 +265,7 @@ fn nonsense() {
     place.hybz(&["--plan", "1M", "--measure", "a"]).says(1, "--plan and --measure cannot be used together.");
     place.hybz(&["--measure", "--offsets", "a"]).says(1, "--offsets is about -l.");
     place.hybz(&["--measure", "--json", "--report=json:-", "a"]).says(1, "both write to standard output.");
-    // Of a variable, flags of other modes are passed over.
+    // Flags of other modes in a variable are ignored.
     place.shell("BZIP2='-c --rm' hybz --measure a").silent(0);
     assert!(place.files() == before);
 }

@@ -143,7 +143,7 @@ fn shown_on_a_terminal(flags: &str) -> Option<String> {
 fn progress() {
     let lines = Place::new().shell(&format!("{SLOW} | hybz -1 --progress > /dev/null")).stderr;
     let line = lines.lines().next().unwrap_or_default();
-    // What was done in the first second took a second: 30 or 60 MB in 1.2 s or more.
+    // The work of the first second is counted with its time: 30 or 60 MB in 1.2 s or more.
     let rate = line.strip_suffix(" MB/s").and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
     assert!(line.starts_with("(stdin): ") && rate.is_some_and(|rate| rate < 60.0), "{lines:?}");
     let Some(bar) = shown_on_a_terminal("-1") else { return };

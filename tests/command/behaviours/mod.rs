@@ -1,4 +1,4 @@
-//! What the command does, row by row, beside what bzip2 1.0.8 does: `cargo test --test command behaviours`.
+//! The command's behaviour, row by row, compared with that of bzip2 1.0.8: `cargo test --test command behaviours`.
 //!
 //! Each row of the tables in these files names a test. `docs/BEHAVIOUR.md` is made of the rows, and
 //! `HYBZ_BLESS=1 cargo test --test command behaviours` writes it.
@@ -35,7 +35,7 @@ use std::{env, fs};
 /// One thing that can be asked of the command.
 pub struct Row {
     pub behaviour: &'static str,
-    /// What bzip2 1.0.8 does, as it was seen by running it or read in its source.
+    /// The behaviour of bzip2 1.0.8, as seen by running it or read in its source.
     pub bzip2: &'static str,
     pub hybz: &'static str,
     /// The test that shows it, in the module of the table.

@@ -20,7 +20,7 @@ rows! {
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-/// All ways to read parts: without an index, with one beside the file, with one that is named, of either format.
+/// All ways to read parts: without an index, with one next to the file, with a named one, in either format.
 fn all_ways(place: &Place, args: &[&str]) -> Run {
     place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i; hybz -l --offsets a.bz2 > o").silent(0);
     let read = |more: &[&str]| place.hybz(&[&["-dc"], args, more, &["a.bz2"]].concat());
@@ -32,7 +32,7 @@ fn all_ways(place: &Place, args: &[&str]) -> Run {
     assert!(read(&[]) == first, "{args:?}");
     place.shell("hybz -dc a.bz2 >p; hybz -c --block-size 1M p >a.hbz; rm a.bz2.bzi").silent(0);
     assert!(place.hybz(&[&["-dc"], args, &["a.hbz"]].concat()) == first, "{args:?} a.hbz");
-    // And with a .hbz stream behind it, which is empty.
+    // And with an empty .hbz stream after it.
     place.shell("(cat a.bz2; hybz -c --block-size 1M </dev/null) >m").silent(0);
     assert!(place.hybz(&[&["-dc"], args, &["m"]].concat()) == first, "{args:?} mixed");
     first
@@ -104,7 +104,7 @@ fn ranges_behind_the_end() {
             .map_or(String::new(), |range| format!("hybz: a.bz2: the text ends before the range {range} begins.\n"));
         assert_eq!((run.code, run.stderr), (0, says), "{ranges}");
     }
-    // Of nothing, all is nothing.
+    // All of an empty text is empty.
     place.shell("hybz < /dev/null > e.bz2; hybz -dc --ranges inf@0 e.bz2").silent(0);
 }
 
@@ -192,14 +192,14 @@ fn whole_lines() {
     let place = Place::with(&[("a.bz2", &compressed(whole.as_bytes()))]);
     for round in 0..8 {
         let mut cuts: BTreeSet<usize> = (0..10 + round * 5).map(|_| random(whole.len())).collect();
-        // At, before and behind line ends, too.
+        // At, before and after line ends, too.
         cuts.extend(whole.match_indices('\n').map(|(at, _)| at + round % 3).filter(|at| at % 11 == 0).take(20));
         cuts.extend([0, whole.len()]);
         let cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut <= whole.len()).collect();
         let range = |pair: &[usize]| format!("{}@{}", pair[1] - pair[0], pair[0]);
         let ranges: Vec<String> = cuts.windows(2).map(range).collect();
         assert!(all_ways(&place, &["--lines", "--ranges", &ranges.join(",")]).silent(0).out() == whole);
-        // Each by itself.
+        // Each range alone.
         for (at, (pair, range)) in cuts.windows(2).zip(&ranges).enumerate() {
             let begins = |at: usize| at == 0 || whole.as_bytes()[at - 1] == b'\n';
             let from = (pair[0]..whole.len()).find(|at| begins(*at)).unwrap_or(whole.len());
@@ -222,7 +222,7 @@ fn whole_lines() {
 
 #[test]
 fn streams_of_a_file() {
-    // As Wikimedia's multistream dumps: 100 pages a stream, and an index of their offsets.
+    // Like Wikimedia's multistream dumps: 100 pages per stream, and an index of their offsets.
     let pages: Vec<Vec<u8>> =
         (0..7).map(|n| format!("<page>{n}</page>\n").repeat(1000 * (n + 1)).into_bytes()).collect();
     let streams: Vec<Vec<u8>> = pages.iter().map(|page| compressed(page)).collect();
@@ -245,7 +245,7 @@ fn streams_of_a_file() {
     for at in ["1", "4", "99999999"] {
         place.hybz(&["-dc", "--at", at, "a.bz2"]).says(2, &format!("hybz: a.bz2: no stream begins at byte {at}."));
     }
-    // What follows the streams that are wanted does not matter; the place of damage is that in the file.
+    // Data after the wanted streams do not matter; the place of damage is its place in the file.
     let mut bad = streams.concat();
     let last: usize = offset(6).parse().unwrap();
     bad[last + 20] ^= 1;

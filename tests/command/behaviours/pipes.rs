@@ -29,7 +29,7 @@ rows! {
         => names_on_terminals;
 }
 
-/// What a command line says on a terminal, and its exit code in the last line.
+/// The output of a command line on a terminal, with its exit code in the last line.
 fn on_terminal(place: &Place, line: &str) -> Option<String> {
     installed("script").then(|| place.shell(&format!("script -qec \"{line}\" /dev/null < /dev/null; echo $?")).out())
 }

@@ -196,7 +196,7 @@ fn plans_through_pipes() {
         place.shell(&format!("timeout 20 hybz --join={plan} part.* -c | cmp - expected")).silent(0);
     }
     place.shell("cat plan | timeout 20 hybz --join=/dev/stdin part.* -c | cmp - expected").silent(0);
-    // A FIFO that somebody has written to.
+    // A FIFO with data in it.
     let fifo = "mkfifo p; exec 3<>p; cat plan >&3; exec 4<p 3>&-; timeout 20 hybz --join=p part.* -c | cmp - expected";
     place.shell(fifo).silent(0);
 }

@@ -44,7 +44,7 @@ fn text_of_good_blocks() {
     let (plain, found, before) = (place.get("plain"), place.get("a.recovered"), lost(&place).0 as usize);
     assert!(before > 0 && found[..before] == plain[..before] && plain.ends_with(&found[before..]));
     assert!(found.len() > 300_000 && found.len() < 400_000);
-    // With one thread and with a little memory.
+    // Tried with one thread and with little memory.
     for args in [&["--recover=text", "-fp1"][..], &["--recover", "-fsk"], &["-d", "--recover", "-fm1"]] {
         assert_eq!(place.hybz(&[args, &["a.bz2"]].concat()).code, 2);
         assert!(place.get("a.recovered") == found);
@@ -92,7 +92,8 @@ fn filled() {
         wrong += 1;
     }
     assert!(wrong > 50_000);
-    // The index beside the file is found, one that is none is left alone; and without one it is a guess.
+    // An index next to the file is used, a file that is not an index is ignored, and without one the places are
+    // guessed.
     place.shell("cp good.bz2.bzi a.bz2.bzi").silent(0);
     place.hybz(&["--recover=fill", "-f", "a.bz2"]);
     assert!(place.get("a.recovered") == filled);
@@ -111,7 +112,7 @@ fn rejoined() {
     if installed("bzip2") {
         place.shell("bzip2 -t a.recovered.bz2 && bzip2 -dc a.recovered.bz2 | cmp - a.recovered").silent(0);
     }
-    // Of a good file of level 9 it is the file itself.
+    // For a good file of level 9, the result is the file itself.
     place.shell("hybz -9k plain; hybz --recover=bz2 -qo again plain.bz2; cmp again plain.bz2").silent(0);
 }
 
@@ -157,7 +158,7 @@ fn places() {
         .shell("cat a.bz2 | hybz --recover -c")
         .says(1, "is not a file on a disk: --recover cannot go to a place in it.");
     place.shell("mkfifo f; hybz --recover f").says(1, "is not a file on a disk");
-    // A FIFO that exists is written to as it is, and stays.
+    // An existing FIFO is written to, and stays.
     place.shell("mkfifo out; cat out >y & hybz --recover -fqqo out a.bz2; wait; test -p out && cmp x y").silent(0);
     // Its mode is the file's.
     place.set_mode("a.bz2", 0o640);
@@ -176,7 +177,7 @@ fn nothing_is_overwritten() {
     assert!(place.get("a.recovered").len() > 300_000);
 }
 
-/// The same files, the same messages, the same exit codes, of files of all kinds.
+/// The same results, messages and exit codes for files of all kinds.
 #[test]
 fn as_bzip2recover() {
     if !installed("bzip2recover") {
@@ -214,7 +215,7 @@ fn as_bzip2recover() {
         let programs = [ours.get_program().to_owned(), theirs.into_os_string()];
         for program in programs {
             let first = run(place.command(&program).args(args));
-            // What exists is not overwritten.
+            // Existing files are not overwritten.
             let second = run(place.command(&program).args(args));
             let clean = |text: &str| text.replace(&*program.to_string_lossy(), "PROGRAM");
             let made =

@@ -1,4 +1,4 @@
-//! What programs read: `--report`, progress as JSON and on demand, and objects of all kinds.
+//! Output for programs: `--report`, progress as JSON and on demand, and objects of all kinds.
 
 use super::rows;
 use crate::faults::shim;
@@ -121,7 +121,7 @@ fn report_of_failures() {
         ]
     );
     assert_eq!(members(&found[5], &["files", "failed", "bytes_in"]), json!([5, 4, 5]));
-    // With -v a verdict is a line of the table of files; without, a message; in the object it is the same.
+    // With -v a verdict is a line of the table of files, without it a message; the object is the same in both cases.
     for flags in ["-t", "-tv", "-tqq"] {
         let run = place.hybz(&[flags, "--report=json", "bad.bz2", "cut.bz2", "good.bz2", "none.bz2"]);
         let found = on_stderr(&run);
@@ -147,7 +147,7 @@ fn places_of_reports() {
     assert_eq!(types(&place.get("nothing")), json!(["file", "summary"]));
     let run = place.hybz(&["-t", "--report=json:-", "a.bz2"]).silent(0);
     assert_eq!(types(&run.stdout), json!(["file", "summary"]));
-    // What is no report stays as it is, and nothing is done.
+    // A file that is not a report stays unchanged, and no work is done.
     let before = place.files();
     for name in ["a", "other", "a.bz2"] {
         let says = format!("hybz: File {name} is not a report: nothing is appended to it.\n");
@@ -165,7 +165,7 @@ fn places_of_reports() {
     assert!(place.has("log") && !place.has("log.bz2") && !place.has("a"));
 }
 
-/// hybz, reading a pipe that nobody closes.
+/// hybz, reading a pipe that is never closed.
 fn waiting(place: &Place, args: &[&str], shim: Option<&std::path::Path>) -> Child {
     let mut command = place.called("hybz");
     if let Some(shim) = shim {
@@ -209,7 +209,7 @@ fn report_of_the_interrupted() {
         assert_eq!(members(&found[1], &keys), json!([2, 1, 0, 6, true, signal.as_raw(), code]));
         assert!(!place.has("a") && place.has("a.bz2"));
     }
-    // What was passed over until then is counted.
+    // Files skipped until then are counted.
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", b"")]);
     place.shell("mkdir d; mv a b.bz2 d").silent(0);
     let child = waiting(&place, &["-r", "--report=json:log", "d", "-"], None);
@@ -217,7 +217,7 @@ fn report_of_the_interrupted() {
     send(&child, Signal::TERM);
     drop(child.wait_with_output().expect("hybz"));
     assert_eq!(members(&objects(&place.get("log"))[1], &["files", "skipped", "complete"]), json!([1, 1, 0]));
-    // On stderr; and where results need hidden names, these go, too.
+    // The report goes to stderr; if results need hidden names, their files are removed, too.
     let shim = shim();
     let place = Place::new();
     let child = waiting(&place, &["-o", "out", "--report=json"], shim);
@@ -333,7 +333,8 @@ fn asked_by_signal() {
             assert!(words.is_some_and(|(_, rest)| rest.contains(" of 1 files done, ")), "{line}");
         }
     }
-    // As an object where objects are shown; at once, though nothing moves; and in -l and --recover.
+    // SIGUSR1 prints an object if progress is shown as objects, at once, even without progress; also in -l and
+    // --recover.
     let child = waiting(&place, &["--progress=json"], None);
     sleep(Duration::from_millis(300));
     send(&child, Signal::USR1);

@@ -1,4 +1,4 @@
-//! `--resume`: what is there and right is left out.
+//! `--resume`: complete and correct results are skipped.
 
 use super::batch::{all, all_compressed, same, tree};
 use super::rows;
@@ -30,7 +30,7 @@ fn remove_journal(files: &mut BTreeMap<Vec<u8>, Vec<u8>>) -> Option<Vec<u8>> {
     files.remove(&b".hybz-journal"[..])
 }
 
-/// Inode and times of each result: what is made again has others.
+/// Inode and times of each result: a result that is made again has others.
 fn marks(place: &Place, top: &str) -> BTreeMap<Vec<u8>, (u64, i64, i64)> {
     let mark = |name: &Vec<u8>| {
         let found = fs::metadata(place.path(top).join(OsStr::from_bytes(name))).expect("metadata");
@@ -131,7 +131,7 @@ fn journals() {
     again(&place).says(1, "out/tree/one.bz2 already exists, and is not that of the input file.").says(1, "4 complete");
     place.hybz(&["-rf", "--resume", "--output-dir", "out", "tree"]).says(0, "1 file compressed");
     assert_eq!(decompressed(&place.get("out/tree/one.bz2")), place.get("tree/one"));
-    // With sources kept beside their results it is in the directory that is walked, and it is no operand.
+    // If sources are kept next to their results, the journal is in the walked directory, and is not an operand.
     place.hybz(&["-rk", "--resume", "tree"]).says(0, "5 files compressed");
     assert!(place.has("tree/.hybz-journal"));
     place.hybz(&["-rk", "--resume", "tree"]).says(0, "0 files compressed").says(0, "5 complete before");
@@ -164,18 +164,18 @@ fn complete_files_are_reported() {
     };
     let end = last(&run);
     assert_eq!(json!([end["read"], end["files"], end["end"]]), json!([bytes, 5, true]));
-    // Of typed files all is known beforehand.
+    // For typed files all totals are known beforehand.
     let run = place.hybz(&["-k", "--resume", "--progress=json", "tree/one", "tree/a b/*"]);
     let end = last(&run);
     assert_eq!(json!([end["read"], end["total"], end["files"], end["operands"]]), json!([12_200, 12_200, 2, 2]));
-    // What is not right has failed.
+    // A wrong result has failed.
     place.put("tree/one.bz2", &compressed(b"another text"));
     let run = place.hybz(&["-k", "--resume", "--report=json:second", "tree/one"]);
     let found = objects(&place.get("second"));
     assert_eq!((run.code, &found[0]["status"], &found[1]["complete"]), (1, &json!("failed"), &json!(0)));
 }
 
-/// The journal's record that `result` is complete: what nobody but a disk that lies makes of another result.
+/// The journal's record that `result` is complete. Only a faulty disk would make one for a wrong result.
 fn record(place: &Place, source: &str, result: &str) -> [u8; 8] {
     let crc = |name: &str, numbers: &[u64]| {
         let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
@@ -201,7 +201,7 @@ fn complete_files_are_read_again() {
     let resume = |more: &[&str]| place.hybz(&[&["-rk", "--resume", "--exclude", "wrong"], more, &["d"]].concat());
     resume(&["--verify=file"]).says(0, "1 file compressed");
     resume(&["--verify=file"]).says(0, "1 complete before");
-    // What the journal says is believed, but not with --verify=file.
+    // The journal is trusted, except with --verify=file.
     place.shell("mv d/wrong d/a.bz2").silent(0);
     let forged = [place.get("d/.hybz-journal"), record(&place, "d/a", "d/a.bz2").to_vec()].concat();
     place.put("d/.hybz-journal", &forged);

@@ -91,7 +91,7 @@ fn joined_as_streams() {
         place.shell("mv plan streams").silent(0);
         place.shell(&format!("hybz --join=./streams $(ls | grep part) -c | cmp - <(hybz -{level}c a)")).silent(0);
     }
-    // What is wrong with parts is found as ever.
+    // Errors in parts are found as before.
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
     place.shell("head -c-1 part.2 > cut; cp part.1 bad; printf x | dd of=bad bs=1 seek=5000 conv=notrunc 2> /dev/null");
@@ -148,7 +148,7 @@ fn many_parts() {
     assert!(place.get("whole.bz2") == joined);
     place.shell(&format!("{run}=streams --plan-file=plan part.* -c | hybz -dc | cmp - a")).silent(0);
     place.shell(&format!("{run}=plan --verify part.* -c | cmp - whole.bz2")).silent(0);
-    // One of them once more.
+    // One of them again.
     place.shell("ulimit -n 16; hybz --shard=7654 --plan-file=plan a -c | cmp - part.7654").silent(0);
     place.shell("rm part.77 part.9999; cp part.5 part.x").silent(0);
     let run = place.shell(&format!("{run}=plan part.* -o new.bz2"));
@@ -162,7 +162,7 @@ fn killed() {
     let count = parts(&place, "-1 --plan 300k");
     place.shell("mkdir good; mv part.* good; hybz -1c a > good/whole.bz2").silent(0);
     let mut delay = 1u64;
-    // Killed after at most so many microseconds, again and again; whatever is there is complete.
+    // Kills the call after a random time, again and again; every file that exists is complete.
     let mut kill = |args: &[&str], result: &str| {
         for _ in 0..6 {
             delay = delay.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -224,7 +224,7 @@ fn any_order() {
     assert_eq!(count, 6);
     place.shell("hybz -1c a > whole").silent(0);
     place.shell("hybz --join plan $(ls -r | grep part) -o b && cmp b whole").silent(0);
-    // Another machine makes one once more, with one thread, or verified.
+    // Another machine makes one part again, with one thread, or verified.
     place
         .shell("for more in -p1 --verify; do hybz $more --shard 3 --plan-file plan a -c | cmp - part.3; done")
         .silent(0);

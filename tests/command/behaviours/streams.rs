@@ -56,7 +56,7 @@ fn streams_of_a_size() {
     }
     let place = Place::with(&[("empty", b"")]);
     place.shell("hybz -c --stream-size=1 empty | cmp - <(hybz -c empty)").silent(0);
-    // By the argument as by the file.
+    // A named file gives the same result.
     place.put("b", &whole);
     place.shell("hybz --stream-size 100k b && hybz -dc b.bz2 | wc -c | grep -x 850000 && test ! -e b").silent(0);
 }
@@ -168,7 +168,8 @@ fn ranges_for_readers() {
             lines += plain.iter().filter(|byte| **byte == b'\n').count() as u64;
             end += number_at(2);
             blocks += number_at(3);
-            // Between its bits are its blocks: the magic of the first, and behind the last the next or an end.
+            // Its blocks are between its bits: the first begins with a magic, and after the last comes the next block
+            // or an end.
             let magic = |bit: u64| {
                 let bits = |bit: u64| u64::from(streams[bit as usize / 8] >> (7 - bit % 8) & 1);
                 (bit..bit + 48).fold(0, |word, bit| word << 1 | bits(bit))
@@ -181,7 +182,7 @@ fn ranges_for_readers() {
         }
         assert!(whole == place.get("plain") && blocks == 7);
     }
-    // Where lines were not counted.
+    // An index without line counts.
     let place = Place::with(&[("a.bz2", &streams)]);
     place.shell("hybz -t --index=o --index-format=offsets a.bz2").silent(0);
     let list = place.hybz(&["--plan-ranges=150k", "--index=o", "a.bz2"]).silent(0).out();
@@ -242,7 +243,7 @@ fn wrong_files() {
         assert!(run.stdout.is_empty(), "{line}");
         run.says(code, says);
     }
-    // The one beside it is of another file.
+    // The index next to it belongs to another file.
     let run = place.hybz(&["--plan-ranges=100k", "a.bz2"]);
     assert_eq!(fields(&run.out()).len(), 3);
     run.says(0, "hybz: Index a.bz2.bzi: the index is of another file");

@@ -1,4 +1,4 @@
-//! `--verify`: what is written is proven. bzip2 has nothing like it.
+//! `--verify`: the output is proven correct. bzip2 has nothing like it.
 
 use super::rows;
 use crate::faults::shim;
@@ -22,7 +22,7 @@ rows! {
      nothing is written" => verify_and_other_flags;
 }
 
-/// How many blocks were verified, by the table of `-vv`.
+/// The number of verified blocks in the table of `-vv`.
 fn verified(run: &Run) -> Option<u64> {
     let line = run.stderr.lines().find_map(|line| line.strip_prefix("  verified: "))?;
     line.split(' ').next()?.parse().ok()
@@ -110,7 +110,7 @@ fn a_disk_that_lies() {
                 true => assert_eq!(place.get("a.bz2"), b"old"),
                 false => assert_eq!(place.names(), ["a", "b"]),
             }
-            // The same goes unnoticed without it.
+            // Without it, the same fault goes unnoticed.
             with_fault(&place, fault, &["-1f", "--verify", "a"]).expect("a shim").silent(0);
         }
     }

@@ -149,7 +149,7 @@ fn lists_of_damaged_files() {
     }
 }
 
-/// The words of each row of blocks, and in one word those of the line after it that says what is wrong.
+/// The words of each row of blocks; the line after it that reports an error counts as one word.
 fn block_rows(list: &str) -> Vec<Vec<&str>> {
     let mut rows: Vec<Vec<&str>> = Vec::new();
     for line in list.lines().skip_while(|line| !line.ends_with(" state")).skip(1) {
@@ -196,7 +196,7 @@ fn lists_of_damaged_blocks() {
         assert!(json[1].get(member).is_some_and(Value::is_null), "{:?}", json[1]);
     }
     for row in 2..5 {
-        // How many blocks are lost is not known, nor how long their text is.
+        // The number of lost blocks and the length of their text are unknown.
         let [offset, bytes, len, crc] = [2, 3, 5, 6].map(|column: usize| good[row][column]);
         assert_eq!(rows[row], ["-", "-", offset, bytes, "-", len, crc, "ok"], "{list}");
         let object = &json[row];
@@ -205,12 +205,12 @@ fn lists_of_damaged_blocks() {
         assert_eq!((object["text_length"].to_string(), &object["crc"]), (len.to_owned(), &Value::from(&crc[2..])));
         assert_eq!(object["bit_offset"].as_u64().map(|bit| bit / 8), offset.parse().ok());
     }
-    // From the place of a descriptor on.
+    // From the position of a descriptor.
     let run = place.shell("{ head -c 7 /dev/zero; cat bad.bz2; } > later; exec < later; head -c 7 > null; hybz -lv");
     assert_eq!((run.code, block_rows(&run.out())), (2, rows));
 }
 
-/// Where no block is lost all is known of the blocks after the damage.
+/// If no block is lost, everything is known about the blocks after the damage.
 #[test]
 fn lists_of_damaged_streams() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! Exact LZ77 factors: every factor by the definition, files by an independent algorithm, and the way of a GPU beside
-//! that of a core.
+//! Exact LZ77 factors: every factor by the definition, files by an independent algorithm, and the algorithm for GPUs
+//! compared with that for cores.
 
 mod tiled;
 mod twins;
@@ -33,7 +33,7 @@ fn check(text: &[u8], what: &str) {
     check_measures(text, &all, what);
 }
 
-/// What is measured fits the factors and the text.
+/// Checks that the measures agree with the factors and the text.
 fn check_measures(text: &[u8], all: &[Factor], what: &str) -> Measures {
     let measures = measure(text).expect("enough memory");
     let alphabet: std::collections::BTreeSet<u8> = text.iter().copied().collect();
@@ -219,7 +219,7 @@ fn numbers_of_factors() {
     let named = std::env::var_os("HYBZ_BIBLE").map(PathBuf::from);
     match named.or_else(|| program::shared("suites").and_then(|suites| find(&suites, "bible.txt"))) {
         Some(bible) => check_numbers("bible.txt", &std::fs::read(bible).expect("readable")),
-        // It is not among the suites that were collected.
+        // bible.txt is not among the collected suites.
         None => skip_part(Need::Large, "no bible.txt (Canterbury, the large set): HYBZ_BIBLE may name it"),
     }
 }

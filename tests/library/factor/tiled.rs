@@ -12,7 +12,7 @@ const SMALL: [Sizes; 3] = [
     Sizes { tile: 64, strip: 8, fan: 4, run: 16, piece: 32, group: 4 },
 ];
 
-/// All steps, each beside its twin. Returns the number of bytes that were compared.
+/// Compares each step with its twin. Returns the number of bytes that were compared.
 fn check(text: &[u8], sizes: &Sizes, what: &str) -> longest::Work {
     let what = format!("{what}, {} bytes, {sizes:?}", text.len());
     let suffixes = sorted(text);

@@ -6,7 +6,7 @@ use hybz::factor::neighbours::{NONE, Pair};
 /// The length of the longest earlier occurrence of what begins at each position: all pairs of positions are compared.
 pub fn longest(text: &[u8]) -> Vec<usize> {
     let mut longest = vec![0; text.len()];
-    // What position `at` and each other position have in common, from what the positions behind them have.
+    // The common length of position `at` and each other position, from that of the positions after them.
     let mut row = vec![0; text.len() + 1];
     for at in (0..text.len()).rev() {
         for other in 0..text.len() {
@@ -62,7 +62,7 @@ const NOWHERE: u32 = u32::MAX;
 
 impl Automaton {
     fn new(text: &[u8]) -> Automaton {
-        // There are less than 2 n states and 3 n edges.
+        // An automaton has fewer than 2 n states and 3 n edges.
         let room = (text.len() * 4).next_power_of_two().max(16);
         let mut automaton = Automaton { states: vec![(0, NOWHERE, NOWHERE)], edges: vec![(FREE, 0); room] };
         let mut last = 0;
@@ -134,7 +134,7 @@ pub fn lengths(text: &[u8]) -> Vec<usize> {
         let (mut state, mut len) = (0, 0);
         while let Some(&letter) = text.get(at + len) {
             state = automaton.edge(state, letter).expect("what the text has, the automaton has");
-            // Where what is read so far ends first: before here?
+            // Stops at a string whose first occurrence is this one.
             if automaton.states[state as usize].2 as usize == at + len {
                 break;
             }

@@ -1,4 +1,4 @@
-//! 1,000 random damages, with an oracle that knows what is left of each block.
+//! 1,000 random damages, with an oracle that knows the intact part of each block.
 
 use super::everything;
 use crate::ours::{compress, level, pool};
@@ -8,7 +8,7 @@ use hybz::Settings;
 use hybz::index::Index;
 use hybz::recover::What;
 
-/// A `.bz2`, and its blocks: first bit, the bit behind the last, text.
+/// A `.bz2`, and its blocks: first bit, the bit after the last, text.
 struct Original {
     file: Vec<u8>,
     blocks: Vec<(u64, u64, Vec<u8>)>,
@@ -116,7 +116,7 @@ impl Damaged {
         self.origin.splice(at..at, new.iter().map(|_| None));
     }
 
-    /// Where these bits of the original are, if they are all there and as they were.
+    /// The position of these bits of the original, if all of them exist and are unchanged.
     fn find(&self, original: &[u8], first: u64, end: u64) -> Option<u64> {
         let middle = ((first + end) / 16) as usize;
         let now = self.origin.iter().position(|&origin| origin == Some(middle))? as u64;

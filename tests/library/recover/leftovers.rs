@@ -1,5 +1,5 @@
-//! What is left of a stream after its blocks are lost: a header, or the bits of its end. They show that text is
-//! missing, so there is a hole, and the exit code is not 0.
+//! The remains of a stream whose blocks are lost: a header, or the bits of its end. They show that text is missing, so
+//! there is a hole, and the exit code is not 0.
 
 use super::{Everything, everything};
 use crate::ours::{compress, level, pool};
@@ -35,7 +35,7 @@ fn check(file: &[u8], expected: u8) {
     assert_eq!(code(&found), expected, "{:?} {:?}", found.holes, found.remarks);
 }
 
-/// The last bytes of another stream, behind a stream, between two and before one.
+/// The last bytes of another stream, after a stream, between two and before one.
 #[test]
 fn the_end_of_a_lost_stream() {
     for len in [200, 301, 402, 503, 604, 705, 806, 907] {
@@ -109,7 +109,7 @@ fn a_header_and_nothing_that_can_be_known() {
     (1..empty.len()).for_each(|len| check(&empty[..len], 1));
 }
 
-/// What follows a complete file and is no part of a stream is garbage, as it is for bzip2.
+/// Bytes after a complete file that belong to no stream are garbage, as for bzip2.
 #[test]
 fn trailing_garbage() {
     let one = coded(&words(1000));
@@ -167,17 +167,17 @@ impl Cut {
         self.origin.drain(range);
     }
 
-    /// Whether this whole stream stands between what is left of the beginning of one and of the end of another. A
-    /// stream that was stored in a damaged block looks the same: it is left out, and a remark says so.
+    /// Whether this whole stream is between the remains of one stream's beginning and of another's end. A stream that
+    /// was stored in a damaged block looks the same: it is left out, and a remark says so.
     fn is_called_nested(&self, stream: &Range<usize>, found: &Everything) -> bool {
         let bit = |at: usize| self.origin.partition_point(|&origin| origin < at) as u64 * 8;
         let bits = bit(stream.start)..bit(stream.end);
         found.remarks.iter().any(|remark| remark.what == What::Nested && remark.bits == bits)
     }
 
-    /// Whether what is left of the beginning of this stream and what follows are a whole stream, but for the CRC of its
-    /// block. Nothing shows that there were two: the first 10 bytes of all streams of a level are the same, and a CRC
-    /// that is not the text's could be a damaged one.
+    /// Whether the remaining beginning of this stream and the bytes after it are a whole stream, except for the CRC of
+    /// its block. There is no sign that there were two: the first 10 bytes of all streams of a level are the same, and
+    /// a CRC that is not the text's could be a damaged one.
     fn became_another(&self, stream: &Range<usize>, whole: &[&[u8]]) -> bool {
         let at = self.origin.partition_point(|&origin| origin < stream.start);
         let bytes = &self.bytes[at..];
@@ -191,7 +191,7 @@ impl Cut {
         whole.iter().any(same)
     }
 
-    /// How many of these bytes are there, from the first one on or up to the last one.
+    /// How many of these bytes remain, counted from the first and up to the last.
     fn left(&self, range: &Range<usize>) -> (usize, usize) {
         let there = |at: &usize| self.origin.binary_search(at).is_ok();
         (range.clone().take_while(there).count(), range.clone().rev().take_while(there).count())
@@ -212,7 +212,7 @@ fn a_thousand_cuts() {
         let lost = streams.iter().filter(|(range, text)| {
             let (first, last) = cut.left(range);
             let is_there = first == range.len();
-            // Less than this cannot be told from garbage, and a header before the end of an empty stream is one.
+            // Fewer bytes cannot be distinguished from garbage, and a header before the end of an empty stream is one.
             let shows = (first >= 5 && !cut.became_another(range, &whole)) || last >= 11;
             let is_found = text.is_empty() || found.blocks.iter().any(|(_, found)| found == text);
             let is_left_out = is_there && !is_found && cut.is_called_nested(range, &found);

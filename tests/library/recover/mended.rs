@@ -1,4 +1,4 @@
-//! What is damaged beside the blocks' codes loses nothing.
+//! Damage outside the blocks' codes loses nothing.
 
 use super::{Everything, everything};
 use crate::crafted::block::Block;
@@ -32,7 +32,7 @@ fn text(found: &Everything) -> Vec<u8> {
     found.blocks.iter().flat_map(|block| block.1.clone()).collect()
 }
 
-/// Nothing is lost, and this is said.
+/// Checks that nothing is lost, and that the findings are these.
 #[track_caller]
 fn nothing_lost(file: &[u8], expected: &[u8], what: &[What]) {
     let found = everything(file, &settings());
@@ -58,7 +58,7 @@ fn magics_and_crcs_of_blocks() {
     }
 }
 
-/// A CRC field is not believed to be what is wrong if the end of the stream does not bear it out.
+/// A CRC field is not blamed for an error unless the end of the stream confirms it.
 #[test]
 fn a_wrong_crc_that_nothing_explains() {
     let (file, text, begins) = two_streams();
@@ -127,7 +127,7 @@ fn false_magics_and_randomised_blocks() {
     nothing_lost(&stream.bytes(), &stream.text(), &[]);
 }
 
-/// With an index the text's places and lengths are known, also where data were inserted.
+/// With an index, the offsets and lengths of the text are known, even if data were inserted.
 #[test]
 fn places_by_the_index() {
     let (file, text, begins) = two_streams();

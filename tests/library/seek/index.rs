@@ -129,7 +129,7 @@ fn the_block_of_a_line_end() {
     }
 }
 
-/// A file that counts what is read of it.
+/// A file that counts the bytes read from it.
 struct Counted(Vec<u8>, std::sync::atomic::AtomicU64);
 
 impl ReadAt for Counted {
@@ -419,7 +419,7 @@ fn a_hbz_has_its_own() {
     assert!(matches!(recorded(&pool(1), task, &text, false).1, Err(Error::NoIndex { format: Format::Hbz, .. })));
 }
 
-/// Where blocks and streams are is said in the same way of `.hbz`, and of streams of both kinds.
+/// The places of blocks and streams are reported in the same way for `.hbz`, and for streams of both kinds.
 #[test]
 fn places_of_all_streams() {
     let large = Settings::new().large_blocks(LargeBlocks::try_new(20_000).unwrap());

@@ -48,7 +48,7 @@ fn random_ranges_of_hbz() {
     }
 }
 
-/// From many threads at once, with a cache that holds next to nothing, or everything.
+/// Reads from many threads at once, with a cache that holds next to nothing, or everything.
 #[test]
 fn many_threads() {
     for cache in [0, 300_000, 1 << 30] {
@@ -153,7 +153,7 @@ fn damage_is_found_where_it_is() {
             }
         }
     }
-    // A file that is cut in a block: what is before it is there.
+    // A file that is cut in a block: the text before that block can be read.
     let index = Index::build(&coded[..], &Settings::new()).unwrap();
     let cut = coded[..(blocks[5].bit_offset / 8 + 100) as usize].to_vec();
     let reader = Reader::with_index(cut, index, &Settings::new());

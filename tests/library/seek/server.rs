@@ -147,7 +147,7 @@ fn only_the_blocks_are_fetched() {
     }
 }
 
-/// The same from an S3 server, which others have written and which others have filled: moto and s3fs, Python packages.
+/// The same from an S3 server and through a client that other people wrote: the Python packages moto and s3fs.
 #[test]
 fn only_the_blocks_are_fetched_from_s3() {
     let script = |arguments: &[&OsStr]| {

@@ -43,7 +43,7 @@ impl Task for Rest {
     }
 }
 
-/// Does even numbers, forwards what is divisible by 3, declines the rest; fails at every seventh batch.
+/// Does even numbers, forwards those divisible by 3, declines the rest; fails at every seventh batch.
 struct Accelerator(usize);
 
 impl Station for Accelerator {
@@ -77,7 +77,7 @@ fn another_kind_of_work() {
     quiet();
     for (threads, lanes) in [(1, 0), (3, 0), (2, 2), (0, 1), (0, 0)] {
         watched(format!("{threads} cores, {lanes} lanes"), move || {
-            // On a busy machine the cores may be done before a lane is there.
+            // On a busy machine the cores may finish before a lane has started.
             let takes_part = (0..50).any(|_| squares(threads, lanes) || lanes == 0 || threads == 0);
             assert!(takes_part, "the lanes never did anything");
         });
