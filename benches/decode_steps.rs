@@ -49,7 +49,7 @@ struct Input {
     /// A stream of one block.
     data: Vec<u8>,
     header: Bz2BlockHeader,
-    /// Where the codes begin.
+    /// The position of the first code.
     codes: u64,
     /// In pieces, as the Huffman decoder returns them.
     symbols: Vec<Vec<u8>>,

@@ -109,7 +109,7 @@ struct Dictionary<'a> {
     text: &'a [u8],
     /// The last place of each pair, from 1.
     pairs: Vec<u32>,
-    /// The same for each triple by its hash, and for each position the one before it.
+    /// The last position of each triple, by its hash, and for each position the one before it.
     triples: Vec<u32>,
     before: Vec<u32>,
     /// Positions before this one have been added.

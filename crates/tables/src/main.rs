@@ -33,12 +33,12 @@
 //! cargo run --release -p hybz-tables -- svg CSV COLUMN > x.svg      draw a column of a table as a bar chart
 //! ```
 //!
-//! Without a SET all sets of `datasets.toml` that are on this machine are used. `benches/run.sh thesis-tables` makes
-//! all tables and keeps their output: CSV, with a header for each set, and comments that begin with `#`. The tables of
-//! chapter 4 make their sets of `words` and `paths` (lists, a line each) and `dickens` in `$HYBZ_DATA`, and get the
-//! figures of a device from `HYBZ_CUDA_BENCH` and `HYBZ_THRUST` (strings.rs describes these programs). `HYBZ_MAX=BYTES`
-//! takes only the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets. Machines are noisy: compare
-//! figures only within a run.
+//! The default is all sets of `datasets.toml` that are on this machine. `benches/run.sh thesis-tables` makes all tables
+//! and keeps their output: CSV, with a header for each set, and comments that begin with `#`. The tables of chapter 4
+//! make their sets of `words` and `paths` (lists, a line each) and `dickens` in `$HYBZ_DATA`, and get the figures of a
+//! device from `HYBZ_CUDA_BENCH` and `HYBZ_THRUST` (strings.rs describes these programs). `HYBZ_MAX=BYTES` takes only
+//! the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets. Machines are noisy: compare figures only
+//! within a run.
 
 mod all;
 #[cfg(test)]

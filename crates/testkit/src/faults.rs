@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Duration;
 
-/// What is wrong with a fake station. Jobs are counted from 0 over all fakes of a pool.
+/// The fault of a fake station. Jobs are counted from 0 over all fakes of a pool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     /// Nothing.
@@ -33,7 +33,7 @@ pub enum Fault {
     /// Says of good blocks that they are damaged, or cut short.
     SaysDamaged,
     SaysCut,
-    /// Answers, but not what is right.
+    /// Returns a wrong result.
     Wrong(Wrong),
     /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
     NamePanics,
@@ -55,12 +55,12 @@ pub const USUAL: [Fault; 10] = [
     Fault::Retire(0),
 ];
 
-/// In what way an answer is wrong.
+/// The way in which a result is wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wrong {
-    /// Nothing is there.
+    /// The result is empty.
     Empty,
-    /// What is there is not in order.
+    /// The result is not in order.
     Order,
     /// A part is missing.
     Lost,
@@ -70,7 +70,7 @@ pub enum Wrong {
     Bit,
 }
 
-/// How a fake does a job, and what it was told to do about it.
+/// The function that does a job for a fake, with the fault it should show.
 pub type One = Box<dyn FnMut(&mut Job, Fault) + Send>;
 
 pub struct Fake {
@@ -145,7 +145,7 @@ pub enum Company {
     Alone,
     /// Three of its kind.
     Twins,
-    /// With two CPU stations.
+    /// A pool of two CPU stations.
     Cpu,
 }
 

@@ -79,7 +79,7 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// What `bzip2 -dc` makes of `file`: its text, or the reason for refusing it with what was written until then.
+/// The output of `bzip2 -dc` for `file`: its text, or the reason for refusing it with the text written until then.
 pub fn bunzip2(file: &[u8]) -> Result<Vec<u8>, (Refusal, Vec<u8>)> {
     let (code, out, err) = run("bzip2", &["-dc"], file).expect("bzip2 is installed");
     match code {
@@ -91,7 +91,7 @@ pub fn bunzip2(file: &[u8]) -> Result<Vec<u8>, (Refusal, Vec<u8>)> {
     }
 }
 
-/// What `bzip2 -LEVEL` makes of `text`.
+/// The output of `bzip2 -LEVEL` for `text`.
 pub fn bzip2(level: u8, text: &[u8]) -> Vec<u8> {
     let (code, out, err) = run("bzip2", &[&format!("-{level}"), "-c"], text).expect("bzip2 is installed");
     assert_eq!(code, 0, "bzip2 -{level}: {err}");

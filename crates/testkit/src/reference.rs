@@ -15,8 +15,8 @@ pub enum Refused {
     TooLong,
 }
 
-/// What the program makes of `file`: one stream after the other, until the file ends or something else follows, which
-/// is ignored.
+/// The program's output for `file`: one stream after another, until the file ends or other data follow, which are
+/// ignored.
 pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
     let mut text = Vec::new();
     let mut rest = file;
@@ -49,7 +49,7 @@ pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
     }
 }
 
-/// What the program writes for `text` at `level`. It passes all of the text before it announces the end: a single call
+/// The program's output for `text` at `level`. It passes all of the text before it announces the end: a single call
 /// that does both cuts the last block elsewhere.
 pub fn compress(level: u8, text: &[u8]) -> Vec<u8> {
     compress_flushing(level, &[(text, 0)])

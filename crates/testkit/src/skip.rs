@@ -1,10 +1,10 @@
 //! Skipping a test by name: what a test does on a machine that lacks something the test needs.
 //!
-//! libtest has no such verdict: a test that returns early passes. So [`skip`] says it on stderr, past libtest's
+//! libtest has no such verdict: a test that returns early passes. [`skip`] therefore says it on stderr, past libtest's
 //! capture, and if `HYBZ_SKIPS` names a file, appends a line to it: verdict, test, reason and process, between tabs.
 //! `.ci/tally` counts those lines.
 //!
-//! Where something must not be missing, `HYBZ_DEMAND` lists it, and a test that lacks it fails:
+//! `HYBZ_DEMAND` lists requirements that must not be missing, and a test that lacks one fails:
 //! `HYBZ_DEMAND=peers,shared cargo test`. The words are those of [`Need`], in lower case; `all` stands for all of them.
 
 use std::collections::BTreeSet;
@@ -12,12 +12,12 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::sync::Mutex;
 
-/// What a machine may lack.
+/// A requirement that a machine may lack.
 #[derive(Clone, Copy, Debug)]
 pub enum Need {
     /// The programs that judge hybz: bzip2, lbzip2, pbzip2, 7z; gzip and ncompress of `.Z`, libtiff of strips.
     Peers,
-    /// The files that lie beside the repository: `../shared/data` and `../shared/suites`.
+    /// The files next to the repository: `../shared/data` and `../shared/suites`.
     Shared,
     /// Data of gigabytes, named by an environment variable.
     Large,
@@ -47,7 +47,7 @@ pub fn skip_part(need: Need, reason: &str) {
     record("skipped in part", need, reason);
 }
 
-/// As [`skip`], for a test that libtest does not know by name.
+/// Like [`skip`], for a test that libtest does not know by name.
 ///
 /// # Panics
 /// If `HYBZ_DEMAND` lists `need`.

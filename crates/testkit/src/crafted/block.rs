@@ -68,7 +68,7 @@ pub enum Body {
 /// A block. The constructors make every field valid; to make one invalid, set it.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What the block decodes to by the model, and what its CRC is computed from.
+    /// The text that the block decodes to by the model, and from which its CRC is computed.
     pub text: Vec<u8>,
     /// The last column, from which `text` was decoded.
     pub column: Vec<u8>,

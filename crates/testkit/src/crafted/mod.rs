@@ -1,6 +1,6 @@
 //! Crafted `.bz2` files: traps for decoders, and what bzip2 1.0.8 does with each of them.
 //!
-//! [`block`] and [`stream`] write streams bit by bit. What they write is valid by default (a naive encoder fills in the
+//! [`block`] and [`stream`] write streams bit by bit. Their output is valid by default (a naive encoder fills in the
 //! fields), and every field can be set to something else. [`cases`] is the table of traps. `tests/library/traps.rs`
 //! compares the table with the `bzip2` program, and hybz with the table.
 
@@ -23,7 +23,7 @@ pub struct Case {
     pub expect: Expect,
 }
 
-/// What bzip2 1.0.8 does with a file.
+/// The result of bzip2 1.0.8 for a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// Exit 0 and these bytes.

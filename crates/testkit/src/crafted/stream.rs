@@ -27,7 +27,7 @@ impl Stream {
         Stream::of(9, vec![block])
     }
 
-    /// What it decodes to.
+    /// The text it decodes to.
     pub fn text(&self) -> Vec<u8> {
         self.blocks.iter().flat_map(|block| block.text.iter().copied()).collect()
     }

@@ -1,4 +1,4 @@
-//! Codes, tables and selectors: what is used must be valid, and some of what is not used need not be.
+//! Codes, tables and selectors: those that are used must be valid, and some that are not used need not be.
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{Block, Body, Table};
@@ -107,7 +107,7 @@ fn over_subscribed(family: &mut Family) {
 }
 
 fn lengths(family: &mut Family) {
-    // In the second table, which no selector names: its lengths are checked all the same.
+    // In the second table, which no selector names: its lengths are checked nevertheless.
     let with = |start: u32, drawn: &str| {
         let block = two_letters();
         let deltas = Bits::drawn(drawn);

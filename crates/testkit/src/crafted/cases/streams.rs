@@ -1,4 +1,4 @@
-//! What surrounds streams: other streams, nothing, garbage. And a small file with each of its bits flipped.
+//! Streams next to other streams, nothing, garbage. And a small file with each of its bits flipped.
 
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
