@@ -14,13 +14,13 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// What is known of a file from its opening to the end of its output.
+/// The data of a file from its opening to the end of its output.
 struct Job {
     input: PathBuf,
     output: PathBuf,
 }
 
-/// Opens the files one after the other. `flow::run` calls this on a thread of its own, ahead of the writing.
+/// Opens the files one after another. `flow::run` calls this on a thread of its own, ahead of the writing.
 struct Files(std::vec::IntoIter<PathBuf>);
 
 impl Inputs for Files {
@@ -73,7 +73,7 @@ impl Outputs for Written {
             Err(e) => {
                 eprintln!("{}: {e}", job.output.display());
                 self.failures += 1;
-                None // this input is passed over
+                None // this input is skipped
             }
         }
     }
@@ -86,7 +86,7 @@ impl Outputs for Written {
             }
             Err(e) => {
                 eprintln!("{}: {e}", job.input.display());
-                // What was written is not whole.
+                // The output is incomplete.
                 let _ = fs::remove_file(&job.output);
                 self.failures += 1;
             }
@@ -111,7 +111,7 @@ fn main() -> Result<(), Box<dyn StdError>> {
     if written.failures > 0 { Err(format!("{} files failed", written.failures).into()) } else { Ok(()) }
 }
 
-/// There and back with files of our own, and a damaged one among them.
+/// Compresses and decompresses files of our own, one of them damaged.
 fn own_files(pool: &Pool) -> Result<(), Box<dyn StdError>> {
     let folder = std::env::temp_dir().join(format!("hybz-example-{}", std::process::id()));
     fs::create_dir(&folder)?;

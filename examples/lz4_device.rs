@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = std::fs::read(&name)?;
     let layout = match Layout::read(&bytes) {
         Ok(layout) => layout,
-        // Blocks that depend on each other: the cores decode them, and the text would have to be copied.
+        // The blocks depend on each other, so the cores would decode them and the text would have to be copied.
         Err(error @ (Error::Linked { .. } | Error::Legacy { .. })) => return Err(format!("{name}: {error}").into()),
         Err(error) => return Err(error.into()),
     };
@@ -21,8 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
-    // Pinned memory travels at the full speed of the link.
-    // SAFETY: it is written below, before it is read.
+    // Pinned memory is copied at the full speed of the link. SAFETY: it is written below, before it is read.
     #[allow(unsafe_code)]
     let mut pinned = unsafe { context.alloc_pinned::<u8>(bytes.len()) }?;
     pinned.as_mut_slice()?.copy_from_slice(&bytes);
@@ -36,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let rate = layout.text_len() as f64 / start.elapsed().as_secs_f64() / 1e9;
         println!("{} bytes of text in {} blocks: {rate:.1} GB/s", layout.text_len(), layout.blocks());
     }
-    // Here kernels would go on with `text`.
+    // Kernels would work on `text` from here.
     let beginning = stream.clone_dtoh(&text.slice(..text.len().min(60)))?;
     println!("{}", String::from_utf8_lossy(&beginning));
     Ok(())

@@ -1,4 +1,4 @@
-//! Reads a range of the text of a `.hbz` file: only the blocks that have some of it are decoded.
+//! Reads a range of the text of a `.hbz` file: only the blocks that contain some of it are decoded.
 //!
 //! ```sh
 //! cargo run --release --example range -- file.hbz 1000000 1000100 # these bytes of the text, to stdout

@@ -13,13 +13,13 @@ use std::io::{self, BufRead, Read, Write};
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("compress") => {
-            // An encoder that is written to. `finish` tells of errors, which a drop could not.
+            // An encoder that is written to. `finish` reports errors, which a drop could not.
             let mut encoder = write::BzEncoder::new(io::stdout().lock(), Level::BEST);
             io::copy(&mut io::stdin().lock(), &mut encoder)?;
             encoder.finish()?.flush()?;
         }
         Some("decompress") => {
-            // A decoder that is read from. Files of several streams are usual: pbzip2 writes them.
+            // A decoder that is read from. Files of several streams are common: pbzip2 writes them.
             let mut decoder = read::MultiBzDecoder::new(io::stdin().lock());
             let mut stdout = io::stdout().lock();
             io::copy(&mut decoder, &mut stdout)?;
@@ -32,22 +32,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the adapters are for, with a text of our own.
+/// Shows the uses of the adapters, with a text of our own.
 fn own_text() -> Result<(), Box<dyn Error>> {
     let text = "to be or not to be, that is the question\n".repeat(50_000);
 
-    // Reading: text goes in at the bottom and comes out compressed, or the other way round.
+    // Reading: text is read from the inner reader and comes out compressed, or the other way round.
     let mut coded = Vec::new();
     read::BzEncoder::new(text.as_bytes(), Level::BEST).read_to_end(&mut coded)?;
     let round_trip = read::BzDecoder::new(read::BzEncoder::new(text.as_bytes(), Level::FASTEST));
     assert_eq!(io::read_to_string(round_trip)?, text);
 
-    // Writing: what is written comes out below.
+    // Writing: the result goes to the inner writer.
     let mut encoder = write::BzEncoder::new(write::BzDecoder::new(Vec::new()), Level::BEST);
     encoder.write_all(text.as_bytes())?;
     assert!(encoder.finish()?.finish()? == text.as_bytes());
 
-    // Two streams one after the other, and then something else. `BzDecoder` takes the first, and exactly the first.
+    // Two consecutive streams, and then something else. `BzDecoder` takes the first stream and nothing after it.
     let input = [&coded[..], &coded, b"something else\n"].concat();
     let mut rest = &input[..];
     for _ in 0..2 {

@@ -1,7 +1,7 @@
-//! Compiles the kernel (feature `cuda`) to machine code that the program carries along and hands to the driver.
+//! Compiles the kernel (feature `cuda`) to machine code that the program contains and passes to the driver.
 //!
-//! nvcc is looked for in `CUDA_HOME`, then on the PATH; `HYBZ_CUDA_ARCHS` says for which GPUs, as for hybz itself
-//! (`cuda/build.rs` of the repository). Nothing is linked: the driver's library is loaded when the program runs.
+//! nvcc is searched for in `CUDA_HOME`, then on the PATH; `HYBZ_CUDA_ARCHS` lists the GPUs to compile for, as for hybz
+//! itself (`cuda/build.rs` of the repository). Nothing is linked: the driver's library is loaded when the program runs.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -29,7 +29,7 @@ mod cuda {
         for arch in &archs {
             compile.arg("-gencode").arg(format!("arch=compute_{arch},code=sm_{arch}"));
         }
-        // Drivers compile this for newer GPUs.
+        // Drivers compile this form for newer GPUs.
         let last = &archs[archs.len() - 1];
         compile.arg("-gencode").arg(format!("arch=compute_{last},code=compute_{last}"));
         match compile.status() {
@@ -39,7 +39,8 @@ mod cuda {
         }
     }
 
-    /// A relative CUDA_HOME is meant from the folder where cargo was called, which is the repository's root or ours.
+    /// Resolves a relative CUDA_HOME from the folder in which cargo was called, which is the repository's root or this
+    /// package's.
     fn absolute(home: PathBuf) -> PathBuf {
         let from_root = PathBuf::from("../..").join(&home);
         let home = if home.is_relative() && !home.exists() && from_root.exists() { from_root } else { home };

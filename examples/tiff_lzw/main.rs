@@ -1,4 +1,4 @@
-//! TIFF files whose strips or tiles are coded by all cores: to and from PGM and PPM, and coded anew.
+//! TIFF files whose strips or tiles are coded by all cores: conversion from and to PGM and PPM, and recoding.
 //!
 //! ```text
 //! cargo run --release --example tiff_lzw -- to-tiff [--rows=N|--tile=N] [--differences] IN.ppm OUT.tif
@@ -15,7 +15,7 @@ use hybz::Pool;
 use std::fs;
 use tiff::{Coding, Layout, Trouble};
 
-/// About 64 KiB a strip, as most files have no more: enough work for a job, and jobs enough for all cores.
+/// About 64 KiB a strip, the usual maximum: enough work for a job, and enough jobs for all cores.
 const STRIP: usize = 64 << 10;
 
 fn main() -> Result<(), Trouble> {

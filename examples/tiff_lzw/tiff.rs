@@ -1,10 +1,10 @@
-//! Baseline TIFF files of 8-bit samples, grey or RGB, in strips or tiles that are LZW-coded, or not coded at all. The
-//! strips are coded by all cores; what is here beside that is where they stand in the file.
+//! Baseline TIFF files of 8-bit samples, grey or RGB, in strips or tiles that are LZW-coded, or not coded at all. All
+//! cores code the strips; the rest of this file deals with their positions.
 
 use hybz::Pool;
 use hybz::lzw::{decode_strips, encode_strips};
 
-/// What is wrong, in words.
+/// An error, in words.
 pub type Trouble = Box<dyn std::error::Error>;
 
 /// Rows of pixels.
@@ -20,9 +20,9 @@ pub struct Image {
 /// How an image is cut into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Strips of so many rows.
+    /// Strips of this number of rows.
     Strips(usize),
-    /// Tiles of so many columns and rows, multiples of 16. Those at the edges are filled up.
+    /// Tiles of this number of columns and rows, multiples of 16. Tiles at the edges are padded.
     Tiles(usize, usize),
 }
 
@@ -34,28 +34,28 @@ pub struct Coding {
     pub differences: bool,
 }
 
-/// The most bytes of an image: what a header says takes no memory beyond this.
+/// The maximum number of bytes of an image: a header's claim takes no memory beyond this.
 const MAX_PIXELS: usize = 1 << 30;
 
-/// The bytes of so many pixels.
+/// The number of bytes of an image.
 pub fn area(width: usize, height: usize, samples: usize) -> Result<usize, Trouble> {
     let bytes = width.checked_mul(height).and_then(|pixels| pixels.checked_mul(samples));
     bytes.filter(|bytes| (1..=MAX_PIXELS).contains(bytes)).ok_or_else(|| "no image of this size".into())
 }
 
-/// A piece: which rectangle of the image it is, and how many columns it has in the file.
+/// A piece: its rectangle of the image, and its number of columns in the file.
 struct Piece {
     x: usize,
     y: usize,
     width: usize,
     height: usize,
-    /// In the file.
+    /// Its columns in the file.
     columns: usize,
     rows: usize,
 }
 
 impl Layout {
-    /// How many pieces there are.
+    /// The number of pieces.
     fn count(self, width: usize, height: usize) -> usize {
         match self {
             Layout::Strips(rows) => height.div_ceil(rows),
@@ -72,7 +72,7 @@ impl Layout {
         let at = |y: usize| (0..width).step_by(columns).map(move |x| (x, y));
         let piece = |(x, y): (usize, usize)| {
             let (width, height) = (columns.min(width - x), rows.min(height - y));
-            // The last strip is as long as what is left.
+            // The last strip has only the remaining rows.
             let rows = if let Layout::Strips(_) = self { height } else { rows };
             Piece { x, y, width, height, columns, rows }
         };
@@ -85,7 +85,7 @@ impl Piece {
         self.columns * self.rows * samples
     }
 
-    /// Cuts the piece out of an image. What is filled up repeats the last pixel and the last row.
+    /// Cuts the piece out of an image. Padding repeats the last pixel and the last row.
     fn cut(&self, image: &Image, differences: bool) -> Vec<u8> {
         let samples = image.samples;
         let mut bytes = Vec::with_capacity(self.len(samples));
@@ -235,7 +235,7 @@ impl<'a> Directory<'a> {
         Ok(number)
     }
 
-    /// The values of a field; none if it is not there.
+    /// The values of a field; none if the field is missing.
     fn values(&self, tag: u16) -> Result<Vec<usize>, Trouble> {
         let base = self.entries.as_ptr() as usize - self.file.as_ptr() as usize;
         for at in (base..base + self.entries.len()).step_by(12) {

@@ -6,10 +6,10 @@
 //! DITHER_ROUNDS=9 DITHER_THREADS=16 cargo bench -p dither --features cuda --bench figures
 //! ```
 //!
-//! Each cell is the median of some rounds (with DITHER_BEST=1 the least time: for a machine that others use, too),
-//! which alternate between the modes, of a picture in memory to a bitmap in memory; every bitmap is compared with the
-//! plain loop's. Rows of a GPU are "not measured" where there is none. The figures of the thesis are curves without
-//! numbers beside them; the numbers that it gives in words stand below the table.
+//! Each cell is the median of some rounds (with DITHER_BEST=1 the shortest time, for a machine that others use too),
+//! which alternate between the modes, from a picture in memory to a bitmap in memory; every bitmap is compared with the
+//! plain loop's. Without a GPU its rows are "not measured". The figures of the thesis are curves without numbers; the
+//! numbers in its text are printed below the table.
 
 use dither::manager::{self, Verify};
 use dither::picture::{Bitmap, Picture};
@@ -28,12 +28,12 @@ type Way = Box<dyn Fn(&Arc<Picture>, Vec<Picture>) -> Bitmap>;
 /// A row of the table.
 struct Row {
     name: String,
-    /// Which figure has it.
+    /// The figure that has it.
     figure: &'static str,
     run: Way,
-    /// So many copies of the picture are made before, and their time is divided by that.
+    /// How many copies of the picture are dithered; the time is divided by this number.
     copies: usize,
-    /// It needs a GPU, and there is none.
+    /// It needs a GPU, but there is none.
     missing: bool,
 }
 

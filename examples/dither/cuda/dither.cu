@@ -1,10 +1,10 @@
 // Floyd-Steinberg dithering of slabs (src/slab.rs), pixel for pixel as src/plain.rs defines it.
 //
-// One persistent kernel. A warp does a strip of 32 rows, each lane a row, two columns behind the lane above it: at
-// step t lane i does column t - 2i. The errors of the row above come from the neighbouring lane, one shuffle a step;
-// lane 0 has them from the line that the strip above leaves in device memory. Warps take strips by a counter, in
-// order, so the strip that one waits for has been taken before, by a warp that runs: nothing locks up however few
-// warps there are. After 16 steps the last lane publishes how far its line is, and the strip below may do its next 16.
+// One persistent kernel. A warp does a strip of 32 rows, each lane a row, two columns behind the lane above it: at step
+// t lane i does column t - 2i. The errors of the row above come from the neighbouring lane, one shuffle a step; lane 0
+// has them from the line that the strip above leaves in device memory. Warps take strips by a counter, in order, so the
+// strip that a warp waits for has already been taken by a running warp: there is no deadlock, however few warps there
+// are. After 16 steps the last lane publishes the progress of its line, and the strip below may do its next 16 steps.
 //
 // | array | bytes | who writes, who reads |
 // |---|---|---|
@@ -31,7 +31,7 @@ struct slab {
 
 static const uint32_t ALL = 0xffffffffu;
 static const int ROOM = 32;
-static const int FAR = 64; // what `control` says is this much more: 0 is before all columns
+static const int FAR = 64; // the values in `control` are this much larger: 0 is before all columns
 
 // The line's error, which another multiprocessor may just have written: volatile reads do not stay in the first cache.
 static __device__ int error_at(const volatile int8_t *line, int x, int width) { return x < width ? line[x] : 0; }
@@ -74,7 +74,7 @@ static __device__ void strip(const slab &s, uint32_t number, const uint8_t *in, 
     const int end = min(max((width + 62 - x0 + 15) / 16 * 16, begin), s.steps);
 
     int e1 = is_row ? left[0] : 0, e2 = is_row ? left[1] : 0, e3 = is_row ? left[2] : 0;
-    // What lies left of the slab in its last row is not ours, but the strip below reads it here.
+    // The pixels left of the slab in its last row belong to another slab, but the strip below reads their errors here.
     if (int(lane) == last) {
         const int errors[3] = {e1, e2, e3};
         for (int k = 0; k < 3; k++) {
@@ -124,7 +124,7 @@ static __device__ void strip(const slab &s, uint32_t number, const uint8_t *in, 
     }
     if (is_row) {
         write_bits(bits, x0 + end - behind, columns, before, 0, skew);
-        const bool past = end < s.steps; // the last errors lie behind the picture
+        const bool past = end < s.steps; // the last errors lie after the end of the picture
         right[0] = int8_t(past ? 0 : e1);
         right[1] = int8_t(past ? 0 : e2);
         right[2] = int8_t(past ? 0 : e3);

@@ -4,9 +4,9 @@
 //     g++ -std=c++17 -O2 -Wno-unknown-pragmas -I cuda/sim/emulated -o emulated examples/dither/cuda/emulated.cpp
 //
 // A batch: six numbers of 64 bits (slabs, strips, bytes of the input, bytes of the output, CTAs, warps of each), the
-// table, the input. An answer: the output. The output is zeroed before, as a GPU's is. CTAs run one after the other,
-// their warps at the same time, in an order that changes at random: with several warps strips wait for each other.
-// Around all arrays lies garbage: reading it gives wrong pixels, and writing there aborts.
+// table, the input. An answer: the output. The output is zeroed before, as a GPU's is. CTAs run one after another,
+// their warps concurrently, in a random order: with several warps, strips wait for each other. All arrays are
+// surrounded by garbage: reading it gives wrong pixels, and writing to it aborts.
 #include <cuda_runtime.h>
 #include <unistd.h>
 inline void __threadfence() {}

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// What `--help` prints.
+/// The text that `--help` prints.
 pub const HELP: &str = "\
 Floyd-Steinberg dithering: PGM or PPM in, PBM out.
 
@@ -29,10 +29,10 @@ usage: dither [OPTIONS] [FILE]         one picture to standard output (no FILE, 
 Exit status: 0, 1 for arguments and files, 2 for input that is damaged or no picture, 3 for what should not happen.
 ";
 
-/// What there is to do.
+/// What the command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Say how it is used.
+    /// Print the help.
     Help,
     /// Make a test picture.
     Scene {
@@ -45,7 +45,7 @@ pub enum Task {
     Dither,
 }
 
-/// What was typed.
+/// The arguments as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
     pub task: Task,
@@ -54,7 +54,7 @@ pub struct Arguments {
     pub output: Option<PathBuf>,
     pub force: bool,
     pub plain: bool,
-    /// `None`: none was named.
+    /// `None`: no mode was named.
     pub mode: Option<Mode>,
     pub threads: Option<NonZeroUsize>,
     pub gpu: bool,
@@ -67,7 +67,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads them, or says what is wrong.
+    /// Parses the arguments, or returns the error's message.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, String> {
         let mut parsed = Arguments {
             task: Task::Dither,
@@ -139,7 +139,7 @@ impl Arguments {
         Ok(self)
     }
 
-    /// These sizes with those that were given.
+    /// These sizes, with the given ones in place.
     pub fn sizes(&self, sizes: Sizes) -> Sizes {
         Sizes {
             band: self.band.unwrap_or(sizes.band),

@@ -1,41 +1,41 @@
 //! Sixteen rows at once, in the lanes of one AVX2 register, each two columns behind the row above it.
 //!
-//! At step `t` lane `i` does column `t - 2i`. What it needs of its own row is what it made at the step before; what it
-//! needs of the row above is what lane `i - 1` made one, two and three steps before. So each step shifts the errors up
-//! by one lane, once, and keeps the last three of these; lane 0 gets the line of errors that the strip above has left.
-//! A step is about 20 instructions for 16 pixels, and its errors wait about 10 cycles for those of the step before.
+//! At step `t` lane `i` does column `t - 2i`. From its own row it needs its result of the step before; from the row
+//! above, the results of lane `i - 1` one, two and three steps before. So each step shifts the errors up by one lane,
+//! once, and keeps the last three of these; lane 0 gets the line of errors that the strip above has left. A step is
+//! about 20 instructions for 16 pixels, and its errors wait about 10 cycles for those of the step before.
 //!
-//! Pixels come by transposing: of each row 16 bytes, skewed, make 16 registers of one step each, in 64 instructions
-//! for 256 pixels. Bits leave through a register of 16 lanes of 16 bits, shifted left at each step, and are brought
-//! from a lane's columns to the bitmap's after 16 steps.
+//! Pixels are loaded by transposing: 16 bytes of each row, skewed, become 16 registers of one step each, in 64
+//! instructions for 256 pixels. Bits are collected in a register of 16 lanes of 16 bits, shifted left at each step, and
+//! moved from a lane's columns to the bitmap's after 16 steps.
 //!
-//! One core of an EPYC that others used, too, 1024 x 1024, best of 60 rounds: 0.26 Gpx/s by the plain loop, 2.7 by
-//! this.
+//! One core of an EPYC that others used too, 1024 x 1024, best of 60 rounds: 0.26 Gpx/s by the plain loop, 2.7 by this
+//! module.
 //!
-//! Without AVX2, [`supported`] says so and slabs go row by row. Where lanes lie outside the picture, at its left and
-//! right ends, a mask keeps their errors 0; in between there is no mask.
+//! Without AVX2, [`supported`] returns false and slabs are done row by row. While some lanes are outside the picture,
+//! at its left and right ends, a mask keeps their errors 0; in between there is no mask.
 
 use crate::line::Line;
 use std::ops::Range;
 
-/// How many rows go together.
+/// How many rows are done together.
 pub const LANES: usize = 16;
 
 /// Some rows of a slab.
 pub struct Strip<'a> {
-    /// Of the whole picture.
+    /// The rows, of the whole picture.
     pub rows: [&'a [u8]; LANES],
     /// The first column of the first row, a multiple of 16.
     pub x: i64,
-    /// How many steps, a multiple of 16.
+    /// The number of steps, a multiple of 16.
     pub steps: i64,
-    /// Of each row, the three errors before its first column.
+    /// For each row, the three errors before its first column.
     pub left: [[i8; 3]; LANES],
-    /// The columns that bits are kept of.
+    /// The columns whose bits are kept.
     pub window: Range<usize>,
 }
 
-/// Whether this machine has what it takes.
+/// Whether this machine has the necessary instructions.
 pub fn supported() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx2");
@@ -45,7 +45,7 @@ pub fn supported() -> bool {
 
 impl Strip<'_> {
     /// Dithers. `line` has the errors of the row above and gets those of the last row; `bits` has rows of the window's
-    /// columns, of which all those of the slab are written. Returns of each row the last three errors.
+    /// columns, of which all those of the slab are written. Returns the last three errors of each row.
     ///
     /// # Panics
     /// If the machine is not [`supported`].
@@ -57,14 +57,14 @@ impl Strip<'_> {
         unsafe { avx2::run(self, line, bits) }
     }
 
-    /// Nothing calls this: the machine is not [`supported`].
+    /// Never called: the machine is not [`supported`].
     #[cfg(not(target_arch = "x86_64"))]
     pub fn run(&self, _: &mut Line, _: &mut [u8]) -> [[i8; 3]; LANES] {
         unreachable!("lanes without AVX2")
     }
 
     /// Puts the bits of sixteen steps in their places. The bitmap's words begin at multiples of 16, so those of the
-    /// first eight lanes are 16 columns behind `x`, those of the others 32.
+    /// first eight lanes begin 16 columns before `x`, those of the others 32.
     fn write(&self, x: i64, words: [i16; LANES], bits: &mut [u8]) {
         let stride = self.window.len() / 8;
         for (half, words) in words.chunks_exact(LANES / 2).enumerate() {
@@ -86,7 +86,7 @@ mod avx2 {
     use std::arch::x86_64::*;
     use std::mem::transmute;
 
-    /// What a step leaves to the next one.
+    /// The state that a step passes to the next one.
     #[derive(Clone, Copy)]
     struct State {
         /// The errors of the last step.
@@ -99,10 +99,10 @@ mod avx2 {
         black: __m256i,
     }
 
-    // What follows is not made by `array::from_fn` and `map`: a closure with AVX2 is not inlined into functions
-    // without it, and the calls took 40 of 100 parts of the time.
+    // The arrays below are not made by `array::from_fn` and `map`: a closure with AVX2 is not inlined into functions
+    // without it, and the calls took 40 % of the time.
 
-    /// How many columns each lane is behind lane 0.
+    /// How many columns each lane lags lane 0.
     const SKEW: [i16; LANES] = {
         let mut skew = [0; LANES];
         let mut lane = 1;
@@ -113,7 +113,7 @@ mod avx2 {
         skew
     };
 
-    /// 2 to the power of that, less whole words.
+    /// 2 to the power of the lag, without whole words.
     const POWERS: [i16; LANES] = {
         let mut powers = [0; LANES];
         let mut lane = 0;
@@ -124,7 +124,7 @@ mod avx2 {
         powers
     };
 
-    /// Turns the order of eight words.
+    /// Reverses the order of eight words.
     const TURNED: [i16; LANES] = {
         let mut turned = [0; LANES];
         let mut word = 0;
@@ -135,7 +135,7 @@ mod avx2 {
         turned
     };
 
-    /// Columns behind those of lane 0: the last lane's.
+    /// How many columns the last lane lags lane 0.
     const BEHIND: i64 = 2 * (LANES as i64 - 1);
 
     #[allow(unsafe_code)]
@@ -192,7 +192,7 @@ mod avx2 {
         }
         strip.write(strip.x + end, words(before, _mm256_setzero_si256()), bits);
         if end < strip.steps {
-            return [[0; 3]; LANES]; // they all lie behind the picture
+            return [[0; 3]; LANES]; // all of them lie after the end of the picture
         }
         let states = [state.above_right, state.above, state.above_left].map(|register| to_words(register));
         let last = strip.x + strip.steps - BEHIND - 1;
@@ -207,7 +207,7 @@ mod avx2 {
     fn enter(strip: &Strip<'_>, begin: i64, line: &Line) -> State {
         let left = |lane: usize, k: usize| i16::from(strip.left[lane][k]);
         let x = strip.x + begin;
-        // Lane 0 is at column x - k after k steps back, and its neighbour above right at x + 1 - k.
+        // Lane 0 was at column x - k k steps ago, and its neighbour above right at x + 1 - k.
         let shifted = |k: usize| {
             let of_line = line.get(x + 1 - k as i64).into();
             from_words(std::array::from_fn(|lane| if lane == 0 { of_line } else { left(lane - 1, k) }))
@@ -222,17 +222,18 @@ mod avx2 {
     }
 
     /// The words of the bitmap: lane `i` has `before` of the columns from `x - 16 - 2i` and `now` of those from `x -
-    /// 2i`, highest bit first. Multiplying shifts each lane by its own 2i, of which what is above 16 is a whole word.
+    /// 2i`, highest bit first. Multiplying shifts each lane by its own 2i; a shift of more than 16 is partly a whole
+    /// word.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn words(before: __m256i, now: __m256i) -> [i16; LANES] {
         let powers = from_words(POWERS);
         let words = _mm256_or_si256(_mm256_mullo_epi16(before, powers), _mm256_mulhi_epu16(now, powers));
-        // In the order of the file, on this machine, which is little-endian.
+        // In the byte order of the file; this machine is little-endian.
         to_words(_mm256_or_si256(_mm256_slli_epi16::<8>(words), _mm256_srli_epi16::<8>(words)))
     }
 
-    /// Of each row the bytes of its next 16 columns; all of them lie in the picture.
+    /// The bytes of the next 16 columns of each row; all of them lie in the picture.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn inner(strip: &Strip<'_>, x: i64) -> [__m128i; LANES] {
@@ -261,7 +262,7 @@ mod avx2 {
         transposed(rows)
     }
 
-    /// Rows to columns. Each turn moves the highest bit of the row's number to the end of the column's.
+    /// Transposes rows to columns. Each turn moves the highest bit of the row's number to the end of the column's.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn transposed(mut rows: [__m128i; LANES]) -> [__m128i; LANES] {
@@ -285,9 +286,9 @@ mod avx2 {
         pixels: [__m128i; LANES],
         line: &mut Line,
     ) -> State {
-        // The error above right of the next step's lane 0 is the last of eight words from here.
+        // The error above right of lane 0's next step is the last of eight words from here.
         let above: &[i16; 23] = line.part(x + 2 - 7);
-        // The last lane's errors, the newest first, of the first eight steps and of the others.
+        // The last lane's errors, the newest first: those of the first eight steps, and those of the others.
         let mut below = [_mm_setzero_si128(); 2];
         for (half, below) in below.iter_mut().enumerate() {
             let (mut now, mut newest) = (state, *below);
@@ -313,7 +314,7 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     fn inside(x: i64, width: i64) -> __m256i {
         let behind = from_words(SKEW);
-        // Beyond these ends nothing changes.
+        // Beyond these ends the mask does not change.
         let clamp = |x: i64| _mm256_set1_epi16(x.clamp(-1, BEHIND + 1) as i16);
         let not_yet = _mm256_cmpgt_epi16(behind, clamp(x));
         let still = _mm256_cmpgt_epi16(behind, clamp(x - width));
@@ -328,7 +329,7 @@ mod avx2 {
         let times_5 = |v| _mm256_add_epi16(_mm256_slli_epi16::<2>(v), v);
         let times_7 = |v| _mm256_sub_epi16(_mm256_slli_epi16::<3>(v), v);
         let grey = _mm256_add_epi16(_mm256_slli_epi16::<4>(_mm256_cvtepu8_epi16(pixels)), _mm256_set1_epi16(8));
-        // What has been known for longer comes first.
+        // The values known longest are added first.
         let early = _mm256_add_epi16(_mm256_add_epi16(grey, state.above_left), times_5(state.above));
         let value = _mm256_add_epi16(_mm256_add_epi16(early, times_7(state.left)), times_3(state.above_right));
         let white = _mm256_cmpgt_epi16(value, _mm256_set1_epi16(16 * 128 - 1));

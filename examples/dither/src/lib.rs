@@ -1,17 +1,17 @@
 //! Floyd-Steinberg dithering on hybz's queue: the second trade of its pool, after compression, and one whose jobs
 //! depend on each other. It uses [`hybz::schedule`] and nothing else of hybz.
 //!
-//! The subject is chapter 3 of A. Deshpande's thesis (IIIT Hyderabad, 2014), which shares one picture between a CPU
-//! and a GPU. `README.md` has the figures, and what has become of his conclusion.
+//! The subject is chapter 3 of A. Deshpande's thesis (IIIT Hyderabad, 2014), which shares one picture between a CPU and
+//! a GPU. `README.md` has the figures, and whether his conclusion still holds.
 //!
 //! | module | |
 //! |---|---|
 //! | [`plain`] | the definition: rounding, clamping, borders; the loop that everything else is compared with |
-//! | [`slab`] | what a job is made of: a leaning part of a picture, and the errors at its borders |
+//! | [`slab`] | the content of a job: a leaning part of a picture, and the errors at its borders |
 //! | `lanes` | sixteen rows in one AVX2 register |
-//! | [`plan`] | the modes: how a picture is cut, who does what, what needs what |
+//! | [`plan`] | the modes: how a picture is cut, which station does which part, and the dependencies |
 //! | [`work`] | dithering as a kind of work: questions, answers, the station of a core |
-//! | [`manager`] | submits what can be done, checks and joins answers |
+//! | [`manager`] | submits units that are ready, checks and joins answers |
 //! | [`many`] | many pictures as independent jobs |
 //! | [`device`] | GPUs |
 //! | [`pnm`] | PGM and PPM in |

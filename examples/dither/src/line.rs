@@ -1,11 +1,11 @@
-//! A line of errors with room at both ends, so that the lanes need not look where the picture ends.
+//! A line of errors with room at both ends, so that the lanes need no check for the ends of the picture.
 
 use std::ops::Range;
 
-/// Room at each end. Lanes read up to 50 columns behind the picture and write up to 30 before it.
+/// Room at each end. Lanes read up to 50 columns after the end of the picture and write up to 30 before its start.
 const ROOM: usize = 64;
 
-/// The errors of a row, or of several: each column has that of the last row that was done there.
+/// The errors of a row, or of several: each column has the error of the last row that was done in it.
 #[derive(Debug)]
 pub struct Line {
     errors: Vec<i16>,
@@ -19,7 +19,7 @@ impl Line {
         Line { errors: vec![0; columns.len() + 2 * ROOM], base: columns.start as i64 - ROOM as i64 }
     }
 
-    /// Where a column's error is, if there is room for it.
+    /// The index of a column's error, if there is room for it.
     fn index(&self, x: i64) -> Option<usize> {
         usize::try_from(x - self.base).ok().filter(|&at| at < self.errors.len())
     }
@@ -30,7 +30,7 @@ impl Line {
         self.index(x).map_or(0, |at| self.errors[at] as i8)
     }
 
-    /// Sets it. Where there is no room there is no picture either, and the error is 0.
+    /// Sets it. A column without room is outside the picture, and its error is 0.
     #[inline]
     pub fn set(&mut self, x: i64, error: i8) {
         if let Some(at) = self.index(x) {
@@ -41,7 +41,7 @@ impl Line {
     /// The errors of `COUNT` columns.
     ///
     /// # Panics
-    /// Where there is no room for them.
+    /// If there is no room for them.
     #[inline]
     pub fn part<const COUNT: usize>(&self, x: i64) -> &[i16; COUNT] {
         let at = (x - self.base) as usize;
@@ -51,7 +51,7 @@ impl Line {
     /// The same, to be written.
     ///
     /// # Panics
-    /// Where there is no room for them.
+    /// If there is no room for them.
     #[inline]
     pub fn part_mut<const COUNT: usize>(&mut self, x: i64) -> &mut [i16; COUNT] {
         let at = (x - self.base) as usize;

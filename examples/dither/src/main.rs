@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What the command ends with, and what it says.
+/// The command's exit code and message.
 #[derive(Debug)]
 struct Failure {
     code: u8,
@@ -27,7 +27,7 @@ struct Failure {
 const ENVIRONMENT: u8 = 1;
 /// An input that is no picture, or a damaged one.
 const DAMAGED: u8 = 2;
-/// Something that should not happen.
+/// An error that should not happen.
 const INTERNAL: u8 = 3;
 
 impl Failure {
@@ -73,7 +73,7 @@ fn print_all(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
     write(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::new(ENVIRONMENT, error))
 }
 
-/// The pool, and whether there are GPUs in it. Says so if there should be some.
+/// The pool, and whether it has GPUs. Prints a message if GPUs were asked for and there are none.
 fn pool(arguments: &Arguments) -> Result<(Pool, bool), Failure> {
     let wanted = arguments.gpu || matches!(arguments.mode, Some(Mode::Handover | Mode::Hybrid | Mode::Device));
     let groups = if wanted { device::groups() } else { Ok(Vec::new()) };
@@ -167,7 +167,7 @@ fn read_from(name: &str, input: impl io::BufRead) -> Result<Picture, Failure> {
     })
 }
 
-/// Writes a file; one that is there already only if that may be replaced. What could not be written whole is removed.
+/// Writes a file; an existing one only if it may be replaced. An incomplete file is removed.
 fn save(path: &Path, bitmap: &Bitmap, replace: bool) -> Result<(), Failure> {
     let failure = |error: io::Error| Failure::new(ENVIRONMENT, format!("{}: {error}", path.display()));
     let mut options = File::options();

@@ -1,21 +1,22 @@
-//! The manager: puts a picture's units on the queue when what they need is in, and checks and joins the answers.
+//! The manager: puts a picture's units on the queue when the answers that they need have come, and checks and joins the
+//! answers.
 //!
 //! Dependencies stay outside the queue. The manager submits a unit when the answers of all units that it needs have
-//! come, so whatever lies on the queue can be done at once, in any order, by any number of stations; a station waits
-//! for the queue and nothing else. The manager, on the caller's thread, waits for one channel, into which each answer
-//! goes from the station's thread. It never waits for a unit that is not on the queue: the units' needs have smaller
-//! numbers than they have, so as long as any is left, one is on its way.
+//! come, so every unit on the queue can be done at once, in any order, by any number of stations; a station waits for
+//! the queue and nothing else. The manager, on the caller's thread, waits for one channel, into which each answer goes
+//! from the station's thread. It never waits for a unit that is not on the queue: a unit needs only units with smaller
+//! numbers, so as long as any is left, one is in flight.
 //!
 //! **Checking.** A slab depends on all pixels before it, and a dithered picture shows no errors of its own: wrong bits
-//! look like others. But an answer has the errors of every 32nd row, so each strip of it can be repeated by itself,
-//! and if all of them are right, one after the other, so is the slab. This is what [`Verify::All`] does, on all cores
-//! at once, however long the chain of dependencies was. [`Verify::Sample`] repeats one strip of each answer that a GPU
-//! may have given, chosen at random: a GPU that computes wrongly is found at its first slab, and a single wrong strip
-//! among n with a chance of 1 in n. Nothing cheaper is known to us: sums of bits and errors agree within the rounding
-//! of each pixel only, which hides anything small. What is found wrong is done again by a core and checked in full,
-//! and no GPU is asked any more; what GPUs were asked before and answer later is checked in full. What they had
-//! answered before stays: its samples were right. (That a core repeats its own slab cannot be ruled out from outside
-//! hybz, nor can a station be retired from here: it just gets no more tasks.)
+//! look like right ones. But an answer has the errors of every 32nd row, so each strip of it can be repeated on its
+//! own, and if all strips are right, so is the slab. [`Verify::All`] does this on all cores at once, however long the
+//! chain of dependencies was. [`Verify::Sample`] repeats one strip of each answer that a GPU may have given, chosen at
+//! random: a GPU that computes wrong results is noticed at its first slab, and a single wrong strip among n with a
+//! probability of 1 in n. We know of no cheaper check: sums of bits and errors agree only within the rounding of each
+//! pixel, which hides small errors. A core redoes a wrong slab, which is then checked in full, and GPUs get no more
+//! slabs; later answers of GPUs to earlier requests are checked in full. Their earlier answers stay, because their
+//! samples were right. (That a core repeats its own slab cannot be ruled out from outside hybz, nor can a station be
+//! retired from here: it just gets no more tasks.)
 
 use crate::picture::{Bitmap, Picture};
 use crate::plan::Unit;
@@ -28,7 +29,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// How much of the answers is repeated.
+/// Which part of the answers is repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
     /// Nothing: there is no GPU.
@@ -40,13 +41,13 @@ pub enum Verify {
     All,
 }
 
-/// How many strips one core repeats of a slab; others take the rest.
+/// How many strips of a slab one core repeats; others take the rest.
 const CHECKED_AT_ONCE: usize = 8;
 
 /// A picture that could not be dithered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A slab that nobody could do, not even a core that did nothing before.
+    /// A slab that no station could do, not even a fresh core.
     Failed(String),
     /// A slab that a core has done wrong, too.
     Wrong,
@@ -69,26 +70,26 @@ impl From<TaskError> for Error {
     }
 }
 
-/// What became of a picture.
+/// The result for a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The picture, dithered.
     pub bitmap: Bitmap,
-    /// How many slabs it was made of.
+    /// The number of slabs.
     pub slabs: usize,
-    /// How many strips were repeated.
+    /// The number of strips that were repeated.
     pub checked: usize,
-    /// How many slabs were wrong, and were done again.
+    /// The number of slabs that were wrong and were done again.
     pub wrong: usize,
 }
 
 /// Dithers a picture on a pool, cut into these units.
 ///
 /// # Errors
-/// If nobody can do a slab, or nobody can do it right.
+/// If no station can do a slab, or none can do it right.
 ///
 /// # Panics
-/// If a unit needs another that comes after it: [`plan::units`](crate::plan::units) makes no such.
+/// If a unit needs a later one: [`plan::units`](crate::plan::units) makes no such unit.
 pub fn dither(pool: &Pool, picture: &Arc<Picture>, units: Vec<Unit>, verify: Verify) -> Result<Outcome, Error> {
     let client = pool.client();
     let mut manager = Manager::new(client.submitter().clone(), picture, units, verify);
@@ -96,13 +97,13 @@ pub fn dither(pool: &Pool, picture: &Arc<Picture>, units: Vec<Unit>, verify: Ver
     Ok(manager.outcome)
 }
 
-/// What comes to the manager.
+/// A message to the manager.
 enum Message {
     Answered(usize, Result<Done, TaskError>),
     Checked(usize, Result<bool, TaskError>),
 }
 
-/// Sends one message, whatever happens: if a station drops the job, that is the message.
+/// Sends exactly one message: if a station drops the job, the message says so.
 struct Courier<T> {
     sender: Sender<Message>,
     unit: usize,
@@ -113,7 +114,7 @@ struct Courier<T> {
 impl<T> Courier<T> {
     fn send(&mut self, answer: Result<T, TaskError>) {
         self.sent = true;
-        // Perhaps the manager has given up.
+        // The manager may have given up.
         let _ = self.sender.send((self.make)(self.unit, answer));
     }
 }
@@ -126,12 +127,12 @@ impl<T> Drop for Courier<T> {
     }
 }
 
-/// Where a unit has got to.
+/// The state of a unit.
 #[derive(Default)]
 struct Progress {
     /// How many units it still waits for.
     waits_for: usize,
-    /// Who waits for it.
+    /// The units that wait for it.
     followers: Vec<usize>,
     task: Option<Arc<Task>>,
     /// An answer that is being checked, how many checks are still to come, and whether all were right so far.
@@ -150,11 +151,11 @@ struct Manager<'a> {
     units: Vec<Unit>,
     progress: Vec<Progress>,
     verify: Verify,
-    /// A GPU has answered wrongly: they are asked no more.
+    /// A GPU has answered wrongly: GPUs get no more slabs.
     distrust: bool,
-    /// Of each row the last three errors.
+    /// The last three errors of each row.
     fronts: Vec<[i8; 3]>,
-    /// The errors of the rows above a unit's first, by that.
+    /// The errors of the row above a unit, by the number of its first row.
     lines: HashMap<usize, Vec<i8>>,
     /// For choosing strips.
     random: RandomState,
@@ -203,7 +204,7 @@ impl<'a> Manager<'a> {
         }
         let mut left = self.units.len();
         while left > 0 {
-            // This manager has a sender, so there is no end of messages.
+            // The manager itself has a sender, so the channel never ends.
             let message = self.receiver.recv().map_err(|_| Error::Failed("no more answers".to_owned()))?;
             left -= usize::from(match message {
                 Message::Answered(unit, done) => self.answered(unit, done?)?,
@@ -213,7 +214,7 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Everything that a unit needs is in.
+    /// Everything that a unit needs has come.
     fn begin(&mut self, unit: usize) {
         let slab = self.units[unit].slab.clone();
         let above = match self.lines.get(&slab.rows.start) {
@@ -248,7 +249,7 @@ impl<'a> Manager<'a> {
         let strips: Vec<usize> = match self.verify {
             _ if progress.again => (0..strips).collect(),
             Verify::All => (0..strips).collect(),
-            // Asked before it was found wrong.
+            // It was submitted before the GPU was found wrong.
             Verify::Sample if progress.asked != Some(CORE) && self.distrust => (0..strips).collect(),
             Verify::Sample if progress.asked != Some(CORE) => {
                 vec![(self.random.hash_one(unit) % strips.max(1) as u64) as usize]
@@ -299,7 +300,7 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// A unit's answer goes where it belongs, and what waited for it may begin.
+    /// Puts a unit's answer in its place, and begins the units that waited for it.
     fn join(&mut self, unit: usize, done: &Done) {
         let slab = &self.units[unit].slab;
         let width = self.picture.width();

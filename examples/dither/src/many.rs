@@ -10,16 +10,16 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-/// A picture on its way.
+/// A picture in flight.
 struct Pending {
     ticket: Ticket<Done>,
     task: Arc<Task>,
-    /// For the bytes of the picture and of what is made of it.
+    /// The permit for the bytes of the picture and of its results.
     permit: Permit,
 }
 
-/// Dithers pictures and hands the bitmaps to `sink` in their order. The pool's memory budget bounds how many are
-/// alive. Returns how many were done wrong, and were done again.
+/// Dithers pictures and hands the bitmaps to `sink` in their order. The pool's memory budget bounds how many are alive.
+/// Returns how many were wrong and were done again.
 ///
 /// # Errors
 /// The first of `pictures`' or of `sink`'s errors, or one of ours.
@@ -49,7 +49,7 @@ pub fn dither_all<E: From<Error>>(
                 Some(permit) => break permit,
                 None => match pending.pop_front() {
                     Some(oldest) => finish(oldest, None)?,
-                    None => break client.permit(bytes), // others hold the budget; nothing of ours does
+                    None => break client.permit(bytes), // others hold the budget; we hold nothing of it
                 },
             }
         };
@@ -83,13 +83,13 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The answer, or what a core answers if it is wrong.
+    /// The answer, or a core's answer if it is wrong.
     fn right(&self, task: &Arc<Task>, done: Done) -> Result<Arc<Done>, Error> {
         let strips = task.slab.strips();
         let some = match self.verify {
             Verify::Nothing => 0..0,
             Verify::All => 0..strips,
-            // Perhaps a GPU was asked before it was found wrong.
+            // A GPU may have been asked before it was found wrong.
             Verify::Sample if self.wrong.get() > 0 => 0..strips,
             Verify::Sample => {
                 let strip = (self.random.hash_one(Arc::as_ptr(task)) % strips.max(1) as u64) as usize;

@@ -1,4 +1,4 @@
-//! Grey pictures, and bitmaps: what goes in and what comes out.
+//! Grey pictures and bitmaps: the input and the output.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture of these pixels, row by row; `None` if they are not `width * height`.
+    /// A picture of these pixels, row by row; `None` if their number is not `width * height`.
     pub fn new(width: usize, height: usize, pixels: Vec<u8>) -> Option<Picture> {
         (width.checked_mul(height) == Some(pixels.len())).then_some(Picture { width, height, pixels })
     }
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Picture {
     }
 }
 
-/// A picture of black and white, as a PBM file has it: a row begins with a byte of its own, its leftmost pixel is the
+/// A picture of black and white in the form of a PBM file: each row begins with a new byte, its leftmost pixel is the
 /// highest bit, 1 is black. Bits beyond the last column are 0.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bitmap {
@@ -89,8 +89,8 @@ impl Bitmap {
         self.bits[at] |= 0x80 >> (x % 8);
     }
 
-    /// Makes black what is black in a part: `rows`, and columns from `start`, a multiple of 8, in rows of `stride`
-    /// bytes. What lies beyond the last column is left out.
+    /// Copies the black pixels of a part: `rows`, and columns from `start`, a multiple of 8, in rows of `stride` bytes.
+    /// Pixels beyond the last column are left out.
     pub fn blacken(&mut self, rows: Range<usize>, start: usize, stride: usize, part: &[u8]) {
         let own = self.stride();
         let skip = (start / 8).min(own);

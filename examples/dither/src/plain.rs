@@ -11,12 +11,12 @@
 //! where the names stand for the *errors* of its neighbours, whole numbers. It becomes white if `v >= 128`, and its
 //! error is `v - 255`; otherwise it becomes black, and its error is `v`.
 //!
-//! - **Rounding.** Once for each pixel, where the four shares come together: to the nearest, halves up. (Pushing
-//!   shares out to the neighbours as the paper of 1976 has it rounds four times, or keeps fractions.)
+//! - **Rounding.** Once for each pixel, when the four shares are added: to the nearest, halves up. (Pushing shares out
+//!   to the neighbours as the paper of 1976 has it rounds four times, or keeps fractions.)
 //! - **Clamping.** None, because none is needed. If all errors are from -127 to 127, the sum of the shares is too, `v`
 //!   is from -127 to 382, and so the new error is from -127 to 127. An error takes a byte, and the sum of the shares,
-//!   before it is divided, 16 bits: this is what the fast ways live on.
-//! - **Borders.** Errors outside the picture are 0; what would go out of it is lost.
+//!   before it is divided, 16 bits: the fast implementations rely on this.
+//! - **Borders.** Errors outside the picture are 0; shares that would leave it are lost.
 //! - **Grey.** Values are used as they are in the file, without gamma. `pnm` says how colours become grey.
 
 use crate::picture::{Bitmap, Picture};
@@ -33,7 +33,7 @@ pub fn pixel(g: u8, shares: i32) -> (i32, bool) {
 pub fn dither(picture: &Picture) -> Bitmap {
     let (width, height) = (picture.width(), picture.height());
     let mut bitmap = Bitmap::white(width, height);
-    // Of the row above and of this one: the error of column x is at x + 1, and both ends stay 0.
+    // The errors of the row above and of this one: that of column x is at x + 1, and both ends stay 0.
     let (mut above, mut row) = (vec![0; width + 2], vec![0; width + 2]);
     for y in 0..height {
         for (x, &g) in picture.row(y).iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn dither(picture: &Picture) -> Bitmap {
 mod tests {
     use super::*;
 
-    /// By hand, with the definition beside.
+    /// By hand, following the definition.
     #[test]
     fn a_few_pixels() {
         // 100: black, error 100. 100 + floor((700 + 8) / 16) = 144: white, error -111.
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(pixel(128, 0), (-127, true));
     }
 
-    /// Why nothing is clamped: the extremes stay within themselves.
+    /// Shows why no clamping is needed: the extremes stay within their range.
     #[test]
     fn errors_stay_within_a_byte() {
         for shares in [-127 * 16, 127 * 16] {

@@ -1,4 +1,4 @@
-//! How a picture is cut into slabs, who does which, and which needs which: the modes of chapter 3 of the thesis.
+//! How a picture is cut into slabs, which station does each, and what each needs: the modes of chapter 3 of the thesis.
 //!
 //! ```text
 //!  cores               handover                 hybrid
@@ -7,10 +7,10 @@
 //!  c c c c c c c       d d d d d d c c c        c c d d d d d
 //! ```
 //!
-//! - **Cores.** Bands of rows, each cut into tiles. A tile needs the one left of it, and of the band above those up to
-//!   two columns a row farther to the right.
-//! - **Handover.** The first and the last steps of the whole picture's wavefront, where few pixels can be done at
-//!   once, on the cores; everything between is one slab for the GPU. The three parts follow each other.
+//! - **Cores.** Bands of rows, each cut into tiles. A tile needs the one left of it, and in the band above those up to
+//!   two columns per row farther to the right.
+//! - **Handover.** The first and the last steps of the whole picture's wavefront, where few pixels can be done at once,
+//!   on the cores; everything between is one slab for the GPU. The three parts are done one after another.
 //! - **Hybrid.** The left columns of each band on the cores, the others on the GPU, at the same time. Errors cross in
 //!   both directions: the GPU's first tile of a band needs the cores' last one, whose successor in the next band needs
 //!   the GPU's first.
@@ -20,21 +20,21 @@ use crate::work::{CORE, DEVICE, EITHER};
 use hybz::schedule::Class;
 use std::fmt;
 
-/// A slab and what must be done before.
+/// A slab and the units that must be done before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The slab.
     pub slab: Slab,
     /// The class: `CORE`, `DEVICE` or `EITHER`.
     pub class: Class,
-    /// The units that it needs, by their numbers. All of them are smaller than its own.
+    /// The numbers of the units that it needs. All of them are smaller than its own.
     pub needs: Vec<usize>,
 }
 
-/// How to do a picture.
+/// How a picture is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// All at once, whoever does it sooner.
+    /// One slab, for the station that does it soonest.
     Whole,
     /// Tiles for the cores.
     Cores,
@@ -64,21 +64,21 @@ impl fmt::Display for Mode {
     }
 }
 
-/// The sizes of things.
+/// The sizes of bands, tiles and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Rows of a band: a multiple of 32.
     pub band: usize,
     /// Steps of a tile: a multiple of 16.
     pub tile: usize,
-    /// Of handover: how many steps at each end of the wavefront are the cores'.
+    /// For handover: how many steps at each end of the wavefront the cores do.
     pub ends: usize,
-    /// Of hybrid: how many columns, in tiles, are the cores'.
+    /// For hybrid: how many columns, in tiles, the cores do.
     pub strip: usize,
 }
 
 impl Sizes {
-    /// What serves a picture of this size on so many cores.
+    /// Sizes that suit a picture of this size on `cores` cores.
     ///
     /// A tile should take much longer than the 5 microseconds that it costs to be queued, and a band should have about
     /// twice as many tiles as there are cores, because a band follows the one above at a distance of two.
@@ -88,13 +88,13 @@ impl Sizes {
             _ => 2 * STRIP,
         };
         let tile = (width / (2 * cores.max(1))).clamp(2 * band, 4096).next_multiple_of(ALIGN as usize);
-        // A tenth of all steps at each end: of a square these are 3 of 100 pixels. (The thesis has its best times
-        // where the GPU has enough to do, at its number of multiprocessors.)
+        // A tenth of all steps at each end: these are 3 % of a square's pixels. (The thesis measured its best times with
+        // ends at which the GPU has enough to do, at its number of multiprocessors.)
         let ends = (Slab::steps(width, height) as usize / 10).next_multiple_of(ALIGN as usize);
         Sizes { band, tile, ends, strip: (width / tile / 8).max(1) }
     }
 
-    /// The same with multiples of what they must be multiples of, and none of them 0.
+    /// The same, rounded to the required multiples, and none of them 0.
     fn rounded(self) -> Sizes {
         let up = |size: usize, of: usize| size.clamp(1, 1 << 40).next_multiple_of(of);
         Sizes {
@@ -136,7 +136,7 @@ pub fn units(mode: Mode, width: usize, height: usize, sizes: Sizes) -> Vec<Unit>
     }
 }
 
-/// Bands of rows, of which the steps of the whole picture from `first` to before `last` are cut into tiles.
+/// Bands of rows, in which the steps of the whole picture from `first` to before `last` are cut into tiles.
 struct Bands {
     width: usize,
     height: usize,
@@ -146,11 +146,11 @@ struct Bands {
 }
 
 impl Bands {
-    /// The tiles. Their numbers begin at `number`; all of them need the unit `before`. `class` says who does which
+    /// The tiles. Their numbers begin at `number`; all of them need the unit `before`. `class` gives the class of each
     /// column of tiles.
     fn units(&self, number: usize, before: Option<usize>, class: impl Fn(usize) -> Class) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::new();
-        // Of the band above.
+        // The numbers of the band above.
         let mut upper = 0..0;
         for first in (0..self.height).step_by(self.sizes.band) {
             let rows = first..self.height.min(first + self.sizes.band);
@@ -165,7 +165,7 @@ impl Bands {
                     needs.push(number + units.len() - 1);
                 }
                 // The error above right of its last pixel is at column `to` of the last row of the band above, unless
-                // that lies behind the picture.
+                // that is after the end of the picture.
                 let reached = |unit: &Unit| unit.slab.columns(rows.start - 1, self.width).end as i64;
                 let wanted = (to + 1).min(self.width as i64);
                 let above = upper.clone().find(|&unit| reached(&units[unit]) >= wanted).or(upper.clone().last());
@@ -182,7 +182,7 @@ impl Bands {
 mod tests {
     use super::*;
 
-    /// Every pixel is in one unit, and what it needs is in that unit or in one that comes before by `needs`.
+    /// Every pixel is in one unit, and the pixels that it needs are in that unit or in one that `needs` puts before it.
     fn check(mode: Mode, width: usize, height: usize, sizes: Sizes) {
         let units = units(mode, width, height, sizes);
         let mut owner = vec![usize::MAX; width * height];
@@ -195,7 +195,7 @@ mod tests {
             }
         }
         assert!(!owner.contains(&usize::MAX), "{mode} {width} x {height}: nobody has some pixel");
-        // All that must be done before a unit, by way of others.
+        // All units that must be done before a unit, directly or through others.
         let mut before: Vec<Vec<bool>> = Vec::new();
         for (number, unit) in units.iter().enumerate() {
             let mut all = vec![false; units.len()];

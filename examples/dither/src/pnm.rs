@@ -1,14 +1,14 @@
 //! Reads PGM and PPM files: P2, P3, P5 and P6, with comments, and with samples of one or two bytes.
 //!
 //! Samples are scaled to 0 to 255, to the nearest. Colours become grey by 0.299 red + 0.587 green + 0.114 blue, of the
-//! samples as they are in the file, rounded once. A header can say anything: memory is taken as the pixels come, so
-//! one that promises more than there is costs what there is.
+//! samples as they are in the file, rounded once. A header can claim any size: memory is allocated as the pixels come,
+//! so a false header costs no more than the pixels that exist.
 
 use crate::picture::Picture;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// The most pixels that a picture may have: 64 Gi. What a file really has is bounded by its length.
+/// The maximum number of pixels of a picture: 64 Gi. The number in a file is bounded by its length.
 pub const MAX_PIXELS: usize = 1 << 36;
 
 /// A file that could not be read.
@@ -18,13 +18,13 @@ pub enum ReadError {
     Io(io::Error),
     /// It is none of the formats.
     Format,
-    /// A header that does not go on as it should: what was wanted there.
+    /// An invalid header: what was expected there.
     Header(&'static str),
-    /// More pixels than [`MAX_PIXELS`], or than memory can be had for.
+    /// More than [`MAX_PIXELS`] pixels, or more than memory holds.
     TooLarge,
     /// It ends before its last pixel.
     Short,
-    /// A sample that is larger than the header says, or that is no number.
+    /// A sample that is larger than the header's maximum, or is not a number.
     Sample,
     /// Something follows the last pixel.
     Trailing,
@@ -56,7 +56,7 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// What the header says.
+/// The content of the header.
 struct Header {
     width: usize,
     height: usize,
@@ -68,7 +68,7 @@ struct Header {
 /// Reads a picture, to the end of the input.
 ///
 /// # Errors
-/// If it is none, or is damaged, or has something behind it.
+/// If it is not a picture, is damaged, or has data after it.
 pub fn read(mut input: impl BufRead) -> Result<Picture, ReadError> {
     let header = header(&mut input)?;
     let count = header.width.checked_mul(header.height).filter(|&count| count <= MAX_PIXELS);
@@ -179,7 +179,7 @@ fn decimal(input: &mut impl BufRead) -> Result<Result<u64, ()>, ReadError> {
 fn bytes(input: &mut impl BufRead, count: usize) -> Result<Vec<u8>, ReadError> {
     let mut pixels = Vec::new();
     input.take(count as u64).read_to_end(&mut pixels)?;
-    Ok(pixels) // if they are too few, there is no such picture
+    Ok(pixels) // with too few pixels there is no picture
 }
 
 fn binary(input: &mut impl BufRead, header: &Header, count: usize) -> Result<Vec<u8>, ReadError> {

@@ -1,11 +1,11 @@
-//! A picture to test with, made by a program: a sky, a sun behind mist, hills and water. Integers only, so that it is
-//! the same everywhere.
+//! A test picture, made by a program: a sky, a sun behind mist, hills and water. Integers only, so that it is the same
+//! everywhere.
 
 use crate::picture::Picture;
 
 /// The scene in any size.
 ///
-/// `None` if so many pixels cannot be had.
+/// `None` if there is no memory for its pixels.
 pub fn scene(width: usize, height: usize) -> Option<Picture> {
     let mut pixels = Vec::new();
     pixels.try_reserve_exact(width.checked_mul(height)?).ok()?;

@@ -1,7 +1,7 @@
-//! What a job is made of: a slab of a picture, the errors that come in at its borders, and those that go out.
+//! The content of a job: a slab of a picture, the errors that come in at its borders, and those that go out.
 //!
-//! A pixel needs its left neighbour and three of the row above, the right one among them, so no rectangle of more than
-//! one row can be done before what is right of it. A **slab** leans: it has some rows, and each of them lies two
+//! A pixel needs its left neighbour and three of the row above, one of them on the right, so no rectangle of more than
+//! one row can be done before the pixels right of it. A **slab** leans: it has some rows, and each of them lies two
 //! columns farther left than the one above. With a *step* `t = x + 2 (y - first row)` a slab is all pixels of its rows
 //! with `from <= t < to`, and each pixel needs errors of earlier steps only:
 //!
@@ -10,9 +10,9 @@
 //! steps earlier         1        1         2        3
 //! ```
 //!
-//! That is the knight's move of the thesis. So everything that crosses a slanted border are the last three errors of
-//! each row before it, and everything that crosses a horizontal one is a line of errors. One shape does for the whole
-//! picture, for a tile of a core, for the middle of a handover and for a GPU's part of a hybrid.
+//! That is the knight's move of the thesis. So only the last three errors of each row cross a slanted border, and only
+//! a line of errors crosses a horizontal one. One shape serves for the whole picture, for a tile of a core, for the
+//! middle of a handover and for a GPU's part of a hybrid.
 //!
 //! ```text
 //!            from             to
@@ -23,7 +23,7 @@
 //!  last row   xxxxxxxx...............      -> lines: after each 32 rows, and after the last
 //! ```
 //!
-//! Errors outside the picture are 0, in borders, too.
+//! Errors outside the picture are 0, also in borders.
 
 use crate::lanes;
 use crate::line::Line;
@@ -32,13 +32,13 @@ use crate::plain;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// After so many rows of a slab, and after its last, the errors of a row are part of the answer.
+/// The errors of every row of this number in a slab, and of its last, are part of the answer.
 pub const STRIP: usize = 32;
 
 /// Slabs begin and end at steps that are multiples of this.
 pub const ALIGN: i64 = 16;
 
-/// A part of a picture whose pixels need nothing that comes after it.
+/// A part of a picture whose pixels depend on no pixels after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slab {
     /// Its rows.
@@ -55,13 +55,13 @@ impl Slab {
         Slab { rows: 0..height, from: 0, to: Slab::steps(width, height) }
     }
 
-    /// How many steps so many rows have, so that all of their pixels are done.
+    /// How many steps a slab of this size needs so that all of its pixels are done.
     pub fn steps(width: usize, height: usize) -> i64 {
         let steps = width as i64 + 2 * (height as i64 - 1).max(0);
         (steps + ALIGN - 1) / ALIGN * ALIGN
     }
 
-    /// The first column of a row, wherever the picture ends.
+    /// The first column of a row, inside the picture or not.
     pub fn start(&self, y: usize) -> i64 {
         self.from - 2 * (y - self.rows.start) as i64
     }
@@ -98,28 +98,28 @@ impl Slab {
 pub struct Task {
     /// The picture.
     pub picture: Arc<Picture>,
-    /// Which part of it.
+    /// The slab.
     pub slab: Slab,
     /// The errors of the row above, in the columns from `from - 1` to `to`, both included. Empty: zeros.
     pub above: Vec<i8>,
-    /// Of each row the three errors before its first column, from right to left. Empty: zeros.
+    /// For each row, the three errors before its first column, from right to left. Empty: zeros.
     pub left: Vec<[i8; 3]>,
 }
 
-/// What a slab comes to.
+/// The result for a slab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// Of each row the bits of the columns of [`Slab::window`]; those that are not of the slab are 0.
+    /// For each row, the bits of the columns of [`Slab::window`]; those that do not belong to the slab are 0.
     pub bits: Vec<u8>,
     /// After each [`STRIP`] rows, and after the last, the errors of the row in the columns of [`Slab::window`]; those
-    /// that are not of the slab are 0.
+    /// that do not belong to the slab are 0.
     pub lines: Vec<i8>,
-    /// Of each row the last three errors, from right to left.
+    /// For each row, the last three errors, from right to left.
     pub right: Vec<[i8; 3]>,
 }
 
 impl Done {
-    /// An answer without anything in it yet.
+    /// An answer that is still empty.
     pub fn empty(slab: &Slab, width: usize) -> Done {
         let columns = slab.window(width).len();
         Done {
@@ -131,7 +131,7 @@ impl Done {
 }
 
 impl Task {
-    /// All of a picture as one slab.
+    /// The whole picture as one slab.
     pub fn whole(picture: Arc<Picture>) -> Task {
         let slab = Slab::whole(picture.width(), picture.height());
         Task { picture, slab, above: Vec::new(), left: Vec::new() }
@@ -142,7 +142,7 @@ impl Task {
         self.run_with(lanes::supported())
     }
 
-    /// Does it row by row: for machines without AVX2, and as what stands in for a GPU.
+    /// Does it row by row: for machines without AVX2, and in place of a GPU in tests.
     pub fn run_by_rows(&self) -> Done {
         self.run_with(false)
     }
@@ -172,7 +172,7 @@ impl Task {
         self.left.get(y - self.slab.rows.start).copied().unwrap_or_default()
     }
 
-    /// Whether an answer has the form that it must have.
+    /// Whether an answer has the right form.
     pub fn has_form(&self, done: &Done) -> bool {
         let columns = self.slab.window(self.picture.width()).len();
         done.bits.len() == columns / 8 * self.slab.rows.len()
@@ -180,7 +180,7 @@ impl Task {
             && done.right.len() == self.slab.rows.len()
     }
 
-    /// The strip `number` as a task of its own, if what was answered for the strip before it is right.
+    /// The strip `number` as a task of its own, which is right if the answer for the strip before it is right.
     pub fn strip(&self, number: usize, done: &Done) -> Task {
         let Slab { rows, from, to } = &self.slab;
         let first = rows.start + number * STRIP;
@@ -196,14 +196,14 @@ impl Task {
                 let own = self.slab.columns(first - 1, self.picture.width());
                 let inside = |x: i64| own.contains(&usize::try_from(x).unwrap_or(usize::MAX));
                 let error = |x: i64| if inside(x) { line[x as usize - window.start] } else { 0 };
-                // The first three are left of what this slab has of that row.
+                // The first three are left of this slab's columns in that row.
                 [far, middle, near].into_iter().chain((slab.from + 2..=slab.to).map(error)).collect()
             }
         };
         Task { picture: Arc::clone(&self.picture), slab, above, left }
     }
 
-    /// Whether the answer is right in a strip, if it is in those before it.
+    /// Whether the answer is right in a strip, if it is right in those before it.
     pub fn is_right_in(&self, number: usize, done: &Done) -> bool {
         if !self.has_form(done) {
             return false;
@@ -239,7 +239,7 @@ fn holds<T: PartialEq + Default>(all: &[T], part: &[T], at: usize) -> bool {
 struct Running<'a> {
     task: &'a Task,
     window: Range<usize>,
-    /// The errors of the last row that is done, and, right of where that ends, of rows above it.
+    /// The errors of the last row that is done, and to the right of its end, those of rows above it.
     line: Line,
     done: Done,
 }
@@ -271,7 +271,7 @@ impl<'a> Running<'a> {
         let columns = task.slab.columns(y, task.picture.width());
         let start = task.slab.start(y);
         let row = y - task.slab.rows.start;
-        // Before the picture there are zeros; behind it, nothing is done.
+        // Before the picture there are zeros; after its end, nothing is done.
         let mut left = if start >= 0 { i32::from(task.left_of(y)[0]) } else { 0 };
         let bits = &mut done.bits[row * window.len() / 8..][..window.len() / 8];
         let mut above_left = i32::from(line.get(columns.start as i64 - 1));
@@ -287,7 +287,7 @@ impl<'a> Running<'a> {
             }
             (left, above_left, above) = (error, above, above_right);
         }
-        // Of a slab narrower than three columns in the picture, the rest is what came in.
+        // If fewer than three of the slab's columns are in the picture, the remaining errors are those that came in.
         let end = start + task.slab.to - task.slab.from;
         let inside = |x: i64| (0..task.picture.width() as i64).contains(&x);
         done.right[row] = [1, 2, 3].map(|k| if inside(end - k) { line.get(end - k) } else { 0 });

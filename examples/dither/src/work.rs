@@ -3,8 +3,8 @@
 //! | task | class | who takes it |
 //! |---|---|---|
 //! | [`Ask`] | [`CORE`] | cores |
-//! | [`Ask`] | [`DEVICE`] | GPUs; cores, where a GPU failed or declined |
-//! | [`Ask`] | [`EITHER`] | the station that is done with it sooner, by the rule of the pool |
+//! | [`Ask`] | [`DEVICE`] | GPUs; cores, if a GPU failed or declined |
+//! | [`Ask`] | [`EITHER`] | the station that finishes it sooner, by the rule of the pool |
 //! | [`Check`] | none | cores |
 
 use crate::slab::{Done, Task};
@@ -16,13 +16,13 @@ use std::time::Duration;
 pub const CORE: Class = Class::new("core", 1e9);
 /// Slabs that GPUs do.
 pub const DEVICE: Class = Class::new("device", 1e9);
-/// Slabs that do not depend on who does them.
+/// Slabs that any station may do.
 pub const EITHER: Class = Class::new("either", 1e9);
 
-/// What an accelerator takes.
+/// The classes that an accelerator takes.
 pub const FOR_DEVICES: &[Class] = &[DEVICE, EITHER];
 
-/// Dither this slab. Its class says who should.
+/// Dither this slab. The class says which stations should.
 #[derive(Clone, Debug)]
 pub struct Ask(pub Arc<Task>);
 
@@ -38,12 +38,12 @@ impl schedule::Task for Ask {
     }
 }
 
-/// Is this output right in these strips?
+/// Check whether this output is right in these strips.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What was to be done.
+    /// The task.
     pub task: Arc<Task>,
-    /// What came of it.
+    /// Its output.
     pub done: Arc<Done>,
     /// The strips to repeat.
     pub strips: Vec<usize>,
@@ -74,7 +74,7 @@ pub fn cores() -> PoolBuilder {
     Pool::builder().memory_per_core(64 << 20)
 }
 
-/// A pool whose cores leave to GPUs what is for GPUs: what handover and hybrid want.
+/// A pool whose cores leave the GPUs' classes to GPUs, as handover and hybrid require.
 pub fn pool() -> PoolBuilder {
     cores().cores_accept(Accepts::AllBut(&[DEVICE]))
 }

@@ -1,4 +1,4 @@
-//! The command: what it writes, and what it ends with.
+//! The command: its output and its exit codes.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn pbm(picture: &Picture) -> Vec<u8> {
     file
 }
 
-/// Its code, and what it says.
+/// Its exit code and its message.
 fn said(output: &Output) -> (i32, String) {
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
 }
@@ -78,7 +78,7 @@ fn many_pictures() {
     for (number, picture) in pictures.iter().enumerate() {
         assert!(fs::read(folder.path().join(format!("{number}.pbm"))).expect("it was written") == pbm(picture));
     }
-    // They are there now.
+    // The outputs exist now.
     let (code, text) = said(&dither(folder.path(), &names, b""));
     assert!(code == 1 && text.starts_with("dither: 0.pbm: "), "{text}");
     let output = dither(folder.path(), &[&names[..], &["-f", "--verify"]].concat(), b"");
@@ -122,7 +122,7 @@ fn exit_codes() {
     assert!(output.status.success() && output.stdout.starts_with(b"Floyd-Steinberg dithering"));
 }
 
-/// Without a GPU: modes that want one say so and go on, `--gpu` does not.
+/// Without a GPU, modes that use one say so and go on; `--gpu` fails.
 #[test]
 fn no_gpu() {
     if dither::device::groups().is_ok() {
@@ -144,7 +144,7 @@ fn the_scene() {
     assert_eq!(Some(&picture), scene::scene(300, 200).as_ref());
     let mean = picture.pixels().iter().map(|&pixel| u32::from(pixel)).sum::<u32>() / 60_000;
     assert!((60..200).contains(&mean), "{mean}");
-    // What dithering is for: as much light as before.
+    // The purpose of dithering: the average brightness stays.
     let bitmap = plain::dither(&picture);
     let white = 60_000 - bitmap.bits().iter().map(|byte| byte.count_ones()).sum::<u32>();
     assert!((white * 255 / 60_000).abs_diff(mean) <= 1, "{white}");
@@ -153,7 +153,7 @@ fn the_scene() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Any bytes, headers that say anything, and files with some bytes changed: a picture or an error, never a panic.
+    /// Any bytes, headers with any values, and files with some bytes changed: a picture or an error, never a panic.
     #[test]
     fn files_that_are_anything(
         magic in prop_oneof![Just("P2"), Just("P3"), Just("P5"), Just("P6"), Just("P4"), Just("")],

@@ -1,5 +1,5 @@
-//! The kernel, run by an emulation of its warps on a CPU (`cuda/emulated.cpp`), against the plain loop: packing and
-//! unpacking, the strips' waiting for each other, and the whole of a picture through the pool.
+//! The kernel, run by an emulation of its warps on a CPU (`cuda/emulated.cpp`), is compared with the plain loop:
+//! packing and unpacking, strips that wait for each other, and whole pictures through the pool.
 
 mod common;
 

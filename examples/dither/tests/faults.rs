@@ -1,5 +1,5 @@
-//! Stations that fail, panic, keep silent, retire, answer twice or answer wrongly: the picture stays the same, nothing
-//! locks up, and what others had to do is counted.
+//! Stations that fail, panic, leave jobs open, retire, answer twice or answer wrongly: the picture stays the same,
+//! there is no deadlock, and the work that others had to take over is counted.
 
 mod common;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What is wrong with a fake station. Jobs are counted from 0 over all fakes of a pool.
+/// The fault of a fake station. Jobs are counted from 0 over all fakes of a pool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
@@ -26,17 +26,17 @@ enum Fault {
     Panic(usize),
     PanicAlways,
     PanicAfterReply,
-    /// Says that all is well and answers nothing.
+    /// Reports success and answers nothing.
     Silent,
     /// Answers every second job.
     Half,
-    /// The last job of a batch first.
+    /// Does the last job of a batch first.
     Shuffle,
     /// Answers twice, the second time something else.
     Twice,
     Declines,
     Retire(usize),
-    /// Puts other jobs in the place of those that it was given, and answers these.
+    /// Exchanges its jobs for others, and answers those.
     Swaps,
     NamePanics,
     DropPanics,
@@ -148,7 +148,7 @@ impl Drop for Fake {
     }
 }
 
-/// A pool with `fakes` of them, as accelerators beside `threads` cores.
+/// A pool with `fakes` fake accelerators and `threads` cores.
 fn pool(fault: Fault, fakes: usize, threads: usize) -> Pool {
     let builder = match NonZeroUsize::new(threads) {
         Some(threads) => work::pool().threads(threads),
@@ -164,7 +164,7 @@ fn pool(fault: Fault, fakes: usize, threads: usize) -> Pool {
 
 const SIZES: Sizes = Sizes { band: 32, tile: 96, ends: 120, strip: 1 };
 
-/// All modes and many pictures, twice with the same pool. Returns how many answers were found wrong.
+/// All modes and many pictures, twice with the same pool. Returns the number of answers found wrong.
 fn survives(fault: Fault, fakes: usize, threads: usize, verify: Verify) -> usize {
     let (done, result) = std::sync::mpsc::channel();
     watched(format!("{fault:?}, {fakes} of them, {threads} cores, {verify:?}"), move || {
@@ -214,7 +214,7 @@ fn a_failure_a_panic_or_a_retirement_at_every_job() {
     }
 }
 
-/// What is wrong in all strips is found by one strip of each answer.
+/// One strip of each answer is enough to find answers that are wrong in all strips.
 #[test]
 fn wrong_answers_are_found() {
     quiet();
@@ -228,7 +228,7 @@ fn wrong_answers_are_found() {
     }
 }
 
-/// Once a device was wrong, the cores do everything.
+/// After a device was wrong, the cores do everything.
 #[test]
 fn who_was_wrong_is_asked_no_more() {
     quiet();
@@ -243,13 +243,13 @@ fn who_was_wrong_is_asked_no_more() {
     });
 }
 
-/// What a device still answers after it was found wrong is checked, too.
+/// A device's answers that come after it was found wrong are checked, too.
 #[test]
 fn who_was_wrong_is_not_believed() {
     watched("in flight".to_owned(), || {
         let picture = picture(400, 200, 3);
         let mut units = units(Mode::Cores, 400, 200, SIZES);
-        // Two tiles that can be done at the same time: the third of the first band, the first of the second.
+        // Two tiles that can be done at the same time: the third one of the first band, the first one of the second.
         let second = units.iter().position(|unit| unit.slab.rows.start > 0).expect("a second band");
         (units[2].class, units[second].class) = (work::DEVICE, work::DEVICE);
         let outcome = manager::dither(&pool(Fault::SlowAndWhite, 1, 2), &picture, units, Verify::Sample);
@@ -257,7 +257,7 @@ fn who_was_wrong_is_not_believed() {
         assert!(outcome.bitmap == plain::dither(&picture));
         assert_eq!(outcome.wrong, 2);
     });
-    // As independent pictures, of which it has several at a time.
+    // As independent pictures, several of which the device has at a time.
     watched("many in flight".to_owned(), || {
         let pool = pool(Fault::SlowAndWhite, 1, 0);
         let picture = picture(300, 400, 3);
@@ -301,7 +301,7 @@ fn one_wrong_bit() {
     });
 }
 
-/// A core that is wrong, too: an error, and nobody believes it.
+/// A core is wrong, too: that is an error, and its answer is not accepted.
 #[test]
 fn nobody_is_right() {
     quiet();
@@ -316,7 +316,7 @@ fn nobody_is_right() {
     });
 }
 
-/// A station that makes away with its jobs: an error, and nothing hangs.
+/// A station drops its jobs: that is an error, and nothing hangs.
 #[test]
 fn jobs_that_are_dropped() {
     watched("swapped".to_owned(), || {

@@ -1,5 +1,5 @@
-//! All modes, with and without a GPU, make the pixels of the plain loop. Here a station that works row by row stands
-//! in for the GPU; tests/device.rs has the kernel itself.
+//! All modes, with and without a GPU, make the pixels of the plain loop. Here a station that works row by row replaces
+//! the GPU; tests/device.rs tests the kernel itself.
 
 mod common;
 
@@ -147,7 +147,7 @@ proptest! {
 /// The memory budget bounds how many pictures are alive, and nothing else does.
 #[test]
 fn memory_bounds_the_pictures() {
-    /// Waits until so many pictures have been read.
+    /// Waits until this number of pictures have been read.
     struct Late(Arc<AtomicUsize>, usize);
     impl Station for Late {
         fn name(&self) -> String {
@@ -161,7 +161,7 @@ fn memory_bounds_the_pictures() {
             StandIn.work(batch)
         }
     }
-    // Of 14,000 bytes each. One more than fits has been read, and waits for memory.
+    // Pictures of 14,000 bytes each. One more than fits has been read, and waits for memory.
     for (memory, at_once) in [(60_000, 5), (1 << 30, 20), (1, 2)] {
         watched(format!("{memory} bytes"), move || {
             let read: Arc<AtomicUsize> = Arc::default();
@@ -184,7 +184,7 @@ fn memory_bounds_the_pictures() {
     }
 }
 
-/// Errors of the caller come out, and nothing hangs.
+/// Errors of the caller are returned, and nothing hangs.
 #[test]
 fn an_error_on_the_way() {
     watched("errors".to_owned(), || {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const MIN_DRIVER: c_int = 13_000;
 /// How long a batch may take: a gigabyte is a matter of milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Warps that wait for others take turns on a multiprocessor; a dozen are enough to have something to do.
+/// Warps that wait for others take turns on a multiprocessor; a dozen are enough to keep it busy.
 const WARPS_EACH: usize = 16;
 
 /// Where an image for the driver begins must be a multiple of 8.
@@ -65,9 +65,9 @@ struct Device {
     kernel: sys::CUfunction,
     multiprocessors: usize,
     total: usize,
-    /// Of the GPU: where it begins, and how much.
+    /// The GPU's memory: its address and length.
     memory: Option<(sys::CUdeviceptr, usize)>,
-    /// A kernel may still run: nothing can be given back.
+    /// A kernel may still be running: nothing can be freed.
     lost: bool,
 }
 
@@ -106,7 +106,7 @@ impl Device {
         Ok(this)
     }
 
-    /// So many bytes of the GPU's memory. What was in it is gone.
+    /// `bytes` of the GPU's memory. The previous contents are lost.
     fn memory(&mut self, bytes: usize) -> Result<sys::CUdeviceptr, DriverError> {
         if let Some((memory, _)) = self.memory.filter(|&(_, there)| there >= bytes) {
             return Ok(memory);

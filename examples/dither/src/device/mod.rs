@@ -1,4 +1,4 @@
-//! GPUs: `pack` brings slabs into the form that the kernel takes, `cuda` runs it. Without the feature `cuda`, and on
+//! GPUs: `pack` converts slabs to the kernel's format, `cuda` runs the kernel. Without the feature `cuda`, and on
 //! machines without a GPU, there are none.
 
 pub mod pack;

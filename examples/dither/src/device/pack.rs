@@ -1,5 +1,5 @@
-//! A batch of slabs in the form that the kernel takes (`cuda/dither.cu` has the table of arrays), and the station that
-//! hands batches to a kernel, wherever that runs: on a GPU, or emulated in a test.
+//! Batches of slabs in the kernel's format (`cuda/dither.cu` has the table of arrays), and the station that passes
+//! batches to a kernel, which runs on a GPU, or emulated in a test.
 
 use crate::slab::{Done, STRIP, Task};
 use crate::work::{complete, slab};
@@ -16,18 +16,18 @@ const ALIGN: usize = 16;
 pub struct Batch {
     /// The structures `slab` of the kernel, one after the other.
     pub table: Vec<u8>,
-    /// How many of them.
+    /// The number of structures.
     pub slabs: u32,
-    /// How many strips all of them have.
+    /// The number of strips of all slabs.
     pub strips: u32,
     /// The kernel's `in`.
     pub input: Vec<u8>,
-    /// How many bytes its `out` has.
+    /// The number of bytes of its `out`.
     pub output: usize,
     places: Vec<Places>,
 }
 
-/// Where the answer of a slab begins in the output.
+/// The positions of a slab's answer in the output.
 #[derive(Clone, Copy, Debug)]
 struct Places {
     bits: usize,
@@ -35,7 +35,7 @@ struct Places {
     right: usize,
 }
 
-/// The most columns, rows and steps of a slab that the kernel counts right.
+/// The maximum number of columns, rows and steps of a slab that the kernel can count.
 const MOST: usize = 1 << 28;
 
 impl Batch {
@@ -46,7 +46,7 @@ impl Batch {
         steps && slab.from < slab.to && slab.rows.len() < MOST && !slab.rows.is_empty() && task.picture.width() < MOST
     }
 
-    /// How many bytes a slab takes in the input and in the output, together and at most.
+    /// The maximum number of bytes that a slab takes in the input and the output together.
     pub fn bytes(task: &Task) -> usize {
         let (rows, columns) = (task.slab.rows.len(), task.slab.window(task.picture.width()).len());
         let lines = (task.slab.strips() + 1) * (columns + 2 * ROOM);
@@ -104,13 +104,13 @@ impl Batch {
         self.strips += slab.strips() as u32;
     }
 
-    /// Where the next array of the input begins.
+    /// Aligns the input for the next array. Returns its position.
     fn begin_array(&mut self) -> usize {
         self.input.resize(self.input.len().next_multiple_of(ALIGN), 0);
         self.input.len()
     }
 
-    /// Takes so many bytes of the output.
+    /// Reserves bytes of the output.
     fn room(&mut self, bytes: usize) -> usize {
         let begin = self.output;
         self.output = (begin + bytes).next_multiple_of(ALIGN);
@@ -145,7 +145,7 @@ fn answer(task: &Task, places: &Places, output: &[u8]) -> Done {
     done
 }
 
-/// Whoever runs the kernel.
+/// Runs the kernel.
 pub trait Kernel: Send {
     /// A name for reports.
     fn name(&self) -> String;
@@ -160,7 +160,7 @@ pub trait Kernel: Send {
     fn run(&mut self, batch: &Batch) -> Result<Vec<u8>, KernelError>;
 }
 
-/// What a kernel's run came to.
+/// The reasons why a kernel's run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelError {
     /// Too little memory for this batch: cores do it.

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers that the tests share.
 #![allow(dead_code)] // each uses its own part
 
 use dither::picture::{Bitmap, Picture};
@@ -31,8 +31,8 @@ pub fn bitmap_of(task: &Task, done: &Done) -> Bitmap {
     bitmap
 }
 
-/// Cuts a picture into bands, and each band at some steps, and has `run` do the slabs in an order in which they can be
-/// done. Returns what comes of it.
+/// Cuts a picture into bands, and each band at some steps, and has `run` do the slabs in a possible order. Returns the
+/// result.
 pub fn in_slabs(picture: &Arc<Picture>, band: usize, cuts: &[i64], mut run: impl FnMut(&Arc<Task>) -> Done) -> Bitmap {
     let (width, height) = (picture.width(), picture.height());
     let mut fronts = vec![[0; 3]; height];
