@@ -98,14 +98,14 @@ fn leftovers() {
     kill_process(Pid::from_child(&child), Signal::KILL).expect("kill");
     child.wait().expect("hybz");
     drop(stdin);
-    assert_eq!(place.names(), [".a.bz2.hybz-tmp", "a"], "a result that nobody will finish");
+    assert_eq!(place.names(), [".a.bz2.hybz-tmp", "a"], "a result that no process will finish");
     hybz().silent(0);
     assert_eq!(place.names(), ["a", "a.bz2"]);
 
     fs::remove_file(place.path("a.bz2")).expect("remove");
     let (child, stdin) = slowly();
     hybz().silent(0);
-    assert_eq!(place.names(), [".a.bz2.hybz-tmp", "a", "a.bz2"], "somebody still writes the other");
+    assert_eq!(place.names(), [".a.bz2.hybz-tmp", "a", "a.bz2"], "another process still writes the other");
     fs::remove_file(place.path("a.bz2")).expect("remove");
     drop(stdin);
     assert!(child.wait_with_output().expect("hybz").status.success());

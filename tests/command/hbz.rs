@@ -66,7 +66,7 @@ fn damaged_ones() {
         let run = place.hybz(&["-t", "a.hbz"]);
         assert!(run.code == 2 && run.stderr.contains(block), "{run:?}");
         assert_eq!(place.hybz(&["-d", "a.hbz"]).code, 2);
-        assert_eq!(place.names(), ["a.hbz"], "nothing left behind");
+        assert_eq!(place.names(), ["a.hbz"], "no other file is left");
     }
 }
 
@@ -96,7 +96,7 @@ fn many_damaged_ones() {
         place.put("a.hbz", &bad);
         let run = place.hybz(&["-d", "a.hbz"]);
         assert!(run.code == 2 && run.stdout.is_empty(), "{round}: {run:?}");
-        assert_eq!(place.names(), ["a.hbz"], "{round}: nothing left behind");
+        assert_eq!(place.names(), ["a.hbz"], "{round}: no other file is left");
         // There is no block in the first 32 bytes.
         if at < 32 {
             continue;

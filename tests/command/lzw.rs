@@ -64,7 +64,7 @@ fn shapes_as_gzip_and_ncompress_read_them() {
             nine(0x90, &[a, b, CLEAR, PAD, PAD, PAD, PAD, PAD, CLEAR, PAD, PAD, PAD, PAD, PAD, PAD, PAD, a, 257]),
             true,
         ),
-        ("a code of the old table behind a clear", nine(0x90, &[a, b, CLEAR, PAD, PAD, PAD, PAD, PAD, 257]), false),
+        ("a code of the old table after a clear", nine(0x90, &[a, b, CLEAR, PAD, PAD, PAD, PAD, PAD, 257]), false),
         ("an end in the padding", nine(0x90, &[a, b, CLEAR, PAD]), true),
         ("code 256 without block mode", nine(0x10, &[a, CLEAR, 257]), true),
         ("a code beyond the table without block mode", nine(0x10, &[a, 257]), false),

@@ -18,7 +18,7 @@ fn end_by(signal: Signal, micros: u64, preload: Option<&std::path::Path>) -> (Ru
     let child = command.args(["-1", "a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("hybz");
     sleep(Duration::from_micros(micros));
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid");
-    kill_process(pid, signal).expect("kill: nobody has waited for it yet");
+    kill_process(pid, signal).expect("kill: the process has not been waited for");
     let run = Run::from(child.wait_with_output().expect("hybz"));
     if place.has("a") {
         assert!(place.get("a") == bytes, "the source is intact");

@@ -74,7 +74,7 @@ pub fn closed_readers() {
 
 /// Output that fails here is only a report on the work, which goes on; the exit code shows the failure. Recovered files
 /// keep their names.
-pub fn objects_beside_the_work() {
+pub fn failed_reports_do_not_stop_the_work() {
     for (end, why) in [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")] {
         let place = place();
         place.shell(&format!("hybz -t --report=json:- a.bz2 {end}")).says(1, why);

@@ -257,7 +257,7 @@ fn one_after_the_other() {
 
 /// The same with a [`Cursor`](io::Cursor) and a `&[u8]`, which show everything at once.
 #[test]
-fn slices_are_left_behind_the_stream() {
+fn slices_are_left_after_the_stream() {
     let text = (shape("records").make)(1_000_000);
     let coded = ours::compress(&text, &level(1).0);
     let file = [&coded[..], &coded, b"rest"].concat();

@@ -70,7 +70,7 @@ fn streams_of_both_formats() {
 
 /// An error in a later stream is reported with its place in the whole input.
 #[test]
-fn damage_behind_another_format() {
+fn damage_after_another_format() {
     let text = (shape("words").make)(120_000);
     let bzip2 = hybz::compress(&text, &Settings::new()).unwrap();
     let large = hybz::compress(&text, &hbz_settings()).unwrap();

@@ -248,7 +248,7 @@ fn fallbacks_are_counted() {
 
 /// A file with an error in block k: for every k the same error and the same blocks before it, whatever the stations do.
 #[test]
-fn errors_are_the_same_whoever_meets_them() {
+fn errors_are_the_same_for_all_stations() {
     quiet();
     let (text, file) = sample();
     let mut starts = Vec::new();

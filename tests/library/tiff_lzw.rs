@@ -190,7 +190,7 @@ fn strips_as_libtiff_reads_them() {
         ("beyond the table", &[clear, a, 259, end], 3, false),
         ("the first is beyond the table", &[clear, 258, a, end], 3, false),
         ("its own string", &[clear, a, 258, 259, end], 6, true),
-        ("its own string behind a clear", &[clear, a, b, clear, 258, end], 4, false),
+        ("its own string after a clear", &[clear, a, b, clear, 258, end], 4, false),
         ("no end", &[clear, a, b], 2, true),
         ("too short", &[clear, a, b, end], 5, false),
         ("too long", &[clear, a, b, 99, end], 2, true),

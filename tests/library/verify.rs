@@ -123,7 +123,7 @@ fn unnoticed_without() {
         let flips = Some(Flips { block: 1, bit: 5000, again: false });
         let settings =
             Settings::new().level(Level::FASTEST).verify(verify).pool(&pool(Company::Two, flips, &Arc::default()));
-        let out = hybz::compress(&bytes, &settings).expect("nobody looks");
+        let out = hybz::compress(&bytes, &settings).expect("the fault goes unnoticed");
         assert!(hybz::decompress(&out, &Settings::new()).is_err());
     }
 }

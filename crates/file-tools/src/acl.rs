@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_more_by_the_mode_than_by_the_list() {
+    fn no_user_gets_more_by_the_mode_than_by_the_list() {
         assert_eq!(acl(&LIST).narrowed(0o664), 0o644, "the mask is not the group's");
         assert_eq!(acl(&LIST).narrowed(0o604), 0o600, "the mask takes all from a user whom it names");
         let mut denied = LIST;

@@ -335,7 +335,7 @@ mod tests {
     use super::mode_for;
 
     #[test]
-    fn nobody_can_do_more_with_the_result() {
+    fn no_user_can_do_more_with_the_result() {
         assert_eq!(mode_for(0o104755, true), 0o755);
         for (source, without_group) in [(0o644, 0o644), (0o640, 0o600), (0o604, 0o600), (0o775, 0o755), (0o6771, 0o711)]
         {

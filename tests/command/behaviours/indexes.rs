@@ -188,7 +188,7 @@ fn unwritable_index() {
         private.hybz(&args);
     }
     for index in ["a.bz2.bzi", "i", "p.bz2.bzi"] {
-        assert_eq!(private.mode(index), 0o600, "{index}: whoever may not read the file may not read its index");
+        assert_eq!(private.mode(index), 0o600, "{index}: a user who may not read the file may not read its index");
     }
     let place = Place::with(&[("a", b"hello\n")]);
     place.hybz(&["--index=no/such/place", "a"]).says(1, "Can't create output file no/such/place: No such file");

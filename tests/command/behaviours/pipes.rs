@@ -113,7 +113,7 @@ fn stdouts_without_readers() {
 
 #[test]
 fn reports_to_stdouts() {
-    stdouts::objects_beside_the_work();
+    stdouts::failed_reports_do_not_stop_the_work();
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn waiting(place: &Place, args: &[&str], shim: Option<&std::path::Path>) -> Chil
 
 fn send(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid");
-    kill_process(pid, signal).expect("kill: nobody has waited for it yet");
+    kill_process(pid, signal).expect("kill: the process has not been waited for");
 }
 
 /// Waits until `done`.

@@ -186,7 +186,7 @@ fn killed() {
     place.shell("hybz -f --join=plan part.* -o whole.bz2 && cmp whole.bz2 good/whole.bz2").silent(0);
     let mut names = [&parts[..], &["a", "good", "plan", "whole.bz2"].map(str::to_owned)].concat();
     names.sort();
-    assert_eq!(place.names(), names, "nothing is left behind");
+    assert_eq!(place.names(), names, "no other file is left");
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub fn files() -> &'static [File] {
                 &[empty(1), stream(2, words(250_000)), empty(3), empty(4), stream(1, random(99)), empty(9), empty(9)],
             ),
             File::of("garbage", &[stream(1, words(250_000)), garbage(b"BZ, but nothing else")]),
-            File::of("zeros behind it", &[stream(9, words(30_000)), empty(1), garbage(&[0; 1000])]),
+            File::of("zeros after it", &[stream(9, words(30_000)), empty(1), garbage(&[0; 1000])]),
             File::of("randomised", &[randomised(), stream(1, words(150_000)), randomised()]),
             // Blocks of 46 MB, and between two of them the text of one begins in the middle of a run.
             File::of("long runs", &[stream(9, [zeros(100_000_000), words(10_000)].concat()), stream(9, words(5000))]),

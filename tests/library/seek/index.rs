@@ -262,7 +262,7 @@ fn is_right_or_refused(index: Vec<u8>, coded: &[u8], text: &[u8]) -> bool {
     for line in 1..20 {
         if let Ok(Some(block)) = index.find_line_end(line * 50) {
             let before = block.lines_before.unwrap();
-            assert!(before < line * 50, "a block behind the line end");
+            assert!(before < line * 50, "a block after the line end");
         }
     }
     let reader = Reader::with_index(coded, index, &Settings::new());
@@ -297,7 +297,7 @@ fn a_source_that_panics() {
     let mut buf = [0; 100];
     let read = std::panic::AssertUnwindSafe(|| reader.read_at(&mut [0; 100], 0));
     assert!(std::panic::catch_unwind(read).is_err());
-    assert!(reader.read_at(&mut buf, 0).is_err(), "whoever waited for it is told");
+    assert!(reader.read_at(&mut buf, 0).is_err(), "the waiting reader gets the error");
     assert_eq!(reader.read_at(&mut buf, 0).unwrap(), 100);
     assert_eq!(buf, text[..100]);
 }

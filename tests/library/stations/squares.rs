@@ -103,7 +103,7 @@ fn squares(threads: usize, lanes: usize) -> bool {
     for number in 0..20_000 {
         while tickets.len() > 60 {
             let (ticket, permit): (hybz::schedule::Ticket<u64>, _) = tickets.pop_front().expect("there are 60");
-            answers.push(ticket.wait().expect("somebody can always multiply"));
+            answers.push(ticket.wait().expect("some station can always multiply"));
             drop::<hybz::schedule::Permit>(permit);
         }
         let permit = client.permit(8);
