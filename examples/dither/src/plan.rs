@@ -88,8 +88,8 @@ impl Sizes {
             _ => 2 * STRIP,
         };
         let tile = (width / (2 * cores.max(1))).clamp(2 * band, 4096).next_multiple_of(ALIGN as usize);
-        // A tenth of all steps at each end: these are 3 % of a square's pixels. (The thesis measured its best times with
-        // ends at which the GPU has enough to do, at its number of multiprocessors.)
+        // A tenth of all steps at each end: these are 3 % of a square's pixels. (The thesis measured its best times
+        // with ends at which the GPU has enough to do, at its number of multiprocessors.)
         let ends = (Slab::steps(width, height) as usize / 10).next_multiple_of(ALIGN as usize);
         Sizes { band, tile, ends, strip: (width / tile / 8).max(1) }
     }
