@@ -40,7 +40,7 @@ impl Parted {
 /// The part of a range, or of equal lines, in a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Its first byte in the text.
+    /// The offset of its first byte in the text.
     pub start: u32,
     /// The byte after its last.
     pub end: u32,

@@ -121,7 +121,7 @@ impl HbzEncoder {
         )
     }
 
-    /// Replaces the codes in `column` by their last column. Returns the rows of the positions that are multiples of
+    /// Replaces the codes in `column` with their last column. Returns the rows of the positions that are multiples of
     /// 2^`entry_log`.
     fn transform(&mut self, column: &mut [u8], entry_log: u8) -> Vec<u32> {
         let rows = column.len();
