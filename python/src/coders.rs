@@ -67,7 +67,7 @@ impl<T> Guarded<T> {
         Guarded { state: Mutex::new(state), process: AtomicU32::new(std::process::id()), owner: AtomicUsize::new(0) }
     }
 
-    /// If nobody else has it: this waits for nothing.
+    /// Takes the state if no other thread has it, without waiting.
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let state = match self.state.try_lock() {
             Ok(state) => state,
@@ -117,13 +117,13 @@ pub(crate) struct BZ2Compressor {
 struct Compressor {
     /// `None` after `flush`.
     encoder: Option<BzEncoder<Vec<u8>>>,
-    /// Where its blocks are, if that was asked for.
+    /// The positions of its blocks, if they were asked for.
     recorder: Option<Recorder>,
 }
 
 impl Drop for Compressor {
     fn drop(&mut self) {
-        // Nobody wants the rest of the stream; and whoever drops this holds the interpreter's lock.
+        // The rest of the stream is not wanted; and the thread that drops this holds the interpreter's lock.
         if let Some(encoder) = self.encoder.take() {
             encoder.cancel();
         }
@@ -198,7 +198,7 @@ impl BZ2Compressor {
 /// How much of the beginning of a stream is looked at ahead of the decoder.
 const LOOK: usize = 1 << 10;
 
-/// Memory that takes so much and no more.
+/// Memory with a limit.
 struct Limited {
     bytes: Vec<u8>,
     limit: usize,
@@ -230,7 +230,7 @@ pub(crate) struct BZ2Decompressor {
 }
 
 struct Decompressor {
-    /// Not `None` before it is dropped.
+    /// `None` only while it is dropped.
     decoder: Option<BzDecoder<Limited>>,
     settings: Settings,
     /// The first bytes of the stream, and how many of them have been looked at.

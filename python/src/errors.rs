@@ -1,11 +1,11 @@
-//! The library's errors as those that `bz2` raises. What hybz knows beyond that (block, bit, CRCs) is in a note.
+//! Converts the library's errors to those that `bz2` raises. Further details (block, bit, CRCs) are added as a note.
 
 use hybz::Error;
 use pyo3::exceptions::{PyEOFError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::io;
 
-/// Who asked.
+/// The caller's kind of input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// `compress` and `decompress`, which have all of it.

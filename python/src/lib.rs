@@ -49,7 +49,7 @@ pub(crate) fn result(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyByt
         let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len);
         Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked::<PyBytes>()
     };
-    // SAFETY: the room has that many bytes, and nobody else has the new object before this function returns it.
+    // SAFETY: the room has that many bytes, and no one else has the new object before this function returns it.
     let room: &mut [MaybeUninit<u8>] =
         unsafe { std::slice::from_raw_parts_mut(ffi::PyBytes_AsString(object.as_ptr()).cast(), bytes.len()) };
     py.detach(move || {

@@ -1,7 +1,7 @@
 //! The raw reader behind `BZ2File`: reads on in parallel, and seeks with an index that is made as it reads, or given.
 //!
-//! Text is decoded from the beginning on by one decoder, which records where blocks begin. What lies before it is read
-//! by the index of the blocks that have passed; what lies behind it is decoded on the way there. Once the end has been
+//! Text is decoded from the beginning on by one decoder, which records where blocks begin. Text before its position is
+//! read with the index of the blocks that have passed; text after it is decoded on the way there. Once the end has been
 //! reached, or an index is given, everything is read by the index. Where there can be no index (a pipe, `.bz2` and
 //! `.hbz` streams one after the other) seeking backwards begins again at the first byte, as `bz2` always does.
 

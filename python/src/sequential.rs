@@ -9,7 +9,7 @@ use std::io::{self, Read};
 /// The decoder that goes through the file.
 pub(crate) struct Sequential {
     pub decoder: MultiBzDecoder<Cursor>,
-    /// Where it is in the text.
+    /// Its position in the text.
     pub at: u64,
     /// Text that was decoded to learn where a block ends.
     ahead: Vec<u8>,
@@ -50,7 +50,7 @@ impl Sequential {
     }
 }
 
-/// Text that follows the position, of which small reads take some without anybody being asked.
+/// Text that follows the position, from which small reads are served directly.
 #[derive(Default)]
 pub(crate) struct AtHand {
     text: Vec<u8>,

@@ -20,7 +20,7 @@ pub(crate) const CHUNK: usize = 1 << 20;
 /// 64 KiB at a time nobody would read more than 13 MB/s.
 pub(crate) const SMALL: usize = 256 << 10;
 
-/// What a reader knows and where it is.
+/// The state of a reader.
 pub(crate) struct State {
     pub source: Shared,
     pub settings: Settings,
@@ -50,7 +50,7 @@ pub(crate) enum Known {
 }
 
 impl State {
-    /// In the child of a fork: threads have stayed behind, and so decoder and seeker are made anew.
+    /// In the child of a fork: threads exist only in the parent, so decoder and seeker are made anew.
     pub fn after_fork(&mut self) -> PyResult<()> {
         if self.process == std::process::id() {
             return Ok(());
@@ -237,7 +237,7 @@ impl State {
         result
     }
 
-    /// The position lies before the decoder, and nobody knows how to read there: finds out, or begins again.
+    /// The position is before the decoder's, and no index covers it: makes one, or begins again.
     pub fn look_back(&mut self) -> PyResult<()> {
         if !self.seekable() {
             return Err(PyValueError::new_err("the underlying file cannot seek"));
