@@ -1,4 +1,4 @@
-//! Zeros in results: as holes where the file system has them, and with the same bytes in any case.
+//! Zeros in results: as holes if the file system has them, and always with the same bytes.
 
 use crate::faults::shim;
 use crate::place::{Place, compressed, run, text};

@@ -30,7 +30,7 @@ fn lines_of_v_are_those_of_bzip2() {
     }
 }
 
-/// `-vv`: bzip2's lines for blocks, then the table of who did them.
+/// `-vv`: bzip2's lines for blocks, then the table of the stations.
 #[test]
 fn lines_of_vv() {
     if !bzip2_installed() {

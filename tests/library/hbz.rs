@@ -366,7 +366,7 @@ fn ranges() {
         assert!(list.read_range(&mut file, from..to).unwrap() == text[from as usize..to as usize]);
     }
     assert!(list.read_range(&mut file, 199_990..300_000).unwrap() == text[199_990..]);
-    // Reversed inside one block, over several, over the end: never anything.
+    // A reversed range returns nothing: inside one block, across several, past the end.
     for (from, to) in [(20, 10), (140_010, 89_990), (u64::MAX, 0), (300_000, 199_990), (200_000, 200_000)] {
         assert_eq!(list.read_range(&mut file, from..to).unwrap(), b"");
     }

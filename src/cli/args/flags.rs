@@ -109,8 +109,8 @@ pub struct Flags {
     ///
     /// SIZE and OFFSET are numbers of bytes, or of the unit that follows: k (1000), M, G, T, Ki (1024), Mi, Gi, Ti, or
     /// L (lines). SIZE may be inf. The parts are written one after the other, in this order. FILE.bz2.bzi, or the index
-    /// that --index names, is used if there is one; without it, everything before the parts is decoded too. Of a part
-    /// behind the end of the text nothing is written.
+    /// that --index names, is used if there is one; without it, everything before the parts is decoded too. Nothing is
+    /// written for a part after the end of the text.
     #[arg(long, value_name = "LIST", value_parser = ranges)]
     pub ranges: Option<Ranges>,
 
@@ -158,12 +158,12 @@ pub struct Flags {
 
     /// With -r or --filelist, leave out what GLOB matches (can be given several times).
     ///
-    /// GLOB is compared with each name, and with its path beneath the directory that is walked. *, ? and [...] do not
+    /// GLOB is compared with each name, and with its path below the walked directory. *, ? and [...] do not
     /// match /, and ** matches whole directories. A directory that is matched is not walked.
     #[arg(long, value_name = "GLOB", action = ArgAction::Append, value_parser = pattern)]
     pub exclude: Vec<Pattern>,
 
-    /// Write results beneath DIR, and keep the input files unless --rm.
+    /// Write results below DIR, and keep the input files unless --rm.
     ///
     /// The result of a/b is DIR/a/b.bz2, and that of /a/b too. Directories that are missing are made, with owner and
     /// mode of those of the input files. Names with .. are refused, and no link in DIR is followed.
@@ -225,7 +225,7 @@ pub struct Flags {
     ///
     /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. What is in the blocks
     /// is looked at only with --verify: then every part is decoded first. With --join=streams the parts are written as
-    /// they are, one stream behind the other, in the order of the plan that --plan-file names: the same text, but not
+    /// they are, one stream after another, in the order of the plan that --plan-file names: the same text, but not
     /// bzip2's bytes. (A plan that is called streams is --join=./streams.)
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub join: Option<OsString>,
@@ -256,7 +256,7 @@ pub struct Flags {
 
     /// Use .SUF instead of .bz2 in the names of compressed files.
     ///
-    /// With -d, .SUF is a suffix to remove beside the usual ones.
+    /// With -d, .SUF is a suffix to remove in addition to the usual ones.
     #[arg(short = 'S', long, value_name = ".SUF", allow_hyphen_values = true)]
     pub suffix: Option<OsString>,
 
@@ -299,8 +299,8 @@ pub struct Flags {
     /// Write this format: bz2, hbz or lz4 (default: bz2, or hbz with --block-size).
     ///
     /// hbz has blocks of 9M unless --block-size gives their size. lz4 writes FILE.lz4, which lz4 and others read: many
-    /// times faster than .bz2 both ways, and larger. Its blocks of 64 KiB can be read each by itself, and an index of
-    /// them stands behind them, which lz4 passes over. -1 (the default) and -2 are fast, -3 to -9 make smaller files.
+    /// times faster than .bz2 both ways, and larger. Each of its blocks of 64 KiB can be read alone, and their index
+    /// follows them, which lz4 skips. -1 (the default) and -2 are fast, -3 to -9 make smaller files.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
 

@@ -98,7 +98,7 @@ impl Drop for Pending {
     }
 }
 
-/// Counts one operand less that touches `key`.
+/// Removes one operand from the count of those that touch `key`.
 fn forget<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count -= 1;

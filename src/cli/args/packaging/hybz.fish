@@ -11,7 +11,7 @@ complete -c hybz -l at -d 'With -d or -t, begin at the stream that begins at byt
 complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
 complete -c hybz -l filelist -d 'Also take the names in FILE (-: standard input), one a line' -r -F
 complete -c hybz -l exclude -d 'With -r or --filelist, leave out what GLOB matches (can be given several times)' -r
-complete -c hybz -l output-dir -d 'Write results beneath DIR, and keep the input files unless --rm' -r -f -a "(__fish_complete_directories)"
+complete -c hybz -l output-dir -d 'Write results below DIR, and keep the input files unless --rm' -r -f -a "(__fish_complete_directories)"
 complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it is written: blocks, file or none (default: blocks)' -r -f -a "blocks\t'Each block'
 file\t'Each block, and the files as they are on the disk'
 none\t'Nothing, not even what a GPU made'"

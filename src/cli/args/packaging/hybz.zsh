@@ -28,7 +28,7 @@ offsets\:"Lines of BITS,BYTES"))' \
 '--streams=[With -d or -t, end after N streams]:N:_default' \
 '--filelist=[Also take the names in FILE (-\: standard input), one a line]:FILE:_files' \
 '*--exclude=[With -r or --filelist, leave out what GLOB matches (can be given several times)]:GLOB:_default' \
-'--output-dir=[Write results beneath DIR, and keep the input files unless --rm]:DIR:_files -/' \
+'--output-dir=[Write results below DIR, and keep the input files unless --rm]:DIR:_files -/' \
 '--verify=[Decode what was coded, and compare it, before it is written\: blocks, file or none (default\: blocks)]::WHAT:((blocks\:"Each block"
 file\:"Each block, and the files as they are on the disk"
 none\:"Nothing, not even what a GPU made"))' \
