@@ -6,16 +6,16 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use hybz::bits::reader::BitReader;
-use hybz::bits::{BitSource, SliceBits};
-use hybz::codec::bwt::inverse::Inverse as Bwt;
-use hybz::codec::header::Bz2BlockHeader;
-use hybz::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
-use hybz::codec::mtf::decode::MtfDecoder;
-use hybz::codec::run_length::decode::{Expander, decode_text};
-use hybz::codec::{Decoder, find_magic};
-use hybz::crc;
-use hybz::format::bzip2::MAX_BLOCK as MAX_ROWS;
+use hybz::internals::bits::reader::BitReader;
+use hybz::internals::bits::{BitSource, SliceBits};
+use hybz::internals::codec::bwt::inverse::Inverse as Bwt;
+use hybz::internals::codec::header::Bz2BlockHeader;
+use hybz::internals::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
+use hybz::internals::codec::mtf::decode::MtfDecoder;
+use hybz::internals::codec::run_length::decode::{Expander, decode_text};
+use hybz::internals::codec::{Decoder, find_magic};
+use hybz::internals::crc;
+use hybz::internals::formats::bzip2::MAX_BLOCK as MAX_ROWS;
 use hybz::{DecodedBlock, Text};
 use hybz_testkit::shapes;
 use std::fmt;

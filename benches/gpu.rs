@@ -16,8 +16,8 @@
 
 use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Offload;
+use hybz::internals::tasks::{ENCODE, EncodeBlock};
 use hybz::schedule::{Accepts, Job, Station, StationError};
-use hybz::tasks::{ENCODE, EncodeBlock};
 use hybz::{CodedBlock, Error, Lanes, Level, Pool, StreamSummary, Verify};
 use std::env;
 use std::fs::File;

@@ -10,7 +10,7 @@
 // The next state waits for a look-up in tables of 393 kB a block: two chains of at most 32,768. So all segments of a
 // batch are in flight at once. Measured (H200): 6.2 ms for 382 segments of source code, 5.9 for 34; predicted was 4.
 //
-// Twin: src/codec/hbz/ans.rs, src/codec/hbz/encode.rs.
+// Twin: src/formats/hbz/codec/ans.rs, src/formats/hbz/codec/encode.rs.
 #include "large_coding.cuh"
 
 namespace hybz {

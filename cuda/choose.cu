@@ -1,5 +1,5 @@
 // choose.cu: chooses a selector for each group of 32 tokens of a `.hbz` block, and counts the result: one round of
-// Lloyd's algorithm (src/codec/hbz/tally.rs has the rounds). The host computes prices from the counts.
+// Lloyd's algorithm (src/formats/hbz/codec/tally.rs has the rounds). The host computes prices from the counts.
 //
 //   1 counts   one thread a block: how many selectors it has, and which segments the first rounds look at
 //   2 levels   one CTA a segment: each group by the mean of its ranks' logarithms
@@ -12,7 +12,7 @@
 // warp. Measured (H200): 6.9 ms for the first choice and ten rounds of 25 MB of source code, transfers included, and
 // 6.5 for 2 MB: ten round trips to the host, and the chains of 1,300 groups. The prediction was 0.2 ms a round.
 //
-// Twin: src/codec/hbz/choose.rs.
+// Twin: src/formats/hbz/codec/choose.rs.
 #include "large_coding.cuh"
 
 namespace hybz {

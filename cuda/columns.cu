@@ -10,7 +10,7 @@
 //
 // Reading a row skips the mark's row, which the format leaves out.
 //
-// Twin: src/codec/mtf/encode.rs, src/codec/hbz/token.rs.
+// Twin: src/codec/mtf/encode.rs, src/formats/hbz/codec/token.rs.
 #include "large_coding.cuh"
 
 namespace hybz {

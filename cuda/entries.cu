@@ -9,7 +9,7 @@
 // while the next load is in flight: the first column is sorted, so a small table in shared memory gives its code, or
 // nearly so.
 //
-// Twin: src/codec/hbz/vector.rs.
+// Twin: src/formats/hbz/codec/vector.rs.
 #include "column.cuh"
 #include "large.cuh"
 

@@ -1,7 +1,7 @@
 /* limits.h: every limit that the CUDA code and the Rust code must agree on, once.
  *
  * layout.inc asserts on both sides that they are the constants that Rust uses (src/gpu/cuda/layout.rs). The format's
- * own limits belong to src/format/bzip2.rs.
+ * own limits belong to src/formats/bzip2/header.rs.
  */
 #ifndef HYBZ_LIMITS_H
 #define HYBZ_LIMITS_H

@@ -7,7 +7,7 @@
 // entries.cu converts the places to codes when it reads them. A segment could be divided further, as ranks.cu divides
 // blocks: on an H200, 23 blocks of source code at once take 7 ms, where 1 was expected.
 //
-// Twin: src/codec/hbz/segment.rs, src/codec/hbz/vector.rs.
+// Twin: src/formats/hbz/codec/segment.rs, src/formats/hbz/codec/vector.rs.
 #include "large.cuh"
 #include "ranks.cuh"
 

@@ -8,7 +8,7 @@
 // source code at once (2,200 segments), where 5 were expected. All segments of a batch are in flight at once, and the
 // walk (entries.cu) takes 19 ms, so this was not improved.
 //
-// Twin: src/codec/hbz/ans.rs, src/codec/hbz/segment.rs.
+// Twin: src/formats/hbz/codec/ans.rs, src/formats/hbz/codec/segment.rs.
 #include "large.cuh"
 #include "words.cuh"
 

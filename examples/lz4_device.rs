@@ -5,7 +5,7 @@
 //! ```
 
 use cudarc::driver::CudaContext;
-use hybz::device::{Decoder, Error, Layout};
+use hybz::lz4::gpu::{Decoder, Error, Layout};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -15,7 +15,7 @@
 //! ```
 
 use crate::adapter::{Exact, Reader, Whole, reader};
-use crate::format::bzip2::Level;
+use crate::formats::bzip2::header::Level;
 use crate::settings::Settings;
 use crate::stream::driver::Driver;
 use std::io::BufRead;

@@ -1,6 +1,6 @@
 //! All errors of the library, as types.
 
-use crate::format::Format;
+use crate::formats::kinds::Format;
 use std::{error, fmt, io};
 
 /// What is wrong with a piece of compressed data.

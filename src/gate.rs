@@ -4,8 +4,8 @@
 //! bytes up to there, then says whether it does. Everything before such a place is taken at once, so blocks are still
 //! read ahead and decoded in parallel.
 
-use crate::format::Formats;
-use crate::stream::formats;
+use crate::formats;
+use crate::formats::kinds::Formats;
 use crate::stream::piece::StreamEndDetector;
 use std::fmt;
 
@@ -61,8 +61,8 @@ impl fmt::Debug for Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::bzip2::stream::put_end_magic as put;
     use crate::shapes::{Rng, random, shape};
-    use crate::stream::bzip2::put_end_magic as put;
     use crate::{LargeBlocks, Level, Settings};
 
     /// Feeds `data` in pieces, opening the gate wherever it closes. Returns the positions at which it closed.

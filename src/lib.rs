@@ -58,26 +58,18 @@
 //! holds before it asks for more.
 
 mod adapter;
-#[doc(hidden)]
-pub mod bits;
+mod bits;
 mod block;
 pub mod bufread;
-#[doc(hidden)]
-pub mod codec;
-#[doc(hidden)]
-pub mod crc;
-pub mod device;
+mod codec;
+mod crc;
 mod error;
 pub mod factor;
-#[doc(hidden)]
-pub mod format;
+mod formats;
 mod gate;
 pub mod gpu;
-pub mod hbz;
 pub mod index;
 mod lines;
-pub mod lz4;
-pub mod lzw;
 mod output;
 pub mod read;
 mod read_at;
@@ -85,8 +77,7 @@ pub mod recover;
 pub mod seek;
 mod settings;
 pub mod shard;
-#[doc(hidden)]
-pub mod station;
+mod station;
 mod stream;
 mod summary;
 pub mod write;
@@ -96,15 +87,16 @@ pub use hybz_queue as schedule;
 
 pub use block::{CodedBlock, Compact, DecodedBlock, Expand, Part, Text};
 pub use error::{Damage, DecodeError, Error};
-pub use format::bzip2::{InvalidLevel, Level};
-pub use format::hbz::LargeBlocks;
-pub use format::{Format, Formats};
+pub use formats::bzip2::header::{InvalidLevel, Level};
+pub use formats::bzip2::stream::Streams;
+pub use formats::encoding::Encoding;
+pub use formats::hbz::header::LargeBlocks;
+pub use formats::kinds::{Format, Formats};
+pub use formats::{hbz, lz4, lzw};
 pub use read_at::ReadAt;
 pub use schedule::{Pool, PoolBuilder, StationReport, Summary};
 pub use settings::Settings;
 pub use station::gpu::Lanes;
-pub use stream::Encoding;
-pub use stream::Streams;
 pub use stream::flow;
 pub use stream::verify::Verify;
 pub use summary::{BlockInfo, StreamInfo, StreamSummary};
@@ -115,13 +107,44 @@ use stream::driver::Driver;
 
 pub(crate) use schedule::Client;
 
-/// The tasks of all formats, for tests of stations.
+/// What tests, benches and other packages of this repository use and nobody else should: it may change with every
+/// version.
+#[cfg(any(test, feature = "internals"))]
 #[doc(hidden)]
-pub mod tasks {
-    pub use crate::stream::bzip2::tasks::*;
-    pub use crate::stream::hbz::tasks::*;
-    pub use crate::stream::lz4::tasks::*;
-    pub use crate::stream::lzw::tasks::*;
+#[allow(missing_docs)]
+pub mod internals {
+    pub mod bits {
+        pub use crate::bits::*;
+    }
+    pub mod codec {
+        pub use crate::codec::*;
+    }
+    pub mod crc {
+        pub use crate::crc::*;
+    }
+    pub mod formats {
+        pub use crate::formats::kinds::{Blocks, IndexKind};
+        pub mod bzip2 {
+            pub use crate::formats::bzip2::header::*;
+        }
+        pub mod hbz {
+            pub use crate::formats::hbz::codec::*;
+            pub use crate::formats::hbz::header::*;
+        }
+        pub mod lzw {
+            pub use crate::formats::lzw::header::*;
+        }
+    }
+    pub mod station {
+        pub use crate::station::*;
+    }
+    /// The tasks of all formats, for tests of stations.
+    pub mod tasks {
+        pub use crate::formats::bzip2::stream::tasks::*;
+        pub use crate::formats::hbz::stream::tasks::*;
+        pub use crate::formats::lz4::stream::tasks::*;
+        pub use crate::formats::lzw::stream::tasks::*;
+    }
 }
 
 /// `text` as one `.bz2` stream: bzip2's exact bytes at the settings' level.

@@ -1,10 +1,12 @@
 //! Settings that a caller can choose.
 
 use crate::Pool;
-use crate::format::Formats;
-use crate::format::bzip2::Level;
+use crate::formats::bzip2::header::Level;
+use crate::formats::bzip2::stream::Streams;
+use crate::formats::encoding::Encoding;
+use crate::formats::kinds::Formats;
+use crate::stream::Extent;
 use crate::stream::verify::Verify;
-use crate::stream::{Encoding, Extent, Streams};
 use std::fmt;
 
 /// How to compress or decompress a stream, and with which pool. Start from [`Settings::new`].

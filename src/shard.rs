@@ -31,10 +31,10 @@ use crate::bits::{BitWriter, append_bits};
 use crate::block::Text;
 use crate::crc;
 use crate::error::Error;
-use crate::format::bzip2::{self, END_BITS, END_MAGIC, HEADER_BITS, Header, Level};
+use crate::formats::bzip2::header::{self, END_BITS, END_MAGIC, HEADER_BITS, Header, Level};
+use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
 use crate::index::bits_at;
 use crate::read_at::{ReadAt, fill_at};
-use crate::stream::bzip2::split::{BlockOptions, Splitter};
 use crate::stream::driver::read_some;
 use crate::stream::piece::Cut;
 use crossbeam_channel::bounded;
@@ -229,7 +229,7 @@ impl Part {
     pub fn open(file: &(impl ReadAt + ?Sized)) -> Result<Part, Error> {
         let mut head = [0; 4];
         let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
-        let Header::Stream(level) = bzip2::parse_stream_header(&head[..len]) else { return Err(Error::NotBzip2) };
+        let Header::Stream(level) = header::parse_stream_header(&head[..len]) else { return Err(Error::NotBzip2) };
         let bits = file.len() * 8;
         let mut last = [0];
         for padding in 0..8 {
@@ -257,7 +257,7 @@ impl<W: Write> Joiner<W> {
     /// Begins a stream of this level, which is written to `out`.
     pub fn new(level: Level, out: W) -> Self {
         let mut bits = BitWriter::new();
-        bzip2::write_stream_header(&mut bits, level);
+        header::write_stream_header(&mut bits, level);
         Joiner { out, bits, combined: 0, written: 0, buf: vec![0; COPY] }
     }
 
@@ -298,7 +298,7 @@ impl<W: Write> Joiner<W> {
     /// # Errors
     /// [`Error::Write`].
     pub fn finish(mut self) -> Result<(W, u64), Error> {
-        bzip2::write_stream_end(&mut self.bits, self.combined);
+        header::write_stream_end(&mut self.bits, self.combined);
         let end = self.bits.finish();
         self.out.write_all(&end).map_err(Error::Write)?;
         Ok((self.out, self.written + end.len() as u64))

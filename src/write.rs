@@ -27,7 +27,7 @@
 
 use crate::adapter::{State, push_gated};
 use crate::error::Error;
-use crate::format::bzip2::Level;
+use crate::formats::bzip2::header::Level;
 use crate::gate::Gate;
 use crate::index::Recorder;
 use crate::output::Output;

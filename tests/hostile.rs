@@ -122,7 +122,7 @@ impl Seeds {
             phrases[usize::from(byte)] = string;
         }
         let known = Known { codes: known.codes, phrases: Arc::new(phrases) };
-        let mut crc = hybz::crc::Crc::new();
+        let mut crc = hybz::internals::crc::Crc::new();
         known.text().for_each(|phrase| crc.update(phrase));
         block.header.text_len = known.text().map(<[u8]>::len).sum::<usize>() as u32;
         block.header.crc = crc.finish();

@@ -34,7 +34,7 @@ impl Write for Bounded {
 /// Corrects the CRCs.
 fn mend(file: &mut [u8]) {
     let seal = |header: &mut [u8]| {
-        let crc = hybz::crc::checksum(&header[..28]);
+        let crc = hybz::internals::crc::checksum(&header[..28]);
         header[28..32].copy_from_slice(&crc.to_le_bytes());
     };
     let Some(header) = file.get_mut(..32) else { return };
@@ -43,7 +43,7 @@ fn mend(file: &mut [u8]) {
     let mut at = 32;
     while let Some(header) = file.get(at..at + 32) {
         let len = u32::from_le_bytes([header[16], header[17], header[18], header[19]]) as usize;
-        let crc = file.get(at + 32..at + 32 + len).map(hybz::crc::checksum);
+        let crc = file.get(at + 32..at + 32 + len).map(hybz::internals::crc::checksum);
         let header = &mut file[at..at + 32];
         if !header.starts_with(b"hbzB") {
             return;

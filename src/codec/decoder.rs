@@ -24,7 +24,7 @@ use crate::bits::reader::BitReader;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError};
-use crate::format::bzip2::MAX_BLOCK;
+use crate::formats::bzip2::header::MAX_BLOCK;
 
 /// Decodes the blocks of `.bz2` streams, one after the other, in its own memory (8 MB, of which a small block touches
 /// little).

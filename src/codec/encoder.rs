@@ -8,7 +8,7 @@ use super::selector::encode::HuffmanTables;
 use crate::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use crate::block::{CodedBlock, Text};
 use crate::crc;
-use crate::format::bzip2::{BLOCK_MAGIC, MAX_ENCODER_BLOCK, MAX_SYMBOLS};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, MAX_ENCODER_BLOCK, MAX_SYMBOLS};
 use std::sync::Arc;
 
 /// Encodes the blocks of `.bz2` streams, bit for bit as bzip2 1.0.8 does.

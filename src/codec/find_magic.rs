@@ -11,7 +11,7 @@
 //! decides.
 
 use crate::bits::{BitSource, SliceBits};
-use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
 
 /// The position of the first block magic that begins at bit `from_bit` or later and lies wholly within `data`.
 pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
@@ -110,7 +110,7 @@ pub fn plausible(data: &[u8], start: u64, end: u64) -> bool {
 #[allow(unsafe_code)]
 mod x86 {
     use super::{confirm, find_portable, whole_byte};
-    use crate::format::bzip2::BLOCK_MAGIC;
+    use crate::formats::bzip2::header::BLOCK_MAGIC;
     use std::arch::x86_64::*;
 
     /// The sets of offsets for the three whole bytes, by the low nibble and by the high nibble: 16 bytes, twice.

@@ -14,7 +14,7 @@
 
 use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
-use crate::format::bzip2::{BLOCK_MAGIC, MAX_CODE, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES, MIN_TABLES};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, MAX_CODE, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES, MIN_TABLES};
 
 /// The header of a block, checked as far as possible without the codes.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@
 //!
 //! `verify` decodes what was coded and compares it with its text.
 //!
-//! `hbz` codes the larger blocks of `.hbz` streams.
+//! The larger blocks of `.hbz` streams are coded by `formats/hbz/codec`, which uses some of these steps.
 //!
 //! [`Encoder`] and [`Decoder`] own the memory that the steps work in, so that a block needs no allocation of megabytes.
 //! A station keeps one of each for its whole life.
@@ -21,7 +21,6 @@ pub mod bwt;
 pub mod decoder;
 pub mod encoder;
 pub mod find_magic;
-pub mod hbz;
 pub mod header;
 pub mod huffman;
 pub(crate) mod huge_pages;

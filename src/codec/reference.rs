@@ -15,7 +15,7 @@ use super::huffman::decode::CanonicalCodes;
 use super::run_length::derandomise::derandomise;
 use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
-use crate::format::bzip2::{GROUP, MAX_CODE, MAX_RUN_WEIGHT, MAX_TABLES};
+use crate::formats::bzip2::header::{GROUP, MAX_CODE, MAX_RUN_WEIGHT, MAX_TABLES};
 
 /// A block before run-length decoding.
 pub struct ReferenceBlock {

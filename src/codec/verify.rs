@@ -24,7 +24,7 @@ use super::run_length::decode::{Expander, InMemoryExpander, decode_text};
 use crate::bits::SliceBits;
 use crate::block::{CodedBlock, Part, Text};
 use crate::crc;
-use crate::format::bzip2::{MAX_BLOCK, MAX_CODE, MAX_WRITTEN_CODE};
+use crate::formats::bzip2::header::{MAX_BLOCK, MAX_CODE, MAX_WRITTEN_CODE};
 
 /// How much of a block was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

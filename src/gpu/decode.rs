@@ -1,7 +1,7 @@
 //! The input and output of a device that decodes ([`Offload::Decode`](super::Offload::Decode)).
 
 use super::{DeviceError, DeviceLane};
-use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
+use crate::formats::bzip2::header::{MAX_SYMBOLS, MAX_TABLES};
 use std::time::Duration;
 
 /// A lane that decodes blocks.

@@ -2,10 +2,10 @@
 //! ([`Offload::CodeLarge`](super::Offload::CodeLarge)).
 
 use super::{DeviceError, DeviceLane};
-use crate::codec::hbz::ans::Shares;
-use crate::codec::hbz::tally::{Prices, Tally};
-use crate::codec::hbz::token::{CLASSES, TOKENS};
-use crate::format::hbz::MAX_TABLES;
+use crate::formats::hbz::codec::ans::Shares;
+use crate::formats::hbz::codec::tally::{Prices, Tally};
+use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
+use crate::formats::hbz::header::MAX_TABLES;
 use std::time::Duration;
 
 /// A lane that codes blocks of `.hbz` streams. A batch takes several calls, in this order.

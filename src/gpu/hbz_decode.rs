@@ -2,7 +2,7 @@
 //! ([`Offload::DecodeLarge`](super::Offload::DecodeLarge)).
 
 use super::{DeviceError, DeviceLane};
-use crate::codec::hbz::decode::{Block, PayloadParts};
+use crate::formats::hbz::codec::decode::{Block, PayloadParts};
 use std::time::Duration;
 
 /// The max number of blocks in a batch.

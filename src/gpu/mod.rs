@@ -4,10 +4,10 @@
 //! Another one is a folder next to it and a line in `BACKENDS`. There is one trait for each task that a device can take
 //! off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`], [`CodeLargeBlocks`],
 //! [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for the package `hysort`, [`FindFactors`] for
-//! [`factor`](crate::factor), [`DecodeLz4`] for [`device`](crate::device), and [`DecodeStrips`] for
+//! [`factor`](crate::factor), [`DecodeLz4`] for [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for
 //! [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
-use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
+use crate::formats::bzip2::header::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ pub const MIN_DEVICE_BLOCK: usize = 64;
 
 /// The max length in bytes of a block of a lane for [`Offload::Suffixes`]; all blocks of one lane together have less
 /// than 2^31.
-pub const MAX_WIDE_BLOCK: usize = crate::format::hbz::MAX_BLOCK as usize;
+pub const MAX_WIDE_BLOCK: usize = crate::formats::hbz::header::MAX_BLOCK as usize;
 
 /// The max number of blocks in a batch.
 pub const MAX_BATCH: usize = 512;

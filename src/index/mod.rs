@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub(crate) mod bzi;
 mod offsets;
 mod part;
 mod ranges;
@@ -31,8 +32,10 @@ mod records;
 
 use crate::codec::Decoder;
 use crate::error::{DecodeError, Error};
-use crate::format::bzi::{HEADER_LEN, Header, Kind, Record, Unread};
-use crate::format::bzip2::{self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS};
+use crate::formats::bzip2::header::{
+    self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS,
+};
+use crate::index::bzi::{HEADER_LEN, Header, Kind, Record, Unread};
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
 use crate::stream::driver::Driver;
@@ -40,7 +43,7 @@ use records::Records;
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 
-pub use crate::hbz::List;
+pub use crate::formats::hbz::archive::List;
 pub use ranges::TextRange;
 pub use recorder::Recorder;
 
@@ -365,8 +368,8 @@ impl Index {
         }
         let mut next = [0; 4];
         let len = fill_at(file, &mut next, end).map_err(Error::Read)?;
-        let follows = bzip2::parse_stream_header(&next[..len]);
-        if matches!(follows, bzip2::Header::Stream(_)) { foreign(end * 8) } else { Ok(()) }
+        let follows = header::parse_stream_header(&next[..len]);
+        if matches!(follows, header::Header::Stream(_)) { foreign(end * 8) } else { Ok(()) }
     }
 
     /// Whether the last block ends, and has as much text, as the index says.

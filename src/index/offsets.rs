@@ -16,10 +16,10 @@
 
 use super::{Index, Recorder, bits_at};
 use crate::error::Error;
-use crate::format::bzi::Kind;
-use crate::format::bzip2::{
+use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
 };
+use crate::index::bzi::Kind;
 use crate::read_at::{Positioned, ReadAt, fill_at};
 use crate::summary::{BlockInfo, StreamFormat, StreamInfo};
 use std::io::{BufRead, BufReader, Read, Write};

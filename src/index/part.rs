@@ -3,8 +3,8 @@
 use super::Index;
 use super::records::Records;
 use crate::error::Error;
-use crate::format::bzi::{Header, Kind, Record};
-use crate::format::bzip2::HEADER_BITS;
+use crate::formats::bzip2::header::HEADER_BITS;
+use crate::index::bzi::{Header, Kind, Record};
 use std::ops::Range;
 
 impl Index {

@@ -3,9 +3,9 @@
 use super::Index;
 use super::records::Records;
 use crate::error::Error;
-use crate::format::bzi::{Header, Kind, Record};
-use crate::format::bzip2::Level;
-use crate::format::{Blocks, Format, IndexKind};
+use crate::formats::bzip2::header::Level;
+use crate::formats::kinds::{Blocks, Format, IndexKind};
+use crate::index::bzi::{Header, Kind, Record};
 use crate::summary::{BlockInfo, Mark, StreamInfo};
 
 /// Makes the index of a file while it is compressed or decompressed. It takes the reports of

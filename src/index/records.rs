@@ -1,7 +1,7 @@
 //! The records of an index, in memory or in a file.
 
 use crate::error::Error;
-use crate::format::bzi::{HEADER_LEN, Header, Record};
+use crate::index::bzi::{HEADER_LEN, Header, Record};
 use crate::read_at::{ReadAt, fill_at};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,10 +2,10 @@
 
 use crate::block::DecodedBlock;
 use crate::error::{DecodeError, Error};
+use crate::formats::bzip2::stream::scan::Scanner;
+use crate::formats::bzip2::stream::span::{IssuedSpan, Span};
 use crate::read_at::{Positioned, ReadAt};
 use crate::settings::Settings;
-use crate::stream::bzip2::scan::Scanner;
-use crate::stream::bzip2::span::{IssuedSpan, Span};
 use crate::stream::driver::read_some;
 use crate::stream::piece::{Cut, Issued, Piece};
 use crate::{Client, Pool};

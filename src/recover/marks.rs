@@ -101,7 +101,7 @@ impl Iterator for Marks<'_> {
 mod tests {
     use super::*;
     use crate::bits::BitWriter;
-    use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC};
+    use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC};
 
     /// Magics that lie across two windows are found, too.
     #[test]

@@ -4,7 +4,7 @@ use super::Block;
 use crate::bits::BitWriter;
 use crate::crc;
 use crate::error::Error;
-use crate::format::bzip2::{Level, write_stream_end, write_stream_header};
+use crate::formats::bzip2::header::{Level, write_stream_end, write_stream_header};
 use std::io::Write;
 
 /// Writes blocks as one stream, with the bits they have in the damaged file. The stream is of level 9, which admits

@@ -3,7 +3,7 @@
 use super::marks::Marks;
 use crate::codec::find_magic::{find, find_end};
 use crate::error::Error;
-use crate::format::bzip2::{BLOCK_MAGIC, END_BITS, END_MAGIC};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC};
 use crate::read_at::{ReadAt, fill_at};
 use std::ops::Range;
 

@@ -10,7 +10,9 @@ use crate::block::DecodedBlock;
 use crate::codec::Decoder;
 use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
-use crate::format::bzip2::{BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header};
+use crate::formats::bzip2::header::{
+    BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header,
+};
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
 use std::ops::Range;

@@ -5,9 +5,9 @@ use super::text::Decoded;
 use crate::Client;
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError, Error};
+use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock};
 use crate::index::{Block, Index, bits_of};
 use crate::schedule::TaskError;
-use crate::stream::bzip2::tasks::{DECODE, DecodeBlock};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -20,11 +20,11 @@ pub(crate) mod text;
 
 use crate::Client;
 use crate::error::Error;
-use crate::format::Format;
+use crate::formats;
+use crate::formats::kinds::Format;
 use crate::index::Index;
 use crate::read_at::{Positioned, ReadAt, fill_at, sought};
 use crate::settings::Settings;
-use crate::stream::formats;
 use blocks::{Blocks, Wanted};
 use cache::Cache;
 use sequence::Sequences;

@@ -1,10 +1,10 @@
 //! A stream whose first byte selects a format. `mixed` handles what follows the streams of that format.
 
-use super::formats;
 use super::mixed::Mixed;
 use super::piece::{Collect, Decoding, Ends, Feed, Rest, Step};
 use crate::Client;
 use crate::error::Error;
+use crate::formats;
 use crate::read_at::ReadAt;
 use crate::schedule::Permit;
 use crate::summary::StreamSummary;

@@ -18,18 +18,18 @@
 //! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in
 //! the queue. So there is no deadlock.
 
-use super::bzip2::assemble::Assembler;
-use super::bzip2::parallel_read::{self, Runs};
-use super::bzip2::readers::Readers;
-use super::bzip2::split::{Block, BlockOptions, IssuedBlock, Splitter};
 use super::driver::{Advance, Driver, fill, read_some, write_text};
-use super::formats::Encoding;
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
 use super::verify::Verify;
 use super::{copy, detect};
 use crate::error::Error;
-use crate::format::Formats;
-use crate::format::bzip2::Level;
+use crate::formats::bzip2::header::Level;
+use crate::formats::bzip2::stream::assemble::Assembler;
+use crate::formats::bzip2::stream::parallel_read::{self, Runs};
+use crate::formats::bzip2::stream::readers::Readers;
+use crate::formats::bzip2::stream::split::{Block, BlockOptions, IssuedBlock, Splitter};
+use crate::formats::encoding::Encoding;
+use crate::formats::kinds::Formats;
 use crate::schedule::Submitter;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use crate::{Client, Pool};

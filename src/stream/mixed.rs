@@ -7,10 +7,10 @@
 //! read ahead and decoded by all stations.
 
 use super::driver::Driver;
-use super::formats::{self, Next};
 use super::piece::{Collect, Decoding, Extent, Rest, Step};
 use crate::error::Error;
-use crate::format::Format;
+use crate::formats::kinds::Format;
+use crate::formats::{self, Next};
 use crate::gate::Gate;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 

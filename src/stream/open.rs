@@ -1,9 +1,9 @@
 //! Opens streams as the settings say.
 
-use super::bzip2::split::BlockOptions;
 use super::detect;
 use super::driver::Driver;
 use super::piece::Decoding;
+use crate::formats::bzip2::stream::split::BlockOptions;
 
 use crate::settings::Settings;
 

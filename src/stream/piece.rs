@@ -6,7 +6,7 @@
 
 use crate::block::Text;
 use crate::error::Error;
-use crate::format::Formats;
+use crate::formats::kinds::Formats;
 use crate::read_at::ReadAt;
 use crate::schedule::Permit;
 use crate::summary::{Mark, StreamSummary};

@@ -22,7 +22,7 @@ pub enum Verify {
 
 impl Verify {
     /// The part of it that makes a difference for this pool.
-    pub(super) fn with(self, pool: &Pool) -> Verify {
+    pub(crate) fn with(self, pool: &Pool) -> Verify {
         if self == Verify::Devices && !pool.has_accelerators() { Verify::Off } else { self }
     }
 
@@ -62,7 +62,7 @@ impl<C> CodedTicket<C> {
 }
 
 /// Has the first free station encode a block, and has it verified if `verify` says so.
-pub(super) fn encode<T: Checked<Wrong = Mismatch>>(
+pub(crate) fn encode<T: Checked<Wrong = Mismatch>>(
     client: &Client,
     task: T,
     class: Class,

@@ -3,9 +3,9 @@
 #![allow(dead_code)] // each test binary uses its own part
 
 use hybz::CodedBlock;
-use hybz::codec::mismatch::Mismatch;
+use hybz::internals::codec::mismatch::Mismatch;
+use hybz::internals::tasks::{CodedLarge, EncodeBlock, EncodeLarge};
 use hybz::schedule::{Accepts, Check, Core, Job, PoolBuilder, Retry, Station, StationError, Task};
-use hybz::tasks::{CodedLarge, EncodeBlock, EncodeLarge};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};

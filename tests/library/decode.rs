@@ -4,10 +4,10 @@
 
 use crate::program;
 use crate::shapes;
-use hybz::bits::{BitSource, SliceBits};
-use hybz::codec::Decoder;
-use hybz::codec::run_length::decode::Expander;
-use hybz::crc;
+use hybz::internals::bits::{BitSource, SliceBits};
+use hybz::internals::codec::Decoder;
+use hybz::internals::codec::run_length::decode::Expander;
+use hybz::internals::crc;
 use hybz::{DecodeError, DecodedBlock, Text};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -266,7 +266,7 @@ fn blocks_at_any_bit() {
         }
         let block = both_ways(&mut decoder, &shifted, 32 + shift, u64::MAX, 900_000).unwrap();
         assert_eq!(text_of(&block), text);
-        assert_eq!(hybz::codec::find_magic::find(&shifted, 0), Some(32 + shift));
-        assert!(hybz::codec::find_magic::plausible(&shifted, 32 + shift, u64::MAX));
+        assert_eq!(hybz::internals::codec::find_magic::find(&shifted, 0), Some(32 + shift));
+        assert!(hybz::internals::codec::find_magic::plausible(&shifted, 32 + shift, u64::MAX));
     }
 }

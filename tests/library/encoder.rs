@@ -5,9 +5,9 @@
 use crate::program;
 use crate::shapes;
 use hybz::Text;
-use hybz::bits::{BitWriter, append_bits};
-use hybz::codec::Encoder;
-use hybz::crc;
+use hybz::internals::bits::{BitWriter, append_bits};
+use hybz::internals::codec::Encoder;
+use hybz::internals::crc;
 use shapes::{EDGES, Rng, SHAPES, periodic};
 use std::io::Write;
 
@@ -195,7 +195,7 @@ fn run_length_coded_text_gives_the_same_block() {
     for shape in SHAPES {
         let text = (shape.make)(50_000);
         let mut coded = Vec::new();
-        hybz::codec::run_length::encode::encode(&text, &mut coded);
+        hybz::internals::codec::run_length::encode::encode(&text, &mut coded);
         let plain = encoder.encode(&Text::Plain(text.clone()));
         let run_length = Text::RunLength { coded, len: text.len() as u64, crc: crc::checksum(&text) };
         assert!(encoder.encode(&run_length) == plain, "{}", shape.name);

@@ -6,7 +6,7 @@ use std::path::Path;
 /// A format, what its folders and files have in their paths, and how many other files of `src` name it, at most, the
 /// flags aside. These numbers only fall.
 const FORMATS: [(&str, &[&str], usize); 3] = [
-    ("lz4", &["/lz4/", "/lz4.rs", "/lz4_", "/device/"], 10),
+    ("lz4", &["/lz4/", "/lz4.rs", "/lz4_"], 10),
     ("lzw", &["/lzw/", "/lzw.rs", "/lzw_", "strips"], 9),
     ("hbz", &["/hbz/", "/hbz.rs", "/hbz_", "/gpu/large", "/gpu/suffixes"], 12),
 ];

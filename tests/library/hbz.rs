@@ -202,7 +202,7 @@ fn bombs() {
                 at += 1;
                 at % (interval as usize + 1) != 0
             });
-            (block.header.text_len, block.header.crc) = (text.len() as u32, hybz::crc::checksum(&text));
+            (block.header.text_len, block.header.crc) = (text.len() as u32, hybz::internals::crc::checksum(&text));
         }
         let file = crafted_hbz::file(&stream, [&block]);
         let mut at = 0;

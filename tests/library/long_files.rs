@@ -3,8 +3,8 @@
 use crate::shapes;
 use crate::through;
 use hybz::flow::{LONG_FILE, ReadAt, Source, Task};
+use hybz::internals::tasks::{DECODE, ENCODE};
 use hybz::schedule::Accepts;
-use hybz::tasks::{DECODE, ENCODE};
 use hybz::{Error, Formats, Level, Pool, Settings, StreamSummary, Verify};
 use std::io;
 use std::num::NonZeroUsize;

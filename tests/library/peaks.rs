@@ -50,7 +50,7 @@ fn a_gibibyte_of_rows() -> Vec<u8> {
     payload.segments = payload.segments.repeat(1 << 14);
     payload.entries = (0..1 << 15).map(|entry| (1 << 30) - 1 - (entry << 15)).collect();
     (block.header.rows, block.header.text_len) = (1 << 30, 1 << 30);
-    let mut crc = hybz::crc::Crc::new();
+    let mut crc = hybz::internals::crc::Crc::new();
     (0..1 << 14).for_each(|_| crc.update(&[2; 1 << 16]));
     block.header.crc = crc.finish();
     block.payload = payload.write(1 << 30);

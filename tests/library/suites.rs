@@ -111,7 +111,7 @@ fn the_suites_on_gpus() {
     }
     let Some(suites) = program::shared("suites") else { return };
     let lanes = hybz::Lanes { at_once: true, lanes: 2, blocks: 3, ..hybz::Lanes::for_decoding() };
-    let cores = Accepts::AllBut(&[hybz::tasks::DECODE]);
+    let cores = Accepts::AllBut(&[hybz::internals::tasks::DECODE]);
     let pool = hybz::Pool::builder().cores_accept(cores).accelerators(&lanes).build();
     let on_gpus = hybz::Settings::new().pool(&pool);
     let mut complaints = Vec::new();

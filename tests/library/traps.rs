@@ -221,7 +221,7 @@ fn hybz_agrees_on_gpus() {
     }
     for blocks in [3, 32] {
         let lanes = hybz::Lanes { at_once: true, blocks, ..hybz::Lanes::for_decoding() };
-        let cores = Accepts::AllBut(&[hybz::tasks::DECODE]);
+        let cores = Accepts::AllBut(&[hybz::internals::tasks::DECODE]);
         let pool = hybz::Pool::builder().cores_accept(cores).accelerators(&lanes).build();
         in_one_queue(&pool, false);
         in_one_queue(&pool, true);

@@ -1,8 +1,8 @@
 //! The GPU columns of the tables.
 
-use hybz::codec::hbz::encode::HbzEncoder;
 use hybz::gpu::{LaneSize, SortSuffixes, backend};
 use hybz::hbz::StreamHeader;
+use hybz::internals::formats::hbz::encode::HbzEncoder;
 use hybz::{Lanes, LargeBlocks, Pool, Settings};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! Times and sizes on one core: Table 5.1, Figure 5.7, and a comparison with libsais alone.
 
 use crate::{INTERVALS, SIZES};
-use hybz::codec::hbz::{decode::HbzDecoder, encode::HbzEncoder};
 use hybz::hbz::StreamHeader;
+use hybz::internals::formats::hbz::{decode::HbzDecoder, encode::HbzEncoder};
 use libsais::BwtConstruction;
 use std::time::{Duration, Instant};
 

@@ -1,21 +1,22 @@
 //! Tables 4.1 to 4.3 of Patel's thesis (2012): the steps of compression and decompression, on one core and on a GPU.
 
 use crate::fail;
-use hybz::bits::reader::BitReader;
-use hybz::bits::{BitSource, BitWriter, SliceBits};
-use hybz::codec::bwt::forward::ForwardBwt;
-use hybz::codec::bwt::inverse::Inverse;
-use hybz::codec::bwt::rotation;
-use hybz::codec::header::Bz2BlockHeader;
-use hybz::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
-use hybz::codec::mtf::decode::MtfDecoder;
-use hybz::codec::mtf::encode::MtfSymbols;
-use hybz::codec::run_length::decode::decode_text;
-use hybz::codec::selector::encode::HuffmanTables;
-use hybz::codec::{Decoder, find_magic, run_length};
-use hybz::format::bzip2::MAX_BLOCK;
+use hybz::Settings;
 use hybz::gpu::{BlockForDevice, Device, LaneSize, Steps, backend};
-use hybz::{Settings, crc};
+use hybz::internals::bits::reader::BitReader;
+use hybz::internals::bits::{BitSource, BitWriter, SliceBits};
+use hybz::internals::codec::bwt::forward::ForwardBwt;
+use hybz::internals::codec::bwt::inverse::Inverse;
+use hybz::internals::codec::bwt::rotation;
+use hybz::internals::codec::header::Bz2BlockHeader;
+use hybz::internals::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
+use hybz::internals::codec::mtf::decode::MtfDecoder;
+use hybz::internals::codec::mtf::encode::MtfSymbols;
+use hybz::internals::codec::run_length::decode::decode_text;
+use hybz::internals::codec::selector::encode::HuffmanTables;
+use hybz::internals::codec::{Decoder, find_magic, run_length};
+use hybz::internals::crc;
+use hybz::internals::formats::bzip2::MAX_BLOCK;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! What the command's messages say about formats. Everything else about them is in the library's table.
 
-use hybz::format::{Blocks, IndexKind};
+use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{Damage, Format, Formats};
 use hybz_files::quote::shown;
 use std::ffi::OsStr;

@@ -19,7 +19,7 @@ use crate::cli::messages::report::{Entry, Report};
 use crate::cli::messages::tally::Tally;
 use crate::cli::messages::terminal::{USUAL_COLUMNS, wrap};
 use anyhow::bail;
-use hybz::format::Blocks;
+use hybz::internals::formats::Blocks;
 use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
 use hybz_files::quote::shown;
 use hybz_files::{process, stdout};

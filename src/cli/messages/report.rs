@@ -9,7 +9,7 @@ use crate::cli::args::{Action, FilesMode, ReportPlace};
 use crate::cli::messages::counts::{Line, Seconds};
 use crate::cli::messages::json::{self, Object, SCHEMA};
 use crate::cli::messages::tally::Tally;
-use hybz::format::Blocks;
+use hybz::internals::formats::Blocks;
 use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
 use hybz_files::file::wait_writable;
 use hybz_files::signals;

@@ -4,7 +4,7 @@
 //! whose limit is 50,000, it has no limit on the number of blocks.
 
 use crate::cli::messages::errno_text;
-use hybz::bits::{BitWriter, append_bits_from};
+use hybz::internals::bits::{BitWriter, append_bits_from};
 use hybz::recover::Marks;
 use hybz::{Error, ReadAt};
 use std::ffi::{OsStr, OsString};

@@ -28,7 +28,7 @@
 //! origin on then lead back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes,
 //! so the text is that cycle over and over.
 
-use crate::format::bzip2::MAX_BLOCK;
+use crate::formats::bzip2::header::MAX_BLOCK;
 
 /// The number of chains that walk at once.
 const LANES: usize = 24;

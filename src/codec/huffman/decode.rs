@@ -20,7 +20,7 @@
 
 use super::super::header::Bz2BlockHeader;
 use crate::bits::reader::BitReader;
-use crate::format::bzip2::{GROUP, MAX_CODE, MAX_SYMBOLS, MAX_TABLES};
+use crate::formats::bzip2::header::{GROUP, MAX_CODE, MAX_SYMBOLS, MAX_TABLES};
 
 /// The fast path met something that only the reference decoder may judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@
 #[path = "encode_avx512.rs"]
 mod avx512;
 
-use crate::format::bzip2::MAX_SYMBOLS;
+use crate::formats::bzip2::header::MAX_SYMBOLS;
 
 /// An implementation of the encoder, which not every CPU may support.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ pub mod encode;
 
 pub use encode::encode;
 
-use crate::format::bzip2::MAX_RUN;
+use crate::formats::bzip2::header::MAX_RUN;
 
 /// The number of bytes looked at together: one more than the number of comparisons.
 pub(crate) const WINDOW: usize = 65;

@@ -14,7 +14,7 @@
 use crate::bits::BitWriter;
 use crate::codec::huffman::encode::{assign_codes, code_lengths};
 use crate::codec::mtf::encode::MtfSymbols;
-use crate::format::bzip2::{GROUP, MAX_SYMBOLS, MAX_TABLES, MAX_WRITTEN_CODE};
+use crate::formats::bzip2::header::{GROUP, MAX_SYMBOLS, MAX_TABLES, MAX_WRITTEN_CODE};
 
 /// The number of rounds of improvement.
 const ROUNDS: usize = 4;

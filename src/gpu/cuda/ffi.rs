@@ -1,8 +1,8 @@
 //! The declarations of `cuda/hybz.h`, which documents them. `layout` asserts that both sides agree.
 #![allow(unsafe_code)]
 
-use crate::codec::hbz::tally::{Prices, Tally};
-use crate::codec::hbz::token::TOKENS;
+use crate::formats::hbz::codec::tally::{Prices, Tally};
+use crate::formats::hbz::codec::token::TOKENS;
 use crate::gpu::{
     BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, FactorByDevice, LargeForDevice, Lz4ForDevice,
     SharesForDevice, StripForDevice, StripFound, TokensByDevice,

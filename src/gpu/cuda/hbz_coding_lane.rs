@@ -3,9 +3,9 @@
 
 use super::ffi;
 use super::lane::{Lane, MIN_ENTRY_LOG, entry_count, milliseconds};
-use crate::codec::hbz::tally::{Prices, Tally};
-use crate::codec::hbz::token::TOKENS;
-use crate::format::hbz::SEGMENT_LOG;
+use crate::formats::hbz::codec::tally::{Prices, Tally};
+use crate::formats::hbz::codec::token::TOKENS;
+use crate::formats::hbz::header::SEGMENT_LOG;
 use crate::gpu::{
     CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, DeviceLane, LaneSize, SharesForDevice, Steps, Tokenized,
     TokensByDevice, segment_room,

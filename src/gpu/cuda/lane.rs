@@ -7,7 +7,7 @@
 use super::call::{check, check_batch};
 use super::ffi;
 use crate::codec::bwt::merge::{byte_count, key_count};
-use crate::format::bzip2::MAX_BLOCK;
+use crate::formats::bzip2::header::MAX_BLOCK;
 use crate::gpu::{
     BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError,
     DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds, Steps,

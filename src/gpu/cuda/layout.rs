@@ -7,11 +7,11 @@ use super::ffi::{
     FactorCounts as hybz_factor_counts, FactorReport as hybz_factor_report, LinesReport as hybz_lines_report,
     Report as hybz_report, Round as hybz_round, Slice as hybz_slice,
 };
-use crate::codec::hbz::tally::{Prices as hybz_prices, Tally as hybz_tally};
-use crate::format::bzip2::{
+use crate::formats::bzip2::header::{
     GROUP as HYBZ_GROUP, MAX_BLOCK as HYBZ_MAX_ROWS, MAX_SELECTORS as HYBZ_MAX_GROUPS, MAX_SYMBOLS as HYBZ_MAX_SYMBOLS,
     MAX_TABLES as HYBZ_MAX_TABLES, MAX_WRITTEN_CODE as HYBZ_MAX_CODE,
 };
+use crate::formats::hbz::codec::tally::{Prices as hybz_prices, Tally as hybz_tally};
 use crate::gpu::{
     BlockForDevice as hybz_block, CodedByDevice as hybz_coded, CodedSegment as hybz_coded_segment,
     DecodedByDevice as hybz_decoded, FactorByDevice as hybz_factor, LargeForDevice as hybz_large,

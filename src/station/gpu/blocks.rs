@@ -4,10 +4,10 @@ use super::batches::{Added, Batched};
 use crate::block::Text;
 use crate::codec::bwt::rotation;
 use crate::codec::encoder::run_length_code;
+use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, DeviceLane};
 use crate::schedule::Job;
-use crate::tasks::EncodeBlock;
 
 /// How a kind of lane handles a batch.
 pub(super) trait BlockOffload: Send + Default {

@@ -17,11 +17,11 @@ use crate::block::CodedBlock;
 use crate::codec::Encoder;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
-use crate::format::bzip2::{GROUP, MAX_ENCODER_BLOCK};
+use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
+use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::gpu::station::Times;
 use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError};
 use crate::schedule::Job;
-use crate::tasks::EncodeBlock;
 
 /// State for finishing and checking blocks, made when it is first needed.
 #[derive(Default)]

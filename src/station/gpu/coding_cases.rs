@@ -1,7 +1,7 @@
 //! A core's results for blocks of `.hbz` streams, step by step, for `bench coding` of `cuda/bench/`, which compares the
 //! kernels with them.
 
-use crate::codec::hbz::tally::{self, Prices, Tally};
+use crate::formats::hbz::codec::tally::{self, Prices, Tally};
 use crate::gpu::fake::FakeLane;
 use crate::gpu::{CodeLargeBlocks, DeviceLane, LaneSize, SharesForDevice};
 use crate::shapes::{SHAPES, shape};

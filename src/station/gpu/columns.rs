@@ -3,10 +3,10 @@
 use super::batches::timeout;
 use super::blocks::{Batch, BlockOffload, Entry};
 use super::trust::{computes_wrongly, power_sums, too_little};
+use crate::formats::bzip2::stream::tasks::{EncodeBlock, Rows, SortedBlock};
 use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortColumns};
 use crate::schedule::Job;
-use crate::tasks::{EncodeBlock, Rows, SortedBlock};
 
 #[derive(Default)]
 pub(super) struct Columns;

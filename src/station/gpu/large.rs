@@ -10,13 +10,13 @@
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
-use crate::codec::hbz::decode::{Block, HbzDecoder};
+use crate::formats::hbz::codec::decode::{Block, HbzDecoder};
+use crate::formats::hbz::stream::tasks::DecodeLarge;
 use crate::gpu::station::Times;
 use crate::gpu::{
     DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
 };
 use crate::schedule::Job;
-use crate::tasks::DecodeLarge;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

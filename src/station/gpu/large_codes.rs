@@ -16,16 +16,16 @@
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
-use crate::codec::hbz::decode::HbzDecoder;
-use crate::codec::hbz::encode::{CodedColumn, HbzEncoder, Prepared, assemble};
-use crate::codec::hbz::tally::{Prices, Tally, rounds, selector_count, step, weights};
-use crate::format::hbz::{BlockHeader, ENTRY_LOG, GROUP, SEGMENT_LOG, StreamHeader};
+use crate::formats::hbz::codec::decode::HbzDecoder;
+use crate::formats::hbz::codec::encode::{CodedColumn, HbzEncoder, Prepared, assemble};
+use crate::formats::hbz::codec::tally::{Prices, Tally, rounds, selector_count, step, weights};
+use crate::formats::hbz::header::{BlockHeader, ENTRY_LOG, GROUP, SEGMENT_LOG, StreamHeader};
+use crate::formats::hbz::stream::tasks::EncodeLarge;
 use crate::gpu::station::Times;
 use crate::gpu::{
     self, CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, SharesForDevice, Tokenized, TokensByDevice,
 };
 use crate::schedule::Job;
-use crate::tasks::EncodeLarge;
 use std::sync::Arc;
 
 /// One block of this many batches is decoded: 0.1 s for 9 MB.

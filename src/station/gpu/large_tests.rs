@@ -2,15 +2,15 @@
 //! there are any.
 
 use super::*;
-use crate::codec::hbz::decode::Block;
 use crate::crc;
 use crate::error::Damage;
-use crate::format::hbz::{BlockHeader, StreamHeader};
+use crate::formats::hbz::codec::decode::Block;
+use crate::formats::hbz::header::{BlockHeader, StreamHeader};
+use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{DecodeCodes, DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
 use crate::schedule::{Accepts, Core, Job, StationError, Task};
 use crate::shapes::{Rng, SHAPES, shape};
-use crate::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
 use crate::{Pool, Settings, Text};
 use std::num::NonZeroUsize;
 

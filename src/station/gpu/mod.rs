@@ -24,11 +24,12 @@
 //! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, for large blocks); then
 //! it retires, or at once if its context is lost. Cores do its blocks.
 
-use crate::format::bzip2::MAX_ENCODER_BLOCK;
-use crate::format::hbz::LargeBlocks;
+use crate::formats::bzip2::header::MAX_ENCODER_BLOCK;
+use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE};
+use crate::formats::hbz::header::LargeBlocks;
+use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
 use crate::schedule::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
-use crate::tasks::{DECODE, DECODE_LARGE, ENCODE, ENCODE_LARGE};
 use batches::station;
 use blocks::BlockStation;
 use large::Growth;

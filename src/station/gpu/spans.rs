@@ -17,11 +17,11 @@ use crate::block::DecodedBlock;
 use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::run_length::decode::decode_text;
-use crate::format::bzip2::{END_MAGIC, MAX_BLOCK};
+use crate::formats::bzip2::header::{END_MAGIC, MAX_BLOCK};
+use crate::formats::bzip2::stream::tasks::DecodeBlock;
 use crate::gpu::station::Times;
 use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
 use crate::schedule::Job;
-use crate::tasks::DecodeBlock;
 
 /// How many bytes the device may read past a block's bits.
 const PADDING: usize = 8;

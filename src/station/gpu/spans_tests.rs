@@ -1,11 +1,11 @@
 //! Compares lanes that decode with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
 use super::*;
+use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock, EncodeBlock};
 use crate::gpu::LaneSize;
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::schedule::{Accepts, Core, Job, StationError, Task};
 use crate::shapes::{Rng, SHAPES, shape};
-use crate::tasks::{DECODE, DecodeBlock, EncodeBlock};
 use crate::{Level, Pool, Settings};
 use std::num::NonZeroUsize;
 
@@ -26,8 +26,8 @@ fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
     let end = data.bit_len();
     if rest > 0 {
         // The end of the stream, which follows its last block.
-        data.write(crate::format::bzip2::END_MAGIC >> 24, 24);
-        data.write(crate::format::bzip2::END_MAGIC & 0xff_ffff, 24);
+        data.write(crate::formats::bzip2::header::END_MAGIC >> 24, 24);
+        data.write(crate::formats::bzip2::header::END_MAGIC & 0xff_ffff, 24);
         (0..rest).for_each(|byte| data.write(byte as u64 & 0xff, 8));
     }
     let more = data.bit_len();

@@ -10,12 +10,12 @@
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
-use crate::codec::hbz::encode::{HbzEncoder, Prepared};
-use crate::format::hbz::ENTRY_LOG;
+use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
+use crate::formats::hbz::header::ENTRY_LOG;
+use crate::formats::hbz::stream::tasks::{EncodeLarge, SortedLarge};
 use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
 use crate::schedule::Job;
-use crate::tasks::{EncodeLarge, SortedLarge};
 
 /// A block in the batch.
 struct Entry {

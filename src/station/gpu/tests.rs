@@ -4,7 +4,9 @@ use super::blocks::{Batch, BlockStation, Entry};
 use super::*;
 use crate::block::Text;
 use crate::codec::encoder::run_length_code;
-use crate::format::hbz::BlockHeader;
+use crate::formats::bzip2::stream::tasks::EncodeBlock;
+use crate::formats::hbz::header::BlockHeader;
+use crate::formats::hbz::stream::tasks::EncodeLarge;
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::station::Open;
 use crate::gpu::{
@@ -13,7 +15,6 @@ use crate::gpu::{
 };
 use crate::schedule::{Accepts, Core, Job, StationError, Task, Ticket};
 use crate::shapes::SHAPES;
-use crate::tasks::{EncodeBlock, EncodeLarge};
 use crate::{CodedBlock, Level, Pool, Settings};
 use std::num::NonZeroUsize;
 

@@ -8,10 +8,10 @@ use super::columns::{check, forward};
 use super::trust::{power_sums, too_little};
 use crate::codec::bwt::merge::{self, byte_count, key_count};
 use crate::codec::bwt::rotation;
+use crate::formats::bzip2::stream::tasks::Rows;
 use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortThirds};
 use crate::schedule::Job;
-use crate::tasks::Rows;
 
 #[derive(Default)]
 pub(super) struct Thirds;

@@ -1,10 +1,10 @@
 //! A device makes one wrong bit in one block, in a place that its lane does not check.
 
 use super::tests::{accepts, fake};
+use crate::formats::bzip2::stream::tasks::ENCODE;
 use crate::gpu::Offload;
 use crate::gpu::fake::Fault;
 use crate::schedule::Accepts;
-use crate::tasks::ENCODE;
 use crate::{Level, Pool, Settings, StationReport, Verify};
 use std::num::NonZeroUsize;
 

@@ -3,7 +3,7 @@
 use super::rows;
 use crate::place::{Place, compressed, noise, text};
 use crate::skip::{Need, skip};
-use hybz::crc::Crc;
+use hybz::internals::crc::Crc;
 use hybz::shard::{Joiner, Part, Shard};
 use hybz::{Level, Settings};
 use std::process::Stdio;

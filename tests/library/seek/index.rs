@@ -99,7 +99,7 @@ fn the_index_says_where_everything_is() {
         for (number, block) in (1..).zip(&all) {
             assert_eq!((block.number, block.text_offset), (number, at), "{name}");
             let part = &text[at as usize..(at + block.text_len) as usize];
-            assert_eq!(block.crc, hybz::crc::checksum(part), "{name}, block {number}");
+            assert_eq!(block.crc, hybz::internals::crc::checksum(part), "{name}, block {number}");
             let before = text[..at as usize].iter().filter(|byte| **byte == b'\n').count() as u64;
             assert_eq!(block.lines_before, Some(before), "{name}, block {number}");
             for offset in [at, at + block.text_len - 1] {
@@ -233,7 +233,7 @@ fn an_index_that_lies_is_found() {
         number[..len].copy_from_slice(&bad[at + field..at + field + len]);
         let number = u64::from_le_bytes(number).wrapping_add_signed(change);
         bad[at + field..at + field + len].copy_from_slice(&number.to_le_bytes()[..len]);
-        let mut check = hybz::crc::Crc::new();
+        let mut check = hybz::internals::crc::Crc::new();
         check.update(&(record as u64).to_le_bytes());
         check.update(&bad[at..at + 36]);
         bad[at + 36..at + 40].copy_from_slice(&check.finish().to_le_bytes());

@@ -22,7 +22,7 @@ use crate::cli::modes::run::resume;
 use crate::cli::modes::shards;
 use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
-use hybz::format::IndexKind;
+use hybz::internals::formats::IndexKind;
 use hybz_files::quote::shown;
 use hybz_files::{process, tree};
 use std::ffi::{OsStr, OsString};

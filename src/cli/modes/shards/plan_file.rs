@@ -7,7 +7,7 @@
 use crate::cli::files::reader::Reader;
 use crate::cli::messages::Failure;
 use hybz::Level;
-use hybz::crc::Crc;
+use hybz::internals::crc::Crc;
 use hybz::shard::Shard;
 use hybz_files::file;
 use std::ffi::OsStr;
@@ -260,7 +260,7 @@ mod tests {
         for line in plan.lines().filter(|line| !line.starts_with("#number")) {
             let (fields, check) = line.rsplit_once('\t').unwrap();
             sofar += &format!("{fields}\n");
-            assert_eq!(check, format!("{:08x}", hybz::crc::checksum(sofar.as_bytes())), "{line}");
+            assert_eq!(check, format!("{:08x}", hybz::internals::crc::checksum(sofar.as_bytes())), "{line}");
             lines += 1;
         }
         assert_eq!(lines, 3);

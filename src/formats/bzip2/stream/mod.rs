@@ -1,0 +1,43 @@
+//! The flow of a `.bz2` stream. To compress, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
+//! appends the coded blocks to each other, bit by bit; `streams` begins new streams if they are asked for. To
+//! decompress, `scan` (or `parallel_scan`) cuts the input at everything that looks like a block and `chain` accepts the
+//! results that fit.
+
+use crate::formats::bzip2::header::Level;
+use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
+
+pub(crate) mod assemble;
+mod chain;
+mod end;
+pub(crate) mod parallel_read;
+mod parallel_scan;
+pub(crate) mod readers;
+pub(crate) mod scan;
+pub(crate) mod span;
+pub(crate) mod split;
+mod streams;
+pub(crate) mod tasks;
+mod walk;
+
+#[cfg(test)]
+pub(crate) use end::tests::put as put_end_magic;
+use split::BlockOptions;
+pub use streams::Streams;
+
+pub(crate) fn end() -> Option<Box<dyn StreamEndDetector>> {
+    Some(Box::new(end::Tail::default()))
+}
+
+pub(crate) fn decode(decoding: &Decoding) -> Ends {
+    let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);
+    connect(scanner, chain::Chain::new(decoding.extent, decoding.lines))
+}
+
+/// The two ends of a stream to be written, or of several.
+pub(crate) fn encode(level: Level, streams: Option<Streams>, options: BlockOptions) -> Ends {
+    let (splitter, assembler) = (split::Splitter::new(level, options), assemble::Assembler::new(level));
+    match streams {
+        None => connect(splitter, assembler),
+        Some(streams) => connect(streams::StreamSplitter::new(splitter, streams), assembler),
+    }
+}

@@ -1,0 +1,144 @@
+//! The tasks of `.bz2` streams: blocks to be encoded and decoded.
+
+use crate::block::{CodedBlock, DecodedBlock, Text};
+use crate::codec::Proof;
+use crate::codec::bwt::forward::LastColumn;
+use crate::codec::bwt::merge::Thirds;
+use crate::codec::decoder::Decoder;
+use crate::codec::encoder::Encoder;
+use crate::codec::mismatch::Mismatch;
+use crate::error::DecodeError;
+use crate::formats::bzip2::header::Level;
+use crate::schedule::{Checked, Class, Core, Task};
+use std::sync::Arc;
+
+/// Blocks to be encoded.
+///
+/// A core needs at most 50 ms for one, however long its text is (46 MB of zeros, say). The high rate says that no
+/// accelerator need be started before the first block has been measured.
+pub const ENCODE: Class = Class::new("encode .bz2", 1e9);
+/// Blocks to be decoded. Their rate is high for the same reason.
+pub const DECODE: Class = Class::new("decode .bz2", 1e9);
+
+/// Encode a block from its text.
+#[derive(Clone, Debug)]
+pub struct EncodeBlock(pub Text);
+
+/// This core's encoder. The cores of a pool share their knowledge of periodic blocks.
+fn encoder(core: &mut Core) -> &mut Encoder {
+    core.state_with(|core| Encoder::with_memo(core.shared()))
+}
+
+impl Task for EncodeBlock {
+    type Output = CodedBlock;
+
+    fn run(&self, core: &mut Core) -> CodedBlock {
+        encoder(core).encode(&self.0)
+    }
+
+    fn bytes_out(block: &CodedBlock) -> u64 {
+        block.bytes.len() as u64
+    }
+}
+
+impl Checked for EncodeBlock {
+    type Wrong = Mismatch;
+    const WORDS: [&'static str; 3] = ["a block", "coded", "decoded"];
+
+    /// Decodes the block and compares it with its text.
+    fn check(&self, block: &mut CodedBlock, core: &mut Core) -> Result<(), Mismatch> {
+        match core.state::<Decoder>().verify(block, &self.0)? {
+            Proof::Whole => Ok(()),
+            // Only bzip2's sort can tell which of several origins bzip2 chooses.
+            Proof::ButOrigin if encoder(core).encode(&self.0) == *block => Ok(()),
+            Proof::ButOrigin => Err(Mismatch::Part("origin")),
+        }
+    }
+
+    fn is_same(a: &CodedBlock, b: &CodedBlock) -> bool {
+        a == b
+    }
+}
+
+/// Encode a block whose rotations an accelerator has sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedBlock {
+    /// Its rows.
+    pub rows: Rows,
+    /// The row that is the block itself.
+    pub origin: u32,
+    /// The CRC of the block's text.
+    pub crc: u32,
+    /// How many bytes of text it holds.
+    pub text_len: u64,
+}
+
+/// The result of sorting a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Sorted completely: the last column.
+    Column(Vec<u8>),
+    /// Two lists of rotations, to be merged.
+    Thirds(Thirds),
+}
+
+/// A column that a core has merged.
+#[derive(Default)]
+struct Merged(Vec<u8>);
+
+impl Task for SortedBlock {
+    type Output = CodedBlock;
+
+    fn run(&self, core: &mut Core) -> CodedBlock {
+        match &self.rows {
+            Rows::Column(column) => {
+                let last = LastColumn { bytes: column, origin: self.origin };
+                encoder(core).finish(last, self.crc, self.text_len)
+            }
+            Rows::Thirds(thirds) => {
+                let mut column = std::mem::take(&mut core.state::<Merged>().0);
+                let origin = thirds.merge(self.origin, &mut column);
+                let block = encoder(core).finish(LastColumn { bytes: &column, origin }, self.crc, self.text_len);
+                core.state::<Merged>().0 = column;
+                block
+            }
+        }
+    }
+
+    fn bytes_out(block: &CodedBlock) -> u64 {
+        block.bytes.len() as u64
+    }
+}
+
+/// Decode the block whose magic begins at bit `start` of `data`, which may hold more than the block, or less.
+#[derive(Clone, Debug)]
+pub struct DecodeBlock {
+    /// Compressed bytes.
+    pub data: Arc<Vec<u8>>,
+    /// The position of the block's magic in `data`, in bits.
+    pub start: u64,
+    /// The first bit that does not belong to these data (the last byte may be shared with the next span).
+    pub end: u64,
+}
+
+impl DecodeBlock {
+    /// The amount of work: bytes of input.
+    pub fn bytes(&self) -> u64 {
+        self.data.len() as u64
+    }
+}
+
+impl Task for DecodeBlock {
+    /// The block with its CRC checked, or the damage that the reference decoder found: an output, not a failure.
+    type Output = Result<DecodedBlock, DecodeError>;
+
+    fn run(&self, core: &mut Core) -> Self::Output {
+        // The level is unknown here; the joiner compares the block's length with it.
+        let limit = Level::BEST.block_limit();
+        core.state::<Decoder>().decode(&self.data, self.start, self.end, limit)
+    }
+
+    fn bytes_out(block: &Self::Output) -> u64 {
+        block.as_ref().map_or(0, |block| block.text.len())
+    }
+}

@@ -1,0 +1,102 @@
+//! The format that text is compressed to, with its options.
+
+use super::kinds::Format;
+use super::{bzip2, hbz, lz4};
+use crate::Pool;
+use crate::formats::bzip2::header::Level;
+use crate::formats::bzip2::stream::Streams;
+use crate::formats::bzip2::stream::split::BlockOptions;
+use crate::formats::hbz::header::LargeBlocks;
+use crate::formats::lz4::Frame;
+use crate::stream::piece::Ends;
+
+/// The format that text is compressed to, with its options.
+///
+/// ```
+/// use hybz::{Encoding, Format, Level};
+/// assert_eq!(Encoding::default(), Encoding::Bzip2 { level: Level::BEST, streams: None });
+/// assert_eq!(Encoding::from(hybz::lz4::Frame::new()).format(), Format::Lz4);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// One `.bz2` stream, or several consecutive ones.
+    Bzip2 {
+        /// The block size.
+        level: Level,
+        /// The lengths of the streams; `None`: one stream.
+        streams: Option<Streams>,
+    },
+    /// One `.hbz` stream.
+    Hbz(LargeBlocks),
+    /// One LZ4 frame.
+    Lz4(Frame),
+    /// One stream of `formats/toy.rs`.
+    #[cfg(test)]
+    #[doc(hidden)]
+    Toy,
+}
+
+impl Default for Encoding {
+    fn default() -> Encoding {
+        Level::BEST.into()
+    }
+}
+
+impl From<Level> for Encoding {
+    fn from(level: Level) -> Encoding {
+        Encoding::Bzip2 { level, streams: None }
+    }
+}
+
+impl From<LargeBlocks> for Encoding {
+    fn from(large: LargeBlocks) -> Encoding {
+        Encoding::Hbz(large)
+    }
+}
+
+impl From<Frame> for Encoding {
+    fn from(frame: Frame) -> Encoding {
+        Encoding::Lz4(frame)
+    }
+}
+
+impl Encoding {
+    /// The format of the output.
+    pub fn format(self) -> Format {
+        match self {
+            Encoding::Bzip2 { .. } => Format::Bzip2,
+            Encoding::Hbz(_) => Format::Hbz,
+            Encoding::Lz4(_) => Format::Lz4,
+            #[cfg(test)]
+            Encoding::Toy => Format::Toy,
+        }
+    }
+
+    /// The blocks, if they are larger than bzip2's.
+    pub fn large_blocks(self) -> Option<LargeBlocks> {
+        match self {
+            Encoding::Hbz(large) => Some(large),
+            _ => None,
+        }
+    }
+
+    /// The same for text of this length, which is stored if the format has a field for it.
+    pub fn text_len(self, len: u64) -> Encoding {
+        match self {
+            Encoding::Lz4(frame) => Encoding::Lz4(frame.text_len(len)),
+            other => other,
+        }
+    }
+
+    /// The two ends of a stream to be written.
+    pub(crate) fn encode(self, pool: &Pool, options: BlockOptions) -> Ends {
+        match self {
+            Encoding::Bzip2 { level, streams } => bzip2::stream::encode(level, streams, options),
+            Encoding::Hbz(large) => hbz::stream::encode(large, pool, options.verify),
+            Encoding::Lz4(frame) => lz4::stream::encode(frame),
+            #[cfg(test)]
+            Encoding::Toy => super::toy::encode(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Decodes one block of a `.hbz` stream, in three stages, each of which can be divided among stations.
+//!
+//! 1. [`Block::runs`]: segments of the last column become runs, of list places instead of bytes.
+//! 2. [`Block::segment_starts`], which is fast: each segment's first list follows from the segments before it, and the
+//!    counts of bytes tell where each segment's bytes go in the vector. [`Block::fill`]: segments fill the vector.
+//! 3. [`Block::walk`]: each entry point gives its part of the text.
+//!
+//! [`HbzDecoder`] does all of them on one core, which is the best way as long as there are as many blocks as stations.
+
+pub use super::compact::compact;
+pub use super::payload::{Block, PayloadParts, SegmentSpan, TableShares};
+pub use super::segment::{Runs, segment_mtf};
+pub use super::text_check::{TextCheck, TextLens};
+pub use super::vector::{FirstColumn, SegmentStart};
+pub use super::vectors::{Vector, VectorCharge, Vectors};
+
+use crate::block::Text;
+use crate::codec::mtf::decode::MtfDecoder;
+use crate::error::Damage;
+use crate::formats::hbz::header::{BlockHeader, StreamHeader};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Decodes the blocks of `.hbz` streams on one core, one after the other.
+#[derive(Debug)]
+pub struct HbzDecoder {
+    mtf: MtfDecoder,
+    vectors: Arc<Vectors>,
+}
+
+impl HbzDecoder {
+    /// A decoder that keeps 4 bytes for each row of the longest block so far.
+    pub fn new() -> Self {
+        Self::with_vectors(Vectors::of_one())
+    }
+
+    /// A decoder that shares its vectors with others.
+    pub fn with_vectors(vectors: Arc<Vectors>) -> Self {
+        HbzDecoder { mtf: segment_mtf(), vectors }
+    }
+
+    /// Decodes a block to its text.
+    pub fn decode(&mut self, stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Text, Damage> {
+        let block = Block::parse(stream, header, payload)?;
+        let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
+        let (starts, first_column) = block.segment_starts(&runs);
+        // Taken only now: all rows have been decoded, so the header does not claim more than the block has.
+        let vector = self.vectors.take(header.rows);
+        for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
+            block.fill(number, runs, start, &vector);
+        }
+        drop(runs);
+        let codes = block.codes(0..block.entries(), &vector, &first_column);
+        drop(vector);
+        block.text(Cow::Owned(codes))
+    }
+}
+
+impl Block {
+    /// The text of all codes of the block, verified.
+    pub fn text(&self, codes: Cow<'_, [u8]>) -> Result<Text, Damage> {
+        if self.is_compact() {
+            return compact(self, vec![codes.into_owned()]);
+        }
+        // The length is known, so it need not be counted first: that takes half as long as this.
+        let most = self.max_perturbed_len() as usize;
+        let text = self.expander.expand(&codes, 1 << self.stream.entry_log, most);
+        let mut text = text.ok_or(Damage::BlockTooLong)?;
+        let mut text_check = TextCheck::default();
+        text_check.add(self, &mut text);
+        text_check.finish(self)?;
+        Ok(Text::Plain(text))
+    }
+
+    /// All codes of the block, one for each row: all steps but the last, by one core.
+    #[cfg(test)]
+    pub fn all_codes(&self) -> Result<Vec<u8>, Damage> {
+        let mut mtf = segment_mtf();
+        let runs = (0..self.segments()).map(|n| self.runs(n, &mut mtf)).collect::<Result<Vec<_>, _>>()?;
+        let (starts, first_column) = self.segment_starts(&runs);
+        let vector = Vectors::of_one().take(self.rows());
+        for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
+            self.fill(number, runs, start, &vector);
+        }
+        Ok(self.codes(0..self.entries(), &vector, &first_column))
+    }
+}
+
+impl Default for HbzDecoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,70 @@
+//! The steps of coding a last column one by one, as a device that codes blocks of `.hbz` streams does them. The fake
+//! device of the tests uses them, and the kernels are compared with them.
+
+use super::ans::Shares;
+use super::choose::AnsTables;
+use super::encode::SegmentEncoder;
+use super::tally::{self, Prices, Tally, selector_count};
+use super::token::Tokens;
+use crate::bits::{BackWriter, BitWriter};
+use crate::codec::mtf::encode::MtfSymbols;
+use crate::formats::hbz::header::GROUP;
+
+/// A column being coded.
+#[derive(Default)]
+pub struct Steps {
+    symbols: MtfSymbols,
+    tokens: Tokens,
+    tables: AnsTables,
+}
+
+impl Steps {
+    /// Makes the tokens of a column, and the first choice.
+    pub fn begin(&mut self, column: &[u8]) -> Tally {
+        self.symbols.encode(column);
+        self.tokens.build(self.symbols.as_slice(), column.len());
+        let selectors = self.selectors();
+        self.tables.first_choice(&self.tokens.joint, &self.tokens.ends, self.step(), selectors)
+    }
+
+    /// For each code, whether it occurs.
+    pub fn used(&self) -> &[bool; 256] {
+        &self.symbols.used
+    }
+
+    pub fn tokens(&self) -> usize {
+        self.tokens.tokens.len()
+    }
+
+    pub fn selectors(&self) -> usize {
+        selector_count(self.tokens())
+    }
+
+    pub fn step(&self) -> usize {
+        tally::step(self.selectors(), self.tokens.ends.len())
+    }
+
+    /// Chooses again.
+    pub fn choose(&mut self, prices: &Prices, all: bool) -> Tally {
+        let step = if all { 1 } else { self.step() };
+        self.tables.round(&self.tokens.joint, &self.tokens.ends, step, prices)
+    }
+
+    /// Encodes. Returns the number of bits and tokens of each segment, and the bytes of all segments.
+    pub fn encode(&self, tokens: &[Shares], selectors: &[Shares]) -> (Vec<(u32, u32)>, Vec<u8>) {
+        let (encoder, mut bits, mut body) =
+            (SegmentEncoder::new(tokens, selectors), BackWriter::default(), BitWriter::new());
+        let (mut sizes, mut from, mut group) = (Vec::new(), 0, 0);
+        for &end in &self.tokens.ends {
+            let groups = (end - from).div_ceil(GROUP);
+            let choice = &self.tables.choice[group..group + groups];
+            let begin = body.bit_len();
+            let (joint, extras) = (&self.tokens.joint[from..end], &self.tokens.extras[from..end]);
+            encoder.append(joint, extras, choice, &mut bits, &mut body);
+            sizes.push(((body.bit_len() - begin) as u32, (end - from) as u32));
+            body.align();
+            (from, group) = (end, group + groups);
+        }
+        (sizes, body.finish())
+    }
+}

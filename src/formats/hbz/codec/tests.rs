@@ -1,0 +1,110 @@
+//! Whole blocks in both directions, and the stages compared with plain twins.
+
+use super::decode::{Block, HbzDecoder, TextLens};
+use super::encode::HbzEncoder;
+use crate::block::Text;
+use crate::error::Damage;
+use crate::formats::hbz::header::{BlockHeader, StreamHeader};
+use crate::shapes::{EDGES, Rng, SHAPES};
+
+fn stream(block_size: u32, interval: u32) -> StreamHeader {
+    StreamHeader { block_size, interval, seed: 7, entry_log: 12 }
+}
+
+fn whole(text: Text) -> Vec<u8> {
+    text.plain(&mut Vec::new()).expect("it is not run-length-coded").to_vec()
+}
+
+fn check(encoder: &mut HbzEncoder, decoder: &mut HbzDecoder, text: &[u8], interval: u32, what: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let stream = stream(1 << 26, interval);
+    let (header, payload) = encoder.encode(text, 3, &stream);
+    let back = decoder.decode(stream, header, payload.into()).map(whole);
+    assert!(back.as_deref() == Ok(text), "{what}, {} bytes, interval {interval}: {:?}", text.len(), back.err());
+}
+
+#[test]
+fn shapes_and_edges() {
+    let (mut encoder, mut decoder) = (HbzEncoder::new(), HbzDecoder::new());
+    for edge in EDGES {
+        check(&mut encoder, &mut decoder, &(edge.make)(), 0, edge.name);
+        check(&mut encoder, &mut decoder, &(edge.make)(), 3, edge.name);
+    }
+    for shape in SHAPES {
+        for len in [1, 2, 31, 4095, 4097, 65_535, 65_536, 65_537, 200_003] {
+            check(&mut encoder, &mut decoder, &(shape.make)(len), 0, shape.name);
+        }
+        check(&mut encoder, &mut decoder, &(shape.make)(150_000), 1000, shape.name);
+    }
+}
+
+/// Words in the samples of the dictionary, and bytes that are rare in the samples everywhere else.
+#[test]
+fn a_sample_that_deceives() {
+    let words = (crate::shapes::shape("words").make)(40_000_000 / 32);
+    let mut text: Vec<u8> = Vec::new();
+    for piece in 0..32usize {
+        text.extend_from_slice(&words[piece * 39_000..][..17_000]);
+        text.extend((0..1_250_000 - 17_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8));
+    }
+    check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "a deceiving sample");
+}
+
+/// Above 2^24 rows the words of the vector have no room for bytes.
+#[test]
+fn more_rows_than_a_word_packs() {
+    let text = (crate::shapes::shape("words").make)(1 << 20);
+    let text: Vec<u8> = (0u8..40).flat_map(|i| [&text[usize::from(i)..], &[i ^ 0x80; 3]].concat()).collect();
+    check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "many words");
+}
+
+/// The vector and the walk of one block of one segment, stage by stage.
+#[test]
+fn the_vector_is_the_naive_one() {
+    let text = (crate::shapes::shape("words").make)(30_000);
+    let stream = stream(1 << 20, 0);
+    let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
+    let block = Block::parse(stream, header, payload.into()).unwrap();
+    let runs = vec![block.runs(0, &mut super::decode::segment_mtf()).unwrap()];
+    let (starts, first) = block.segment_starts(&runs);
+    let vector = super::decode::Vectors::of_one().take(header.rows);
+    block.fill(0, &runs[0], &starts[0], &vector);
+    let whole = block.walk(0..block.entries(), &vector, &first, TextLens::new(1).of(0)).unwrap();
+    assert!(whole == text);
+    // The same text from any entry point on.
+    for entry in 0..block.entries() {
+        let part = block.walk(entry..block.entries(), &vector, &first, TextLens::new(1).of(0)).unwrap();
+        assert!(text.ends_with(&part));
+    }
+}
+
+/// A damaged payload with a matching CRC gives an error or the text, never a panic.
+#[test]
+fn damaged_payloads_with_good_crcs() {
+    let mut rng = Rng(77);
+    let mut decoder = HbzDecoder::new();
+    let stream = stream(1 << 20, 0);
+    for shape in ["words", "short_runs", "random", "zeros"] {
+        let text = (crate::shapes::shape(shape).make)(140_000);
+        let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
+        for round in 0..400 {
+            let mut bad = payload.clone();
+            let near = if round % 2 == 0 { bad.len().min(900) } else { bad.len() };
+            for _ in 0..1 + rng.below(3) {
+                let at = rng.below(near);
+                bad[at] ^= 1 << rng.below(8);
+            }
+            if round % 5 == 0 {
+                bad.truncate(rng.below(near));
+            }
+            let header = BlockHeader { coded_len: bad.len() as u32, coded_crc: crate::crc::checksum(&bad), ..header };
+            match decoder.decode(stream, header, bad.into()) {
+                Ok(back) => assert!(whole(back) == text),
+                Err(Damage::PartCrc { .. }) => panic!("the CRC fits"),
+                Err(_) => {}
+            }
+        }
+    }
+}

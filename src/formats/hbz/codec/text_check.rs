@@ -1,0 +1,75 @@
+//! Checks a block's text: its length before it is made, its CRC as its parts come in.
+
+use super::payload::Block;
+use super::perturb;
+use crate::crc::Crc;
+use crate::error::Damage;
+use crate::formats::hbz::header::check;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Checks the text of a block while its parts come in.
+#[derive(Debug, Default)]
+pub struct TextCheck {
+    perturbed_len: u64,
+    text_len: u64,
+    crc: Crc,
+}
+
+impl TextCheck {
+    /// The number of bytes so far, including perturbation bytes.
+    pub fn perturbed_len(&self) -> u64 {
+        self.perturbed_len
+    }
+
+    /// Adds the next part of the text of `block` as [`walk`](Block::walk) returned it, and removes perturbation bytes
+    /// from it.
+    pub fn add(&mut self, block: &Block, part: &mut Vec<u8>) {
+        let before = self.perturbed_len;
+        self.perturbed_len += part.len() as u64;
+        if block.stream.interval > 0 {
+            perturb::remove(part, block.stream.interval as usize, before);
+        }
+        self.text_len += part.len() as u64;
+        self.crc.update(part);
+    }
+
+    /// Compares the whole text's length and CRC with the header of `block`.
+    pub fn finish(&self, block: &Block) -> Result<(), Damage> {
+        check("length of the text", self.text_len == u64::from(block.header.text_len))?;
+        let (stored, computed) = (block.header.crc, self.crc.finish());
+        if stored == computed { Ok(()) } else { Err(Damage::BlockCrc { stored, computed }) }
+    }
+}
+
+/// The length of the text of each walk of a block. A phrase has up to 255 bytes, so a small damaged block can expand to
+/// a lot of text: no walk makes text before the total of all walks is known to stay within the block's bound.
+#[derive(Debug)]
+pub struct TextLens(Vec<AtomicU64>);
+
+impl TextLens {
+    /// An entry for each of `walks` walks.
+    pub fn new(walks: usize) -> Self {
+        TextLens((0..walks).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// The entry of walk `number`.
+    pub fn of(&self, number: usize) -> WalkLen<'_> {
+        WalkLen { lens: self, number }
+    }
+}
+
+/// The entry of one walk in [`TextLens`].
+#[derive(Clone, Copy, Debug)]
+pub struct WalkLen<'a> {
+    lens: &'a TextLens,
+    number: usize,
+}
+
+impl WalkLen<'_> {
+    /// Sets the walk's length to `len` bytes. Returns whether all walks so far have at most `max` in total. A repeated
+    /// walk sets it again.
+    pub(super) fn set(self, len: u64, max: u64) -> bool {
+        self.lens.0[self.number].store(len, Relaxed);
+        self.lens.0.iter().map(|len| len.load(Relaxed)).sum::<u64>() <= max
+    }
+}

@@ -1,0 +1,51 @@
+//! Verifies a coded block of a `.hbz` stream: decodes it and compares the result with the original text.
+//!
+//! The header and the payload have CRCs of their own, which a reader checks as well. They reveal a wrong bit in either;
+//! comparing the text reveals a payload that was wrong before its CRC was computed.
+
+use super::decode::HbzDecoder;
+use crate::block::Text;
+use crate::codec::mismatch::Mismatch;
+use crate::formats::hbz::header::{BlockHeader, StreamHeader};
+use std::sync::Arc;
+
+impl HbzDecoder {
+    /// Whether header and payload are the result of encoding `text` as block `number` of a stream. Returns the payload.
+    pub fn verify(
+        &mut self,
+        text: &[u8],
+        number: u32,
+        stream: StreamHeader,
+        header: BlockHeader,
+        payload: Vec<u8>,
+    ) -> (Vec<u8>, Result<(), Mismatch>) {
+        let payload = Arc::new(payload);
+        let verdict = self.compare(text, number, stream, header, &payload);
+        // This is the only reference left.
+        (Arc::try_unwrap(payload).unwrap_or_else(|shared| shared.to_vec()), verdict)
+    }
+
+    fn compare(
+        &mut self,
+        text: &[u8],
+        number: u32,
+        stream: StreamHeader,
+        header: BlockHeader,
+        payload: &Arc<Vec<u8>>,
+    ) -> Result<(), Mismatch> {
+        // Parsed as a reader does.
+        let header = BlockHeader::parse(&header.write(), &stream, number)?;
+        if header.coded_len as usize != payload.len() {
+            return Err(Mismatch::Part("length of the payload"));
+        }
+        let same = match self.decode(stream, header, Arc::clone(payload))? {
+            Text::Compact(compact) => {
+                let mut rest = text;
+                compact.pieces().all(|piece| rest.split_off(..piece.len()).is_some_and(|same| *same == piece[..]))
+                    && rest.is_empty()
+            }
+            decoded => decoded.plain(&mut Vec::new()) == Some(text),
+        };
+        if same { Ok(()) } else { Err(Mismatch::Text) }
+    }
+}

@@ -1,0 +1,92 @@
+//! Cuts text into large blocks. Each has a fixed number of bytes; nothing else ends a block.
+
+use super::ENCODE_BYTES;
+use super::tasks::{ENCODE_LARGE, EncodeLarge};
+use crate::formats::hbz::header::BlockHeader;
+use crate::formats::hbz::header::StreamHeader;
+use crate::stream::piece::{Cut, Piece};
+use crate::stream::verify::{CodedTicket, Verify, encode};
+use crate::{Client, Pool};
+use std::sync::Arc;
+
+/// The smallest number of bytes that is read at once.
+const MIN_ROOM: usize = 64 << 10;
+
+/// Cuts text.
+pub(crate) struct Blocks {
+    stream: StreamHeader,
+    text: Vec<u8>,
+    len: usize,
+    /// A complete block. There is never more than one: the room ends where the block does.
+    ready: Option<Vec<u8>>,
+    number: u32,
+    verify: Verify,
+}
+
+impl Blocks {
+    pub fn new(stream: StreamHeader, pool: &Pool, verify: Verify) -> Self {
+        pool.budget().fit_pieces(u64::from(stream.block_size) * ENCODE_BYTES);
+        Blocks { stream, text: Vec::new(), len: 0, ready: None, number: 0, verify: verify.with(pool) }
+    }
+}
+
+impl Cut for Blocks {
+    type Piece = Block;
+
+    fn room(&mut self) -> &mut [u8] {
+        let size = self.stream.block_size as usize;
+        if self.len == self.text.len() {
+            // The room grows with the text so far, so small inputs do not pay for a large block.
+            self.text.resize((self.len * 2).max(MIN_ROOM).min(size), 0);
+        }
+        &mut self.text[self.len..]
+    }
+
+    fn filled(&mut self, n: usize) {
+        self.len += n;
+        if self.len == self.stream.block_size as usize {
+            self.flush();
+        }
+    }
+
+    fn finish(&mut self) {
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        if self.len > 0 {
+            self.text.truncate(self.len);
+            self.ready = Some(std::mem::take(&mut self.text));
+            self.len = 0;
+        }
+    }
+
+    fn next_piece(&mut self) -> Option<Block> {
+        let text = self.ready.take()?;
+        let number = self.number;
+        self.number += 1;
+        Some(Block { text, number, stream: self.stream, verify: self.verify })
+    }
+}
+
+/// A block's text.
+pub(crate) struct Block {
+    text: Vec<u8>,
+    number: u32,
+    stream: StreamHeader,
+    verify: Verify,
+}
+
+impl Piece for Block {
+    type Issued = CodedTicket<(BlockHeader, Vec<u8>)>;
+
+    fn charge(&self) -> u64 {
+        self.text.len() as u64 * ENCODE_BYTES
+    }
+
+    fn issue(self, client: &Client) -> Self::Issued {
+        let Block { text, number, stream, verify } = self;
+        let bytes = text.len() as u64;
+        encode(client, EncodeLarge { text: Arc::new(text), number, stream }, ENCODE_LARGE, bytes, verify)
+    }
+}

@@ -1,0 +1,141 @@
+//! The tasks of `.hbz` streams: blocks to be encoded and decoded.
+
+use super::stages;
+use crate::block::Text;
+use crate::codec::mismatch::Mismatch;
+use crate::error::Damage;
+use crate::formats::hbz::codec::decode::{Block, HbzDecoder, Vectors};
+use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
+use crate::formats::hbz::header::{BlockHeader, StreamHeader};
+use crate::schedule::{Checked, Class, Core, Start, Submitter, Task};
+use std::sync::Arc;
+
+/// A core's rate for long blocks, rounded down from the slowest machine measured: no client can wait until the first
+/// block has been measured.
+const CORE_RATE: f64 = 20e6;
+/// Blocks to be encoded.
+pub const ENCODE_LARGE: Class = Class::new("encode .hbz", CORE_RATE);
+/// Blocks to be decoded.
+pub const DECODE_LARGE: Class = Class::new("decode .hbz", CORE_RATE);
+
+/// Header and payload of a block.
+pub type CodedLarge = (BlockHeader, Vec<u8>);
+
+/// Encode a block from its text.
+#[derive(Clone, Debug)]
+pub struct EncodeLarge {
+    /// The text.
+    pub text: Arc<Vec<u8>>,
+    /// The block's number in its stream, from 0.
+    pub number: u32,
+    /// The stream's header.
+    pub stream: StreamHeader,
+}
+
+impl EncodeLarge {
+    /// The amount of work: bytes of text.
+    pub fn bytes(&self) -> u64 {
+        self.text.len() as u64
+    }
+}
+
+impl Task for EncodeLarge {
+    type Output = CodedLarge;
+
+    fn run(&self, core: &mut Core) -> CodedLarge {
+        core.state::<HbzEncoder>().encode(&self.text, self.number, &self.stream)
+    }
+
+    fn bytes_out((_, payload): &CodedLarge) -> u64 {
+        payload.len() as u64
+    }
+}
+
+impl Checked for EncodeLarge {
+    type Wrong = Mismatch;
+    const WORDS: [&'static str; 3] = ["a block", "coded", "decoded"];
+
+    /// Decodes the block, on this core alone, and compares it with its text.
+    fn check(&self, (header, payload): &mut CodedLarge, core: &mut Core) -> Result<(), Mismatch> {
+        let coded = std::mem::take(payload);
+        let verdict;
+        (*payload, verdict) = decoder(core).verify(&self.text, self.number, self.stream, *header, coded);
+        verdict
+    }
+
+    fn is_same(a: &CodedLarge, b: &CodedLarge) -> bool {
+        a == b
+    }
+}
+
+/// Encode a block whose codes an accelerator has sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedLarge {
+    pub(crate) prepared: Prepared,
+    /// The last column, and the rows of the entry points.
+    pub(crate) column: Vec<u8>,
+    pub(crate) entries: Vec<u32>,
+}
+
+impl Task for SortedLarge {
+    type Output = CodedLarge;
+
+    fn run(&self, core: &mut Core) -> CodedLarge {
+        core.state::<HbzEncoder>().finish(&self.prepared, &self.column, &self.entries)
+    }
+
+    fn bytes_out((_, payload): &CodedLarge) -> u64 {
+        payload.len() as u64
+    }
+}
+
+/// This core's decoder. The memory of the encoder, which is that of the largest block so far, is freed for it.
+fn decoder(core: &mut Core) -> &mut HbzDecoder {
+    core.release::<HbzEncoder>();
+    core.state_with(|core| HbzDecoder::with_vectors(core.shared()))
+}
+
+/// Decode a block.
+#[derive(Clone, Debug)]
+pub struct DecodeLarge {
+    /// Its payload.
+    pub payload: Arc<Vec<u8>>,
+    /// Its header.
+    pub header: BlockHeader,
+    /// The stream's header.
+    pub stream: StreamHeader,
+    /// For a block so long that all stations should work on it: the submitter for the tasks of its stages.
+    pub stages: Option<Submitter>,
+}
+
+impl DecodeLarge {
+    /// The amount of work: bytes of payload.
+    pub fn bytes(&self) -> u64 {
+        self.payload.len() as u64
+    }
+}
+
+impl Task for DecodeLarge {
+    /// The text with its CRC checked, or the damage of the block.
+    type Output = Result<Text, Damage>;
+
+    fn run(&self, core: &mut Core) -> Self::Output {
+        decoder(core).decode(self.stream, self.header, Arc::clone(&self.payload))
+    }
+
+    fn start(&self, core: &mut Core) -> Start<Self::Output> {
+        let Some(submitter) = self.stages.clone() else { return Start::Done(self.run(core)) };
+        core.release::<HbzEncoder>();
+        match Block::parse(self.stream, self.header, Arc::clone(&self.payload)) {
+            Ok(block) => {
+                let vectors = core.shared::<Vectors>();
+                Start::Later(Box::new(move |duty| stages::start(block, submitter, vectors, duty)))
+            }
+            Err(damage) => Start::Done(Err(damage)),
+        }
+    }
+
+    fn bytes_out(text: &Self::Output) -> u64 {
+        text.as_ref().map_or(0, Text::len)
+    }
+}

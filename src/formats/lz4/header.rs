@@ -1,0 +1,246 @@
+//! What LZ4 files look like: frames, one after the other. Numbers are little-endian.
+//!
+//! ```text
+//! frame      04 22 4d 18 | flags 1 | block size 1 | [length of the text 8] | header checksum 1
+//!            | blocks .. | 0 (4 bytes) | [checksum of the text 4]
+//! block      length 4, bit 31: stored as it is | bytes | [checksum of these bytes 4]
+//! legacy     02 21 4c 18 | blocks of 8 MiB of text: length 4 | bytes; ends where no such length follows
+//! skippable  5x 2a 4d 18 | length 4 | bytes that mean nothing to LZ4
+//! ```
+//!
+//! All checksums are xxHash32 with seed 0; that of a header is its second byte.
+//!
+//! The bytes of a block are sequences: a token (four bits of literals, four of the match's length less 4; 15: bytes
+//! follow that are added, up to and with the first below 255), literals, offset 2, more of the length. The last
+//! sequence has literals only.
+
+use crate::error::Damage;
+use crate::formats::kinds::Magic;
+use twox_hash::XxHash32;
+
+/// The first bytes of a frame.
+pub const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+/// The first bytes of a legacy frame.
+pub const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
+/// The bytes after the first byte of a skippable frame, which is 0x50 to 0x5f.
+pub const SKIPPABLE_TAIL: [u8; 3] = [0x2a, 0x4d, 0x18];
+/// The most bytes of a frame's header: magic, flags, block size, length, dictionary, checksum.
+pub const MAX_HEADER_LEN: usize = 19;
+/// The maximum text of a legacy block.
+pub const LEGACY_BLOCK: u32 = 8 << 20;
+/// The maximum length of a legacy block: a larger number is no length, but may be a magic.
+pub const LEGACY_BOUND: u32 = LEGACY_BLOCK + LEGACY_BLOCK / 255 + 16;
+/// How far back a match reaches.
+pub const WINDOW: usize = 64 << 10;
+/// The bit of a block's length that marks a block stored as its text.
+pub const STORED: u32 = 1 << 31;
+
+/// The header of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Matches reach into the blocks before.
+    pub linked: bool,
+    /// A checksum follows each block.
+    pub block_checksums: bool,
+    /// A checksum of the text follows the blocks.
+    pub text_checksum: bool,
+    /// The length of the text.
+    pub text_len: Option<u64>,
+    /// The most text of a block.
+    pub block_size: u32,
+    /// It is a legacy frame, which has only blocks.
+    pub legacy: bool,
+}
+
+/// Why bytes are not a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// A field has a value that is not allowed.
+    Field(&'static str),
+    /// The frame needs the dictionary of this number.
+    Dictionary(u32),
+    /// The checksum stored, and the one that the header has.
+    Checksum(u8, u8),
+}
+
+impl From<Unread> for Damage {
+    fn from(unread: Unread) -> Damage {
+        match unread {
+            Unread::Field(field) => Damage::Lz4Field(field),
+            Unread::Dictionary(number) => Damage::Lz4Dictionary(number),
+            Unread::Checksum(stored, computed) => {
+                Damage::Lz4Checksum { part: "header", stored: stored.into(), computed: computed.into() }
+            }
+        }
+    }
+}
+
+impl Header {
+    /// That of legacy frames.
+    pub const LEGACY: Header = Header {
+        linked: false,
+        block_checksums: false,
+        text_checksum: false,
+        text_len: None,
+        block_size: LEGACY_BLOCK,
+        legacy: true,
+    };
+
+    /// The length of a header that begins with the magic and these flags.
+    pub fn len(flags: u8) -> usize {
+        7 + 8 * usize::from(flags >> 3 & 1) + 4 * usize::from(flags & 1)
+    }
+
+    /// Parses a header, which begins with the magic and has the length that [`len`](Self::len) returns.
+    pub fn parse(bytes: &[u8]) -> Result<Header, Unread> {
+        let [_, _, _, _, flags, sizes, fields @ .., checksum] = bytes else { return Err(Unread::Field("header")) };
+        if bytes.len() != Header::len(*flags) {
+            return Err(Unread::Field("header"));
+        }
+        let flag = |bit: u32| flags >> bit & 1 == 1;
+        if flags >> 6 != 1 {
+            return Err(Unread::Field("version of the frame"));
+        }
+        if flag(1) || sizes & 0x8f != 0 {
+            return Err(Unread::Field("reserved bit of the frame"));
+        }
+        let size = sizes >> 4;
+        if size < 4 {
+            return Err(Unread::Field("block size of the frame"));
+        }
+        let computed = header_checksum(&bytes[4..bytes.len() - 1]);
+        if *checksum != computed {
+            return Err(Unread::Checksum(*checksum, computed));
+        }
+        let (text_len, dictionary) = if flag(3) { fields.split_at(8) } else { (&[][..], fields) };
+        if let Ok(dictionary) = dictionary.try_into() {
+            return Err(Unread::Dictionary(u32::from_le_bytes(dictionary)));
+        }
+        Ok(Header {
+            linked: !flag(5),
+            block_checksums: flag(4),
+            text_checksum: flag(2),
+            text_len: text_len.try_into().ok().map(u64::from_le_bytes),
+            block_size: 1 << (8 + 2 * size),
+            legacy: false,
+        })
+    }
+
+    /// The header's bytes.
+    pub fn write(&self) -> Vec<u8> {
+        if self.legacy {
+            return LEGACY_MAGIC.to_vec();
+        }
+        let flag = |bit: u32, set: bool| u8::from(set) << bit;
+        let flags = 1 << 6
+            | flag(5, !self.linked)
+            | flag(4, self.block_checksums)
+            | flag(3, self.text_len.is_some())
+            | flag(2, self.text_checksum);
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([flags, (((self.block_size.trailing_zeros() - 8) / 2) as u8) << 4]);
+        bytes.extend(self.text_len.iter().flat_map(|len| len.to_le_bytes()));
+        bytes.push(header_checksum(&bytes[4..]));
+        bytes
+    }
+
+    /// The most bytes that a block has.
+    pub fn max_block_len(&self) -> u32 {
+        if self.legacy { LEGACY_BOUND } else { self.block_size }
+    }
+}
+
+/// How many of the first bytes of data match the magic of a frame of any kind.
+pub(crate) fn magic(head: &[u8]) -> Magic {
+    let first = head.first().copied().unwrap_or(MAGIC[0]);
+    if first & 0xf0 == 0x50 {
+        let [a, b, c] = SKIPPABLE_TAIL;
+        Magic::of(head, &[first, a, b, c])
+    } else {
+        Magic::of(head, if first == MAGIC[0] { &MAGIC } else { &LEGACY_MAGIC })
+    }
+}
+
+/// The xxHash32 of some bytes.
+pub fn checksum(bytes: &[u8]) -> u32 {
+    XxHash32::oneshot(0, bytes)
+}
+
+fn header_checksum(bytes: &[u8]) -> u8 {
+    (checksum(bytes) >> 8) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Header = Header {
+        linked: false,
+        block_checksums: false,
+        text_checksum: true,
+        text_len: None,
+        block_size: 64 << 10,
+        legacy: false,
+    };
+
+    #[test]
+    fn headers_there_and_back() {
+        let mut accepted = (0, 0);
+        for bits in 0..16 {
+            for block_size in [64 << 10, 256 << 10, 1 << 20, 4 << 20] {
+                let bit = |n: u32| bits >> n & 1 == 1;
+                let header = Header {
+                    linked: bit(0),
+                    block_checksums: bit(1),
+                    text_checksum: bit(2),
+                    text_len: bit(3).then_some(u64::MAX - 5),
+                    block_size,
+                    legacy: false,
+                };
+                let bytes = header.write();
+                assert_eq!(bytes.len(), Header::len(bytes[4]));
+                assert_eq!(Header::parse(&bytes), Ok(header));
+                // Each change of a byte is noticed, except for one in 256: a checksum has no more bits.
+                for at in 4..bytes.len() {
+                    for bit in 0..8 {
+                        let mut wrong = bytes.clone();
+                        wrong[at] ^= 1 << bit;
+                        accepted = (accepted.0 + 1, accepted.1 + u32::from(Header::parse(&wrong).is_ok()));
+                    }
+                }
+            }
+        }
+        assert!(accepted.1 * 64 < accepted.0, "{accepted:?}");
+    }
+
+    /// As `lz4 -B4` of version 1.9.4 writes it.
+    #[test]
+    fn what_lz4_writes() {
+        assert_eq!(PLAIN.write(), [0x04, 0x22, 0x4d, 0x18, 0x64, 0x40, 0xa7]);
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let with = |flags: u8, sizes: u8, fields: &[u8]| {
+            let mut bytes = [&MAGIC[..], &[flags, sizes], fields].concat();
+            bytes.push(header_checksum(&bytes[4..]));
+            Header::parse(&bytes)
+        };
+        assert!(with(0x40, 0x40, &[]).is_ok());
+        for (flags, sizes, what) in [
+            (0x00, 0x40, "version of the frame"),
+            (0x80, 0x40, "version of the frame"),
+            (0x42, 0x40, "reserved bit of the frame"),
+            (0x40, 0x41, "reserved bit of the frame"),
+            (0x40, 0xc0, "reserved bit of the frame"),
+            (0x40, 0x30, "block size of the frame"),
+        ] {
+            assert_eq!(with(flags, sizes, &[]), Err(Unread::Field(what)));
+        }
+        assert_eq!(with(0x41, 0x40, &[1, 2, 0, 0]), Err(Unread::Dictionary(513)));
+        assert_eq!(with(0x49, 0x40, &[9, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0]), Err(Unread::Dictionary(513)));
+        for bytes in [&[][..], &MAGIC, &[4, 0x22, 0x4d, 0x18, 0x48, 0x40, 1]] {
+            assert!(Header::parse(bytes).is_err());
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! LZ4 frames: what `lz4` reads and writes, for [`Settings::lz4`](crate::Settings::lz4).
+//!
+//! hybz writes frames of independent blocks of 64 KiB, with the checksum of the text, and its length where it is known.
+//! An [`Index`] follows each frame in a skippable frame, which every reader of LZ4 passes over. It has the position of
+//! each block, and the places within long blocks at which decoding can begin, for devices. No reader needs it.
+//!
+//! All frames are read: linked and independent blocks of 64 KiB to 4 MiB, with and without checksums and lengths,
+//! legacy and skippable ones, one after the other. Dictionaries are not supported:
+//! [`Damage::Lz4Dictionary`](crate::Damage::Lz4Dictionary).
+//!
+//! ```
+//! use hybz::{Settings, lz4::Frame};
+//! let text = b"to be or not to be, that is the question. To be or not to be!";
+//! let coded = hybz::compress(text, &Settings::new().lz4(Frame::new()))?;
+//! assert!(coded.starts_with(&hybz::lz4::MAGIC));
+//! assert_eq!(hybz::decompress(&coded, &Settings::new())?, text);
+//! # Ok::<(), hybz::Error>(())
+//! ```
+//!
+//! | file | |
+//! |---|---|
+//! | `walk` | the parts of frames, as their bytes come |
+//! | `block` | one block, or several, by the library `lz4` |
+//! | `sequence`, `plain` | the parts of a block, decoded one sequence after the other |
+//! | `groups` | the same, 32 sequences at once, optionally from the places of an index |
+//! | `index` | the positions of blocks, and places within them |
+
+pub(crate) mod block;
+pub mod gpu;
+#[doc(hidden)]
+pub mod groups;
+pub(crate) mod header;
+mod index;
+#[doc(hidden)]
+pub mod plain;
+mod sequence;
+pub(crate) mod stream;
+#[cfg(test)]
+mod tests;
+pub(crate) mod walk;
+
+pub use groups::Sample;
+pub use header::{LEGACY_MAGIC, MAGIC};
+pub use index::{Index, IndexedBlock};
+pub use sequence::Unreadable;
+pub(crate) use sequence::text_len;
+
+use crate::settings::Settings;
+
+/// How a frame is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub(crate) level: u8,
+    pub(crate) text_len: Option<u64>,
+    pub(crate) index: bool,
+}
+
+impl Default for Frame {
+    fn default() -> Self {
+        Frame { level: 1, text_len: None, index: true }
+    }
+}
+
+impl Frame {
+    /// The length of a block's text.
+    pub const BLOCK_SIZE: u32 = 64 << 10;
+
+    /// Level 1, with an index.
+    ///
+    /// ```
+    /// assert_eq!(hybz::lz4::Frame::new(), hybz::lz4::Frame::default());
+    /// ```
+    pub fn new() -> Frame {
+        Frame::default()
+    }
+
+    /// The level, 1 to 12 as in `lz4`: 1 and 2 are fast; files are smaller from 3 on. Values outside are clamped.
+    ///
+    /// ```
+    /// use hybz::{Settings, lz4::Frame};
+    /// let text = "to be or not to be? That is the question, or is it not? ".repeat(99);
+    /// let len = |frame| Ok::<_, hybz::Error>(hybz::compress(text.as_bytes(), &Settings::new().lz4(frame))?.len());
+    /// assert!(len(Frame::new().level(9))? <= len(Frame::new())?);
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn level(mut self, level: u8) -> Frame {
+        self.level = level.clamp(1, 12);
+        self
+    }
+
+    /// The length of the text, to be written into the frame's header. Text of any other length is then an
+    /// [`Error::TextLength`](crate::Error::TextLength). For texts of less than 1 MiB the length is known anyway, unless
+    /// the writer is flushed earlier.
+    ///
+    /// ```
+    /// use hybz::{Error, Settings, lz4::Frame};
+    /// let settings = Settings::new().lz4(Frame::new().text_len(5));
+    /// assert!(hybz::compress(b"hello", &settings).is_ok());
+    /// let wrong = hybz::compress(b"hello!", &settings);
+    /// assert!(matches!(wrong, Err(Error::TextLength { stated: 5, found: 6 })));
+    /// ```
+    pub fn text_len(mut self, len: u64) -> Frame {
+        self.text_len = Some(len);
+        self
+    }
+
+    /// Whether an [`Index`] follows the frame.
+    ///
+    /// ```
+    /// use hybz::{Settings, lz4::Frame};
+    /// let with = hybz::compress(b"text", &Settings::new().lz4(Frame::new()))?;
+    /// let without = hybz::compress(b"text", &Settings::new().lz4(Frame::new().index(false)))?;
+    /// assert!(with.starts_with(&without) && with.len() > without.len());
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn index(mut self, index: bool) -> Frame {
+        self.index = index;
+        self
+    }
+}
+
+impl Settings {
+    /// Compress to an LZ4 frame. Its blocks are not verified, whatever
+    /// [`verify`](Self::verify) says; it carries a checksum of its text.
+    ///
+    /// ```
+    /// use hybz::{Settings, lz4};
+    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().lz4(lz4::Frame::new()))?;
+    /// assert!(coded.starts_with(&lz4::MAGIC));
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn lz4(self, frame: Frame) -> Self {
+        self.encoding(frame)
+    }
+}

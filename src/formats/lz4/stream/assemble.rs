@@ -1,0 +1,126 @@
+//! Assembles coded blocks into a frame, followed by an index.
+
+use super::texts::{IssuedText, TextEnd};
+use crate::block::Text;
+use crate::error::Error;
+use crate::formats::lz4::block::CodedBlocks;
+use crate::formats::lz4::header::Header;
+use crate::formats::lz4::{Frame, Index};
+use crate::stream::piece::{Issued, Join, Step};
+use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use std::collections::VecDeque;
+
+/// Joins coded blocks.
+pub(super) struct Assembler {
+    frame: Frame,
+    pieces: VecDeque<Issued<IssuedText>>,
+    index: Index,
+    summary: StreamSummary,
+    /// Bytes written.
+    at: u64,
+    /// All pieces have come.
+    ended: bool,
+}
+
+impl Assembler {
+    pub fn new(frame: Frame) -> Assembler {
+        let summary = StreamSummary { streams: 1, block_size: Frame::BLOCK_SIZE, ..StreamSummary::default() };
+        let (index, pieces) = (Index::new(Frame::BLOCK_SIZE), VecDeque::new());
+        Assembler { frame, pieces, index, summary, at: 0, ended: false }
+    }
+
+    /// The header, if it has not been written.
+    fn header(&mut self, found: Option<u64>) -> Vec<u8> {
+        if self.at > 0 {
+            return Vec::new();
+        }
+        let header = Header {
+            linked: false,
+            block_checksums: false,
+            text_checksum: true,
+            // To `lz4` a length of 0 means an unknown length.
+            text_len: self.frame.text_len.or(found).filter(|&len| len > 0),
+            block_size: Frame::BLOCK_SIZE,
+            legacy: false,
+        };
+        let bytes = header.write();
+        self.at = bytes.len() as u64;
+        bytes
+    }
+
+    fn blocks(&mut self, coded: CodedBlocks, text_len: u64, is_all: bool) -> Step {
+        let mut bytes = self.header(is_all.then_some(text_len));
+        let mut first = 0;
+        for &(at, text_len, samples) in &coded.blocks {
+            if self.frame.index {
+                self.index.push(self.at + at as u64, text_len, &coded.samples[first..samples]);
+            }
+            first = samples;
+        }
+        self.at += coded.bytes.len() as u64;
+        self.summary.bytes_in += text_len;
+        self.summary.blocks += coded.blocks.len() as u64;
+        if bytes.is_empty() {
+            bytes = coded.bytes
+        } else {
+            bytes.extend_from_slice(&coded.bytes)
+        }
+        Step::Out(Text::Plain(bytes), None)
+    }
+
+    fn end(&mut self, TextEnd { text_len: found, checksum }: TextEnd) -> Result<Step, Error> {
+        if let Some(stated) = self.frame.text_len.filter(|&stated| stated != found) {
+            return Err(Error::TextLength { stated, found });
+        }
+        let mut bytes = self.header(Some(found));
+        let bit_offset = self.at * 8;
+        bytes.extend([0; 4]);
+        bytes.extend(checksum.to_le_bytes());
+        self.at += 8;
+        if let Some(index) = self.frame.index.then(|| self.index.write(self.at)).flatten() {
+            self.at += index.len() as u64;
+            bytes.extend(index);
+        }
+        let info =
+            StreamInfo { number: 1, format: StreamFormat::Lz4, level: None, bit_offset, end: self.at, combined_crc: 0 };
+        Ok(Step::Out(Text::Plain(bytes), Some(Mark::Stream(info))))
+    }
+}
+
+impl Join for Assembler {
+    type Issued = IssuedText;
+
+    fn add(&mut self, piece: Issued<IssuedText>) {
+        self.pieces.push_back(piece);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        let Some(piece) = self.pieces.front() else {
+            return Ok(if self.ended { Step::Done } else { Step::Need });
+        };
+        let made = match &piece.piece {
+            IssuedText::End(_) => None,
+            IssuedText::Blocks { ticket, text_len, is_all } => match ticket.take(wait) {
+                None => return Ok(Step::Pending),
+                Some(Ok(coded)) => Some((coded, *text_len, *is_all)),
+                Some(Err(error)) => {
+                    return Err(Error::Internal { block: self.summary.blocks + 1, reason: error.0 });
+                }
+            },
+        };
+        let piece = self.pieces.pop_front();
+        match (made, piece) {
+            (Some((coded, text_len, is_all)), _) => Ok(self.blocks(coded, text_len, is_all)),
+            (None, Some(Issued { piece: IssuedText::End(end), .. })) => self.end(end),
+            (None, _) => Ok(Step::Need),
+        }
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+}

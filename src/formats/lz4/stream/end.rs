@@ -1,0 +1,26 @@
+//! Where an LZ4 frame ends: it states the length of each of its blocks, and ends after the last. A legacy frame does
+//! not say which is the last, so all bytes are taken.
+
+use crate::formats::lz4::walk::{Part, Walker};
+use crate::stream::piece::StreamEndDetector;
+
+#[derive(Default)]
+pub(super) struct FrameEnd(Walker);
+
+impl StreamEndDetector for FrameEnd {
+    /// A frame found damaged ends too: the joiner then returns the error.
+    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut rest = bytes;
+        loop {
+            match self.0.next(&mut rest) {
+                Part::Need => return None,
+                // The bytes that end a legacy frame belong to what follows it.
+                Part::End(None) if self.0.is_in_magic() => {}
+                Part::End(_) | Part::Other(_) | Part::Wrong(_) | Part::TooLong(_) => {
+                    return Some(bytes.len() - rest.len());
+                }
+                _ => {}
+            }
+        }
+    }
+}

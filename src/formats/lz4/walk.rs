@@ -1,0 +1,269 @@
+//! Parses LZ4 frames incrementally, as their bytes come.
+
+use crate::formats::lz4::header::{
+    Header, LEGACY_BOUND, LEGACY_MAGIC, MAGIC, MAX_HEADER_LEN, SKIPPABLE_TAIL, STORED, Unread,
+};
+
+/// The next part of the input.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part<'a> {
+    /// All bytes are consumed; more are needed.
+    Need,
+    /// A frame begins.
+    Frame(Header),
+    /// A block of `len` bytes begins, coded or stored.
+    Block { len: u32, stored: bool },
+    /// Bytes of the block, at least one.
+    Data(&'a [u8]),
+    /// The block ends, with its checksum if the frame has them.
+    BlockEnd(Option<u32>),
+    /// The frame ends, with the checksum of its text if it has one.
+    End(Option<u32>),
+    /// A skippable frame ends.
+    Skipped,
+    /// There is no frame; these bytes were consumed.
+    Other(Vec<u8>),
+    /// A frame's header is invalid.
+    Wrong(Unread),
+    /// A block has more bytes than the frame allows.
+    TooLong(u32),
+}
+
+/// The state in which the input ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Between frames.
+    Clean,
+    /// A possible end of a legacy frame.
+    Legacy,
+    /// In a possible magic, after this many bytes of it. The flag: they can only be the magic of a frame.
+    Magic(usize, bool),
+    /// In the middle of a frame.
+    Cut,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before or in a magic.
+    Magic,
+    Header,
+    /// Before or in a block's length.
+    Length,
+    /// This many bytes of the block are left.
+    Data(u32),
+    BlockChecksum,
+    TextChecksum,
+    SkippableLength,
+    Skip(u32),
+    /// Nothing more can be parsed.
+    Lost,
+}
+
+/// The parser.
+#[derive(Debug)]
+pub(crate) struct Walker {
+    state: State,
+    /// The bytes of an incomplete field.
+    head: [u8; MAX_HEADER_LEN],
+    head_len: usize,
+    frame: Header,
+    /// Bytes consumed.
+    at: u64,
+}
+
+impl Default for Walker {
+    fn default() -> Self {
+        Walker { state: State::Magic, head: [0; MAX_HEADER_LEN], head_len: 0, frame: Header::LEGACY, at: 0 }
+    }
+}
+
+impl Walker {
+    /// Bytes of the input consumed.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Consumes bytes up to the next part.
+    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Part<'a> {
+        loop {
+            let part = match self.state {
+                State::Magic => self.magic(bytes),
+                State::Header => self.header(bytes),
+                State::Length => self.length(bytes),
+                State::Data(left) => return self.data(left, bytes),
+                State::BlockChecksum => {
+                    if !self.fill(4, bytes) {
+                        return Part::Need;
+                    }
+                    self.state = State::Length;
+                    Some(Part::BlockEnd(Some(self.number())))
+                }
+                State::TextChecksum => {
+                    if !self.fill(4, bytes) {
+                        return Part::Need;
+                    }
+                    self.state = State::Magic;
+                    Some(Part::End(Some(self.number())))
+                }
+                State::SkippableLength => {
+                    if !self.fill(4, bytes) {
+                        return Part::Need;
+                    }
+                    self.state = State::Skip(self.number());
+                    None
+                }
+                State::Skip(0) => {
+                    self.state = State::Magic;
+                    Some(Part::Skipped)
+                }
+                State::Skip(left) => {
+                    let taken = self.take(left, bytes).len() as u32;
+                    if taken == 0 {
+                        return Part::Need;
+                    }
+                    self.state = State::Skip(left - taken);
+                    None
+                }
+                State::Lost => {
+                    let _ = self.take(u32::MAX, bytes);
+                    return Part::Need;
+                }
+            };
+            if let Some(part) = part {
+                return part;
+            }
+        }
+    }
+
+    /// Whether some bytes of a possible magic are consumed.
+    pub fn is_in_magic(&self) -> bool {
+        self.state == State::Magic && self.head_len > 0
+    }
+
+    /// The state in which the input ends, if it ends here.
+    pub fn ending(&self) -> Ending {
+        match self.state {
+            State::Magic if self.head_len == 0 => Ending::Clean,
+            State::Magic => {
+                let head = &self.head[..self.head_len];
+                Ending::Magic(self.head_len, MAGIC.starts_with(head) || LEGACY_MAGIC.starts_with(head))
+            }
+            State::Length if self.head_len == 0 && self.frame.legacy => Ending::Legacy,
+            State::Lost => Ending::Clean,
+            _ => Ending::Cut,
+        }
+    }
+
+    /// Reads on in a field of `n` bytes. Returns whether it is complete.
+    fn fill(&mut self, n: usize, bytes: &mut &[u8]) -> bool {
+        let some = self.take((n - self.head_len) as u32, bytes);
+        self.head[self.head_len..self.head_len + some.len()].copy_from_slice(some);
+        self.head_len += some.len();
+        self.head_len == n
+    }
+
+    /// The complete field of four bytes, as a number.
+    fn number(&mut self) -> u32 {
+        self.head_len = 0;
+        let [a, b, c, d, ..] = self.head;
+        u32::from_le_bytes([a, b, c, d])
+    }
+
+    fn take<'a>(&mut self, n: u32, bytes: &mut &'a [u8]) -> &'a [u8] {
+        let (some, rest) = bytes.split_at(bytes.len().min(n as usize));
+        *bytes = rest;
+        self.at += some.len() as u64;
+        some
+    }
+
+    fn magic<'a>(&mut self, bytes: &mut &[u8]) -> Option<Part<'a>> {
+        if !self.fill(4, bytes) {
+            return Some(Part::Need);
+        }
+        let magic = &self.head[..4];
+        if magic == MAGIC {
+            self.state = State::Header;
+        } else if magic == LEGACY_MAGIC {
+            self.head_len = 0;
+            self.frame = Header::LEGACY;
+            self.state = State::Length;
+            return Some(Part::Frame(self.frame));
+        } else if magic[0] & 0xf0 == 0x50 && magic[1..] == SKIPPABLE_TAIL {
+            self.head_len = 0;
+            self.state = State::SkippableLength;
+        } else {
+            self.state = State::Lost;
+            return Some(Part::Other(magic.to_vec()));
+        }
+        None
+    }
+
+    fn header<'a>(&mut self, bytes: &mut &[u8]) -> Option<Part<'a>> {
+        if self.head_len < 5 && !self.fill(5, bytes) || !self.fill(Header::len(self.head[4]), bytes) {
+            return Some(Part::Need);
+        }
+        let header = Header::parse(&self.head[..self.head_len]);
+        self.head_len = 0;
+        Some(match header {
+            Ok(header) => {
+                self.frame = header;
+                self.state = State::Length;
+                Part::Frame(header)
+            }
+            Err(unread) => {
+                self.state = State::Lost;
+                Part::Wrong(unread)
+            }
+        })
+    }
+
+    fn length<'a>(&mut self, bytes: &mut &[u8]) -> Option<Part<'a>> {
+        if !self.fill(4, bytes) {
+            return Some(Part::Need);
+        }
+        let word = self.number();
+        if self.frame.legacy {
+            if word > LEGACY_BOUND {
+                // These bytes may be a magic.
+                self.head_len = 4;
+                self.state = State::Magic;
+                return Some(Part::End(None));
+            }
+            self.state = State::Data(word);
+            return Some(Part::Block { len: word, stored: false });
+        }
+        if word == 0 {
+            if self.frame.text_checksum {
+                self.state = State::TextChecksum;
+                return None;
+            }
+            self.state = State::Magic;
+            return Some(Part::End(None));
+        }
+        let (len, stored) = (word & !STORED, word & STORED != 0);
+        if len > self.frame.max_block_len() {
+            self.state = State::Lost;
+            return Some(Part::TooLong(len));
+        }
+        self.state = State::Data(len);
+        Some(Part::Block { len, stored })
+    }
+
+    fn data<'a>(&mut self, left: u32, bytes: &mut &'a [u8]) -> Part<'a> {
+        if left > 0 {
+            let some = self.take(left, bytes);
+            self.state = State::Data(left - some.len() as u32);
+            return if some.is_empty() { Part::Need } else { Part::Data(some) };
+        }
+        if self.frame.block_checksums {
+            if !self.fill(4, bytes) {
+                self.state = State::BlockChecksum;
+                return Part::Need;
+            }
+            self.state = State::Length;
+            return Part::BlockEnd(Some(self.number()));
+        }
+        self.state = State::Length;
+        Part::BlockEnd(None)
+    }
+}

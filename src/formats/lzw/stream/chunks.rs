@@ -1,0 +1,104 @@
+//! Cuts a `.Z` stream into chunks.
+
+use super::relay::{Part, Relay};
+use crate::Client;
+use crate::formats::lzw::Chunk;
+use crate::schedule::{Submitter, Ticket};
+use crate::stream::piece::{Cut, Piece};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How much is read at once: a millisecond's work.
+const CHUNK: usize = 128 << 10;
+/// The maximum text that is decoded of a chunk before it has been taken.
+const MAX_TEXT: usize = 1 << 20;
+/// The length of most chunks' text, for each of their bytes.
+const USUAL_RATIO: usize = 32;
+/// The memory that the decoder keeps for the codes of a chunk, for each of its bytes; and a fixed part.
+const DECODER_RATIO: usize = 24;
+const DECODER: usize = 192 << 10;
+
+/// A chunk and its relay.
+pub(super) struct ChunkPiece {
+    chunk: Chunk,
+    relay: Arc<Relay>,
+}
+
+/// A chunk that has been issued.
+pub(super) struct IssuedChunk {
+    pub len: u64,
+    /// Its text, or the next part of it.
+    pub ticket: Ticket<Part>,
+    /// Submits the job for the rest of it, if it has that much text.
+    pub submitter: Submitter,
+}
+
+impl Piece for ChunkPiece {
+    type Issued = IssuedChunk;
+
+    /// The bytes, one text that is being written and one that is being decoded, and the decoder.
+    fn charge(&self) -> u64 {
+        let Chunk { bytes, max_text, .. } = &self.chunk;
+        (bytes.capacity() + 2 * max_text + DECODER + DECODER_RATIO * bytes.len()) as u64
+    }
+
+    fn issue(self, client: &Client) -> IssuedChunk {
+        let (len, submitter) = (self.chunk.bytes.len() as u64, client.submitter().clone());
+        IssuedChunk { len, ticket: self.relay.add(self.chunk, &submitter), submitter }
+    }
+}
+
+/// Cuts the stream.
+pub(super) struct Chunks {
+    relay: Arc<Relay>,
+    room: Vec<u8>,
+    ready: VecDeque<Chunk>,
+    /// The input pauses.
+    paused: bool,
+}
+
+impl Chunks {
+    pub fn new(relay: &Arc<Relay>) -> Chunks {
+        Chunks { relay: Arc::clone(relay), room: Vec::new(), ready: VecDeque::new(), paused: false }
+    }
+
+    fn push(&mut self, bytes: Vec<u8>, last: bool) {
+        let max_text = (USUAL_RATIO * bytes.len()).clamp(MAX_TEXT / 16, MAX_TEXT);
+        self.ready.push_back(Chunk { bytes, last, max_text });
+    }
+}
+
+impl Cut for Chunks {
+    type Piece = ChunkPiece;
+
+    fn room(&mut self) -> &mut [u8] {
+        self.room.resize(CHUNK, 0);
+        &mut self.room
+    }
+
+    fn filled(&mut self, n: usize) {
+        let mut bytes = std::mem::take(&mut self.room);
+        bytes.truncate(n);
+        // There may be thousands of small files.
+        bytes.shrink_to(2 * n);
+        self.push(bytes, false);
+        self.paused = false;
+    }
+
+    fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    fn rests(&self) -> bool {
+        self.paused
+    }
+
+    fn finish(&mut self) {
+        self.push(Vec::new(), true);
+    }
+
+    fn next_piece(&mut self) -> Option<ChunkPiece> {
+        let relay = Arc::clone(&self.relay);
+        self.ready.pop_front().map(|chunk| ChunkPiece { chunk, relay })
+    }
+}

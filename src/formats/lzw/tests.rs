@@ -1,0 +1,305 @@
+//! Compares each decoder with its twin: on shapes, on noise and on damage.
+
+use super::stream_decoder::{StreamDecoder, Trouble};
+use super::{StripDecoder, StripEncoder, plain};
+use crate::error::Damage;
+use crate::formats::lzw::header::{HEADER_LEN, Header};
+use crate::shapes::{Rng, SHAPES, random};
+
+/// Decodes a stream in pieces of the lengths that `piece` gives, with at most `max` bytes of text at a time.
+fn in_pieces(coded: &[u8], mut piece: impl FnMut() -> usize, max: usize) -> (Vec<u8>, Result<(), Trouble>) {
+    let (mut decoder, mut text, mut some) = (StreamDecoder::new(), Vec::new(), Vec::new());
+    let (mut at, mut end) = (0, 0);
+    loop {
+        let last = end == coded.len();
+        let decoded = decoder.decode(&coded[at..end], last, &mut some, max);
+        let enough = some.len() >= max;
+        text.append(&mut some);
+        match decoded {
+            Ok(taken) => at += taken,
+            Err(Trouble::Code(bit, damage)) => return (text, Err(Trouble::Code(at as u64 * 8 + bit, damage))),
+            Err(trouble) => return (text, Err(trouble)),
+        }
+        if !enough {
+            if last {
+                assert_eq!(at, coded.len());
+                return (text, Ok(()));
+            }
+            end = coded.len().min(end + piece());
+        }
+    }
+}
+
+fn same(coded: &[u8], context: &str) {
+    let Some((text, outcome)) = plain::stream(coded, usize::MAX) else {
+        assert!(matches!(in_pieces(coded, || 7, 100).1, Err(Trouble::Header(_))), "{context}");
+        return;
+    };
+    let mut rng = Rng(coded.len() as u64);
+    // Only short streams are decoded byte by byte.
+    let small = if text.len() < 3000 { usize::MAX } else { 2 };
+    let ways = [(usize::MAX, usize::MAX), (1 << 16, 1 << 20), (1, 1), (13, 1000), (1000, 1)];
+    for (piece, max) in ways.into_iter().take(small) {
+        let pieces = || if piece > 1 << 20 { coded.len() } else { 1 + rng.below(piece) };
+        let (found, end) = in_pieces(coded, pieces, max);
+        assert!(found == text, "{context}: {piece} {max}: {} for {}", found.len(), text.len());
+        let damage = end.map_err(|trouble| match trouble {
+            Trouble::Code(_, damage) => damage,
+            Trouble::Header(_) => panic!("{context}: a header"),
+        });
+        assert_eq!(damage, outcome, "{context}: {piece} {max}");
+    }
+}
+
+const HEADERS: [Header; 6] = [
+    Header { max_bits: 16, block_mode: true },
+    Header { max_bits: 16, block_mode: false },
+    Header { max_bits: 12, block_mode: true },
+    Header { max_bits: 12, block_mode: false },
+    Header { max_bits: 10, block_mode: true },
+    Header { max_bits: 10, block_mode: false },
+];
+
+#[test]
+fn streams_of_all_shapes() {
+    for shape in SHAPES {
+        for len in [0, 1, 2, 3, 700, 20_000] {
+            let text = (shape.make)(len);
+            for header in HEADERS {
+                for every in [usize::MAX, 5000, 300, 1].into_iter().filter(|every| len < 1000 || *every > 300) {
+                    let coded = plain::compress(&text, header, |at| at % every < 2);
+                    let context = format!("{} {len} {header:?} {every}", shape.name);
+                    assert!(plain::stream(&coded, usize::MAX) == Some((text.clone(), Ok(()))), "{context}");
+                    same(&coded, &context);
+                }
+            }
+        }
+    }
+}
+
+/// Text after the table is full, and text that is too long to be kept.
+#[test]
+fn long_streams() {
+    let mut rng = Rng(3);
+    let mut text = Vec::new();
+    while text.len() < 2_600_000 {
+        let (len, byte) = (1 + rng.below(3000), rng.below(200) as u8);
+        text.extend(std::iter::repeat_n(byte, len));
+    }
+    for header in [HEADERS[0], HEADERS[1]] {
+        let coded = plain::compress(&text, header, |at| at > 2_500_000 && at % 50_000 < 3000);
+        same(&coded, "long strings");
+    }
+    let coded = plain::compress(&random(500_000), HEADERS[0], |_| false);
+    same(&coded, "noise");
+    // More than is kept, so the table is converted to links.
+    let zeros = vec![0; 4 << 20];
+    let coded = plain::compress(&zeros, HEADERS[0], |_| false);
+    let (found, end) = in_pieces(&coded, || 1 << 16, 1 << 20);
+    assert!(found == zeros && end.is_ok());
+}
+
+/// A stream of 64 KiB that stands for 2 GB takes no more memory than others, and returns its text piece by piece.
+#[test]
+fn a_bomb() {
+    // Each code refers to the entry that it completes: strings of 1, 2, 3 .. 65,281 zeros. There are 256 codes of 9
+    // bits, 512 of 10, and so on: whole groups, so nothing is padded.
+    let header = HEADERS[0];
+    let mut coded = vec![0x1f, 0x9d, 0x90];
+    let (mut bits, mut len) = (0u64, 0);
+    for number in 0..=header.table_len() {
+        let code = if number == 0 { 0 } else { 256 + number as u64 };
+        let width = u64::from((256 + number as u64).ilog2() + 1);
+        bits |= code << len;
+        len += width;
+        while len >= 8 {
+            coded.push(bits as u8);
+            (bits, len) = (bits >> 8, len - 8);
+        }
+    }
+    coded.push(bits as u8);
+    let (mut decoder, mut at, mut total) = (StreamDecoder::new(), 0, 0u64);
+    let mut text = Vec::new();
+    while total < 300 << 20 {
+        at += decoder.decode(&coded[at..], true, &mut text, 1 << 20).unwrap();
+        assert!(text.len() < (1 << 20) + (8 << 16) && text.iter().all(|byte| *byte == 0));
+        total += text.len() as u64;
+        text.clear();
+        assert!(at < coded.len());
+    }
+    assert!(decoder.memory() < 5 << 20, "{}", decoder.memory());
+}
+
+/// Random bytes after a header give the same text and the same error.
+#[test]
+fn noise_behind_a_header() {
+    let mut rng = Rng(12);
+    for round in 0..3000 {
+        let len = rng.below([10, 100, 2000][round % 3]);
+        let mut coded = random(HEADER_LEN + len);
+        coded.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(rng.below(255) as u8 | 1));
+        coded[..2].copy_from_slice(&[0x1f, 0x9d]);
+        // Small codes, so that some of them are valid.
+        if round % 2 == 0 {
+            for (at, byte) in coded.iter_mut().enumerate().skip(HEADER_LEN) {
+                *byte &= if at % 3 == 0 { 0x0f } else { 0x81 };
+            }
+        }
+        coded[2] = if rng.below(8) == 0 { rng.below(256) as u8 } else { 0x80 | (9 + rng.below(8)) as u8 };
+        same(&coded, &format!("round {round}"));
+    }
+}
+
+/// A stream that is cut or changed at one place.
+#[test]
+fn damaged_streams() {
+    let text = (crate::shapes::shape("words").make)(3000);
+    for header in HEADERS {
+        let coded = plain::compress(&text, header, |at| at % 1000 < 3);
+        for at in 0..coded.len() {
+            same(&coded[..at], &format!("cut at {at}"));
+            if at % 3 == 0 {
+                let mut coded = coded.clone();
+                coded[at] ^= 1 << (at / 3 % 8);
+                same(&coded, &format!("changed at {at}"));
+            }
+        }
+    }
+}
+
+fn same_strip(coded: &[u8], len: usize, context: &str) -> Result<(), Damage> {
+    let (text, outcome) = plain::strip(coded, len);
+    let mut found = vec![0xa5; len];
+    assert_eq!(StripDecoder::new().decode(coded, &mut found), outcome, "{context}");
+    let good = text.len().min(len);
+    assert!(found[..good] == text[..good], "{context}");
+    outcome
+}
+
+#[test]
+fn strips_of_all_shapes() {
+    let mut encoder = StripEncoder::new();
+    let mut coded = Vec::new();
+    for shape in SHAPES {
+        for len in [0, 1, 2, 3, 33, 700, 8192, 100_000] {
+            let text = (shape.make)(len);
+            coded.clear();
+            encoder.encode(&text, &mut coded);
+            let context = format!("{} {len}", shape.name);
+            same_strip(&coded, len, &context).unwrap();
+            let mut found = vec![0; len];
+            StripDecoder::new().decode(&coded, &mut found).unwrap();
+            assert!(found == text, "{context}");
+            // Ask for less text than there is, and for more.
+            for less in 1..len.min(50) {
+                same_strip(&coded, len - less, &context).unwrap();
+            }
+            assert_eq!(same_strip(&coded, len + 1, &context), Err(Damage::LzwLength { wanted: len + 1, found: len }));
+        }
+    }
+}
+
+/// Random bytes after a clear, in both orders of bits.
+#[test]
+fn noise_behind_a_clear() {
+    let mut rng = Rng(5);
+    for round in 0..6000 {
+        let mut coded = random(rng.below([8, 100, 9000][round % 3]) + 2);
+        coded.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(rng.below(255) as u8 | 1));
+        if round % 5 > 0 {
+            // Mostly bytes below 128 in codes of nine bits.
+            coded.iter_mut().for_each(|byte| *byte &= if rng.below(4) > 0 { 0x11 } else { 0x7f });
+        }
+        let start: [u8; 2] = if round % 2 == 0 { [0x80, coded[1] & 0x7f] } else { [0, coded[1] | 1] };
+        coded[..2].copy_from_slice(&start);
+        let _ = same_strip(&coded, rng.below(20_000), &format!("round {round}"));
+    }
+}
+
+/// Codes in one order of bits, each with the width it has in a strip without clears.
+fn strip_of(codes: impl Iterator<Item = u32>, old: bool) -> Vec<u8> {
+    let mut bits = Vec::new();
+    let mut put = |code: u32, width: u32| {
+        bits.extend((0..width).map(|i| code >> if old { i } else { width - 1 - i } & 1));
+    };
+    put(256, 9);
+    for (number, code) in codes.enumerate() {
+        let base = if old { 257 } else { 258 };
+        put(code, (9..12).find(|width| base + number < 1 << width).unwrap_or(12));
+    }
+    let byte = |byte: &[u32]| {
+        let bit = |(i, bit): (usize, &u32)| (*bit as u8) << if old { i } else { 7 - i };
+        byte.iter().enumerate().map(bit).sum::<u8>()
+    };
+    bits.chunks(8).map(byte).collect()
+}
+
+/// Tables that are not cleared when they are full: libtiff accepts 4,862 codes.
+#[test]
+fn full_tables() {
+    for old in [false, true] {
+        for (count, good) in [(3836, true), (3837, true), (3840, true), (4862, true), (4863, false), (5200, false)] {
+            let coded = strip_of((0..count).map(|number| number * 7 % 251).chain([257]), old);
+            let outcome = same_strip(&coded, count as usize, &format!("{count} {old}"));
+            assert_eq!(outcome, if good { Ok(()) } else { Err(Damage::LzwTable) }, "{count} {old}");
+        }
+    }
+}
+
+#[test]
+fn strips_that_are_cut_or_changed() {
+    let text = (crate::shapes::shape("words").make)(9000);
+    let mut coded = Vec::new();
+    StripEncoder::new().encode(&text, &mut coded);
+    for at in 0..coded.len() {
+        let _ = same_strip(&coded[..at], text.len(), &format!("cut at {at}"));
+        let mut coded = coded.clone();
+        coded[at] ^= 1 << (at % 8);
+        let _ = same_strip(&coded, text.len(), &format!("changed at {at}"));
+    }
+}
+
+/// A stream must not begin with a clear, but two clears may follow each other.
+#[test]
+fn clears() {
+    let nine = |codes: &[u32]| {
+        let bits: Vec<u32> = codes.iter().flat_map(|code| (0..9).map(move |i| code >> i & 1)).collect();
+        let byte = |byte: &[u32]| byte.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8);
+        [0x1f, 0x9d, 0x90].into_iter().chain(bits.chunks(8).map(byte)).collect::<Vec<u8>>()
+    };
+    let wrong = |bit, code, end| Err(Trouble::Code(bit, Damage::LzwCode { code, end }));
+    let pad = 511;
+    for (codes, text, outcome) in [
+        (&[256, 97][..], &b""[..], wrong(24, 256, 256)),
+        (&[257], b"", wrong(24, 257, 256)),
+        (&[97, 256, pad, pad, pad, pad, pad, pad, 98, 257], b"abbb", Ok(())),
+        (&[97, 256, pad, pad, pad, pad, pad, pad, 256, pad, pad, pad, pad, pad, pad, pad, 98], b"ab", Ok(())),
+        (&[97, 98, 257, 256, pad, pad, pad, pad, 257], b"abab", wrong(96, 257, 256)),
+    ] {
+        let coded = nine(codes);
+        assert_eq!(in_pieces(&coded, || 100, 100), (text.to_vec(), outcome), "{codes:?}");
+        same(&coded, &format!("{codes:?}"));
+    }
+}
+
+/// Like libtiff's encoder, ours clears when 3,836 codes have been added: there is no code 4,094.
+#[test]
+fn the_encoder_clears_a_full_table() {
+    let text = random(20_000);
+    let mut coded = Vec::new();
+    StripEncoder::new().encode(&text, &mut coded);
+    let bit = |at: usize| u32::from(coded[at / 8] >> (7 - at % 8) & 1);
+    let (mut at, mut number, mut clears) = (9, 0, 0);
+    loop {
+        let width = (9..12).find(|width| 258 + number < 1 << width).unwrap_or(12);
+        let code = (at..at + width).fold(0, |code, at| code << 1 | bit(at));
+        at += width;
+        assert_eq!(code == 256, number == 3836, "{number}");
+        match code {
+            257 => break,
+            256 => (number, clears) = (0, clears + 1),
+            _ => number += 1,
+        }
+    }
+    assert!(clears > 3 && at.div_ceil(8) == coded.len());
+}
