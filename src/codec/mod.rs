@@ -12,8 +12,6 @@
 //!
 //! `verify` decodes what was coded and compares it with its text.
 //!
-//! The larger blocks of `.hbz` streams are coded by `formats/hbz/codec`, which uses some of these steps.
-//!
 //! [`Encoder`] and [`Decoder`] own the memory that the steps work in, so that a block needs no allocation of megabytes.
 //! A station keeps one of each for its whole life.
 
