@@ -7,7 +7,8 @@
 //! L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as does the
 //! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
-//! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
+//! With AVX-512 words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), and libsais is the twin and takes the
+//! rest. libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
 //! block. Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from
 //! it and the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come
 //! from its samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU,
@@ -17,6 +18,7 @@
 //! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
 //! byte repeated m times; its origin comes from `periodic`.
 
+use super::lms::{self, LmsSort};
 use super::periodic::PeriodicOrigins;
 use super::rotation;
 use libsais::SuffixArrayConstruction;
@@ -28,6 +30,7 @@ const ROWS: usize = 1024;
 /// Computes last columns in its own memory, which it reuses for each block: 5 bytes per byte of the longest block.
 #[derive(Debug)]
 pub struct ForwardBwt {
+    lms: Option<LmsSort>,
     suffixes: Vec<i32>,
     last: Vec<u8>,
     candidates: Vec<u32>,
@@ -46,7 +49,13 @@ pub struct LastColumn<'a> {
 impl ForwardBwt {
     /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
-        ForwardBwt { suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
+        ForwardBwt {
+            lms: LmsSort::new(),
+            suffixes: Vec::new(),
+            last: Vec::new(),
+            candidates: Vec::new(),
+            origins,
+        }
     }
 
     /// Transforms a block of at least one byte and at most 2^31 - 4096.
@@ -56,28 +65,44 @@ impl ForwardBwt {
         let len = block.len();
         let period = rotation::period(block);
         let times = len / period;
-        // The start of the word's least rotation, as 1 to `period`, so that there is always a byte before it.
-        let start = match rotation::least(&block[..period], &mut self.candidates) {
-            0 => period,
-            start => start,
+        let least = rotation::least(&block[..period], &mut self.candidates);
+        let row = match self.sort_by_lms(block, least, times) {
+            Some(row) => row,
+            None => {
+                // From 1 to `period`, so that there is always a byte before it.
+                let start = if least == 0 { period } else { least };
+                if times == 1 {
+                    block.extend_from_within(..start);
+                }
+                self.sort(&block[start - 1..start + period], (period - start) as i32, times)
+            }
         };
-        if times == 1 {
-            block.extend_from_within(..start);
-        }
-        let row = self.sort(&block[start - 1..start + period], (period - start) as i32, times);
         block.truncate(len);
 
         let origin = if times == 1 { row } else { self.origins.origin(block, period, row) };
         LastColumn { bytes: &self.last, origin }
     }
 
+    /// The same as [`ForwardBwt::sort`] for words that [`LmsSort`] takes. The block, which is the word, is appended to.
+    fn sort_by_lms(&mut self, block: &mut Vec<u8>, least: usize, times: usize) -> Option<u32> {
+        let len = block.len();
+        let lms = self.lms.as_mut().filter(|lms| times == 1 && lms.takes(len))?;
+        let start = if least < lms::BEFORE { least + len } else { least };
+        let end = start + len + lms::AFTER;
+        block.extend_from_within(..(end - len).min(len));
+        block.extend_from_within(..end - block.len());
+        make_room(&mut self.suffixes, len);
+        let ring = &block[start - lms::BEFORE..end];
+        let row = lms.last_column(ring, (len - least) as i32 % len as i32, &mut self.suffixes, &mut self.last);
+        block.truncate(len);
+        row
+    }
+
     /// Fills the last column of a Lyndon word, each byte `times` times. `ring` is the word, preceded by its last byte.
     /// Returns the row of the rotation that begins at byte `turn` of the word.
     fn sort(&mut self, ring: &[u8], turn: i32, times: usize) -> u32 {
         let word = &ring[1..];
-        if self.suffixes.len() < word.len() {
-            self.suffixes = vec![0; word.len().next_multiple_of(4096)];
-        }
+        make_room(&mut self.suffixes, word.len());
         SuffixArrayConstruction::for_text(word)
             .in_borrowed_buffer(&mut self.suffixes)
             .single_threaded()
@@ -101,6 +126,12 @@ impl ForwardBwt {
             }
         }
         row.expect("each rotation has a row") as u32
+    }
+}
+
+fn make_room(suffixes: &mut Vec<i32>, len: usize) {
+    if suffixes.len() < len {
+        *suffixes = vec![0; len.next_multiple_of(4096)];
     }
 }
 

@@ -1,0 +1,119 @@
+//! The last column from the sorted LMS positions: the last step of induced sorting (G. Nong, S. Zhang, W. H. Chan: Two
+//! efficient algorithms for linear time suffix array construction, IEEE Transactions on Computers, 2011).
+//!
+//! Rows of the same first byte are neighbours, those of type L first. Row by row downwards, each rotation of type L puts
+//! the one that begins a byte earlier into the next row of its first byte, if that is of type L too; then upwards, the
+//! same for type S. The byte before is the row's byte of the last column.
+
+use super::gather::Counts;
+use super::{BEFORE, prefetch};
+
+/// Rows between reading a row and fetching its text.
+const AHEAD: usize = 32;
+
+/// Marks a row whose predecessor is of the other type.
+const TURN: i32 = i32::MIN;
+
+/// Fills the last column of the word in `ring`, which has [`BEFORE`] bytes before it. `lms` are the LMS positions in
+/// the order of their rotations. Returns the row of the rotation that begins at `turn`.
+pub(super) fn last_column(
+    ring: &[u8],
+    turn: i32,
+    counts: &Counts,
+    lms: &[i32],
+    rows: &mut [i32],
+    turns: &mut Vec<i32>,
+    last: &mut [u8],
+) -> Option<u32> {
+    const { assert!(BEFORE == 2) };
+    let ring = &ring[..last.len() + BEFORE];
+    let rows = &mut rows[..last.len()];
+    // The two bytes before a position.
+    let before = |position: i32| (ring[position as usize], ring[position as usize + 1]);
+    let mut found = None;
+    let starts = starts(counts);
+
+    turns.resize(lms.len(), 0);
+    let mut turned = 0;
+    let mut turned_at = [0; 257];
+    let mut heads = starts;
+    let mut seeds = 0;
+    for byte in 0..256 {
+        turned_at[byte] = turned;
+        let mut row = starts[byte] as usize;
+        while row < heads[byte] as usize {
+            if let Some(&ahead) = rows.get(row + AHEAD) {
+                prefetch(ring, (ahead & !TURN) as usize);
+            }
+            let entry = rows[row];
+            let position = entry & !TURN;
+            if position == turn {
+                found = Some(row as u32);
+            }
+            let (earlier, previous) = before(position);
+            last[row] = previous;
+            if entry < 0 {
+                turns[turned] = position;
+                turned += 1;
+            } else {
+                let head = &mut heads[previous as usize];
+                rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
+                *head += 1;
+            }
+            row += 1;
+        }
+        for _ in 0..counts.lms[byte] {
+            if let Some(&ahead) = lms.get(seeds + AHEAD) {
+                prefetch(ring, ahead as usize);
+            }
+            // Position 0 is that after the last, too.
+            let position = if lms[seeds] == 0 { last.len() as i32 } else { lms[seeds] };
+            let (earlier, previous) = before(position);
+            let head = &mut heads[previous as usize];
+            rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
+            *head += 1;
+            seeds += 1;
+        }
+    }
+    turned_at[256] = turned;
+
+    let mut heads = starts;
+    for byte in (0..256).rev() {
+        let mut row = starts[byte + 1] as usize;
+        while row > heads[byte + 1] as usize {
+            row -= 1;
+            if let Some(&ahead) = rows.get(row.wrapping_sub(AHEAD)) {
+                prefetch(ring, (ahead & !TURN) as usize);
+            }
+            let entry = rows[row];
+            let position = entry & !TURN;
+            if position == turn {
+                found = Some(row as u32);
+            }
+            let (earlier, previous) = before(position);
+            last[row] = previous;
+            if entry >= 0 {
+                let head = &mut heads[previous as usize + 1];
+                *head -= 1;
+                rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
+            }
+        }
+        for &position in turns[turned_at[byte]..turned_at[byte + 1]].iter().rev() {
+            let (earlier, previous) = before(position);
+            let head = &mut heads[previous as usize + 1];
+            *head -= 1;
+            rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
+        }
+    }
+    found
+}
+
+/// The first row of each byte, and the number of rows.
+fn starts(counts: &Counts) -> [u32; 257] {
+    let mut sum = 0;
+    std::array::from_fn(|byte| {
+        let start = sum;
+        sum += counts.all.get(byte).copied().unwrap_or(0);
+        start
+    })
+}

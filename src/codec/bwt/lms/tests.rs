@@ -1,0 +1,136 @@
+use super::*;
+use crate::codec::bwt::rotation;
+use crate::shapes::{EDGES, Rng, SHAPES};
+use libsais::SuffixArrayConstruction;
+
+/// The word turned to its least rotation, with its surroundings, and where the word's own beginning went.
+fn ring(word: &[u8]) -> Option<(Vec<u8>, i32)> {
+    let len = word.len();
+    if len < 2 || rotation::period(word) != len {
+        return None;
+    }
+    let least = rotation::least(word, &mut Vec::new());
+    let ring = (0..BEFORE + len + AFTER).map(|i| word[(least + i + 8 * len - BEFORE) % len]).collect();
+    Some((ring, ((len - least) % len) as i32))
+}
+
+/// The judge: libsais.
+fn wanted(ring: &[u8], turn: i32) -> (Vec<u8>, u32) {
+    let word = &ring[BEFORE..ring.len() - AFTER];
+    let mut suffixes = vec![0i32; word.len()];
+    SuffixArrayConstruction::for_text(word).in_borrowed_buffer(&mut suffixes).single_threaded().run().unwrap();
+    let last = suffixes.iter().map(|&at| ring[at as usize + BEFORE - 1]).collect();
+    (last, suffixes.iter().position(|&at| at == turn).unwrap() as u32)
+}
+
+/// Returns how many kernels left the word to libsais.
+fn check(word: &[u8], what: &str) -> usize {
+    let Some((ring, turn)) = ring(word) else { return 0 };
+    let (bytes, row) = wanted(&ring, turn);
+    let mut left = 0;
+    for kernel in Kernel::all() {
+        let mut sort = LmsSort::with_kernel(kernel);
+        let mut rows = vec![0; word.len()];
+        let mut last = Vec::new();
+        // Twice: the second time with what the first one has left in memory.
+        for _ in 0..2 {
+            match sort.last_column(&ring, turn, &mut rows, &mut last) {
+                Some(made) => {
+                    assert!(last == bytes, "{what}, {} bytes, {kernel:?}: last column", word.len());
+                    assert_eq!(made, row, "{what}, {} bytes, {kernel:?}: row", word.len());
+                }
+                None => left += 1,
+            }
+        }
+    }
+    left
+}
+
+#[test]
+fn shapes_and_edges() {
+    for edge in EDGES {
+        let word = (edge.make)();
+        check(&word[..word.len().min(MAX - 1)], edge.name);
+    }
+    for shape in SHAPES {
+        for len in (2..40).chain([127, 128, 129, 1000, 1999, 65_536, 300_001]) {
+            check(&(shape.make)(len), shape.name);
+        }
+    }
+}
+
+#[test]
+fn short_words_at_random() {
+    let mut rng = Rng(3);
+    for _ in 0..20_000 {
+        let letters = 1 + rng.below(4);
+        let word: Vec<u8> = (0..2 + rng.below(80)).map(|_| 252 + rng.below(letters) as u8).collect();
+        check(&word, "random");
+    }
+}
+
+/// Words whose LMS substrings are long, and differ late or in their last byte only.
+#[test]
+fn long_substrings() {
+    let mut rng = Rng(9);
+    for _ in 0..300 {
+        let mut word = Vec::new();
+        while word.len() < 3000 {
+            let rise = 1 + rng.below(40);
+            word.extend((0..rise).map(|i| 10 + (i / (1 + rng.below(2))) as u8));
+            word.extend((0..rng.below(40)).map(|i| 200 - i as u8));
+        }
+        check(&word, "long substrings");
+    }
+}
+
+/// Repeats that take many rounds, so that libsais takes over.
+#[test]
+fn deep_repeats() {
+    let mut rng = Rng(4);
+    let part: Vec<u8> = (0..5000).map(|_| rng.below(256) as u8).collect();
+    let mut word = part.repeat(100);
+    word[123_456] ^= 1;
+    word.push(7);
+    check(&word, "a part, a hundred times");
+    let mut word = b"ab".repeat(200_000);
+    word.extend(b"aab");
+    check(&word, "two letters");
+    let (mut a, mut b) = (b"a".to_vec(), b"ab".to_vec());
+    while b.len() < 500_000 {
+        (a, b) = (b.clone(), [b, a].concat());
+    }
+    check(&b, "Fibonacci's word");
+}
+
+#[test]
+fn random_bytes_are_left_to_libsais() {
+    let mut rng = Rng(6);
+    let word: Vec<u8> = (0..400_000).map(|_| rng.below(256) as u8).collect();
+    assert_eq!(check(&word, "random bytes"), 2 * Kernel::all().count());
+}
+
+/// Substrings of eight bytes whose hashes begin with the same bits: the table must give up in time.
+#[test]
+fn substrings_that_collide() {
+    let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(0x9E37_79B9_7F4A_7C15))));
+    assert_eq!(inverse.wrapping_mul(0x9E37_79B9_7F4A_7C15), 1);
+    let mut word = Vec::new();
+    for low in 0..40_000_000u64 {
+        // All products below 2^44 go to slot 0.
+        let bytes = (low.wrapping_mul(1_000_003)).wrapping_mul(inverse).to_be_bytes();
+        // A substring that is eight bytes long: one rise, one fall, and the last byte below the one before it.
+        let falls = (1..8).position(|i| bytes[i] < bytes[i - 1]).map(|i| i + 1);
+        let fits = falls.is_some_and(|top| {
+            (1..top).all(|i| bytes[i] > bytes[i - 1]) && (top..7).all(|i| bytes[i] < bytes[i - 1]) && bytes[7] < bytes[6]
+        });
+        if fits {
+            word.extend_from_slice(&bytes[..7]);
+            word.push(bytes[7]);
+        }
+        if word.len() > 500_000 {
+            break;
+        }
+    }
+    check(&word, "collisions");
+}
