@@ -46,7 +46,7 @@ pub(super) fn is_end(file: &dyn ReadAt, bits: Range<u64>, combined: Option<u32>)
 }
 
 /// Whether these bits, where nothing should be, are remains of another stream: there is a magic at `from` or after it,
-/// or they are the beginning of a stream. `from` may lie before them.
+/// or the beginning of a stream. `from` may lie before them.
 pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>, from: u64) -> Result<bool, Error> {
     let mut bytes = [0; 10];
     let len = ((bits.end - bits.start) / 8).min(10) as usize;
@@ -60,7 +60,22 @@ pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>, from: u64) -> 
             return Ok(true);
         }
     }
-    has_magic(file, from..bits.end)
+    Ok(has_beginning(file, &bits)? || has_magic(file, from..bits.end)?)
+}
+
+/// Whether these bits contain a header and the first byte of a magic. In long ranges it may be chance, so only those of
+/// at most [`SHORT`] bits are searched.
+fn has_beginning(file: &dyn ReadAt, bits: &Range<u64>) -> Result<bool, Error> {
+    let bytes = bits.start.div_ceil(8)..bits.end / 8;
+    if bits.end - bits.start > SHORT || bytes.end < bytes.start + 5 {
+        return Ok(false);
+    }
+    let mut found = vec![0; (bytes.end - bytes.start) as usize];
+    let len = fill_at(file, &mut found, bytes.start).map_err(Error::Read)?;
+    let magics = [BLOCK_MAGIC, END_MAGIC].map(|magic| magic.to_be_bytes()[2]);
+    let begins =
+        |bytes: &[u8]| bytes.starts_with(b"BZh") && (b'1'..=b'9').contains(&bytes[3]) && magics.contains(&bytes[4]);
+    Ok(found[..len].windows(5).any(begins))
 }
 
 /// Whether these bits contain a magic.
