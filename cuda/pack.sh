@@ -2,7 +2,7 @@
 # Bundles everything needed to try, test and measure hybz on a GPU machine without Rust (and nvcc):
 #
 #     CUDA_HOME=target/cuda cuda/pack.sh target/pack    # here
-#     ./hybz --gpu-required -vv FILE                    # there; or: ./test-hybz gpu; ./test-hysort gpu; ./bench-gpu FILE 8000
+#     ./hybz --gpu-required -vv FILE                    # or: ./test-hybz gpu; ./test-hysort gpu; ./bench-gpu FILE 8000
 #
 # All of it is stripped: a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes it smaller and the building
 # faster.

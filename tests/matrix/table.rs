@@ -90,9 +90,9 @@ HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2 HYBZ_MATRIX_TABLE=docs/FAULTS.md cargo tes
 (bzip2 1.0.8, lbzip2 2.5, pbzip2 1.1.13; 2 cores; as root). `cargo test --test matrix` runs all scenarios with hybz
 alone, as part of `cargo test`; `cargo test --test matrix -- --list` prints the name of each and what should happen.
 The scenarios are in `tests/matrix/*.sh` and, for section `format`, in `crates/testkit/src/crafted/cases`. Messages and
-exact exit codes are compared for hybz only: a peer may refuse in any way that leaves the files as they should be. Scenarios about
-flags that only hybz has are not run with the peers, nor are those that make a system call fail if the peer makes that
-call inside the C library, where the test cannot reach it.
+exact exit codes are compared for hybz only: a peer may refuse in any way that leaves the files as they should be.
+Scenarios about flags that only hybz has are not run with the peers, nor are those that make a system call fail if the
+peer makes that call inside the C library, where the test cannot reach it.
 
 Failed of run:
 

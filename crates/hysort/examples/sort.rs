@@ -1,5 +1,5 @@
-//! Sorts the lines of a file, or of stdin, with the library: `cargo run --release -p hysort --example sort [FILE [MEGABYTES]]
-//! > SORTED`. With a number of megabytes, what does not fit into them goes through a temporary file.
+//! Sorts the lines of a file, or of stdin, with the library: `cargo run --release -p hysort --example sort [FILE
+//! [MEGABYTES]] > SORTED`. With a number of megabytes, what does not fit into them goes through a temporary file.
 
 use hysort::{Limits, Order, Sorter};
 use std::error::Error;

@@ -1,36 +1,37 @@
 //! The tables and figures of chapters 4 and 5 of Deshpande's thesis (2014), the steps of Patel's (2012), chapter 4 of
-//! Ching's (2014), and chapters 4 and 5 of Funasaka's (2018), on any data set and device.
+//! Ching's (2014), and chapters 4 and 5 of Funasaka's (2018), on any data set and device. `hybz-tables` stands for
+//! `cargo run --release -p hybz-tables --`.
 //!
 //! ```text
-//! cargo run --release -p hybz-tables -- datasets                    list the data sets and where they are
-//! cargo run --release -p hybz-tables -- fetch NAME                  fetch and verify one data set
-//! cargo run --release -p hybz-tables -- table-5.1 [SET..]           time and size by block size and perturbation
-//! cargo run --release -p hybz-tables -- table-5.2 [SET..]           speed by number of CPU cores, without GPUs
-//! cargo run --release -p hybz-tables -- table-5.3 [SET..]           the same, without and with GPUs
-//! cargo run --release -p hybz-tables -- figure-5.2 [SET..]          sorting depth: the depth of comparisons
-//! cargo run --release -p hybz-tables -- figure-5.5 [SET..]          rounds of a sort in fixed steps, and by doubling
-//! cargo run --release -p hybz-tables -- figure-5.7 [SET..]          decompression speed by block size
-//! cargo run --release -p hybz-tables -- patel-compress [SET..]      BWT, MTF and Huffman coding on one core and on a GPU
-//! cargo run --release -p hybz-tables -- patel-decompress [SET..]    the same, decoding (Patel's tables 4.1 to 4.3)
-//! cargo run --release -p hybz-tables -- ching-4.1 [SET..]           suffix arrays; a SET may also be identical, random or dna
-//! cargo run --release -p hybz-tables -- ching-4.2 [SET..]           exact LZ77 factors, and cut ones
-//! cargo run --release -p hybz-tables -- ching-4.3 [SET..]           the share of each step, and factors by number of
-//!                                                           divisions; also as ching-4.4 and ching-4.5
-//! cargo run --release -p hybz-tables -- deshpande-4.2 [SET..]       sorting lines: SETs are words, url, genome, sentences,
-//!                                                           pc-filelist and random; with ratios, which are figure 4.6
-//! cargo run --release -p hybz-tables -- deshpande-4.3 [SET..]       single lines leave, or stay
-//! cargo run --release -p hybz-tables -- deshpande-4.4 [SET..]       numbers of groups of as many bits as needed, or 32
-//! cargo run --release -p hybz-tables -- deshpande-4.5 [SET..]       another device
-//! cargo run --release -p hybz-tables -- deshpande-4.7 [BYTES]       by the bytes that all lines have in common, up to BYTES
-//! cargo run --release -p hybz-tables -- divisions N [SET..]         factors that are cut at the ends of N divisions
-//! cargo run --release -p hybz-tables -- funasaka-4.3 [SET..]        LZW: compression; also as funasaka-4.4 and funasaka-4.5
-//! cargo run --release -p hybz-tables -- funasaka-4.8 [SET..]        LZW: decompression; funasaka-4.9: loading
-//! cargo run --release -p hybz-tables -- funasaka-5.3 [SET..]        ALL, a format for GPUs: sizes, with LZ4; funasaka-5.4:
-//!                                                           decompression; -5.5: its words; -5.6: loading
-//! cargo run --release -p hybz-tables -- all-cases FILE [SET..]      strips of ALL for `bench all` of cuda/bench
-//! cargo run --release -p hybz-tables -- speed SET SIZE [K [EVERY]]  one block size, and libsais alone: perturbed after
-//!                                                           every K bytes (0: not), every EVERY-th block
-//! cargo run --release -p hybz-tables -- svg CSV COLUMN > x.svg      draw a column of a table as a bar chart
+//! hybz-tables datasets                            list the data sets and where they are
+//! hybz-tables fetch NAME                          fetch and verify one data set
+//! hybz-tables table-5.1 [SET..]                   time and size by block size and perturbation
+//! hybz-tables table-5.2 [SET..]                   speed by number of CPU cores, without GPUs
+//! hybz-tables table-5.3 [SET..]                   the same, without and with GPUs
+//! hybz-tables figure-5.2 [SET..]                  sorting depth: the depth of comparisons
+//! hybz-tables figure-5.5 [SET..]                  rounds of a sort in fixed steps, and by doubling
+//! hybz-tables figure-5.7 [SET..]                  decompression speed by block size
+//! hybz-tables patel-compress [SET..]              BWT, MTF and Huffman coding on one core and on a GPU
+//! hybz-tables patel-decompress [SET..]            the same, decoding (Patel's tables 4.1 to 4.3)
+//! hybz-tables ching-4.1 [SET..]                   suffix arrays; a SET may also be identical, random or dna
+//! hybz-tables ching-4.2 [SET..]                   exact LZ77 factors, and cut ones
+//! hybz-tables ching-4.3 [SET..]                   the share of each step, and factors by number of
+//!                                                 divisions; also as ching-4.4 and ching-4.5
+//! hybz-tables deshpande-4.2 [SET..]               sorting lines: SETs are words, url, genome, sentences,
+//!                                                 pc-filelist and random; with ratios, which are figure 4.6
+//! hybz-tables deshpande-4.3 [SET..]               single lines leave, or stay
+//! hybz-tables deshpande-4.4 [SET..]               numbers of groups of as many bits as needed, or 32
+//! hybz-tables deshpande-4.5 [SET..]               another device
+//! hybz-tables deshpande-4.7 [BYTES]               by the bytes that all lines have in common, up to BYTES
+//! hybz-tables divisions N [SET..]                 factors that are cut at the ends of N divisions
+//! hybz-tables funasaka-4.3 [SET..]                LZW: compression; also as funasaka-4.4 and funasaka-4.5
+//! hybz-tables funasaka-4.8 [SET..]                LZW: decompression; funasaka-4.9: loading
+//! hybz-tables funasaka-5.3 [SET..]                ALL, a format for GPUs: sizes, with LZ4; funasaka-5.4:
+//!                                                 decompression; -5.5: its words; -5.6: loading
+//! hybz-tables all-cases FILE [SET..]              strips of ALL for `bench all` of cuda/bench
+//! hybz-tables speed SET SIZE [K [EVERY]]          one block size, and libsais alone: perturbed after
+//!                                                 every K bytes (0: not), every EVERY-th block
+//! hybz-tables svg CSV COLUMN > x.svg              draw a column of a table as a bar chart
 //! ```
 //!
 //! The default is all sets of `datasets.toml` that are on this machine. `benches/run.sh thesis-tables` makes all tables

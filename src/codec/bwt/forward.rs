@@ -7,12 +7,12 @@
 //! L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as does the
 //! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
-//! With AVX-512 words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), and libsais is the twin and takes the
-//! rest. libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
-//! block. Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from
-//! it and the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come
-//! from its samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU,
-//! huge pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
+//! With AVX-512 words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), and libsais is the twin and takes
+//! the rest. libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any block. Measured
+//! on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and the
+//! origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
+//! samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU, huge
+//! pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
 //! alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
 //! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
@@ -49,13 +49,7 @@ pub struct LastColumn<'a> {
 impl ForwardBwt {
     /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
-        ForwardBwt {
-            lms: LmsSort::new(),
-            suffixes: Vec::new(),
-            last: Vec::new(),
-            candidates: Vec::new(),
-            origins,
-        }
+        ForwardBwt { lms: LmsSort::new(), suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
     }
 
     /// Transforms a block of at least one byte and at most 2^31 - 4096.

@@ -26,6 +26,11 @@ impl Bits {
         bits
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

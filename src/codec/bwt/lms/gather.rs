@@ -176,7 +176,10 @@ mod tests {
     fn naive(word: &[u8]) -> Vec<u32> {
         let rotation = |start: usize| [&word[start..], &word[..start]].concat();
         let small: Vec<bool> = (0..word.len()).map(|at| rotation(at) < rotation((at + 1) % word.len())).collect();
-        (0..word.len()).filter(|&at| small[at] && !small[(at + word.len() - 1) % word.len()]).map(|at| at as u32).collect()
+        (0..word.len())
+            .filter(|&at| small[at] && !small[(at + word.len() - 1) % word.len()])
+            .map(|at| at as u32)
+            .collect()
     }
 
     #[test]

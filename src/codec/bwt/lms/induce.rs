@@ -1,9 +1,9 @@
 //! The last column from the sorted LMS positions: the last step of induced sorting (G. Nong, S. Zhang, W. H. Chan: Two
 //! efficient algorithms for linear time suffix array construction, IEEE Transactions on Computers, 2011).
 //!
-//! Rows of the same first byte are neighbours, those of type L first. Row by row downwards, each rotation of type L puts
-//! the one that begins a byte earlier into the next row of its first byte, if that is of type L too; then upwards, the
-//! same for type S. The byte before is the row's byte of the last column.
+//! Rows of the same first byte are neighbours, those of type L first. Row by row downwards, each rotation of type L
+//! puts the one that begins a byte earlier into the next row of its first byte, if that is of type L too; then upwards,
+//! the same for type S. The byte before is the row's byte of the last column.
 
 use super::gather::Counts;
 use super::{BEFORE, prefetch};

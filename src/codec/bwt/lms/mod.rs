@@ -8,10 +8,10 @@
 //! | their order: the ring of names, sorted | `reduced`, `sort_avx512` | 8.3 |
 //! | the last column, by induction | `induce` | 4.5 |
 //!
-//! The sum is 17.1; libsais takes 20.3 for a suffix array and the column from it (Xeon of 2023, one core, best of three,
-//! blocks of 900,000 bytes; geometric mean of dickens, nci, ooffice, reymont, xml and linux 1.28). The idea to replace
-//! induced sorting of substrings by a hash table, and the recursion by sorting numbers in registers, and its figures are
-//! in docs/ALGORITHMS.md.
+//! The sum is 17.1; libsais takes 20.3 for a suffix array and the column from it (Xeon of 2023, one core, best of
+//! three, blocks of 900,000 bytes; geometric mean of dickens, nci, ooffice, reymont, xml and linux 1.28). The idea to
+//! replace induced sorting of substrings by a hash table, and the recursion by sorting numbers in registers, and its
+//! figures are in docs/ALGORITHMS.md.
 //!
 //! All works on a ring: a word that begins at its least rotation and is no repetition. Suffix order is rotation order
 //! there (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
@@ -128,13 +128,7 @@ impl LmsSort {
     /// word. Returns `None` if libsais would be faster: nearly all LMS substrings differ.
     ///
     /// The word begins at its least rotation and is no repetition.
-    pub(super) fn last_column(
-        &mut self,
-        ring: &[u8],
-        turn: i32,
-        rows: &mut [i32],
-        last: &mut Vec<u8>,
-    ) -> Option<u32> {
+    pub(super) fn last_column(&mut self, ring: &[u8], turn: i32, rows: &mut [i32], last: &mut Vec<u8>) -> Option<u32> {
         let len = ring.len() - BEFORE - AFTER;
         assert!((2..MAX).contains(&len));
         let text = &ring[BEFORE..];

@@ -80,15 +80,7 @@ impl Names {
 
     /// The number of a substring, which is new if there is none like it. `None` if no `work` is left.
     #[inline]
-    fn find(
-        &mut self,
-        text: &[u8],
-        this: Substring,
-        key: u64,
-        hash: u64,
-        bits: u32,
-        work: &mut usize,
-    ) -> Option<u32> {
+    fn find(&mut self, text: &[u8], this: Substring, key: u64, hash: u64, bits: u32, work: &mut usize) -> Option<u32> {
         let mut at = slot_of(hash, bits);
         loop {
             *work = work.checked_sub(1)?;
@@ -160,8 +152,8 @@ impl Substring {
 
 /// The first eight bytes, big-endian, and the hash of the substring of `text` from `at` to `last`, both included.
 ///
-/// A short one is filled with ones, which keeps the order of [`Substring::cmp`]: another one that goes on does so with a
-/// byte of type L, which is not larger than the one before and hence not 255: the last byte of a substring is smaller
+/// A short one is filled with ones, which keeps the order of [`Substring::cmp`]: another one that goes on does so with
+/// a byte of type L, which is not larger than the one before and hence not 255: the last byte of a substring is smaller
 /// than the one before it.
 #[inline]
 fn hash(text: &[u8], at: usize, last: usize) -> (u64, u64) {

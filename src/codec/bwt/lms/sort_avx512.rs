@@ -1,8 +1,8 @@
 //! Sorts 64-bit numbers with AVX-512: networks in registers for up to 64 numbers, quicksort above.
 //!
-//! After S. Gueron and V. Krasnov (Fast quicksort implementation using AVX instructions, 2016) and M. Blacher, J. Giesen
-//! and L. Kühne (Fast and robust vectorized in-place sorting of primitive types, SEA 2021). A partition compresses in a
-//! register and stores whole registers: Zen 4 takes 100 cycles to compress into memory.
+//! After S. Gueron and V. Krasnov (Fast quicksort implementation using AVX instructions, 2016) and M. Blacher, J.
+//! Giesen and L. Kühne (Fast and robust vectorized in-place sorting of primitive types, SEA 2021). A partition
+//! compresses in a register and stores whole registers: Zen 4 takes 100 cycles to compress into memory.
 
 use std::arch::x86_64::{
     __m512i, __mmask8, _mm512_cmplt_epu64_mask, _mm512_loadu_epi64, _mm512_mask_loadu_epi64, _mm512_mask_max_epu64,

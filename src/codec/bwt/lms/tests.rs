@@ -122,7 +122,9 @@ fn substrings_that_collide() {
         // A substring that is eight bytes long: one rise, one fall, and the last byte below the one before it.
         let falls = (1..8).position(|i| bytes[i] < bytes[i - 1]).map(|i| i + 1);
         let fits = falls.is_some_and(|top| {
-            (1..top).all(|i| bytes[i] > bytes[i - 1]) && (top..7).all(|i| bytes[i] < bytes[i - 1]) && bytes[7] < bytes[6]
+            (1..top).all(|i| bytes[i] > bytes[i - 1])
+                && (top..7).all(|i| bytes[i] < bytes[i - 1])
+                && bytes[7] < bytes[6]
         });
         if fits {
             word.extend_from_slice(&bytes[..7]);
