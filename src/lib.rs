@@ -20,19 +20,19 @@
 //! input -> cut -> queue -> station -> join -> output
 //! ```
 //!
-//! **Compressing**: the splitter (`stream::bzip2::split`) reads text into a buffer and looks for the end of the block,
-//! which bzip2 defines by run-length tokens. The block becomes a task, which goes on the queue ([`schedule`]); its
-//! ticket, the receiving end of its output, goes to the joiner (`stream::bzip2::assemble`), both in input order. A
-//! station takes the task and codes the block with the steps in [`codec`]. The joiner waits for the oldest ticket only,
-//! so outputs need no sorting; it appends the block's bits to the stream. (With accelerators, for which one reader is
-//! too slow, several threads read a long file and find the runs in it, and only the block ends are found sequentially:
-//! `stream::bzip2::parallel_read`.)
+//! **Compressing**: the splitter (`formats::bzip2::stream::split`) reads text into a buffer and looks for the end of
+//! the block, which bzip2 defines by run-length tokens. The block becomes a task, which goes on the queue
+//! ([`schedule`]); its ticket, the receiving end of its output, goes to the joiner
+//! (`formats::bzip2::stream::assemble`), both in input order. A station takes the task and codes the block with the
+//! steps in `codec`. The joiner waits for the oldest ticket only, so outputs need no sorting; it appends the block's
+//! bits to the stream. (With accelerators, for which one reader is too slow, several threads read a long file and find
+//! the runs in it, and only the block ends are found sequentially: `formats::bzip2::stream::parallel_read`.)
 //!
 //! **Decompressing**: block starts are not stored. A block has a 48-bit magic at any bit offset and no length. The
-//! scanner (`stream::bzip2::scan`) cuts the input at everything that looks like a magic, and stations decode each span
-//! on trust. The joiner (`stream::bzip2::chain`) believes a result only if the block before it ended exactly where this
-//! span begins. Blocks of `.hbz` streams have lengths; a long one is decoded in stages, and the task that completes a
-//! stage submits the next (`stream::hbz::stages`).
+//! scanner (`formats::bzip2::stream::scan`) cuts the input at everything that looks like a magic, and stations decode
+//! each span on trust. The joiner (`formats::bzip2::stream::chain`) believes a result only if the block before it ended
+//! exactly where this span begins. Blocks of `.hbz` streams have lengths; a long one is decoded in stages, and the task
+//! that completes a stage submits the next (`formats::hbz::stream::stages`).
 //!
 //! **Who holds a block.** The splitter, then the queue, then a station, which only reads it; the answer, then the
 //! joiner, then the writer. A block therefore survives a station that fails or panics: a CPU core does it again with a
