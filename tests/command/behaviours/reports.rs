@@ -180,6 +180,15 @@ fn send(child: &Child, signal: Signal) {
     kill_process(pid, signal).expect("kill: the process has not been waited for");
 }
 
+/// Sends a signal, and waits. Stdin stays open: at its end the program could be done before it sees the signal.
+fn end_by(mut child: Child, signal: Signal) -> Run {
+    let input = child.stdin.take();
+    send(&child, signal);
+    let run = Run::from(child.wait_with_output().expect("hybz"));
+    drop(input);
+    run
+}
+
 /// Waits until `done`.
 #[track_caller]
 fn until(done: impl Fn() -> bool) {
@@ -198,8 +207,7 @@ fn report_of_the_interrupted() {
         let place = Place::with(&[("a", b"hello\n")]);
         let child = waiting(&place, &["--report=json:log", "a", "-"], None);
         until(|| place.has("log") && place.get("log").ends_with(b"\n"));
-        send(&child, signal);
-        let run = Run::from(child.wait_with_output().expect("hybz"));
+        let run = end_by(child, signal);
         assert_eq!((run.code, run.stderr.as_str()), (128 + signal.as_raw(), ""));
         let found = objects(&place.get("log"));
         assert_eq!(found.len(), 2);
@@ -214,8 +222,7 @@ fn report_of_the_interrupted() {
     place.shell("mkdir d; mv a b.bz2 d").silent(0);
     let child = waiting(&place, &["-r", "--report=json:log", "d", "-"], None);
     until(|| place.has("log") && place.get("log").ends_with(b"\n"));
-    send(&child, Signal::TERM);
-    drop(child.wait_with_output().expect("hybz"));
+    drop(end_by(child, Signal::TERM));
     assert_eq!(members(&objects(&place.get("log"))[1], &["files", "skipped", "complete"]), json!([1, 1, 0]));
     // The report goes to stderr; if results need hidden names, their files are removed, too.
     let shim = shim();
@@ -225,8 +232,7 @@ fn report_of_the_interrupted() {
         Some(_) => until(|| place.has(".out.hybz-tmp")),
         None => sleep(Duration::from_millis(500)),
     }
-    send(&child, Signal::TERM);
-    let run = Run::from(child.wait_with_output().expect("hybz"));
+    let run = end_by(child, Signal::TERM);
     let found = objects(run.stderr.as_bytes());
     assert_eq!((run.code, found.len(), &found[0]["signal"]), (143, 1, &json!(15)));
     assert!(place.names().is_empty(), "{:?}", place.names());
