@@ -4,6 +4,8 @@
 //! count: one unconditional store and two additions, with no loop over bytes (bzip2 writes byte by byte). Three Huffman
 //! codes of at most 19 bits fit between two flushes.
 
+use std::collections::TryReserveError;
+
 /// A growing bit string.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
@@ -80,6 +82,23 @@ impl BitWriter {
             let len = (self.bytes.len() * 2).max(self.at + bytes);
             self.bytes.resize(len, 0);
         }
+    }
+
+    /// Reserves room for `bits` more bits.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn try_reserve(&mut self, bits: u64) -> Result<(), TryReserveError> {
+        let missing = (self.at + (bits / 8) as usize + 16).saturating_sub(self.bytes.len());
+        self.bytes.try_reserve_exact(missing)?;
+        self.bytes.resize(self.bytes.len() + missing, 0);
+        Ok(())
+    }
+
+    /// Drops the first `bytes` whole bytes; what follows them stays.
+    pub fn drop_first(&mut self, bytes: usize) {
+        self.bytes.copy_within(bytes..self.at, 0);
+        self.at -= bytes;
     }
 
     /// The number of bits written so far.

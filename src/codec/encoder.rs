@@ -9,6 +9,7 @@ use crate::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use crate::block::{CodedBlock, Text};
 use crate::crc;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, MAX_ENCODER_BLOCK, MAX_SYMBOLS};
+use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// Encodes the blocks of `.bz2` streams, bit for bit as bzip2 1.0.8 does.
@@ -54,6 +55,30 @@ impl Encoder {
 
         let last = self.bwt.transform(&mut self.block);
         encode_column(&mut self.symbols, &mut self.tables, last, crc, text.len())
+    }
+
+    /// Reserves the memory for a block of `len` run-length-coded bytes, so that [`append`](Self::append) of a block up
+    /// to this length allocates no more than some kilobytes (unless the block is periodic).
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn try_reserve(&mut self, len: usize) -> Result<(), TryReserveError> {
+        self.bwt.try_reserve(len)?;
+        self.symbols.try_reserve(len)?;
+        self.tables.try_reserve(len)
+    }
+
+    /// Appends the coded form of a block to `out`: a block that is run-length-coded already, [1..=MAX_ENCODER_BLOCK]
+    /// bytes, with the CRC of its text. The block is as it was afterwards, but needs room for twice its length.
+    ///
+    /// Returns the length of the last code: bzip2's library holds the bits after the byte before that code back.
+    pub fn append(&mut self, block: &mut Vec<u8>, crc: u32, out: &mut BitWriter) -> u32 {
+        let LastColumn { bytes, origin } = self.bwt.transform(block);
+        self.symbols.encode(bytes);
+        self.tables.choose(&self.symbols);
+        append_head(&self.symbols.used, &self.tables, self.symbols.alphabet, origin, crc, out);
+        self.tables.write_codes(&self.symbols, out);
+        self.tables.end_code(self.symbols.alphabet).1
     }
 
     /// Encodes a block whose BWT was computed elsewhere, from its last column of 1 to [`MAX_ENCODER_BLOCK`] bytes, its
@@ -143,15 +168,28 @@ impl Encoder {
 
 /// Writes the head of a block into a buffer that also has room for the codes.
 fn write_head(used: &[bool; 256], tables: &HuffmanTables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
-    let head_bits = 48 + 32 + 1 + 24 + 16 + 256;
-    let mut out = BitWriter::with_capacity(head_bits + tables.bits_needed(alphabet));
+    let mut out = BitWriter::with_capacity(HEAD_BITS + tables.bits_needed(alphabet));
+    append_head(used, tables, alphabet, origin, crc, &mut out);
+    out
+}
+
+/// The number of bits from the magic to the symbol map, with all parts of the map.
+const HEAD_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256;
+
+fn append_head(
+    used: &[bool; 256],
+    tables: &HuffmanTables,
+    alphabet: usize,
+    origin: u32,
+    crc: u32,
+    out: &mut BitWriter,
+) {
     out.write(BLOCK_MAGIC, 48);
     out.write(crc.into(), 32);
     out.write(0, 1); // not randomised
     out.write(origin.into(), 24);
-    write_used(used, &mut out);
-    tables.write_head(alphabet, &mut out);
-    out
+    write_used(used, out);
+    tables.write_head(alphabet, out);
 }
 
 impl Default for Encoder {

@@ -32,3 +32,15 @@ mod verify;
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use verify::Proof;
+
+use std::collections::TryReserveError;
+
+/// Makes `memory` at least `len` elements long.
+fn try_resize<T: Clone + Default>(memory: &mut Vec<T>, len: usize) -> Result<(), TryReserveError> {
+    let missing = len.saturating_sub(memory.len());
+    if missing > 0 {
+        memory.try_reserve_exact(missing)?;
+        memory.resize(len, T::default());
+    }
+    Ok(())
+}

@@ -21,7 +21,9 @@
 use super::lms::{self, LmsSort};
 use super::periodic::PeriodicOrigins;
 use super::rotation;
+use crate::codec::try_resize;
 use libsais::SuffixArrayConstruction;
+use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// Rows processed together.
@@ -50,6 +52,18 @@ impl ForwardBwt {
     /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
         ForwardBwt { lms: LmsSort::new(), suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
+    }
+
+    /// Reserves the memory for a block of `len` bytes that is not periodic.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn try_reserve(&mut self, len: usize) -> Result<(), TryReserveError> {
+        try_resize(&mut self.suffixes, len)?;
+        self.last.clear();
+        self.last.try_reserve_exact(len)?;
+        self.candidates.clear();
+        self.candidates.try_reserve_exact(rotation::max_candidates(len))
     }
 
     /// Transforms a block of at least one byte and at most 2^31 - 4096.

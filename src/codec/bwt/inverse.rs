@@ -28,7 +28,9 @@
 //! origin on then lead back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes,
 //! so the text is that cycle over and over.
 
+use crate::codec::try_resize;
 use crate::formats::bzip2::header::MAX_BLOCK;
+use std::collections::TryReserveError;
 
 /// The number of chains that walk at once.
 const LANES: usize = 24;
@@ -38,6 +40,8 @@ const STEPS: usize = 16;
 const MAX_SPLITTERS: usize = 1024;
 /// Blocks of fewer rows are walked by one chain.
 const MIN_ROWS: usize = 4096;
+/// Blocks of fewer rows do not make an empty memory a whole one: 32,768 entries of T stay in the L2 cache.
+const MIN_ROWS_IN_LANES: usize = 1 << 15;
 /// An entry that leads to itself, for lanes without a segment.
 const IDLE: usize = (1 << 20) - 1;
 /// The first rung of the first ladder.
@@ -113,6 +117,27 @@ impl Inverse {
         }
     }
 
+    /// No memory: [`try_reserve`](Self::try_reserve) comes before each block.
+    pub fn empty() -> Self {
+        Inverse { table: Vec::new(), rows: 0, segments: Vec::new(), first: 0, came_back: false, lanes: Vec::new() }
+    }
+
+    /// Makes an [`empty`](Self::empty) one large enough for a block of `rows` rows. A short block gets no ladders, and
+    /// is walked by one chain, which costs less than touching the memory of all lanes.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn try_reserve(&mut self, rows: usize) -> Result<(), TryReserveError> {
+        if rows < MIN_ROWS_IN_LANES {
+            try_resize(&mut self.table, rows)?;
+            return try_resize(&mut self.lanes, rows);
+        }
+        try_resize(&mut self.table, TABLE)?;
+        try_resize(&mut self.lanes, 2 * MAX_BLOCK)?;
+        self.segments.clear();
+        self.segments.try_reserve_exact(MAX_SPLITTERS)
+    }
+
     /// Builds T from the runs of the last column.
     ///
     /// `runs` has a word for each run: its start, shifted left by 8, and its byte. The last word only gives the end of
@@ -143,7 +168,7 @@ impl Inverse {
     /// Walks the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) returns it.
     pub fn walk(&mut self, origin: u32) {
         assert!((origin as usize) < self.rows, "the origin is a row");
-        if self.rows >= MIN_ROWS {
+        if self.rows >= MIN_ROWS && self.table.len() == TABLE {
             self.split(origin);
             let walked = self.walk_lanes();
             for (i, segment) in self.segments.iter().enumerate() {

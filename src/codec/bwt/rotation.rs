@@ -16,6 +16,11 @@
 /// Bytes examined together when searching for the least one.
 const CHUNK: usize = 64;
 
+/// The max number of candidates that [`least`] collects in a text of `len` bytes.
+pub fn max_candidates(len: usize) -> usize {
+    len / 16 + 16
+}
+
 /// The start of the least rotation of `text`; of equal ones, the first. 0 for an empty text.
 ///
 /// `candidates` is scratch memory.
@@ -24,7 +29,7 @@ pub fn least(text: &[u8], candidates: &mut Vec<u32>) -> usize {
         return 0;
     }
     let least_byte = text.iter().fold(u8::MAX, |least, &byte| least.min(byte));
-    let max = text.len() / 16 + 16;
+    let max = max_candidates(text.len());
     candidates.clear();
     // If four of the least byte follow each other anywhere, only such places need to be examined: in machine code every
     // other chunk has a zero, but few have four.

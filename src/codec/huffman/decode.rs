@@ -291,6 +291,11 @@ impl GroupDecoder {
         Ok(())
     }
 
+    /// Goes back to a group: the next call decodes from there.
+    pub fn seek(&mut self, group: usize) {
+        self.next_group = group;
+    }
+
     /// Decodes the next groups into `out`. Returns the number of bytes written, and whether the block ends there.
     ///
     /// A symbol below 255 takes one byte; 255 and 256 are the byte 255 followed by 0 or 1. No symbol is split between

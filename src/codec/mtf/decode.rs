@@ -16,6 +16,8 @@
 //! `memmove` cost 9.
 
 use super::super::huffman::decode::Irregular;
+use crate::codec::try_resize;
+use std::collections::TryReserveError;
 
 /// Decodes move-to-front and zero runs over one block, whose symbols come in pieces.
 #[derive(Clone, Debug)]
@@ -75,6 +77,14 @@ impl MtfDecoder {
         // One more for the end, and room for a piece that exceeds the limit before this is noticed.
         let runs = vec![0; max + 2];
         MtfDecoder { list: [0; 256], runs, state: RunState::default(), limit: 0, kernel: DecodeKernel::best() }
+    }
+
+    /// Reserves the memory for blocks of at most `max` symbols.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn try_reserve(&mut self, max: usize) -> Result<(), TryReserveError> {
+        try_resize(&mut self.runs, max + 2)
     }
 
     /// Starts a block that may have `limit` bytes and uses the symbols `used`.

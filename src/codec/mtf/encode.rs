@@ -16,7 +16,9 @@
 #[path = "encode_avx512.rs"]
 mod avx512;
 
+use crate::codec::try_resize;
 use crate::formats::bzip2::header::MAX_SYMBOLS;
+use std::collections::TryReserveError;
 
 /// An implementation of the encoder, which not every CPU may support.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,14 @@ impl MtfSymbols {
     /// The symbols, EOB last.
     pub fn as_slice(&self) -> &[u16] {
         &self.buffer[..self.len]
+    }
+
+    /// Reserves the memory for a column of `len` bytes.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn try_reserve(&mut self, len: usize) -> Result<(), TryReserveError> {
+        try_resize(&mut self.buffer, len + 8)
     }
 
     /// Sets the symbols from a last column of at least one byte.

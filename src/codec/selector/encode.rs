@@ -15,6 +15,7 @@ use crate::bits::BitWriter;
 use crate::codec::huffman::encode::{assign_codes, code_lengths};
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::formats::bzip2::header::{GROUP, MAX_SYMBOLS, MAX_TABLES, MAX_WRITTEN_CODE};
+use std::collections::TryReserveError;
 
 /// The number of rounds of improvement.
 const ROUNDS: usize = 4;
@@ -34,6 +35,17 @@ pub struct HuffmanTables {
 }
 
 impl HuffmanTables {
+    /// Reserves the memory for a column of `len` bytes.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn try_reserve(&mut self, len: usize) -> Result<(), TryReserveError> {
+        self.selectors.clear();
+        self.selectors.try_reserve_exact((len + 1).div_ceil(GROUP))?;
+        self.lengths.clear();
+        self.lengths.try_reserve_exact(MAX_TABLES)
+    }
+
     /// Chooses tables for these symbols as bzip2 does.
     pub fn choose(&mut self, symbols: &MtfSymbols) {
         let alphabet = symbols.alphabet;

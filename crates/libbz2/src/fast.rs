@@ -1,0 +1,147 @@
+//! The fast decoder of a block: the codec's steps, a few groups of codes at a time, as far as the input reaches.
+//!
+//! It decides nothing: a block that is irregular in any way is decoded again, symbol by symbol (`plain`).
+
+use crate::alloc::Memory;
+use hybz::internals::bits::reader::BitReader;
+use hybz::internals::codec::bwt::inverse::Inverse;
+use hybz::internals::codec::header::Bz2BlockHeader;
+use hybz::internals::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
+use hybz::internals::codec::mtf::decode::MtfDecoder;
+use hybz::internals::codec::run_length::decode::InMemoryExpander;
+use hybz::internals::crc;
+use hybz::internals::formats::bzip2::{GROUP, MAX_CODE};
+
+/// What reading has come to.
+pub enum Reading {
+    /// More input is needed.
+    Starved,
+    /// The codes, or the text, are complete.
+    Complete,
+    /// Another decoder must decide.
+    Irregular,
+    /// There is no memory.
+    NoMemory,
+}
+
+/// Decodes blocks in memory of the stream.
+pub struct Fast {
+    groups: GroupDecoder,
+    symbols: Box<[u8; SYMBOL_BYTES]>,
+    mtf: MtfDecoder,
+    inverse: Inverse,
+    group: usize,
+    text: Vec<u8>,
+    given: usize,
+}
+
+/// Bits that eight groups cannot exceed, and what the reader looks at after them.
+const PLENTY: u64 = (8 * GROUP as u64) * MAX_CODE as u64 + 64;
+
+impl Fast {
+    /// A decoder without memory.
+    pub fn new() -> Self {
+        Fast {
+            groups: GroupDecoder::new(),
+            symbols: Box::new([0; SYMBOL_BYTES]),
+            mtf: MtfDecoder::new(0),
+            inverse: Inverse::empty(),
+            group: 0,
+            text: Vec::new(),
+            given: 0,
+        }
+    }
+
+    /// Begins the codes of a block.
+    pub fn begin(&mut self, header: &Bz2BlockHeader, limit: u32, memory: Memory) -> Reading {
+        if header.randomised || self.groups.start_block(header).is_err() {
+            return Reading::Irregular;
+        }
+        let symbols = (header.selectors.len() * GROUP).min(limit as usize);
+        if memory.window(|| self.mtf.try_reserve(symbols + 8 * GROUP)).is_err() {
+            return Reading::NoMemory;
+        }
+        self.mtf.begin(&header.used, limit);
+        self.group = 0;
+        Reading::Starved
+    }
+
+    /// Reads codes from bit `at` on, and moves `at` to the first that has not been read.
+    pub fn read(&mut self, header: &Bz2BlockHeader, data: &[u8], at: &mut u64) -> Reading {
+        let end = data.len() as u64 * 8;
+        let mut reader = BitReader::new(data, *at);
+        loop {
+            // Near the end one group at a time, which is forgotten if it does not end before the data do.
+            let plenty = end - *at >= PLENTY;
+            let until = if plenty { header.selectors.len() } else { header.selectors.len().min(self.group + 1) };
+            if self.group >= until {
+                return Reading::Irregular;
+            }
+            let decoded = self.groups.decode_groups(&header.selectors[..until], &mut reader, &mut self.symbols);
+            let reached = reader.position() + if decoded.is_err() { MAX_CODE.into() } else { 0 };
+            if reached > end {
+                self.groups.seek(self.group);
+                return Reading::Starved;
+            }
+            let Ok((len, last)) = decoded else { return Reading::Irregular };
+            self.group = until.min(self.group + 8);
+            *at = reader.position();
+            if self.mtf.push(&self.symbols[..len]).is_err() {
+                return Reading::Irregular;
+            }
+            if last {
+                return Reading::Complete;
+            }
+        }
+    }
+
+    /// Makes the text of a block whose codes are complete. Returns false if another decoder must decide.
+    pub fn make_text(&mut self, header: &Bz2BlockHeader, memory: Memory) -> Reading {
+        let (runs, rows) = self.mtf.finish();
+        if header.origin as usize >= rows {
+            return Reading::Irregular;
+        }
+        self.text.clear();
+        let (inverse, text) = (&mut self.inverse, &mut self.text);
+        let reserved = memory.window(|| {
+            inverse.try_reserve(rows)?;
+            text.try_reserve_exact(rows + rows / 16 + 512)
+        });
+        if reserved.is_err() {
+            return Reading::NoMemory;
+        }
+        inverse.build(runs, rows);
+        inverse.walk(header.origin);
+        self.given = 0;
+        let mut expander = InMemoryExpander::with_room(std::mem::take(&mut self.text), rows);
+        if inverse.pieces().try_for_each(|piece| expander.push(piece)).is_ok() {
+            match expander.finish() {
+                Ok(Ok(text)) => {
+                    self.text = text;
+                    let right = crc::checksum(&self.text) == header.crc;
+                    return if right { Reading::Complete } else { Reading::Irregular };
+                }
+                Err(_) => return Reading::Irregular,
+                Ok(Err(_)) => {}
+            }
+        }
+        // Nearly all runs: the text is made as there is room for it, by the other decoder.
+        Reading::Irregular
+    }
+
+    /// The text that has not been handed out.
+    pub fn text(&self) -> &[u8] {
+        &self.text[self.given..]
+    }
+
+    /// Counts text as handed out.
+    pub fn hand_out(&mut self, count: usize) {
+        self.given += count;
+    }
+}
+
+impl Default for Fast {
+    fn default() -> Self {
+        Self::new()
+    }
+}
