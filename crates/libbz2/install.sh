@@ -12,9 +12,9 @@ soname=${HYBZ_LIBBZ2_SONAME:-libbz2.so.1.0}
 cargo build -p hybz-libbz2 --profile libbz2
 built=${CARGO_TARGET_DIR:-target}/libbz2
 mkdir -p "$prefix/lib/pkgconfig" "$prefix/include"
-install -m 755 "$built/libbz2.so" "$prefix/lib/$soname"
+install -m 755 "$built/libhybz_libbz2.so" "$prefix/lib/$soname"
 ln -sf "$soname" "$prefix/lib/libbz2.so"
-install -m 644 "$built/libbz2.a" "$prefix/lib/libbz2.a"
+install -m 644 "$built/libhybz_libbz2.a" "$prefix/lib/libbz2.a"
 install -m 644 crates/libbz2/include/bzlib.h "$prefix/include/bzlib.h"
 sed "s|@PREFIX@|$prefix|" crates/libbz2/bzip2.pc.in >"$prefix/lib/pkgconfig/bzip2.pc"
 echo "installed in $prefix"

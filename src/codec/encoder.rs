@@ -57,6 +57,14 @@ impl Encoder {
         encode_column(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
 
+    /// An encoder whose memory can be reserved by [`try_reserve`](Self::try_reserve). It takes less memory, and more
+    /// time where the processor has AVX-512.
+    pub fn reservable() -> Self {
+        let mut encoder = Self::new();
+        encoder.bwt = encoder.bwt.by_libsais();
+        encoder
+    }
+
     /// Reserves the memory for a block of `len` run-length-coded bytes, so that [`append`](Self::append) of a block up
     /// to this length allocates no more than some kilobytes (unless the block is periodic).
     ///

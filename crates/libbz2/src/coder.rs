@@ -173,7 +173,7 @@ impl Coder {
     fn reserve_block(&mut self) -> Result<(), NoMemory> {
         // A run that is held back may add five bytes.
         let len = self.input.block.len() + 5;
-        let encoder = self.encoder.get_or_insert_with(Encoder::new);
+        let encoder = self.encoder.get_or_insert_with(Encoder::reservable);
         let (block, out) = (&mut self.input.block, &mut self.out);
         self.memory
             .window(|| {
@@ -200,7 +200,7 @@ impl Coder {
                 let Coder { block, combined, .. } = self;
                 eprintln!("    block {block}: crc = 0x{crc:08x}, combined CRC = 0x{combined:08x}, size = {len}");
             }
-            let encoder = self.encoder.get_or_insert_with(Encoder::new);
+            let encoder = self.encoder.get_or_insert_with(Encoder::reservable);
             held_back = encoder.append(&mut self.input.block, crc, &mut self.out);
             self.input.block.clear();
         }

@@ -54,6 +54,12 @@ impl ForwardBwt {
         ForwardBwt { lms: LmsSort::new(), suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
     }
 
+    /// Leaves all blocks to libsais, which needs no more memory than [`try_reserve`](Self::try_reserve) reserves.
+    pub fn by_libsais(mut self) -> Self {
+        self.lms = None;
+        self
+    }
+
     /// Reserves the memory for a block of `len` bytes that is not periodic.
     ///
     /// # Errors
