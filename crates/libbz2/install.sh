@@ -5,7 +5,10 @@ set -euo pipefail
 [ $# = 1 ] || { echo "usage: install.sh PREFIX" >&2; exit 2; }
 prefix=$(realpath -m "$1")
 case "$prefix" in
-  / | /usr | /usr/local) echo "install.sh: $prefix may hold the system's libbz2; choose a folder of its own" >&2; exit 1 ;;
+  / | /usr | /usr/local)
+    echo "install.sh: $prefix may hold the system's libbz2; choose a folder of its own" >&2
+    exit 1
+    ;;
 esac
 cd "$(dirname "$0")/../.."
 soname=${HYBZ_LIBBZ2_SONAME:-libbz2.so.1.0}
