@@ -7,17 +7,18 @@
 //! L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as does the
 //! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
-//! With AVX-512 words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), and libsais is the twin and takes
-//! the rest. libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009) is linear for any block.
+//! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
+//! block. With the feature `lms` and AVX-512, words of 300 kB to 1 MB are sorted by their LMS positions (`lms`).
 //! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and
 //! the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
-//! samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU, huge
-//! pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
+//! samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU, huge pages
+//! for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
 //! alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
 //! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
 //! byte repeated m times; its origin comes from `periodic`.
 
+#[cfg(any(test, feature = "lms"))]
 use super::lms::{self, LmsSort};
 use super::periodic::PeriodicOrigins;
 use super::rotation;
@@ -32,6 +33,7 @@ const ROWS: usize = 1024;
 /// Computes last columns in its own memory, which it reuses for each block: 5 bytes per byte of the longest block.
 #[derive(Debug)]
 pub struct ForwardBwt {
+    #[cfg(any(test, feature = "lms"))]
     lms: Option<LmsSort>,
     suffixes: Vec<i32>,
     last: Vec<u8>,
@@ -51,13 +53,23 @@ pub struct LastColumn<'a> {
 impl ForwardBwt {
     /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
-        ForwardBwt { lms: LmsSort::new(), suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
+        ForwardBwt {
+            #[cfg(any(test, feature = "lms"))]
+            lms: LmsSort::new(),
+            suffixes: Vec::new(),
+            last: Vec::new(),
+            candidates: Vec::new(),
+            origins,
+        }
     }
 
     /// Leaves all blocks to libsais, which needs no more memory than [`try_reserve`](Self::try_reserve) reserves.
-    pub fn by_libsais(mut self) -> Self {
-        self.lms = None;
-        self
+    pub fn by_libsais(self) -> Self {
+        ForwardBwt {
+            #[cfg(any(test, feature = "lms"))]
+            lms: None,
+            ..self
+        }
     }
 
     /// Reserves the memory for a block of `len` bytes that is not periodic.
@@ -97,7 +109,13 @@ impl ForwardBwt {
         LastColumn { bytes: &self.last, origin }
     }
 
+    #[cfg(not(any(test, feature = "lms")))]
+    fn sort_by_lms(&mut self, _: &mut Vec<u8>, _: usize, _: usize) -> Option<u32> {
+        None
+    }
+
     /// The same as [`ForwardBwt::sort`] for words that [`LmsSort`] takes. The block, which is the word, is appended to.
+    #[cfg(any(test, feature = "lms"))]
     fn sort_by_lms(&mut self, block: &mut Vec<u8>, least: usize, times: usize) -> Option<u32> {
         let len = block.len();
         let lms = self.lms.as_mut().filter(|lms| times == 1 && lms.takes(len))?;
