@@ -11,8 +11,8 @@
 //! block. With the feature `lms` and AVX-512, words of 300 kB to 1 MB are sorted by their LMS positions (`lms`).
 //! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and
 //! the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
-//! samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU, huge pages
-//! for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
+//! samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU, huge
+//! pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
 //! alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
 //! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
