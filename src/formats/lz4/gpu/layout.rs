@@ -15,7 +15,7 @@ const UNKNOWN: u32 = u32::MAX;
 /// The positions of LZ4 blocks in their frames, and of their text: what a device must know to decode them.
 ///
 /// ```
-/// use hybz::{Settings, device::Layout, lz4::Frame};
+/// use hybz::{Settings, lz4::Frame, lz4::gpu::Layout};
 /// let text = b"hybz".repeat(100_000);
 /// let coded = hybz::compress(&text, &Settings::new().lz4(Frame::new()))?;
 /// let layout = Layout::read(&coded).unwrap();
