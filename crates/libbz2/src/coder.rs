@@ -198,7 +198,7 @@ impl Coder {
             self.combined = combine(self.combined, crc);
             if self.verbosity >= 2 {
                 let Coder { block, combined, .. } = self;
-                eprintln!("    block {block}: crc = 0x{crc:08x}, combined CRC = 0x{combined:08x}, size = {len}");
+                say!("    block {block}: crc = 0x{crc:08x}, combined CRC = 0x{combined:08x}, size = {len}\n");
             }
             let encoder = self.encoder.get_or_insert_with(Encoder::reservable);
             held_back = encoder.append(&mut self.input.block, crc, &mut self.out);
@@ -207,7 +207,7 @@ impl Coder {
         if is_last {
             write_stream_end(&mut self.out, self.combined);
             if self.verbosity >= 2 {
-                eprint!("    final combined CRC = 0x{:08x}\n   ", self.combined);
+                say!("    final combined CRC = 0x{:08x}\n   ", self.combined);
             }
             self.out.align();
             held_back = 0;

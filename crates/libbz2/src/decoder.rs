@@ -7,7 +7,7 @@
 use crate::alloc::Memory;
 use crate::fast::{Fast, Reading};
 use crate::header::{HeaderReader, Step};
-use crate::plain::{Failure, Plain};
+use crate::plain::{Failure, Next, Plain};
 use crate::stream::*;
 use hybz::internals::bits::{BitSource, SliceBits};
 use hybz::internals::codec::header::Bz2BlockHeader;
@@ -43,6 +43,8 @@ pub struct Decoder {
     verbosity: c_int,
     small: bool,
     stage: Stage,
+    /// Bytes taken from the caller in this call: no more can be given back.
+    taken: u32,
     /// The max length of a block.
     limit: u32,
     /// Compressed bytes of the block, and the next bit.
@@ -66,6 +68,7 @@ impl Decoder {
             verbosity,
             small,
             stage: Stage::Magic(0),
+            taken: 0,
             limit: 0,
             input: Vec::new(),
             at: 0,
@@ -80,6 +83,7 @@ impl Decoder {
 
     /// One call.
     pub fn call(&mut self, stream: &mut Stream) -> c_int {
+        self.taken = 0;
         loop {
             let starved = match &mut self.stage {
                 Stage::Ended => return BZ_SEQUENCE_ERROR,
@@ -128,6 +132,7 @@ impl Decoder {
         self.memory.window(|| buffer.try_reserve(piece.len())).map_err(|_| BZ_MEM_ERROR)?;
         buffer.extend_from_slice(piece);
         stream.skip_input(piece.len() as u32);
+        self.taken += piece.len() as u32;
         Ok(!piece.is_empty())
     }
 
@@ -138,11 +143,16 @@ impl Decoder {
     }
 
     /// Gives the caller back what lies after the next bit's byte.
+    ///
+    /// A block's end is found in the call that brings its last byte. But the fast decoder may look at damage only when
+    /// its group is complete: then some of what follows is of earlier calls, and stays taken.
     fn stop(&mut self, stream: &mut Stream) {
         let used = self.at.div_ceil(8) as usize;
         let surplus = self.input.len().saturating_sub(used);
         if surplus > 0 {
-            stream.return_input(surplus as u32);
+            let returned = self.taken.min(surplus as u32);
+            stream.return_input(returned);
+            self.taken -= returned;
             self.input.truncate(used);
         }
     }
@@ -184,7 +194,7 @@ impl Decoder {
         }
         self.block += 1;
         if self.verbosity >= 2 {
-            eprint!("\n    [{}: huff+mtf ", self.block);
+            say!("\n    [{}: huff+mtf ", self.block);
         }
         self.forget();
         self.codes = self.at;
@@ -243,7 +253,7 @@ impl Decoder {
 
     fn begin_text(&mut self, stage: Stage) {
         if self.verbosity >= 2 {
-            eprint!("rt+rld");
+            say!("rt+rld");
         }
         self.stage = stage;
     }
@@ -256,29 +266,46 @@ impl Decoder {
             return Ok(self.fast.text().is_empty());
         };
         let mut room = [0; 4096];
+        let before = stream.avail_out;
         loop {
             let len = room.len().min(stream.avail_out as usize);
-            let (count, ended) = plain.text(&mut room[..len]).map_err(|_| BZ_DATA_ERROR)?;
+            let (count, next) = plain.text(&mut room[..len]);
             crc.update(&room[..count]);
             stream.put(&room[..count]);
-            if ended {
-                break;
-            }
-            if stream.avail_out == 0 {
-                return Ok(false);
+            match next {
+                Next::Damage => {
+                    // bzip2's library does not count what the call has made of such a block, except by its slow ways.
+                    if !self.small && !self.header.randomised {
+                        stream.return_output(before - stream.avail_out);
+                    }
+                    return Err(BZ_DATA_ERROR);
+                }
+                Next::Text if stream.avail_out == 0 => return Ok(false),
+                Next::Text => {}
+                Next::End => break,
             }
         }
-        if crc.finish() == self.header.crc { Ok(true) } else { Err(BZ_DATA_ERROR) }
+        let (stored, computed) = (self.header.crc, crc.finish());
+        if stored == computed {
+            return Ok(true);
+        }
+        self.say_crcs(stored, computed);
+        Err(BZ_DATA_ERROR)
+    }
+
+    /// Ends the line about a block.
+    fn say_crcs(&self, stored: u32, computed: u32) {
+        if self.verbosity >= 3 {
+            say!(" {{0x{stored:08x}, 0x{computed:08x}}}");
+        }
+        if self.verbosity >= 2 {
+            say!("]");
+        }
     }
 
     fn end_block(&mut self) {
         let crc = self.header.crc;
-        if self.verbosity >= 3 {
-            eprint!(" {{0x{crc:08x}, 0x{crc:08x}}}");
-        }
-        if self.verbosity >= 2 {
-            eprint!("]");
-        }
+        self.say_crcs(crc, crc);
         self.combined = combine(self.combined, crc);
         self.stage = Stage::Header;
         self.forget();
@@ -291,7 +318,7 @@ impl Decoder {
         }
         let (stored, computed) = (self.header.crc, self.combined);
         if self.verbosity >= 3 {
-            eprint!("\n    combined CRCs: stored = 0x{stored:08x}, computed = 0x{computed:08x}");
+            say!("\n    combined CRCs: stored = 0x{stored:08x}, computed = 0x{computed:08x}");
         }
         if stored == computed { BZ_STREAM_END } else { BZ_DATA_ERROR }
     }

@@ -7,8 +7,12 @@
 //! | `input`, `coder` | `BZ2_bzCompress` |
 //! | `header`, `fast`, `plain`, `decoder` | `BZ2_bzDecompress` |
 //! | `buffers`, `file` | the functions for buffers and for files |
+//! | `say` | messages of a stream with `verbosity` |
 //!
 //! Nothing here has a thread, and nothing unwinds: the profile `libbz2` aborts on a panic.
+
+#[macro_use]
+mod say;
 
 pub mod alloc;
 mod buffers;

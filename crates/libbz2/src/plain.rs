@@ -18,6 +18,16 @@ pub enum Failure {
     NoMemory,
 }
 
+/// What follows the text that [`Plain::text`] has made.
+pub enum Next {
+    /// More of it.
+    Text,
+    /// The block's end.
+    End,
+    /// The block is damaged there.
+    Damage,
+}
+
 /// Rows, 20 bits each.
 #[derive(Default)]
 struct Rows {
@@ -204,9 +214,10 @@ impl Plain {
         }
         self.row = origin;
         if header.randomised {
+            // One more, as `text` has it.
             let mut coded = Vec::new();
-            memory.window(|| coded.try_reserve_exact(self.len)).map_err(|_| Failure::NoMemory)?;
-            coded.extend((0..self.len).map(|_| self.walk()));
+            memory.window(|| coded.try_reserve_exact(self.len + 1)).map_err(|_| Failure::NoMemory)?;
+            coded.extend((0..=self.len).map(|_| self.walk()));
             derandomise(&mut coded);
             self.coded = coded;
         }
@@ -220,8 +231,8 @@ impl Plain {
         byte as u8
     }
 
-    /// Fills `room` with text. Returns the number of bytes, and whether the text ends there.
-    pub fn text(&mut self, room: &mut [u8]) -> Result<(usize, bool), Failure> {
+    /// Fills `room` with text. Returns the number of bytes, and what follows them.
+    pub fn text(&mut self, room: &mut [u8]) -> (usize, Next) {
         let mut at = 0;
         loop {
             if self.repeat > 0 {
@@ -230,14 +241,19 @@ impl Plain {
                 at += count;
                 self.repeat -= count as u32;
                 if self.repeat > 0 {
-                    return Ok((at, false));
+                    return (at, Next::Text);
                 }
             }
-            if self.used == self.len {
-                return if self.equal == 4 { Err(Failure::Damaged) } else { Ok((at, true)) };
+            // A run at the end may lack its length. bzip2 takes it from where the block begins, and calls the block
+            // damaged after that run.
+            if self.used > self.len {
+                return (at, Next::Damage);
+            }
+            if self.used == self.len && self.equal < 4 {
+                return (at, Next::End);
             }
             if self.equal < 4 && at == room.len() {
-                return Ok((at, false));
+                return (at, Next::Text);
             }
             let byte = if self.coded.is_empty() { self.walk() } else { self.coded[self.used] };
             self.used += 1;

@@ -114,6 +114,13 @@ impl Stream {
         add(&mut self.total_in_lo32, &mut self.total_in_hi32, -i64::from(count));
     }
 
+    /// Does not count the last `count` bytes of the output as written.
+    pub fn return_output(&mut self, count: u32) {
+        self.next_out = self.next_out.wrapping_sub(count as usize);
+        self.avail_out += count;
+        add(&mut self.total_out_lo32, &mut self.total_out_hi32, -i64::from(count));
+    }
+
     /// Writes what fits, and returns how much that was.
     pub fn put(&mut self, bytes: &[u8]) -> usize {
         let count = bytes.len().min(self.avail_out as usize);

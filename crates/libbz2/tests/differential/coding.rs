@@ -1,0 +1,69 @@
+//! `BZ2_bzCompress`: the same return codes, counters and bytes, call by call.
+
+use crate::library::{BzStream, Library, ours, theirs};
+use crate::{calls, rng, text};
+use hybz_testkit::skip::{Need, skip};
+use std::ffi::{c_int, c_uint};
+
+/// An action, how much input is given, and how much room.
+type Call = (c_int, usize, usize);
+
+/// What each call returned and left, and the bytes.
+type Log = (Vec<(c_int, u32, u32, u64, u64)>, Vec<u8>);
+
+pub fn code(library: &Library, text: &[u8], level: c_int, calls: &[Call]) -> Log {
+    let mut stream = BzStream::new();
+    let mut log = Vec::new();
+    let mut made = Vec::new();
+    let mut taken = 0;
+    let mut out = vec![0; calls.iter().map(|call| call.2).max().unwrap_or(0)];
+    // SAFETY: the pointers are of slices that live longer than the calls, and have the lengths said.
+    unsafe {
+        log.push(((library.BZ2_bzCompressInit)(&mut stream, level, 0, 30), 0, 0, 0, 0));
+        for &(action, input, room) in calls {
+            let input = input.min(text.len() - taken);
+            (stream.next_in, stream.avail_in) = (text[taken..].as_ptr(), input as c_uint);
+            (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
+            let code = (library.BZ2_bzCompress)(&mut stream, action);
+            taken += input - stream.avail_in as usize;
+            assert_eq!(stream.next_in, text[taken..].as_ptr());
+            made.extend_from_slice(&out[..room - stream.avail_out as usize]);
+            log.push((code, stream.avail_in, stream.avail_out, stream.total_in(), stream.total_out()));
+        }
+        log.push(((library.BZ2_bzCompressEnd)(&mut stream), 0, 0, 0, 0));
+    }
+    (log, made)
+}
+
+#[test]
+fn coding_call_by_call() {
+    let Some(theirs) = theirs() else { return skip(Need::Peers, "the system has no libbz2.so.1.0") };
+    let ours = ours();
+    let mut left = calls();
+    let mut rng = rng(27);
+    while left > 0 {
+        let text = text(&mut rng);
+        let actions: &[c_int] = if text.len() < 10_000 { &[0, 0, 0, 0, 0, 0, 1, 2, 3] } else { &[0, 0, 0, 0, 0, 1] };
+        // Many calls for each text: what takes time is coding, not calling.
+        let most = if rng.below(4) == 0 { 2000 } else { 60 };
+        let count = 1 + rng.below(most);
+        let inputs: &[usize] =
+            if count > 60 { &[0, 1, 2, 50, 300] } else { &[0, 1, 50, 4000, 40_000, 120_000, 900_000] };
+        let mut calls: Vec<Call> = (0..count)
+            .map(|_| {
+                let input = inputs[rng.below(inputs.len())];
+                (actions[rng.below(actions.len())], input, [0, 1, 20, 500, 60_000][rng.below(5)])
+            })
+            .collect();
+        calls.extend([(2, 4 << 20, 3_300_000); 3]);
+        let level = 1 + rng.below(9) as c_int;
+        let (log, bytes) = code(&ours, &text, level, &calls);
+        let (wanted, wanted_bytes) = code(&theirs, &text, level, &calls);
+        if let Some(at) = (0..wanted.len()).find(|&at| log[at] != wanted[at]) {
+            let (made, wanted) = (log[at], wanted[at]);
+            panic!("level {level}, {} bytes, calls {calls:?}: call {at}: {made:?}, not {wanted:?}", text.len());
+        }
+        assert!(bytes == wanted_bytes, "level {level}, {} bytes, calls {calls:?}: bytes", text.len());
+        left = left.saturating_sub(calls.len());
+    }
+}

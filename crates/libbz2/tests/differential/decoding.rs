@@ -1,0 +1,158 @@
+//! `BZ2_bzDecompress`: the same text and the same final code, whole, cut and damaged, and no byte after a stream's end
+//! taken.
+//!
+//! How much input a call takes before that is not compared: both libraries are given the same pieces and rooms, and
+//! whatever they leave comes again.
+
+use crate::coding::code;
+use crate::library::{BzStream, Library, ours, theirs};
+use crate::{calls, rng, text};
+use hybz_testkit::crafted::{Case, Expect, cases};
+use hybz_testkit::shapes::Rng;
+use hybz_testkit::skip::{Need, skip};
+use std::ffi::{c_int, c_uint};
+
+/// What became of a stream.
+struct Decoded {
+    text: Vec<u8>,
+    code: c_int,
+    taken: usize,
+    calls: usize,
+}
+
+/// The sizes of the pieces and rooms that a stream is decoded with.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    pieces: &'static [usize],
+    rooms: &'static [usize],
+    seed: u64,
+}
+
+fn decode(library: &Library, coded: &[u8], small: c_int, sizes: Sizes) -> Decoded {
+    let Sizes { pieces, rooms, seed } = sizes;
+    let (mut inputs, mut outputs) = (Rng(seed), Rng(seed + 1));
+    let mut stream = BzStream::new();
+    let mut decoded = Decoded { text: Vec::new(), code: 0, taken: 0, calls: 0 };
+    let mut out = vec![0; *rooms.iter().max().unwrap()];
+    // SAFETY: the pointers are of slices that live longer than the calls, and have the lengths said.
+    unsafe {
+        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, small), 0);
+        let mut idle = 0;
+        while decoded.code == 0 && idle < 2 {
+            let left = &coded[decoded.taken..];
+            let input = pieces[inputs.below(pieces.len())].min(left.len());
+            let room = rooms[outputs.below(rooms.len())];
+            (stream.next_in, stream.avail_in) = (left.as_ptr(), input as c_uint);
+            (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
+            decoded.code = (library.BZ2_bzDecompress)(&mut stream);
+            decoded.calls += 1;
+            assert!(stream.avail_in as usize <= input, "{} of {input} bytes given back", stream.avail_in);
+            assert!(stream.avail_out as usize <= room);
+            let (taken, made) = (input - stream.avail_in as usize, room - stream.avail_out as usize);
+            assert_eq!(stream.next_in, left[taken..].as_ptr());
+            assert_eq!(stream.next_out, out[made..].as_mut_ptr());
+            decoded.taken += taken;
+            decoded.text.extend_from_slice(&out[..made]);
+            assert_eq!((stream.total_in(), stream.total_out()), (decoded.taken as u64, decoded.text.len() as u64));
+            // All input is taken, and there was room, so nothing more can come.
+            idle = if decoded.taken == coded.len() && made == 0 && room > 0 { idle + 1 } else { 0 };
+        }
+        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+    }
+    decoded
+}
+
+/// A stream, of any level, of several blocks or randomised, as it is or damaged.
+fn stream(rng: &mut Rng, crafted: &[Vec<u8>], theirs: &Library) -> (Vec<u8>, &'static str) {
+    let mut coded = if rng.below(5) == 0 {
+        crafted[rng.below(crafted.len())].clone()
+    } else {
+        let text = text(rng);
+        let flushed = if rng.below(3) == 0 { text.len() / (1 + rng.below(5)) } else { text.len() };
+        let calls = [(1, flushed, 4 << 20), (1, flushed, 4 << 20), (2, 4 << 20, 4 << 20), (2, 4 << 20, 4 << 20)];
+        code(theirs, &text, 1 + rng.below(9) as c_int, &calls[usize::from(flushed == text.len()) * 2..]).1
+    };
+    let len = coded.len();
+    let damage = match rng.below(8) {
+        _ if len == 0 => "none",
+        0 => {
+            coded.truncate(rng.below(len + 1));
+            "cut"
+        }
+        1 => {
+            coded[rng.below(len)] ^= 1 << rng.below(8);
+            "a bit"
+        }
+        2 => {
+            coded[rng.below(len.min(60))] ^= 1 << rng.below(8);
+            "a bit of the beginning"
+        }
+        3 => {
+            (0..1 + rng.below(5)).for_each(|_| coded[rng.below(len)] = rng.below(256) as u8);
+            "some bytes"
+        }
+        4 => {
+            let from = rng.below(len);
+            coded.drain(from..len.min(from + 1 + rng.below(20)));
+            "bytes missing"
+        }
+        _ => "none",
+    };
+    if rng.below(3) > 0 {
+        coded.extend((0..rng.below(40)).map(|_| rng.below(256) as u8));
+    }
+    (coded, damage)
+}
+
+/// The crafted streams of the testkit that are not long.
+fn crafted() -> Vec<Vec<u8>> {
+    let is_short = |case: &Case| match &case.expect {
+        Expect::Accepted(text) => text.len() < 4_000_000,
+        Expect::Refused { good, .. } => good.len() < 4_000_000,
+    };
+    cases::all().into_iter().filter(|case| case.file.len() < 100_000 && is_short(case)).map(|case| case.file).collect()
+}
+
+#[test]
+fn decoding_whole_cut_and_damaged() {
+    let Some(theirs) = theirs() else { return skip(Need::Peers, "the system has no libbz2.so.1.0") };
+    let ours = ours();
+    let crafted = crafted();
+    let mut left = calls();
+    let mut rng = rng(28);
+    let mut case = 0;
+    while left > 0 {
+        let (coded, damage) = stream(&mut rng, &crafted, &theirs);
+        let small_pieces = coded.len() < 5000 || coded.len() < 30_000 && rng.below(8) == 0;
+        let pieces: &[&[usize]] = if small_pieces {
+            &[&[1], &[0, 1, 2, 7], &[7, 300], &[100], &[4096], &[4 << 20]]
+        } else {
+            &[&[4096], &[0, 1, 60_000], &[8192, 1], &[4 << 20], &[900_000, 40]]
+        };
+        let rooms: &[&[usize]] = if small_pieces {
+            &[&[1, 60_000], &[0, 100, 4000], &[70_000], &[4 << 20], &[5000, 1, 0, 250]]
+        } else {
+            &[&[65_536], &[0, 300_000], &[9000, 1, 400_000], &[4 << 20]]
+        };
+        let (pieces, rooms) = (pieces[rng.below(pieces.len())], rooms[rng.below(rooms.len())]);
+        let sizes = Sizes { pieces, rooms, seed: rng.below(1 << 30) as u64 };
+        let small = c_int::from(rng.below(4) == 0);
+        let made = decode(&ours, &coded, small, sizes);
+        let wanted = decode(&theirs, &coded, small, sizes);
+        let bytes: String = coded.iter().take(1000).map(|byte| format!("{byte:02x}")).collect();
+        let what = format!("case {case}: {} bytes, damage: {damage}, {sizes:?}, small {small}, {bytes}", coded.len());
+        assert_eq!(made.code, wanted.code, "{what}: code");
+        let same = (0..).zip(made.text.iter().zip(&wanted.text)).find(|(_, (a, b))| a != b).map(|(at, _)| at);
+        let (len, wanted_len) = (made.text.len(), wanted.text.len());
+        assert!(
+            same.is_none() && len == wanted_len,
+            "{what}: {len} bytes of text, not {wanted_len}: {same:?}, {}",
+            made.code
+        );
+        if wanted.code == 4 {
+            assert_eq!(made.taken, wanted.taken, "{what}: input taken");
+        }
+        left = left.saturating_sub(made.calls);
+        case += 1;
+    }
+}
