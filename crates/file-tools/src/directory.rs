@@ -215,9 +215,9 @@ impl Directory {
     /// Removes a temporary file of our own user if no process holds its lock: the one that made it is gone. Returns
     /// whether it did.
     ///
-    /// Root's may belong to `owner` already, the owner that its result was to have. A second name is allowed if it is
-    /// that of the `result`: a process that ended between the two steps of a rename leaves both.
-    pub fn remove_abandoned(&self, name: &OsStr, result: &OsStr, owner: Option<u32>) -> bool {
+    /// Root's may belong to one of `owners` already: to the owner that its result was to have. A second name is allowed
+    /// if it is that of the `result`: a process that ended between the two steps of a rename leaves both.
+    pub fn remove_abandoned(&self, name: &OsStr, result: &OsStr, owners: &[u32]) -> bool {
         let open = |access| {
             let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             openat(&self.0.fd, name, flags, Mode::empty())
@@ -230,7 +230,7 @@ impl Directory {
         let Ok(file) = file else { return false };
         let (user, file) = (geteuid(), file.as_fd());
         let is_ours = |found: &Stat| {
-            let owned = found.st_uid == user.as_raw() || (user.is_root() && owner == Some(found.st_uid));
+            let owned = found.st_uid == user.as_raw() || (user.is_root() && owners.contains(&found.st_uid));
             let named = found.st_nlink == 1 || (found.st_nlink == 2 && self.leads_to(result, file));
             is_file(found) && owned && named
         };

@@ -119,7 +119,7 @@ impl TemporaryFiles {
                     return Ok((made, TemporaryName { all: self.clone(), number, name }));
                 }
                 Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-                Err(_) if directory.remove_abandoned(&name, result, None) => {}
+                Err(_) if directory.remove_abandoned(&name, result, &[]) => {}
                 Err(_) => name = hidden_name(result, &format!("{:016x}", RandomState::new().hash_one(()))),
             }
         }
@@ -248,9 +248,10 @@ fn hidden_name(result: &OsStr, end: &str) -> OsString {
     OsString::from_vec([b".", &result[..cut], b".hybz-", end.as_bytes()].concat())
 }
 
-/// Removes the file of a process that was killed while it named the result, which was to belong to `owner`.
-pub fn remove_leftover(directory: &Directory, result: &OsStr, owner: Option<u32>) {
-    directory.remove_abandoned(&hidden_name(result, "tmp"), result, owner);
+/// Removes the file of a process that was killed while it named the result. For root, the result may have been meant
+/// for one of `owners`.
+pub fn remove_leftover(directory: &Directory, result: &OsStr, owners: &[u32]) {
+    directory.remove_abandoned(&hidden_name(result, "tmp"), result, owners);
 }
 
 /// Whether a file of this name is the leftover of a killed process.

@@ -304,7 +304,7 @@ fn give_name(file: Finished, synced: io::Result<()>, made: &Made) -> Named {
         made.add(&directory, &name);
     }
     let failure = named.err();
-    let name_index = |index: OutputFile| {
+    let name_index = |mut index: OutputFile| {
         // Only another index can be lost here.
         if sync && index.replaces() {
             index.sync().map_err(|e| Failure::output("write", index.path.as_os_str(), &e))?;

@@ -32,6 +32,8 @@ pub struct OutputFile {
     pub directory: Directory,
     file: File,
     kind: Kind,
+    /// Whether a file had its name when that was asked last.
+    taken: bool,
     /// The holes it gets in place of zeros, if wanted.
     holes: Option<Holes>,
 }
@@ -55,9 +57,21 @@ impl OutputFile {
         existing: bool,
         temporary: &TemporaryFiles,
     ) -> io::Result<OutputFile> {
+        let name = path.file_name().ok_or_else(file::is_a_directory)?;
+        let old = directory.find_link(name).ok().filter(is_file);
+        remove_leftover(&directory, name, old.map(|old| old.st_uid).as_slice());
+        OutputFile::create_clean(path, directory, private, existing, temporary)
+    }
+
+    /// As [`create`](OutputFile::create), where what a killed process may have left has been removed.
+    pub fn create_clean(
+        path: &Path,
+        directory: Directory,
+        private: bool,
+        existing: bool,
+        temporary: &TemporaryFiles,
+    ) -> io::Result<OutputFile> {
         let name = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
-        let owner = directory.find_link(&name).ok().filter(is_file).map(|old| old.st_uid);
-        remove_leftover(&directory, &name, owner);
         let (file, kind) = if existing && fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             (file::open_device(path)?, Kind::Existing)
         } else if let Some(file) = directory.create_unnamed(private)? {
@@ -66,7 +80,7 @@ impl OutputFile {
             let (file, name) = temporary.create(&directory, &name, private)?;
             (file, Kind::Hidden(name))
         };
-        Ok(OutputFile { path: path.to_owned(), name, directory, file, kind, holes: None })
+        Ok(OutputFile { path: path.to_owned(), name, directory, file, kind, taken: false, holes: None })
     }
 
     /// Lets long runs of zeros become holes, if that is `wanted` and the file is new. Called before the first write.
@@ -102,8 +116,9 @@ impl OutputFile {
     }
 
     /// Whether it will replace another file.
-    pub fn replaces(&self) -> bool {
-        !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok()
+    pub fn replaces(&mut self) -> bool {
+        self.taken = !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok();
+        self.taken
     }
 
     /// Starts writing the data to the disk, without waiting.
@@ -129,7 +144,7 @@ impl OutputFile {
     /// gone.
     pub fn publish(mut self, replace: bool) -> io::Result<()> {
         self.flush()?;
-        let OutputFile { path: _, name, directory, file, kind, holes: _ } = self;
+        let OutputFile { path: _, name, directory, file, kind, taken, holes: _ } = self;
         match kind {
             Kind::Existing => file::close(file.into()),
             Kind::Hidden(hidden) => {
@@ -147,14 +162,15 @@ impl OutputFile {
                 // copy.
                 let kept = file.as_fd().try_clone_to_owned()?;
                 file::close(file.into())?;
-                match directory.link(kept.as_fd(), &name) {
-                    Err(e) if replace && e.kind() == io::ErrorKind::AlreadyExists => {
-                        let hidden = temporary.link(&directory, &name, kept.as_fd())?;
-                        hidden.rename(|hidden| directory.rename(hidden, &name, true))?;
-                        directory.expect(&name, kept.as_fd())
+                if !(replace && taken) {
+                    match directory.link(kept.as_fd(), &name) {
+                        Err(e) if replace && e.kind() == io::ErrorKind::AlreadyExists => {}
+                        done => return done,
                     }
-                    done => done,
                 }
+                let hidden = temporary.link(&directory, &name, kept.as_fd())?;
+                hidden.rename(|hidden| directory.rename(hidden, &name, true))?;
+                directory.expect(&name, kept.as_fd())
             }
         }
     }

@@ -105,7 +105,7 @@ impl Preconditions {
         match there {
             Ok(_) if !self.plan.common.force => {
                 if let (Ok(directory), Ok(name)) = (result.directory(None), result.file_name()) {
-                    remove_leftover(&directory, name, Some(source.uid()));
+                    remove_leftover(&directory, name, &[source.uid()]);
                 }
                 Err(Failure::exists(result.name()))
             }

@@ -127,7 +127,7 @@ impl<'a> Results<'a> {
             Made::Bz2(out) => out.finish()?,
             Made::Split(made) => return Ok(made),
         };
-        let file = match out {
+        let mut file = match out {
             Out::Stdout(mut out) => {
                 out.flush().map_err(Error::Write)?;
                 return Ok(Vec::new());

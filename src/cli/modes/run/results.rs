@@ -110,16 +110,18 @@ impl Results {
         // It may exist since the operand was opened: another operand can have a result of the same name.
         let is_typed = matches!(self.plan.mode.target, Target::File(_));
         let existing = is_typed && (self.plan.common.force || place.is_stream());
-        if !self.plan.common.force && !existing && place.find_link().is_ok() {
+        let old = place.find_link().ok();
+        if !self.plan.common.force && !existing && old.is_some() {
             return Err(Failure::exists(place.name()));
         }
         let mut create = || {
             let directory = place.directory(self.directory.as_ref())?;
             self.directory = Some(directory.clone());
-            if let Some(source) = &ready.source {
-                remove_leftover(&directory, place.file_name()?, Some(source.found.uid()));
-            }
-            OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
+            let old = old.filter(is_file).map(|old| old.st_uid);
+            let owners: Vec<u32> =
+                old.into_iter().chain(ready.source.as_ref().map(|source| source.found.uid())).collect();
+            remove_leftover(&directory, place.file_name()?, &owners);
+            OutputFile::create_clean(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
         Ok(Sink::file(output.with_holes(holes)))
@@ -136,7 +138,7 @@ impl Results {
         stream: &StreamSummary,
     ) -> Result<(), Error> {
         let message = self.texts.success(name, stream);
-        let index = index.and_then(|index| self.index(name, index, &ready));
+        let mut index = index.and_then(|index| self.index(name, index, &ready));
         let count = (stream.bytes_in, stream.bytes_out);
         match sink {
             Sink::Nothing => {
@@ -152,7 +154,7 @@ impl Results {
             }
             Sink::File(mut file) => {
                 let flushed = file.flush();
-                let (output, _) = file.into_parts();
+                let (mut output, _) = file.into_parts();
                 flushed.map_err(Error::Write)?;
                 if let Some(source) = &ready.source {
                     output.set_attributes(source).map_err(Error::Write)?;
@@ -166,7 +168,9 @@ impl Results {
                 };
                 let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
                 let entry = ready.entry.filter(|_| changed.is_none() && self.plan.common.sync);
-                let replaces = output.replaces() || index.as_ref().is_some_and(OutputFile::replaces);
+                // Without -f, a name that exists is refused.
+                let replaces =
+                    self.plan.common.force && (output.replaces() || index.as_mut().is_some_and(OutputFile::replaces));
                 let safe = source.is_some() || entry.is_some() || reread.is_some() || replaces;
                 let (sync, replace, count) = (self.plan.common.sync && safe, self.plan.common.force, Some(count));
                 let index_left = source.as_ref().and_then(|source| self.index_left(source));
@@ -198,7 +202,7 @@ impl Results {
     /// For a result that is not a file: prints the message, and hands over the index.
     fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, pending: Pending) {
         self.print(Note::Line(message));
-        if let Some(output) = index {
+        if let Some(mut output) = index {
             let (sync, replace) = (self.plan.common.sync && output.replaces(), self.plan.common.force);
             let (index, source, reread, message, count, entry) = (None, None, None, Vec::new(), None, None);
             let finished = Finished { output, index, source, sync, reread, replace, message, count, entry, pending };

@@ -143,7 +143,7 @@ fn open(name: &OsStr, sync: bool) -> io::Result<Kind> {
     }
     let Spot { directory, name } = spot;
     // A call that was killed between the two steps of a replacement leaves the complete new file.
-    remove_leftover(&directory, &name, old.as_ref().map(|old| old.found.uid()));
+    remove_leftover(&directory, &name, old.as_ref().map(|old| old.found.uid()).as_slice());
     let (private, temporary) = (old.is_some(), TemporaryFiles::default());
     let (file, hidden) = match directory.create_unnamed(private)? {
         Some(file) => (file, None),
