@@ -1,6 +1,6 @@
 //! The command `hybz`: a drop-in `bzip2` that uses every core.
 
-#![allow(missing_docs)] // a program has no callers: its manual is `hybz --man`
+#![allow(missing_docs)] // a program has no public functions: its manual is `hybz --man`
 
 mod cli;
 
@@ -39,8 +39,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// One call of the program. Not inlined: otherwise its stack would be taken before `main` has checked how much there
-/// is.
+/// One call of the program. Not inlined, because its stack frame would then be taken before `main` has checked the size
+/// of the stack.
 #[inline(never)]
 fn call() -> ExitCode {
     let mut words = env::args_os();
@@ -57,7 +57,7 @@ fn call() -> ExitCode {
         Err(Refusal { error, quiet }) => (quiet, Err(error)),
     };
     match result {
-        // The process does not wait for a GPU that is still starting, and the kernel frees memory faster than we could.
+        // Exits without waiting for a GPU that is still starting. The kernel frees memory faster than we could.
         Ok(Outcome::Exit(code)) => process::exit_now(code),
         Ok(Outcome::BrokenPipe) => process::end_by_broken_pipe(),
         Err(_) if quiet > 1 => ExitCode::FAILURE,

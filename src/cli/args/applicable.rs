@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use clap::CommandFactory;
 use std::ffi::{OsStr, OsString};
 
-/// What was typed, and what comes before it.
+/// The typed words, and the words that precede them.
 pub struct Call<'a> {
     pub program: &'a OsStr,
     pub environment: &'a Environment,
@@ -47,7 +47,7 @@ impl Call<'_> {
         self.plan(&units).map_err(|error| self.named(&mut units, error))
     }
 
-    /// The mode of a call with these flags. What was typed decides, if it asks for a mode.
+    /// The mode of a call with these flags. If typed flags ask for a mode, they decide.
     fn mode(&self, flags: &Flags) -> Kind {
         let typed = Flags::command().try_get_matches_from(self.typed).ok();
         let typed = typed.and_then(|mut found| Flags::from_matches(&mut found).ok());

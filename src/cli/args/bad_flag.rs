@@ -51,8 +51,8 @@ fn bad_value_text(words: &[&OsStr], arg: &Arg, value: &str) -> (usize, String) {
     (at, format!("{spelling} wants {}{but}", wanted(arg, value)))
 }
 
-/// Whether `word` is, or contains, the flag that clap complains about: of a cluster clap names one letter, bzip2 the
-/// whole word.
+/// Whether `word` is, or contains, the flag that clap complains about. In a cluster clap names one letter, but bzip2
+/// names the whole word.
 fn has_flag(word: &OsStr, flag: &str) -> bool {
     if flag.starts_with("--") {
         return word.to_string_lossy().split('=').next() == Some(flag);

@@ -49,7 +49,7 @@ impl Batch {
         })
     }
 
-    /// Whether more files may come than were typed.
+    /// Whether a walk or a list may add files to those that were typed.
     pub fn is_open_ended(&self) -> bool {
         self.recursive || self.list.is_some()
     }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// What GPUs do of the work on a block.
+/// Which part of the work on a block GPUs do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GpuPipeline {
     /// GPUs do everything
@@ -35,7 +35,7 @@ pub enum Verified {
     None,
 }
 
-/// What is made of the good blocks of a damaged file.
+/// How the good blocks of a damaged file are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Recovery {
     /// Their text
@@ -69,7 +69,7 @@ pub enum IndexFormat {
     Offsets,
 }
 
-/// Shells that completions can be written for.
+/// Shells for which there are completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shell {
     Bash,

@@ -15,7 +15,7 @@ const PERTURBED_SIZE: u64 = 900_000;
 /// The flags that ask for the blocks of a `.hbz`.
 pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
 
-/// Why a `.hbz` file gets no separate index.
+/// The reason why a `.hbz` file gets no separate index.
 pub const HAS_OWN_INDEX: &str = "A .hbz file has an index of its own: --index is about .bz2.";
 
 /// The format and block size that compressing writes.
@@ -49,7 +49,7 @@ impl Coding {
         Coding { encoding: level.into(), level }
     }
 
-    /// The blocks of a `.hbz`, if that is written.
+    /// The blocks of a `.hbz`, if one is written.
     pub fn large_blocks(&self) -> Option<LargeBlocks> {
         self.encoding.large_blocks()
     }

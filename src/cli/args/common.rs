@@ -29,7 +29,7 @@ pub struct Common {
     pub operands: Vec<Operand>,
     /// The formats to decompress.
     pub formats: Formats,
-    /// The suffix of compressed files, instead of that of their format.
+    /// The suffix of compressed files, in place of their format's usual suffix.
     pub suffix: Option<OsString>,
     pub force: bool,
     /// How often `-q` was given: 1 hides remarks, 2 hides errors too.

@@ -20,8 +20,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the variables. A word that is neither a flag of `command` nor the value of one is ignored: builds set
-    /// `BZIP2=pbzip2` to name a program, and bzip2 would take that for a file, compress it and delete it.
+    /// Reads the variables. A word that is neither a flag of `command` nor a flag's value is ignored: some builds set
+    /// `BZIP2=pbzip2` to name a program, and bzip2 would take `pbzip2` for a file, compress it and delete it.
     pub fn read(command: &Command, variable: impl Fn(&str) -> Option<OsString>) -> Environment {
         let mut environment = Environment::default();
         for name in VARIABLES {
@@ -62,7 +62,7 @@ fn with_value(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(|arg| !arg.is_positional()).filter(has_value)
 }
 
-/// How often `-q` is among `words`, which clap has refused.
+/// How often `-q` occurs among `words`, which clap has refused.
 pub fn quietness<'a>(command: &Command, words: impl Iterator<Item = &'a OsString>) -> u8 {
     let takes_value = |letter| {
         with_value(command).any(|arg| arg.get_short_and_visible_aliases().unwrap_or_default().contains(&letter))

@@ -33,7 +33,7 @@ pub enum Work {
         coding: Coding,
         verify: VerifyPlan,
     },
-    /// Compresses one shard of the only input.
+    /// Compresses one shard of the single input.
     Shard {
         level: Level,
         shard: Shard,
@@ -121,7 +121,7 @@ impl FilesMode {
 fn removes_sources(given: &Given<'_>, target: &Target) -> bool {
     match target {
         Target::Beside => !given.flags.keep,
-        // Users who name the result do not expect the source to be removed.
+        // A user who names the result does not expect hybz to remove the source.
         Target::File(_) | Target::Below(_) => given.flags.rm && !given.is_cat(),
         Target::Stdout | Target::Nowhere => false,
     }

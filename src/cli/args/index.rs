@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The index of a compressed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPlan {
-    /// Its name, if it was typed.
+    /// The index's name, if it was typed.
     pub path: Option<PathBuf>,
     pub format: IndexFormat,
 }

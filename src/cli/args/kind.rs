@@ -101,7 +101,7 @@ pub struct Given<'a> {
     pub program: &'a OsStr,
     pub flags: &'a Flags,
     pub kind: Kind,
-    /// Standard input, if no file was typed and no list gives any.
+    /// Standard input, if no file was typed and no list names files.
     pub operands: Vec<Operand>,
     /// How many operands were typed.
     pub typed: usize,

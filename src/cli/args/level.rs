@@ -1,4 +1,4 @@
-//! The flags `-1` to `-9`. clap's derive would make nine fields of them; here they are one number, the last that was
+//! The flags `-1` to `-9`. clap's derive would make nine fields; here they are one number, the last level that was
 //! typed.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};

@@ -1,7 +1,7 @@
 //! The command line, in two steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program needs.
 //!
-//! Two things come before clap, the flags of environment variables and the split at `--`, and one after it: bzip2's
-//! message for a bad flag.
+//! Two steps come before clap: reading the flags of environment variables, and splitting at `--`. One comes after it:
+//! bzip2's message for a bad flag.
 
 mod applicable;
 mod bad_flag;
@@ -82,7 +82,8 @@ pub fn parse(
     mut words: impl Iterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Request, Refusal> {
-    // Never dropped: freeing all flags takes 3.8 % of the instructions of compressing 1 kB, and the process ends soon.
+    // Never dropped: freeing all flags would take 3.8 % of the instructions of compressing 1 kB, and the process ends
+    // soon.
     let mut command = ManuallyDrop::new(Flags::command());
     let environment = Environment::read(&command, variable);
     let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
@@ -124,7 +125,7 @@ pub fn parse(
 mod tests {
     use super::*;
 
-    /// A typed mode takes precedence over that of a variable.
+    /// A typed mode takes precedence over a variable's mode.
     #[test]
     fn modes_of_variables() {
         for (variable, typed) in [("--recover", "-z"), ("-l", "--bench"), ("--bench", "--measure"), ("--plan=1M", "-d")]

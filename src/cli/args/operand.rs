@@ -16,7 +16,7 @@ impl Operand {
         if file == "-" { Operand::Stdin } else { Operand::File(file.into()) }
     }
 
-    /// Its name in messages.
+    /// The operand's name in messages.
     pub fn name(&self) -> &OsStr {
         match self {
             Operand::Stdin => OsStr::new("(stdin)"),

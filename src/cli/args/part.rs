@@ -23,7 +23,7 @@ pub struct TextRanges {
     pub index: Option<IndexPlan>,
 }
 
-/// The streams from byte `at` on: `count` of them, or all.
+/// The streams that begin at byte `at` or later: the first `count` of them, or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamRange {
     pub at: u64,

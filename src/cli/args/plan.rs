@@ -1,4 +1,4 @@
-//! The second of the two steps: what the program needs to know, derived from what was typed.
+//! The second of the two steps: derives from the typed flags what the program needs to know.
 
 use super::bench::BenchMode;
 use super::coding::Coding;
@@ -35,7 +35,7 @@ pub enum Mode {
 }
 
 impl Plan {
-    /// The plan for these flags and operands, of a program called by the name `program`.
+    /// The plan for these flags and operands, if the program was called by the name `program`.
     pub fn new(
         program: &OsStr,
         flags: &Flags,

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     Bytes(u64),
-    /// The bytes up to the end of this many lines.
+    /// As many bytes as this number of lines has.
     Lines(u64),
     /// Everything.
     All,

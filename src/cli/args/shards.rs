@@ -14,7 +14,7 @@ use hybz::shard::Shard;
 use hybz::{Level, Verify};
 use std::path::{Path, PathBuf};
 
-/// Makes a plan, or joins the parts that were made by one.
+/// Makes a plan, or joins the parts that were made according to a plan.
 #[derive(Clone, Debug)]
 pub struct ShardsMode {
     pub target: Target,

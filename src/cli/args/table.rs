@@ -133,7 +133,7 @@ const TABLE: &[Row] = &[
 /// The message about a `--plan-file` that is not read.
 pub const WITHOUT_PLAN: &str = "--plan-file is about --shard and --join=streams.";
 
-/// Flags that need one of some other flags.
+/// Flags that need one of several other flags.
 const NEEDS: &[(Flag, &[Flag], &str)] = &[
     (CROSS, &[RECURSIVE], "--cross-file-systems is about -r."),
     (NULL, &[FILELIST], "--null is about --filelist."),
@@ -176,7 +176,7 @@ pub fn check(given: &Given<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses the formats that `-d` refuses: `--bench -d` only decompresses.
+/// Refuses the formats that `-d` refuses, because `--bench -d` only decompresses.
 pub fn check_formats_of_decompressing(given: &Given<'_>) -> anyhow::Result<()> {
     let is_format = |row: &&Row| [FORMAT.name, STREAM_SIZE.name].contains(&row.0.name);
     let rows: Vec<Row> = TABLE.iter().filter(is_format).copied().collect();
@@ -287,7 +287,7 @@ mod tests {
                 let words = format!("{} {} x", kind.words().join(" "), typed(row.0.name));
                 // If both flags ask for modes, the table has one in a row and the other in a column.
                 let is_mode = Kind::ALL.iter().any(|kind| kind.flag() == row.0.name);
-                // The table decides for the flag that this one needs.
+                // The table already decides about the flag that this flag needs.
                 let needs = NEEDS.iter().any(|(flag, ..)| flag.name == row.0.name);
                 // `--format=lz4` is also a `--format`, but `--verify=none` verifies nothing.
                 let is_general =

@@ -28,7 +28,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether results of files are files.
+    /// Whether the result of a file is a file.
     pub fn makes_files(&self) -> bool {
         !matches!(self, Target::Stdout | Target::Nowhere)
     }

@@ -36,11 +36,11 @@ pub struct Finished {
     pub replace: bool,
     /// What to print if all goes well.
     pub message: Vec<u8>,
-    /// Bytes read and written for it, if they are counted.
+    /// The numbers of bytes read and written for this result, if they are counted.
     pub count: Option<(u64, u64)>,
     /// The journal entry that records its completion.
     pub entry: Option<Completion>,
-    /// Dropped at the end.
+    /// Dropped when the last step is done.
     pub pending: Pending,
 }
 
@@ -50,7 +50,7 @@ pub enum Item {
     Note(Note),
 }
 
-/// Does the last steps, at once or on a thread.
+/// Does the last steps, immediately or on a thread.
 pub struct Committer {
     messages: Arc<Messages>,
     made: Arc<Made>,
@@ -70,7 +70,7 @@ impl Committer {
                     commit(batch, &its_report, &its_made);
                 }
             };
-            // If no thread can start, the steps are done at once, which is slower.
+            // If no thread can start, each file's steps are done immediately, which is slower.
             Some((batches, thread::Builder::new().name("commit".into()).spawn(work).ok()?))
         });
         Committer { messages, made, thread }
@@ -102,8 +102,8 @@ impl Committer {
 /// and nothing waits for these files.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 
-/// The queue of items to the thread. The first and the last item of a batch wake it, the others do not: for small
-/// files, waking it for each would be a fifth of all system calls.
+/// The queue of items to the thread. Only the first and the last item of a batch wake the thread: with small files,
+/// waking it for every item would be a fifth of all system calls.
 struct Batches {
     max: usize,
     waiting: Mutex<Waiting>,
@@ -122,7 +122,7 @@ struct Waiting {
     gone: bool,
 }
 
-/// Its drop, also by a panic, records that the thread has ended.
+/// Dropping it, also during a panic, records that the thread has ended.
 struct Gone<'a>(&'a Batches);
 
 impl Drop for Gone<'_> {
@@ -177,7 +177,7 @@ impl Batches {
     }
 }
 
-/// A file of a batch that has its name, or has failed.
+/// A file of a batch, after it got its name or failed.
 struct Named {
     path: PathBuf,
     name: OsString,
@@ -189,7 +189,7 @@ struct Named {
     count: Option<(u64, u64)>,
     entry: Option<Completion>,
     failure: Option<Failure>,
-    /// The error, if its index could not get its name.
+    /// The error, if the file's index could not get its name.
     index_failure: Option<Failure>,
     _underway: Pending,
 }
@@ -243,7 +243,7 @@ fn commit(items: Vec<Item>, messages: &Messages, made: &Made) {
                 if !message.is_empty() {
                     messages.print(&Note::Line(message));
                 }
-                // An index can be made again, so it does not keep the source.
+                // An index can be made again, so a failed index does not prevent the source's removal.
                 let removed = source.and_then(|source| remove(&source, &directory));
                 for failure in removed.into_iter().chain(index_failure) {
                     messages.print(&Note::Failure(failure));
@@ -305,7 +305,7 @@ fn give_name(file: Finished, synced: io::Result<()>, made: &Made) -> Named {
     }
     let failure = named.err();
     let name_index = |mut index: OutputFile| {
-        // Only another index can be lost here.
+        // Replacing loses at most an older index.
         if sync && index.replaces() {
             index.sync().map_err(|e| Failure::output("write", index.path.as_os_str(), &e))?;
         }

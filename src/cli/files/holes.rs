@@ -15,7 +15,7 @@ pub struct Holes {
     pub gap: u64,
 }
 
-/// The run that some bytes begin with.
+/// The run at the beginning of some bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Run {
     Zeros(usize),
@@ -36,7 +36,7 @@ impl Holes {
         if head == 0 || (self.gap > 0 && is_zero(&bytes[..head])) {
             zeros = head;
             for piece in bytes[head..].chunks(PIECE) {
-                // Less than a piece can continue a run, but not begin one.
+                // Fewer zeros than a piece can continue a run, but cannot begin one.
                 let long = piece.len() == PIECE || self.gap > 0 || zeros > 0;
                 if !long || !is_zero(piece) {
                     break;
@@ -59,7 +59,7 @@ impl Holes {
     }
 }
 
-/// Whether all of a piece is zeros. The first word already excludes nearly every piece that is not.
+/// Whether a piece is all zeros. Its first word already excludes nearly every other piece.
 fn is_zero(piece: &[u8]) -> bool {
     piece.first_chunk::<8>().is_none_or(|word| *word == [0; 8]) && *piece == ZEROS[..piece.len()]
 }
@@ -105,7 +105,7 @@ mod tests {
         let whole = [(false, PIECE), (true, 3 * PIECE), (false, 2 * PIECE), (true, PIECE + 1)];
         assert_eq!(runs(&text, text.len(), 0), whole);
         assert_eq!(runs(&text, 2 * PIECE, 0), whole);
-        // Written from offset 100, pieces end elsewhere: the hole begins with the next whole piece.
+        // When writing begins at offset 100, pieces end elsewhere: the hole begins with the next whole piece.
         assert_eq!(runs(&text, text.len(), 100)[..2], [(false, 2 * PIECE - 100), (true, 2 * PIECE)]);
     }
 

@@ -1,4 +1,4 @@
-//! Index files: finding the one that belongs to an operand, reading it, writing one.
+//! Index files: finding an operand's index, reading it, and writing one.
 
 use crate::cli::args::{IndexFormat, IndexPlan, usual_index};
 use crate::cli::files::output::OutputFile;
@@ -33,8 +33,8 @@ impl IndexJob {
         IndexJob { place, format: index.format, recorder: Recorder::new(), output: None }
     }
 
-    /// Checks that its name is free, for the index of `compressed`, which is or comes from `source`. Returns the file
-    /// of that name that will be replaced, if there is one and it may be.
+    /// Checks that the name of `compressed`'s index is free. `compressed` is `source` or is made from it. If a file of
+    /// that name exists and may be replaced, returns it.
     pub fn check(&self, compressed: &Path, source: Option<&Metadata>, replace: bool) -> Result<Option<Stat>, Failure> {
         let name = self.place.name();
         let is = |what| Failure::about(1, "Output file ", name, what);
@@ -50,7 +50,7 @@ impl IndexJob {
         }
     }
 
-    /// Creates the file before the work, which would be in vain if that failed.
+    /// Creates the file before the work begins: the work would be in vain if the file could not be created.
     pub fn create(
         &mut self,
         private: bool,
@@ -59,7 +59,7 @@ impl IndexJob {
     ) -> Result<(), Failure> {
         let create = || {
             let directory = self.place.directory(last)?;
-            // An existing file may be replaced (`check`), but a device or a FIFO is written to.
+            // An existing regular file may be replaced (see `check`); an existing device or FIFO is written to.
             OutputFile::create(self.place.path(), directory, private, self.place.is_typed(), temporary)
         };
         let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
@@ -96,7 +96,7 @@ pub fn write(index: &Index, format: IndexFormat, out: &mut impl io::Write) -> io
     .map_err(io::Error::from)
 }
 
-/// The index next to `path`, if there is one and it fits `coded`. If it does not, the remark says so.
+/// The index next to `path`, if there is one and it fits `coded`. A remark reports an index that does not fit.
 pub fn beside(path: &Path, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> Option<Index> {
     let name = usual_index(path);
     if !fs::metadata(&name).is_ok_and(|found| found.is_file()) {
@@ -122,7 +122,7 @@ pub fn open(path: &Path, coded: &dyn ReadAt) -> Result<Index, Failure> {
     Index::open(Arc::new(file), coded).map_err(|error| failure(path.as_os_str(), &error))
 }
 
-/// Opens an index file, which must be a regular file because its end is read first.
+/// Opens an index file. It must be a regular file, because its end is read first.
 pub fn open_file(path: &Path) -> Result<File, Failure> {
     let name = path.as_os_str();
     let file = file::open_regular(path).map_err(|e| Failure::input("open", name, &e))?;

@@ -15,25 +15,25 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What is known about an operand before work on it begins.
 pub struct Job {
-    /// Its name in messages.
+    /// The operand's name in messages.
     pub name: OsString,
-    /// A remark that bzip2 prints before it begins.
+    /// A remark that bzip2 prints before it begins the work.
     pub remark: Option<Vec<u8>>,
     pub state: State,
-    /// The index to write for it.
+    /// The index to write for the operand.
     pub index: Option<IndexJob>,
-    /// Its entry in the report.
+    /// The operand's entry in the report.
     pub entry: Option<Box<Entry>>,
-    /// Dropped when its result has its name and its source is removed.
+    /// Dropped when the operand's result has its name and its source is removed.
     pub pending: Pending,
 }
 
 /// The work to be done on an operand.
 pub enum State {
     Ready(Box<Ready>),
-    /// None: `--resume` found its result complete and correct.
+    /// No work: `--resume` found the result complete and correct.
     Complete(Complete),
-    /// None: it failed a check.
+    /// No work: the operand failed a check.
     Failed(Failure),
 }
 

@@ -5,9 +5,9 @@
 //! since, the CRC is the same. No record can be half right: a truncated record or garbage matches no file. Results
 //! without a record are compared again, and nothing is ever removed because of the journal.
 //!
-//! A record is written only when its result is on the disk and named, so it cannot survive a power cut that the result
-//! does not. A source that changed just before it was opened gets no record: it could change again without a change of
-//! its times, whose resolution is 10 ms on some systems and 2 s on others.
+//! A record is written only when its result is on the disk and named, so no record survives a power cut that destroys
+//! its result. A source that changed just before it was opened gets no record: it could change again without a change
+//! of its times, whose resolution is 10 ms on some systems and 2 s on others.
 //!
 //! A tree may belong to an attacker, and a journal decides which results are not compared. It is trusted only if no
 //! other user can have written it, and only up to the number of records that a tree can need, which bounds the memory
@@ -26,7 +26,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Its name, in the walked directory or in that of `--output-dir`.
+/// The journal's name in the walked directory, or in the directory that `--output-dir` names.
 pub const NAME: &str = ".hybz-journal";
 
 const HEADER: &[u8; 16] = b"hybz journal 1\n\0";
@@ -53,8 +53,8 @@ pub struct Completion {
 }
 
 impl Journal {
-    /// Opens the journal in a directory, or makes it. The error says why there is none: it cannot be made, or the file
-    /// of that name is not a journal.
+    /// Opens the journal in a directory, or creates it. The error says why there is none: it cannot be created, or the
+    /// file of that name is not a journal.
     pub fn open(directory: &Directory) -> Result<Arc<Journal>, String> {
         let failed = |e: io::Error| errno_text(&e);
         let mut file = directory.open_to_append(OsStr::new(NAME)).map_err(failed)?;

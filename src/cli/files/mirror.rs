@@ -22,7 +22,7 @@ pub struct Mirror {
     id: Id,
     /// The directory DIR, for [`LastMode`].
     top: Arc<OwnedFd>,
-    /// The last directory that a result went to, below DIR: usually the next one is the same.
+    /// The directory of the last result, below DIR: usually the next result goes to the same one.
     last: (PathBuf, Directory),
     /// The final modes of the directories on the path to it. A directory gets its mode when the path leaves it.
     last_modes: Vec<Option<Arc<LastMode>>>,
@@ -58,8 +58,8 @@ impl Mirror {
         &self.root
     }
 
-    /// Opens the directory `below` DIR, or creates it. `attributes` returns the attributes that the first parts of
-    /// `below`, as many as its argument says, have where the source is.
+    /// Opens the directory `below` DIR, or creates it. `attributes(n)` returns the attributes of the source's directory
+    /// at the first `n` parts of `below`.
     pub fn directory(
         &mut self,
         below: &Path,
@@ -68,7 +68,7 @@ impl Mirror {
         if self.last.0 == below {
             return Ok(self.last.1.clone());
         }
-        // Descends from the last one, if that is an ancestor: walks mostly go down.
+        // Descends from the last directory, if that is an ancestor: walks mostly go down.
         if !below.starts_with(&self.last.0) {
             let common = below.iter().zip(&self.last.0).take_while(|(a, b)| a == b).count();
             self.last_modes.truncate(common);

@@ -12,11 +12,12 @@ pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
     name.into()
 }
 
-/// The suffix of a compressed file that `path` ends in, if any, what replaces it, and its format unless it is `-S`'s.
-/// The longest counts: with `-S 2`, `a.bz2` still is the result of `a`. `coding` is what compressing writes; it is
-/// `None` when compressed files are read.
+/// The suffix of a compressed file at the end of `path`, if any; the suffix that replaces it; and its format, unless
+/// `-S` gave it. The longest suffix counts: with `-S 2`, `a.bz2` still is the result of `a`. `coding` is the coding
+/// that compressing writes; it is `None` when compressed files are read.
 ///
-/// When compressing, a file of another program's format is one like others, as in bzip2, unless such are written.
+/// When compressing, a file in another program's format counts as an ordinary file, as in bzip2, unless this call
+/// writes that format.
 pub fn ending<'a>(
     path: &Path,
     common: &'a Common,
@@ -35,7 +36,7 @@ pub fn ending<'a>(
     known.chain(own).filter(|(suffix, ..)| name.ends_with(suffix)).max_by_key(|(suffix, ..)| suffix.len())
 }
 
-/// The name of the file that the compressed file `path` was made from, if its suffix says.
+/// The name of the file from which the compressed file `path` was made, if its suffix tells.
 pub fn original_name(path: &Path, common: &Common) -> Option<PathBuf> {
     let (suffix, original, _) = ending(path, common, None)?;
     let name = path.as_os_str().as_bytes();

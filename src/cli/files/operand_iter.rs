@@ -157,7 +157,7 @@ impl OperandIter {
         Ok(Some(Found { operand, place, typed, journal: self.journal.clone() }))
     }
 
-    /// Opens the journal of `directory`, if sources are kept: only then are completed files met again.
+    /// Opens the journal of `directory`, if sources are kept: only then can a later call meet completed files.
     fn open_journal(&mut self, directory: &Directory) {
         let plan = &self.plan;
         if !plan.mode.batch.resume || plan.mode.remove_sources || !plan.common.sync {
@@ -226,7 +226,7 @@ impl Filter {
         exclude.iter().any(|glob| glob.matches_with(&name, MATCHING) || glob.matches_with(&path, MATCHING))
     }
 
-    /// Checks whether a file of a list is skipped. (With `-r` it may be a directory, which has no suffix.)
+    /// Checks whether a file of a list is skipped. (With `-r` the name may be a directory's, which has no suffix.)
     fn of_list(&self, path: &Path) -> Result<(), Skipped> {
         let name = path.file_name().unwrap_or_default();
         if is_own(name) {
@@ -240,7 +240,7 @@ impl Filter {
     }
 }
 
-/// Whether files of this name are hybz's own: a journal, or an unfinished result of a killed process.
+/// Whether this is the name of hybz's own files: a journal, or an unfinished result of a killed process.
 fn is_own(name: &OsStr) -> bool {
     name == journal::NAME || temporary::is_hidden_name(name)
 }

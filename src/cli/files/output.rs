@@ -34,12 +34,12 @@ pub struct OutputFile {
     kind: Kind,
     /// Whether a file had its name when that was asked last.
     taken: bool,
-    /// The holes it gets in place of zeros, if wanted.
+    /// The holes that it gets in place of zeros, if they are wanted.
     holes: Option<Holes>,
 }
 
 enum Kind {
-    /// It has no name yet; to replace a file it will have a hidden one for a moment.
+    /// It has no name yet. If it replaces a file, it will have a hidden name for a moment.
     Unnamed(TemporaryFiles),
     /// It has a hidden name.
     Hidden(TemporaryName),
@@ -115,7 +115,7 @@ impl OutputFile {
         unless_unsupported(self.file.set_times(times))
     }
 
-    /// Whether it will replace another file.
+    /// Whether the result will replace another file.
     pub fn replaces(&mut self) -> bool {
         self.taken = !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok();
         self.taken
@@ -140,7 +140,7 @@ impl OutputFile {
         FromStart { file: &self.file, at: 0 }
     }
 
-    /// Closes the file and gives it its name. It replaces another file only if `replace`. After an error the file is
+    /// Closes the file and gives it its name. With `replace`, it may replace another file. After an error the file is
     /// gone.
     pub fn publish(mut self, replace: bool) -> io::Result<()> {
         self.flush()?;
@@ -250,13 +250,13 @@ const LONG: u64 = 8 << 20;
 #[derive(Default)]
 pub struct Stdout {
     written: u64,
-    /// Whether it may get holes and it is not yet checked whether it can.
+    /// Whether holes are wanted, until it is known whether stdout can have them.
     may_have_holes: bool,
     holes: Option<Holes>,
 }
 
 impl Stdout {
-    /// With holes in place of long runs of zeros, if that is `wanted` and stdout is a file written at its end.
+    /// Stdout, with holes in place of long runs of zeros if they are `wanted` and stdout is a file written at its end.
     pub fn with_holes(wanted: bool) -> Stdout {
         Stdout { written: 0, may_have_holes: wanted, holes: None }
     }

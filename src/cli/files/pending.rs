@@ -18,12 +18,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// An operand that is not done yet; dropped when it is.
 pub struct Pending {
     locks: PathLocks,
-    /// What it makes, replaces or removes.
+    /// The files that the operand makes, replaces or removes.
     names: Vec<Vec<u8>>,
     files: Vec<Id>,
 }
 
-/// What the pending operands make, replace or remove.
+/// The files that the pending operands make, replace or remove.
 #[derive(Clone, Default)]
 pub struct PathLocks(Arc<Shared>);
 
@@ -98,7 +98,7 @@ impl Drop for Pending {
     }
 }
 
-/// Removes one operand from the count of those that touch `key`.
+/// Subtracts one operand from the count of operands that touch `key`.
 fn forget<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count -= 1;

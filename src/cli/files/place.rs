@@ -38,7 +38,7 @@ impl Place {
         &self.path
     }
 
-    /// Its name in messages.
+    /// The file's name in messages.
     pub fn name(&self) -> &OsStr {
         self.path.as_os_str()
     }
@@ -48,12 +48,12 @@ impl Place {
         self.directory.is_none()
     }
 
-    /// Its name in its directory.
+    /// The file's name in its directory.
     pub fn file_name(&self) -> io::Result<&OsStr> {
         self.path.file_name().filter(|_| !self.name().as_bytes().ends_with(b"/")).ok_or_else(file::not_found)
     }
 
-    /// Its directory: `last`, if that is the same one.
+    /// The file's directory: `last`, if that is the same directory.
     pub fn directory(&self, last: Option<&Directory>) -> io::Result<Directory> {
         match &self.directory {
             Some(directory) => Ok(directory.clone()),

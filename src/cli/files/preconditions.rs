@@ -65,11 +65,12 @@ impl Preconditions {
         open()
     }
 
-    /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
+    /// Refuses a result that is the source, or that exists already. (Existence is checked again when the result gets
+    /// its name.)
     pub fn result(&self, result: &Place, source: &Metadata, pending: &Pending) -> Result<(), Failure> {
         let name = result.name().as_bytes();
         let mut there = result.find_link();
-        // An earlier operand may be about to remove it.
+        // An earlier operand may be about to remove the existing file.
         if self.plan.mode.remove_sources && there.as_ref().is_ok_and(|there| self.locks.has_file(tree::id(there))) {
             self.locks.wait(pending);
             there = result.find_link();

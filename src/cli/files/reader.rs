@@ -14,9 +14,9 @@ pub struct Reader {
     file: File,
     /// A FIFO without a writer reads as empty: wait for its first writer.
     wait_first: bool,
-    /// It is on a disk and long enough that reading it with several threads may pay.
+    /// The file is on a disk, and so long that reading it with several threads may pay.
     is_long: bool,
-    /// Records the first bytes; `None` once that is done.
+    /// Records the first bytes; `None` once they are recorded.
     seen: Option<Arc<Seen>>,
 }
 

@@ -19,10 +19,10 @@ pub struct Reread {
     pub pool: Pool,
 }
 
-/// Bytes compared at once.
+/// The number of bytes compared in one step.
 const PIECE: usize = 1 << 20;
 
-/// Why the files are not known to be the same.
+/// The reason why the files are not known to be the same.
 enum Trouble {
     Source(io::Error),
     Result(io::Error),
@@ -43,7 +43,7 @@ impl Reread {
             Err(Trouble::Source(e)) => return Err(unreadable(&e)),
             Err(trouble) => trouble,
         };
-        // Another process wrote to it, which is not a defect.
+        // Another process wrote to the file, which is not a defect of hybz.
         if !self.source.is_unchanged(&source).map_err(|e| unreadable(&e))? {
             return Err(changed());
         }

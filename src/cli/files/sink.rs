@@ -16,7 +16,7 @@ pub enum Sink {
 
 const BUFFER: usize = 8 << 10;
 impl Sink {
-    /// With holes in place of zeros, if they are wanted and possible.
+    /// A sink that writes holes in place of zeros, if they are wanted and possible.
     pub fn stdout(holes: bool) -> Sink {
         Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))
     }

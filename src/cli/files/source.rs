@@ -42,8 +42,8 @@ impl SourceFile {
         Ok(self.is_still(&rustix::fs::fstat(file)?))
     }
 
-    /// Removes the file if its name still leads to the file that was opened, and that has not changed. (mtime can be
-    /// set back, but ctime cannot.) Returns whether it did.
+    /// Removes the file if its name still leads to the file that was opened and that file has not changed. (mtime can
+    /// be set back, but ctime cannot.) Returns whether it removed the file.
     ///
     /// Check and removal use the name in one open directory, that of the result if it is the same: replacing the
     /// directory in between has no effect.

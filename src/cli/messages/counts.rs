@@ -1,5 +1,5 @@
-//! How far a call is: counters that one thread writes and anybody reads, and the lines that are made of them. A signal
-//! handler reads them, too (SIGUSR1 asks for such a line at any time), so nothing here allocates or takes a lock.
+//! The progress of a call: counters that one thread writes and any thread reads, and the lines made from them. A signal
+//! handler reads them too (SIGUSR1 asks for such a line at any time), so nothing here allocates or takes a lock.
 
 use crate::cli::messages::json::SCHEMA;
 use crate::cli::messages::progress::screen::CLEAR;
@@ -23,7 +23,7 @@ pub struct Counts {
     files: AtomicU64,
     /// The number of inputs.
     operands: Option<u64>,
-    /// Bytes a second of the last time that it was measured, or [`UNKNOWN`].
+    /// The last measured rate in bytes a second, or [`UNKNOWN`].
     rate: AtomicU64,
     /// Whether a bar is on the terminal.
     pub bar: AtomicBool,
@@ -82,7 +82,7 @@ impl Counts {
         self.started.elapsed()
     }
 
-    /// It goes at `rate` bytes a second now.
+    /// The rate is `rate` bytes a second now.
     pub fn set_rate(&self, rate: f64) {
         self.rate.store(rate as u64, Relaxed);
     }
@@ -95,7 +95,7 @@ impl Counts {
     }
 
     fn total(&self, read: u64) -> Option<u64> {
-        // A file that grew, or whose size was wrong: nothing is known any more.
+        // A file grew, or its size was wrong: the total is unknown from now on.
         Some(self.total.load(Relaxed)).filter(|&total| total != UNKNOWN && total >= read)
     }
 
@@ -218,7 +218,7 @@ mod tests {
         let object: Value = serde_json::from_str(text(&counts.json(true))).expect("JSON");
         assert_eq!((object["read"].as_u64(), object["total"].as_u64()), (Some(7_550_000), Some(20_000_000)));
         assert_eq!((object["left"].as_u64(), object["end"].as_bool()), (Some(13), Some(true)));
-        // More than there should be: nothing is known any more.
+        // More bytes than the total: the total is unknown from now on.
         counts.input_done(Some(30_000_000));
         let object: Value = serde_json::from_str(text(&counts.json(false))).expect("JSON");
         assert!(object["total"].is_null() && object["left"].is_null() && object["files"] == 2, "{object}");

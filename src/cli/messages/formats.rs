@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt;
 /// The number of bytes that `-dcf` examines.
 pub const COPY_HEAD_LEN: usize = 4;
 
-/// The format of a file without streams that is good: skippable frames may stand alone, and nothing else is good
-/// without a stream.
+/// The format of a good file that has no streams. Only skippable frames may stand alone; every other file needs a
+/// stream to be good.
 pub const WITHOUT_STREAMS: Format = Format::Lz4;
 
-/// The format of data that begin with `head`, unless they may be a `.bz2`, if it is one that hybz reads.
+/// The format of data that begin with `head`, if hybz reads that format and the data cannot be a `.bz2`.
 pub fn other_than_bzip2(head: &[u8]) -> Option<Format> {
     Formats::All.of(head).filter(|&format| format != Format::Bzip2)
 }
@@ -24,7 +24,7 @@ pub fn native() -> String {
     Format::all_read().filter(|format| format.is_native()).filter_map(usual).collect::<Vec<_>>().join(" and ")
 }
 
-/// The text about a file in which this format was found.
+/// The message about a file in which this format was found.
 pub fn found(format: Format) -> String {
     match format.suffixes() {
         [(suffix, _), ..] if format.is_native() => format!("has {suffix} streams"),
@@ -32,7 +32,7 @@ pub fn found(format: Format) -> String {
     }
 }
 
-/// Why no index is written of a file of this format.
+/// The reason why no index is written for a file of this format.
 pub fn no_index(format: Format, name: &OsStr) -> Vec<u8> {
     let why = match format {
         Format::Lz4 => " has LZ4 frames, whose indexes are their own".to_owned(),
@@ -44,7 +44,7 @@ pub fn no_index(format: Format, name: &OsStr) -> Vec<u8> {
     [shown(name).as_bytes(), why.as_bytes(), b": no index is written"].concat()
 }
 
-/// Whether it is damage of a format that has no CRCs, or no blocks.
+/// Whether the error is damage in a format that has no CRCs or no blocks.
 pub fn is_of(damage: &Damage, has: impl Fn(Blocks) -> bool) -> bool {
     damage.format().is_some_and(|format| has(format.blocks()))
 }

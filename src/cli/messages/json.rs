@@ -1,5 +1,5 @@
-//! Objects as docs/JSON.md describes them: one on a line, each with the version of its members' meanings, what it is
-//! about, and names of files as bytes where they are no UTF-8.
+//! Objects as docs/JSON.md describes them: one on each line. Each says the version of its members' meanings and its
+//! type, and gives names of files also as bytes if they are not UTF-8.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -34,7 +34,7 @@ impl Object {
         self.0.insert(key.to_owned(), value.into());
     }
 
-    /// A name, and its bytes if it is no UTF-8.
+    /// A name, and its bytes if it is not UTF-8.
     pub fn put_name(&mut self, key: &str, name: &OsStr) {
         self.put(key, &*name.to_string_lossy());
         if name.to_str().is_none() {
@@ -42,7 +42,7 @@ impl Object {
         }
     }
 
-    /// Names, and the bytes of all of them if one is no UTF-8.
+    /// Names, and the bytes of all of them if one is not UTF-8.
     pub fn put_names(&mut self, key: &str, names: &[PathBuf]) {
         self.put(key, names.iter().map(|name| Value::from(&*name.to_string_lossy())).collect::<Value>());
         if names.iter().any(|name| name.to_str().is_none()) {
@@ -51,7 +51,7 @@ impl Object {
         }
     }
 
-    /// The exit code that this file alone gives, and the error if it is not 0.
+    /// The exit code that this file alone would give, and the error if that code is not 0.
     pub fn put_exit(&mut self, code: u8, error: Option<&[u8]>) {
         self.put("exit", code);
         if let Some(error) = error {
@@ -81,7 +81,7 @@ impl From<Object> for Value {
     }
 }
 
-/// A checksum, written as everywhere: eight hexadecimal digits.
+/// A checksum, written as eight hexadecimal digits, as everywhere in hybz.
 pub fn crc(crc: u32) -> Value {
     format!("{crc:08x}").into()
 }
@@ -112,7 +112,7 @@ mod tests {
         assert!(!String::from_utf8_lossy(&Object::of_file("test", OsStr::new("ü")).line()).contains("base64"));
     }
 
-    /// No byte of a line is one that a terminal obeys.
+    /// No byte of a line controls the terminal.
     #[test]
     fn control_characters_are_escaped() {
         let name = "a\u{7f}b\u{9b}31m\u{1b}é";

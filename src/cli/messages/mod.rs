@@ -1,6 +1,6 @@
 //! Messages to the user, and the exit code. Every message goes through here and is written in one piece.
 //!
-//! The texts are bzip2's, byte for byte where programs look for them.
+//! The texts are bzip2's; those that programs search for are the same byte for byte.
 
 pub mod counts;
 pub mod formats;
@@ -38,7 +38,7 @@ pub enum Outcome {
     BrokenPipe,
 }
 
-/// Prints the requested text on stdout. Returns the outcome of the process if the reader of stdout is gone. A closed
+/// Prints the requested text on stdout. If the reader of stdout is gone, returns the outcome of the process. A closed
 /// stdout is an error even if there is nothing to print.
 pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
     match stdout::print(text) {
@@ -53,7 +53,7 @@ pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
 pub struct Failure {
     /// The exit code: 1 environment, 2 damaged data, 3 a defect in hybz.
     pub code: u8,
-    /// Whether a single `-q` hides it, as in bzip2.
+    /// Whether a single `-q` hides the message, as in bzip2.
     pub remark: bool,
     /// The message, without the program's name in front.
     pub text: Vec<u8>,
@@ -69,7 +69,7 @@ impl Failure {
         Failure::new(code, [what.as_bytes(), shown(name).as_bytes(), text.as_bytes()].concat())
     }
 
-    /// The same, but hidden by `-q`.
+    /// The same message, but hidden by `-q`.
     pub fn remark(self) -> Failure {
         Failure { remark: true, ..self }
     }
@@ -106,10 +106,10 @@ impl Failure {
         Failure::new(3, [shown(name).as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
     }
 
-    /// A block of the operand `name` needs more memory than one may have: than `-m` allows, or than there is.
+    /// A block of the operand `name` needs more memory than `-m` allows or than there is.
     pub fn memory(name: &OsStr, error: &Error, limited: bool) -> Failure {
         let &Error::Memory { block, needs, allowed } = error else { return Failure::internal(name, error) };
-        // Rounded so that `-m` with the first number is enough.
+        // The numbers are rounded so that `-m` with the first of them is enough.
         let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
         let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} can be had") };
         Failure::new(
@@ -147,15 +147,15 @@ pub fn errno_text(e: &io::Error) -> String {
 /// One message.
 pub enum Note {
     Failure(Failure),
-    /// One that belongs to no file.
+    /// A failure that belongs to no file.
     Apart(Failure),
     /// Printed after the program's name, unless `-q` hides it.
     Remark(Vec<u8>),
     /// Output of `-v`: always printed, unchanged.
     Line(Vec<u8>),
-    /// The same, and a failure that it tells of.
+    /// A line of `-v`, and the failure that it reports.
     Verdict(Failure, Vec<u8>),
-    /// Into the report: what became of a file, with the failures before this.
+    /// For the report: a file's outcome, with the failures before it.
     Entry(Box<Entry>),
 }
 
@@ -163,7 +163,7 @@ pub enum Note {
 pub struct Messages {
     program: Vec<u8>,
     quiet: u8,
-    /// The width of names in the lines of `-v`: that of the longest name, but at least that of `(stdin)`.
+    /// The width of names in the lines of `-v`: the width of the longest name, but at least the width of `(stdin)`.
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
@@ -318,7 +318,7 @@ fn garbage(offset: u64) -> String {
     format!("garbage after the end, from byte {offset}")
 }
 
-/// An error of what begins at byte `at` of a file, as one of the file.
+/// Converts an error in the data that begin at byte `at` of a file to an error of the whole file.
 pub fn behind(error: Error, at: u64) -> Error {
     let bits = at * 8;
     match error {
@@ -330,7 +330,7 @@ pub fn behind(error: Error, at: u64) -> Error {
     }
 }
 
-/// Whether it is damage of a format whose blocks have CRCs.
+/// Whether the error is damage in a format whose blocks have CRCs.
 pub fn has_crcs(damage: &Damage) -> bool {
     !is_of(damage, |blocks| blocks != Blocks::Listed)
 }
@@ -347,7 +347,7 @@ fn place(error: &Error) -> String {
     }
 }
 
-/// Why the file `name` was not decompressed, whose bytes are what `error` says.
+/// The message that the file `name` was not decompressed, because its bytes are what `error` says.
 pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
     match error {
         Error::NotBzip2 => Failure::about(2, "", name, &format!(" is {}", verdict(error, false))),
@@ -355,7 +355,7 @@ pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Fa
     }
 }
 
-/// Why the damaged file `name` was not decompressed.
+/// The message that the damaged file `name` was not decompressed, and why.
 pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
     let (name, result) = (shown(name), shown(result));
     let (name, result) = (name.as_bytes(), result.as_bytes());
@@ -377,11 +377,12 @@ pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure
     Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
 }
 
-/// The failure of a GPU, if any: the report of the first lane that has one.
+/// The failure of a GPU, if any: the first lane's that reports a failure.
 pub fn gpu_trouble(summary: &Summary) -> Option<String> {
     let lanes = summary.stations.iter().filter(|station| station.accelerator);
     let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
-    // A device may lack the memory for some of its lanes. That costs time; it is trouble only if no lane works.
+    // A device may lack the memory for some of its lanes. A missing lane only costs time; it is a failure only if no
+    // lane works.
     let some_work = lanes.clone().any(|lane| lane.blocks > 0 && !trouble(&lane));
     let mut troubled = lanes.filter(|lane| trouble(lane) && !(some_work && lane.name == STARTING));
     let lane = troubled.next()?;

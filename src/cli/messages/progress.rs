@@ -1,4 +1,4 @@
-//! The progress display: how far, how fast, how long still. The only place that uses indicatif.
+//! The progress display: the part that is done, the rate, and the time left. Only this file uses indicatif.
 //!
 //! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds.
 //! (indicatif's estimate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
@@ -6,7 +6,7 @@
 //! window even when there is no progress.
 //!
 //! With `--progress=json` a thread writes an object every second, even when there is no progress, and one at the end.
-//! In every mode, SIGUSR1 prints a line at once, as in dd. The signal handler writes it, since every thread may be
+//! In every mode, SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
 
 use crate::cli::args::{Batch, Common, Operand};
@@ -33,13 +33,13 @@ use std::time::{Duration, Instant};
 mod row;
 pub mod screen;
 
-/// How long nothing is shown, and how long it takes from one line to the next.
+/// The time before anything is shown, and the time from one line to the next.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Over which time the rate is measured.
+/// The time over which the rate is measured.
 const WINDOW: Duration = Duration::from_secs(5);
 /// The time between two measurements, and between two drawings of a row.
 const SPACING: Duration = Duration::from_millis(250);
-/// How often in a second a row is drawn at most.
+/// The maximum number of times a second that a row is drawn.
 const HERTZ: u8 = 10;
 
 /// The progress display of one call.
@@ -83,19 +83,19 @@ struct Bar {
     clock: Option<Clock>,
 }
 
-/// How fast it goes, over the last seconds.
+/// The rate over the last seconds.
 struct Rate {
-    /// Times, and how many bytes were done then; the oldest first.
+    /// Points in time, each with the number of bytes done by then; the oldest comes first.
     measured: VecDeque<(Duration, u64)>,
 }
 
 impl Rate {
-    /// A rate measured from the start of the process, when nothing was done.
+    /// A rate measured from the start of the process, when no bytes were done.
     fn new() -> Rate {
         Rate { measured: VecDeque::from([(Duration::ZERO, 0)]) }
     }
 
-    /// After the time `now`, `bytes` are done.
+    /// Records that `bytes` are done at the time `now`.
     fn measure(&mut self, now: Duration, bytes: u64) {
         if self.measured.back().is_none_or(|&(last, _)| now >= last + SPACING) {
             self.measured.push_back((now, bytes));
@@ -112,7 +112,7 @@ impl Rate {
         if seconds > 0.0 { bytes.saturating_sub(before) as f64 / seconds } else { 0.0 }
     }
 
-    /// How long the rest up to `total` takes.
+    /// The time that the rest up to `total` will take.
     fn left(&self, now: Duration, bytes: u64, total: Option<u64>) -> Option<Duration> {
         let rate = self.per_second(now, bytes);
         let rest = total?.saturating_sub(bytes) as f64;
@@ -150,7 +150,7 @@ impl Progress {
         self.display.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `bytes` of the input `name` are done.
+    /// Records that `bytes` of the input `name` are done.
     pub fn advance(&self, common: &Common, name: &OsStr, bytes: u64) {
         let position = self.counts.advance(bytes);
         if matches!(self.style, Style::Nothing | Style::Json) {
@@ -174,13 +174,14 @@ impl Progress {
         } else if display.last_line.elapsed() >= INTERVAL {
             display.last_line = Instant::now();
             let left = left.map(|left| format!(", {} left", clock(left))).unwrap_or_default();
-            // One write. If stderr fails, there is nowhere to report it.
+            // A single write. If stderr fails, there is nowhere to report it.
             let line = format!("{}: {}, {rate}{left}\n", name.display(), amount.trim_start());
             let _ = io::stderr().write_all(line.as_bytes());
         }
     }
 
-    /// Shows a step of a work whose length is known only roughly: `share` of it is done, and the rest takes `left`.
+    /// Shows the progress of work whose length is known only roughly: `share` of it is done, and the rest will take
+    /// `left`.
     pub fn step(&self, name: String, share: f64, left: Option<Duration>) {
         if matches!(self.style, Style::Bar) && self.counts.elapsed() >= INTERVAL {
             let row = Row { name, share: Some(share), left, ..Row::default() };
@@ -195,7 +196,7 @@ impl Progress {
         bar.bar.tick();
     }
 
-    /// An input is done: of `bytes` bytes, if it did not fail.
+    /// Records that an input is done. It had `bytes` bytes, if it did not fail.
     pub fn input_done(&self, bytes: Option<u64>) {
         self.counts.input_done(bytes);
     }
@@ -222,7 +223,7 @@ impl Bar {
         let row = Arc::new(Mutex::new(Row::default()));
         let shown = Arc::clone(&row);
         let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
-            // Laid out when it is drawn: the window may have changed.
+            // The row is laid out when it is drawn, because the window may have changed.
             let row = shown.lock().unwrap_or_else(PoisonError::into_inner).fit(row_columns());
             let _ = to.write_str(&row);
         };
@@ -242,7 +243,7 @@ impl Bar {
 }
 
 impl Drop for Progress {
-    /// The last object comes when all is done, or when an error or a panic has ended the work.
+    /// The last object comes when the work is done, or when an error or a panic has ended it.
     fn drop(&mut self) {
         stop(self.clock.take());
         self.end();
@@ -252,7 +253,7 @@ impl Drop for Progress {
     }
 }
 
-/// Starts a thread, if there is one to be had.
+/// Starts a thread, if the system allows another one.
 fn thread_until_dropped(work: impl FnOnce(Receiver<()>) + Send + 'static) -> Option<Clock> {
     let (sender, end) = channel();
     Some((sender, thread::Builder::new().name("progress".to_owned()).spawn(move || work(end)).ok()?))
@@ -292,11 +293,12 @@ fn answer_signals(counts: &Arc<Counts>, json: bool) {
         let line = if json { counts.json(false) } else { counts.words() };
         signals::write_stderr(line.bytes());
     };
-    // SAFETY: it reads atomics and the clock, puts a line together on the stack and writes it with one system call.
+    // SAFETY: the handler reads atomics and the clock, assembles a line on the stack and writes it with one system
+    // call.
     let _ = unsafe { signals::on_question(answer) };
 }
 
-/// Up to how many operands are looked at for a total that may never be shown.
+/// The maximum number of operands whose sizes are looked up for a total that may never be shown.
 const MAX_STATS: usize = 64;
 
 /// The total length of all operands in bytes, if it can be known.
@@ -329,8 +331,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A second at 10 MiB/s, then 10 s at 2 MiB/s, in blocks of 1 MiB: the first line counts the time of everything
-    /// before it, and later lines forget it.
+    /// One second at 10 MiB/s, then 10 s at 2 MiB/s, in blocks of 1 MiB: the first line's rate includes the fast
+    /// second, and the rates of later lines do not.
     #[test]
     fn the_rate_is_that_of_the_last_seconds() {
         let mut rate = Rate::new();

@@ -1,7 +1,7 @@
 //! `--report`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
 //!
-//! The objects of files come in the order of the operands, each when its file is done, which means that its result has
-//! its name and its source is removed, or that it failed. They are written line by line, not kept until the end, so a
+//! The objects of files come in the order of the operands, each when its file is done: when the result has its name and
+//! the source is removed, or when the file has failed. They are written line by line, not kept until the end, so a
 //! monitor can follow them and a crash loses none. When a signal ends the process, its handler writes a summary of the
 //! work so far; a report without a summary comes from a killed process.
 
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How every report begins.
+/// The beginning of every report.
 const BEGINNING: &[u8] = b"{\"schema\":";
 /// The maximum number of stream CRCs listed: a file may have a million streams.
 const MAX_CRCS: usize = 1000;
@@ -52,9 +52,9 @@ struct Totals {
     operands: Option<u64>,
     tally: Arc<Tally>,
     started: Instant,
-    /// The beginning of a line is written, and its end is not.
+    /// The beginning of a line is written, but not yet its end.
     torn: AtomicBool,
-    /// [`OPEN`], or who writes the summary, or has written it.
+    /// [`OPEN`], or the writer of the summary, which may have written it already.
     state: AtomicU8,
     files: AtomicU64,
     failed: AtomicU64,
@@ -81,7 +81,7 @@ pub struct Entry {
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
     result: Option<OsString>,
-    /// All of it, if the work on it went well.
+    /// The whole file's, if the work on it went well.
     stream: Option<StreamSummary>,
     /// Whether there was nothing to do.
     complete: bool,
@@ -102,7 +102,7 @@ impl Entry {
         Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
     }
 
-    /// A stream of it has ended.
+    /// A stream of the file has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
         self.format.get_or_insert(stream.format);
         if self.crcs.len() < MAX_CRCS && stream.format.blocks() == Blocks::Listed {
@@ -115,20 +115,20 @@ impl Entry {
         (self.result, self.stream) = (result.map(OsStr::to_owned), stream.copied());
     }
 
-    /// Its `result` was there, and right.
+    /// The file's `result` was there already, and right.
     pub fn complete(&mut self, result: &OsStr) {
         (self.result, self.complete) = (Some(result.to_owned()), true);
     }
 
-    /// It failed, and no message says so.
+    /// The file failed, and no message says so.
     pub fn failed_in_silence(&mut self, code: u8, text: &[u8]) {
         self.unsaid = Some((code, text.to_owned()));
     }
 }
 
 impl Report {
-    /// Opens the place of the report of `work`. `operands` is their number, if known. A file there that is no report is
-    /// "invalid data".
+    /// Opens the report of `work` at its place. `operands` is the number of operands, if known. An existing file that
+    /// is not a report gives the error "invalid data".
     pub fn open(
         place: &ReportPlace,
         work: &'static str,
@@ -163,20 +163,20 @@ impl Report {
         Ok(Report { place: place.name().to_owned(), totals, failures, apart: Mutex::default(), unwritable })
     }
 
-    /// Its name in error messages.
+    /// The report's name in error messages.
     pub fn place(&self) -> &OsStr {
         &self.place
     }
 
-    /// Temporary files with whose removal, when a signal ends the process, the summary is written.
+    /// The temporary files. When a signal ends the process, the handler that removes them also writes the summary.
     pub fn temporary_files(&self) -> io::Result<TemporaryFiles> {
         let totals = Arc::clone(&self.totals);
         let last_words: LastWords = Box::new(move |signal| totals.last_words(signal));
         TemporaryFiles::with_last_words(last_words)
     }
 
-    /// Something went wrong with the file whose object is next, or with none if that is the summary, or if it stands
-    /// `apart`.
+    /// Records a failure of the file whose object comes next. If the summary comes next, or if the failure stands
+    /// `apart`, it belongs to no file.
     pub fn failed(&self, code: u8, text: &[u8], apart: bool) {
         let mut failures = if apart { lock(&self.apart) } else { lock(&self.failures) };
         failures.push((code, text.to_owned()));
@@ -211,7 +211,7 @@ impl Report {
         self.write(&object.line())
     }
 
-    /// Writes the object of a file of which `bytes` were measured; `object` is all but its exit code.
+    /// Writes the object of a file of which `bytes` were measured; `object` lacks only the exit code.
     pub fn measured(&self, mut object: Object, bytes: u64) -> io::Result<()> {
         let failures = std::mem::take(&mut *lock(&self.failures));
         put_failures(&mut object, &failures, 0);
@@ -222,8 +222,8 @@ impl Report {
         self.write(&object.line())
     }
 
-    /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
-    /// stdout was gone.
+    /// Writes the summary of a call that ends with `code`, unless it is written already; `broken` says that the reader
+    /// of stdout was gone.
     pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
         let was = self.totals.state.compare_exchange(OPEN, CLOSED, SeqCst, SeqCst);
         self.totals.wait_if_ending();
@@ -262,7 +262,7 @@ impl Report {
         self.write(&object.line())
     }
 
-    /// After an error nothing more is written: what follows half a line cannot be read.
+    /// After an error nothing more is written, because text after half a line could not be parsed.
     fn write(&self, line: &[u8]) -> io::Result<()> {
         if self.unwritable.load(Relaxed) {
             return Ok(());
@@ -287,15 +287,15 @@ impl Totals {
         }
     }
 
-    /// While the process is being ended, nothing is written after the summary. Whoever would, waits for the end: else
-    /// the sources of more files would be removed, and no object would say so.
+    /// While the process is being ended, nothing is written after the summary. A thread that wants to write waits for
+    /// the end of the process: otherwise it would go on and remove more sources without an object about them.
     fn wait_if_ending(&self) {
         while self.state.load(SeqCst) == ENDING {
             thread::sleep(Duration::from_secs(1));
         }
     }
 
-    /// Writes a line: with one call, unless it is too long for a pipe.
+    /// Writes a line with one system call, unless it is too long for a pipe.
     fn write(&self, mut line: &[u8]) -> io::Result<()> {
         while !line.is_empty() {
             match (&self.file).write(line) {
@@ -310,8 +310,8 @@ impl Totals {
         Ok(())
     }
 
-    /// The summary of the work done until a signal came or memory ran out (0). Called in the signal handler, so it
-    /// cannot list stations.
+    /// The summary of the work done until a signal came or, if the signal is 0, memory ran out. The signal handler
+    /// calls this function, so it cannot list stations.
     fn last_words(&self, signal: i32) {
         if self.state.compare_exchange(OPEN, ENDING, SeqCst, SeqCst).is_err() {
             return;
@@ -367,7 +367,7 @@ fn ends_with_line(path: &Path) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// The outcome of a file, in a word.
+/// The outcome of a file in one word.
 fn status(entry: &Entry, failed: bool) -> &'static str {
     match failed {
         true => "failed",
@@ -376,7 +376,7 @@ fn status(entry: &Entry, failed: bool) -> &'static str {
     }
 }
 
-/// The action, in a word.
+/// The action in one word.
 pub fn work_name(action: Action) -> &'static str {
     match action {
         Action::Compress => "compress",

@@ -3,27 +3,27 @@
 use crate::cli::args::Action;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why a file is passed over.
+/// The reason why a file is skipped.
 #[derive(Clone, Copy, Debug)]
 pub enum Skipped {
-    /// Its name has, or lacks, the suffix of a compressed file.
+    /// The file's name has, or lacks, the suffix of a compressed file.
     Suffix,
     /// `--exclude` says so.
     Excluded,
-    /// Its result is there, and right.
+    /// The file's result is there already, and right.
     Complete,
     Link,
     /// A FIFO, a socket or a device.
     Special,
     /// A directory on another file system.
     Elsewhere,
-    /// One that hybz itself writes: a journal, an unfinished result, the report.
+    /// A file that hybz itself writes: a journal, an unfinished result, the report.
     Own,
 }
 
 const REASONS: usize = 7;
 
-/// Counts, from all threads.
+/// The counts; all threads add to them.
 #[derive(Debug, Default)]
 pub struct Tally {
     done: AtomicU64,

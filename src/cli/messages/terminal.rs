@@ -1,4 +1,4 @@
-//! How wide a terminal is, and texts that are made to fit.
+//! The width of a terminal, and texts that are made to fit it.
 
 use rustix::termios::tcgetwinsize;
 use std::os::fd::AsFd;
@@ -14,8 +14,8 @@ pub fn columns(fd: impl AsFd) -> usize {
     }
 }
 
-/// The maximum number of columns that `text` takes. Every character from U+1100 on counts as a wide one: narrower ones
-/// leave room, and none takes more.
+/// The maximum number of columns that `text` takes. Every character from U+1100 on counts as wide: a narrow one among
+/// them leaves room, and none takes more.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
@@ -24,7 +24,7 @@ fn columns_of(char: char) -> usize {
     if char < '\u{1100}' { 1 } else { 2 }
 }
 
-/// `text` in at most `max` columns: of a longer one, the middle is left out.
+/// `text` in at most `max` columns. If it is longer, its middle is left out.
 pub fn middle_out(text: &str, max: usize) -> String {
     const GAP: &str = "...";
     if width(text) <= max {

@@ -16,20 +16,20 @@ use std::process::ExitCode;
 
 /// Names of this many bytes are refused.
 const MAX_NAME: usize = 1980;
-/// bzip2recover takes data for a block if more bits than this follow the magic.
+/// bzip2recover counts data as a block if more bits than this follow the magic.
 const MIN_BITS: u64 = 130;
 /// The rest at the end of the file is mentioned if it has at least this many bits.
 const MIN_REST: u64 = 40;
 const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 const END_MAGIC: u64 = 0x1772_4538_5090;
 
-/// Why it ends with exit code 1: what it says.
+/// The reason for exit code 1, as the message that is printed.
 struct Ends(Vec<u8>);
 
-/// The bits between two magics: the first and the last.
+/// The bits between two magics: the positions of the first and the last bit.
 type Block = (u64, u64);
 
-/// Does all of it.
+/// Runs the whole program.
 pub fn run(called: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
     say(b"bzip2recover 1.0.8: extracts blocks from damaged .bz2 files.\n");
     match extract(called.as_bytes(), &words.collect::<Vec<_>>()) {
@@ -70,7 +70,7 @@ fn extract(program: &[u8], words: &[OsString]) -> Result<(), Ends> {
     }
     say(&[program, b": splitting into blocks\n"].concat());
     for (number, &(first, last)) in (1..).zip(&blocks) {
-        // Two magics without a bit between them: bzip2recover counts that, and makes no file of it.
+        // No bit lies between the two magics: bzip2recover counts such a pair, but makes no file of it.
         if last < first {
             continue;
         }
@@ -120,7 +120,7 @@ fn result_name(name: &[u8], number: u64) -> OsString {
     OsString::from_vec([&name[..base], number.as_bytes(), &name[base..], suffix].concat())
 }
 
-/// A stream of one block; these are the bits after the block's magic. Its own CRC is that of the stream.
+/// A stream of one block, from the bits after the block's magic. The stream's CRC is the block's own.
 fn block(file: &File, first: u64, last: u64) -> io::Result<Vec<u8>> {
     let (begin, end) = (first / 8, last / 8 + 1);
     let mut bytes = vec![0; (end - begin) as usize];

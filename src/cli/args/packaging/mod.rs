@@ -56,7 +56,7 @@ mod tests {
 
     /// `page.1.in`, with the options inserted.
     fn manual_page() -> String {
-        // clap keeps the full stops of a text of several paragraphs and drops that of a single one.
+        // clap keeps the full stops of a text of several paragraphs, and drops the full stop of a single paragraph.
         let heading = |id: &str| GROUPS.iter().find(|(_, ids)| ids.contains(&id)).map(|(title, _)| *title);
         let command = Flags::command().mut_args(|arg| {
             let title = heading(arg.get_id().as_str());
@@ -72,7 +72,7 @@ mod tests {
         let mut options = Vec::new();
         Man::new(command).render_options_section(&mut options).expect("memory can be written");
         let options = String::from_utf8(options).expect("help texts are UTF-8");
-        // One section, in which each group is a part.
+        // One section with a part for each group.
         let options = format!(".SH OPTIONS\n{}", options.replace(".SH ", ".SS "));
         include_str!("page.1.in").replace("@VERSION@", env!("CARGO_PKG_VERSION")).replace("@OPTIONS@\n", &options)
     }
@@ -133,7 +133,7 @@ mod tests {
         }
         values += &format!("        {}) values=. ;;\n", files.join("|"));
         values += &format!("        {}) values=- ;;\n", others.join("|"));
-        // A value that needs `=` is never the next word.
+        // A value that must follow `=` is never the next word.
         let attached = arguments().filter(|arg| arg.is_require_equals_set()).flat_map(names).collect::<Vec<_>>();
         let suffixes: Vec<String> =
             Format::all_read().flat_map(Format::suffixes).map(|(suffix, _)| format!("*{suffix}")).collect();

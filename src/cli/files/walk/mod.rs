@@ -7,7 +7,7 @@
 //!
 //! Symbolic links are not followed. Each directory is opened from the one above it, and each file from its directory
 //! ([`Place`]): nothing leads the walk out of the tree, and no path is too long. Only the deepest directories are kept
-//! open; one further up is opened again from the one below it, if it is still the same.
+//! open. A directory further up is opened again from the one below it, if it is still the same directory.
 
 mod names;
 
@@ -32,7 +32,7 @@ pub trait Wanted {
     fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped>;
     /// Whether to walk other file systems too.
     fn crosses(&self) -> bool;
-    /// A directory that is not walked: the one for results.
+    /// A directory that is not walked, because results go to it.
     fn avoids(&self) -> Option<Id>;
 }
 
@@ -40,7 +40,7 @@ pub trait Wanted {
 pub struct Walk {
     device: u64,
     levels: Vec<Level>,
-    /// The directory of the last level: its path, and its path below the operand.
+    /// The paths of the last level's directory: as a whole, and below the operand.
     path: PathBuf,
     below: PathBuf,
     slots: Slots,

@@ -1,4 +1,4 @@
-//! The names of one directory, sorted by their bytes. They take a few bytes more than the names themselves.
+//! The names of one directory, sorted by their bytes. They take only a few bytes more memory than the bare names.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +23,7 @@ impl Names {
         self.places.sort_unstable_by_key(|&place| at(bytes, place));
     }
 
-    /// The next name. The last one frees the memory.
+    /// The next name. Taking the last name frees the memory.
     pub fn next(&mut self) -> Option<&OsStr> {
         let Some(&place) = self.places.get(self.next) else {
             *self = Names::default();

@@ -6,15 +6,15 @@ use std::time::Duration;
 /// The contents of a row.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// The file, or what else is being done.
+    /// The file, or another name of the current work.
     pub name: String,
     /// The part that is done, from 0 to 1, if it is known.
     pub share: Option<f64>,
     /// The amount done, such as `1.5 of 20.0 MB`.
     pub amount: String,
-    /// How fast it goes.
+    /// The rate.
     pub rate: String,
-    /// How long the rest takes.
+    /// The time that the rest will take.
     pub left: Option<Duration>,
 }
 
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(unknown.fit(30), "linux-6.1...d-on.tar  203.1 MB");
     }
 
-    /// One row at any width, whatever is in it.
+    /// It is one row at any width, whatever its contents.
     #[test]
     fn a_row_is_never_wider_than_the_terminal() {
         let names = ["", "a", "linux.tar", &"long".repeat(100), "日本語の名前の長いファイル.tar", "e\u{301}té"];

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Removes the row, from a signal's handler too.
 pub const CLEAR: &[u8] = b"\r\x1b[J";
 
-/// The terminal that stderr is.
+/// The terminal to which stderr leads.
 #[derive(Debug, Default)]
 pub struct Screen {
     /// The text to write next.
@@ -25,7 +25,7 @@ impl Screen {
     }
 }
 
-/// How wide a row may be. The last column stays free: some terminals wrap when it is written.
+/// The maximum width of a row. The last column stays free, because some terminals wrap when it is written.
 pub fn row_columns() -> usize {
     terminal::columns(io::stderr()).saturating_sub(1)
 }

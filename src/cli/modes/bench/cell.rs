@@ -9,16 +9,16 @@ use hybz::{Error, Summary};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rounds after which a cell is done in any case: of a small input a round takes microseconds.
+/// The number of rounds after which a cell is done in any case: with a small input a round takes microseconds.
 const MAX_ROUNDS: usize = 1000;
-/// Rounds that are run even if the time for them may be exceeded a little.
+/// The minimum number of rounds, even if they take a little more than the time allowed.
 const GOOD_ROUNDS: usize = 3;
 
 /// One speed, and its measurements so far.
 pub struct Cell {
     pub who: Who,
     pub direction: Direction,
-    /// How long each round took.
+    /// The time that each round took.
     pub times: Vec<Duration>,
     /// The work of the stations in the last round; unknown for another program.
     pub stations: Option<Summary>,
@@ -68,13 +68,13 @@ impl Cell {
         if self.direction == Direction::Compress { "compress" } else { "decompress" }
     }
 
-    /// Its name in messages.
+    /// The program's name in messages.
     pub fn title(&self) -> String {
         let gpus = if self.gpus() { " and GPUs" } else { "" };
         format!("{} with {}{gpus}, {}", printable(self.program()), in_words(self.threads()), self.work())
     }
 
-    /// Whether it is to run again, if each cell has this much time.
+    /// Whether the cell runs again, if each cell has this much time.
     pub fn goes_on(&self, time: Duration) -> bool {
         let (rounds, spent) = (self.times.len(), self.spent());
         let next = spent.checked_div(rounds as u32).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Cell {
         self.failure.is_none() && rounds < MAX_ROUNDS && (rounds == 0 || in_time)
     }
 
-    /// The share of it that is done, from 0 to 1, if each cell has this much time.
+    /// The share of the cell that is done, from 0 to 1, if each cell has this much time.
     pub fn share(&self, time: Duration) -> f64 {
         if self.goes_on(time) { (self.spent().as_secs_f64() / time.as_secs_f64().max(1e-9)).min(1.0) } else { 1.0 }
     }
@@ -91,7 +91,7 @@ impl Cell {
         self.times.iter().sum()
     }
 
-    /// Runs it once, and verifies what comes out. Returns how many bytes it read.
+    /// Runs the cell once and verifies its output. Returns the number of bytes read.
     pub fn run(&mut self, plan: &Plan<BenchMode>, input: &Input) -> u64 {
         let (from, to) = match self.direction {
             Direction::Compress => (&input.text, &input.coded),
@@ -143,7 +143,7 @@ impl Cell {
         }
     }
 
-    /// The median, the shortest and the longest time; nothing if it failed.
+    /// The median, the shortest and the longest time; nothing if the cell failed.
     pub fn figures(&self) -> Option<[Duration; 3]> {
         if self.failure.is_some() || self.times.is_empty() {
             return None;

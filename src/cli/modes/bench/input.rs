@@ -14,11 +14,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The text, and what it is compressed to.
+/// The text, and its compressed form.
 pub struct Input {
     pub text: Shared,
     pub coded: Shared,
-    /// A remark about it.
+    /// A remark about the input.
     pub remark: Option<String>,
 }
 
@@ -103,7 +103,7 @@ fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
     Ok((bytes, longer))
 }
 
-/// Whether bytes begin as those of a compressed file do.
+/// Whether these bytes begin like a compressed file.
 fn is_compressed(bytes: &[u8]) -> bool {
     let magics = [&b"\x31\x41\x59\x26\x53\x59"[..], b"\x17\x72\x45\x38\x50\x90"];
     let bzip2 = magics.iter().any(|magic| bytes.get(4..10) == Some(magic)) && Format::Bzip2.fits(&bytes[..3]);

@@ -3,10 +3,10 @@
 //!
 //! All files are one input in memory ([`input`]). A cell is one speed: a program, a direction, a number of threads
 //! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells with the same number of threads take turns,
-//! round after round, so a machine that is busy for a while slows down all of them, and their rows are printed when
-//! they are done. Every output is compared while it is written, with the text or with
-//! the bytes of hybz's first run, which were decoded and compared with the text. The medians become a table or an
-//! object ([`table`]), and a picture ([`plot`]).
+//! round after round, so other work on the machine slows down all of them alike. Their rows are printed when they are
+//! done. Every output is compared while it is written: with the text, or with the bytes of hybz's first run, which were
+//! themselves decoded and compared with the text. The medians become a table or an object ([`table`]), and a picture
+//! ([`plot`]).
 
 mod cell;
 mod input;
@@ -141,7 +141,7 @@ fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, messages:
 }
 
 impl Bench {
-    /// Measures everything, and prints what becomes known. An error is one of stdout.
+    /// Measures everything, and prints the results as they become known. An error is an error of stdout.
     fn measure(&mut self, plan: &Plan<BenchMode>, messages: &Messages) -> io::Result<()> {
         let wanted = &plan.mode;
         if !wanted.json {
@@ -177,7 +177,7 @@ impl Bench {
         if wanted.json { print(messages, &table::json(plan, self)) } else { Ok(()) }
     }
 
-    /// Shows that the cell `at` comes next, and how much of the time is over.
+    /// Shows that the cell `at` comes next, and which part of the time has passed.
     fn show_progress(&self, at: usize, wanted: &BenchMode, started: Instant, messages: &Messages) {
         let share = self.cells.iter().map(|cell| cell.share(wanted.time)).sum::<f64>() / self.cells.len() as f64;
         let left = (share > 0.0).then(|| started.elapsed().mul_f64(((1.0 - share) / share).min(1e6)));
@@ -185,19 +185,19 @@ impl Bench {
     }
 }
 
-/// Writes to stdout at once.
+/// Writes to stdout immediately.
 fn print(messages: &Messages, text: &[u8]) -> io::Result<()> {
     let mut written = Ok(());
     messages.progress.suspend(|| written = stdout::print(text));
     written
 }
 
-/// The name of a program, which was typed, as messages show it.
+/// The typed name of a program, as messages show it.
 fn printable(name: &str) -> String {
     shown(OsStr::new(name)).display().to_string()
 }
 
-/// A file for the picture, without a name so far.
+/// A file for the picture; it has no name yet.
 fn plot_file(path: &Path, common: &Common) -> anyhow::Result<OutputFile> {
     let shown = shown(path.as_os_str());
     let (name, force) = (shown.display(), common.force);

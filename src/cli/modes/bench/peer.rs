@@ -18,7 +18,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The program of this name on the PATH, or with a slash in it the program of this path.
+    /// The program of this name on the PATH, or the program at this path if the name has a slash.
     pub fn find(name: &str) -> Option<Peer> {
         let path = env::var_os("PATH").unwrap_or_default();
         let places = env::split_paths(&path).map(|directory| directory.join(name));
@@ -27,7 +27,7 @@ impl Peer {
         Some(Peer { name: name.to_owned(), path })
     }
 
-    /// How a number of threads is asked for, if it can be.
+    /// The flag for a number of threads, if the program has one.
     fn threads_flag(&self) -> Option<&'static str> {
         let name = Path::new(&self.name).file_name()?.to_str()?;
         match () {
@@ -41,7 +41,7 @@ impl Peer {
         self.threads_flag().is_some()
     }
 
-    /// Runs it once: how long that took, and what it wrote.
+    /// Runs the program once. Returns the time that it took, and its output.
     pub fn run(
         &self,
         level: Level,

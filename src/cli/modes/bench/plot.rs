@@ -10,13 +10,13 @@ use std::fmt::{self, Write};
 const PANEL_WIDTH: f64 = 400.0;
 const PANEL_HEIGHT: f64 = 260.0;
 const LEFT: f64 = 64.0;
-/// For the numbers next to the last dots.
+/// The room for the numbers next to the last dots.
 const RIGHT: f64 = 44.0;
 const TOP: f64 = 72.0;
-/// Under a panel: the numbers of threads, and what they are.
+/// The room under a panel for the numbers of threads and their label.
 const BELOW: f64 = 60.0;
 const LEGEND_LINE: f64 = 20.0;
-/// How far lines stand apart at one number of threads, so that their bars do not hide each other.
+/// The distance between lines at one number of threads, so that their bars do not hide each other.
 const APART: f64 = 7.0;
 /// The height of a number next to a line.
 const LABEL: f64 = 14.0;
@@ -155,7 +155,7 @@ fn draw_panel(picture: &mut String, bench: &Bench, lines: &[Line<'_>], direction
 /// Writes labels to the right of their places.
 fn draw_labels(picture: &mut String, labels: Vec<Label>, distance: f64) {
     for Label { x, y, text, colour } in labels {
-        // With a white outline, so it can be read over a line.
+        // The white outline keeps it readable over a line.
         for look in ["stroke=\"white\" stroke-width=\"4\"".to_owned(), format!("fill=\"{colour}\"")] {
             let _ = writeln!(picture, "<text x=\"{:.1}\" y=\"{:.1}\" {look}>{text}</text>", x + distance, y + 4.5);
         }
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(places, [(1.0, 92.0), (2.0, 91.0), (1.0, 78.0), (1.0, 20.0)]);
     }
 
-    /// Two programs and GPUs at five numbers of threads: as large as pictures become.
+    /// Two programs and GPUs at five numbers of threads: pictures do not get larger than this.
     #[test]
     fn pictures() {
         use super::super::{cell::Who, input::Input, peer::Peer, work::Shared};

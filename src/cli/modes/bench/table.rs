@@ -18,7 +18,7 @@ pub fn speed(bytes: usize, time: Duration) -> f64 {
     bytes as f64 / time.as_secs_f64().max(1e-9) / 1e6
 }
 
-/// A speed as people read it: with three digits or more.
+/// A speed for people: with at least three digits.
 pub fn shown_speed(speed: f64) -> String {
     let decimals = if speed < 9.995 {
         2
@@ -45,7 +45,7 @@ pub fn what(plan: &Plan<BenchMode>, bench: &Bench) -> String {
     format!("{}{text}", name.display())
 }
 
-/// The file that was measured, quoted for a `terminal`, or how many files there were.
+/// The measured file's name, quoted for a `terminal`, or the number of files.
 fn name(plan: &Plan<BenchMode>, terminal: bool) -> OsString {
     match &plan.common.operands[..] {
         [Operand::File(path)] => for_terminal(path.as_os_str(), terminal).into_owned(),
@@ -64,7 +64,7 @@ fn sizes(plan: &Plan<BenchMode>, bench: &Bench) -> String {
     format!(": {text} of text, {coded} compressed{format}")
 }
 
-/// Both directions, of which cells have one or both.
+/// Both directions; the cells have one or both of them.
 fn directions(bench: &Bench) -> impl Iterator<Item = Direction> {
     let has = |direction: &Direction| bench.cells.iter().any(|cell| cell.direction == *direction);
     [Direction::Compress, Direction::Decompress].into_iter().filter(has)
@@ -96,7 +96,7 @@ pub fn head(plan: &Plan<BenchMode>, bench: &Bench, terminal: bool) -> Vec<u8> {
     [name.as_bytes(), text.as_bytes()].concat()
 }
 
-/// The columns of the name of a program.
+/// The number of columns for the name of a program.
 const PROGRAM: usize = 9;
 
 /// The rows of all programs with this many threads, with and without GPUs.

@@ -30,13 +30,13 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The text as hybz compresses it, on all cores.
+/// Compresses the text as hybz does, on all cores.
 pub fn compressed(plan: &Plan<BenchMode>, text: &Shared) -> Result<Vec<u8>, Error> {
     once(plan, task(plan, Direction::Compress), text, u64::MAX)
 }
 
-/// The opposite. Text of more than `max` bytes is an [`Error::Write`] of the kind "file too large": a few bytes can be
-/// any amount of text.
+/// Decompresses. Text of more than `max` bytes is an [`Error::Write`] of the kind "file too large", because a few bytes
+/// can decompress to any amount of text.
 pub fn decompressed(
     plan: &Plan<BenchMode>,
     coded: &Shared,
@@ -70,7 +70,7 @@ fn pool(plan: &Plan<BenchMode>, threads: NonZeroUsize) -> hybz::PoolBuilder {
     }
 }
 
-/// hybz as the command does it: the start of the pool is timed, its end is not.
+/// hybz as the command runs it: the time includes the start of the pool, but not its end.
 pub fn timed(
     plan: &Plan<BenchMode>,
     direction: Direction,
@@ -121,7 +121,7 @@ impl Inputs for One {
     }
 }
 
-/// Keeps what comes out.
+/// Keeps the output.
 struct Collected {
     max: u64,
     bytes: Vec<u8>,

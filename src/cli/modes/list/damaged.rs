@@ -1,7 +1,7 @@
-//! Goes on where the decoder of a `.bz2` stopped: the damaged places, and the good blocks after them.
+//! Continues where the decoder of a `.bz2` stopped: lists the damaged places, and the good blocks after them.
 //!
-//! They are what `--recover` finds in the rest of the file. It begins with the stream that is damaged, not with the
-//! block: only the header and the end of a stream tell whether a wrong CRC field is all that is wrong with a block.
+//! The search is `--recover`'s, in the rest of the file. It begins with the damaged stream, not with the damaged block:
+//! only the header and the end of the stream tell whether a block has no other damage than a wrong CRC field.
 
 use super::HEADER_LEN;
 use super::rows::Row;
@@ -16,7 +16,7 @@ use std::io;
 const HEADER_BITS: u64 = 32;
 const END_BITS: u64 = 80;
 
-/// A file from a byte on: a descriptor may have been read from before it came here.
+/// A file from a given byte on, because the caller may have read from its descriptor already.
 pub struct FileFrom {
     pub file: File,
     pub from: u64,
@@ -32,7 +32,8 @@ impl ReadAt for FileFrom {
     }
 }
 
-/// Appends the rows of what follows the blocks that have rows, in the stream after `last` and those after it.
+/// Appends rows for the data after the blocks that have rows: in the stream after `last`, and in those after that
+/// stream.
 pub fn go_on(
     file: FileFrom,
     pool: &Pool,
@@ -66,7 +67,7 @@ pub fn go_on(
             }
             Found::Hole(hole) => rest.hole(&hole),
             Found::Remark(remark) if matches!(remark.what, What::Magic | What::BlockCrc) => {
-                rest.mended = Some(remark.what); // of the block that comes next
+                rest.mended = Some(remark.what); // the text offset of the next block
             }
             _ => {}
         }
@@ -77,7 +78,7 @@ pub fn go_on(
 
 /// Turns the blocks and damaged places that are found into rows.
 struct Rest<'a> {
-    /// Its start in the file, in bits, and in the text.
+    /// The place's start in the file, in bits, and in the text.
     begin: u64,
     text_begin: u64,
     /// The start of the last block that the decoder found.
@@ -125,7 +126,7 @@ impl Rest<'_> {
         (self.number, self.stream) = (None, None);
     }
 
-    /// Appends a row for what begins at this bit and ends at `self.end`, unless the decoder found it.
+    /// Appends a row for the data from this bit to `self.end`, unless the decoder already listed it.
     fn push(
         &mut self,
         number: Option<u64>,

@@ -1,12 +1,12 @@
 //! `-l`: one line for each compressed file, and with `-v` one for each of its blocks; or the same as JSON, or the
 //! offsets of the blocks.
 //!
-//! For a file that contains an index, only the index is read; if it is damaged, the headers of the blocks are followed
-//! as far as possible. A `.bz2` does not store the length of its text: unless a matching index is next to it, it is
-//! decoded, as are files of other formats, and files with streams of several formats. With `-v` all files are decoded.
-//! In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; in a damaged
-//! `.bz2` that is a regular file, the rest is searched as by `--recover`. From a pipe, the blocks before the damage are
-//! shown.
+//! For a file that contains an index, only the index is read; if the index is damaged, the headers of the blocks are
+//! followed as far as possible. A `.bz2` does not store the length of its text: unless a matching index is next to it,
+//! it is decoded, as are files of other formats, and files with streams of several formats. With `-v` all files are
+//! decoded. In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; in a
+//! damaged `.bz2` that is a regular file, the rest is searched as by `--recover`. From a pipe, the blocks before the
+//! damage are shown.
 
 mod damaged;
 mod json;
@@ -65,7 +65,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         text.clear();
         let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.messages.code())) };
         let opened = lister.open(operand);
-        // Shown when a file is open: what follows may take long, or wait for a pipe.
+        // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
             && let Some(end) = messages::print_stdout(&head)?
@@ -92,10 +92,10 @@ struct Lister {
 
 /// The contents of a file.
 struct Found {
-    /// All of it, unless it is damaged.
+    /// The whole file's, unless it is damaged.
     totals: Option<Totals>,
     rows: Vec<Row>,
-    /// The lines of offsets, where they are asked for.
+    /// The lines of offsets, if they are asked for.
     offsets: Vec<u8>,
     verdict: Result<(), Failure>,
 }
@@ -151,7 +151,7 @@ impl Lister {
             return Err(Failure::about(1, "", name, &text));
         }
         if matches!(format.index(), IndexKind::Within(_)) {
-            file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
+            file.rewind().map_err(read_error)?; // a pipe cannot: the list of blocks is read from the end
             if let Some(list) = format.list(&mut file) {
                 return self.by_own_index(name, file, format, list.map_err(|error| self.failure(name, &error))?);
             }
@@ -183,7 +183,7 @@ impl Lister {
         Ok(found)
     }
 
-    /// The file from where it is on, if it can be gone through again after damage.
+    /// The file from its current position on, if it can be read again after damage.
     fn rest(&self, file: &mut File) -> io::Result<Option<FileFrom>> {
         let is_wanted = self.plan.common.verbose > 0 && self.plan.mode.listing != Listing::Offsets;
         if !is_wanted || !file.metadata()?.is_file() {
@@ -192,7 +192,7 @@ impl Lister {
         Ok(Some(FileFrom { from: file.stream_position()?, file: file.try_clone()? }))
     }
 
-    /// The index that is to be written, if its name is free.
+    /// The index to write, if its name is free.
     fn index_job(&self, operand: &Operand, file: &File) -> Result<Option<IndexJob>, Failure> {
         let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let path = match operand {
@@ -335,8 +335,8 @@ impl Lister {
         };
         let mut found = Found { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
         if self.plan.common.verbose > 0 {
-            // Decodes on all cores, and block by block if there is an error. The first decoder may still be reading
-            // ahead then, so it reads at offsets and does not use the file's position.
+            // Decodes on all cores and, after an error, block by block. The first decoder may still be reading ahead at
+            // that time, so it reads at offsets and does not use the file's position.
             let again = Arc::new(file.try_clone().map_err(read_error)?);
             if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
                 let list = match self.plan.common.memory {
@@ -402,7 +402,7 @@ impl Inputs for One {
 struct Decoded {
     blocks: Vec<BlockInfo>,
     recorder: Recorder,
-    /// If all streams are of one that has no rows.
+    /// The format, if all streams have one and the same format, and that format has no rows.
     format: Option<Format>,
     /// The last stream that has ended.
     last_stream: Option<StreamInfo>,

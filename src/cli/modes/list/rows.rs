@@ -10,9 +10,9 @@ pub struct Row {
     pub number: Option<u64>,
     /// The number of its stream.
     pub stream: Option<u64>,
-    /// Its start in the compressed file, in bits.
+    /// The row's start in the compressed file, in bits.
     pub bit_offset: u64,
-    /// Its line's: the bytes of the compressed file done with before it.
+    /// For the row's line: the number of bytes of the compressed file that are finished before it.
     pub at: u64,
     pub coded_len: u64,
     pub text_at: Option<u64>,
@@ -20,7 +20,7 @@ pub struct Row {
     pub crc: Option<u32>,
     /// "ok", or the error.
     pub state: Cow<'static, str>,
-    /// Whether the text is known and right, whatever is wrong with its surroundings.
+    /// Whether the block's text is known and right, even if there is damage around it.
     pub is_good: bool,
 }
 
@@ -47,7 +47,7 @@ pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
     rows.collect()
 }
 
-/// The blocks of a file with an index in it.
+/// The blocks of a file that contains an index.
 pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     let mut stream = 0;
     let rows = (1..).zip(list.blocks()).zip(verdicts).map(|((number, block), verdict)| {

@@ -15,7 +15,7 @@ pub fn head() -> Vec<u8> {
 
 /// Appends the lines of a file. For a damaged file only the name is known; it is shown if blocks follow.
 pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
-    // Blocks that a format only counts, or does not have, have no rows.
+    // A format that only counts its blocks, or has none, has no rows.
     let has_rows = verbose && !found.rows.is_empty();
     let name = for_terminal(name, terminal);
     if let Some(totals) = &found.totals {
@@ -32,7 +32,7 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &
     }
 }
 
-/// A line of the table of files. However wide a number is, a blank stands before it.
+/// A line of the table of files. A blank precedes every number, however wide.
 fn line(columns: &[&str; 6], name: &OsStr) -> Vec<u8> {
     let [streams, blocks, level, coded, text, ratio] = columns;
     let columns = format!("{streams:>7} {blocks:>7} {level:>5} {coded:>12} {text:>12} {ratio:>8}  ");

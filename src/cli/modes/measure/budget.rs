@@ -1,8 +1,8 @@
-//! The memory that all files together may take while they are measured.
+//! The memory that all files together may take during the measurement.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A number of bytes that all threads share.
+/// A number of bytes, shared by all threads.
 pub struct Budget {
     limit: u64,
     used: Mutex<u64>,
@@ -18,7 +18,8 @@ impl Budget {
         self.limit
     }
 
-    /// Waits until this many bytes are free. A request for more than the limit is granted when nothing is taken.
+    /// Waits until this many bytes are free, and takes them. A request for more than the limit is granted when nothing
+    /// else is taken.
     pub fn permit(&self, bytes: u64) -> Permit<'_> {
         let mut used = self.used();
         while *used > 0 && *used + bytes > self.limit {
@@ -81,7 +82,7 @@ mod tests {
         });
         assert!((50..=100).contains(&most.load(SeqCst)), "{most:?}");
         assert_eq!(*budget.used(), 0);
-        // More than the limit, when nothing is taken.
+        // A request for more than the limit, when nothing is taken.
         drop(budget.permit(1000));
     }
 }

@@ -1,4 +1,4 @@
-//! The GPU that measures long files, where there is one and it may.
+//! The GPU that measures long files, if there is one and it is allowed.
 
 use crate::cli::args::{Common, Gpus};
 use hybz::factor::{DeviceFactorizer, Measures};
@@ -7,10 +7,11 @@ use hybz::schedule::{StationReport, Summary};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// A file of at least 32 MiB is worth a GPU's start: a core takes three seconds for it, and the start one.
+/// A file of at least 32 MiB is worth a GPU's start: a core needs three seconds for the file, and the start takes one
+/// second.
 const WORTH: usize = 32 << 20;
 
-/// One GPU, for all threads: it does in a moment what they would each take seconds for, so they wait for it.
+/// All threads share one GPU: it needs a moment for what takes each of them seconds, so they wait for it.
 pub struct Gpu {
     devices: Gpus,
     state: Mutex<State>,
@@ -19,7 +20,7 @@ pub struct Gpu {
 #[derive(Default)]
 struct State {
     device: Device,
-    /// None before it is asked for anything.
+    /// `None` until the first request.
     done: Option<StationReport>,
 }
 
@@ -34,11 +35,11 @@ enum Device {
 
 /// The outcome for a text.
 pub enum Answer {
-    /// Measured, in the steps that it says.
+    /// The text is measured, in the steps that are given here.
     Measured(Measures, String),
     /// A core must measure the text: it is too short or too long, or there is no GPU.
     Core,
-    /// A GPU failed at it, and is not asked again, unless it has too little memory for this one.
+    /// The GPU failed. It is not asked again, unless the reason was too little memory for this text.
     Failed(String),
 }
 
@@ -47,7 +48,7 @@ impl Gpu {
         Gpu { devices: common.gpus.clone(), state: Mutex::default() }
     }
 
-    /// Measures a text, if that is worth it.
+    /// Measures a text, if it is worth a GPU.
     pub fn measure(&self, text: &[u8]) -> Answer {
         if !(WORTH..=DeviceFactorizer::MAX_TEXT).contains(&text.len()) || self.devices == Gpus::None {
             return Answer::Core;
@@ -78,7 +79,7 @@ impl Gpu {
                 done.fallbacks += 1;
                 done.wrong += u64::from(matches!(error, DeviceError::Wrong(_)));
                 done.failure = Some(error.to_string());
-                // For a shorter text there may be enough memory.
+                // There may be enough memory for a shorter text.
                 *device = if matches!(error, DeviceError::Memory(_)) { Device::Closed } else { Device::Gone };
                 if let Device::Gone = device {
                     done.retired = Some("it failed".to_owned());
@@ -100,7 +101,7 @@ impl Gpu {
         Ok((measures, steps.join(", ")))
     }
 
-    /// The GPU's work, as a station of the report, if it got any tasks.
+    /// The GPU's work as a station of the report, if it got any tasks.
     pub fn summary(&self) -> Option<Summary> {
         let mut summary = Summary::default();
         summary.stations.push(self.state().done.clone()?);

@@ -1,4 +1,4 @@
-//! The text to measure: the bytes of an operand, or with `-d` the bytes that it decompresses to.
+//! The text to measure: the bytes of an operand or, with `-d`, its decompressed bytes.
 
 use crate::cli::args::{Common, Operand};
 use crate::cli::files::reader::Reader;
@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 /// An operand that is open.
 pub struct Input {
     pub file: File,
-    /// How long it is, if that is known.
+    /// The operand's length, if it is known.
     pub len: Option<u64>,
 }
 
@@ -60,12 +60,12 @@ pub fn plain(name: &OsStr, file: File, len: u64) -> Result<Vec<u8>, Failure> {
     read.map(|()| text).map_err(|e| Failure::input("read", name, &e))
 }
 
-/// All bytes of a file, if it has at most `max`.
+/// All bytes of a file, if it has at most `max` bytes.
 pub fn to_the_end(name: &OsStr, file: File, max: u64) -> Result<Option<Vec<u8>>, Failure> {
     all(&mut Reader::new(file), max).map_err(|e| Failure::input("read", name, &e))
 }
 
-/// The text that a file decompresses to, if it has at most `max` bytes.
+/// The decompressed text of a file, if it has at most `max` bytes.
 pub fn decoded(common: &Common, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
     let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
     let mut decoder = MultiBzDecoder::with_settings(Reader::new(file), &settings);
@@ -84,7 +84,7 @@ fn all(reader: &mut impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((reader.read(&mut [0])? == 0).then_some(text))
 }
 
-/// Why a file was not decompressed, in the words of `-t`.
+/// The reason why a file was not decompressed, in the words of `-t`.
 fn failure(common: &Common, name: &OsStr, e: &io::Error) -> Failure {
     match e.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         None | Some(Error::Read(_)) => Failure::input("read", name, e),

@@ -1,6 +1,6 @@
 //! `--measure`: how repetitive files are, as a table or as JSON.
 //!
-//! One thread measures a file, and several threads measure several files at once, within the allowed memory
+//! A file is measured by one thread. Several threads measure several files at a time, within the allowed memory
 //! ([`budget`]). The bytes of a file are measured unchanged; with `-d`, the text of a compressed file ([`input`]).
 //! Lines come in the order of the files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
 
@@ -41,7 +41,7 @@ pub struct Found {
     times: Times,
 }
 
-/// How long it took.
+/// The times that the measurement took.
 #[derive(Clone, Default)]
 struct Times {
     /// Time to read it, and to decode it if requested.
@@ -49,9 +49,9 @@ struct Times {
     sort: Duration,
     neighbours: Duration,
     parse: Duration,
-    /// If a GPU measured it: how long that took, and in which steps.
+    /// If a GPU measured the file: how long it took, and in which steps.
     gpu: Option<(Duration, String)>,
-    /// Time since it was opened.
+    /// Time since the file was opened.
     all: Duration,
 }
 
@@ -60,7 +60,7 @@ pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
     let tally = Arc::default();
     let operands = plan.common.operands.len() as u64;
     let report = open_report(plan.mode.report.as_ref(), "measure", Some(operands), &tally)?;
-    // If a signal ends the process, the report is ended first.
+    // If a signal ends the process, its handler ends the report first.
     let _last_words = report.as_ref().map(Report::temporary_files).transpose().context("Can't handle signals")?;
     let progress = Progress::new(&plan.common, &Batch::default());
     let messages = Messages::new(&plan.common, progress).with_report(report, tally);
@@ -90,7 +90,7 @@ struct Measurer {
     gpu: Gpu,
     /// The first operand that no thread has taken.
     next: AtomicUsize,
-    /// Bytes that are done of all files, and of them those of files that were done when one was last.
+    /// The number of bytes done in all files, and the part of it in files that were complete when the last file ended.
     progress: Mutex<(u64, u64)>,
 }
 
@@ -101,7 +101,7 @@ impl Measurer {
         let mut threads = Vec::new();
         for _ in 0..if workers > 1 { workers } else { 0 } {
             let (this, sender) = (Arc::clone(self), sender.clone());
-            // If none can be started, this thread does it all.
+            // If no thread can be started, this one does all the work.
             threads.extend(thread::Builder::new().spawn(move || this.work(&sender)));
         }
         drop(sender);
@@ -144,7 +144,7 @@ impl Measurer {
         }
     }
 
-    /// Measures an operand. A panic is a defect of hybz, and has printed where it is.
+    /// Measures an operand. A panic is a defect of hybz; it has already printed where it happened.
     fn one(&self, number: usize) -> Found {
         let operand = &self.plan.common.operands[number];
         let started = Instant::now();
@@ -167,7 +167,7 @@ impl Measurer {
         times.read = started.elapsed();
         let mut last = Instant::now();
         let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
-        // A file counts with its own length, whatever it decompresses to.
+        // A file counts with its own length, not with the length of its decompressed text.
         let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
         match self.gpu.measure(&text) {
             Answer::Measured(measures, steps) => {
@@ -210,7 +210,7 @@ impl Measurer {
             let permit = self.budget.permit(with_text(len));
             return Ok((input::plain(name, file, len)?, permit));
         }
-        // Text from a pipe or a decoder may have any length: it gets all of the memory, and other files wait.
+        // Text from a pipe or a decoder may have any length: it gets all of the memory, while other files wait.
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
@@ -245,11 +245,11 @@ impl Measurer {
         progress.1 = progress.0;
     }
 
-    /// A file of this length, if it is known, needs more memory than there may be.
+    /// A file (of this length, if it is known) needs more memory than is allowed.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
         let allowed = self.budget.limit() >> 20;
         let limit = if self.plan.common.memory.is_some() { "-m allows" } else { "there may be" };
-        // Rounded so that `-m` with the first number is enough.
+        // The numbers are rounded so that `-m` with the first of them is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
         Failure::about(1, "", name, &text)
@@ -299,7 +299,7 @@ impl Printer<'_> {
         printer
     }
 
-    /// Whether people read it.
+    /// Whether the output is for people.
     fn has_table(&self) -> bool {
         let plan = &self.measurer.plan;
         !plan.mode.json && plan.mode.report != Some(ReportPlace::Stdout)
@@ -330,14 +330,14 @@ impl Printer<'_> {
         messages.measured(object, found.measures.map_or(0, |measures| measures.bytes));
     }
 
-    /// The last line of the table, if there are several.
+    /// The last line of the table, if there are several files.
     fn end(&mut self) {
         if self.has_table() {
             self.text.extend(self.total.line());
         }
     }
 
-    /// Writes what there is. Returns whether the reader of stdout is gone.
+    /// Writes the text collected so far. Returns whether the reader of stdout is gone.
     fn flush(&mut self) -> anyhow::Result<bool> {
         let mut written = Ok(None);
         let text = std::mem::take(&mut self.text);

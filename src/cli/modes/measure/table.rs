@@ -22,7 +22,7 @@ pub fn line(measures: &Measures, name: &OsStr, terminal: bool) -> Vec<u8> {
     columns(numbers, &for_terminal(name, terminal))
 }
 
-/// However wide a number is, a blank stands before it.
+/// A blank precedes every number, however wide.
 fn columns(numbers: [&str; 8], name: &OsStr) -> Vec<u8> {
     let [bytes, alphabet, entropy, runs, per_run, factors, per_factor, longest] = numbers;
     let numbers = format!(
@@ -53,7 +53,7 @@ impl Total {
         self.sum.longest = self.sum.longest.max(measures.longest);
     }
 
-    /// Its line, if there is more than one file.
+    /// The line of the sums, if there is more than one file.
     pub fn line(&self) -> Vec<u8> {
         if self.files < 2 {
             return Vec::new();
@@ -78,7 +78,7 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
 }
 
-/// The object of a file, but for its exit code.
+/// The object of a file, without its exit code.
 pub fn object(decoded: bool, name: &OsStr, found: &Found) -> Object {
     let mut object = Object::of_file("measure", name);
     object.put("decoded", decoded);

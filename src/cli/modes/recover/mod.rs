@@ -74,7 +74,7 @@ struct Rescuer {
     temporary: TemporaryFiles,
 }
 
-/// Why an operand was not recovered.
+/// The reason why an operand was not recovered.
 enum Trouble {
     Failure(Failure),
     /// The reader of our stdout is gone.
@@ -93,11 +93,11 @@ struct Story {
     found: Recovered,
     holes: Vec<Hole>,
     remarks: Vec<Remark>,
-    /// The bits of good blocks that may be of another file.
+    /// The bits of good blocks that may belong to another file.
     doubtful: Vec<Range<u64>>,
     /// The files that were made; none if they went to stdout.
     results: Vec<PathBuf>,
-    /// Whether holes were filled though no index says how long they are.
+    /// Whether holes were filled although no index gives their lengths.
     guessed: bool,
 }
 
@@ -244,7 +244,7 @@ impl Rescuer {
             .map_err(|e| Failure::output("create", name.as_os_str(), &e))
     }
 
-    /// Refuses a result that is there, or that is the source.
+    /// Refuses a result that exists already, or that is the source.
     fn check(&self, path: &Path, file: &File) -> Result<(), Failure> {
         let name = path.as_os_str();
         let source = file.metadata().map_err(|e| Failure::input("read", name, &e))?;

@@ -24,7 +24,7 @@ pub struct Results<'a> {
     replace: bool,
     /// The length of the last good block's text.
     last_len: Option<u64>,
-    /// Lost blocks whose zeros are not written yet, because no block came before.
+    /// Lost blocks whose zeros are not written yet, because no good block came before them.
     owed: u64,
     /// Whether the length of a hole was guessed.
     pub guessed: bool,
@@ -78,7 +78,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Takes the next good block.
+    /// Writes the next good block.
     pub fn block(&mut self, block: &Block) -> Result<(), Error> {
         let (owed, len) = (std::mem::take(&mut self.owed), block.text_len());
         match &mut self.made {
@@ -103,7 +103,7 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    /// Takes the next hole.
+    /// Writes the next hole.
     pub fn hole(&mut self, hole: &Hole) -> Result<(), Error> {
         let Made::Fill(out) = &mut self.made else { return Ok(()) };
         if let Some(len) = hole.text_len {
@@ -120,7 +120,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Gives the file its name. Returns the names of all that were made.
+    /// Gives the file its name. Returns the names of all files that were made.
     pub fn finish(self, source: Option<&SourceFile>, replace: bool, sync: bool) -> Result<Vec<PathBuf>, Error> {
         let out = match self.made {
             Made::Text(out) | Made::Fill(out) => out,
@@ -133,7 +133,7 @@ impl<'a> Results<'a> {
                 return Ok(Vec::new());
             }
             Out::File(mut out) => {
-                out.flush().map_err(Error::Write)?; // of the file, too, before its times are set
+                out.flush().map_err(Error::Write)?; // closes the file too, before its times are set
                 out.into_parts().0
             }
         };

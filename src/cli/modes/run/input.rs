@@ -1,4 +1,4 @@
-//! The task for an operand, and how its bytes are read.
+//! The task for an operand, and the reader of its bytes.
 
 use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, StreamRange, TextRanges, Work};
 use crate::cli::files::job::{Destination, Ready};
@@ -38,8 +38,8 @@ pub fn whole(plan: &Plan<FilesMode>, ready: &Ready, file: File) -> (Task, Source
     }
 }
 
-/// A frame states the length of a long file. (That of a short one is known once it is read, and some of those that the
-/// kernel makes up have another length than they say.)
+/// A frame states the length of a long file. (A short file's length is known once the file is read, and some files that
+/// the kernel makes up have another length than they state.)
 fn compression(coding: &Coding, source: Option<&SourceFile>) -> Task {
     const LONG: u64 = 1 << 20;
     let len = source.map(|source| &source.found).filter(|found| found.is_file()).map(Metadata::len);
@@ -51,7 +51,7 @@ fn decompress(common: &Common) -> Task {
     Task::Decompress { formats: common.formats, trailing_garbage: common.trailing_garbage }
 }
 
-/// Ranges of its text.
+/// Ranges of the operand's text.
 pub fn ranges(
     (common, pool): (&Common, &Pool),
     wanted: &TextRanges,
@@ -65,7 +65,7 @@ pub fn ranges(
     Ok((Task::Copy, Source::Stream(Box::new(parts))))
 }
 
-/// Some of its streams.
+/// Some of the operand's streams.
 pub fn streams(common: &Common, wanted: StreamRange, name: &OsStr, file: File) -> Result<(Task, Source), Failure> {
     let file = if wanted.at > 0 { part::at(common, name, file, wanted.at)? } else { file };
     let task = wanted.count.map_or_else(|| decompress(common), |count| Task::DecompressStreams(common.formats, count));

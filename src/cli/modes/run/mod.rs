@@ -1,4 +1,5 @@
-//! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
+//! One call of the command: a pool of stations takes the operands as inputs and gives results in the order of the
+//! operands.
 
 mod input;
 pub mod operands;
@@ -60,7 +61,7 @@ pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Opens the report of `work`, if one goes to a `place`. `operands` is their number, if known.
+/// Opens the report of `work`, if there is a `place` for one. `operands` is the number of operands, if known.
 pub fn open_report(
     place: Option<&ReportPlace>,
     work: &'static str,
@@ -78,7 +79,7 @@ pub fn open_report(
     }
 }
 
-/// Ends the report, whatever ends the work.
+/// Ends the report, however the work ends.
 struct Closing(Arc<Messages>);
 
 impl Drop for Closing {
@@ -103,7 +104,7 @@ fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<O
     }
     let no_threads = limits::no_threads(&plan);
     limits::choose_memory(&plan.common, no_threads);
-    // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
+    // The process ends after this call, and the kernel takes back a pool's memory faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
         pool.without_cpu().build()
     } else {
@@ -119,7 +120,7 @@ fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<O
     run_with(plan, messages, &pool, no_threads)
 }
 
-/// Has the pool do it.
+/// Does the work on the pool.
 fn run_with(
     plan: Arc<Plan<FilesMode>>,
     messages: Arc<Messages>,

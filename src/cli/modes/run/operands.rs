@@ -33,7 +33,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
-/// The operands, as the flow wants them: opened one after the other.
+/// The operands in the form that the flow needs: opened one after the other.
 pub struct Operands {
     plan: Arc<Plan<FilesMode>>,
     messages: Arc<Messages>,
@@ -42,11 +42,11 @@ pub struct Operands {
     preconditions: Preconditions,
 }
 
-/// A file that was looked at.
+/// A file that has been examined.
 enum Opened {
     Ready(Box<Ready>, File),
     Complete(Complete),
-    /// It is a file of hybz's own.
+    /// The file is one of hybz's own.
     Own,
 }
 
@@ -58,7 +58,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// Nothing: the operand only has its place in the order.
+    /// No work: the operand only has its place in the order.
     fn nothing() -> Prepared {
         Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
     }
@@ -74,7 +74,7 @@ impl Operands {
         Operands { preconditions: Preconditions::new(&plan), plan, messages, pool: pool.clone(), iter }
     }
 
-    /// The input that a file is, or none if it is one of hybz's own.
+    /// The input for a file, or `None` if the file is one of hybz's own.
     fn input(&mut self, found: &Found) -> Option<Input<Job>> {
         let name = found.operand.name().to_owned();
         let entry = Entry::new(&self.plan.mode, &name);
@@ -124,7 +124,7 @@ impl Operands {
         Ok(Prepared { index, task, source })
     }
 
-    /// The index that is made of an operand, if its name is free.
+    /// The index to make for an operand, if the index's name is free.
     fn index(&self, ready: &Ready, pending: &mut Pending) -> Result<Option<IndexJob>, Failure> {
         let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let unnamed = Place::typed("");
@@ -167,7 +167,7 @@ impl Operands {
         let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
         let resumes = plan.mode.batch.resume && found.is_file();
         match &destination {
-            Destination::File(_) if resumes => {} // when its result is known not to be right
+            Destination::File(_) if resumes => {} // once its result is known not to be right
             Destination::File(result) => self.preconditions.result(result, &found, pending)?,
             Destination::Stdout => self.preconditions.stdout(name, &found)?,
             Destination::Nothing => {}
@@ -201,7 +201,7 @@ impl Operands {
         Ok(Opened::Ready(Box::new(ready), file))
     }
 
-    /// Looks at the result that `--resume` finds.
+    /// Examines the result that `--resume` finds.
     fn look_at_result(
         &self,
         journal: Option<&Arc<Journal>>,
@@ -209,14 +209,15 @@ impl Operands {
         result: &Place,
         pending: &Pending,
     ) -> Result<resume::Found, Failure> {
-        // An operand before may be about to make it, or to replace it.
+        // An earlier operand may be about to make or replace it.
         if self.preconditions.locks.has_name(result.path()) {
             self.preconditions.locks.wait(pending);
         }
         resume::look(&self.plan, &self.pool, journal, source, result)
     }
 
-    /// Refuses sources that are no files, or compressed already. Returns nothing for the report, unless it was typed.
+    /// Refuses sources that are not files, or that are compressed already. Returns `None` for the report, unless it was
+    /// typed.
     fn check_source(
         &self,
         place: &Place,

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The words for it.
+/// The words for the outcome.
 pub struct OutcomeText {
     plan: Arc<Plan<FilesMode>>,
     messages: Arc<Messages>,
@@ -22,7 +22,7 @@ pub struct OutcomeText {
 /// The messages about a stream that failed.
 pub struct Verdict {
     pub notes: Vec<Note>,
-    /// Whether `--recover` or bzip2recover may find something.
+    /// Whether `--recover` or bzip2recover may find good blocks.
     pub damage: bool,
 }
 
@@ -65,7 +65,7 @@ impl OutcomeText {
         message
     }
 
-    /// Why a stream failed whose file begins with `head`.
+    /// The message about a failed stream, in a file that begins with `head`.
     pub fn failure(&self, name: &OsStr, destination: &Destination, error: &Error, head: &[u8]) -> Verdict {
         let result = match destination {
             Destination::Stdout => OsStr::new("(stdout)"),
@@ -116,7 +116,8 @@ impl OutcomeText {
         Verdict { notes, damage }
     }
 
-    /// An error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the program's.
+    /// An error for which bzip2 prints one line. The line begins with the file's name as `-v` writes it, or with the
+    /// program's name.
     fn one_line(&self, name: &OsStr, error: &Error, head: &[u8]) -> Note {
         let (test, verbose) = (self.plan.mode.action() == Action::Test, self.plan.common.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
@@ -136,7 +137,7 @@ impl OutcomeText {
     }
 }
 
-/// An error as one of the whole file, where a part of it was read.
+/// Converts an error in a part of a file to an error of the whole file.
 pub fn placed(mode: &FilesMode, error: Error) -> Error {
     match (error, mode.streams()) {
         // The text of ranges is copied, so its errors come as errors of reading.

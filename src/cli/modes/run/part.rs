@@ -1,4 +1,4 @@
-//! Opens files of which a part is decompressed.
+//! Opens files to decompress a part of each.
 
 use crate::cli::args::{Amount, Common, Operand, Range, TextRanges, usual_index};
 use crate::cli::files::index;
@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Refuses what cannot be read at any place.
+/// Refuses files that cannot be read at any offset.
 pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failure> {
     let say = |what: String| Failure::about(1, "Input file ", name, &what);
     let read_error = |e: io::Error| Failure::input("read", name, &e);
@@ -43,8 +43,8 @@ pub fn at(common: &Common, name: &OsStr, mut file: File, at: u64) -> Result<File
     Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
 }
 
-/// How the text of a file is reached for `--ranges`: by the index that was named, by the one next to the file or in it,
-/// or through everything before.
+/// The way to the text of a file for `--ranges`: by the index that was named, by the index next to the file or in it,
+/// or by decoding everything before the range.
 pub fn ranges(
     common: &Common,
     wanted: &TextRanges,
@@ -82,7 +82,7 @@ pub fn ranges(
     Ok(open.without_index(has_own_index))
 }
 
-/// A file whose text is to be reached.
+/// A file of whose text ranges are wanted.
 struct Open<'a> {
     common: &'a Common,
     ranges: &'a [Range],
@@ -99,7 +99,7 @@ impl Open<'_> {
         }
     }
 
-    /// The remark that lines are counted from the beginning although there is an index.
+    /// The remark that lines are counted from the beginning although an index exists.
     fn uncounted(&self, index: &Index, path: &Path) -> Option<Vec<u8>> {
         let by_line = self.ranges.iter().any(|range| matches!(range.offset, Amount::Lines(1..)));
         let text = b" has no line ends; counting them from the beginning.";
@@ -124,11 +124,11 @@ impl Open<'_> {
         }
     }
 
-    /// Opens a file without an index next to it. The file may contain its own; for a `.bz2`, an index is made if ranges
-    /// go backwards.
+    /// Opens a file that has no index next to it. The file may contain its own index; for a `.bz2`, an index is made if
+    /// ranges go backwards.
     fn without_index(self, has_own_index: bool) -> Cursor {
         if has_own_index || !are_ascending(self.ranges) {
-            // A file that is damaged, or has streams of both kinds, has no index: its good blocks are decoded from the
+            // A damaged file, or a file with streams of both kinds, has no index: its good blocks are decoded from the
             // beginning.
             if let Ok(reader) = Reader::open(self.coded.clone(), &self.settings) {
                 return Cursor::indexed(self.limited(reader));

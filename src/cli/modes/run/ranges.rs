@@ -1,6 +1,6 @@
-//! `--ranges`: parts of the text, one after the other, as a reader that the flow copies to where they go.
+//! `--ranges`: a reader of parts of the text, one after the other. The flow copies them to their destination.
 //!
-//! With an index, only the blocks that contain some of them are decoded. Without one, all stations decode everything
+//! With an index, only blocks that contain a wanted byte are decoded. Without an index, all stations decode everything
 //! from the beginning to the end of the last part; if parts go backwards, an index is made first.
 
 use crate::cli::args::{Amount, Range};
@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::vec;
 
-/// Bytes searched for line ends at once.
+/// The number of bytes searched for line ends in one step.
 const PIECE: usize = 64 << 10;
 
 /// A compressed file.
@@ -23,10 +23,11 @@ pub type Coded = Arc<dyn ReadAt>;
 pub struct Parts {
     text: Cursor,
     ranges: vec::IntoIter<Range>,
-    /// Whether whole lines are given.
+    /// Whether whole lines are wanted.
     lines: bool,
     now: Now,
-    /// The end of the last range of whole lines: the text is at the first line that begins there or later.
+    /// The end of the last range of whole lines. The current position is then the first line that begins there or
+    /// later.
     ended: Option<u64>,
     /// The range that is being read, until it has given a byte.
     empty: Option<Range>,
@@ -41,7 +42,7 @@ enum Now {
     Next,
     /// Everything up to this byte.
     UpTo(u64),
-    /// The same, and then the rest of the line, unless the last byte was a line end.
+    /// Everything up to this byte, and then the rest of the line, unless the last byte was a line end.
     LinesUpTo { end: u64, at_start: bool },
     /// This many lines.
     Lines(u64),
@@ -53,13 +54,13 @@ impl Parts {
         Parts { text, ranges: ranges.into_iter(), lines, now: Now::Next, ended: None, empty: None, seen: None }
     }
 
-    /// Notes in `seen` the first range that begins at the end of the text or after it. (Whole lines are another matter:
-    /// no line may begin in a range.)
+    /// Notes in `seen` the first range that begins at the end of the text or after it. (With whole lines an empty range
+    /// proves nothing, because a range may have no line's beginning.)
     pub fn noting(self, seen: &Arc<Seen>) -> Parts {
         Parts { seen: Some(Arc::clone(seen)).filter(|_| !self.lines), ..self }
     }
 
-    /// Notes the last range if it has given nothing, although it wanted something after the beginning of the text.
+    /// Notes the last range, if it was not empty and did not begin at the beginning of the text, but gave no byte.
     fn note_empty(&mut self) {
         let none = |amount: Amount| matches!(amount, Amount::Bytes(0) | Amount::Lines(0));
         if let (Some(range), Some(seen)) = (self.empty.take(), &self.seen)
@@ -85,12 +86,12 @@ impl Parts {
         })
     }
 
-    /// Goes to the first line that begins at byte `from` or after it. A line begins where a line end was before.
+    /// Goes to the first line that begins at byte `from` or after it. A line begins after a line end.
     fn first_line(&mut self, from: u64, end: u64) -> io::Result<Now> {
         if from >= end {
             return Ok(Now::UpTo(0));
         }
-        // Behind a range before this one, the text may be there already: that range's last line ends there.
+        // The current position may be that line already, if the range before this one ended with the line before it.
         let is_there = self.ended.is_some_and(|ended| ended <= from) && self.text.at >= from;
         self.ended = Some(end);
         if !is_there {
@@ -161,10 +162,10 @@ fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
     (at.map_or(0, |(at, _)| at + 1), most)
 }
 
-/// A place in the text.
+/// A position in the text.
 pub struct Cursor {
     way: Way,
-    /// Bytes `begin..` are read and not used yet.
+    /// Bytes `begin..` are read, but not used yet.
     bytes: Vec<u8>,
     begin: usize,
     /// Their offset in the text.
@@ -178,7 +179,7 @@ pub struct Cursor {
 struct Line {
     /// The number of line ends before the place.
     ends: u64,
-    /// Whether the line begins at the place. It does not after the end of a text without a line end at its end.
+    /// Whether the line begins at the place. It does not at the end of a text that ends without a line end.
     begins: bool,
 }
 
@@ -192,17 +193,17 @@ impl Line {
         Line { ends: self.ends + ends, begins: *last == b'\n' }
     }
 
-    /// The number of line ends from this place to the start of `line` (counted from 0), if that is not before the
-    /// place.
+    /// The number of line ends from this place to the start of `line` (counted from 0), unless the line starts before
+    /// the place.
     fn to(self, line: u64) -> Option<u64> {
         line.checked_sub(self.ends).filter(|ends| *ends > 0 || self.begins)
     }
 }
 
-/// How a place in the text is reached.
+/// The way to a place in the text.
 enum Way {
     Indexed(Box<Reader<Coded>>),
-    /// Through everything that is before it.
+    /// By decoding everything before it.
     Forward {
         coded: Coded,
         settings: Settings,
@@ -237,7 +238,7 @@ impl Cursor {
         Cursor { way, bytes: Vec::new(), begin: 0, at: 0, line: Some(Line::FIRST) }
     }
 
-    /// Goes to a byte of the text, or to the end if that is before it.
+    /// Goes to a byte of the text, or to the end of a shorter text.
     fn go(&mut self, to: u64) -> io::Result<()> {
         if to == self.at {
             return Ok(());
@@ -266,13 +267,13 @@ impl Cursor {
         Ok(())
     }
 
-    /// Goes to where this line begins, counted from 0.
+    /// Goes to the beginning of this line, counted from 0.
     fn go_to_line(&mut self, line: u64) -> io::Result<()> {
         let index = match &self.way {
             Way::Indexed(reader) => reader.index(),
             Way::Forward { .. } => None,
         };
-        // If the index has no line ends, everything before the line is decoded.
+        // If the index does not count line ends, everything before the line is decoded.
         let lines = index.map_or(Ok(None), Index::lines)?;
         if let (Some(index), Some(all)) = (index, lines)
             && line > all
@@ -283,7 +284,8 @@ impl Cursor {
             Some(index) => index.find_line_end(line)?,
             None => None,
         };
-        // The block of the line end before it is nearer than this place, unless the line is in the same block.
+        // The block with the line end before the line is nearer to it than this place, unless the line is in the
+        // current block.
         let nearer = |at: u64| block.as_ref().is_none_or(|block| block.text_offset <= at);
         let ends = match (self.line.and_then(|here| here.to(line)), block) {
             (Some(ends), _) if nearer(self.at) => ends,
@@ -353,7 +355,7 @@ impl Cursor {
 }
 
 impl Way {
-    /// Reads from `at` on, which is where it has come to unless there is an index.
+    /// Reads from `at` on. Without an index, `at` is the current position.
     fn read(&mut self, buf: &mut [u8], at: u64) -> io::Result<usize> {
         match self {
             Way::Indexed(reader) => reader.read_at(buf, at),
@@ -362,7 +364,7 @@ impl Way {
     }
 }
 
-/// Whether these ranges can be read one after the other without going back.
+/// Whether these ranges can be read in this order without going back.
 pub fn are_ascending(ranges: &[Range]) -> bool {
     let ascend = |of: fn(&Range) -> Option<(u64, u64)>| {
         let places: Option<Vec<_>> = ranges.iter().map(of).collect();

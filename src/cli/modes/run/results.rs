@@ -1,5 +1,5 @@
-//! The results of one call, which the flow hands over in the order of the operands: their bytes go to stdout or into
-//! files, their messages are printed, and at the end the exit code is known.
+//! The results of one call, which the flow hands over in the order of the operands. Their bytes go to stdout or into
+//! files, their messages are printed, and together they give the exit code.
 
 use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
 use crate::cli::files::commit::{Committer, Finished, Item};
@@ -38,21 +38,21 @@ pub struct Results {
     texts: OutcomeText,
     committer: Committer,
     temporary: TemporaryFiles,
-    /// The directory of the last result: the next one is usually in the same.
+    /// The directory of the last result: the next result usually goes to the same one.
     directory: Option<Directory>,
     /// Decodes results that are read again.
     pool: Pool,
     /// The number of finished operands, successful or not.
     done: usize,
-    /// Whether some were passed over because of `--fail-fast`, or because stdout is of no use any more.
+    /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used.
     stopped: bool,
     wrote_to_stdout: bool,
     broken_pipe: bool,
-    /// The damaged file to name in the advice at the end; FILE if there are several, or it has no name.
+    /// The damaged file to name in the advice at the end; FILE if there are several, or if the file has no name.
     damaged: Option<OsString>,
 }
 
-/// bzip2's advice after damage, with another name where `--recover` is known.
+/// bzip2's advice after damage, but with `--recover` if this program knows that flag.
 fn advice(common: &Common, file: &OsStr) -> Vec<u8> {
     let program = match common.formats {
         Formats::Bzip2 => b"the `bzip2recover' program".to_vec(),
@@ -91,12 +91,12 @@ impl Results {
     /// Prints a message, after those of the operands before.
     fn print(&self, note: Note) {
         if let Note::Failure(failure) | Note::Apart(failure) = &note {
-            self.messages.raise(failure.code); // at once, for --fail-fast
+            self.messages.raise(failure.code); // immediately, for --fail-fast
         }
         self.committer.push(Item::Note(note));
     }
 
-    /// Opens the place that a result goes to.
+    /// Opens the destination of a result.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
         let holes = self.plan.mode.is_sparse();
         let place = match &ready.destination {
@@ -107,7 +107,8 @@ impl Results {
             }
             Destination::File(place) => place,
         };
-        // It may exist since the operand was opened: another operand can have a result of the same name.
+        // The result may have appeared after the operand was opened: another operand can have a result of the same
+        // name.
         let is_typed = matches!(self.plan.mode.target, Target::File(_));
         let existing = is_typed && (self.plan.common.force || place.is_stream());
         let old = place.find_link().ok();
@@ -147,7 +148,7 @@ impl Results {
             }
             Sink::Stdout(mut stdout) => {
                 let flushed = stdout.flush();
-                let _ = stdout.into_parts(); // dropping it would write again
+                let _ = stdout.into_parts(); // dropping the buffer would write again
                 flushed.map_err(Error::Write)?;
                 self.messages.tally.done(count.0, count.1);
                 self.index_alone(message, index, pending);
@@ -161,7 +162,7 @@ impl Results {
                 }
                 let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify().file);
                 let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
-                // Devices and FIFOs are not ours to remove.
+                // hybz does not remove devices and FIFOs.
                 let mut source = ready.source.filter(|source| self.plan.mode.remove_sources && source.found.is_file());
                 let whole = |found: &fs::Metadata| {
                     self.plan.mode.action() != Action::Compress || found.len() == stream.bytes_in
@@ -188,7 +189,7 @@ impl Results {
         Ok(())
     }
 
-    /// The remark that the index of a removed compressed file stays, if there is one.
+    /// The remark that the index of a removed compressed file stays, if the file has an index.
     fn index_left(&self, source: &SourceFile) -> Option<Vec<u8>> {
         if self.plan.mode.action() != Action::Decompress || self.plan.common.formats == Formats::Bzip2 {
             return None;
@@ -210,7 +211,7 @@ impl Results {
         }
     }
 
-    /// The index that was made of an operand, complete but for its name.
+    /// The index made for an operand, complete except for its name.
     fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
         match index.write(ready.source.as_ref()) {
             Ok(Ok(output)) => return Some(output),
@@ -220,7 +221,7 @@ impl Results {
         None
     }
 
-    /// A shard must have the blocks that its plan says.
+    /// A shard must have the blocks that the plan states.
     fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
         match &self.plan.mode.work {
             Work::Shard { shard, .. }
@@ -411,15 +412,15 @@ impl Outputs for Results {
             }
         }
         self.write_report(entry);
-        // Later output on stdout would hide that something is missing, unless exactly one whole file is missing.
+        // Later output on stdout would hide that text is missing, unless exactly one whole file is missing.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
         self.stopped |= !goes_on;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 
-/// The maximum number of files that wait for the disk together, which leaves enough descriptors for the rest. Each has
-/// two, or three with an index, and there are two batches: one waits while the other is filled.
+/// The maximum number of files that wait for the disk together; it leaves enough descriptors for everything else. Each
+/// file has two descriptors, or three with an index, and there are two batches: one waits while the other is filled.
 fn max_batch(plan: &Plan<FilesMode>) -> usize {
     let each = 2 + u64::from(plan.mode.index.is_some()) + u64::from(plan.mode.verify().file);
     (process::max_descriptors().saturating_sub(24) / (2 * each)).clamp(1, 256) as usize

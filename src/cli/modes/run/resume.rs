@@ -1,8 +1,8 @@
 //! `--resume`: whether the result of a source is there already, and right.
 //!
 //! A result is right if it decompresses to exactly the source's bytes (with -d: if it is exactly what the source
-//! decompresses to). That is compared, unless the journal knows that neither has changed since it was, and with
-//! `--verify=file` in any case, both read from the disk.
+//! decompresses to). The two are compared, unless the journal knows that neither has changed since the last comparison.
+//! With `--verify=file` they are compared in any case, and both are read from the disk.
 
 use crate::cli::args::{Action, FilesMode, Plan};
 use crate::cli::files::journal::{Completion, Journal, Records, is_settled};
@@ -28,7 +28,7 @@ pub enum Found {
     Missing(Option<Completion>),
 }
 
-/// Looks at the result of a source. If it is right, and the source is to be removed, removes the source.
+/// Examines the result of a source. If the result is right and the source is to be removed, removes the source.
 pub fn look(
     plan: &Plan<FilesMode>,
     pool: &Pool,
@@ -63,7 +63,7 @@ pub fn look(
     let source_name = source.place.name();
     let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
         Comparison::Same => true,
-        // The right result is unknown, so the message is that of a call without --resume.
+        // The right result is unknown, so the message is the same as without --resume.
         Comparison::Damaged(error) if plan.mode.action() != Action::Compress => {
             return Err(messages::undecodable(source_name, result.name(), &error, plan.common.quiet));
         }
@@ -86,9 +86,9 @@ pub fn look(
     Ok(Found::Complete)
 }
 
-/// Records a result in the journal, if it is on the disk and still the file that was `found`.
+/// Records a result in the journal, if the result is on the disk and is still the file that was `found`.
 fn note(entry: Completion, opened: &File, result: &Place, name: &OsStr, found: &Stat) {
-    // Another program may have written it just now.
+    // Another program may just have written it.
     let written = opened.sync_data().and_then(|()| result.directory(None)?.sync());
     if let (Ok(()), Ok(now)) = (written, result.find_link())
         && tree::id(&now) == tree::id(found)
@@ -102,7 +102,7 @@ fn source_is_still(source: &SourceFile) -> bool {
     source.place.find().is_ok_and(|now| source.is_still(&now))
 }
 
-/// Removes a source whose result is complete, when that is on the disk.
+/// Removes a source whose result is complete, once the result is on the disk.
 fn remove(plan: &Plan<FilesMode>, source: &SourceFile, opened: &File, result: &Place) -> Result<(), Failure> {
     let failed = |e: &io::Error| Failure::output("sync", result.name(), e);
     let directory = result.directory(None).map_err(|e| failed(&e))?;

@@ -1,7 +1,8 @@
-//! `--join`: which part is of which shard, and their blocks, or the parts themselves, one after the other.
+//! `--join`: finds out which part belongs to which shard, and writes their blocks, or the parts themselves, one after
+//! the other.
 //!
-//! A part says with its combined CRC which shard it is of. Shards of the same text have the same parts, so it does not
-//! matter which of these goes where.
+//! The combined CRC of a part tells to which shard the part belongs. Shards of the same text have the same parts, so
+//! these are interchangeable.
 
 use super::plan_file::PlanFile;
 use super::{BUFFER, Trouble, create, finish, write_trouble};
@@ -24,10 +25,10 @@ use std::path::Path;
 /// The maximum number of missing shards that are named.
 const NAMED: usize = 10;
 
-/// Joins the parts that are the operands.
+/// Joins the parts that the operands name.
 pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<(), Trouble> {
     let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
-    // Whether it can be made is known before all parts are looked at.
+    // An output that cannot be made is reported before all parts are examined.
     let temporary = TemporaryFiles::default();
     let out = create(plan, Some(&how.plan), &temporary)?;
     let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
@@ -40,7 +41,7 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
         let settings = Settings::new().pool(&pool.build());
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
     }
-    // Opened one at a time: there may be more than descriptors.
+    // Parts are opened one at a time, because there may be more parts than descriptors.
     let mut files = shards.iter().zip(parts).map(|(shard, path)| (shard, path.as_os_str(), again(level, shard, path)));
     let out = if how.streams && !shards.is_empty() {
         files.try_fold(out, |out, (_, name, file)| append(plan, out, name, file?))?
@@ -49,7 +50,7 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
         for (shard, name, file) in files {
             joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
         }
-        // Before the stream gets its end and the file its name.
+        // This happens before the stream gets its end and the file its name.
         if joiner.crc() != crc {
             let text =
                 format!(" is of blocks with the CRC {crc:08x}, and those of the parts have {:08x}.", joiner.crc());
@@ -89,7 +90,7 @@ fn append(plan: &Plan<ShardsMode>, mut out: Out, name: &OsStr, mut file: File) -
     }
 }
 
-/// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been
+/// The parts in the order of the shards; `None` if not every shard has exactly one part. Every fault has then been
 /// printed.
 fn sorted<'a>(
     plan: &'a Plan<ShardsMode>,
@@ -98,7 +99,7 @@ fn sorted<'a>(
     messages: &Messages,
 ) -> Option<Vec<&'a Path>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
-    // Pushed in reverse, because they are popped from the end.
+    // The ranges are pushed in reverse, because they are popped from the end.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
     let mut parts: Vec<Option<&Path>> = vec![None; shards.len()];
     let mut wrong = false;
@@ -153,7 +154,7 @@ fn open_file(path: &Path) -> Result<File, Failure> {
     file.ok_or_else(|| Failure::about(1, "Part ", name, " is not a normal file."))
 }
 
-/// Looks at both ends of a part.
+/// Examines both ends of a part.
 fn open(path: &Path) -> Result<Part, Failure> {
     let name = path.as_os_str();
     let file = open_file(path)?;
@@ -164,7 +165,7 @@ fn open(path: &Path) -> Result<Part, Failure> {
     })
 }
 
-/// Decodes a part. (Its CRCs are then known to be right, and together they are the shard's.)
+/// Decodes a part. (Its CRCs are then known to be right, and combined they give the shard's.)
 fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure> {
     let name = path.as_os_str();
     let file = open_file(path)?;

@@ -1,5 +1,5 @@
-//! `--plan`, `--shard` and `--join`: one file compressed in parts, wherever that is done, into what bzip2 would have
-//! written. `--plan-ranges`: one file read in parts.
+//! `--plan`, `--shard` and `--join`: one file is compressed in parts, on any machines, and the result is the file that
+//! bzip2 would have written. `--plan-ranges`: one file is read in parts.
 
 mod join;
 mod plan_file;
@@ -50,10 +50,10 @@ pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
     Ok(Outcome::Exit(messages.code()))
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 enum Trouble {
     Failure(Failure),
-    /// It has been printed.
+    /// The reason has been printed already.
     Said,
     /// The reader of our stdout is gone.
     BrokenPipe,
@@ -80,7 +80,7 @@ pub fn planned(mode: &ShardMode) -> Result<(Level, Shard), Failure> {
     Ok((level, *found.ok_or_else(none)?))
 }
 
-/// A file up to the end of a shard.
+/// A file, limited to the end of a shard.
 pub struct UpTo {
     file: File,
     end: u64,
@@ -103,20 +103,20 @@ pub fn text(name: &OsStr, mut file: File, shard: &Shard) -> Result<UpTo, Failure
     Ok(UpTo { file, end: shard.offset + shard.length })
 }
 
-/// Why a shard is not as it was planned.
+/// The reason why a shard differs from its plan.
 pub fn changed(shard: &Shard) -> Error {
     let text = format!("shard {} is not what the plan says: the file has changed, or is another", shard.number);
     Error::Read(io::Error::other(text))
 }
 
-/// Whether the result would take the place of this file.
+/// Whether the result would replace this file.
 fn is_result(target: &Target, file: &Path) -> bool {
     let Target::File(path) = target else { return false };
     let (Ok(there), Ok(file)) = (fs::metadata(path), fs::metadata(file)) else { return false };
     same_file(&file, &there)
 }
 
-/// Opens the place that a plan or a joined file goes to. `used`: the plan that is read.
+/// Opens the destination of a plan or a joined file. `used` is the plan that is read.
 fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
     let Target::File(path) = &plan.mode.target else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
@@ -135,12 +135,12 @@ fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFil
     Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
 }
 
-/// Closes it; a file gets its name.
+/// Closes the destination; a file gets its name.
 fn finish(out: Out, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
     match out {
         Out::Stdout(mut out) => {
             let flushed = out.flush().and_then(|()| stdout::close());
-            let _ = out.into_parts(); // dropping it would write again
+            let _ = out.into_parts(); // dropping the buffer would write again
             flushed.map_err(|e| write_trouble(plan, &e))
         }
         Out::File(mut out) => {
@@ -161,7 +161,7 @@ fn write_trouble(plan: &Plan<ShardsMode>, e: &io::Error) -> Trouble {
     }
 }
 
-/// Opens the file that is planned, without waiting for the writer of a FIFO: only a file on a disk is taken.
+/// Opens the file to plan, without waiting for the writer of a FIFO. Only a file on a disk is accepted.
 fn open_text(path: &Path, flag: &str) -> Result<File, Failure> {
     let name = path.as_os_str();
     let unopened = |e: io::Error| Failure::input("open", name, &e);
@@ -186,7 +186,7 @@ fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> 
     let mut end = 0;
     let found = shard::plan(&file, level, size, |shard| {
         end = shard.offset + shard.length;
-        // A program that reads the lines gets each at once.
+        // A program that reads the lines gets each immediately.
         out.write_all(lines.shard(&shard).as_bytes()).and_then(|()| out.flush())
     });
     let crc = found.map_err(|error| match error {

@@ -1,8 +1,8 @@
 //! The text of a plan: a head, a line for each shard, and an end. Fields are separated by tabs.
 //!
-//! The last field of these lines is a check: the CRC-32 of bzip2 of all of them so far, each without its check and the
-//! tab before it. It detects a line that was changed, swapped, removed or doubled. The end has the combined CRC of the
-//! whole text, which must also follow from the CRCs and block counts of the shards.
+//! The last field of these lines is a check: bzip2's CRC-32 of all these lines so far, each without its check and the
+//! tab before the check. It detects a line that was changed, swapped, removed or doubled. The end has the combined CRC
+//! of the whole text, which must also follow from the CRCs and block counts of the shards.
 
 use crate::cli::files::reader::Reader;
 use crate::cli::messages::Failure;
@@ -15,14 +15,14 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// How a plan begins. (Lines with # are comments for programs that hand out shards.)
+/// The beginning of a plan. (Lines with # are comments for programs that hand out shards.)
 const HEAD: &str = "#hybz-plan-2";
 /// Plans of this format had no checks.
 const OLD_HEAD: &str = "#hybz-plan-1";
 /// The constant line after the head, which needs no check.
 const NAMES: &[u8] = b"#number\toffset\tlength\tblocks\tcrc\tcheck\n";
 const END: &str = "#end";
-/// More than the longest line has.
+/// More bytes than the longest line has.
 const MAX_LINE: u64 = 128;
 /// The number of characters shown of a wrong line.
 const MAX_SHOWN: usize = 60;
@@ -31,19 +31,19 @@ const MAX_SHOWN: usize = 60;
 #[derive(Debug, PartialEq, Eq)]
 pub struct PlanFile {
     pub level: Level,
-    /// The bytes of the file that is cut.
+    /// The length in bytes of the file that is cut.
     pub len: u64,
     /// The combined CRC of all blocks.
     pub crc: u32,
     pub shards: Vec<Shard>,
 }
 
-/// Makes the lines of a plan, in their order.
+/// Makes the lines of a plan in order.
 #[derive(Default)]
 pub struct Lines(Crc);
 
 impl Lines {
-    /// The first two lines, of a plan for a file of `len` bytes.
+    /// The first two lines of a plan for a file of `len` bytes.
     pub fn head(&mut self, level: Level, len: u64) -> Vec<u8> {
         let head = self.checked(&format!("{HEAD}\t{}\t{len}", level.get()));
         [head.as_bytes(), NAMES].concat()
@@ -67,7 +67,7 @@ impl Lines {
     }
 }
 
-/// Why a plan cannot be used.
+/// The reason why a plan cannot be used.
 #[derive(Debug)]
 enum Refused {
     Read(io::Error),
@@ -98,7 +98,7 @@ impl PlanFile {
             return Err(unopened(&file::is_a_directory()));
         }
         let mut reader = BufReader::new(Reader::at_once(file));
-        // A FIFO that was opened without blocking reads as empty unless it has a writer.
+        // A FIFO opened without blocking reads as empty until it has a writer.
         if found.file_type().is_fifo() && reader.fill_buf().is_ok_and(<[u8]>::is_empty) {
             return Err(not_a_plan(name, "is a FIFO that nobody writes to"));
         }
@@ -132,7 +132,7 @@ impl PlanFile {
             }
             let follows = |shard: &Shard| shard.number == shards.len() as u64 && shard.offset == end;
             let shard = shard(text).filter(follows).ok_or_else(|| does_not_follow(&line))?;
-            // Compared as text: a number has only one spelling.
+            // The numbers are compared as text, so only one spelling of a number is accepted.
             if lines.shard(&shard).as_bytes() != line {
                 return Err(changed(&line));
             }
@@ -143,14 +143,15 @@ impl PlanFile {
     }
 }
 
-/// Reads a line with its line end, or as much of a longer one as no line has. Empty at the end of the file.
+/// Reads a line with its line end. Of a line that is too long, reads more bytes than a valid line can have. Empty at
+/// the end of the file.
 fn next_line(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
     Ok(line)
 }
 
-/// The text of a line that has its line end.
+/// The text of a line, if it has its line end.
 fn whole(line: &[u8]) -> Option<&str> {
     str::from_utf8(line.strip_suffix(b"\n")?).ok()
 }
@@ -204,7 +205,7 @@ fn changed(line: &[u8]) -> Refused {
     Refused::Plan(format!("has changed since it was made, here or before: `{}'", printable(line)))
 }
 
-/// The beginning of a line, without what a terminal would act on.
+/// The beginning of a line, without characters that control a terminal.
 fn printable(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(line));
     line.chars().take(MAX_SHOWN).map(|c| if c.is_control() && c != '\t' { '?' } else { c }).collect()
@@ -244,7 +245,7 @@ mod tests {
         let plan = text(Level::BEST, 105, &shards, crc);
         assert_eq!(PlanFile::parse(&plan[..]).unwrap(), PlanFile { level: Level::BEST, len: 105, crc, shards });
         assert_eq!(PlanFile::parse(&text(Level::FASTEST, 0, &[], 0)[..]).unwrap().shards, []);
-        // The longest lines there can be.
+        // The longest possible lines.
         let longest = Shard::new(0, 0, u64::MAX, u64::MAX, u32::MAX);
         let plan = text(Level::BEST, u64::MAX, &[longest], u32::MAX);
         assert_eq!(PlanFile::parse(&plan[..]).unwrap().shards, [longest]);
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!(refused(&[&plan[..], b"x"].concat()), "goes on after its end");
     }
 
-    /// Checks of its own do not make a plan a right one.
+    /// Valid checks alone do not make a plan right.
     #[test]
     fn what_does_not_agree_is_refused() {
         let (shards, crc) = example();

@@ -1,4 +1,4 @@
-//! `--plan-ranges`: the text of a compressed file in ranges, for programs that share the reading.
+//! `--plan-ranges`: divides the text of a compressed file into ranges, for programs that share the reading.
 
 use super::{Trouble, create, finish, open_text, write_trouble};
 use crate::cli::args::{Common, IndexPlan, Operand, Plan, ShardsMode, usual_index};
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// How a list of ranges begins.
+/// The beginning of a list of ranges.
 const HEAD: &str = "#hybz-ranges-1";
 
 /// Finds ranges, and prints them.
@@ -29,7 +29,7 @@ pub fn ranges(
     let name = path.as_os_str();
     let file = open_text(path, "--plan-ranges")?;
     let source = SourceFile::of(operand, &file).map_err(|e| Failure::input("read", name, &e))?;
-    // Whether the list can be written is known before a whole file is decoded.
+    // A list that cannot be written is reported before the whole file is decoded.
     let temporary = TemporaryFiles::default();
     let mut out = create(plan, None, &temporary)?;
     let (index, ranges) = find(&plan.common, size, named, (path, &file), messages)?;
@@ -48,7 +48,7 @@ pub fn ranges(
     finish(out, plan)
 }
 
-/// The ranges, and the index that they are from: the one that was named, the one next to the file, or one that is made.
+/// The ranges, and the index from which they come: the index that was named, the one next to the file, or a new one.
 fn find(
     common: &Common,
     size: u64,
@@ -87,7 +87,7 @@ fn find(
     Ok((index, ranges))
 }
 
-/// Why a file has no ranges.
+/// The reason why a file has no ranges.
 fn failure(common: &Common, name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),

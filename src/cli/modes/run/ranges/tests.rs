@@ -1,4 +1,4 @@
-//! Random parts of random texts, in every way in which a text is reached, judged by a slice of the text.
+//! Random parts of random texts, read in every way, and compared with slices of the text.
 //!
 //! `HYBZ_RANGES_CASES` says how many cases there are (default: 1,000).
 
@@ -29,7 +29,7 @@ struct Text {
     plain: Vec<u8>,
     bz2: Coded,
     hbz: Coded,
-    /// The indexes of the `.bz2`: a `.bzi` with line ends, one without, lines of offsets.
+    /// The indexes of the `.bz2`: a `.bzi` with line ends, a `.bzi` without them, and lines of offsets.
     indexes: Vec<Arc<Vec<u8>>>,
 }
 
@@ -66,7 +66,7 @@ impl Text {
     }
 }
 
-/// Lines of lengths below `longest`, with and without CR, `len` bytes in all, cut into streams anywhere.
+/// `len` bytes of lines shorter than `longest`, with and without CR, cut into streams anywhere.
 fn text(rng: &mut Rng, len: u64, longest: u64, ends: &[&str]) -> Vec<Vec<u8>> {
     let mut plain = Vec::new();
     while (plain.len() as u64) < len {
@@ -129,7 +129,7 @@ fn ranges(rng: &mut Rng, plain: &[u8], lines: bool) -> Vec<Range> {
         }
         let next = match (rng.below(4), all.last().copied()) {
             (0, Some(last)) => last,
-            // The end of the last range, if both its numbers are of one kind.
+            // The end of the last range, if both its numbers count bytes or both count lines.
             (1, Some(Range { size: Amount::Bytes(len), offset: Amount::Bytes(at) })) => {
                 Range { offset: Amount::Bytes(at.saturating_add(len)), ..range }
             }
@@ -197,7 +197,7 @@ fn random_parts_are_slices_of_the_text() {
         let lines = rng.below(4) == 0;
         let ranges = ranges(&mut rng, &text.plain, lines);
         let expected: Vec<u8> = ranges.iter().flat_map(|range| slice(&text.plain, range, lines)).collect();
-        // Each way has 300 of 1,000 cases and more.
+        // Each way gets at least 300 of 1,000 cases.
         for way in [rng.below(2), 2 + rng.below(3), 5 + rng.below(2)] {
             let cursor = text.cursor(way as usize, &settings, &mut rng);
             let found = read(Parts::new(cursor, ranges.clone(), lines), &mut rng);
