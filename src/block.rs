@@ -57,7 +57,7 @@ pub enum Text {
     Compact(Compact),
 }
 
-/// What the pieces of a text are made from.
+/// The short form from which the pieces of a text are made.
 pub trait Expand: fmt::Debug + Send + Sync {
     /// The number of bytes of text.
     fn text_len(&self) -> u64;
@@ -76,7 +76,7 @@ impl Compact {
     }
 }
 
-/// The same text if it is made from the same memory.
+/// Equal if both texts are made from the same memory.
 impl PartialEq for Compact {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

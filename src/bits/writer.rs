@@ -95,7 +95,7 @@ impl BitWriter {
         Ok(())
     }
 
-    /// Drops the first `bytes` whole bytes; what follows them stays.
+    /// Drops the first `bytes` whole bytes; everything after them stays.
     pub fn drop_first(&mut self, bytes: usize) {
         self.bytes.copy_within(bytes..self.at, 0);
         self.at -= bytes;

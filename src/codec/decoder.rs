@@ -35,7 +35,7 @@ pub struct Decoder {
     symbols: Box<[u8; SYMBOL_BYTES]>,
     mtf: mtf::MtfDecoder,
     pub(super) bwt: inverse::Inverse,
-    /// A text that is compared and then discarded.
+    /// Memory for a text that is compared and then discarded.
     pub(super) room: Vec<u8>,
     /// The same, run-length-coded.
     pub(super) coded: Vec<u8>,

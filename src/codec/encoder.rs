@@ -57,8 +57,8 @@ impl Encoder {
         encode_column(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
 
-    /// An encoder whose memory can be reserved by [`try_reserve`](Self::try_reserve). It takes less memory, and more
-    /// time where the processor has AVX-512.
+    /// An encoder whose memory can be reserved by [`try_reserve`](Self::try_reserve). It takes less memory; on a
+    /// processor with AVX-512 it takes more time.
     pub fn reservable() -> Self {
         let mut encoder = Self::new();
         encoder.bwt = encoder.bwt.by_libsais();
@@ -76,8 +76,8 @@ impl Encoder {
         self.tables.try_reserve(len)
     }
 
-    /// Appends the coded form of a block to `out`: a block that is run-length-coded already, [1..=MAX_ENCODER_BLOCK]
-    /// bytes, with the CRC of its text. The block is as it was afterwards, but needs room for twice its length.
+    /// Appends to `out` the coded form of a block that is run-length-coded already: [1..=MAX_ENCODER_BLOCK] bytes, with
+    /// the CRC of its text. The block needs room for twice its length; afterwards it is unchanged.
     ///
     /// Returns the length of the last code: bzip2's library holds the bits after the byte before that code back.
     pub fn append(&mut self, block: &mut Vec<u8>, crc: u32, out: &mut BitWriter) -> u32 {
@@ -206,7 +206,8 @@ impl Default for Encoder {
     }
 }
 
-/// Writes the set of used bytes: a bit for each sixteen bytes, then sixteen bits for each sixteen of which any is used.
+/// Writes the set of used bytes: a bit for each group of sixteen, then sixteen bits for each group in which any byte is
+/// used.
 fn write_used(used: &[bool; 256], out: &mut BitWriter) {
     let bits = |flags: &mut dyn Iterator<Item = bool>| flags.fold(0, |word, flag| word << 1 | u64::from(flag));
     out.write(bits(&mut used.chunks(16).map(|part| part.contains(&true))), 16);

@@ -2,10 +2,10 @@
 //!
 //! Whatever the magic's bit offset in its first byte, it fills the three bytes after that byte with known values. For
 //! each byte of the data a set of 8 bits tells at which offsets it could be the first, the second or the third of these
-//! three. The search intersects three such sets and fully compares only what is left, once in two million bytes of
-//! noise. With AVX2 the sets come from two shuffles, by the low and by the high nibble (the "Teddy" idea of Hyperscan,
-//! G. Langdale 2015): 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Other CPUs look them up in tables of
-//! 256.
+//! three. The search intersects three such sets and fully compares only the offsets that are left: in noise, one in two
+//! million bytes. With AVX2 the sets come from two shuffles, by the low and by the high nibble (the "Teddy" idea of
+//! Hyperscan, G. Langdale 2015): 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Other CPUs look them up in
+//! tables of 256.
 //!
 //! Finding a magic proves nothing: it can also occur inside a block, by chance or on purpose. Only the chain of blocks
 //! decides.
@@ -224,7 +224,7 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 400);
-        // With one wrong bit it is not a magic.
+        // With one wrong bit the value is not a magic.
         for wrong in 0..48 {
             for start in 0..8 {
                 let mut data = vec![0; 50];

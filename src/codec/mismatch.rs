@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Mismatch {
     /// It cannot be decoded.
     Undecodable(DecodeError),
-    /// It is the block of another text.
+    /// It encodes another text.
     Text,
     /// A part of it has a value that no encoder writes, or that does not belong to this text.
     Part(&'static str),

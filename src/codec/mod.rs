@@ -10,7 +10,7 @@
 //! | code lengths and codes | `huffman` |
 //! | the choice of a table for each group of 50 symbols | `selector` |
 //!
-//! `verify` decodes what was coded and compares it with its text.
+//! `verify` decodes a coded block and compares it with its text.
 //!
 //! [`Encoder`] and [`Decoder`] own the memory that the steps work in, so that a block needs no allocation of megabytes.
 //! A station keeps one of each for its whole life.

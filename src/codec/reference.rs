@@ -1,13 +1,12 @@
 //! The reference decoder of a block: it defines what is a bzip2 block and what the block holds.
 //!
 //! It is written to be exact, not fast. It follows bzip2 1.0.8 field by field, in the same order, and every fast path
-//! leaves all unusual cases to it. It reads from any [`BitSource`] and never one bit more than the block has, so it
-//! also reads blocks whose header is longer than any buffer (a code length may go up and down without limit).
+//! leaves all unusual cases to it. It reads from any [`BitSource`], and never a bit beyond the block, so it also reads
+//! blocks whose header is longer than any buffer (a code length may go up and down without limit).
 //!
-//! bzip2 1.0.8 accepts some things that other decoders reject: incomplete codes; over-subscribed codes, as long as no
-//! bits occur that are not a code (it recognises codes by comparison with the largest code of each length, shortest
-//! first, so any set of lengths has a meaning); BWTs of more than one cycle; blocks with surplus selectors; runs of up
-//! to 259.
+//! bzip2 1.0.8 accepts some things that other decoders reject: incomplete codes; over-subscribed codes, as long as all
+//! bits are codes (bzip2 recognises codes by comparison with the largest code of each length, shortest first, so any
+//! set of lengths has a meaning); BWTs of more than one cycle; blocks with surplus selectors; runs of up to 259.
 
 use super::bwt::inverse;
 use super::header::{Bz2BlockHeader, read as read_bits};

@@ -1,9 +1,9 @@
 //! Verifies a coded block of a `.bz2` stream: decodes it and compares the result with the original text.
 //!
-//! The text is compared byte by byte, because the caller still has it, to code it again if need be. Length and CRC
-//! alone would miss one wrong block in four billion, and take as long. Text that travels run-length-coded is compared
-//! in that form, and by the CRC that was made when it was read. The decoder shares no code with the encoder.
-//! Verification does not tell whether bzip2 would have chosen the same tables: only coding again would.
+//! The text is compared byte by byte, because the caller still has it, to code it again if need be. Comparing length
+//! and CRC alone would miss one wrong block in four billion, and take as long. Text that travels run-length-coded is
+//! compared in that form, and by the CRC that was computed when it was read. The decoder shares no code with the
+//! encoder. Verification does not tell whether bzip2 would have chosen the same tables: only coding again would.
 //!
 //! The decoded text does not depend on all bits of a block, so some are checked separately. The runs must be cut where
 //! bzip2 cuts them (300 zeros are 255 and 45; their rotation, 45 and 255, is the same text). A block that is so short
@@ -13,9 +13,9 @@
 //! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] marks
 //! this case, in which only coding again can tell.
 //!
-//! Compared with decoding, this writes no text for a consumer: its memory is reused. By samples of a whole process (one
-//! core, dickens), it takes 0.22 of the time of coding, 3/4 of it the inverse BWT and the codes; coding then takes 0.02
-//! to 0.03 longer, because its caches have been overwritten.
+//! Unlike decoding, verification writes no text for a consumer, and reuses its memory. By samples of a whole process
+//! (one core, dickens), verification takes 0.22 of the time of coding, 3/4 of it for the inverse BWT and the codes;
+//! coding then takes 0.02 to 0.03 longer, because its caches have been overwritten.
 
 use super::decoder::Decoder;
 use super::mismatch::Mismatch;
@@ -31,13 +31,13 @@ use crate::formats::bzip2::header::{MAX_BLOCK, MAX_CODE, MAX_WRITTEN_CODE};
 pub enum Proof {
     /// All of it.
     Whole,
-    /// All but its origin: the block is periodic.
+    /// Everything but the origin, because the block is periodic.
     ButOrigin,
 }
 
 /// Properties of a decoded block.
 struct Found {
-    /// Where its codes end.
+    /// The bit at which the block's codes end.
     end_bit: u64,
     /// Its length before run-length decoding.
     block_len: u32,
@@ -58,7 +58,7 @@ impl Decoder {
                 let proof = if only && self.bwt.is_one_cycle() { Proof::Whole } else { Proof::ButOrigin };
                 Found { end_bit, block_len: rows as u32, crc, proof }
             }
-            // Here, too, the fast path does not have the last word.
+            // The reference decoder has the last word here too.
             Err(_) => {
                 let mut bits = SliceBits::new(&block.bytes, 0, block.bit_len);
                 let decoded = self.decode_reference(&mut bits, limit)?;
@@ -87,7 +87,7 @@ impl Decoder {
                 && let Ok(decoded) = expander.finish()?
             {
                 right(is_text(text, &decoded))?;
-                // Several ways to cut runs give the same text; one is bzip2's.
+                // Several ways to cut runs give the same text, but only one is bzip2's.
                 self.coded.clear();
                 run_length::encode(&decoded, &mut self.coded);
                 let mut rest = &self.coded[..];
@@ -118,7 +118,7 @@ fn is_text(text: &Text, bytes: &[u8]) -> bool {
             parts.iter().all(begins) && rest.is_empty()
         }
         &Text::RunLength { len, crc, .. } => bytes.len() as u64 == len && crc::checksum(bytes) == crc,
-        Text::Compact(_) => false, // no block is coded from one
+        Text::Compact(_) => false, // no block is coded from a compact text
     }
 }
 
@@ -139,7 +139,7 @@ fn is_same(decoded: &Text, text: &Text) -> bool {
                 }
             }
         }
-        (Text::Parts(_) | Text::Compact(_), _) => false, // no decoder of blocks returns these
+        (Text::Parts(_) | Text::Compact(_), _) => false, // no decoder of blocks returns a compact text
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     use crate::shapes::{EDGES, SHAPES};
     use std::sync::Arc;
 
-    /// A text in every form that is passed around.
+    /// A text in every form that stations pass to each other.
     fn forms(text: &[u8]) -> Vec<Text> {
         let bytes = Arc::new(text.to_vec());
         let part = |range| Part { bytes: Arc::clone(&bytes), range };

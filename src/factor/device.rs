@@ -17,10 +17,10 @@ const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 /// [`measure`](super::measure()) find; a source may be a different earlier place with the same text.
 ///
 /// A core checks that each copy equals its source, that the byte after the copy differs from the byte after the source,
-/// and that a letter has not occurred before. It does not detect a longer factor with another source, nor a wrong
+/// and that a letter has not occurred before. The core does not detect a longer factor with another source, nor a wrong
 /// number of runs: only sorting again would show these.
 ///
-/// It takes up to 90 bytes of device memory for each byte of the longest text, when it is opened.
+/// Opening it takes up to 90 bytes of device memory for each byte of the longest text.
 ///
 /// ```no_run
 /// # fn example(text: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
@@ -48,7 +48,7 @@ impl DeviceFactorizer {
     pub const MAX_TEXT: usize = MAX_WIDE_BLOCK;
 
     /// Opens the first device that `devices` names (in the syntax of [`gpu::select`](crate::gpu::select)), or the first
-    /// visible one, for texts of up to `bytes` bytes. A longer text makes it take more memory.
+    /// visible one, for texts of up to `bytes` bytes. If a longer text comes, it takes more memory.
     ///
     /// # Errors
     /// If there is no such device, or not enough memory on it.
@@ -67,7 +67,7 @@ impl DeviceFactorizer {
     ///
     /// # Errors
     /// If the text has more than [`MAX_TEXT`](Self::MAX_TEXT) bytes, if there is not enough memory on the device, or if
-    /// the device fails or returns a wrong result. After any of these it must not be used again.
+    /// the device fails or returns a wrong result. After any of these errors the factorizer must not be used again.
     pub fn factors(&mut self, text: &[u8]) -> Result<Vec<Factor>, DeviceError> {
         let mut all = Vec::new();
         self.find(text, false, &mut |factor| all.push(factor))?;
@@ -93,14 +93,14 @@ impl DeviceFactorizer {
         FACTOR_STEPS.into_iter().zip(self.found.times)
     }
 
-    /// Passes all factors to `take`, and returns the number of runs if it is wanted.
+    /// Passes all factors to `take`. Returns the number of runs, if it is wanted.
     fn find(&mut self, text: &[u8], runs: bool, take: &mut dyn FnMut(Factor)) -> Result<u64, DeviceError> {
         if text.len() < MIN_DEVICE_BLOCK {
             return on_a_core(text, take);
         }
         let lane = self.lane.take().ok_or_else(|| DeviceError::Other("the device has failed before".to_owned()))?;
         let mut lane = if text.len() > lane.size().max_length {
-            // The old lane goes first: there may not be memory for both.
+            // The old lane is closed first, because memory may not suffice for both.
             drop(lane);
             (self.open)(fitting(text.len())?)?
         } else {
@@ -158,7 +158,7 @@ fn check_counts(found: &FactorsByDevice, len: usize, runs: bool) -> Result<(), D
 struct Check<'a> {
     text: &'a [u8],
     at: usize,
-    /// Letters seen so far. Bytes of a copy are among them.
+    /// The letters seen so far, with those in copies.
     seen: [bool; 256],
 }
 

@@ -63,7 +63,7 @@ fn texts() -> Vec<Vec<u8>> {
     for (len, letters) in [(65, 256), (500, 2), (4097, 3), (100_000, 4), (300_000, 256), (1_200_000, 2)] {
         all.push((0..len).map(|_| random(letters) as u8).collect());
     }
-    // More factors than are fetched at once.
+    // More factors than one fetch takes.
     all.push((0..4_000_000).map(|_| random(256) as u8).collect());
     let words: Vec<u8> = (0..40_000).flat_map(|_| format!("{} ", random(700) * random(700)).into_bytes()).collect();
     all.push([&words[..], &words[1000..150_000], &words[..]].concat());
@@ -119,7 +119,7 @@ fn wrong_factors_are_found() {
     }
 }
 
-/// As above with real devices, if there are any.
+/// The same with real devices, if there are any.
 #[test]
 fn every_gpu_factorizes_as_a_core_does() {
     let devices = match gpu::devices() {

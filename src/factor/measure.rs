@@ -68,7 +68,7 @@ pub fn measure(text: &[u8]) -> Result<Measures, Error> {
     measure_in_steps(text, &mut |_| ())
 }
 
-/// As [`measure`], but calls `done` after each step.
+/// Like [`measure`], but calls `done` after each step.
 pub fn measure_in_steps(text: &[u8], done: &mut dyn FnMut(Step)) -> Result<Measures, Error> {
     let sorted = suffixes::sort(text)?;
     done(Step::Sorted);
@@ -117,6 +117,6 @@ fn entropy(counts: &[u64; 256], len: usize) -> f64 {
         let share = count as f64 / len as f64;
         -share * libm::log2(share)
     };
-    // Not sum(), which returns -0 for no terms.
+    // `sum()` is not used, because it returns -0 for no terms.
     counts.iter().filter(|count| **count > 0 && **count < len as u64).map(part).fold(0.0, |sum, part| sum + part)
 }

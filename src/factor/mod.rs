@@ -22,8 +22,8 @@
 //! Kempa, Puglisi, CPM 2013). Only at the start of a factor is the text compared with both, at the same time
 //! ([`parse`]). All of it takes linear time for any text.
 //!
-//! [`tiled`] does the same in the way of a GPU, with many threads that share little. It is slower on a core, and serves
-//! as the twin of the kernels in `cuda/`, which [`DeviceFactorizer`] runs.
+//! [`tiled`] does the same in a way that suits a GPU, with many threads that share little. It is slower on a core, and
+//! serves as the twin of the kernels in `cuda/`, which [`DeviceFactorizer`] runs.
 //!
 //! # Limits
 //!
@@ -69,18 +69,19 @@ pub fn memory_needed(len: u64) -> u64 {
 pub enum Factor {
     /// A byte that has not occurred before.
     Letter(u8),
-    /// A copy of text that begins earlier. It may overlap its source: `a` and a copy of 9 bytes from that `a` make ten
-    /// of them.
+    /// A copy of text that begins earlier. It may overlap its source: an `a` followed by a copy of 9 bytes from that
+    /// `a` makes ten `a`s.
     Copy {
-        /// Where the source begins. Of two equally long candidates it is the one whose suffix is smaller.
+        /// The offset at which the source begins. Of two equally long candidates, the one with the smaller suffix is
+        /// the source.
         source: u32,
-        /// Its length in bytes, at least 1.
+        /// The length of the copy in bytes, at least 1.
         len: u32,
     },
 }
 
 impl Factor {
-    /// The number of bytes it stands for.
+    /// The number of bytes that the factor stands for.
     pub fn text_len(&self) -> usize {
         match *self {
             Factor::Letter(_) => 1,
@@ -92,7 +93,7 @@ impl Factor {
 /// The exact LZ77 factors of `text`, in order. The iterator finds them lazily.
 ///
 /// # Errors
-/// [`Error::TooLong`] for more than [`MAX_TEXT`] bytes, [`Error::NoMemory`] if there is not enough of it.
+/// [`Error::TooLong`] for more than [`MAX_TEXT`] bytes, [`Error::NoMemory`] if there is not enough memory.
 pub fn factors(text: &[u8]) -> Result<Factors<'_>, Error> {
     let pairs = neighbours::by_position(suffixes::sort(text)?)?;
     Ok(Factors { parse: Parse::new(text.len()), text, pairs })
@@ -155,8 +156,8 @@ pub fn expand(factors: impl IntoIterator<Item = Factor>) -> Result<Vec<u8>, Erro
                 if source >= text.len() || len == 0 {
                     return Err(Error::BadFactor { number });
                 }
-                // An overlapping copy repeats: each round copies everything there is, a whole number of periods, so the
-                // next one copies twice as much.
+                // An overlapping copy repeats: each round copies everything copied so far, a whole number of periods,
+                // so the next round copies twice as much.
                 let mut left = len;
                 while left > 0 {
                     let part = left.min(text.len() - source);

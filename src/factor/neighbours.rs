@@ -1,5 +1,5 @@
-//! All nearest smaller values of a suffix array: for each suffix, the nearest ones before and after it in sorted order
-//! that begin earlier in the text.
+//! All nearest smaller values of a suffix array: for each suffix, the nearest suffixes before and after it in sorted
+//! order that begin earlier in the text.
 
 use super::suffixes::zeros;
 use crate::Error;
@@ -7,8 +7,8 @@ use crate::Error;
 /// Marks a missing neighbour.
 pub const NONE: i32 = -1;
 
-/// The positions of the two neighbours, of the smaller and the larger suffix, or [`NONE`]. Stored together, they are
-/// one memory access.
+/// The positions of the two neighbours, the smaller and the larger suffix, or [`NONE`]. Stored together, they take one
+/// memory access.
 pub type Pair = [i32; 2];
 
 /// The neighbours of each position of the text. The suffix array itself serves as the stack.

@@ -50,7 +50,7 @@ pub fn factor_at(text: &[u8], pair: Pair, at: usize) -> Factor {
     }
 }
 
-/// The position of the two that shares the longer prefix with the text at `at`, and the prefix's length; `first` on a
+/// Which of the two positions shares the longer prefix with the text at `at`, and that prefix's length; `first` on a
 /// tie. Both are compared at the same time, so that their cache misses overlap.
 fn longer(text: &[u8], first: i32, second: i32, at: usize) -> (i32, usize) {
     let (one, two) = (first as usize, second as usize);

@@ -31,12 +31,12 @@ pub fn sort(text: &[u8]) -> Result<Vec<i32>, Error> {
 /// `len` elements that are all `zero`, in huge pages where these help.
 ///
 /// The kernel provides the zeros: filling the neighbours of 50 MB by hand took 5 ns of 25 a byte. std aborts if there
-/// is not enough memory for that, so a fallible allocation is tried first.
+/// is not enough memory for zeroed pages, so a fallible allocation is tried first.
 pub(super) fn zeros<T: Clone>(zero: T, len: usize) -> Result<Vec<T>, Error> {
     let mut tried = Vec::<T>::new();
     let needs = len as u64 * size_of::<T>() as u64;
     tried.try_reserve_exact(len).map_err(|_| Error::NoMemory { needs })?;
-    // Otherwise the compiler removes the allocation, since it is freed at once.
+    // Otherwise the compiler removes the allocation, since it is freed immediately.
     drop(black_box(tried));
     let all = vec![zero; len];
     huge_pages::advise(&all);
@@ -47,7 +47,7 @@ pub(super) fn zeros<T: Clone>(zero: T, len: usize) -> Result<Vec<T>, Error> {
 /// than all bytes; the mark counts as a letter. 0 for an empty text.
 pub fn runs(text: &[u8], suffixes: &[i32]) -> u64 {
     const MARK: u16 = 256;
-    // The first row is that of the end mark alone.
+    // The first row is the end mark's own.
     let Some(&first) = text.last() else { return 0 };
     let (mut last, mut runs) = (u16::from(first), 1);
     for &suffix in suffixes {

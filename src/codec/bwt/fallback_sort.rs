@@ -5,12 +5,13 @@
 //! later, for H = 1, 2, 4 ... Equal rotations are never told apart; their final order is decided by the moves of a
 //! quicksort that is not stable, but deterministic, because its pivots come from a small pseudo-random generator.
 //!
-//! A pass over a bucket depends on the order in it and on the keys, and the keys do not depend on any order. So all
-//! keys come from the word that the block repeats, whose rotations any sort may refine, and only the bucket that
-//! contains the block itself is sorted by bzip2's moves, with all copies of its rotations. It is sorted when only the
-//! copies of one rotation are left in it: equal keys move nothing, so bzip2's later passes do not change it.
+//! A pass over a bucket depends on the order in it and on the keys, and the keys do not depend on any order. All keys
+//! can therefore come from the word that the block repeats, and any sort may refine the rotations of that word. Only
+//! the bucket that contains the block itself is sorted by bzip2's moves, with all copies of its rotations. That bucket
+//! is sorted when only the copies of one rotation are left in it: equal keys move nothing, so bzip2's later passes do
+//! not change it.
 //!
-//! Memory: 12 bytes per byte of the word, and 8 for each byte of the block that equals its first one.
+//! Memory: 12 bytes per byte of the word, and 8 for each byte of the block that equals the block's first byte.
 
 use super::partition::partition;
 use std::ops::Range;
@@ -23,12 +24,12 @@ const SMALL: usize = 10;
 struct Entry {
     /// The key by which this pass sorts.
     key: u32,
-    /// Its first byte's position.
+    /// The position of the rotation's first byte.
     start: u32,
 }
 
-/// The row in which the fallback sort leaves the block that is `word` `times` times over. `word` must not itself be a
-/// repetition.
+/// The row in which the fallback sort leaves a block that consists of `times` copies of `word`. `word` must not itself
+/// be a repetition.
 pub fn origin(word: &[u8], times: usize) -> usize {
     let len = word.len();
     let entry = |start: usize| Entry { key: word[start % len].into(), start: start as u32 };
@@ -54,7 +55,7 @@ pub fn origin(word: &[u8], times: usize) -> usize {
     heads[0] as usize * times + place
 }
 
-/// Splits buckets by the keys of their rotations. Returns those of more than one rotation.
+/// Splits buckets by the keys of their rotations. Returns the buckets with more than one rotation.
 fn refine(rotations: &mut [Entry], buckets: Vec<Range<usize>>, heads: &mut [u32]) -> Vec<Range<usize>> {
     let mut unsorted = Vec::new();
     for bucket in buckets {
@@ -96,7 +97,7 @@ fn quicksort(entries: &mut [Entry]) {
     }
 }
 
-/// Sorts by keys, from the back: first with a gap of four, if there are more entries than that, then of one.
+/// Sorts by keys, from the back: first with a gap of four, if there are more than four entries, then with a gap of one.
 fn insertion_sort(entries: &mut [Entry]) {
     for gap in [4, 1] {
         for from in (0..entries.len().saturating_sub(gap)).rev() {

@@ -11,12 +11,12 @@
 //! block. With the feature `lms` and AVX-512, words of 300 kB to 1 MB are sorted by their LMS positions (`lms`).
 //! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and
 //! the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
-//! samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU, huge
-//! pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
-//! alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
+//! samples: 70 with every 16th row sampled, 62 with every second. Nothing was gained by compiling libsais with -O3 or
+//! for this very CPU, by huge pages for the suffix array, or by more room than libsais asks for. Sorting by keys of
+//! eight bytes is no alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
-//! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
-//! byte repeated m times; its origin comes from `periodic`.
+//! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is the last column of
+//! w with each byte repeated m times; its origin comes from `periodic`.
 
 #[cfg(any(test, feature = "lms"))]
 use super::lms::{self, LmsSort};
@@ -63,7 +63,7 @@ impl ForwardBwt {
         }
     }
 
-    /// Leaves all blocks to libsais, which needs no more memory than [`try_reserve`](Self::try_reserve) reserves.
+    /// Sorts all blocks with libsais, which needs no more memory than [`try_reserve`](Self::try_reserve) reserves.
     pub fn by_libsais(self) -> Self {
         ForwardBwt {
             #[cfg(any(test, feature = "lms"))]
@@ -114,7 +114,8 @@ impl ForwardBwt {
         None
     }
 
-    /// The same as [`ForwardBwt::sort`] for words that [`LmsSort`] takes. The block, which is the word, is appended to.
+    /// The same as [`ForwardBwt::sort`], for words that [`LmsSort`] takes. The block is the word, and bytes are
+    /// appended to it.
     #[cfg(any(test, feature = "lms"))]
     fn sort_by_lms(&mut self, block: &mut Vec<u8>, least: usize, times: usize) -> Option<u32> {
         let len = block.len();
@@ -152,7 +153,8 @@ impl ForwardBwt {
             } else {
                 self.last.extend(column.flat_map(|byte| std::iter::repeat_n(byte, times)));
             }
-            // First test whether it is here, without an early exit, so that it becomes vector code; then find it.
+            // First test whether the row is in this part, without an early exit, so that the test becomes vector code;
+            // then find the row.
             if part.iter().fold(false, |any, &suffix| any | (suffix == turn)) {
                 row = part.iter().position(|&suffix| suffix == turn).map(|at| number * ROWS + at);
             }
@@ -190,7 +192,8 @@ mod tests {
         if rotation::period(block) == block.len() {
             assert_eq!(made.origin as usize, row, "{what}, {} bytes: origin", block.len());
         } else {
-            // Rows tie, and any of the equal ones decodes. `periodic` tests that the choice is bzip2's.
+            // Rows tie, and each of the equal rows decodes to the same block. `periodic` tests that the choice is
+            // bzip2's.
             let times = block.len() / rotation::period(block);
             assert_eq!(made.origin as usize / times, row / times, "{what}, {} bytes: origin", block.len());
         }

@@ -40,17 +40,17 @@ const STEPS: usize = 16;
 const MAX_SPLITTERS: usize = 1024;
 /// Blocks of fewer rows are walked by one chain.
 const MIN_ROWS: usize = 4096;
-/// Blocks of fewer rows do not make an empty memory a whole one: 32,768 entries of T stay in the L2 cache.
+/// A block of fewer rows does not make an empty memory grow to full size: 32,768 entries of T stay in the L2 cache.
 const MIN_ROWS_IN_LANES: usize = 1 << 15;
 /// An entry that leads to itself, for lanes without a segment.
 const IDLE: usize = (1 << 20) - 1;
 /// The first rung of the first ladder.
 const LADDERS: usize = 1 << 20;
-/// The entries at which lanes begin segments: those that the splitters' rows had.
+/// The entries at which lanes begin segments: the entries that were in the splitters' rows.
 const ENTRIES: usize = LADDERS + MAX_SPLITTERS * STEPS;
 const TABLE: usize = ENTRIES + MAX_SPLITTERS;
 
-/// The text of a block, in the plainest way: `column` [1..=2^24] the last column, `origin` a row of it.
+/// The text of a block, computed in the plainest way. `column` [1..=2^24] is the last column, `origin` one of its rows.
 pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
     let mut next = [0usize; 256];
     for &byte in column {
@@ -97,7 +97,7 @@ pub struct Inverse {
     segments: Vec<Segment>,
     /// The segment with which the text begins.
     first: u32,
-    /// Whether one chain walked the text, and came back to the origin before its end.
+    /// Whether one chain walked the text and came back to the origin before the end of the text.
     came_back: bool,
     /// The output of the lanes, each in its own part.
     lanes: Vec<u8>,
@@ -106,7 +106,7 @@ pub struct Inverse {
 impl Inverse {
     /// Memory for any block.
     pub fn new() -> Self {
-        // Twice what the lanes need together, so that one may be longer. Unused memory is never touched.
+        // Twice the memory that the lanes need together, so that one may be longer. Unused memory is never touched.
         Inverse {
             table: vec![0; TABLE],
             rows: 0,
@@ -122,8 +122,8 @@ impl Inverse {
         Inverse { table: Vec::new(), rows: 0, segments: Vec::new(), first: 0, came_back: false, lanes: Vec::new() }
     }
 
-    /// Makes an [`empty`](Self::empty) one large enough for a block of `rows` rows. A short block gets no ladders, and
-    /// is walked by one chain, which costs less than touching the memory of all lanes.
+    /// Enlarges an [`empty`](Self::empty) memory for a block of `rows` rows. A short block gets no ladders, and is
+    /// walked by one chain, which costs less than touching the memory of all lanes.
     ///
     /// # Errors
     /// If there is no memory.
@@ -192,7 +192,7 @@ impl Inverse {
         self.first = 0;
     }
 
-    /// The text, in pieces.
+    /// The pieces of the text.
     pub fn pieces(&self) -> Pieces<'_> {
         Pieces { inverse: self, segment: self.first, left: self.rows }
     }
@@ -236,10 +236,10 @@ impl Inverse {
     /// Walks all segments. Returns false if the lanes' memory is too small, because one segment is far longer than it
     /// should be.
     fn walk_lanes(&mut self) -> bool {
-        // Not a multiple of 4096: the lanes would compete for the same lines of the L1 cache.
+        // Not a multiple of 4096, because the lanes would then compete for the same lines of the L1 cache.
         let stride = self.lanes.len() / LANES / 4096 * 4096 - 4096 + 320;
         let mut rows = [IDLE as u32; LANES];
-        // For each lane: the segment that it walks, and the step at which that began.
+        // For each lane: the segment that it walks, and the step at which the segment began.
         let mut current = [(0u32, 0usize); LANES];
         let mut waiting = 0..self.segments.len();
         let mut busy = 0;
@@ -265,7 +265,7 @@ impl Inverse {
                 let (segment, began) = current[lane];
                 let segment = &mut self.segments[segment as usize];
                 segment.at = (lane * stride + began) as u32;
-                // The step onto the ladder produced a byte, and so did each from rung to rung.
+                // The step onto the ladder produced a byte, and so did each step from rung to rung.
                 segment.len = (step - 1 - rung % STEPS - began) as u32;
                 segment.next = (rung / STEPS) as u32;
                 match waiting.next() {
@@ -295,7 +295,8 @@ pub struct Pieces<'a> {
 impl<'a> Iterator for Pieces<'a> {
     type Item = &'a [u8];
 
-    /// The next piece. If T is more than one cycle, this goes round until there are as many bytes as rows.
+    /// The next piece. If T has more than one cycle, the walk goes round the text's cycle until there are as many bytes
+    /// as rows.
     fn next(&mut self) -> Option<&'a [u8]> {
         if self.left == 0 {
             return None;
@@ -329,10 +330,11 @@ fn scatter_best(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32])
     scatter(runs, places, table);
 }
 
-/// Writes each run's piece of T. `places`: for each byte, where its next piece goes and where its rows end.
+/// Writes each run's piece of T. `places` has for each byte the place of its next piece and the end of its rows.
 #[inline(always)]
 fn scatter(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32]) {
-    /// Runs up to this length (97 of 100 in text) are written as if they had it: no loop, no misprediction.
+    /// A run of at most this length (97 of 100 in text) is written as if it had exactly this length: no loop, no
+    /// misprediction.
     const PIECE: usize = 16;
     for pair in runs.windows(2) {
         let (run, len) = (pair[0], (pair[1] >> 8) - (pair[0] >> 8));
@@ -340,7 +342,7 @@ fn scatter(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32]) {
         let piece = *at as usize;
         *at += len;
         if len as usize <= PIECE && piece + PIECE <= *end as usize {
-            // What is written past the run is overwritten by the byte's next piece.
+            // The byte's next piece overwrites the excess after the run.
             let (whole, _) =
                 table[piece..].split_first_chunk_mut::<PIECE>().expect("it ends before the byte's rows do");
             for (i, entry) in whole.iter_mut().enumerate() {

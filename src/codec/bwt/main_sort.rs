@@ -26,7 +26,7 @@ use super::partition::partition;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Bytes that all rotations of a small bucket have in common.
+/// The number of bytes that all rotations of a small bucket have in common.
 const BUCKET_DEPTH: usize = 2;
 
 /// Beyond this depth quicksort leaves a range to the insertion sort.
@@ -35,10 +35,10 @@ const MAX_DEPTH: usize = 14;
 /// Ranges of at most this many rotations go to the insertion sort too.
 const SMALL: usize = 20;
 
-/// Bytes that a comparison looks at first, without quadrants and free of charge.
+/// The number of bytes that a comparison looks at first, without quadrants and free of charge.
 const FREE: usize = 12;
 
-/// Bytes that cost one unit of the budget.
+/// The number of bytes that cost one unit of the budget.
 const STEP: usize = 8;
 
 /// Units that may be spent for each byte of the block: work factor 30.
@@ -55,7 +55,7 @@ const GAPS: [usize; 13] = [797_161, 265_720, 88_573, 29_524, 9841, 3280, 1093, 3
 
 /// The row in which the main sort leaves the block itself, or `None` if it gives up.
 ///
-/// `block` [10,000..=899,985] is some word `times` [2..] times over, and the word is not itself a repetition.
+/// `block` [10,000..=899,985] consists of `times` [2..] copies of a word that is not itself a repetition.
 pub fn origin(block: &[u8], times: usize) -> Option<usize> {
     // The first small bucket that is sorted contains every rotation `times` times. Without any quadrants, sorting
     // these copies takes at least `times - 1` comparisons of the whole length. A block of one letter has no such
@@ -77,10 +77,10 @@ fn undecided_cost(len: usize) -> usize {
 /// The state of the sort.
 #[derive(Debug)]
 struct MainSort {
-    /// The block, and its beginning again up to `OVERSHOOT`.
+    /// The block, followed by its beginning, up to `OVERSHOOT` bytes.
     text: Vec<u8>,
-    /// For each rotation of a completed big bucket its rank there, cut to 16 bits; 0 for others. Continued as the text
-    /// is.
+    /// For each rotation of a completed big bucket its rank there, cut to 16 bits; 0 for others. It continues past the
+    /// end as the text does.
     quadrants: Vec<u16>,
     /// The starts of the rotations, in an order that becomes sorted.
     rows: Vec<u32>,
@@ -195,8 +195,8 @@ impl MainSort {
     fn is_greater(&mut self, a: u32, b: u32, depth: usize) -> bool {
         let (len, text, quadrants) = (self.rows.len(), &self.text, &self.quadrants);
         let (mut a, mut b) = (a as usize + depth, b as usize + depth);
-        // Loaded before they are needed, so that these cache misses overlap with those of the text: 5 % of the whole
-        // process on doubled prose.
+        // Quadrants are loaded before they are needed, so that their cache misses overlap with the text's: this saves 5
+        // % of the whole process on doubled prose.
         std::hint::black_box((quadrants[a + FREE], quadrants[b + FREE]));
         let order = text[a..a + FREE].cmp(&text[b..b + FREE]);
         if order != Ordering::Equal {

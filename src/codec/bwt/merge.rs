@@ -2,24 +2,24 @@
 //!
 //! The shape is Deshpande's (thesis, 2014, chapter 4), and rotations are compared as in DC3 (Kärkkäinen and Sanders
 //! 2003). The input is the block, rotated to its least rotation and followed by an end mark below all bytes. The
-//! suffixes at positions 1 and 2 modulo 3 have been sorted (the sample, which includes the end mark if that is at such
-//! a position), and from these the others. One of the others, at `i`, comes before one of the sample, at `j`, if
+//! suffixes at positions 1 and 2 modulo 3 have been sorted first. They are the sample, which includes the end mark if
+//! that is at such a position. The others have been sorted from the sample. One of the others, at `i`, comes before one
+//! of the sample, at `j`, if
 //!
 //! - `j` = 1 modulo 3: (byte at `i`, rank of `i + 1`) is less than (byte at `j`, rank of `j + 1`);
-//! - `j` = 2 modulo 3: (bytes at `i` and `i + 1`, rank of `i + 2`) is less than the same of `j`;
+//! - `j` = 2 modulo 3: (bytes at `i` and `i + 1`, rank of `i + 2`) is less than the same at `j`;
 //!
 //! and all these ranks are ranks in the sample. In the thesis the core looks them up: some five reads all over 4.5 MB
 //! for each rotation, which is why 63 to 72 MB/s were predicted. Here the device, which gathers cheaply while its ranks
 //! are still in its cache, delivers the compared numbers in the order of the rows, so that the core reads three
-//! streams. First bytes are not among them: the number of rows in a list that begin with a byte is the number of rows
-//! of another residue that this byte precedes, so the merge counts those and then proceeds from first byte to first
-//! byte.
+//! streams. First bytes are not delivered: a list has as many rows that begin with a byte as there are rows of another
+//! residue that this byte precedes. The merge counts those rows, and then proceeds from first byte to first byte.
 //!
 //! A branch on the list of the next row would be mispredicted half the time, and a misprediction costs more than the
-//! step itself. So for each of the others the merge compares the next eight of the sample at once, and advances by the
-//! number of those that come first: a misprediction only where all eight do. Measured (900 kB of the Linux source): 5.1
-//! times the rate of a full sort running at the same time, where row by row without a branch was 3.0; 116 MB/s on a
-//! Sapphire Rapids core.
+//! step itself. For each row of the others, the merge therefore compares the next eight rows of the sample together,
+//! and advances by the number of rows that come first: it mispredicts only when all eight come first. Measured (900 kB
+//! of the Linux source): 5.1 times the rate of a full sort running at the same time (going row by row without a branch:
+//! 3.0 times); 116 MB/s on a Sapphire Rapids core.
 
 /// Set in the key of a sample row whose position is 2 modulo 3.
 const SECOND: u32 = 1 << 31;
@@ -38,8 +38,8 @@ pub struct Thirds {
     len: usize,
 }
 
-/// The number of rows of a block of `len` bytes that are in the sample (including the end mark's, if it is there), and
-/// the number of the others.
+/// The number of rows of a block of `len` bytes that are in the sample (with the end mark's, if that is there), and the
+/// number of other rows.
 pub fn rows(len: usize) -> [usize; 2] {
     [len - len / 3, len.div_ceil(3)]
 }
@@ -68,8 +68,8 @@ impl Thirds {
         usize::from(!len.is_multiple_of(3))
     }
 
-    /// Makes the last column, which is as long as the block, and returns the row in it of row `origin` of the two lists
-    /// (counting the rows of the sample first).
+    /// Writes the last column, which is as long as the block. Returns the place in it of row `origin` of the two lists,
+    /// whose rows are counted from the sample's on.
     ///
     /// Lists that do not belong to a block give some permutation of their bytes.
     pub fn merge(&self, origin: u32, column: &mut Vec<u8>) -> u32 {
@@ -113,7 +113,7 @@ impl Thirds {
     }
 }
 
-/// The key of a symbol and the rank of what follows it. The end mark is `None`, and has no rank.
+/// The key of a symbol and of the rank of the suffix after it. The end mark is `None`, and has no rank.
 #[cfg(test)]
 fn second_key(symbol: Option<u8>, rank: u32) -> u32 {
     symbol.map_or(0, |byte| (u32::from(byte) + 1) << 20 | rank)
@@ -137,8 +137,8 @@ impl<'a, K> List<'a, K> {
 
 /// For each byte, the number of rows of the sample and of others that begin with it.
 fn first_bytes(sample_keys: &[u32], sample_bytes: &[u8], other_bytes: &[u8]) -> [[usize; 2]; 256] {
-    // The byte before a row at 1 modulo 3 is the first byte of one of the others, and before the rest the first byte
-    // of one of the sample. Alternating counters, because a counter just written takes time to be read again.
+    // The byte before a row at 1 modulo 3 is the first byte of an "other" row; the byte before any other row is the
+    // first byte of a sample row. Counters alternate, because a counter just written takes time to be read again.
     let mut counts = [[[0u32; 2]; 256]; 2];
     for (at, (&key, &byte)) in sample_keys.iter().zip(sample_bytes).enumerate() {
         counts[at % 2][usize::from(byte)][usize::from(key & SECOND == 0)] += 1;
@@ -157,7 +157,7 @@ fn comes_first(key: u32, bounds: &[u32; 2]) -> bool {
     ((key & !SECOND) as i32) < (bounds[0] ^ (second & (bounds[0] ^ bounds[1]))) as i32
 }
 
-/// Rows of the sample compared at once: more rarely come before the next of the others.
+/// The number of sample rows compared together: rarely do more come before the next row of the others.
 const AHEAD: usize = 8;
 
 /// Merges rows that begin with the same byte.
@@ -167,7 +167,7 @@ fn merge_lists(sample: &List<'_, u32>, others: &List<'_, [u32; 2]>, column: &mut
         while let (Some(next), Some(copied), Some(room)) =
             (keys.first_chunk::<AHEAD>(), bytes.first_chunk::<AHEAD>(), out.first_chunk_mut::<AHEAD>())
         {
-            // Rows that do not come yet will be overwritten.
+            // Rows whose turn has not come yet will be overwritten.
             *room = *copied;
             let count = next.iter().map(|&key| i32::from(comes_first(key, bounds))).sum::<i32>() as usize;
             let count = count.min(AHEAD);
@@ -194,7 +194,7 @@ pub(crate) mod twin {
     use super::*;
     use libsais::SuffixArrayConstruction;
 
-    /// The two lists of a block that is its own least rotation, and the row in them of the rotation at `turn`.
+    /// The two lists of a block that is its own least rotation, and the row of the rotation at `turn` in them.
     pub fn thirds(word: &[u8], turn: usize) -> (Thirds, u32) {
         let len = word.len();
         let mut suffixes = vec![0i32; len];
@@ -204,7 +204,7 @@ pub(crate) mod twin {
         from_sample(word, turn, all.filter(|position| position % 3 != 0).collect())
     }
 
-    /// As [`thirds`], from the sample sorted by the definition.
+    /// Like [`thirds`], but from a sample that is sorted by the definition.
     pub fn plain(word: &[u8], turn: usize) -> (Thirds, u32) {
         let mut sample: Vec<usize> = (0..=word.len()).filter(|position| position % 3 != 0).collect();
         sample.sort_by_key(|&position| &word[position..]);
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Whatever a device returns, the worst result is wrong bytes.
+    /// Whatever a device returns, wrong bytes are the worst result.
     #[test]
     fn any_lists_merge() {
         let mut rng = Rng(10);

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 /// if all equal the pivot, in which case nothing moves. `order` compares an entry with the pivot.
 pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> Option<(usize, usize)> {
     let len = entries.len();
-    // From front to back: equal up to `equal_front`, less up to `low`, not looked at up to `high`, greater up to
+    // From front to back: equal up to `equal_front`, less up to `low`, not yet examined up to `high`, greater up to
     // `equal_back`, equal.
     let (mut equal_front, mut low, mut high, mut equal_back) = (0, 0, len, len);
     loop {
@@ -18,7 +18,7 @@ pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> O
             if order == Ordering::Greater {
                 break;
             }
-            // A swap if it is equal, but without a branch, which would be mispredicted half the time.
+            // Swaps if the entry is equal, but without a branch, which would be mispredicted half the time.
             let is_equal = order == Ordering::Equal;
             let first = entries[equal_front];
             entries[equal_front] = if is_equal { entry } else { first };

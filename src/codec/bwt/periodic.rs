@@ -4,9 +4,10 @@
 //! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases it is not the
 //! last, and there is no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
 //!
-//! So these blocks, and no others, are sorted as bzip2 sorts them: blocks of 10,000 bytes or more by the main sort
-//! (`main_sort`), which gives up when comparing has cost too much; shorter ones, and those, by the fallback sort
-//! (`fallback_sort`). The origin is remembered, because such blocks seldom come alone.
+//! These blocks, and no others, are therefore sorted as bzip2 sorts them. Blocks of 10,000 bytes or more go to the main
+//! sort (`main_sort`), which gives up when comparing has cost too much. Shorter blocks, and those on which the main
+//! sort gives up, go to the fallback sort (`fallback_sort`). The origin is remembered, because such blocks seldom come
+//! alone.
 //!
 //! CPU time of the whole command for one block of about 900,000 bytes, in ms: hybz / bzip2 / hybz before, which
 //! derived the origin from the sorted rotations of the word (EPYC, a virtual machine shared with others, minimum of 7;
@@ -26,25 +27,25 @@
 //!
 //! Consecutive full blocks of one periodic stretch begin at the same phase, because all of them are whole words long.
 //! So they are the same block, and the memo misses once: measured on 100 MB each of zeros, `yes`, and patterns of 7 to
-//! 300,007 bytes, at levels 1, 2, 3, 5, 8 and 9. (Most of these patterns make no full block periodic: without runs it
-//! has 100,000 x level - 19 bytes, which at level 9 is a prime.)
+//! 300,007 bytes, at levels 1, 2, 3, 5, 8 and 9. (Most of these patterns make no full block periodic: without runs a
+//! full block has 100,000 x level - 19 bytes, which at level 9 is a prime.)
 //!
-//! The reference is bzip2 1.0.8, the command. The `bzip2` crate (0.6.1 with libbz2-rs-sys 0.2.6) differs: where its
-//! main sort compares rotations that nothing tells apart, it charges one or two units less, and so may finish where
-//! bzip2 gives up (`just_too_much` below).
+//! The reference is bzip2 1.0.8, the command. The `bzip2` crate (0.6.1 with libbz2-rs-sys 0.2.6) differs: for comparing
+//! equal rotations its main sort charges one or two units less, and so it may finish where bzip2 gives up
+//! (`just_too_much` below).
 
 use super::{fallback_sort, main_sort};
 use std::sync::{Mutex, PoisonError};
 
-/// The max total length of the words remembered (besides one word of any length). A full block of zeros has a word of
-/// five.
+/// The maximum total length of the remembered words (plus one word of any length). The word of a full block of zeros
+/// has five bytes.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The max number of words remembered, so that a lookup stays fast.
 const MAX_WORDS: usize = 64;
 
-/// The longest block of bzip2: at level 9 it ends one as soon as it has 899,981 bytes, and the last step adds at most
-/// 5.
+/// The longest block of bzip2: at level 9 bzip2 ends a block as soon as it has 899,981 bytes, and the last step adds at
+/// most 5.
 const MAX_LEN: usize = 899_985;
 
 /// Shorter blocks go straight to the fallback sort.
@@ -73,9 +74,9 @@ impl PeriodicOrigins {
         Self::default()
     }
 
-    /// The origin that bzip2 gives to the run-length-coded `block`, which is its first `period` bytes at least twice
-    /// over, and `row` the row of that word among its own sorted rotations. A block too long for bzip2 gets some
-    /// origin that decodes.
+    /// The origin that bzip2 gives to the run-length-coded `block`. The block consists of at least two copies of a
+    /// word, its first `period` bytes; `row` is the word's row among its own sorted rotations. A block too long for
+    /// bzip2 gets some origin that decodes.
     pub fn origin(&self, block: &[u8], period: usize, row: u32) -> u32 {
         let times = block.len() / period;
         if block.len() > MAX_LEN {
@@ -157,7 +158,7 @@ mod tests {
         origin_in(&head)
     }
 
-    /// Compresses it with the command, if there is one.
+    /// Compresses the text with the command, if there is one.
     fn ask_command(block: &[u8]) -> Option<u32> {
         let command = Path::new("/usr/bin/bzip2");
         if !command.exists() {
@@ -170,7 +171,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .expect("bzip2 starts");
-        // It writes nothing before it has read the whole block, so the pipes cannot fill up.
+        // The command writes nothing before it has read the whole block, so the pipes cannot fill up.
         bzip2.stdin.take().unwrap().write_all(&text_of(block)).expect("bzip2 reads");
         let output = bzip2.wait_with_output().expect("bzip2 ends");
         Some(origin_in(&output.stdout))
@@ -238,8 +239,8 @@ mod tests {
         coded
     }
 
-    /// Checks `rounds` words of all kinds, repeated to blocks of about `min` bytes and at most one of `more` above.
-    /// Returns how often the main sort finished.
+    /// Checks `rounds` words of all kinds, repeated to blocks of about `min` to `min + more` bytes. Returns how often
+    /// the main sort finished.
     fn at_random(seed: u64, rounds: usize, min: usize, more: &[usize]) -> usize {
         let rng = &mut Rng(seed);
         let (mut checked, mut finished) = (0, 0);
@@ -279,7 +280,7 @@ mod tests {
         repetitive(seed, 10_000);
     }
 
-    /// One letter, for which the main sort has nothing to compare; and lengths around its min length.
+    /// One letter, for which the main sort has nothing to compare; and lengths around the main sort's minimum.
     #[test]
     fn one_letter_and_the_threshold() {
         for len in [5, 15, 1275, 9_995, 10_000, 10_005, 100_980] {
@@ -319,7 +320,7 @@ mod tests {
         }
     }
 
-    /// In doubled text the rare letters are completed first, and then quadrants are everywhere: the main sort does not
+    /// In doubled text the rare letters are completed first. Quadrants are then everywhere, so the main sort does not
     /// give up.
     #[test]
     fn doubled_text() {
@@ -463,7 +464,8 @@ mod tests {
         assert_eq!(origins.recall(b"ab", 151), None);
     }
 
-    /// Longer than any block of bzip2's, or no run-length coding of any text: some origin that decodes.
+    /// Blocks longer than any of bzip2's, or that no text has as its run-length coding: they get some origin that
+    /// decodes.
     #[test]
     fn what_bzip2_could_not_have_made() {
         let origins = PeriodicOrigins::new();

@@ -6,9 +6,9 @@
 //! 1. Find the least byte. The least rotation begins where a run of that byte begins; most blocks have few such places,
 //!    because after run-length coding the least byte is often a rare count byte.
 //! 2. Of those places, keep the ones with the least eight bytes; of these the ones with the least next eight; and so on
-//!    until one is left. That is nearly always the case at once.
-//! 3. If many places agree for long (Fibonacci words, repeated pages), that would be quadratic: after a fixed budget
-//!    the two pointers take over, eight bytes at a time, in linear time for any block.
+//!    until one is left. Nearly always the first eight bytes suffice.
+//! 3. If many places agree for long (Fibonacci words, repeated pages), this would take quadratic time. After a fixed
+//!    budget the two pointers therefore take over, eight bytes at a time, in linear time for any block.
 //!
 //! Measured (Zen 5): 13 GB/s of prose, 15 of XML, 12 of machine code, 5 of random bytes, 2 of tables and de Bruijn
 //! words, 1.2 of a Fibonacci word (the two pointers): at most 3 % of the time of sorting.
@@ -31,8 +31,8 @@ pub fn least(text: &[u8], candidates: &mut Vec<u32>) -> usize {
     let least_byte = text.iter().fold(u8::MAX, |least, &byte| least.min(byte));
     let max = max_candidates(text.len());
     candidates.clear();
-    // If four of the least byte follow each other anywhere, only such places need to be examined: in machine code every
-    // other chunk has a zero, but few have four.
+    // If the least byte occurs four times in a row anywhere, only such places need to be examined: in machine code
+    // every other chunk has a zero, but few chunks have four in a row.
     let chunks = (0..text.len().saturating_sub(CHUNK + 3)).step_by(CHUNK);
     let few_enough = if chunks.into_iter().any(|at| begins_run::<4>(text, at, least_byte)) {
         collect::<4>(text, least_byte, max, candidates)
@@ -83,7 +83,7 @@ fn begins_run<const RUN: usize>(text: &[u8], at: usize, byte: u8) -> bool {
     (0..CHUNK).fold(false, |any, i| any | (0..RUN).fold(true, |all, j| all & (window[i + j] == byte)))
 }
 
-/// Narrows the candidates, which agree on eight bytes, down to the least. `None` if that takes too long.
+/// Narrows the candidates, which agree on eight bytes, down to the least one. `None` if this takes too long.
 fn refine(text: &[u8], candidates: &mut Vec<u32>) -> Option<usize> {
     let mut budget = text.len() / 4;
     let mut depth = 8;
@@ -98,7 +98,7 @@ fn refine(text: &[u8], candidates: &mut Vec<u32>) -> Option<usize> {
     Some(candidates.first().map_or(0, |&start| start as usize))
 }
 
-/// The eight bytes from `start` on, around the end if necessary, as a number that compares as they do.
+/// The eight bytes from `start` on, around the end if necessary, as a number that compares like them.
 #[inline]
 fn window(text: &[u8], start: usize) -> u64 {
     match text.get(start..start + 8) {
@@ -149,8 +149,8 @@ fn compare(text: &[u8], a: usize, b: usize) -> Option<(usize, bool)> {
 
 /// The length of the shortest word that `text` is a whole number of copies of: `text.len()` if it is not a repetition.
 ///
-/// Copies of a shorter word are copies of a word shorter by some prime factor of the length, so a few comparisons
-/// decide, nearly all of which fail within bytes.
+/// If the text consists of copies of a shorter word, it also consists of p copies of some word, for a prime factor p of
+/// its length. A few comparisons therefore decide, and nearly all of them fail within a few bytes.
 pub fn period(text: &[u8]) -> usize {
     let mut period = text.len();
     let mut rest = text.len();

@@ -7,8 +7,8 @@
 //! `LookupTable` looks up 11 bits at once and finds up to three whole codes in them. It has 2,048 words of 32 bits (8
 //! kB); six tables stay in the L2 cache, and the two or three that a part of a block uses stay in L1. Codes longer than
 //! 11 bits, bits that are not a code, the end of block, and the two ranks that do not fit a byte have an entry without
-//! codes: `CanonicalCodes` decodes these symbols. In bzip2's own output that is one look-up in a hundred. A table with
-//! one code per entry needs twice the look-ups, and everything waits for them (7 to 8 cycles each).
+//! codes: `CanonicalCodes` decodes these symbols. In bzip2's own output one look-up in a hundred finds such an entry. A
+//! table with one code per entry needs twice the look-ups, and everything waits for them (7 to 8 cycles each).
 //!
 //! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. It took a quarter more
 //! when the last 15 symbols of a group were decoded code by code, instead of checking for the end of the group at each
@@ -16,7 +16,7 @@
 //! nothing.
 //!
 //! The table is filled only if the lengths are at most complete (Kraft's sum at most 1). Over-subscribed lengths would
-//! write past its end, which gave a fork of bzip2 a heap overflow. See `LookupTable::fill`.
+//! write past the table's end, which caused a heap overflow in a fork of bzip2. See `LookupTable::fill`.
 
 use super::super::header::Bz2BlockHeader;
 use crate::bits::reader::BitReader;
@@ -116,7 +116,7 @@ pub const ESCAPE: u16 = 255;
 struct LookupTable {
     codes: CanonicalCodes,
     lengths: [u8; 256],
-    /// By the next 11 bits: see [`Entry`].
+    /// The entry for each value of the next 11 bits: see [`Entry`].
     entries: Box<[Entry; 1 << LOOKUP_BITS]>,
 }
 
@@ -136,7 +136,7 @@ fn code_count(entry: Entry) -> u32 {
     entry >> 6 & 3
 }
 
-/// The symbols of an entry, and a byte that means nothing.
+/// The symbols of an entry, and one meaningless byte.
 #[inline(always)]
 fn symbols(entry: Entry) -> [u8; 4] {
     (entry >> 8).to_le_bytes()
@@ -215,7 +215,7 @@ impl LookupTable {
                 entry = self.entries[bits.peek(LOOKUP_BITS) as usize];
                 let count = code_count(entry);
                 out[*len..*len + 4].copy_from_slice(&symbols(entry));
-                // Also false for an entry without codes, because 0 wraps.
+                // The condition is false for an entry without codes too, because 0 wraps.
                 inside_group = count.wrapping_sub(1) < left - 1;
                 if !inside_group {
                     break;
@@ -228,7 +228,7 @@ impl LookupTable {
                 continue;
             }
             if code_count(entry) > 0 {
-                // Its symbols have been written, but only those that belong to the group count.
+                // All its symbols have been written, but only those that belong to the group count.
                 self.skip_codes(&symbols(entry)[..left as usize], bits);
                 *len += left as usize;
                 return Ok(false);
@@ -258,17 +258,17 @@ impl LookupTable {
 /// Decodes the codes of a block, some groups at a time.
 #[derive(Clone, Debug)]
 pub struct GroupDecoder {
-    /// As many tables as a block has needed so far. A small file needs two and touches only their memory.
+    /// The tables: as many as any block has needed so far. A small file needs two and touches only their memory.
     tables: Vec<LookupTable>,
     end_of_block: u16,
     next_group: usize,
 }
 
-/// The number of groups that [`GroupDecoder::decode_groups`] decodes at once: few enough that their symbols stay in the
-/// L1 cache.
+/// The number of groups that one call of [`GroupDecoder::decode_groups`] decodes: few enough that their symbols stay in
+/// the L1 cache.
 const GROUPS_AT_ONCE: usize = 8;
-/// The size of the buffer for [`GroupDecoder::decode_groups`]: the max number of bytes it returns, and what it may
-/// write after them.
+/// The size of the buffer for [`GroupDecoder::decode_groups`]: the maximum number of bytes that it returns, plus the
+/// excess that it may write after them.
 pub const SYMBOL_BYTES: usize = GROUPS_AT_ONCE * GROUP * 2 + 16;
 
 impl GroupDecoder {

@@ -3,9 +3,9 @@
 //! Huffman's algorithm does not say which of several lightest nodes to take. The lengths depend on that choice, and the
 //! bytes of the file depend on the lengths. bzip2 keeps the nodes in a binary heap, so their positions in the heap
 //! decide between equal weights. To get equal bytes, one needs this heap with its strict comparisons; other methods
-//! (two queues, sorting) give other lengths. A weight is a frequency (at least 1) above 8 bits of depth, so that of
-//! equally frequent trees the flatter is lighter. If a code gets longer than 17 bits, all frequencies are halved and
-//! the algorithm starts again.
+//! (two queues, sorting) give other lengths. A weight is a frequency (at least 1) above 8 bits of depth, so of two
+//! equally frequent trees the flatter one is lighter. If a code gets longer than 17 bits, all frequencies are halved
+//! and the algorithm starts again.
 //!
 //! A heap entry here is weight and node in one word, which saves looking up a weight for each comparison. One pass from
 //! the root down computes the depths, instead of one climb from each leaf. Measured (Zen 5): 10 us for a table of 258
@@ -55,7 +55,8 @@ impl Heap {
     fn pop(&mut self) -> u64 {
         let root = self.entries[1];
         let moved = self.entries[self.len];
-        // The entry after the last one is heavier than all: a second child for the node that has only one.
+        // The entry after the last one is heavier than all others: it serves as the second child of a node that has
+        // only one.
         self.entries[self.len] = u64::MAX;
         self.len -= 1;
         let mut at = 1;

@@ -4,16 +4,16 @@
 //! of the last column. The next step (building the inverse BWT's vector) is several times faster from runs than from
 //! bytes, so the bytes of the column are never written.
 //!
-//! The only branch in the loop is the one for far ranks: run digits and ranks alternate without a pattern, and a
-//! mispredicted branch costs as much as ten symbols. A run digit is treated as rank 0, which leaves the list as it is,
-//! but it adds its weight instead of 1 and does not begin a run. The head of the list is in a vector register, where
-//! moving to front is one byte shuffle with a mask from a table: 16 entries with SSSE3, 64 with AVX-512 VBMI, and 8 in
-//! a plain 64-bit word elsewhere. Ranks beyond the head take longer; with 16 entries these are 1 to 14 in a hundred.
+//! The loop's only branch is for far ranks. Run digits and ranks alternate without a pattern, and a mispredicted branch
+//! costs as much as ten symbols. A run digit is treated as rank 0, which leaves the list as it is, but it adds its
+//! weight instead of 1 and does not begin a run. The head of the list is in a vector register, where moving to front is
+//! one byte shuffle with a mask from a table: 16 entries with SSSE3, 64 with AVX-512 VBMI, and 8 in a plain 64-bit word
+//! elsewhere. Ranks beyond the head take longer; with 16 entries these are 1 to 14 in a hundred.
 //!
 //! Measured on a Zen 5 core, in ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64
-//! entries 1.5 (English 1.5, the executable 2.1), 256 entries 2.7 for any ranks, the plain word 4. So with VBMI the
-//! ranks of each piece of 400 symbols decide which of three loops decodes it. Moving the far part of the list by
-//! `memmove` cost 9.
+//! entries 1.5 (English 1.5, the executable 2.1), 256 entries 2.7 for any ranks, the plain word 4. With VBMI, the ranks
+//! in each piece of 400 symbols therefore decide which of three loops decodes the piece. Moving the far part of the
+//! list by `memmove` cost 9.
 
 use super::super::huffman::decode::Irregular;
 use crate::codec::try_resize;
@@ -74,7 +74,7 @@ impl DecodeKernel {
 impl MtfDecoder {
     /// A decoder with memory for blocks of at most `max` bytes.
     pub fn new(max: usize) -> Self {
-        // One more for the end, and room for a piece that exceeds the limit before this is noticed.
+        // One word more for the end, and room for a piece that exceeds the limit before the excess is noticed.
         let runs = vec![0; max + 2];
         MtfDecoder { list: [0; 256], runs, state: RunState::default(), limit: 0, kernel: DecodeKernel::best() }
     }
@@ -141,7 +141,7 @@ impl MtfDecoder {
             if symbol <= 8 {
                 let shift = 8 * u32::from(symbol.saturating_sub(1));
                 let byte = head_word >> shift & 0xff;
-                // All entries below this one, which move up by one place and overwrite it.
+                // All entries below this one: they move up by one place and overwrite it.
                 let below = (1u64 << shift) - 1;
                 let above = !(below << 8 | 0xff);
                 head_word = head_word & above | (head_word & below) << 8 | byte;
@@ -170,7 +170,7 @@ impl RunState {
     #[inline(always)]
     fn step(&mut self, symbol: u8, front: u8, runs: &mut [u32]) {
         let begins = symbol >= 2;
-        // Also written if no run begins: the next run that begins overwrites it.
+        // The word is written even if no run begins: the next run that begins overwrites it.
         runs[self.runs] = (self.len as u32) << 8 | u32::from(front);
         self.runs += usize::from(begins);
         let weight = if begins { 1 } else { self.weight << (symbol & 1) };
@@ -233,8 +233,8 @@ mod x86 {
                 head = _mm_shuffle_epi8(head, load(mask));
             } else {
                 let rank = rank_of(symbol, &mut symbols);
-                // Each row before the rank's row takes the last entry of the row before it. The rank's row does too,
-                // and loses the entry of the rank.
+                // Each row up to the rank's row takes the last entry of the row before it. The rank's row also loses
+                // the entry of the rank.
                 let mut before = head;
                 for row in &mut rows[1..rank / 16] {
                     let old = load(row);
@@ -255,9 +255,9 @@ mod x86 {
 
     /// Chooses one of three loops by how far the ranks of this piece reach.
     ///
-    /// A shuffle of 64 entries takes 4 cycles longer than one of 16, and a mispredicted branch some 20 cycles. So the
-    /// choice is 16 entries if hardly any rank lies beyond them, else 64, and all 256 at each step if most ranks lie
-    /// beyond 64.
+    /// A shuffle of 64 entries takes 4 cycles longer than one of 16, and a mispredicted branch some 20 cycles. The
+    /// choice is therefore 16 entries if hardly any rank lies beyond them, all 256 at each step if most ranks lie
+    /// beyond 64, and 64 otherwise.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub fn push_vbmi(decoder: &mut MtfDecoder, symbols: &[u8]) {
         let beyond = |rank| symbols.iter().filter(|&&symbol| symbol > rank).count();
@@ -282,7 +282,7 @@ mod x86 {
         let load = |row: &[u8; 64]| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
         let [mut head, mut second, mut third, mut last] = [0, 1, 2, 3].map(|i| load(&rows[i]));
         let indices = |i: u8| _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8((64 * i) as i8));
-        // The last byte of the first operand, then the second operand without its last byte.
+        // The last byte of the first operand, followed by the second operand without its last byte.
         let up = _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8(63));
         let mut symbols = symbols.iter();
         while let Some(&symbol) = symbols.next() {

@@ -10,7 +10,7 @@
 //!
 //! Measured (Zen 5, MB/s of block, portable / AVX-512): English 275 / 640, made-up words 370 / 970, XML 1050 / 2100,
 //! machine code 185 / 370, random bytes 105 / 225. Compiling the portable kernel for AVX2 gained nothing on text and 15
-//! % on random bytes, so it is not done: the time goes into each rank's wait for the one before.
+//! % on random bytes, so it is not compiled that way: the time goes into each rank's wait for the rank before it.
 
 #[cfg(target_arch = "x86_64")]
 #[path = "encode_avx512.rs"]
@@ -55,7 +55,7 @@ pub struct MtfSymbols {
     /// The symbols, then free space.
     buffer: Vec<u16>,
     len: usize,
-    /// How often each symbol occurs.
+    /// The number of occurrences of each symbol.
     pub frequencies: [u32; MAX_SYMBOLS],
     /// For each byte, whether it occurs in the block.
     pub used: [bool; 256],
@@ -106,7 +106,7 @@ impl MtfSymbols {
     /// Finds the bytes used and makes room. Returns each used byte's place in the first list, and the number of used
     /// bytes.
     fn start(&mut self, last: &[u8]) -> ([u8; 256], usize) {
-        // At most one symbol for each byte, EOB, and what a run may write beyond its end.
+        // Room for at most one symbol for each byte, for EOB, and for the digits that a run may write beyond its end.
         if self.buffer.len() < last.len() + 8 {
             self.buffer = vec![0; (last.len() + 8).next_multiple_of(4096)];
         }
@@ -195,7 +195,7 @@ fn heads(stretch: &[u8], before: u8) -> u64 {
         }
         let these = u64::from_le_bytes(bytes);
         let differ = these ^ (these << 8 | u64::from(before));
-        // The top bit of each byte that is not zero; then these eight bits together.
+        // The top bit of each nonzero byte; then these eight bits are gathered.
         const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
         let tops = (((differ & LOW) + LOW) | differ) & !LOW;
         mask |= ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * word_number);

@@ -2,9 +2,9 @@
 //!
 //! A byte's rank is the number of other bytes used since its own last use. The time of last use is kept for each byte,
 //! in 16 bits, 32 times in a register. The rank is the number of later times, which takes a comparison and a bit count
-//! for each register; moving to front sets one time to now. The work for the next byte does not wait for this one, as
-//! it does with ranks and lists: only one masked move lies between them. This is twice as fast as ranks, on text and on
-//! random bytes.
+//! for each register; moving to front sets one time to now. With ranks and lists, the work for a byte waits for the
+//! byte before it. Here only one masked move lies between them. This is twice as fast as ranks, on text and on random
+//! bytes.
 //!
 //! When the 16-bit clock overflows, the times are replaced by their ranks.
 
@@ -44,7 +44,8 @@ pub(super) fn encode(symbols: &mut MtfSymbols, last: &[u8]) {
     }
 }
 
-/// The times of 32 x N symbols, twice: in registers for the comparison with all of them, and in memory to look one up.
+/// The times of 32 x N symbols, kept twice: in registers for the comparison with all of them, and in memory for the
+/// look-up of one.
 struct Times<const N: usize> {
     registers: [__m512i; N],
     memory: [u16; 256],

@@ -71,7 +71,8 @@ impl InMemoryExpander {
         let equal = equal_to_next(window) & mask;
         let runs = equal & equal >> 1 & equal >> 2;
         if runs == 0 {
-            // Four equal bytes that begin in the last three bytes of a full window would be missed, so these are left.
+            // Four equal bytes that begin in the last three bytes of a full window would be missed, so these three are
+            // left for the next window.
             let taken = if coded.len() < WINDOW { coded.len() } else { WINDOW - 3 };
             self.len += taken;
             self.equal = 1 + equal.unbounded_shl(mask.leading_zeros()).leading_ones();
@@ -104,7 +105,7 @@ impl InMemoryExpander {
         Ok(())
     }
 
-    /// Expands the coded bytes that may belong to a run from an earlier piece, and returns how many they are.
+    /// Expands the coded bytes that may belong to a run from an earlier piece, and returns their number.
     fn finish_open_run(&mut self, coded: &[u8]) -> Result<usize, TooLong> {
         if self.equal == 0 {
             return Ok(0);
@@ -126,11 +127,11 @@ impl InMemoryExpander {
         Ok(coded.len())
     }
 
-    /// Repeats the last byte `count` times, which ends a run.
+    /// Repeats the last byte `count` times. This ends a run.
     #[inline(always)]
     fn repeat_last(&mut self, count: u8) {
         let byte = self.out[self.len - 1];
-        // Most counts are small, and there is room.
+        // Most counts are small, and the text has room for 64 bytes.
         self.out[self.len..self.len + 16].fill(byte);
         if count > 16 {
             self.out[self.len + 16..self.len + usize::from(count)].fill(byte);
@@ -160,7 +161,7 @@ impl InMemoryExpander {
 pub struct Expander {
     /// The position in the coded bytes.
     at: usize,
-    /// The number of bytes from there on that are known not to be a run.
+    /// The number of bytes from that position on that are known not to be a run.
     literal: usize,
     /// The rest of a run: its length and its byte.
     run: (usize, u8),

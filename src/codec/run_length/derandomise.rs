@@ -1,4 +1,4 @@
-//! Undoes the randomisation of blocks by bzip2 0.9.0 and earlier.
+//! Undoes the randomisation of blocks that bzip2 0.9.0 and earlier versions applied.
 //!
 //! Those versions flipped the lowest bit of some bytes in blocks that would have taken too long to sort. No encoder has
 //! done so since 1999, but every decoder must undo it. The distances are part of the format.
@@ -33,7 +33,7 @@ const DISTANCES: [u16; 512] = [
     510, 357, 358, 850, 858, 364, 936, 638,
 ];
 
-/// Flips these bits back: in the bytes at the sums of the distances, minus two.
+/// Flips the lowest bits back, in the bytes at the sums of the distances, minus two.
 pub fn derandomise(block: &mut [u8]) {
     let mut at = 0;
     for distance in DISTANCES.iter().cycle() {
@@ -50,7 +50,7 @@ pub fn derandomise(block: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// The counter as in the format's first decoder.
+    /// The same counter as in the format's first decoder.
     fn naive(block: &mut [u8]) {
         let (mut to_go, mut entry) = (0, 0);
         for byte in block {

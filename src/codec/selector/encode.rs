@@ -2,8 +2,8 @@
 //!
 //! bzip2 uses 2 to 6 tables, depending on the number of symbols. It starts with tables that each favour a range of the
 //! alphabet and improves them four times: each group of 50 symbols goes to the table that codes it in the fewest bits
-//! (the first of several), and each table is rebuilt from the groups that went to it. All of this is integer
-//! arithmetic, so the result is exact whatever the order of computation, except for the code lengths (see `huffman`).
+//! (the first of several), and each table is rebuilt from the groups that went to it. All steps use integer arithmetic,
+//! so the order of computation does not matter, except for the code lengths (see `huffman`).
 //!
 //! The six lengths of a symbol lie side by side in one 64-bit word, 10 bits each (50 codes of 17 bits are 850 bits), so
 //! that one addition per symbol gives a group's cost with all six tables. Frequencies are counted once; after that only
@@ -67,7 +67,7 @@ impl HuffmanTables {
                 };
                 let old = std::mem::replace(selector, best);
                 let pair = [usize::from(old), usize::from(best)];
-                // If both are the same table there is nothing to move.
+                // If both tables are the same, no count moves.
                 if let Ok([from, to]) = frequencies.get_disjoint_mut(pair) {
                     for &symbol in group {
                         from[usize::from(symbol)] -= 1;
@@ -98,7 +98,7 @@ impl HuffmanTables {
         let mut from = 0;
         for part in (1..=count).rev() {
             let wanted = left / part as u32;
-            let mut to = from; // the range is from..to
+            let mut to = from; // the range is `from..to`
             let mut sum = 0;
             while sum < wanted && to < frequencies.len() {
                 sum += frequencies[to];

@@ -2,40 +2,41 @@
 //!
 //! If position i has a common prefix with a neighbour, then position i + 1 has it with its neighbour on the same side,
 //! less one byte: the neighbour's successor begins earlier than i + 1 and is on the same side of it in sorted order,
-//! and the neighbour of i + 1 is at least as near (the Phi rule). So a thread that handles a run of consecutive
-//! positions compares each byte once or twice, except at its first position, about which it knows nothing. In a text of
+//! and the neighbour of i + 1 is at least as near (the Phi rule). A thread that handles a run of consecutive positions
+//! therefore compares each byte once or twice, except at its first position, about which it knows nothing. In a text of
 //! equal bytes that first comparison would be as long as the text, for each thread.
 //!
-//! The same rule holds over any distance d, less d bytes. So there are levels: each 128th position, each 128th of
-//! those, and so on, up to a level that one thread handles alone. Then come the positions in between, level by level,
-//! and a thread of each level begins with what the level before it found for its first position. On each level and for
-//! each side, all comparisons together are then as long as the text, plus what the steps leave to be compared again: at
-//! most twice the text. A single comparison may be as long as the text, if its second half is its first. The kernel has
-//! warps and CTAs for these, and mostly ends them sooner: what reaches the next run's first position is known there, if
-//! the neighbours continue together.
+//! The same rule holds over any distance d, less d bytes. The positions therefore form levels: each 128th position,
+//! each 128th of those, and so on, up to a level that one thread handles alone. The levels are done from that one
+//! downwards, and each thread begins with the result that the level above found for its first position. On each level
+//! and for each side, all comparisons together are then as long as the text, plus the bytes that the steps leave to be
+//! compared again: at most twice the text. A single comparison may be as long as the text, if its second half is its
+//! first. The kernel gives such comparisons to warps and CTAs, and mostly ends them sooner: if the neighbours continue
+//! together, the rest of a comparison that reaches the next run's first position is known there.
 
 use super::Sizes;
 use crate::factor::neighbours::{NONE, Pair};
 use crate::factor::parse::common;
 
-/// The longest earlier occurrence of a position: where and how long. On a tie, the one at the smaller suffix.
+/// The longest earlier occurrence of a position: its place and its length. On a tie, the occurrence at the smaller
+/// suffix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Earlier {
     /// Undefined if `len` is 0.
     pub source: u32,
-    /// 0 if there is none.
+    /// 0 if there is no earlier occurrence.
     pub len: u32,
 }
 
-/// The number of equal bytes compared: by all threads, and by the one that compared most. Each comparison also looks at
-/// a byte that differs.
+/// The number of equal bytes compared: by all threads together, and by the thread that compared most. Each comparison
+/// also looks at a byte that differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     pub all: u64,
     pub thread: u64,
 }
 
-/// The longest earlier occurrence of each position; `ranks` and `pairs` (by rank) are of the same text.
+/// The longest earlier occurrence of each position; `ranks` and `pairs` (by rank) belong to the same text.
 pub fn longest(text: &[u8], ranks: &[u32], pairs: &[Pair], sizes: &Sizes) -> (Vec<Earlier>, Work) {
     let (len, run) = (text.len(), sizes.run);
     // The distances of the levels: each is a thread's run on the level below it.

@@ -1,5 +1,5 @@
-//! Factorization in the way of a GPU: the algorithm of the kernels, written plainly. The sequential way is `neighbours`
-//! and `parse`; both give the same factors.
+//! Factorization as a GPU does it: the algorithm of the kernels, written plainly. The sequential algorithm is in
+//! `neighbours` and `parse`; both give the same factors.
 //!
 //! | step | kernel | a thread |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | [`longest`] | `longest.cu`: earlier occurrences in text order, from sparse positions to all | 128 positions |
 //! | [`path`] | `path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
 //!
-//! No thread waits for another within a step; a step reads only what earlier steps have written. All steps take linear
+//! No thread waits for another within a step; a step reads only the results of earlier steps. All steps take linear
 //! work for any text: no thread begins a long comparison that another one has made (see [`longest`]).
 
 pub mod longest;
@@ -19,17 +19,17 @@ use super::Factor;
 /// How the work is divided.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Suffixes in a tile, a power of two.
+    /// The number of suffixes in a tile, a power of two.
     pub tile: usize,
-    /// Suffixes per leaf of the tree over all tiles; divides `tile`.
+    /// The number of suffixes per leaf of the tree over all tiles; it divides `tile`.
     pub strip: usize,
-    /// Children of a node of that tree: what a warp looks at together.
+    /// The number of children of a node of that tree; a warp examines them together.
     pub fan: usize,
-    /// Positions that a thread handles one after the other.
+    /// The number of positions that a thread handles one after the other.
     pub run: usize,
-    /// Positions in a piece.
+    /// The number of positions in a piece.
     pub piece: usize,
-    /// Pieces in a group.
+    /// The number of pieces in a group.
     pub group: usize,
 }
 

@@ -1,15 +1,16 @@
-//! All nearest smaller values by tiles and a tree (Berkman, Schieber and Vishkin 1993, with tiles for their blocks).
+//! Computes all nearest smaller values with tiles and a tree (Berkman, Schieber and Vishkin 1993; tiles are their
+//! blocks).
 //!
-//! A tile's threads build a binary tree of minima in shared memory, and each searches for its neighbours there: up
-//! until a sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random
-//! order eight find nothing before them in their tile, and eight nothing after them: those smaller than all before
-//! (after) them. They continue in the tree over all tiles, whose leaves are minima of strips, and finally in a strip of
-//! the suffix array.
+//! A tile's threads build a binary tree of minima in shared memory, and each thread searches the tree for its
+//! neighbours: up until a sibling on the wanted side has a smaller value, then down to the nearest such value. Of 2,048
+//! suffixes in random order, eight find no smaller value before them in their tile, because they are smaller than all
+//! before them; likewise, eight find none after them. Such searches continue in the tree over all tiles, whose leaves
+//! are minima of strips, and end in a strip of the suffix array.
 
 use super::Sizes;
 use crate::factor::neighbours::{NONE, Pair};
 
-/// Larger than all positions: pads the last tile.
+/// Pads the last tile: larger than all positions.
 const FILL: i32 = i32::MAX;
 
 /// The two neighbours of each suffix, by rank.
@@ -54,7 +55,7 @@ impl Tile {
         None
     }
 
-    /// The nearest value after it that is smaller.
+    /// The nearest value after number `at` that is smaller than `value`.
     fn behind(&self, at: usize, value: i32) -> Option<i32> {
         let mut node = self.0.len() / 2 + at;
         while node > 1 {
@@ -66,7 +67,7 @@ impl Tile {
         None
     }
 
-    /// The smaller value below `node` that is nearest to its right end (1) or its left end (0).
+    /// Of the values under `node` that are smaller, the nearest to the node's right end (1) or left end (0).
     fn down(&self, mut node: usize, value: i32, end: usize) -> i32 {
         while node < self.0.len() / 2 {
             let near = 2 * node + end;
@@ -76,13 +77,14 @@ impl Tile {
     }
 }
 
-/// The minima of all strips, of `fan` strips each, and so on up to a level that has at most one node's children.
+/// The minima of all strips, then of groups of `fan` strips, and so on up to a level that has at most one node's
+/// children.
 struct Tree<'a> {
     values: &'a [i32],
     levels: Vec<Vec<i32>>,
     strip: usize,
     fan: usize,
-    /// Strips in a tile.
+    /// The number of strips in a tile.
     strips: usize,
 }
 
@@ -113,7 +115,7 @@ impl<'a> Tree<'a> {
 
     /// The nearest smaller value after a tile.
     fn behind(&self, tile: usize, value: i32) -> Option<i32> {
-        // The first node that is not searched yet. On each level a whole number of nodes has been passed.
+        // The first node that is not searched yet. On each level a whole number of nodes has been skipped.
         let mut from = (tile + 1) * self.strips;
         for (level, nodes) in self.levels.iter().enumerate() {
             let end = from.next_multiple_of(self.fan).min(nodes.len());

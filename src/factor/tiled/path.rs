@@ -1,9 +1,10 @@
-//! Finds the positions that begin a factor: those on the path from position 0, where each position leads to the end of
-//! its factor.
+//! Finds the positions that begin a factor: the path from position 0, where each position leads to the end of its
+//! factor.
 //!
-//! A piece's threads compute, from its end to its beginning, where the path from each of its positions leaves the
-//! piece: in shared memory. The same is done over groups of pieces. The path from 0 then needs one step for a group,
-//! then one for a piece, all groups at the same time; finally all pieces mark the positions on it at the same time.
+//! In shared memory, a piece's threads compute, from the piece's end to its beginning, where the path from each of its
+//! positions leaves the piece. The same is done over groups of pieces. The path from 0 then takes one step for each
+//! group; after that, in all groups at the same time, one step for each piece; and finally all pieces mark their
+//! positions on the path at the same time.
 
 use super::Sizes;
 use super::longest::Earlier;
@@ -28,7 +29,7 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
     let next = |at: usize| at + earlier[at].len.max(1) as usize;
     let (piece, group) = (sizes.piece, sizes.piece * sizes.group);
 
-    // A block of threads for each piece: the first position on the path after the piece.
+    // A block of threads for each piece finds the first position on the path after the piece.
     let mut behind_piece = vec![0u32; len];
     for (number, exits) in behind_piece.chunks_mut(piece).enumerate() {
         let (begin, end) = (number * piece, number * piece + exits.len());
@@ -37,8 +38,8 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
             exits[at - begin] = if next < end { exits[next - begin] } else { next as u32 };
         }
     }
-    // A block of threads for each group: its pieces from the last one on, the positions of a piece all at the same
-    // time.
+    // A block of threads for each group handles its pieces from the last one on, and all positions of a piece at the
+    // same time.
     let mut behind_group = behind_piece.clone();
     for (number, exits) in behind_group.chunks_mut(group).enumerate() {
         let (begin, end) = (number * group, number * group + exits.len());
@@ -49,14 +50,14 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
             }
         }
     }
-    // One thread: where the path enters each group.
+    // One thread finds where the path enters each group.
     let mut enters_group = vec![UNREACHED; len.div_ceil(group)];
     let mut at = 0;
     while at < len {
         enters_group[at / group] = at as u32;
         at = behind_group[at] as usize;
     }
-    // A thread for each group: where the path enters each of its pieces.
+    // A thread for each group finds where the path enters each of its pieces.
     let mut enters_piece = vec![UNREACHED; len.div_ceil(piece)];
     for (number, &enters) in enters_group.iter().enumerate().filter(|(_, enters)| **enters != UNREACHED) {
         let (mut at, end) = (enters as usize, len.min((number + 1) * group));
@@ -65,7 +66,7 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
             at = behind_piece[at] as usize;
         }
     }
-    // A thread for each piece: the positions on the path.
+    // A thread for each piece finds the positions on the path.
     let mut marked = vec![false; len];
     for (number, &enters) in enters_piece.iter().enumerate().filter(|(_, enters)| **enters != UNREACHED) {
         let (mut at, end) = (enters as usize, len.min((number + 1) * piece));

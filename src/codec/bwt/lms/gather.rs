@@ -6,7 +6,7 @@
 
 use super::Kernel;
 
-/// How often each byte occurs.
+/// The number of occurrences of each byte.
 #[derive(Debug)]
 pub(super) struct Counts {
     /// In the word.
@@ -120,7 +120,8 @@ mod avx512 {
         }
     }
 
-    /// Which of a chunk's bytes are less than the next, and which are equal to it. `bytes` has the chunk and one more.
+    /// Which of a chunk's bytes are less than the next byte, and which are equal to it. `bytes` has the chunk and one
+    /// byte more.
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     fn compare(bytes: &[u8]) -> (u64, u64) {
@@ -137,9 +138,10 @@ mod avx512 {
     /// Which of a chunk's positions are of type S.
     #[inline]
     fn types(less: u64, equal: u64, next_is_small: u64, count: usize) -> u64 {
-        // Bit 0 is the last position: a carry runs from the last to the first.
+        // Bit 0 is the last position: a carry runs from the last position to the first.
         let turn = |bits: u64| bits.reverse_bits() >> (CHUNK - count);
-        // The sum of a and b has a carry out of each bit that both have, and of each that one has if one comes in.
+        // The sum of a and b has a carry out of each bit that both have, and out of each bit that one of them has if a
+        // carry comes in.
         let (a, b) = (turn(less | equal), turn(less));
         let (sum, over) = a.overflowing_add(b);
         let (sum, over_again) = sum.overflowing_add(next_is_small);

@@ -1,14 +1,14 @@
 //! The last column from the sorted LMS positions: the last step of induced sorting (G. Nong, S. Zhang, W. H. Chan: Two
 //! efficient algorithms for linear time suffix array construction, IEEE Transactions on Computers, 2011).
 //!
-//! Rows of the same first byte are neighbours, those of type L first. Row by row downwards, each rotation of type L
-//! puts the one that begins a byte earlier into the next row of its first byte, if that is of type L too; then upwards,
-//! the same for type S. The byte before is the row's byte of the last column.
+//! Rows of the same first byte are neighbours, those of type L first. A pass downwards goes from row to row: for each
+//! row, the rotation that begins one byte earlier, if it is of type L, goes into the next free row for its first byte.
+//! A pass upwards does the same for type S. The byte before a rotation is its row's byte of the last column.
 
 use super::gather::Counts;
 use super::{BEFORE, prefetch};
 
-/// Rows between reading a row and fetching its text.
+/// The number of rows between reading a row and fetching its text.
 const AHEAD: usize = 32;
 
 /// Marks a row whose predecessor is of the other type.
@@ -66,7 +66,7 @@ pub(super) fn last_column(
             if let Some(&ahead) = lms.get(seeds + AHEAD) {
                 prefetch(ring, ahead as usize);
             }
-            // Position 0 is that after the last, too.
+            // Position 0 is also the position after the last.
             let position = if lms[seeds] == 0 { last.len() as i32 } else { lms[seeds] };
             let (earlier, previous) = before(position);
             let head = &mut heads[previous as usize];

@@ -9,12 +9,12 @@
 //! | the last column, by induction | `induce` | 4.5 |
 //!
 //! The sum is 17.1; libsais takes 20.3 for a suffix array and the column from it (Xeon of 2023, one core, best of
-//! three, blocks of 900,000 bytes; geometric mean of dickens, nci, ooffice, reymont, xml and linux 1.28). The idea to
-//! replace induced sorting of substrings by a hash table, and the recursion by sorting numbers in registers, and its
-//! figures are in docs/ALGORITHMS.md.
+//! three, blocks of 900,000 bytes; geometric mean of dickens, nci, ooffice, reymont, xml and linux 1.28). A hash table
+//! replaces the induced sorting of substrings, and sorting numbers in registers replaces the recursion;
+//! docs/ALGORITHMS.md has the idea and its figures.
 //!
-//! All works on a ring: a word that begins at its least rotation and is no repetition. Suffix order is rotation order
-//! there (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
+//! Every step works on a ring: a word that begins at its least rotation and is no repetition. In a ring, suffix order
+//! is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
 
 mod gather;
 mod induce;
@@ -26,10 +26,10 @@ mod sort_avx512;
 use names::Names;
 use reduced::Reduced;
 
-/// Bytes that a ring has before its word: the word's last ones.
+/// The number of bytes before the word in a ring: they are the word's last bytes.
 pub(super) const BEFORE: usize = 2;
 
-/// Bytes that a ring has after its word: the word's first one, and any seven that can be read.
+/// The number of bytes after the word in a ring: the word's first byte, and any seven bytes that can be read.
 pub(super) const AFTER: usize = 8;
 
 /// Shorter words are left to libsais: `hybz -s`, whose blocks have 200 kB, promises 2.6 MB.
@@ -38,7 +38,7 @@ pub(super) const MIN: usize = 300_000;
 /// Positions have 19 bits in `reduced`, and at most half of a word's bytes are LMS positions.
 const MAX: usize = 1 << 20;
 
-/// What sorts and gathers.
+/// The code that sorts and gathers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
     /// The twin for tests: without vectors this is no faster than libsais.
@@ -67,7 +67,7 @@ impl Kernel {
         [Kernel::Plain].into_iter().chain(Self::detect())
     }
 
-    /// Sorts `numbers`; `spare` is longer by at least eight.
+    /// Sorts `numbers`; `spare` is longer by at least eight numbers.
     fn sort(self, numbers: &mut [u64], spare: &mut [u64]) {
         match self {
             Kernel::Plain => numbers.sort_unstable(),
@@ -92,7 +92,7 @@ impl Kernel {
     }
 }
 
-/// Computes last columns of rings, in memory of its own: about 12 bytes for each byte of a word.
+/// Computes last columns of rings. It owns its memory: about 12 bytes for each byte of a word.
 #[derive(Debug)]
 pub(super) struct LmsSort {
     kernel: Kernel,

@@ -1,18 +1,20 @@
-//! Names of LMS substrings: a substring lasts from one LMS position to the next, both included, and its name is its
-//! rank among the different ones.
+//! Names of LMS substrings. A substring lasts from one LMS position to the next, both included, and its name is its
+//! rank among the distinct substrings.
 //!
-//! Substrings are found equal by a hash table, and only the different ones are sorted: 19,000 instead of 250,000 for a
-//! block of source code. Induced sorting, the usual way, sorts every position.
+//! A hash table finds equal substrings, and only distinct ones are sorted: 19,000 instead of 250,000 for a block of
+//! source code. The usual way, induced sorting, sorts every position.
 
 use super::prefetch;
 
-/// The most bits of a slot's number: 4 MB. The table doubles twice when half of it is full, until it has this size.
+/// The maximum number of bits of a slot's number: a table of 4 MB. The table doubles when half of it is full, twice at
+/// most, up to this size.
 const MAX_BITS: u32 = 18;
 
-/// The most names. Blocks of ooffice have 80,000 to 135,000 and are sorted 1.2 times as fast as by libsais.
+/// The maximum number of names. Blocks of ooffice have 80,000 to 135,000 names and are sorted 1.2 times as fast as by
+/// libsais.
 const MAX_NAMES: usize = 180_000;
 
-/// Substrings whose slots are fetched together.
+/// The number of substrings whose slots are fetched together.
 const BATCH: usize = 32;
 
 #[derive(Debug, Default)]
@@ -20,9 +22,9 @@ pub(super) struct Names {
     /// For each LMS position the name of its substring, first in order of appearance, then by rank.
     pub(super) of: Vec<i32>,
     slots: Vec<Slot>,
-    /// The different substrings by number.
+    /// The distinct substrings by number.
     distinct: Vec<Substring>,
-    /// Their first eight bytes, and their numbers.
+    /// The first eight bytes of the distinct substrings, and their numbers.
     keys: Vec<(u64, u32)>,
     ranks: Vec<i32>,
 }
@@ -30,7 +32,7 @@ pub(super) struct Names {
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     hash: u64,
-    /// Number in order of appearance, and 1. 0 is an empty slot.
+    /// The substring's number in order of appearance, plus 1. 0 is an empty slot.
     number: u32,
 }
 
@@ -41,9 +43,9 @@ struct Substring {
 }
 
 impl Names {
-    /// Names the substrings of `text` that begin at `positions`, each of which but the last lasts to the next. Returns
-    /// the number of names, or `None` if this is not worth while: three of four substrings differ, or the table has
-    /// become slow (a text may be made to collide).
+    /// Names the substrings of `text` that begin at `positions`; each lasts to the next position, so none begins at the
+    /// last. Returns the number of names, or `None` if going on is not worth while: three of four substrings differ, or
+    /// the table has become slow (a text can be crafted so that hashes collide).
     pub(super) fn assign(&mut self, text: &[u8], positions: &[u32]) -> Option<usize> {
         let count = positions.len() - 1;
         let mut bits = 14;
@@ -53,7 +55,8 @@ impl Names {
         self.keys.clear();
         self.of.clear();
         self.of.reserve(count);
-        // Steps in the table and eights of compared bytes. Six files of 900 kB blocks take 1.1 to 1.9 a substring.
+        // The budget: steps in the table, and groups of eight bytes compared. Six files in 900 kB blocks take 1.1 to
+        // 1.9 per substring.
         let mut work = 8 * count + 1000;
         let mut hashes = [(0, 0); BATCH];
         for batch in (0..count).step_by(BATCH).map(|from| &positions[from..(from + BATCH).min(count) + 1]) {
@@ -79,7 +82,7 @@ impl Names {
         Some(self.distinct.len())
     }
 
-    /// The number of a substring, which is new if there is none like it. `None` if no `work` is left.
+    /// The number of a substring: a new number if no equal substring is known. `None` if no `work` is left.
     #[inline]
     fn find(&mut self, text: &[u8], this: Substring, key: u64, hash: u64, bits: u32, work: &mut usize) -> Option<u32> {
         let mut at = slot_of(hash, bits);
@@ -95,7 +98,7 @@ impl Names {
             }
             if slot.hash == hash {
                 let other = self.distinct[slot.number as usize - 1];
-                // Up to eight bytes the hash is the substring.
+                // For substrings of up to eight bytes, the hash is the substring.
                 if other.len == this.len && (this.len <= 8 || other.bytes(text) == this.bytes(text)) {
                     *work = work.saturating_sub(this.len as usize / 8);
                     return Some(slot.number - 1);
@@ -142,8 +145,8 @@ impl Substring {
 
     /// The order of rotations that begin with different substrings.
     ///
-    /// Where one ends and the other goes on with the same bytes, the first is larger: its last position is of type S,
-    /// and the other's same one, which is no LMS position, of type L.
+    /// If one substring ends and the other continues after the same bytes, the shorter one is larger: its last position
+    /// is of type S, while the same position in the other is not LMS, and therefore of type L.
     fn cmp(&self, other: &Substring, text: &[u8]) -> std::cmp::Ordering {
         let (a, b) = (self.bytes(text), other.bytes(text));
         let both = a.len().min(b.len());
@@ -153,9 +156,9 @@ impl Substring {
 
 /// The first eight bytes, big-endian, and the hash of the substring of `text` from `at` to `last`, both included.
 ///
-/// A short one is filled with ones, which keeps the order of [`Substring::cmp`]: another one that goes on does so with
-/// a byte of type L, which is not larger than the one before and hence not 255: the last byte of a substring is smaller
-/// than the one before it.
+/// A short substring is filled with one bits, which keeps the order of [`Substring::cmp`]. A longer substring continues
+/// with a byte of type L, and that byte is not 255: it is not larger than the byte before it, and the last byte of a
+/// substring is smaller than the byte before it.
 #[inline]
 fn hash(text: &[u8], at: usize, last: usize) -> (u64, u64) {
     let len = last - at + 1;

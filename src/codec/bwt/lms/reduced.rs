@@ -1,26 +1,26 @@
 //! The order of the LMS positions: the rotations of the ring of their names, sorted.
 //!
-//! First by a position's own name, by counting, and by the names that follow, packed into 45 bits beside the position.
-//! Positions that are still equal form groups, which are sorted again by the ranks at two further places, so that each
-//! round looks three times as far (prefix doubling after Manber and Myers, SODA 1990, with two ranks). Rings of few
-//! names have long repeats; libsais sorts those.
+//! Positions are sorted first by their own name, by counting, and by the names that follow, packed into 45 bits next to
+//! the position. Positions that are still equal form groups. Groups are sorted again by the ranks at two further
+//! places, so that each round looks three times as far (prefix doubling after Manber and Myers, SODA 1990, with two
+//! ranks). Rings of few names have long repeats, and libsais sorts them.
 
 use super::Kernel;
 use libsais::SuffixArrayConstruction;
 
-/// Bits of a position. A block of less than 2^20 bytes has fewer LMS positions than 2^19.
+/// The number of bits of a position. A block of less than 2^20 bytes has fewer LMS positions than 2^19.
 const POSITION_BITS: u32 = 19;
 const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
-/// Bits of the names that follow.
+/// The number of bits for the names that follow.
 const KEY_BITS: u32 = 64 - POSITION_BITS;
 
-/// libsais sorts a ring with more than this many positions a name. With 50 nci took 1.02 and xml 1.06 times as long as
-/// libsais for the whole block, with 20 nci 1.06 and xml 1.00, with 100 nci 0.89.
+/// libsais sorts a ring with more than this many positions per name. Time for the whole block against libsais: with a
+/// limit of 50, nci took 1.02 and xml 1.06 times as long; with 20, nci 1.06 and xml 1.00; with 100, nci 0.89.
 const POSITIONS_PER_NAME: usize = 40;
 
-/// Rounds end when they have sorted this many times the number of positions, and libsais takes over: they sort 0.2 to
-/// 2.5 times as many in six files, but a text can be made that needs 11 rounds of all.
+/// The budget of the rounds, in multiples of the number of positions; when it is spent, libsais takes over. In six
+/// files the rounds sort 0.2 to 2.5 times as many, but a text can be crafted that needs 11 rounds over all positions.
 const MAX_WORK: usize = 4;
 
 /// Memory for one ring.
@@ -28,17 +28,17 @@ const MAX_WORK: usize = 4;
 pub(super) struct Reduced {
     /// The LMS positions in the order of their rotations, by number.
     pub(super) order: Vec<i32>,
-    /// Where each name's entries end, once they have been distributed.
+    /// The end of each name's entries, once they have been distributed.
     ends: Vec<u32>,
     entries: Vec<u64>,
-    /// For each position its place in the order, that of the first one equal to it.
+    /// For each position its place in the order: the place of the first position equal to it.
     ranks: Vec<u32>,
     spare: Vec<u64>,
     groups: Vec<Group>,
     next_groups: Vec<Group>,
 }
 
-/// Equal positions, neighbours in the order.
+/// Equal positions; they are neighbours in the order.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     start: u32,
@@ -68,7 +68,7 @@ impl Reduced {
         self.order.truncate(len);
     }
 
-    /// Returns false if it has taken too long.
+    /// Returns false if it takes too long.
     fn sort_by_ranks(&mut self, kernel: Kernel, names: &[i32], distinct: usize) -> bool {
         let len = names.len();
         let bits = usize::BITS - distinct.leading_zeros();
@@ -128,7 +128,7 @@ impl Reduced {
         }
     }
 
-    /// Sorts each group by the ranks of what lies `near` and `far` positions ahead.
+    /// Sorts each group by the ranks `near` and `far` positions ahead.
     fn refine(&mut self, kernel: Kernel, near: usize, far: usize) {
         let len = self.ranks.len();
         self.next_groups.clear();
@@ -154,7 +154,8 @@ impl Reduced {
     }
 }
 
-/// Takes over the order of sorted entries, whose first place is `start`: their positions, ranks, and groups of equals.
+/// Copies the order of sorted entries, whose first place is `start`, into the positions, the ranks, and the groups of
+/// equals.
 #[inline]
 fn rank(entries: &[u64], start: u32, order: &mut [i32], ranks: &mut [u32], groups: &mut Vec<Group>) {
     let mut at = 0;

@@ -10,13 +10,13 @@ use std::arch::x86_64::{
     _mm512_permutexvar_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_storeu_epi64,
 };
 
-/// Numbers in a register.
+/// The number of numbers in a register.
 const LANES: usize = 8;
 
-/// The most numbers that are sorted without a partition.
+/// The maximum number of numbers sorted without a partition.
 const NETWORK: usize = 8 * LANES;
 
-/// Sorts `numbers`. `spare` has room for [`LANES`] numbers more than there are.
+/// Sorts `numbers`. `spare` has room for [`LANES`] more numbers than `numbers` has.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn sort(numbers: &mut [u64], spare: &mut [u64]) {
@@ -136,7 +136,7 @@ fn merge_lanes(v: __m512i) -> __m512i {
     exchange(v, _mm512_permutex_epi64::<0b10_11_00_01>(v), 0b1010_1010)
 }
 
-/// Each lane and its partner: the lanes of `upper` keep the larger number, the others the smaller one.
+/// Compares each lane with its partner: lanes in `upper` keep the larger number, the others the smaller one.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn exchange(v: __m512i, partners: __m512i, upper: __mmask8) -> __m512i {
@@ -164,7 +164,7 @@ fn quicksort(numbers: &mut [u64], spare: &mut [u64], depth: u32) {
     quicksort(high, spare, depth - 1);
 }
 
-/// The fifth of eight numbers from all over `numbers`.
+/// The fifth of eight numbers taken from all over `numbers`.
 #[target_feature(enable = "avx512f")]
 fn median(numbers: &[u64]) -> u64 {
     let step = numbers.len() / LANES;

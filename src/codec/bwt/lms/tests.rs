@@ -3,7 +3,7 @@ use crate::codec::bwt::rotation;
 use crate::shapes::{EDGES, Rng, SHAPES};
 use libsais::SuffixArrayConstruction;
 
-/// The word turned to its least rotation, with its surroundings, and where the word's own beginning went.
+/// The word turned to its least rotation, with its surroundings, and the new place of the word's own beginning.
 fn ring(word: &[u8]) -> Option<(Vec<u8>, i32)> {
     let len = word.len();
     if len < 2 || rotation::period(word) != len {
@@ -32,7 +32,7 @@ fn check(word: &[u8], what: &str) -> usize {
         let mut sort = LmsSort::with_kernel(kernel);
         let mut rows = vec![0; word.len()];
         let mut last = Vec::new();
-        // Twice: the second time with what the first one has left in memory.
+        // Sorts twice: the second time the memory has the first sort's leftovers.
         for _ in 0..2 {
             match sort.last_column(&ring, turn, &mut rows, &mut last) {
                 Some(made) => {
