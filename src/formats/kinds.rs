@@ -1,6 +1,5 @@
-//! Which formats there are. The layout of each on disk (magics, headers, every limit once) is in its folder's
-//! `header.rs`; the limits of the index of LZ4 frames are in `lz4/index.rs`. The table in `mod.rs` has a row for each
-//! format.
+//! The list of formats. The layout of each on disk (magics, headers, every limit once) is in its folder's `header.rs`;
+//! the limits of the index of LZ4 frames are in `lz4/index.rs`. The table in `mod.rs` has a row for each format.
 
 /// A format of compressed data.
 ///
@@ -53,13 +52,13 @@ pub enum Formats {
     Bzip2,
 }
 
-/// What the blocks of a format mean to its users.
+/// The meaning of a format's blocks to its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Blocks {
-    /// Each has a CRC, and is listed.
+    /// Each block has a CRC, and is listed.
     Listed,
-    /// They have no checksums that tell them apart, so they are only counted.
+    /// The blocks have no checksums that tell them apart, so they are only counted.
     Counted,
     /// There are none.
     None,
@@ -71,20 +70,20 @@ pub enum Blocks {
 pub enum IndexKind {
     /// In another file, which hybz makes ([`index`](mod@crate::index)).
     Beside,
-    /// In the file itself; no other is made, for this reason.
+    /// In the file itself; for this reason, no other index is made.
     Within(&'static str),
-    /// No index is made, for this reason.
+    /// Nowhere; for this reason, no index is made.
     None(&'static str),
 }
 
-/// How many of the first bytes of data match a format.
+/// How many of the data's first bytes match a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Magic {
     /// The whole magic.
     Whole,
     /// The beginning of its magic, of this many bytes, after which the data end.
     Part(usize),
-    /// They do not match.
+    /// The bytes do not match.
     No,
 }
 

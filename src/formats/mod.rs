@@ -22,23 +22,24 @@ use crate::seek::blocks::Blocks as SeekBlocks;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector};
 use std::io;
 
-/// What is known of a format.
+/// The properties of a format.
 pub(crate) struct Row {
     pub format: Format,
-    /// Its name in reports and messages.
+    /// The format's name in reports and messages.
     pub name: &'static str,
     /// The name of a file of this format in messages.
     pub file: &'static str,
-    /// The suffixes of its files' names, and what replaces each when a file is decompressed. hybz writes the first one.
+    /// The suffixes of its files' names, each with the text that replaces it when a file is decompressed. hybz writes
+    /// the first suffix.
     pub suffixes: &'static [(&'static str, &'static str)],
-    /// How many of the first bytes of data match this format.
+    /// How many of the data's first bytes match this format.
     pub magic: fn(&[u8]) -> Magic,
     /// For hybz's own formats: how much of the magic must follow a stream of another format to count as a stream that
-    /// was cut. Less of it is garbage, which bzip2 ignores.
+    /// was cut. A shorter part of it counts as garbage, which bzip2 ignores.
     pub native: Option<usize>,
     pub blocks: Blocks,
     pub index: IndexKind,
-    /// How it is read; `None` if it is only recognised.
+    /// The decoder; `None` if the format is only recognised.
     pub coding: Option<Coding>,
     /// How it is read with the index in the file.
     pub by_index: Option<ByIndex>,
@@ -47,7 +48,7 @@ pub(crate) struct Row {
 /// Finds the blocks of a file through the index in it.
 type OpenBlocks = fn(&dyn ReadAt) -> Result<Box<dyn SeekBlocks>, Error>;
 
-/// How a file is read with the index in it.
+/// The way to read a file by the index in it.
 #[derive(Clone, Copy)]
 pub(crate) struct ByIndex {
     /// Reads at any offset.
@@ -56,7 +57,7 @@ pub(crate) struct ByIndex {
     pub list: fn(&mut dyn ReadSeek) -> Result<List, Error>,
 }
 
-/// A file that can be read in sequence, and sought in.
+/// A file that can be read and sought in.
 pub(crate) trait ReadSeek: io::Read + io::Seek {}
 impl<R: io::Read + io::Seek> ReadSeek for R {}
 
@@ -153,7 +154,7 @@ pub(crate) fn first(formats: Formats, byte: Option<u8>) -> Coding {
     read(formats).find(|(row, _)| fits(row)).map_or(BZIP2, |(_, coding)| coding)
 }
 
-/// How to open a file that begins with these bytes with the index in it, if it has one.
+/// The way to open a file by the index in it, if the format of these first bytes has one.
 pub(crate) fn by_index(head: &[u8]) -> Option<ByIndex> {
     TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole)?.by_index
 }
@@ -164,7 +165,7 @@ pub(crate) enum Next {
     Stream(Coding),
     /// A few more bytes will tell.
     Unknown,
-    /// A stream that the end of the input cuts.
+    /// A stream that is cut by the end of the input.
     Cut,
     /// Data that no decoder reads.
     Garbage,
@@ -200,7 +201,7 @@ impl Format {
         TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole).map(|row| row.format)
     }
 
-    /// How many bytes are enough to recognise the format of data.
+    /// The number of bytes that is enough to recognise the format of data.
     pub const HEAD_LEN: usize = 8;
 
     /// The formats that hybz reads.
@@ -231,7 +232,8 @@ impl Format {
         self.row().file
     }
 
-    /// The suffixes of its files' names, the usual one first, and what replaces each when a file is decompressed.
+    /// The suffixes of its files' names, the usual one first, each with the text that replaces it when a file is
+    /// decompressed.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
         self.row().suffixes
     }
@@ -243,7 +245,7 @@ impl Format {
         self.row().native.is_some()
     }
 
-    /// What its blocks mean to users.
+    /// The meaning of its blocks to users.
     #[doc(hidden)]
     pub fn blocks(self) -> Blocks {
         self.row().blocks
@@ -257,7 +259,7 @@ impl Format {
         self.row().by_index.map(|by_index| (by_index.list)(file))
     }
 
-    /// Why no index is made for its files.
+    /// The reason why no index is made for its files.
     pub(crate) fn no_index(self) -> &'static str {
         match self.row().index {
             IndexKind::Within(why) | IndexKind::None(why) => why,
@@ -265,7 +267,7 @@ impl Format {
         }
     }
 
-    /// Where the index of a file is.
+    /// The place of a file's index.
     #[doc(hidden)]
     pub fn index(self) -> IndexKind {
         self.row().index

@@ -1,5 +1,5 @@
-//! A format for tests only. It shows what a format takes: this file, its name among the modules of `stream`, a variant
-//! of [`Format`], and in `formats` a row and an [`Encoding`].
+//! A format for tests only. It shows what a new format needs: this file, its name among the modules of `stream`, a
+//! variant of [`Format`], and in `formats` a row and an [`Encoding`].
 //!
 //! ```text
 //! stream   0xf7 "TOY" | length of the text 4, little-endian | the text with all bits inverted

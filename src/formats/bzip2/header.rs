@@ -29,29 +29,30 @@ use std::{error, fmt};
 pub const END_MAGIC: u64 = 0x1772_4538_5090;
 /// The 48 bits that begin a block: digits of pi.
 pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
-/// How many bits a stream's header has.
+/// The number of bits of a stream's header.
 pub const HEADER_BITS: u64 = 32;
-/// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down
-/// for ever; an encoder's blocks stay under 20 million bits. Here it bounds memory.
+/// The maximum number of compressed bits of one block. bzip2 has no such bound, because code lengths may go up and down
+/// for ever; an encoder's blocks stay under 20 million bits. hybz needs the bound to limit its memory.
 pub const MAX_BLOCK_BITS: u64 = 512 << 20;
-/// How many bits the end of a stream has: magic and CRC. Zero bits up to a whole byte follow.
+/// The number of bits of a stream's end: magic and CRC. Zero bits up to a whole byte follow.
 pub const END_BITS: u64 = 80;
-/// The most bytes that a block can have after run-length coding, at level 9.
+/// The maximum number of bytes of a block after run-length coding, at level 9.
 pub const MAX_BLOCK: usize = Level::BEST.block_limit() as usize;
 /// The longest block, after run-length coding, that the encoder accepts. The splitter stays below it (899,985 at level
 /// 9), and a block of this length needs at most 18,001 of the 18,002 selectors that every reader accepts.
 pub const MAX_ENCODER_BLOCK: usize = MAX_BLOCK + 4;
 /// The longest run that one token of the run-length coding holds.
 pub const MAX_RUN: usize = 255;
-/// The most symbols in an alphabet: two run digits, 255 ranks, and end of block.
+/// The maximum number of symbols in an alphabet: two run digits, 255 ranks, and end of block.
 pub const MAX_SYMBOLS: usize = 258;
-/// The fewest Huffman tables in a block.
+/// The minimum number of Huffman tables in a block.
 pub const MIN_TABLES: usize = 2;
-/// The most Huffman tables in a block.
+/// The maximum number of Huffman tables in a block.
 pub const MAX_TABLES: usize = 6;
 /// The number of symbols coded with one selector's table.
 pub const GROUP: usize = 50;
-/// The most selectors that a block of 900,000 bytes needs. bzip2 1.0.8 reads further selectors but ignores them.
+/// The maximum number of selectors that a block of 900,000 bytes needs. bzip2 1.0.8 reads further selectors but ignores
+/// them.
 pub const MAX_SELECTORS: usize = 18_002;
 /// The longest code that a reader accepts, in bits.
 pub const MAX_CODE: u8 = 20;
@@ -80,7 +81,7 @@ impl Level {
         self.0
     }
 
-    /// The most bytes, after run-length coding, that a decoder accepts in a block at this level.
+    /// The maximum number of bytes, after run-length coding, that a decoder accepts in a block at this level.
     pub const fn block_limit(self) -> u32 {
         self.0 as u32 * 100_000
     }
@@ -182,7 +183,7 @@ pub fn parse_stream_header(bytes: &[u8]) -> Header {
     }
 }
 
-/// How many of the first bytes of data match the header of a stream.
+/// How many of the data's first bytes match the header of a stream.
 pub(crate) fn magic(head: &[u8]) -> Magic {
     match parse_stream_header(head) {
         Header::Stream(_) => Magic::Whole,

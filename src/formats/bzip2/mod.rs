@@ -1,5 +1,5 @@
-//! `.bz2`: what is on disk, and the flow of its streams. The steps of its block coding
-//! are in [`codec`](crate::codec), for other formats use some of them.
+//! `.bz2`: the layout on disk, and the flow of its streams. The steps of its block coding are in
+//! [`codec`](crate::codec), because other formats use some of them.
 
 pub(crate) mod header;
 pub(crate) mod stream;

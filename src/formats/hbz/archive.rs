@@ -32,15 +32,15 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Its place in its stream, from 0.
+    /// The block's place in its stream, from 0.
     pub number: u32,
     /// The offset of its header in the file, in bytes.
     pub at: u64,
     /// The offset of its text in the text of the whole file, in bytes.
     pub text_at: u64,
-    /// Bytes of its text.
+    /// The number of bytes of its text.
     pub text_len: u32,
-    /// Bytes of its payload, which follows 32 bytes of header.
+    /// The number of bytes of its payload, which follows 32 bytes of header.
     pub coded_len: u32,
     /// The CRC of its text.
     pub crc: u32,
@@ -94,7 +94,7 @@ impl List {
         &self.blocks
     }
 
-    /// How many streams there are; of a damaged file, how many begin.
+    /// The number of streams; in a damaged file, the number of streams that begin.
     pub fn streams(&self) -> u64 {
         self.streams
     }
@@ -104,8 +104,8 @@ impl List {
         self.block_size
     }
 
-    /// Whether these are all blocks. If not, the file is damaged or cut between two blocks, and there may be more
-    /// behind the last; or a `.bz2` stream follows at [`end`](Self::end).
+    /// Whether the list has all blocks. If not, either the file is damaged or cut between two blocks, and more blocks
+    /// may follow the last one listed; or a `.bz2` stream follows at [`end`](Self::end).
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};
@@ -126,7 +126,7 @@ impl List {
         self.blocks.last().map_or(0, |block| block.text_at + u64::from(block.text_len))
     }
 
-    /// The part of the text that lies in `range`, cut off where the text ends. Only the blocks that have some of it are
+    /// The part of the text that lies in `range`, cut off where the text ends. Only blocks with text in the range are
     /// read, one after the other on this thread.
     ///
     /// A range that is empty, reversed or after the end of the text gives an empty text.
@@ -168,7 +168,7 @@ impl List {
         Ok(text)
     }
 
-    /// Decodes every block and says which are good: one result for each, in order.
+    /// Decodes every block. Returns one result for each block, in order.
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings};
@@ -231,7 +231,7 @@ impl List {
         List { blocks: Vec::new(), streams: 0, block_size: 0, complete: false, end, max_memory: memory_of_one_piece() }
     }
 
-    /// From the last stream to the first; `None` if anything does not fit.
+    /// Reads the indexes from the last stream to the first; `None` if anything does not fit.
     fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<List>, Error> {
         let len = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let mut list = List { complete: true, ..List::new(len) };
@@ -268,12 +268,12 @@ impl List {
         Ok(Some(list))
     }
 
-    /// From header to header, as far as they are good.
+    /// Goes from header to header, as far as they are good.
     fn by_headers(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let (mut at, mut text_at) = (0, 0);
         let mut list = List::new(end);
-        // For the stream that has begun: its header, and what its index must say.
+        // For the stream that has begun: its header, and the contents that its index must have.
         let mut open: Option<(StreamHeader, Index)> = None;
         while at + HEADER_LEN as u64 <= end {
             let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
@@ -314,7 +314,7 @@ impl List {
         if list.streams == 0 {
             return Err(Error::NotHbz);
         }
-        // Bytes after a good index that are no stream are garbage.
+        // Bytes after a good index that are not a stream are garbage.
         let rest = end.saturating_sub(at).min(MAGIC.len() as u64) as usize;
         let mut bytes = vec![0; rest];
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
@@ -327,7 +327,7 @@ impl List {
 }
 
 impl Settings {
-    /// Compress to `.hbz` with such blocks, instead of to `.bz2`. (Decompressing, the data say which they are.)
+    /// Compress to `.hbz` with such blocks, instead of to `.bz2`. (When decompressing, the data tell their format.)
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings};
@@ -360,7 +360,7 @@ impl Listed {
         if needs > allowed {
             return Err(Error::Memory { block: u64::from(self.number) + 1, needs, allowed });
         }
-        // Grows with what is there: the file may be shorter than the header says.
+        // The memory grows with the bytes present: the file may be shorter than the header says.
         let mut payload = Vec::new();
         input.take(header.coded_len.into()).read_to_end(&mut payload).map_err(Error::Read)?;
         if payload.len() < header.coded_len as usize {

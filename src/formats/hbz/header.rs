@@ -53,7 +53,7 @@ pub const ENTRY_LOG: u8 = 15;
 pub const SEGMENT_LOG: u32 = 16;
 /// The number of tokens coded with one selector's tables.
 pub const GROUP: usize = 32;
-/// The most selectors, and sets of tables, in a block.
+/// The maximum number of selectors, and of sets of tables, in a block.
 pub const MAX_TABLES: usize = 16;
 /// The number of states of a table of tokens.
 pub const TOKEN_STATES: usize = 2048;
@@ -148,7 +148,7 @@ impl StreamHeader {
         Ok(header)
     }
 
-    /// The most rows that a text of `text_len` bytes can have, perturbation included.
+    /// The maximum number of rows of a text of `text_len` bytes, perturbation included.
     pub fn max_rows(&self, text_len: u32) -> u32 {
         text_len + text_len.checked_div(self.interval).unwrap_or(0)
     }
@@ -228,11 +228,11 @@ impl BlockHeader {
     }
 }
 
-/// Text of at most this many bytes is kept as it is, however few rows it has.
+/// Text of at most this many bytes is kept as text, however few rows it has.
 const MAX_SMALL_TEXT: u64 = 64 << 10;
-/// Bytes of lists and counts that decoding takes for each segment.
+/// The bytes for lists and counts that decoding takes for each segment.
 const SEGMENT_TABLES: u64 = 3 << 10;
-/// The same for each block: the place of its result, and its parts.
+/// The bytes that decoding takes for each block: for the place of its result, and its parts.
 const BLOCK_TABLES: u64 = 2 << 10;
 
 /// The index entry of a block.
@@ -262,14 +262,14 @@ impl IndexEntry {
     }
 }
 
-/// What the next bytes of a stream are, as far as their beginning tells.
+/// The kind of the next part of a stream, as far as its first bytes tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A block.
     Block,
     /// The index, with its length in bytes.
     Index(usize),
-    /// The index of a stream of another number of blocks: this one.
+    /// The index of a stream with another number of blocks: this number.
     OtherIndex(u32),
     /// None of these.
     Other,

@@ -1,5 +1,5 @@
-//! Looking into `.hbz` files: which blocks there are, a part of the text without decoding the rest, and which blocks of
-//! a damaged file are still good. (Whole streams go through [`compress`](crate::compress),
+//! Looking into `.hbz` files: lists their blocks, reads a part of the text without decoding the rest, and finds the
+//! good blocks of a damaged file. (Whole streams go through [`compress`](crate::compress),
 //! [`decompress`](crate::decompress) and the encoders and decoders.) The format is specified in `docs/FORMAT.md`.
 //!
 //! ```

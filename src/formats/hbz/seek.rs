@@ -1,4 +1,4 @@
-//! The blocks of a `.hbz` file as its index has them, and how they are decoded.
+//! The blocks of a `.hbz` file, from its index, and the tasks that decode them.
 
 use super::List;
 use crate::Client;
@@ -13,8 +13,8 @@ use crate::seek::cache::Cache;
 use crate::seek::text::Decoded;
 use std::sync::Arc;
 
-/// Blocks of `.hbz` files of more rows than this are decoded in stages by all stations: one that is read alone has
-/// nothing else to keep them busy.
+/// Blocks of `.hbz` files with more rows than this are decoded in stages by all stations: a block that is read alone
+/// would otherwise keep only one station busy.
 const STAGED_ROWS: u32 = 1 << 20;
 
 /// Opens a file by the index at its end.
@@ -74,7 +74,7 @@ fn of_list(list: &List, number: u64) -> Option<Wanted> {
     })
 }
 
-/// The task for a block of a `.hbz` file, and what vouches for its memory.
+/// The task for a block of a `.hbz` file, and the charge for its memory.
 fn large(list: &List, number: u64, bytes: &[u8], client: &Client) -> Result<(DecodeLarge, VectorCharge), Error> {
     let missing = || Error::Internal { block: number, reason: "the list has no such block".to_owned() };
     let listed = number.checked_sub(1).and_then(|at| list.blocks().get(at as usize)).ok_or_else(missing)?;

@@ -7,7 +7,7 @@ use crate::error::Damage;
 use crate::formats::lz4::header::{STORED, WINDOW, checksum};
 use std::ops::Range;
 
-/// `lz4` looks for better matches from this level on.
+/// From this level on, `lz4` looks for better matches.
 const FIRST_HC: u8 = 3;
 /// The max ratio of text to coded bytes: a byte adds at most 255 to the length of a match. `MARGIN` covers
 /// the last bytes, and keeps the decoder clear of its special rules at the end of the buffer.

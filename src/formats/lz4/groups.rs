@@ -1,6 +1,7 @@
-//! Decodes a block 32 sequences at a time, as a warp with a lane for each could, optionally starting at the places of
-//! an index. Files are never decoded by this, but by `block`. (The kernel differs: it finds tokens by pointer jumping,
-//! has a lane for each byte, and needs no places. Its own code runs in the emulation, `cuda/sim`.)
+//! Decodes a block 32 sequences at a time, as a warp with a lane for each sequence could, optionally starting at the
+//! places of an index. Files are never decoded by this module, but by `block`. (The kernel differs: it finds tokens by
+//! pointer jumping, has a lane for each byte, and needs no places. The kernel's own code runs in the emulation,
+//! `cuda/sim`.)
 //!
 //! 1. The tokens of a group are parsed, one after the other.
 //! 2. Prefix sums of the lengths give each lane its place in the text. Each checks its sequence; the first bad one ends
@@ -12,9 +13,9 @@
 
 use super::sequence::{Sequence, Unreadable, parse};
 
-/// Sequences in a group.
+/// The number of sequences in a group.
 pub const GROUP: usize = 32;
-/// Groups per place in an [`Index`](super::Index).
+/// The number of groups per place in an [`Index`](super::Index).
 pub const STRIDE: usize = 8;
 
 /// A place in a block at which a group of sequences begins.
@@ -26,7 +27,7 @@ pub struct Sample {
     pub output: u16,
 }
 
-/// Counts of what decoding took.
+/// Counts of the work that decoding took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Groups of sequences.
@@ -155,7 +156,7 @@ fn copy_group(
         for lane in (0..group.len()).filter(|lane| open >> lane & 1 == 1) {
             let (to, Sequence { offset, match_len, .. }) = (target(lane), group[lane]);
             let source = to - offset;
-            // A match that overlaps its source reads only the first period.
+            // A match that overlaps its source reads only the source's first period.
             if source + match_len.min(offset) <= first {
                 for n in 0..match_len {
                     text[to + n] = text[source + n % offset];

@@ -1,4 +1,4 @@
-//! What LZ4 files look like: frames, one after the other. Numbers are little-endian.
+//! The layout of LZ4 files: frames, one after the other. Numbers are little-endian.
 //!
 //! ```text
 //! frame      04 22 4d 18 | flags 1 | block size 1 | [length of the text 8] | header checksum 1
@@ -8,11 +8,11 @@
 //! skippable  5x 2a 4d 18 | length 4 | bytes that mean nothing to LZ4
 //! ```
 //!
-//! All checksums are xxHash32 with seed 0; that of a header is its second byte.
+//! All checksums are xxHash32 with seed 0; a header's checksum is the second byte of its hash.
 //!
-//! The bytes of a block are sequences: a token (four bits of literals, four of the match's length less 4; 15: bytes
-//! follow that are added, up to and with the first below 255), literals, offset 2, more of the length. The last
-//! sequence has literals only.
+//! The bytes of a block are sequences: a token (four bits for the number of literals, four for the match's length less
+//! 4; a value of 15 means that bytes follow which are added to it, up to and including the first byte below 255), the
+//! literals, the offset in 2 bytes, and the added bytes of the match's length. The last sequence has literals only.
 
 use crate::error::Damage;
 use crate::formats::kinds::Magic;
@@ -24,13 +24,13 @@ pub const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 pub const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
 /// The bytes after the first byte of a skippable frame, which is 0x50 to 0x5f.
 pub const SKIPPABLE_TAIL: [u8; 3] = [0x2a, 0x4d, 0x18];
-/// The most bytes of a frame's header: magic, flags, block size, length, dictionary, checksum.
+/// The maximum length of a frame's header: magic, flags, block size, length, dictionary, checksum.
 pub const MAX_HEADER_LEN: usize = 19;
 /// The maximum text of a legacy block.
 pub const LEGACY_BLOCK: u32 = 8 << 20;
-/// The maximum length of a legacy block: a larger number is no length, but may be a magic.
+/// The maximum length of a legacy block: a larger number is not a length, but may be a magic.
 pub const LEGACY_BOUND: u32 = LEGACY_BLOCK + LEGACY_BLOCK / 255 + 16;
-/// How far back a match reaches.
+/// The maximum distance of a match.
 pub const WINDOW: usize = 64 << 10;
 /// The bit of a block's length that marks a block stored as its text.
 pub const STORED: u32 = 1 << 31;
@@ -46,20 +46,20 @@ pub struct Header {
     pub text_checksum: bool,
     /// The length of the text.
     pub text_len: Option<u64>,
-    /// The most text of a block.
+    /// The maximum length of a block's text.
     pub block_size: u32,
-    /// It is a legacy frame, which has only blocks.
+    /// The frame is a legacy frame, which has only blocks.
     pub legacy: bool,
 }
 
-/// Why bytes are not a header.
+/// The reason why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// A field has a value that is not allowed.
     Field(&'static str),
     /// The frame needs the dictionary of this number.
     Dictionary(u32),
-    /// The checksum stored, and the one that the header has.
+    /// The stored checksum, and the actual checksum of the header.
     Checksum(u8, u8),
 }
 
@@ -76,7 +76,7 @@ impl From<Unread> for Damage {
 }
 
 impl Header {
-    /// That of legacy frames.
+    /// The header of legacy frames.
     pub const LEGACY: Header = Header {
         linked: false,
         block_checksums: false,
@@ -144,13 +144,13 @@ impl Header {
         bytes
     }
 
-    /// The most bytes that a block has.
+    /// The maximum length of a block.
     pub fn max_block_len(&self) -> u32 {
         if self.legacy { LEGACY_BOUND } else { self.block_size }
     }
 }
 
-/// How many of the first bytes of data match the magic of a frame of any kind.
+/// How many of the data's first bytes match the magic of a frame of any kind.
 pub(crate) fn magic(head: &[u8]) -> Magic {
     let first = head.first().copied().unwrap_or(MAGIC[0]);
     if first & 0xf0 == 0x50 {
@@ -200,7 +200,7 @@ mod tests {
                 let bytes = header.write();
                 assert_eq!(bytes.len(), Header::len(bytes[4]));
                 assert_eq!(Header::parse(&bytes), Ok(header));
-                // Each change of a byte is noticed, except for one in 256: a checksum has no more bits.
+                // The checksum reveals each change of a byte, except for one in 256, because it has only 8 bits.
                 for at in 4..bytes.len() {
                     for bit in 0..8 {
                         let mut wrong = bytes.clone();

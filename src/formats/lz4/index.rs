@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::formats::lz4::header::{STORED, checksum};
 use crate::read_at::{ReadAt, fill_at};
 
-/// The one of the sixteen magics of skippable frames that we use.
+/// The magic that we use, of the sixteen for skippable frames.
 const SKIPPABLE: [u8; 4] = [0x5b, 0x2a, 0x4d, 0x18];
 const MAGIC: [u8; 4] = *b"hLZ4";
 const VERSION: u8 = 1;
@@ -251,7 +251,7 @@ impl Index {
     }
 
     /// The range of a block's bytes in the file: its length field and its data. For the last block the range is longer:
-    /// up to the end of the frame, or the max length of a block.
+    /// it goes up to the end of the frame, or to the maximum length of a block.
     ///
     /// # Panics
     /// If there is no such block, or its range exceeds the address space.

@@ -1,8 +1,8 @@
 //! LZ4 frames: what `lz4` reads and writes, for [`Settings::lz4`](crate::Settings::lz4).
 //!
-//! hybz writes frames of independent blocks of 64 KiB, with the checksum of the text, and its length where it is known.
-//! An [`Index`] follows each frame in a skippable frame, which every reader of LZ4 passes over. It has the position of
-//! each block, and the places within long blocks at which decoding can begin, for devices. No reader needs it.
+//! hybz writes frames of independent blocks of 64 KiB, with the checksum of the text, and its length if that is known.
+//! An [`Index`] follows each frame in a skippable frame, which every reader of LZ4 skips. The index has the position of
+//! each block and, for devices, the places within long blocks at which decoding can begin. No reader needs the index.
 //!
 //! All frames are read: linked and independent blocks of 64 KiB to 4 MiB, with and without checksums and lengths,
 //! legacy and skippable ones, one after the other. Dictionaries are not supported:

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a block cannot be decoded.
+/// The reason why a block cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unreadable {
@@ -33,18 +33,18 @@ pub(super) struct Sequence {
     /// The offset of the literals in the block's bytes, and their number.
     pub literals: usize,
     pub literals_len: usize,
-    /// The distance back to the match's source. The last sequence has none, and a match of length 0.
+    /// The distance back to the match's source. The last sequence has no distance, and a match of length 0.
     pub offset: usize,
     pub match_len: usize,
 }
 
 impl Sequence {
-    /// The length of its text.
+    /// The length of the sequence's text.
     pub fn text_len(&self) -> usize {
         self.literals_len + self.match_len
     }
 
-    /// Whether it is valid at offset `at` of a text that ends at `room`.
+    /// Whether the sequence is valid at offset `at` of a text that ends at `room`.
     pub fn check(&self, at: usize, room: usize) -> Result<(), Unreadable> {
         if self.literals_len > room - at {
             return Err(Unreadable::TooLong);

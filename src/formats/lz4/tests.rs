@@ -95,7 +95,7 @@ fn blocks_by_hand() {
     }
 }
 
-/// Each match needs the one before it: one round for each, and never more.
+/// Each match needs the one before it: each takes one round, and never more.
 #[test]
 fn rounds() {
     let chain = [[0x10, b'a', 1, 0].to_vec(), [0x00, 4, 0].repeat(31), vec![0x10, b'z']].concat();
@@ -157,8 +157,8 @@ fn every_block_by_the_index() {
     assert_eq!(Index::read(&Vec::new()).unwrap(), None);
 }
 
-/// A wrong bit anywhere in the index is found by the checksum (or there is no index). With the checksum recomputed, the
-/// index is refused, or contradicted by the blocks, or it was still right about the text.
+/// The checksum finds a wrong bit anywhere in the index (or no index is recognised). If the checksum is recomputed, the
+/// index is refused, or the blocks contradict it, or it is still right about the text.
 #[test]
 fn an_index_that_lies() {
     let (text, coded) = file(200_000);

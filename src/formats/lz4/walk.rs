@@ -36,7 +36,7 @@ pub(crate) enum Ending {
     Clean,
     /// A possible end of a legacy frame.
     Legacy,
-    /// In a possible magic, after this many bytes of it. The flag: they can only be the magic of a frame.
+    /// In a possible magic, after this many bytes of it. The flag says that they can only be the magic of a frame.
     Magic(usize, bool),
     /// In the middle of a frame.
     Cut,
@@ -154,7 +154,7 @@ impl Walker {
         }
     }
 
-    /// Reads on in a field of `n` bytes. Returns whether it is complete.
+    /// Reads more of a field of `n` bytes. Returns whether the field is complete.
     fn fill(&mut self, n: usize, bytes: &mut &[u8]) -> bool {
         let some = self.take((n - self.head_len) as u32, bytes);
         self.head[self.head_len..self.head_len + some.len()].copy_from_slice(some);

@@ -13,12 +13,12 @@ pub struct Chunk {
     pub max_text: usize,
 }
 
-/// A decoder, its input so far, and the position of that in the stream.
+/// A decoder, its input so far, and that input's position in the stream.
 #[derive(Debug, Default)]
 pub struct ChunkDecoder {
     decoder: StreamDecoder,
     bytes: Vec<u8>,
-    /// How many of `bytes` are decoded.
+    /// The number of decoded bytes in `bytes`.
     taken: usize,
     /// The offset of the first of `bytes` in the stream.
     at: u64,
@@ -50,7 +50,7 @@ impl ChunkDecoder {
         self.last
     }
 
-    /// Whether a text of this length is as much as may be made at once.
+    /// Whether a text of this length has reached the bound.
     pub fn is_paused(&self, text_len: usize) -> bool {
         text_len >= self.max_text
     }

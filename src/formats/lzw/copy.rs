@@ -1,6 +1,6 @@
 //! Reads codes, and copies strings to the end of the text.
 
-/// The number of bytes copied at once.
+/// The number of bytes copied in one step.
 const CHUNK: usize = 16;
 /// The number of bytes after a string that the fast copy may overwrite.
 pub(super) const SLACK: usize = 2 * CHUNK;
@@ -37,11 +37,11 @@ pub(super) fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
             break;
         }
     }
-    // If the last byte of the source is the first of the copy, it was not there before.
+    // If the last byte of the source is the first byte of the copy, it was not written before.
     text[to + len - 1] = text[from + len - 1];
 }
 
-/// As [`string`], without writing past the copy.
+/// Like [`string`], but without writing past the copy.
 pub(super) fn string_exactly(text: &mut [u8], from: usize, to: usize, len: usize) {
     let whole = len.min(to - from);
     text.copy_within(from..from + whole, to);

@@ -41,7 +41,7 @@ impl DeviceStrips {
     ///
     /// # Errors
     /// If the batch exceeds the size given to [`open`](Self::open), if a strip has more than 256 MiB, or if the device
-    /// fails: then this must not be used again.
+    /// fails. After a failure of the device the decoder must not be used again.
     pub fn decode(&mut self, strips: &[(&[u8], usize)]) -> Result<Vec<Result<Vec<u8>, Damage>>, DeviceError> {
         let (mut coded, mut text_len, mut placed) = (Vec::new(), 0, Vec::with_capacity(strips.len()));
         for &(codes, len) in strips {
@@ -77,7 +77,7 @@ impl DeviceStrips {
         text: (u64, usize),
     ) -> Result<Vec<Result<(), Damage>>, DeviceError> {
         let mut found = vec![StripFound::default(); strips.len()];
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees the same.
         unsafe { self.0.decode_on_device(coded, strips, text, &mut found, timeout(coded.1, text.1)) }?;
         found.iter().zip(strips).map(|(found, strip)| outcome(*found, strip.length as usize)).collect()
     }

@@ -7,7 +7,7 @@ use crate::gpu::StripFound;
 use crate::shapes::SHAPES;
 use crate::skip::{Need, skip};
 
-/// Codes, the length of text wanted, and what a core decodes from them.
+/// Codes, the wanted length of text, and the result of a core that decodes them.
 struct Case {
     coded: Vec<u8>,
     wanted: usize,

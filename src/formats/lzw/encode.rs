@@ -4,7 +4,8 @@ use crate::formats::lzw::header::{CLEAR, END, MIN_BITS, STRIP_BITS, STRIP_CLEAR_
 
 /// The lowest 12 bits of a slot are the string's code; above them are its last byte and the code of its prefix.
 const CODE_BITS: u32 = STRIP_BITS;
-/// Twice as many slots as the table has codes, so a search looks at 1.5 on average. 32 KB fit the first-level cache.
+/// Twice as many slots as the table has codes, so a search looks at 1.5 slots on average. The 32 KB fit the first-level
+/// cache.
 const SLOT_BITS: u32 = 13;
 /// An empty slot: code 4,095 is never assigned.
 const EMPTY: u32 = u32::MAX;
@@ -63,7 +64,7 @@ impl StripEncoder {
         codes.number = 0;
     }
 
-    /// Finds the code of the string that is `prefix` and one more byte, or the slot where it belongs.
+    /// Finds the code of the string that consists of `prefix` and one more byte, or the slot for it.
     #[inline(always)]
     fn find(&self, key: u32) -> Result<u32, usize> {
         // Fibonacci hashing: the highest bits of the product depend on all bits of the key.
@@ -94,7 +95,7 @@ struct Codes<'a> {
 impl Codes<'_> {
     #[inline(always)]
     fn put(&mut self, code: u32) {
-        // One more than the number needs: codes grow one early.
+        // The width for one more code than there are: codes grow one code early.
         let width = (32 - (STRIP_FIRST + self.number).leading_zeros()).clamp(MIN_BITS, STRIP_BITS);
         self.bits = self.bits << width | u64::from(code);
         self.len += width;

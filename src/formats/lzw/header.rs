@@ -5,9 +5,9 @@
 //! strip   codes, most significant bit first: clear, codes .., end
 //! ```
 //!
-//! In both, the first 256 codes are the bytes, and each code but the first after a clear adds one to the table: the
-//! string of the code before it, and one byte more. A code has at least 9 bits, and more once the table outgrows them:
-//! code number `m`, counted from 0 after a clear, has the smallest number of bits `w` with
+//! In both, the first 256 codes are the bytes, and each code but the first after a clear adds a code to the table: for
+//! the string of the previous code, and one byte more. A code has at least 9 bits, and more once the table outgrows
+//! them: code number `m`, counted from 0 after a clear, has the smallest number of bits `w` with
 //!
 //! | | first code of the table | |
 //! |---|---|---|
@@ -23,11 +23,11 @@
 pub const MAGIC: [u8; 2] = [0x1f, 0x9d];
 /// The number of bytes before the codes of a `.Z` file.
 pub const HEADER_LEN: usize = 3;
-/// The bits of the first codes.
+/// The number of bits of the first codes.
 pub const MIN_BITS: u32 = 9;
-/// The most bits of a code of a `.Z` file.
+/// The maximum number of bits of a code of a `.Z` file.
 pub const MAX_BITS: u32 = 16;
-/// The most bits of a code of a strip.
+/// The maximum number of bits of a code of a strip.
 pub const STRIP_BITS: u32 = 12;
 /// The code that empties the table: always in strips, in block mode in `.Z` files.
 pub const CLEAR: u32 = 256;
@@ -35,25 +35,25 @@ pub const CLEAR: u32 = 256;
 pub const END: u32 = 257;
 /// The first code of a strip's table.
 pub const STRIP_FIRST: u32 = 258;
-/// A strip's encoder clears its table when this code would be next: there may be no code 4,095, and libtiff and others
-/// stop one before.
+/// A strip's encoder clears its table when this code would be next: code 4,095 is not allowed, and libtiff and others
+/// stop one code before it.
 pub const STRIP_CLEAR_AT: u32 = 4094;
 
 /// The header before the codes of a `.Z` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The most bits of a code, 9 to 16.
+    /// The maximum number of bits of a code, 9 to 16.
     pub max_bits: u32,
     /// Whether [`CLEAR`] empties the table; otherwise it is an ordinary code.
     pub block_mode: bool,
 }
 
-/// Why bytes are not a header.
+/// The reason why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// They do not begin with the magic.
+    /// The bytes do not begin with the magic.
     Magic,
-    /// They end too early.
+    /// The bytes end too early.
     Short,
     /// The maximum number of bits is not allowed.
     Bits(u8),
@@ -70,7 +70,7 @@ impl Header {
         }
         let flags = *bytes.get(MAGIC.len()).ok_or(Unread::Short)?;
         let bits = flags & 0x1f;
-        // With fewer than 9, gzip and ncompress read uninitialised memory (gzip 1.12, ncompress 4.2.4.6).
+        // With fewer than 9 bits, gzip and ncompress read uninitialised memory (gzip 1.12, ncompress 4.2.4.6).
         if !(MIN_BITS..=MAX_BITS).contains(&bits.into()) {
             return Err(Unread::Bits(bits));
         }
@@ -82,7 +82,7 @@ impl Header {
         256 + u32::from(self.block_mode)
     }
 
-    /// How many codes the table can have in addition to the 256 bytes (and [`CLEAR`]).
+    /// The number of codes that the table can have in addition to the 256 bytes (and [`CLEAR`]).
     pub fn table_len(self) -> usize {
         (1 << self.max_bits) - self.first() as usize
     }

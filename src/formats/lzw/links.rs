@@ -1,5 +1,5 @@
-//! A table of codes as links: each code's string is another's and one byte more. The table's size is bounded by the
-//! number of codes, whatever the length of their strings. A string is written from its end.
+//! A table of codes as links: each code's string is another code's string and one byte more. The table's size is
+//! bounded by the number of codes, whatever the length of their strings. A string is written from its end.
 
 use crate::error::Damage;
 use crate::formats::lzw::header::Header;
@@ -23,8 +23,8 @@ struct Entry {
 }
 
 impl Links {
-    /// The table after `codes`, which are all since a clear; the string of the last one begins with `first_byte`.
-    /// `strings` has the lengths and last bytes of the entries.
+    /// The table after `codes`, which are all codes since a clear; the string of the last code begins with
+    /// `first_byte`. `strings` has the lengths and last bytes of the entries.
     pub fn new(codes: &[u16], first_byte: u8, strings: impl Iterator<Item = (u32, u8)>) -> Links {
         let entries = codes.iter().zip(strings).map(|(&prefix, (len, suffix))| Entry { prefix, suffix, len });
         Links { entries: entries.collect(), previous: (codes.last().copied().unwrap_or(0), first_byte) }

@@ -42,7 +42,7 @@ use crate::error::Error;
 
 /// Decodes a `.Z` file in memory.
 ///
-/// As for gzip and ncompress, the file ends where its bytes do: a truncated file looks like a complete one, and there
+/// As for gzip and ncompress, the file ends where its bytes end: a truncated file looks like a complete one, and there
 /// is no checksum of the text.
 ///
 /// ```

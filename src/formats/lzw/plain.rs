@@ -68,8 +68,8 @@ impl Table {
     }
 }
 
-/// The text of a `.Z` file, up to `max` bytes and a string, and the error after it, if any. `None` without a valid
-/// header.
+/// The text of a `.Z` file, up to `max` bytes and one string more, and the error after the text, if any. `None` without
+/// a valid header.
 pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Damage>)> {
     let header = Header::parse(coded).ok()?;
     let (first, table_max) = (header.first() as usize, 1 << header.max_bits);

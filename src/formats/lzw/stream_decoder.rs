@@ -15,20 +15,20 @@ use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MAGIC, MIN_BITS, Un
 const MAX_KEPT: usize = 2 << 20;
 /// Codes in a group; the width can change only after a whole group.
 const GROUP: usize = 8;
-/// The longest string, and the bytes that a fast copy writes after it.
+/// Room for the longest string, and for the bytes that a fast copy writes after it.
 const ROOM: usize = (1 << 16) + SLACK;
 
-/// Why a stream cannot be decoded any further.
+/// The reason why a stream cannot be decoded any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// It has no valid header.
+    /// The stream has no valid header.
     Header(Unread),
     /// The bad code at this bit, counted from the first byte that was given.
     Code(u64, Damage),
 }
 
 impl Trouble {
-    /// Converts it to an error of the stream, of which the decoder was given bytes `at .. end`.
+    /// Converts the reason to an error of the stream, of which the decoder was given bytes `at .. end`.
     pub fn placed(self, at: u64, end: u64) -> Error {
         match self {
             Trouble::Header(Unread::Magic) => Error::NotBzip2,
@@ -50,7 +50,7 @@ pub struct StreamDecoder {
     begun: bool,
     /// The number of codes since the last clear, not counting those that add nothing to the full table.
     number: usize,
-    /// For each of them, where its string begins in `kept`.
+    /// For each of these codes, the place in `kept` at which its string begins.
     starts: Vec<u32>,
     /// The codes themselves.
     codes: Vec<u16>,
@@ -77,7 +77,7 @@ impl Codes<'_> {
     }
 }
 
-/// How far codes were decoded.
+/// The result of decoding some codes.
 struct Step {
     /// The number of the next code.
     done: usize,
@@ -95,7 +95,8 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Whether to decode another code after `done`: until there is enough text, and then to the end of the group.
+    /// Whether to decode another code after `done` codes: decoding stops at the end of a group, once there is enough
+    /// text.
     fn more(&self, done: usize) -> bool {
         self.text.len() < self.max || !done.is_multiple_of(GROUP)
     }
@@ -107,10 +108,10 @@ impl StreamDecoder {
         StreamDecoder::default()
     }
 
-    /// Decodes bytes of a stream, and appends its text to `text` until that has `max` bytes, or some strings more.
+    /// Decodes bytes of a stream, and appends its text to `text` until `text` has `max` bytes, or some strings more.
     /// Returns how many bytes were consumed; the others must be passed again. `last` says that no more bytes follow.
     ///
-    /// On an error, the text before it has been appended.
+    /// After an error, `text` has the text before the error.
     pub fn decode(&mut self, coded: &[u8], last: bool, text: &mut Vec<u8>, max: usize) -> Result<usize, Trouble> {
         let mut at = 0;
         let header = match self.header {
@@ -141,7 +142,7 @@ impl StreamDecoder {
         Ok(at)
     }
 
-    /// The bytes of memory it holds.
+    /// The number of bytes of memory that the decoder holds.
     #[cfg(test)]
     pub fn memory(&self) -> usize {
         let links = self.links.as_ref().map_or(0, |links| links.memory());

@@ -1,8 +1,9 @@
 //! Decodes strips and tiles of TIFF files.
 //!
-//! Code 258 + j stands for the string of code number j since the last clear, and one more byte: the first byte of what
-//! follows it. That string lies in the text, from where string j begins to where string j + 1 does. So the table is a
-//! list of offsets: for each code one is stored, two are read, and the string is copied from there.
+//! Code 258 + j stands for the string of code number j since the last clear, and one more byte: the first byte of the
+//! next string. This longer string lies in the text: it begins where string j begins, and its last byte is the first
+//! byte of string j + 1. The table is therefore a list of offsets: for each code one offset is stored, two are read,
+//! and the string is copied from the text.
 
 use super::copy::{SLACK, eight, string, string_exactly};
 use crate::error::Damage;
@@ -13,7 +14,7 @@ pub(super) const MAX_CODES: usize = 4862;
 
 /// Decodes strips, one after the other.
 ///
-/// It reads what libtiff reads: codes as in the TIFF specification, and those of libtiff's first versions, with the
+/// It reads the same codes as libtiff: those of the TIFF specification, and those of libtiff's first versions, with the
 /// least significant bit first, which no program has written since 1990.
 ///
 /// ```

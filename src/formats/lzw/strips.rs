@@ -42,7 +42,7 @@ impl Task for Decode {
     }
 }
 
-/// Encodes strips, each from its text, in their order. Memory is bounded by that of the pool.
+/// Encodes strips, each from its text, in order. The pool's budget bounds the memory.
 ///
 /// ```
 /// use hybz::Pool;
@@ -71,8 +71,8 @@ pub fn encode_strips<T: IntoIterator<Item = Vec<u8>>>(
 /// the memory.
 ///
 /// # Errors
-/// [`Error::Data`] of a strip that is damaged; its block is the strip's number, from 1, and its offset that of the
-/// strip. Those after it are still decoded. [`Error::Internal`] as of [`encode_strips`].
+/// [`Error::Data`] for a damaged strip: its block is the strip's number, from 1, and its bit offset is 0, the strip's
+/// beginning. Later strips are still decoded. [`Error::Internal`] as in [`encode_strips`].
 pub fn decode_strips<S: IntoIterator<Item = (Vec<u8>, usize)>>(
     pool: &Pool,
     strips: S,
@@ -89,7 +89,7 @@ struct Ordered<T: Task, I: Iterator<Item = (u64, T)>, C> {
     client: Client,
     /// Tasks, and their bytes of input.
     tasks: Fuse<I>,
-    /// The next task, for which there was no room.
+    /// The next task, if there was no room for it.
     next: Option<(u64, T)>,
     /// The charge for a task and its output.
     charge: C,
@@ -98,7 +98,7 @@ struct Ordered<T: Task, I: Iterator<Item = (u64, T)>, C> {
     number: u64,
 }
 
-/// What a strip takes in addition to its bytes: its place in the queues.
+/// The memory that a strip takes in addition to its bytes: its place in the queues.
 const PLACE: u64 = 512;
 
 impl<T: Task, I: Iterator<Item = (u64, T)>, C: Fn(&T) -> u64> Ordered<T, I, C> {
@@ -107,7 +107,7 @@ impl<T: Task, I: Iterator<Item = (u64, T)>, C: Fn(&T) -> u64> Ordered<T, I, C> {
         Ordered { client: pool.client(), tasks: tasks.fuse(), next, charge, pending, number: 0 }
     }
 
-    /// Submits tasks as long as there is room; one always, if there is one.
+    /// Submits tasks as long as there is room, but at least one, if there is any.
     fn submit(&mut self) {
         while let Some((bytes, task)) = self.next.take().or_else(|| self.tasks.next()) {
             let charge = (self.charge)(&task) + PLACE;

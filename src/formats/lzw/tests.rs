@@ -150,7 +150,7 @@ fn noise_behind_a_header() {
     }
 }
 
-/// A stream that is cut or changed at one place.
+/// A stream that is cut, or changed at one place.
 #[test]
 fn damaged_streams() {
     let text = (crate::shapes::shape("words").make)(3000);
@@ -190,7 +190,7 @@ fn strips_of_all_shapes() {
             let mut found = vec![0; len];
             StripDecoder::new().decode(&coded, &mut found).unwrap();
             assert!(found == text, "{context}");
-            // Ask for less text than there is, and for more.
+            // Asks for less text than there is, and for more.
             for less in 1..len.min(50) {
                 same_strip(&coded, len - less, &context).unwrap();
             }

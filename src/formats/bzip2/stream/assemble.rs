@@ -62,7 +62,7 @@ impl Assembler {
         info
     }
 
-    /// Takes all whole bytes; the bits after them stay.
+    /// Removes and returns all whole bytes; the bits after them stay.
     fn whole_bytes(&mut self) -> Text {
         let bytes = self.bits.whole_bytes().to_vec();
         self.bits.forget_whole_bytes();

@@ -1,10 +1,10 @@
 //! The chain: decides which of the speculative results are the blocks of the file, and checks the bits between them.
 //!
-//! `scan` cut the input at everything that looks like a block's magic and the stations decoded each span on trust. The
-//! truth is a chain that starts at bit 0: after the stream header stands a block; where it ends stands the next block
-//! or the end of the stream; after that, byte-aligned, another stream may follow. A result counts only if its span
-//! begins exactly where the chain has arrived. All others (magics inside a block's data, even a whole valid block
-//! nested there) are dropped unseen.
+//! `scan` cut the input at everything that looks like a block's magic, and the stations decoded each span on trust. The
+//! real blocks form a chain that starts at bit 0: a block follows the stream header; the next block, or the end of the
+//! stream, follows where that block ends; after the end, byte-aligned, another stream may follow. A result counts only
+//! if its span begins exactly where the chain has arrived. All others (magics inside a block's data, even a whole valid
+//! block nested there) are dropped unseen.
 //!
 //! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded
 //! here with the plain decoder from as many spans as it takes. This is slow and rare: only a file made to provoke it
@@ -48,15 +48,15 @@ struct Redo {
     bytes: Vec<u8>,
     /// Bits of `bytes` up to the end of the available data.
     end: u64,
-    /// How many of the spans held are in `bytes`.
+    /// The number of held spans that are already in `bytes`.
     spans: usize,
 }
 
 /// Joins decoded blocks.
 pub(crate) struct Chain {
-    /// The spans from the one that contains `bit` on.
+    /// The held spans, from the one that contains `bit` on.
     held: VecDeque<Issued<IssuedSpan>>,
-    /// Where the chain has arrived, in bits of the whole input.
+    /// The chain's position, in bits of the whole input.
     bit: u64,
     expect: Expect,
     ended: bool,
@@ -74,7 +74,7 @@ impl Redo {
         Redo { walk: Walk::new(skew), bytes: Vec::new(), end: skew, spans: 0 }
     }
 
-    /// Adds the next span, up to bit `most`. `at` is where `bytes` begin in the input.
+    /// Adds the next span, up to bit `most`. `at` is the position of `bytes` in the input.
     fn add(&mut self, span: &Span, at: u64, most: u64) {
         // Neighbouring spans share the byte in which one ends and the next begins.
         let skip = ((at + self.bytes.len() as u64 * 8).saturating_sub(span.at) / 8) as usize;
@@ -208,7 +208,8 @@ impl Chain {
             };
         }
         let have = self.on_hand();
-        // As bzip2 does: byte by byte, so that a wrong byte is damage even if the input ends before the sixth byte.
+        // Compares byte by byte, as bzip2 does, so that a wrong byte is damage even if the input ends before the sixth
+        // byte.
         let whole = (have.min(48) / 8 * 8) as u32;
         let begin = self.peek(0, whole);
         if ![BLOCK_MAGIC, END_MAGIC].iter().any(|magic| magic >> (48 - whole) == begin) {
@@ -235,7 +236,7 @@ impl Chain {
         Ok(None)
     }
 
-    /// The chain's position is at the end of a stream, which is good.
+    /// The chain's position is at the end of a good stream.
     fn end_of_stream(&mut self, level: Level) -> Step {
         let StreamSummary { streams: number, combined_crc, .. } = self.summary;
         let bit_offset = self.bit;

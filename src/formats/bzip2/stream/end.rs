@@ -8,7 +8,7 @@ use crate::bits::{BitSource, SliceBits};
 use crate::formats::bzip2::header::END_MAGIC;
 use crate::stream::piece::StreamEndDetector;
 
-/// The most bytes from the first one of the magic to the one after the stream: 87 bits.
+/// The maximum number of bytes from the magic's first byte to the first byte after the stream: 87 bits.
 const RECORD: usize = 11;
 
 /// The last bytes taken of a bzip2 stream, in which an end magic may have begun.

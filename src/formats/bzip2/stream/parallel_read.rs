@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes of a run.
+/// The bytes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     start: u32,
@@ -29,9 +29,9 @@ pub(crate) struct Runs {
     runs: Vec<Run>,
     /// All runs that begin before this position are listed.
     at: usize,
-    /// If the run that begins at `at` may go on: how far it has been seen. Otherwise 0. (Without this a stretch of
-    /// zeros would be searched from its beginning after each read: 1 GB of zeros took 1.09 s with three readers on two
-    /// cores, now 0.73 s.)
+    /// If the run that begins at `at` may go on: the position up to which it has been seen. Otherwise 0. (Without this
+    /// a stretch of zeros would be searched from its beginning after each read: 1 GB of zeros took 1.09 s with three
+    /// readers on two cores, now 0.73 s.)
     open_to: usize,
 }
 
@@ -42,7 +42,7 @@ impl Look for Runs {
         Runs { runs: Vec::with_capacity(stretch / 64), at: 0, open_to: 0 }
     }
 
-    /// Lists the runs that end in these first bytes of the stretch.
+    /// Lists the runs that end within these first bytes of the stretch.
     fn go_on(&mut self, bytes: &[u8]) {
         loop {
             let start = match self.open_to {
@@ -86,7 +86,7 @@ impl Look for Runs {
 struct Cutter {
     /// The run-length-coded size at which a block ends.
     limit: usize,
-    /// The stretches that contain the open block, and where they begin.
+    /// The stretches that contain the open block, and the position of each.
     held: VecDeque<(u64, Arc<Vec<u8>>)>,
     /// The start of the open block's text that is not in `coded` yet.
     begin: u64,
@@ -122,7 +122,7 @@ impl Cutter {
         let mut runs = runs.into_iter().peekable();
         let mut from = 0;
         if self.open > 0 && bytes.first() == Some(&last) {
-            // A run of four or more is listed; the end of a shorter one is near.
+            // A run of four or more is in the list; the end of a shorter run is near.
             let listed = runs.next_if(|run| run.start == 0).map(|run| run.len as usize);
             from = listed.unwrap_or_else(|| bytes.iter().take_while(|byte| **byte == last).count());
             self.open += from as u64;
@@ -142,11 +142,11 @@ impl Cutter {
         }
     }
 
-    /// Takes tokens that are all shorter than 4.
+    /// Adds tokens that are all shorter than 4.
     fn plain(&mut self, mut text: &[u8]) {
         while text.len() >= self.limit - self.size {
-            // All bytes up to here can be taken at once; then up to the end of the token that contains the last of
-            // them.
+            // All bytes up to here can be added in one step; then the bytes up to the end of the token that contains
+            // the last of them.
             let mut end = self.limit - self.size;
             while end < text.len() && text[end] == text[end - 1] {
                 end += 1;
@@ -159,7 +159,7 @@ impl Cutter {
         self.token += text.len() as u64;
     }
 
-    /// Takes the tokens of a run; if it may go on, only those that are complete.
+    /// Adds the tokens of a run; if the run may go on, only its complete tokens.
     fn run(&mut self, mut len: u64, may_go_on: bool) {
         while len >= MAX_TOKEN as u64 || len > 0 && !may_go_on {
             let token = len.min(MAX_TOKEN as u64);
@@ -186,7 +186,7 @@ impl Cutter {
         parts.iter().flat_map(|part| part.as_slice()).copied().collect()
     }
 
-    /// Ends the open block at `token`; what follows opens the next.
+    /// Ends the open block at `token`; the text after it opens the next block.
     fn close(&mut self) {
         let parts = self.parts();
         let text = match self.coded.take() {
@@ -219,7 +219,7 @@ impl Cutter {
     }
 }
 
-/// Reads a file to its end and cuts it, until `submit` says that no more is wanted.
+/// Reads a file to its end and cuts it, until `submit` says that no more blocks are wanted.
 pub(crate) fn read_all(
     mut readers: Readers<Runs>,
     level: Level,
@@ -252,7 +252,7 @@ mod tests {
     use crate::read_at::ReadAt;
     use crate::shapes::{Rng, SHAPES};
 
-    /// A file whose reads return less than what is asked for, as on some file systems.
+    /// A file whose reads return less than requested, as on some file systems.
     struct Steps(Vec<u8>);
 
     impl ReadAt for Steps {

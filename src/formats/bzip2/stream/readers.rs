@@ -1,4 +1,4 @@
-//! Threads that read one file, stretch by stretch, and search what they read.
+//! Threads that read one file, stretch by stretch, and search the bytes that they have read.
 
 use crate::read_at::ReadAt;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -8,12 +8,12 @@ use std::thread;
 
 /// The length of a stretch. A block that lies in two stretches must be assembled.
 const STRETCH: usize = 4 << 20;
-/// How much of a stretch is read at once: as much as fits in an L2 cache.
+/// The number of bytes of one read: as many as fit in an L2 cache.
 const READ: usize = 256 << 10;
 
 /// A search in a stretch.
 pub(crate) trait Look: Send + 'static {
-    /// How many bytes after the stretch it is shown as well, if the file has them.
+    /// The number of bytes after the stretch that the search sees as well, if the file has them.
     const BEHIND: usize;
 
     /// A search in a stretch of `stretch` bytes.
@@ -49,7 +49,7 @@ impl<L: Look> Readers<L> {
 
     pub(super) fn with_stretch(file: &Arc<dyn ReadAt>, from: u64, count: usize, stretch: usize) -> io::Result<Self> {
         let start_one = |number: usize| {
-            // One stretch waits while the next is read: that is how much is read ahead.
+            // Each thread reads one stretch ahead: one stretch waits while the next is read.
             let (sender, receiver) = bounded(1);
             let file = Arc::clone(file);
             let from = from + (number * stretch) as u64;
@@ -122,7 +122,7 @@ fn read_stretches<L: Look>(
 mod tests {
     use super::*;
 
-    /// Records how much it was shown.
+    /// Records how many bytes the search has seen.
     struct Shown(usize);
 
     impl Look for Shown {

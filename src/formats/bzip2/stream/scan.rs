@@ -15,9 +15,9 @@ use crate::stream::piece::Cut;
 use std::io;
 use std::sync::Arc;
 
-/// How much is read at once. The scanner's own tests and the trap tests use other sizes.
+/// The size of one read. The scanner's own tests and the trap tests use other sizes.
 const CHUNK: usize = 256 << 10;
-/// How much is read at first.
+/// The size of the first read.
 const FIRST_CHUNK: usize = 8 << 10;
 
 /// Cuts compressed input into spans.
@@ -103,8 +103,8 @@ impl Scanner {
         self.shared.is_some()
     }
 
-    /// The next magic that may begin a block; `None` if there is none or if it cannot be decided yet. With `whole`, a
-    /// block whose header alone has come counts too.
+    /// The next magic that may begin a block; `None` if there is none, or if that cannot be decided yet. With `whole`,
+    /// a block of which only the header has come counts too.
     fn next_magic(&mut self, whole: bool) -> Option<u64> {
         next_magic(&self.buf[..self.len], &mut self.searched, whole)
     }
@@ -120,8 +120,8 @@ impl Scanner {
         found.filter(|bit| bit + END_BITS <= have)
     }
 
-    /// Whether the open span, which does not begin with a block, ends in the middle of the first magic of a stream.
-    /// Such a span is not cut: in a magic that is cut, no block would be recognised.
+    /// Whether the open span, which does not begin with a block, ends in the middle of a stream's first magic. Such a
+    /// span is not cut, because no block would be recognised at a magic that is cut.
     fn ends_in_magic(&self) -> bool {
         let magic = &BLOCK_MAGIC.to_be_bytes()[2..];
         let last = &self.buf[self.len.saturating_sub(9).max(self.base)..self.len];
@@ -162,8 +162,8 @@ impl Cut for Scanner {
             self.searched -= skip * 8;
             self.ends_searched = self.ends_searched.saturating_sub(skip * 8);
         }
-        // Not more than has come already, so that a small file does not pay for a large one. The room left is mostly
-        // enough: after a small file only its end remains to be read.
+        // The room grows by no more than has come already, so that a small file does not pay for a large buffer. The
+        // room that is left usually suffices: after a small file, only the end of input remains to be read.
         let want = self.chunk.min(self.len.max(FIRST_CHUNK));
         if self.buf.len() < self.len + want.div_ceil(2) {
             self.buf.resize(self.len + want, 0);
@@ -232,7 +232,7 @@ impl Cut for Scanner {
             self.searched = have;
             return Some(self.cut(have, false));
         }
-        // Bits before `searched` begin no magic, so they can go.
+        // No magic begins at a bit before `searched`, so those bits can go.
         (self.searched / 8 > (self.base + MAX_SPAN) as u64).then(|| {
             let end = self.searched / 8 * 8;
             self.cut(end, false)

@@ -25,7 +25,7 @@ pub(crate) struct Span {
     pub at: u64,
     /// The first bit of `data` that belongs to the span: 0 to 7.
     pub first: u64,
-    /// The bit of `data` after the span's last.
+    /// The bit of `data` after the span's last bit.
     pub end: u64,
     /// Whether it begins with bits that look like a block.
     pub coded: bool,
@@ -43,7 +43,7 @@ impl Span {
         self.at + self.first
     }
 
-    /// The bit after its last in the whole input.
+    /// The bit after the span's last bit, in the whole input.
     pub fn end_bit(&self) -> u64 {
         self.at + self.end
     }
@@ -66,8 +66,8 @@ impl Piece for Span {
     }
 }
 
-/// The next magic that may begin a block, from bit `searched` on, which is then moved past the searched bits; `None` if
-/// there is none or if it cannot be decided yet. With `whole`, the data end the input.
+/// The next magic that may begin a block, from bit `searched` on; `None` if there is none, or if that cannot be decided
+/// yet. Moves `searched` past the searched bits. With `whole`, the data end the input.
 pub(super) fn next_magic(data: &[u8], searched: &mut u64, whole: bool) -> Option<u64> {
     let have = data.len() as u64 * 8;
     loop {

@@ -30,7 +30,7 @@ pub(crate) struct Splitter {
     limit: usize,
     /// The text of the open block that is not in `coded` yet, then unused room.
     text: Vec<u8>,
-    /// How much of `text` is filled.
+    /// The number of filled bytes of `text`.
     len: usize,
     /// The position in `text` of the first token that is not counted in `size`.
     token: usize,
@@ -85,8 +85,9 @@ impl Splitter {
         Splitter { limit, text, len: 0, token: 0, size: 0, coded: None, ready, options: BlockOptions::default() }
     }
 
-    /// How many bytes of the input so far belong to the open block, or `None` if it is so long that it is kept
-    /// run-length-coded. Blocks end between tokens, so another cutter can continue from the start of the open block.
+    /// The number of bytes of the input so far that belong to the open block, or `None` if the block is so long that it
+    /// is kept run-length-coded. Blocks end between tokens, so another cutter can continue from the start of the open
+    /// block.
     pub fn open_len(&self) -> Option<usize> {
         self.coded.is_none().then_some(self.len)
     }
@@ -138,7 +139,8 @@ impl Splitter {
     /// The end of the block, if all tokens in `token..end` are shorter than 4 and the block is full among them.
     fn block_end(&self, end: usize) -> usize {
         let text = &self.text[..end];
-        // All bytes up to here can be taken at once; then up to the end of the token that contains the last of them.
+        // All bytes up to here can be added in one step; then the bytes up to the end of the token that contains the
+        // last of them.
         let mut at = self.token + (self.limit - self.size);
         while at < end && text[at] == text[at - 1] {
             at += 1;
@@ -146,7 +148,7 @@ impl Splitter {
         at
     }
 
-    /// Ends the open block at `token`; what follows opens the next.
+    /// Ends the open block at `token`; the text after it opens the next block.
     fn close(&mut self) {
         let end = self.token;
         let rest = self.len - end;
@@ -180,12 +182,12 @@ impl Cut for Splitter {
     type Piece = Block;
 
     fn room(&mut self) -> &mut [u8] {
-        // Reading no more than the block still takes leaves little to carry over to the next; reading no more than has
-        // come already keeps small files from paying for a large block.
+        // A read takes no more than the block still needs, so that little is carried over to the next block. It takes
+        // no more than has come already, so that small files do not pay for a large block.
         let rest = self.limit.saturating_sub(self.size + (self.len - self.token));
         let want = rest.min(self.len).max(MIN_ROOM);
         if self.text.len() < self.len + want {
-            // An exact size: for the last bytes of a block, `resize` alone would double 966 kB.
+            // The size is exact: for the last bytes of a block, `resize` alone would double 966 kB.
             self.text.reserve_exact(self.len + want - self.text.len());
             self.text.resize(self.len + want, 0);
         }
@@ -220,14 +222,14 @@ pub(crate) struct Block {
     /// The run-length-coded size at which blocks end.
     pub limit: usize,
     pub options: BlockOptions,
-    /// Whether it is the first of a stream. (The very first block need not say so.)
+    /// Whether the block is the first of a stream. (The very first block need not say so.)
     pub begins_stream: bool,
 }
 
 /// A block that has been issued.
 pub(crate) struct IssuedBlock {
     pub ticket: CodedTicket<CodedBlock>,
-    /// Line ends in its text, if they were to be counted.
+    /// The number of line ends in the block's text, if they are counted.
     pub lines: Option<u64>,
     pub begins_stream: bool,
 }

@@ -1,4 +1,5 @@
-//! Cuts text into streams, and these into blocks, for readers that take many streams at once or a single one.
+//! Cuts text into streams, and these into blocks, for readers that read many streams in parallel, or a single stream of
+//! many.
 //!
 //! Each stream has the bytes that bzip2 writes for its text. Blocks of all streams go on one queue, so the stations
 //! stay busy however short the streams are.
@@ -7,7 +8,7 @@ use super::split::{Block, Splitter};
 use crate::stream::piece::Cut;
 use std::collections::VecDeque;
 
-/// The lengths of the streams if a text becomes several, one after another.
+/// The lengths of the streams, if a text becomes several streams, one after another.
 ///
 /// ```
 /// use hybz::{Settings, Streams, index::Index};
@@ -39,21 +40,21 @@ impl Streams {
         self.size
     }
 
-    /// How much of the text belongs to a stream before its end is searched for. (It may end with a line that ends with
-    /// the last byte of its size.)
+    /// The number of bytes that belong to a stream before the search for its end begins. (A stream may end with a line
+    /// whose end is the last byte of the stream's size.)
     fn before_end(&self) -> u64 {
         if self.lines { self.size - 1 } else { self.size }
     }
 }
 
-/// How much is read at once while a line end is searched for: the bytes after the line end are copied.
+/// The size of one read during the search for a line end. It is small, because the bytes after the line end are copied.
 const AHEAD: usize = 64 << 10;
 
 /// Cuts text into streams and blocks.
 pub(super) struct StreamSplitter {
     splitter: Splitter,
     streams: Streams,
-    /// How much of the text certainly belongs to the open stream; 0: up to the next line end.
+    /// The number of bytes that certainly belong to the open stream; 0: the stream ends at the next line end.
     left: u64,
     /// Text in which a line end is searched for.
     ahead: Vec<u8>,
@@ -68,7 +69,7 @@ impl StreamSplitter {
         StreamSplitter { splitter, streams, left: streams.before_end(), ahead, begins: true, ready }
     }
 
-    /// Takes text that belongs to the open stream, and perhaps to later ones.
+    /// Adds text that belongs to the open stream, and perhaps to later streams.
     fn take(&mut self, mut text: &[u8]) {
         while !text.is_empty() {
             let ends_line = self.left == 0;

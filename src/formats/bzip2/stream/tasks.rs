@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Blocks to be encoded.
 ///
-/// A core needs at most 50 ms for one, however long its text is (46 MB of zeros, say). The high rate says that no
+/// A core needs at most 50 ms for a block, however long its text is (46 MB of zeros, say). The high rate says that no
 /// accelerator need be started before the first block has been measured.
 pub const ENCODE: Class = Class::new("encode .bz2", 1e9);
 /// Blocks to be decoded. Their rate is high for the same reason.
@@ -65,11 +65,11 @@ impl Checked for EncodeBlock {
 pub struct SortedBlock {
     /// Its rows.
     pub rows: Rows,
-    /// The row that is the block itself.
+    /// The row of the block itself.
     pub origin: u32,
     /// The CRC of the block's text.
     pub crc: u32,
-    /// How many bytes of text it holds.
+    /// The number of bytes of text in the block.
     pub text_len: u64,
 }
 
@@ -82,7 +82,7 @@ pub enum Rows {
     Thirds(Thirds),
 }
 
-/// A column that a core has merged.
+/// Memory for the column that a core merges.
 #[derive(Default)]
 struct Merged(Vec<u8>);
 

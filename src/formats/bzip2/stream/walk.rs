@@ -1,7 +1,7 @@
 //! Finds where a block ends, in bits that arrive little by little.
 //!
 //! A block does not state its length: its end is known only once all of its Huffman codes have been read. [`Walk`]
-//! reads them without decoding the block, and resumes where it was when more bits are there, so the work is linear
+//! reads them without decoding the block. When more bits come, it resumes at its position, so the work is linear
 //! however small the pieces are. It accepts what the reference decoder (`codec::reference`) accepts, as far as that can
 //! be decided without the meaning of the symbols; that decoder then decodes the block, or reports the damage.
 
@@ -11,18 +11,18 @@ use crate::codec::huffman::decode::CanonicalCodes;
 use crate::error::{Damage, DecodeError};
 use crate::formats::bzip2::header::{BLOCK_MAGIC, GROUP, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES};
 
-/// What is known of a block's end.
+/// The knowledge about a block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walked {
     /// The block goes on after the available bits.
     More,
-    /// It ends inside them.
+    /// The block ends inside the available bits.
     End,
     /// It is damaged, whatever bits follow.
     Damaged,
 }
 
-/// What is read next.
+/// The item to read next.
 #[derive(Clone, Copy)]
 enum Item {
     /// Everything from the magic to the number of selectors.
@@ -35,7 +35,7 @@ enum Item {
     Length(usize, usize, u32),
     /// One code of this group, with this many left in it.
     Code(usize, usize),
-    /// Nothing: the last code was the end of the block.
+    /// No item: the last code was the end of the block.
     Nothing,
 }
 
@@ -202,7 +202,7 @@ mod tests {
         Decoder::new().decode_reference(&mut SliceBits::new(data, 0, end), 900_000).map(drop)
     }
 
-    /// Bit by bit: the end is found as soon as the decoder could decode the block, and not before.
+    /// With one more bit at a time, the end is found as soon as the decoder could decode the block, and not earlier.
     #[test]
     fn the_end_is_where_the_decoder_ends() {
         for (name, len) in [("words", 3000), ("random", 700), ("zeros", 90_000), ("all", 1)] {
@@ -231,7 +231,7 @@ mod tests {
         let mut rng = Rng(3);
         for round in 0..4000 {
             let mut data = good.clone();
-            // Often in the header, because most of the checks are there.
+            // The wrong bits are often in the header, because most checks are there.
             let bit = rng.below(if round % 2 == 0 { 1500 } else { data.len() * 8 });
             data[bit / 8] ^= 0x80 >> (bit % 8);
             let end = rng.below(data.len() * 8 + 1) as u64;

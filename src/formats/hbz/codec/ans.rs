@@ -13,8 +13,9 @@
 
 use crate::bits::reader::BitReader;
 
-/// Tables for decoding, one after the other. By state: the symbol's byte (bits 0..8), extra bits (8..12), bits to read
-/// (12..16), next state minus these bits (16..27), and the symbol's class (27..).
+/// Tables for decoding, one after the other. An entry for each state has the symbol's byte (bits 0..8), the number of
+/// extra bits (8..12), the number of bits to read (12..16), the next state minus these bits (16..27), and the symbol's
+/// class (27..).
 #[derive(Clone, Debug)]
 pub struct AnsDecoder<const STATES: usize>(Vec<[u32; STATES]>);
 

@@ -60,7 +60,7 @@ struct Pieces {
     part: usize,
     /// The next code in the part.
     at: usize,
-    /// Bytes so far, including perturbation bytes.
+    /// The number of bytes so far, including perturbation bytes.
     before: u64,
 }
 

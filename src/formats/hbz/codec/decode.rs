@@ -1,6 +1,6 @@
 //! Decodes one block of a `.hbz` stream, in three stages, each of which can be divided among stations.
 //!
-//! 1. [`Block::runs`]: segments of the last column become runs, of list places instead of bytes.
+//! 1. [`Block::runs`]: segments of the last column become runs of places in a list, instead of runs of bytes.
 //! 2. [`Block::segment_starts`], which is fast: each segment's first list follows from the segments before it, and the
 //!    counts of bytes tell where each segment's bytes go in the vector. [`Block::fill`]: segments fill the vector.
 //! 3. [`Block::walk`]: each entry point gives its part of the text.
@@ -44,7 +44,8 @@ impl HbzDecoder {
         let block = Block::parse(stream, header, payload)?;
         let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
         let (starts, first_column) = block.segment_starts(&runs);
-        // Taken only now: all rows have been decoded, so the header does not claim more than the block has.
+        // The vector is taken only now: all rows have been decoded, so the header does not claim more than the block
+        // has.
         let vector = self.vectors.take(header.rows);
         for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
             block.fill(number, runs, start, &vector);
@@ -62,7 +63,7 @@ impl Block {
         if self.is_compact() {
             return compact(self, vec![codes.into_owned()]);
         }
-        // The length is known, so it need not be counted first: that takes half as long as this.
+        // The length is known, so no pass is needed to count it: such a pass takes half as long as this one.
         let most = self.max_perturbed_len() as usize;
         let text = self.expander.expand(&codes, 1 << self.stream.entry_log, most);
         let mut text = text.ok_or(Damage::BlockTooLong)?;

@@ -48,7 +48,7 @@ pub struct Dictionary {
 /// The order of the codes: for each byte, the rank of the codes that begin with it.
 const CODE_ORDER: [u8; 256] = {
     const FIRST: &[u8] = b"\n\t 0123456789_AOEIUBCDGFHRLSMNPQJKTWVXYZaoeiubcdgfhrlsmnpqjktwvxyz";
-    // Bytes that are not in the list: those below 128 go between blanks and digits, the others at the end.
+    // Bytes that the list lacks: those below 128 go between blanks and digits, the others at the end.
     let mut places = [0; 256];
     let (mut place, mut byte) = (3, 0);
     let mut named = 0;
@@ -170,7 +170,7 @@ fn count(text: &[u8]) -> [u64; 256] {
 
 /// The strings that could be phrases, and the number of bytes that each would save in this text, best first.
 fn candidates(text: &[u8]) -> Vec<(u64, &[u8])> {
-    // The standard library's hash took half as long again.
+    // The standard library's hash took 1.5 times as long.
     let mut counts: HashMap<&[u8], u32> = HashMap::default();
     let stride = (text.len() / SAMPLES).max(SAMPLE);
     let (mut seen, mut pieces) = (0, Vec::new());

@@ -26,7 +26,7 @@ use libsais::bwt::AuxIndicesSamplingRate;
 /// The room that libsais gets after the suffixes: with 6 kB and more it allocates nothing.
 const EXTRA: usize = 2048;
 
-/// A block before its sort, without its codes. Their last column and entry points may be computed elsewhere.
+/// A block before its sort, without its codes. The codes' last column and entry points may be computed elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prepared {
     dictionary: Dictionary,
@@ -90,8 +90,8 @@ impl HbzEncoder {
         let mut dictionary = Dictionary::choose(text_to_code);
         replace(&dictionary, text_to_code, 1 << stream.entry_log, codes);
         if codes.len() > text_to_code.len() {
-            // The samples from which it was chosen were misleading: there are more escapes than phrases. No block may
-            // be longer than its text.
+            // The samples from which the dictionary was chosen were misleading: there are more escapes than phrases. A
+            // block must not have more codes than its text has bytes.
             dictionary = Dictionary::without_phrases(text_to_code);
             replace(&dictionary, text_to_code, 1 << stream.entry_log, codes);
         }

@@ -47,8 +47,8 @@ impl CodeExpander {
         CodeExpander { heads, dictionary, escape, escaped }
     }
 
-    /// The length of the text of `coded`, which begins at an entry point and ends at one or at the end of the block;
-    /// entry points are `interval` codes apart. Returns `None` if an escape stands for no byte.
+    /// The length of the text of `coded`, which begins at an entry point and ends at an entry point or at the end of
+    /// the block; entry points are `interval` codes apart. Returns `None` if an escape stands for no byte.
     pub fn text_len(&self, coded: &[u8], interval: usize) -> Option<usize> {
         match self.escape {
             None => Some(coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].len)).sum()),
@@ -56,8 +56,8 @@ impl CodeExpander {
         }
     }
 
-    /// The text of `coded`, if it has at most `most` bytes and each escape stands for a byte: `coded` begins at an
-    /// entry point and ends at one or at the end of the block; entry points are `interval` codes apart.
+    /// The text of `coded`, if it has at most `most` bytes and each escape stands for a byte. `coded` begins at an
+    /// entry point and ends at an entry point or at the end of the block; entry points are `interval` codes apart.
     pub fn expand(&self, coded: &[u8], interval: usize, most: usize) -> Option<Vec<u8>> {
         let mut text = vec![0; most + ROOM];
         let mut at = 0;
@@ -86,8 +86,8 @@ impl CodeExpander {
         (at <= most).then_some(text)
     }
 
-    /// Appends the text of a prefix of `coded`, which ends at an entry point or at the end of the block, to `text`:
-    /// until that has [`PIECE`] bytes, and at most a phrase more. Returns the number of codes, or `None` if an escape
+    /// Appends to `text` the text of a prefix of `coded`, until `text` has [`PIECE`] bytes, and at most a phrase more.
+    /// `coded` ends at an entry point or at the end of the block. Returns the number of codes, or `None` if an escape
     /// stands for no byte.
     pub fn expand_some(&self, coded: &[u8], text: &mut Vec<u8>) -> Option<usize> {
         let mut codes = coded.iter();

@@ -62,7 +62,7 @@ pub struct SegmentSpan {
     pub tokens: usize,
 }
 
-/// The parts of a payload before its segments, for decoding these elsewhere.
+/// The parts of a payload before its segments, for decoding the segments elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct PayloadParts<'a> {
     /// The whole payload.
@@ -191,7 +191,7 @@ fn read_dictionary(bits: &mut SliceBits<'_>) -> Result<(Dictionary, [u8; 256]), 
             list[used] = code;
             used += 1;
         }
-        // A bit that is 0 for a byte, then the byte or the length of the phrase; the length 0 is the escape.
+        // A bit that is 0 for a byte; then the byte, or the length of the phrase, in which 0 stands for the escape.
         codes.push(match read(bits, 9, field)? {
             byte @ 0..256 => Meaning::Byte(byte as u8),
             256 => Meaning::Escape,

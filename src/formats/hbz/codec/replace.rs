@@ -17,7 +17,7 @@ use super::words::{WordCutter, WordPiece};
 const PART: usize = 1024;
 /// The number of bytes copied together, needed or not.
 const COPY: usize = 32;
-/// A flag in the table: the byte has no code.
+/// A flag in the table of bytes: the byte has no code.
 const RARE: u16 = 1 << 8;
 /// The number of slots in the table of phrases, and the value of empty slots.
 const SLOTS: usize = 1024;
@@ -39,8 +39,8 @@ struct Lookup<'a> {
     escape: Option<u8>,
     /// By hash: whether any phrase has it, one bit each.
     filter: [u64; 64],
-    /// The phrases by open addressing: the code, or [`EMPTY`]. (Slots with all data of a phrase would fill most of an
-    /// L1 cache.)
+    /// A hash table of the phrases with open addressing: a slot has the code, or [`EMPTY`]. (Slots with all data of a
+    /// phrase would fill most of an L1 cache.)
     slots: [u16; SLOTS],
     /// By code: the phrase's first eight bytes and its length.
     keys: [u64; 256],
@@ -255,7 +255,7 @@ impl CodeWriter<'_> {
         self.done = to;
     }
 
-    /// As [`copy_until`](Self::copy_until), byte by byte.
+    /// Like [`copy_until`](Self::copy_until), byte by byte.
     #[inline(never)]
     fn translate_until(&mut self, to: usize) {
         for &byte in &self.text[self.done..to] {

@@ -1,6 +1,6 @@
 //! Replaces a text by codes on CPUs with AVX-512 (VBMI and VBMI2), 64 bytes at a time.
 //!
-//! A table of 256 bytes is four registers, so one look-up gives the codes of 64 bytes, and another one their kinds,
+//! A table of 256 bytes fits four registers, so one look-up gives the codes of 64 bytes, and another gives their kinds,
 //! from which masks of the ends of pieces follow (as in `words`). An instruction turns such a mask into the positions
 //! of its bits, so no step is taken for each piece; eight pieces at once are hashed and looked up in the filter. A
 //! phrase writes its code over its first byte, and clears the bits of its other bytes in a mask of bytes to keep; the
@@ -111,7 +111,7 @@ struct Cutter {
     words: u64,
     blanks: u64,
     changes: u64,
-    /// Also of the previous 64 bytes: the positions after nine blanks, and those at which blanks are cut.
+    /// More masks of the previous 64 bytes: the positions after nine blanks, and those at which blanks are cut.
     nine: u64,
     cuts: u64,
     /// The start of the last piece if it has not ended, or if it is neither a word nor blanks.
@@ -165,7 +165,8 @@ impl Cutter {
         if nine != 0 {
             let firsts = nine & !(nine << 1 | self.nine >> 63);
             cuts = firsts | (self.cuts >> 56 & nine);
-            // Bits of different sequences are more than eight places apart, so no shift leads from one into another.
+            // Bits of different sequences are more than eight places apart, so no shift moves a bit from one sequence
+            // into another.
             for _ in 1..8 {
                 cuts |= cuts << 8 & nine;
             }
@@ -421,7 +422,7 @@ impl Part {
         len
     }
 
-    /// As above for one register in which some codes need an escape.
+    /// Like [`write`](Self::write), for one register in which some codes need an escape.
     #[inline(never)]
     fn write_rare(&self, number: usize, mut keep: u64, at: (usize, usize, Option<u8>), out: &mut [u8]) -> usize {
         let (written, interval, escape) = at;

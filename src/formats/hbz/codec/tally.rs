@@ -34,7 +34,7 @@ pub fn step(selectors: usize, segments: usize) -> usize {
 pub struct Round {
     /// Selectors cost nothing.
     pub free_moves: bool,
-    /// It looks at all segments.
+    /// The round looks at all segments.
     pub all: bool,
 }
 

@@ -40,7 +40,7 @@ fn shapes_and_edges() {
     }
 }
 
-/// Words in the samples of the dictionary, and bytes that are rare in the samples everywhere else.
+/// Words in the samples of the dictionary; everywhere else, bytes that are rare in the samples.
 #[test]
 fn a_sample_that_deceives() {
     let words = (crate::shapes::shape("words").make)(40_000_000 / 32);

@@ -21,8 +21,8 @@ impl TextCheck {
         self.perturbed_len
     }
 
-    /// Adds the next part of the text of `block` as [`walk`](Block::walk) returned it, and removes perturbation bytes
-    /// from it.
+    /// Adds the next part of the text of `block`, as [`walk`](Block::walk) returned it, and removes the part's
+    /// perturbation bytes.
     pub fn add(&mut self, block: &Block, part: &mut Vec<u8>) {
         let before = self.perturbed_len;
         self.perturbed_len += part.len() as u64;

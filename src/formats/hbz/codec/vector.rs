@@ -1,7 +1,7 @@
 //! Stages 2 and 3 of decoding: the runs of all segments become the vector, and the walk through it gives the text.
 //!
 //! The vector holds for each row the next row and, in blocks of up to 2^24 rows, the row's byte. In larger blocks the
-//! byte is derived from the row: the first column is sorted, so a small table gives its byte, or nearly so.
+//! byte is derived from the row: the first column is sorted, so a small table gives its byte, or a byte close to it.
 //!
 //! The walk takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points are
 //! walked at once, so that as many loads are in flight. The entry points are known, so each lane writes to its place in
@@ -84,9 +84,9 @@ impl Block {
             let at = &mut next[usize::from(byte)];
             let piece = &vector[*at as usize..(*at + (end - first)) as usize];
             *at += end - first;
-            // The column's first byte belongs to the sentinel's row, which has no number, so the rows are one behind
-            // the column. The sentinel itself, which would follow at `origin`, is left out: from there on they are in
-            // step.
+            // The column's first byte belongs to the sentinel's row, which has no number, so row numbers are one less
+            // than places in the column. The sentinel itself would come at `origin`, and is left out: from there on
+            // both are equal.
             for (row, word) in (first..end).zip(piece) {
                 let row = row.saturating_sub(u32::from(row <= origin));
                 word.store(row << BYTE | if BYTE > 0 { byte.into() } else { 0 }, Relaxed);
@@ -121,8 +121,8 @@ impl Block {
         let rows = self.header.rows as usize;
         let from = entries.start * interval;
         let len = (entries.end * interval).min(rows) - from;
-        // All chains are walked to the end of the last one. A single chain ends with the block: in a block of a few
-        // rows the interval may be 16 million.
+        // All chains are walked to the end of the last one. A single chain ends with the block, because in a block of a
+        // few rows the interval may be 16 million.
         let chain = interval.min(len);
         let mut codes = vec![0; len.next_multiple_of(chain)];
         let vector = &vector[..rows];

@@ -49,7 +49,8 @@ impl Vectors {
             let mut shelf = self.shelf();
             let fits = shelf.spare.iter().position(|words| words.len() >= rows);
             let kept = fits.map(|at| shelf.spare.swap_remove(at));
-            // One that is too short makes room, so there are never more than were in use at once.
+            // A kept vector that is too short is freed to make room, so there are never more vectors than were in use
+            // at the same time.
             let short = if kept.is_none() { shelf.spare.pop() } else { None };
             if kept.is_none() {
                 shelf.rows += rows as u64;
@@ -136,7 +137,7 @@ mod tests {
         assert!(again.as_ptr() == at && again.len() == ROWS as usize);
         drop((again, charge));
         assert!(vectors.shelf().spare.is_empty() && vectors.shelf().rows == 0);
-        // A few rows are kept in any case.
+        // A few rows are kept even without a charge.
         drop(vectors.take(1000));
         assert_eq!(vectors.shelf().rows, 1000);
     }

@@ -21,7 +21,7 @@ impl HbzDecoder {
     ) -> (Vec<u8>, Result<(), Mismatch>) {
         let payload = Arc::new(payload);
         let verdict = self.compare(text, number, stream, header, &payload);
-        // This is the only reference left.
+        // This is the only reference to the payload.
         (Arc::try_unwrap(payload).unwrap_or_else(|shared| shared.to_vec()), verdict)
     }
 
@@ -33,7 +33,7 @@ impl HbzDecoder {
         header: BlockHeader,
         payload: &Arc<Vec<u8>>,
     ) -> Result<(), Mismatch> {
-        // Parsed as a reader does.
+        // Parsed as a reader parses it.
         let header = BlockHeader::parse(&header.write(), &stream, number)?;
         if header.coded_len as usize != payload.len() {
             return Err(Mismatch::Part("length of the payload"));

@@ -9,7 +9,7 @@ use crate::stream::verify::{CodedTicket, Verify, encode};
 use crate::{Client, Pool};
 use std::sync::Arc;
 
-/// The smallest number of bytes that is read at once.
+/// The minimum size of one read.
 const MIN_ROOM: usize = 64 << 10;
 
 /// Cuts text.
@@ -17,7 +17,7 @@ pub(crate) struct Blocks {
     stream: StreamHeader,
     text: Vec<u8>,
     len: usize,
-    /// A complete block. There is never more than one: the room ends where the block does.
+    /// A complete block. There is never more than one, because the room ends where the block ends.
     ready: Option<Vec<u8>>,
     number: u32,
     verify: Verify,

@@ -13,10 +13,10 @@ use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
-/// What the next bytes must be.
+/// The part that must come next.
 #[derive(Clone, Copy)]
 enum Expect {
-    /// The header of a stream, or after the first one the end.
+    /// The header of a stream, or after the first stream the end of the input.
     Header,
     /// The header of a block, or the index.
     Next(StreamHeader),
@@ -197,7 +197,7 @@ impl Chain {
                 return Err(Error::Memory { block: self.number(), needs, allowed });
             }
             Some(&IssuedPart::Cut(bytes)) => return Err(self.truncated(bytes)),
-            // No payload was cut, so none comes.
+            // The scanner cut no payload, so none comes.
             Some(IssuedPart::Bytes(..)) => return Err(self.truncated(0)),
             None if self.ended => return Err(self.truncated(0)),
             None => return Ok(Some(self.need())),

@@ -14,7 +14,7 @@ pub(super) struct Parts {
     header_len: usize,
     /// Remaining bytes of a payload or of the index.
     left: usize,
-    /// Whether these are the index's.
+    /// Whether the remaining bytes belong to the index.
     last: bool,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Index {
     len: u64,
 }
 
-/// The verdict on the last bytes of the index.
+/// The result of reading the last bytes of the index.
 pub(crate) enum Judged {
     More,
     Good,
@@ -41,7 +41,7 @@ impl Index {
         self.blocks
     }
 
-    /// How many bytes of the index have been read.
+    /// The number of bytes of the index that have been read.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -51,7 +51,7 @@ impl Index {
         (INDEX_HEAD + ENTRY_LEN * self.blocks as usize) as u64
     }
 
-    /// How many bytes to read next.
+    /// The number of bytes to read next.
     pub fn wants(&self) -> usize {
         if self.len == 0 {
             INDEX_HEAD

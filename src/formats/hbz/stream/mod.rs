@@ -29,7 +29,7 @@ pub(crate) fn encode(large: LargeBlocks, pool: &Pool, verify: Verify) -> Ends {
     connect(blocks::Blocks::new(stream, pool, verify), assemble::Assembler::new(stream))
 }
 
-/// How many bytes coding a block takes for each byte of its text: the text, 4 for the suffixes, 2 for symbols, 2 for
-/// tokens, 3 for columns and results. Verifying it takes less: the text and the result, 8 for decoding, and the decoded
-/// text.
+/// The number of bytes that coding a block takes for each byte of its text: 1 for the text, 4 for the suffixes, 2 for
+/// symbols, 2 for tokens, 3 for columns and results. Verifying it takes less: the text and the result, 8 for decoding,
+/// and the decoded text.
 const ENCODE_BYTES: u64 = 12;

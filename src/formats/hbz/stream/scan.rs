@@ -1,10 +1,10 @@
 //! Cuts a `.hbz` stream into its parts: header, blocks, index; another stream may follow. The headers state the block
 //! lengths, so no search is needed.
 //!
-//! A block's header says how much memory decoding will take. So the permit for all of it is requested before the
-//! payload is read, and a block that the budget can never hold is refused at that point. Memory still grows with the
-//! bytes that have arrived, not with the header's claim. Data that look wrong are passed on unchanged: the joiner,
-//! which sees everything in order, reports what is wrong with them.
+//! A block's header says how much memory decoding will take. The permit for all of that memory is therefore requested
+//! before the payload is read, and a block that the budget can never hold is refused at that point. Memory still grows
+//! with the bytes that have arrived, not with the header's claim. Data that look wrong are passed on unchanged: the
+//! joiner, which sees everything in order, reports what is wrong with them.
 
 use super::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::block::Text;
@@ -17,15 +17,15 @@ use crate::{Client, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much is read at once while headers are expected: enough for a small file.
+/// The size of one read while headers are expected: enough for a small file.
 const ROOM: usize = 64 << 10;
-/// The maximum number of payload bytes read at once.
+/// The maximum number of payload bytes in one read.
 const PAYLOAD_ROOM: usize = 1 << 20;
 /// Blocks of more rows than this are decoded in stages by all stations.
 const STAGED_ROWS: u32 = 1 << 24;
-/// For a block that is alone in its stream, that pays from this many rows on.
+/// If a block is alone in its stream, stages pay from this many rows on.
 const STAGED_ROWS_ALONE: u32 = 1 << 20;
-/// What a piece takes in addition to its bytes: its place in the channel.
+/// The memory that a piece takes in addition to its bytes: its place in the channel.
 const PIECE: u64 = 256;
 
 /// The part that is being gathered.
@@ -41,7 +41,7 @@ enum Gathering {
     Index(usize),
     /// Bytes that are no part of a stream.
     Other,
-    /// Nothing: the block that begins here is not decoded.
+    /// No part: the block that begins here is not decoded.
     Nothing,
 }
 
@@ -87,8 +87,8 @@ impl Piece for Part {
                 let block = block.map_or(0, |(stream, header)| header.decoding_bytes(&stream));
                 bytes.capacity() as u64 + PIECE + block
             }
-            // Charged with the header. They must not wait for a permit: the joiner holds the block's permit until they
-            // come.
+            // These bytes were charged with the header. They must not wait for a permit, because the joiner holds the
+            // block's permit until they come.
             Part::Payload(_) | Part::Cut(_) | Part::TooLarge { .. } => 0,
         }
     }
@@ -146,7 +146,7 @@ impl Scanner {
         n
     }
 
-    /// Hands on the taken bytes; `block` is the header with which they end.
+    /// Hands on the examined bytes; `block` is the header with which they end.
     fn hand_on(&mut self, block: Option<(StreamHeader, BlockHeader)>) {
         if !self.raw.is_empty() {
             self.ready.push_back(Part::Bytes(std::mem::take(&mut self.raw), block));
@@ -241,7 +241,7 @@ impl Scanner {
     }
 
     /// Room for more of a payload of `len` bytes. The length is only a header's claim, so the room is never much larger
-    /// than what has come.
+    /// than the bytes that have come.
     fn payload_room(&mut self, len: usize) -> &mut [u8] {
         if self.payload.len() == self.gathered {
             let left = len - self.gathered;

@@ -2,8 +2,8 @@
 //! of the one queue.
 //!
 //! The job that completes a stage submits the next one, and the job that completes the last one answers for the block.
-//! So no thread waits for a stage, several blocks can be in flight at once, and the receiver of the text has one ticket
-//! for it.
+//! No thread therefore waits for a stage, several blocks can be in flight at the same time, and the receiver of the
+//! text has a single ticket.
 
 use crate::block::{Part, Text};
 use crate::codec::mtf::decode::MtfDecoder;
@@ -43,7 +43,7 @@ struct Progress {
     duty: Option<Duty<Result<Text, Damage>>>,
 }
 
-/// Why a block cannot be decoded.
+/// The reason why a block cannot be decoded.
 enum Stop {
     Damaged(Damage),
     Failed(TaskError),
@@ -161,7 +161,7 @@ impl Stages {
         }
     }
 
-    /// Takes the texts that are next in the block, while other stations walk later ones.
+    /// Appends the texts that come next in the block, while other stations walk later parts.
     fn take_text(self: &Arc<Self>, number: usize, text: Vec<u8>) -> Result<(), Stop> {
         let mut progress = self.progress();
         let Progress { left, texts, next_text, parts, check, duty, .. } = &mut *progress;
@@ -250,7 +250,7 @@ pub struct WalkEntries {
     pub entries: Range<usize>,
     /// The vector, complete.
     pub vector: Arc<Vector>,
-    /// Where the rows of each byte begin.
+    /// The first row of each byte.
     pub first_column: Arc<FirstColumn>,
     /// The number of this walk in its block.
     pub number: usize,

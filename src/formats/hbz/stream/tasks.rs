@@ -104,7 +104,7 @@ pub struct DecodeLarge {
     pub header: BlockHeader,
     /// The stream's header.
     pub stream: StreamHeader,
-    /// For a block so long that all stations should work on it: the submitter for the tasks of its stages.
+    /// The submitter for the tasks of the stages, if the block is so long that all stations should work on it.
     pub stages: Option<Submitter>,
 }
 

@@ -133,7 +133,7 @@ impl Layout {
                 self.text_len += u64::from(block.length);
             }
             let found = self.text_len - before;
-            // `lz4` treats a length of 0 as unknown.
+            // To `lz4`, a length of 0 means an unknown length.
             if let Some(stated) = frame.header.text_len.filter(|&stated| stated != found && stated > 0) {
                 let damage = Damage::Lz4TextLength { stated, found };
                 // The position of its end mark, which the checksum follows.

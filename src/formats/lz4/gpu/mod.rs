@@ -48,13 +48,13 @@ use std::time::Duration;
 pub use error::Error;
 pub use layout::Layout;
 
-/// The timeout of a device: this long, plus the time that the text takes at 100 MB/s.
+/// The timeout of a device: this time, plus the time that the text takes at 100 MB/s.
 const TIMEOUT: Duration = Duration::from_secs(20);
 const TIMEOUT_PER_BYTE: f64 = 1e-8;
 
 /// Decodes LZ4 frames into the memory of a device.
 ///
-/// All its calls return when the text is there. After [`Error::Device`] it must not be used again.
+/// Each call returns when the text is complete. After [`Error::Device`] the decoder must not be used again.
 pub struct Decoder {
     lane: Box<dyn DecodeLz4>,
     ordinal: i32,

@@ -262,7 +262,7 @@ fn damage() {
         panic!("{error:?}")
     };
     assert_eq!(bit_offset, (block.from - 4) * 8);
-    // The device gets other bytes than the layout was read from: a distance of 0.
+    // The device gets bytes that differ from those of the layout: a distance of 0.
     wrong[block.from as usize..][..block.coded as usize].fill(0);
     let mut decoder = Decoder::on(Box::new(Pretended(3)), 0);
     let error = decoder.load(&wrong, &layout, &mut zeros(layout.coded_len()), &mut zeros(500_000)).unwrap_err();
@@ -365,7 +365,7 @@ fn on_a_device() {
         decoder.decode(&mut staging, &layout, &mut decoded.slice_mut(..)).unwrap();
         assert!(from_device(&decoded) == text);
     }
-    // Other bytes than the layout was read from: results are right exactly where the twin's are, and nothing else is
+    // The bytes differ from those of the layout: results are right exactly where the twin's are, and nothing else is
     // written.
     let coded = compress(&text[..4_000_000], Frame::new());
     let layout = Layout::read(&coded).unwrap();

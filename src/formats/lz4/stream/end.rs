@@ -1,5 +1,5 @@
-//! Where an LZ4 frame ends: it states the length of each of its blocks, and ends after the last. A legacy frame does
-//! not say which is the last, so all bytes are taken.
+//! Finds the end of an LZ4 frame. A frame states the length of each of its blocks, and ends after the last one. A
+//! legacy frame does not tell which block is the last, so all bytes are taken.
 
 use crate::formats::lz4::walk::{Part, Walker};
 use crate::stream::piece::StreamEndDetector;
@@ -14,7 +14,7 @@ impl StreamEndDetector for FrameEnd {
         loop {
             match self.0.next(&mut rest) {
                 Part::Need => return None,
-                // The bytes that end a legacy frame belong to what follows it.
+                // The bytes that end a legacy frame belong to the data after it.
                 Part::End(None) if self.0.is_in_magic() => {}
                 Part::End(_) | Part::Other(_) | Part::Wrong(_) | Part::TooLong(_) => {
                     return Some(bytes.len() - rest.len());

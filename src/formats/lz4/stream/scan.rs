@@ -12,7 +12,7 @@ use crate::stream::piece::{Cut, Extent, Piece};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much is read at once: half a megabyte of text in most files, which is a job.
+/// The size of one read: half a megabyte of text in most files, which is one job.
 const CHUNK: usize = 256 << 10;
 /// The maximum text of a job with more than one block, and the maximum number of blocks.
 const MAX_TEXT: usize = 2 << 20;
@@ -20,13 +20,13 @@ const MAX_BLOCKS: usize = 1024;
 
 /// What the scanner found, in order.
 pub(super) enum Found {
-    /// Blocks, and for linked ones the relay that has them decoded. The flag says that the checksum of the text is
+    /// Blocks, and for linked blocks the relay that has them decoded. The flag says that the checksum of the text is
     /// wanted.
     Blocks(Blocks, Option<Arc<Relay>>, bool),
     Other(Rest),
 }
 
-/// What it found apart from blocks.
+/// The other things that the scanner found.
 pub(super) enum Rest {
     /// A frame ends.
     End(FrameEnd),
@@ -34,7 +34,7 @@ pub(super) enum Rest {
     Wrong(u64, Damage),
     /// The input ends in the middle of a frame, at this byte.
     Cut(u64),
-    /// Data that are no frame begin at this byte.
+    /// Data that are not a frame begin at this byte.
     Garbage(u64),
     /// A skippable frame ends here.
     Skipped(u64),
@@ -50,7 +50,7 @@ pub(super) struct FrameEnd {
     pub end: u64,
 }
 
-/// The same after issuing.
+/// A found item after issuing.
 pub(super) enum IssuedFound {
     Blocks { ticket: Ticket<DecodedBlocks>, count: u64, hashed: bool },
     Other(Rest),
@@ -244,7 +244,7 @@ impl Cut for Scanner {
             Ending::Legacy => {
                 self.other(Rest::End(FrameEnd { header: self.header, checksum: None, at, end: at }));
             }
-            // No other data begin like this.
+            // No data of another format begin like this.
             Ending::Magic(len, true) if at == len as u64 => self.other(Rest::Cut(at)),
             Ending::Magic(len, _) => self.other(Rest::Garbage(at - len as u64)),
             Ending::Cut => self.other(Rest::Cut(at)),

@@ -12,7 +12,7 @@ use twox_hash::XxHash32;
 
 /// The text of a job: 16 blocks, about two milliseconds of the fast levels.
 const JOB: usize = 1 << 20;
-/// The smallest number of bytes that is read at once.
+/// The minimum size of one read.
 const MIN_ROOM: usize = 64 << 10;
 
 /// The text of some blocks, or the end.
@@ -28,7 +28,7 @@ pub(super) struct TextEnd {
     pub checksum: u32,
 }
 
-/// The same after issuing.
+/// A cut item after issuing.
 pub(super) enum IssuedText {
     Blocks { ticket: Ticket<CodedBlocks>, text_len: u64, is_all: bool },
     End(TextEnd),
@@ -37,7 +37,7 @@ pub(super) enum IssuedText {
 impl Piece for TextPiece {
     type Issued = IssuedText;
 
-    /// The text and its coded form, which is at most a little longer.
+    /// The memory for the text and its coded form, which is at most a little longer.
     fn charge(&self) -> u64 {
         match self {
             TextPiece::Text(text, ..) => (text.capacity() + text.len() + text.len() / 64 + MIN_ROOM) as u64,

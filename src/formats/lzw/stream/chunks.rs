@@ -8,11 +8,11 @@ use crate::stream::piece::{Cut, Piece};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much is read at once: a millisecond's work.
+/// The size of one read: a millisecond's work.
 const CHUNK: usize = 128 << 10;
-/// The maximum text that is decoded of a chunk before it has been taken.
+/// The maximum length of a chunk's text that is decoded but not yet taken.
 const MAX_TEXT: usize = 1 << 20;
-/// The length of most chunks' text, for each of their bytes.
+/// The length of text of most chunks, for each byte of the chunk.
 const USUAL_RATIO: usize = 32;
 /// The memory that the decoder keeps for the codes of a chunk, for each of its bytes; and a fixed part.
 const DECODER_RATIO: usize = 24;
@@ -27,9 +27,9 @@ pub(super) struct ChunkPiece {
 /// A chunk that has been issued.
 pub(super) struct IssuedChunk {
     pub len: u64,
-    /// Its text, or the next part of it.
+    /// The chunk's text, or the next part of it.
     pub ticket: Ticket<Part>,
-    /// Submits the job for the rest of it, if it has that much text.
+    /// Submits the job for the rest of the text, if the chunk has more.
     pub submitter: Submitter,
 }
 
@@ -79,7 +79,7 @@ impl Cut for Chunks {
     fn filled(&mut self, n: usize) {
         let mut bytes = std::mem::take(&mut self.room);
         bytes.truncate(n);
-        // There may be thousands of small files.
+        // Unused room is freed, because there may be thousands of small files.
         bytes.shrink_to(2 * n);
         self.push(bytes, false);
         self.paused = false;

@@ -2,7 +2,8 @@
 //! left.
 //!
 //! The job that finishes a chunk puts the next one on the queue, so no thread waits. A chunk may have more text than
-//! may be alive at once; then its job ends early, and another one continues when the joiner has taken that much.
+//! may be in memory at one time. Its job then ends early, and another job continues when the joiner has taken the text
+//! so far.
 
 use super::tasks::{DECODE_LZW, DecodeLzw};
 use crate::error::Error;
@@ -11,7 +12,7 @@ use crate::schedule::{Duty, Submitter, TaskError, Ticket};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Some text of a chunk, and what follows it.
+/// Some text of a chunk, and the kind of text that follows it.
 pub(super) struct Part {
     pub text: Vec<u8>,
     pub end: End,
@@ -27,7 +28,7 @@ pub(super) enum End {
     Failed(Error),
 }
 
-/// What the two ends of a stream share.
+/// The state that the two ends of a stream share.
 pub(super) struct Relay(Mutex<State>);
 
 struct State {
