@@ -11,7 +11,7 @@ use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// The maximum input handed over at once: more would pile up before a full pool.
+/// The maximum input handed over in one step: more would pile up before a full pool.
 const PUSH_CHUNK: usize = 64 << 10;
 
 /// The state of a stream.
@@ -25,7 +25,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// Enters the failed state for good. Returns the error for this call.
+    /// Enters the failed state, which is final. Returns the error for this call.
     pub fn fail(&mut self, error: Error) -> io::Error {
         let told = error.again().into();
         *self = State::Failed(error);
@@ -37,7 +37,7 @@ impl State {
 pub(crate) trait Source {
     /// The next output; `None` when the output is complete. After [`Error::Read`] another call resumes.
     fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error>;
-    /// Bytes of input taken.
+    /// The number of input bytes taken.
     fn total_in(&self) -> u64;
 }
 
@@ -45,7 +45,7 @@ pub(crate) trait Source {
 pub(crate) struct Whole<R> {
     pub inner: R,
     total_in: u64,
-    /// Records blocks and streams, if the caller wants that.
+    /// Records blocks and streams, if the caller wants a record.
     pub recorder: Option<Recorder>,
 }
 
@@ -59,7 +59,7 @@ impl<R> Whole<R> {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counted<'a, R>(&'a mut R, &'a mut u64);
 
 impl<R: Read> Read for Counted<'_, R> {
@@ -123,8 +123,8 @@ impl<R: BufRead> Exact<R> {
     }
 }
 
-/// Hands some of `bytes` over, up to where the stream may end. Returns how many: 0 only if there are none, or if the
-/// gate is closed.
+/// Hands some of `bytes` over, up to a place where the stream may end. Returns the number: 0 only if `bytes` is empty,
+/// or if the gate is closed.
 pub(crate) fn push_gated(driver: &mut Driver, gate: &mut Gate, bytes: &[u8]) -> usize {
     let n = gate.take(&bytes[..bytes.len().min(PUSH_CHUNK)]);
     let mut pushed = 0;
@@ -146,7 +146,7 @@ impl<R: BufRead> Source for Exact<R> {
                 Drained::Nothing if self.ended => {
                     return Err(Error::Internal { block: 0, reason: "more is wanted than there is".to_owned() });
                 }
-                // The decoder has all available bytes and wants more: the stream does not end here.
+                // The decoder has all available bytes and wants more, so the stream does not end here.
                 Drained::Nothing if self.gate.is_closed() => self.gate.open(),
                 Drained::Nothing => self.feed(driver)?,
             }
@@ -158,7 +158,7 @@ impl<R: BufRead> Source for Exact<R> {
     }
 }
 
-/// Reads from a source, has blocks done, hands out the results.
+/// Reads from a source, puts blocks on the queue, hands out the results.
 pub(crate) struct Reader<S> {
     pub source: S,
     driver: Driver,
@@ -231,7 +231,7 @@ impl<S: Source> Reader<S> {
 }
 
 impl<S> fmt::Debug for Reader<S> {
-    /// The source is left out, but the public types show it.
+    /// The source is left out here; the public types show it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Reader");
         debug.field("state", &self.state).field("bytes_out", &self.bytes_out).field("broken", &self.broken);
@@ -289,8 +289,8 @@ macro_rules! reader {
         }
 
         impl<R: $bound> $name<R> {
-            /// Bytes taken from the inner reader so far. They may run ahead of [`total_out`](Self::total_out) by as
-            /// much as the pool's memory allows.
+            /// The number of bytes taken from the inner reader so far. It may run ahead of
+            /// [`total_out`](Self::total_out) by as much as the pool's memory allows.
             ///
             /// ```
             #[doc = $setup]
@@ -304,7 +304,7 @@ macro_rules! reader {
                 self.0.total_in()
             }
 
-            /// Bytes handed out so far.
+            /// The number of bytes handed out so far.
             ///
             /// ```
             #[doc = $setup]

@@ -1,7 +1,7 @@
 //! Encoder and decoders that are read from, and read their input from an inner [`BufRead`].
 //!
 //! They behave like those of [`read`](crate::read), with one difference: [`BzDecoder`] consumes exactly the bytes of
-//! the first stream. Whatever follows it can then be read from the inner reader.
+//! the first stream. The bytes after that stream can then be read from the inner reader.
 //!
 //! ```
 //! use std::io::{BufRead, Read};
@@ -101,7 +101,7 @@ impl<R: BufRead> BzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings. It uses only their pool.
+    /// A decoder with these settings, of which it uses only the pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
@@ -147,7 +147,7 @@ impl<R: BufRead> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings. It uses their pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);

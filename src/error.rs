@@ -34,11 +34,11 @@ pub enum Damage {
         /// The CRC of the decoded text.
         computed: u32,
     },
-    /// The index of a `.hbz` stream, though intact itself, lists other blocks than the stream has.
+    /// The index of a `.hbz` stream, although intact itself, lists other blocks than the stream has.
     Index {
-        /// How many blocks the stream has.
+        /// The number of blocks in the stream.
         blocks: u32,
-        /// How many the index lists.
+        /// The number of blocks in the index.
         listed: u32,
     },
     /// A field of a `.hbz` stream has a value that is not allowed.
@@ -69,9 +69,9 @@ pub enum Damage {
     LzwTable,
     /// An LZW strip ends before its text is complete.
     LzwLength {
-        /// How many bytes of text it must have.
+        /// The number of bytes of text that the strip must have.
         wanted: usize,
-        /// How many it has.
+        /// The number of bytes that it has.
         found: usize,
     },
     /// A field of an LZ4 frame has a value that is not allowed.
@@ -80,9 +80,9 @@ pub enum Damage {
     Lz4Dictionary(u32),
     /// A block of an LZ4 frame is longer than the frame allows.
     Lz4Length {
-        /// How many bytes it has.
+        /// The number of bytes of the block.
         len: u32,
-        /// How many it may have.
+        /// The maximum that the frame allows.
         max: u32,
     },
     /// The bytes of an LZ4 block are invalid.
@@ -113,7 +113,7 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// The format that the damage belongs to, if only one format has such.
+    /// The format to which the damage belongs, if only one format can have it.
     pub fn format(&self) -> Option<Format> {
         match self {
             Damage::LzwBits(_)
@@ -181,7 +181,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Why the reference decoder rejects a block.
+/// The reason why the reference decoder rejects a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// The data end before the block does.
@@ -221,9 +221,9 @@ pub enum Error {
     Data {
         /// The block in which the damage was found.
         block: u64,
-        /// Where the block (or the trailer of the stream) begins.
+        /// The position at which the block (or the trailer of the stream) begins.
         bit_offset: u64,
-        /// What is wrong there.
+        /// The kind of damage.
         damage: Damage,
     },
     /// A block has more than 64 MiB of compressed data. bzip2 would read on, but no encoder writes such a block, and
@@ -261,7 +261,7 @@ pub enum Error {
     NoIndex {
         /// The other format.
         format: Format,
-        /// Why its files have no indexes, or have them inside.
+        /// The reason: files of that format have no indexes, or have them inside.
         why: &'static str,
     },
     /// The text does not have the length that was stated for it ([`Frame::text_len`](crate::lz4::Frame::text_len)).
@@ -276,7 +276,7 @@ pub enum Error {
     Forked,
     /// The text is too long to be factorized ([`factor`](crate::factor)).
     TooLong {
-        /// Its length in bytes, as far as known.
+        /// The text's length in bytes, as far as known.
         len: u64,
         /// The maximum length.
         max: u64,
@@ -296,9 +296,9 @@ pub enum Error {
     Miscoded {
         /// The block.
         block: u64,
-        /// The station that coded it the second time.
+        /// The station that coded the block the second time.
         station: String,
-        /// What is wrong with it.
+        /// The way in which the block is wrong.
         reason: String,
     },
     /// A station failed or panicked on a block, and the CPU codec then failed on it as well. This is a bug in hybz.
@@ -326,7 +326,7 @@ impl fmt::Display for Error {
                 write!(f, "block {block} at bit {bit_offset} is too large to be decoded in bounded memory")
             }
             Error::Memory { block, needs, allowed } => {
-                // Rounded so that allowing the stated number of MB is enough.
+                // The number of MB is rounded so that allowing that many is enough.
                 let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
                 write!(f, "block {block} needs {needs} MB of memory, and {allowed} are allowed")
             }

@@ -1,8 +1,8 @@
-//! How much input a decoder may take if it has to stop exactly at the end of the first stream.
+//! Limits the input that a decoder may take if it has to stop exactly at the end of the first stream.
 //!
 //! A [`Gate`] looks at bytes before they are taken and closes where the stream *may* end. The joiner, which has all
-//! bytes up to there, then says whether it does. Everything before such a place is taken at once, so blocks are still
-//! read ahead and decoded in parallel.
+//! bytes up to there, then says whether it does end. Everything before such a place is taken in one step, so blocks are
+//! still read ahead and decoded in parallel.
 
 use crate::formats;
 use crate::formats::kinds::Formats;
@@ -24,8 +24,8 @@ impl Gate {
         Gate::default()
     }
 
-    /// Takes some of `bytes`, the next part of the input: all of them, or those up to where the stream may end. Returns
-    /// how many.
+    /// Takes some of `bytes`, the next part of the input: all of them, or those up to a place where the stream may end.
+    /// Returns the number taken.
     pub fn take(&mut self, bytes: &[u8]) -> usize {
         let Some(&first) = bytes.first() else { return 0 };
         if self.closed {
@@ -45,7 +45,7 @@ impl Gate {
         self.closed
     }
 
-    /// Called when the joiner wants more: the stream goes on.
+    /// Called when the joiner wants more, because the stream goes on.
     pub fn open(&mut self) {
         self.closed = false;
         self.end.take_if(|end| !end.goes_on());

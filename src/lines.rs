@@ -1,8 +1,8 @@
 //! Counts line ends: bytes 0x0a.
 
-/// How many line ends there are.
+/// The number of line ends.
 ///
-/// At most 255 of them fit into a byte, so that the compiler adds up as many bytes at once as a register holds.
+/// A byte can count 255 of them, so the compiler can add up all bytes of a register at the same time.
 pub(crate) fn count(bytes: &[u8]) -> u64 {
     let ends = |chunk: &[u8]| chunk.iter().fold(0u8, |sum, &byte| sum + u8::from(byte == b'\n'));
     bytes.chunks(255).map(|chunk| u64::from(ends(chunk))).sum()

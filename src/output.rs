@@ -4,7 +4,7 @@ use crate::block::{Part, Text};
 use crate::codec::run_length::decode::Expander;
 use std::vec;
 
-/// How much of a run-length-coded text is expanded at once.
+/// The number of bytes to which one step expands a run-length-coded text.
 const EXPAND_CHUNK: usize = 128 << 10;
 
 /// Output that is not handed out or written yet: the text of one block at most.
@@ -55,7 +55,7 @@ impl Output {
                 Behind::Pieces(pieces) => pieces.next().map(|piece| self.bytes = piece).is_some(),
             };
             if !more {
-                // Its memory is no longer charged.
+                // The text's memory is no longer charged.
                 self.bytes = Vec::new();
                 self.behind = Behind::Nothing;
                 break;
@@ -64,7 +64,7 @@ impl Output {
         &self.bytes[self.at..]
     }
 
-    /// Says that the first `n` of the next bytes are handed out or written.
+    /// Records that the first `n` of the next bytes are handed out or written.
     pub fn consume(&mut self, n: usize) {
         self.at += n;
     }

@@ -39,7 +39,7 @@ use crate::settings::Settings;
 use crate::stream::driver::Driver;
 use std::io::{BufReader, Read};
 
-/// How much [`BzDecoder`] reads at once, so at most how far it reads past the end of the stream.
+/// The size of [`BzDecoder`]'s reads, and so the maximum that it reads past the end of the stream.
 const READ_CHUNK: usize = 64 << 10;
 
 /// Reads text from `R`, and is read as one `.bz2` stream with bzip2's exact bytes.
@@ -113,7 +113,7 @@ impl<R: Read> BzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings. It uses only their pool.
+    /// A decoder with these settings, of which it uses only the pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
@@ -158,7 +158,7 @@ impl<R: Read> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings. It uses their pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);
@@ -171,7 +171,7 @@ impl<R: Read> MultiBzDecoder<R> {
         MultiBzDecoder(Reader::new(Whole::new(inner), Driver::decompress(settings)))
     }
 
-    /// The same, and it also makes an index of the input ([`recorder`](Self::recorder)).
+    /// A decoder with these settings that also makes an index of the input ([`recorder`](Self::recorder)).
     ///
     /// ```
     /// use hybz::{Settings, read::MultiBzDecoder};
@@ -188,8 +188,8 @@ impl<R: Read> MultiBzDecoder<R> {
 }
 
 impl<R> MultiBzDecoder<R> {
-    /// What is known so far of blocks and streams, if it [records](Self::recording): all of them once `read` has
-    /// returned `Ok(0)`, before that the blocks whose text has been handed out.
+    /// The blocks and streams known so far, if it [records](Self::recording) them: all of them once `read` has returned
+    /// `Ok(0)`, before that the blocks whose text has been handed out.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.0.source.recorder.as_ref()
     }

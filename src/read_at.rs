@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// An input that several threads can read at once, at any offset: a file on a disk, memory, a server that serves
-/// ranges.
+/// An input that several threads can read at the same time, at any offset: a file on a disk, memory, a server that
+/// serves ranges.
 ///
 /// ```
 /// use hybz::ReadAt;
@@ -76,7 +76,7 @@ pub(crate) fn fill_at(source: &(impl ReadAt + ?Sized), buf: &mut [u8], offset: u
     Ok(filled)
 }
 
-/// Reads such an input sequentially, from its beginning or from the position that is set.
+/// Reads a [`ReadAt`] sequentially, from its beginning or from the position that is set.
 pub(crate) struct Positioned<'a, R: ?Sized> {
     pub source: &'a R,
     pub at: u64,
@@ -97,7 +97,7 @@ impl<R: ReadAt + ?Sized> io::Seek for Positioned<'_, R> {
     }
 }
 
-/// The position that a seek leads to, from `at` in `len` bytes.
+/// The position to which a seek leads, from `at` in `len` bytes.
 pub(crate) fn sought(to: io::SeekFrom, at: u64, len: u64) -> io::Result<u64> {
     let to = match to {
         io::SeekFrom::Start(to) => Some(to),

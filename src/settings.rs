@@ -45,7 +45,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Level 9, trailing garbage ignored as bzip2 does, and the process's own pool.
+    /// Level 9, trailing garbage ignored as by bzip2, and the process's own pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new();
@@ -107,8 +107,7 @@ impl Settings {
         self
     }
 
-    /// Which coded blocks are decoded again, and compared with their text, before they are written. The default is
-    /// none.
+    /// Which coded blocks are decoded again and compared with their text before they are written; by default none.
     ///
     /// A station other than its maker decodes each block: always a core, and another core if there is one. A wrong
     /// block is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by a core; if it is
@@ -127,7 +126,7 @@ impl Settings {
         self
     }
 
-    /// Whether bytes that are no stream may follow the last stream (bzip2: yes, and they are ignored).
+    /// Whether bytes that are not a stream may follow the last stream (bzip2 allows and ignores them).
     ///
     /// ```
     /// use hybz::{Error, Settings};
@@ -171,7 +170,7 @@ impl Settings {
         self
     }
 
-    /// How many bytes of compressed input are scanned at once, so that tests can put boundaries at any place.
+    /// The number of bytes of compressed input scanned in one step, so that tests can put boundaries at any place.
     #[doc(hidden)]
     pub fn scan_chunk(mut self, bytes: usize) -> Self {
         self.scan_chunk = Some(bytes);
@@ -183,7 +182,7 @@ impl Settings {
         Settings { first_stream: true, ..self.clone() }
     }
 
-    /// How much of the input a decoder takes.
+    /// The extent of the input that a decoder takes.
     pub(crate) fn extent(&self) -> Extent {
         if self.first_stream { Extent::Streams(1) } else { Extent::all(self.trailing_garbage) }
     }

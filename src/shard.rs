@@ -1,10 +1,11 @@
 //! Compresses one file in parts, on any machines, and joins the parts to the file that bzip2 would have written.
 //!
-//! bzip2 ends a block between two runs, and the state at the start of a block is that at the start of a stream. So a
-//! shard of whole blocks has the same code alone as in the middle of its file, and a part is an ordinary `.bz2` stream.
-//! [`plan`] finds shards: it cuts the text as the encoder does, without coding it. [`Joiner`] appends the blocks of the
-//! parts to each other, shifted by some bits. It need not decode them, because the combined CRC of two sequences of
-//! blocks follows from their own: combined(AB) = combined(A) rotated left by the number of B's blocks, xor combined(B).
+//! bzip2 ends a block between two runs, and its state at the start of a block is the same as at the start of a stream.
+//! A shard of whole blocks therefore has the same code alone as in the middle of its file, and a part is an ordinary
+//! `.bz2` stream. [`plan`] finds shards: it cuts the text as the encoder does, without coding it. [`Joiner`] appends
+//! the blocks of the parts to each other, shifted by some bits. It need not decode them, because the combined CRC of
+//! two sequences of blocks follows from the CRCs of both: combined(AB) = combined(A) rotated left by the number of B's
+//! blocks, xor combined(B).
 //!
 //! ```
 //! use hybz::{Level, Settings, shard};
@@ -44,25 +45,25 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How many blocks may wait for their CRCs.
+/// The number of blocks that may wait for their CRCs.
 const AHEAD: usize = 8;
-/// How much of a part is copied at once: as much as fits in an L2 cache, and more than a buffer of 256 KiB, so that it
-/// bypasses such buffers.
+/// The number of bytes of a part copied in one step: as many as fit in an L2 cache, and more than a buffer of 256 KiB,
+/// so that the copy bypasses such buffers.
 const COPY: usize = 320 << 10;
 
 /// Some consecutive blocks of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shard {
-    /// Its number, from 0.
+    /// The shard's number, from 0.
     pub number: u64,
-    /// The bytes of text before it.
+    /// The number of bytes of text before it.
     pub offset: u64,
-    /// The bytes of its text.
+    /// The number of bytes of its text.
     pub length: u64,
-    /// How many blocks it has.
+    /// The number of its blocks.
     pub blocks: u64,
-    /// Their combined CRC, which is stored at the end of the part.
+    /// The combined CRC of its blocks, which is stored at the end of the part.
     pub crc: u32,
 }
 
@@ -82,11 +83,11 @@ impl Shard {
 /// handed to `each` while the text is read. An empty text has none. Returns the combined CRC of all blocks, which the
 /// end of the joined stream stores.
 ///
-/// One thread reads and cuts, and the caller's thread computes CRCs; if no thread can be started, the caller's does
-/// both.
+/// One thread reads and cuts, and the caller's thread computes CRCs; if no thread can be started, the caller's thread
+/// does both.
 ///
 /// # Errors
-/// [`Error::Read`]; [`Error::Write`] with what `each` returns.
+/// [`Error::Read`]; [`Error::Write`] with the error that `each` returns.
 pub fn plan(
     text: impl Read + Send,
     level: Level,
@@ -171,7 +172,7 @@ pub fn split(text: impl Read, level: Level) -> io::Result<u64> {
     Ok(blocks)
 }
 
-/// Cuts a text to its end, or until no more is wanted.
+/// Cuts a text to its end, or until no more blocks are wanted.
 fn cut(mut text: impl Read, level: Level, mut out: impl FnMut(Text) -> bool) -> io::Result<()> {
     let mut splitter = Splitter::new(level, BlockOptions::default());
     let mut ended = false;
@@ -267,7 +268,7 @@ impl<W: Write> Joiner<W> {
     /// blocks' contents are not checked.
     ///
     /// # Errors
-    /// As for [`Part::open`]; [`Error::Write`].
+    /// The same as for [`Part::open`]; [`Error::Write`].
     pub fn part(&mut self, shard: &Shard, file: &(impl ReadAt + ?Sized)) -> Result<(), Error> {
         let part = Part::open(file)?;
         self.combined = self.combined.rotate_left((shard.blocks % 32) as u32) ^ part.crc;

@@ -7,22 +7,22 @@ pub(crate) use crate::formats::kinds::Format as StreamFormat;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamSummary {
-    /// Bytes read (up to the trailing garbage, if there is any).
+    /// The number of bytes read (up to the trailing garbage, if there is any).
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
     /// Blocks in it.
     pub blocks: u64,
-    /// bzip2 streams in it: 1 when compressing; at least 1 when decompressing.
+    /// The number of bzip2 streams in the input: 1 when compressing; at least 1 when decompressing.
     pub streams: u64,
     /// The largest block size that a stream in it has, in bytes: 100,000 times the level of a `.bz2` stream, for
     /// example. 0 if no stream was read.
     pub block_size: u32,
     /// The combined CRC of the last stream.
     pub combined_crc: u32,
-    /// Blocks that were verified before they were written ([`Verify`](crate::Verify)).
+    /// The number of blocks that were verified before they were written ([`Verify`](crate::Verify)).
     pub verified_blocks: u64,
-    /// Blocks that verification found wrong, and that were coded and verified again.
+    /// The number of blocks that verification found wrong, and that were coded and verified again.
     pub recoded_blocks: u64,
     /// The byte offset of trailing garbage in the input, if there is any.
     pub trailing_garbage: Option<u64>,
@@ -38,25 +38,25 @@ pub struct BlockInfo {
     pub crc: u32,
     /// The combined CRC of its stream up to here.
     pub combined_crc: u32,
-    /// Bytes of text in it.
+    /// The number of bytes of its text.
     pub text_len: u64,
-    /// Bytes in it after run-length coding.
+    /// The number of its bytes after run-length coding.
     pub block_len: u32,
-    /// Bytes of this input processed so far.
+    /// The number of bytes of this input processed so far.
     pub bytes_in: u64,
     /// The position of the block in the compressed file, in bits: its magic, or its header if the format has headers.
     pub bit_offset: u64,
-    /// The stream that it belongs to, counted from 1 over the whole input.
+    /// The number of its stream, counted from 1 over the whole input.
     pub stream: u64,
     /// The level of that stream; `None` if the format has none.
     pub level: Option<Level>,
-    /// Line ends (bytes 0x0a) in its text, if they were to be counted ([`Input::count_lines`]).
+    /// The number of line ends (bytes 0x0a) in its text, if they are counted ([`Input::count_lines`]).
     ///
     /// [`Input::count_lines`]: crate::flow::Input::count_lines
     pub lines: Option<u64>,
 }
 
-/// One stream that has ended, in the order of the input. A stream without blocks is one, too.
+/// One stream that has ended, in the order of the input. Streams without blocks are reported too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamInfo {

@@ -9,11 +9,11 @@
 //! Names and contracts are those of the `bzip2` crate. The differences, in addition to those that [`read`](crate::read)
 //! lists:
 //!
-//! - [`MultiBzDecoder`] is hybz's own.
+//! - The `bzip2` crate has no [`MultiBzDecoder`] here.
 //! - Writing to a finished encoder is an error and not a panic.
 //! - [`BzDecoder::finish`] takes the decoder by value.
-//! - A drop during a panic does not finish the stream: it stays cut, so that no reader mistakes half a text for a whole
-//!   one.
+//! - A drop during a panic does not finish the stream: it stays cut, so that no reader mistakes half a text for the
+//!   whole text.
 //!
 //! The caller's thread does all writing, inside `write`, `flush`, `try_finish`, `finish` and `drop`; the inner writer
 //! need not be `Send`. Blocks go to the pool as they fill up, and the results are written in order as they come back.
@@ -38,7 +38,7 @@ use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, Write};
 
-/// The common part of both directions: takes bytes, has blocks done, writes the results to `inner`.
+/// The common part of both directions: takes bytes, puts their blocks on the queue, writes the results to `inner`.
 struct Writer<W: Write> {
     /// `None` only after `finish` or `cancel` has taken it.
     inner: Option<W>,
@@ -50,11 +50,11 @@ struct Writer<W: Write> {
     total_in: u64,
     bytes_out: u64,
     state: State,
-    /// `try_finish` was called: no more input is taken.
+    /// Set once `try_finish` was called: no more input is taken.
     finishing: bool,
     /// The inner writer has panicked: it is unknown what it has written.
     panicked: bool,
-    /// Records blocks and streams, if the caller wants that.
+    /// Records blocks and streams, if the caller wants a record.
     recorder: Option<Recorder>,
 }
 
@@ -98,7 +98,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes out the results so far, or with `all` those of everything that has been handed in.
+    /// Writes the results so far; with `all`, the results of everything that has been handed in.
     fn drain(&mut self, all: bool) -> io::Result<()> {
         loop {
             self.write_output()?;
@@ -117,7 +117,8 @@ impl<W: Write> Writer<W> {
                 }
                 Ok(Step::Done) => self.state = State::Complete,
                 Ok(Step::Pending | Step::Need | Step::Other) => {
-                    // It has all bytes up to where the stream may end, and wants more: it does not end there.
+                    // The decoder has all bytes up to a place where the stream may end, and wants more: the stream does
+                    // not end there.
                     if let Some(gate) = self.gate.as_mut().filter(|_| closed) {
                         gate.open();
                     }
@@ -129,7 +130,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        // Before anything is taken, because a call that fails must have taken nothing.
+        // This comes before anything is taken, because a call that fails must have taken nothing.
         self.drain(false)?;
         let complete = matches!(self.state, State::Complete);
         if buf.is_empty() || complete && self.gate.is_some() {
@@ -187,7 +188,7 @@ impl<W: Write> Drop for Writer<W> {
 }
 
 impl<W: Write> fmt::Debug for Writer<W> {
-    /// The inner writer is left out, but the public types show it.
+    /// The inner writer is left out here; the public types show it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Writer");
         debug.field("state", &self.state).field("total_in", &self.total_in).field("bytes_out", &self.bytes_out);
@@ -237,7 +238,7 @@ impl<W: Write> BzEncoder<W> {
         BzEncoder(Writer::new(inner, Driver::compress(settings), None))
     }
 
-    /// The same, and it also makes an index of the output ([`recorder`](Self::recorder)).
+    /// An encoder with these settings that also makes an index of the output ([`recorder`](Self::recorder)).
     ///
     /// ```
     /// use hybz::{Settings, write::BzEncoder};
@@ -255,7 +256,7 @@ impl<W: Write> BzEncoder<W> {
         encoder
     }
 
-    /// What is known so far of the blocks that are written, if it [records](Self::recording): all of them after
+    /// The written blocks so far, if it [records](Self::recording) them: all of them after
     /// [`try_finish`](Self::try_finish). Line ends are not counted.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.0.recorder.as_ref()
@@ -313,7 +314,7 @@ impl<W: Write> BzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings. It uses only their pool.
+    /// A decoder with these settings, of which it uses only the pool.
     ///
     /// ```
     /// use std::io::Write;
@@ -375,7 +376,7 @@ impl<W: Write> MultiBzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings. It uses their pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
     ///
     /// ```
     /// use std::io::Write;
@@ -433,7 +434,7 @@ macro_rules! accessors {
                 self.0.inner.as_mut().expect("whatever takes it takes `self`")
             }
 
-            /// Completes the output, and keeps the inner writer (which is not flushed) where it is.
+            /// Completes the output, and keeps the inner writer, which is not flushed.
             ///
             /// ```
             /// use std::io::Write;
@@ -487,7 +488,7 @@ macro_rules! accessors {
                 self.0.inner.take().expect("whatever takes it takes `self`")
             }
 
-            /// Bytes taken so far by `write`.
+            /// The number of bytes taken so far by `write`.
             ///
             /// ```
             /// use std::io::Write;
@@ -500,7 +501,7 @@ macro_rules! accessors {
                 self.0.total_in
             }
 
-            /// Bytes written so far to the inner writer.
+            /// The number of bytes written so far to the inner writer.
             ///
             /// ```
             /// use std::io::Write;

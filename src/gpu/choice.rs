@@ -24,7 +24,7 @@ impl Choice {
         Choice { list: list.map(str::to_owned), found: Arc::default(), started }
     }
 
-    /// The expected number of devices: those on the list, or the likely number of visible ones.
+    /// The expected number of devices: the length of the list, or the likely number of visible devices.
     pub fn count(&self) -> usize {
         self.started.len()
     }

@@ -48,13 +48,13 @@ pub struct BlockForDevice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct DecodedByDevice {
-    /// Not 0: it is unusual or wrong in some way, and a core must decode it.
+    /// Not 0: the block is unusual or wrong in some way, and a core must decode it.
     pub odd: u32,
     /// The bit after its last code, counted as [`BlockForDevice::first_bit`].
     pub end_bit: u32,
     /// The length of its run-length-coded text.
     pub rows: u32,
-    /// The offset of that in the texts.
+    /// The offset of that text in the texts.
     pub at: u32,
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct FactorByDevice {
-    /// The position of its source, or a letter.
+    /// The position of the factor's source, or a letter.
     pub source: u32,
     /// 0 for a letter that has not occurred before.
     pub length: u32,

@@ -85,7 +85,7 @@ impl FakeLane {
         }
     }
 
-    /// Fails if it is this call's turn; returns whether the call's result is to be wrong.
+    /// Fails if this call is to fail; returns whether the call's result is to be wrong.
     fn begin(&mut self, timeout: Duration) -> Result<bool, DeviceError> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;
@@ -166,7 +166,7 @@ impl SortThirds for FakeLane {
 impl CodeBlocks for FakeLane {
     fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
-        // The call before had number `calls - 1`, which is also the number of the block that is verified.
+        // The previous call had number `calls - 1`, which is also the number of the block that is verified.
         let one = matches!(self.fault, Some((call, Fault::OneBit)) if call + 1 == self.calls);
         let one = one.then_some(self.calls % lengths.len());
         let (mut symbols, mut tables) = (MtfSymbols::default(), HuffmanTables::default());
@@ -379,7 +379,7 @@ impl DecodeCodes for FakeLane {
 }
 
 impl LargeForDevice {
-    /// Reads back the block that was written to the input, as far as it is there.
+    /// Reads back the block that was written to the input, as far as the input has it.
     fn read(&self, input: &[u8]) -> Block {
         let words = |at: u32, count: usize| -> Vec<u32> {
             let bytes = &input[at as usize..][..4 * count];

@@ -91,12 +91,12 @@ pub struct CodedSegment {
 pub struct CodedSegments<'a> {
     /// The segments of all blocks.
     pub segments: &'a [CodedSegment],
-    /// Their bytes; empty if there was no room for them.
+    /// The bytes of the segments; empty if there was no room for them.
     pub bytes: &'a [u8],
 }
 
-/// The max number of bytes of segments that a lane returns for `bytes` bytes of codes: more than random codes take,
-/// which is 1.01 bytes a code.
+/// The max number of bytes of segments that a lane returns for `bytes` bytes of codes. Random codes take less: 1.01
+/// bytes a code.
 pub const fn segment_room(blocks: usize, bytes: usize) -> usize {
     bytes + bytes / 16 + 1024 * blocks
 }

@@ -31,7 +31,7 @@ pub trait KeptText: Send + Sync {
 /// A range of lines: some in [`DeviceLane::texts`], and some kept on the device.
 #[derive(Clone, Debug, Default)]
 pub struct RangeInParts {
-    /// The number of bytes in host memory, which come first; those of all ranges of a batch are back to back.
+    /// The number of bytes in host memory, which come first; the host bytes of all ranges of a batch are back to back.
     pub host: u32,
     /// The parts of the kept text that follow.
     pub kept: Vec<Range<u64>>,
@@ -64,7 +64,7 @@ pub trait SortLines: DeviceLane {
     /// Allocates `bytes` bytes of device memory for kept text.
     fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError>;
 
-    /// Sorts the first `length` bytes of [`texts`](DeviceLane::texts), ascending, and keeps them at offset `at`. As
+    /// Sorts the first `length` bytes of [`texts`](DeviceLane::texts), ascending, and keeps them at offset `at`. Like
     /// [`sort_lines`](Self::sort_lines), but nothing is copied to the host.
     fn sort_and_keep(
         &mut self,
@@ -75,7 +75,7 @@ pub trait SortLines: DeviceLane {
         timeout: Duration,
     ) -> Result<(), DeviceError>;
 
-    /// As [`sort_lines`](Self::sort_lines), for ranges that are in parts.
+    /// Like [`sort_lines`](Self::sort_lines), for ranges that are in parts.
     fn sort_parts(
         &mut self,
         ranges: &[RangeInParts],
@@ -84,7 +84,7 @@ pub trait SortLines: DeviceLane {
         timeout: Duration,
     ) -> Result<SortedLines<'_>, DeviceError>;
 
-    /// Sorts `length` bytes at `text` into `sorted`, both device addresses; with `unique` it keeps one of equal lines.
+    /// Sorts `length` bytes at `text` into `sorted`, both device addresses; with `unique`, keeps one of equal lines.
     /// Returns the number of bytes written.
     ///
     /// # Safety

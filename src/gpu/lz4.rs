@@ -15,7 +15,7 @@ pub struct Lz4ForDevice {
     pub coded: u32,
     /// The length of its text; at most [`MAX_LZ4`].
     pub length: u32,
-    /// Not 0: it is stored uncoded.
+    /// Not 0: the block is stored uncoded.
     pub plain: u32,
     /// Padding.
     pub unused: u32,
@@ -35,14 +35,14 @@ pub enum Coded<'a> {
 
 /// Decodes LZ4 blocks on a device (`cuda/lz4.cu`).
 pub trait DecodeLz4: Send {
-    /// The max number of blocks at once.
+    /// The max number of blocks of one call.
     fn max_blocks(&self) -> usize;
 
     /// Decodes blocks to the `text_len` bytes at the address `text`. Their coded bytes and their texts are in ascending
     /// order; gaps are allowed. Whatever they contain, nothing outside the text is written. For each block `damaged`
     /// becomes 0 or 1.
     ///
-    /// After any error it must not be used again, only dropped.
+    /// After any error the decoder must not be used again, only dropped.
     ///
     /// # Safety
     /// The addresses are in this device's memory, in its primary context, with the stated number of bytes. Nothing else

@@ -11,9 +11,9 @@ pub struct StripForDevice {
     pub from: u64,
     /// The offset of its text in the output. Texts are in ascending order there; gaps are allowed.
     pub to: u64,
-    /// Bytes of codes, at most [`MAX_STRIP`].
+    /// The number of bytes of codes, at most [`MAX_STRIP`].
     pub coded: u32,
-    /// Bytes of text, at most [`MAX_STRIP`].
+    /// The number of bytes of text, at most [`MAX_STRIP`].
     pub length: u32,
 }
 
@@ -60,8 +60,8 @@ pub trait DecodeStrips: Send {
         timeout: Duration,
     ) -> Result<(), DeviceError>;
 
-    /// As [`decode_strips`](Self::decode_strips), from `coded_len` bytes at `coded` to `text_len` bytes at `text`, both
-    /// device addresses.
+    /// Like [`decode_strips`](Self::decode_strips), from `coded_len` bytes at `coded` to `text_len` bytes at `text`,
+    /// both device addresses.
     ///
     /// # Safety
     /// The addresses have that many bytes on this lane's device, in its primary context; nothing else writes to them

@@ -1,9 +1,9 @@
 //! The interface to GPUs: batches of blocks that a device sorts or codes.
 //!
-//! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
-//! Another one is a folder next to it and a line in `BACKENDS`. There is one trait for each task that a device can take
-//! off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`], [`CodeLargeBlocks`],
-//! [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for the package `hysort`, [`FindFactors`] for
+//! A [`Backend`] finds devices and opens lanes on them; `cuda`, a module with a cargo feature of the same name, is the
+//! only one. Another one is a folder next to it and a line in `BACKENDS`. There is one trait for each task that a
+//! device can take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
+//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for the package `hysort`, [`FindFactors`] for
 //! [`factor`](crate::factor), [`DecodeLz4`] for [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for
 //! [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
@@ -69,7 +69,7 @@ pub enum Offload {
     /// For blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
     /// core codes. (The lane's thread does the steps before the sort.)
     Suffixes,
-    /// As [`Suffixes`](Self::Suffixes), but the device codes; the lane's thread writes the heads of the blocks. The
+    /// Like [`Suffixes`](Self::Suffixes), but the device codes; the lane's thread writes the heads of the blocks. The
     /// cores do nothing.
     CodeLarge,
     /// The other direction, for `.bz2` streams: the lane's thread reads the headers, the device decodes blocks up to
@@ -95,9 +95,9 @@ pub const MAX_BATCH: usize = 512;
 pub struct Device {
     /// Its number among the visible ones.
     pub ordinal: i32,
-    /// Such as `NVIDIA H200`.
+    /// The device's name, such as `NVIDIA H200`.
     pub name: String,
-    /// Such as `GPU-4f0b...`, as nvidia-smi prints it.
+    /// The UUID, such as `GPU-4f0b...`, as nvidia-smi prints it.
     pub uuid: String,
     /// Such as `0000:1b:00.0`.
     pub pci: String,
@@ -105,14 +105,14 @@ pub struct Device {
     pub memory: u64,
 }
 
-/// Why a device did not do its work.
+/// The reason why a device did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceError {
     /// Not enough memory, on the device or pinned: a smaller lane may work.
     Memory(String),
     /// The context is lost or hangs. This process must not touch it again.
     Lost(String),
-    /// It returned a wrong result. None of the device's lanes must be used again.
+    /// The device returned a wrong result. None of its lanes must be used again.
     Wrong(&'static str),
     /// Any other error.
     Other(String),
@@ -144,7 +144,8 @@ pub trait Backend: Sync {
     fn likely(&self) -> usize;
     /// The devices that this process may use, or why there are none.
     fn devices(&self) -> Result<Vec<Device>, String>;
-    /// Creates what all lanes of a device share, before the first is opened. An error here occurs again in `open_...`.
+    /// Creates the state that all lanes of a device share, before the first lane is opened. An error here occurs again
+    /// in `open_...`.
     fn start(&self, device: &Device) {
         let _ = device;
     }
@@ -165,7 +166,7 @@ pub trait Backend: Sync {
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError>;
     /// Opens a lane that sorts lines.
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError>;
-    /// Opens a decoder for up to `max_blocks` LZ4 blocks at once.
+    /// Opens a decoder for up to `max_blocks` LZ4 blocks in one call.
     fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError>;
     /// Opens a lane that finds factors; `max_blocks` must be 1.
     fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError>;
@@ -173,7 +174,7 @@ pub trait Backend: Sync {
     fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError>;
 }
 
-/// The likely number of devices. It is fast, while asking a driver takes tenths of a second.
+/// The likely number of devices. This is fast, while asking a driver takes tenths of a second.
 pub fn likely() -> usize {
     BACKENDS.iter().map(|backend| backend.likely()).find(|&count| count > 0).unwrap_or(0)
 }
@@ -207,7 +208,7 @@ pub trait DeviceLane: Send {
     /// The buffer for the blocks of the next batch, back to back: `max_blocks` of `max_length` bytes.
     fn texts(&mut self) -> &mut [u8];
 
-    /// The time of each step so far.
+    /// The total time of each step so far.
     fn steps(&self) -> Steps {
         Steps::default()
     }
@@ -373,8 +374,8 @@ pub struct SortedThirds<'a> {
 /// A batch with all suffixes sorted, including those of the end marks (which are below all bytes).
 #[derive(Clone, Copy, Debug)]
 pub struct SortedSuffixes<'a> {
-    /// For each block the bytes before the rows, one more than the block has, back to back; 0 for the row of the whole
-    /// block.
+    /// For each block the bytes before the rows, back to back: one byte more than the block has, with 0 for the row of
+    /// the whole block.
     pub columns: &'a [u8],
     /// The row of each whole block.
     pub origins: &'a [u32],

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 /// How a lane's thread handles tasks and a device.
 pub trait Offloaded: Send {
-    /// The lane that it needs.
+    /// The lane that the work needs.
     type Lane: DeviceLane + ?Sized;
 
-    /// How many tasks, and how many bytes of them, a lane of this size should take at once. The offloaded work decides
-    /// what the size counts: blocks or bytes.
+    /// The number of tasks, and of their bytes, that a lane of this size should take in one batch. The kind of work
+    /// decides whether the size counts blocks or bytes.
     fn limits(size: usize, lane: &Self::Lane) -> (usize, u64);
 
     /// Does some tasks: completes, forwards or declines them.
@@ -30,7 +30,7 @@ pub type Open<L> = Box<dyn FnMut(usize) -> Result<Box<L>, DeviceError> + Send>;
 pub struct GpuStation<O: Offloaded> {
     name: String,
     size: usize,
-    /// A smaller lane is not worth having.
+    /// The minimum size: a smaller lane is not worth having.
     least: usize,
     open: Open<O::Lane>,
     /// `None` after a failure, from which a lane may only be dropped.
@@ -41,7 +41,7 @@ pub struct GpuStation<O: Offloaded> {
     wrong: bool,
 }
 
-/// How the lane's thread spent its time.
+/// The times that the lane's thread spent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     /// Batches.
@@ -57,7 +57,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Has the device do a batch of `blocks` blocks, and then answers.
+    /// Has the device do a batch of `blocks` blocks, and then calls `answer`.
     pub fn batch<T>(
         &mut self,
         blocks: usize,

@@ -21,10 +21,10 @@ pub const HEADER_LEN: usize = 64;
 /// The maximum number of bytes of a record.
 pub const MAX_RECORD: usize = 40;
 
-/// Why bytes are not a header.
+/// The reason why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// They do not begin with the magic.
+    /// The bytes do not begin with the magic.
     Magic,
     /// A version or a flag is unknown.
     Version(u8),
@@ -39,13 +39,13 @@ pub struct Header {
     pub lines: bool,
     /// The end of the last stream in the compressed file, in bytes.
     pub coded_len: u64,
-    /// Bytes of text in all blocks.
+    /// The number of bytes of text in all blocks.
     pub text_len: u64,
-    /// How many records follow.
+    /// The number of records that follow.
     pub records: u64,
-    /// How many of them are blocks.
+    /// The number of records for blocks.
     pub blocks: u64,
-    /// How many of them are ends of streams.
+    /// The number of records for ends of streams.
     pub streams: u64,
 }
 
@@ -55,7 +55,7 @@ impl Header {
         if self.lines { MAX_RECORD } else { 32 }
     }
 
-    /// The number of bytes of the whole index; `None` if that is more than 64 bits hold.
+    /// The number of bytes of the whole index; `None` if it does not fit 64 bits.
     pub fn index_len(&self) -> Option<u64> {
         self.records.checked_mul(self.record_len() as u64)?.checked_add(HEADER_LEN as u64)
     }
@@ -123,17 +123,17 @@ pub enum Kind {
 pub struct Record {
     /// Its kind.
     pub kind: Kind,
-    /// Its position in the compressed file, in bits.
+    /// The position in the compressed file, in bits.
     pub bit_offset: u64,
-    /// Bytes of text before it.
+    /// The number of bytes of text before it.
     pub text_offset: u64,
-    /// The CRC that follows its magic: that of the block, or the combined one of the stream. 0 at the end.
+    /// The CRC after the magic: the block's, or the stream's combined CRC. 0 at the end.
     pub crc: u32,
-    /// The stream that it belongs to, from 1; `u32::MAX` for that one and all later ones.
+    /// The number of its stream, from 1; `u32::MAX` stands for the stream of that number and all later ones.
     pub stream: u32,
     /// The level of that stream.
     pub level: u8,
-    /// Line ends in the text before it; 0 if they were not counted.
+    /// The number of line ends in the text before it; 0 if they were not counted.
     pub lines: u64,
 }
 

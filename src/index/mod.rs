@@ -55,7 +55,7 @@ const OUT_OF_ORDER: &str = "its records are not in order";
 pub struct Index {
     header: Header,
     records: Records,
-    /// It was made from lines of offsets, which have no checksums.
+    /// The index was made from lines of offsets, which have no checksums.
     from_offsets: bool,
 }
 
@@ -81,15 +81,15 @@ pub struct Block {
     pub level: Level,
     /// The position of its magic in the compressed file, in bits.
     pub bit_offset: u64,
-    /// The bit after its last.
+    /// The bit after the block's last bit.
     pub end_bit: u64,
-    /// Bytes of text before it.
+    /// The number of bytes of text before it.
     pub text_offset: u64,
-    /// Bytes of its text.
+    /// The number of bytes of its text.
     pub text_len: u64,
     /// The CRC of its text, which also follows its magic.
     pub crc: u32,
-    /// Line ends (bytes 0x0a) in the text before it, if they were counted.
+    /// The number of line ends (bytes 0x0a) in the text before it, if they were counted.
     pub lines_before: Option<u64>,
     /// The number of its record.
     pub(crate) record: u64,
@@ -100,7 +100,7 @@ impl Index {
     /// line ends.
     ///
     /// # Errors
-    /// What is wrong with the file; [`Error::NoIndex`] if it is not a `.bz2`.
+    /// An error for the damage in the file; [`Error::NoIndex`] if the file is not a `.bz2`.
     pub fn build(mut file: impl Read, settings: &Settings) -> Result<Index, Error> {
         let mut driver = Driver::decompress_counting(settings);
         let mut recorder = Recorder::new();
@@ -110,13 +110,14 @@ impl Index {
         recorder.finish()
     }
 
-    /// Opens the index of `file`. Its kind is told by its content: a `.bzi`, or lines of offsets (`bits,bytes`).
+    /// Opens the index of `file`. The content tells the kind of index: a `.bzi`, or lines of offsets (`bits,bytes`).
     ///
     /// Up to 64 KiB of a `.bzi` are read, however long it is, and more on lookups. Lines of offsets are read
     /// completely, and some bytes of `file` for each line: the CRCs, and the levels of the streams.
     ///
     /// The end of the file's last stream is checked here; entries for blocks are checked when they are used. Lines of
-    /// offsets have no checksums, so the last block is decoded, too: it must end, and have as much text, as they say.
+    /// offsets have no checksums, so the last block is decoded too: it must end where they say, and have as much text
+    /// as they say.
     ///
     /// # Errors
     /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`]; for lines of offsets
@@ -131,8 +132,8 @@ impl Index {
     }
 
     /// Opens the index of a damaged or cut file, without checking the file's end
-    /// ([`recover`](crate::recover::recover)). Lines of offsets are useless here if the damage hits the places they
-    /// point to.
+    /// ([`recover`](crate::recover::recover)). Lines of offsets are useless here if the damage hits the places to which
+    /// they point.
     ///
     /// # Errors
     /// See [`open`](Self::open).
@@ -153,7 +154,7 @@ impl Index {
         }
     }
 
-    /// Writes it as a `.bzi`.
+    /// Writes the index as a `.bzi`.
     ///
     /// # Errors
     /// [`Error::Write`], and errors of the index if it is read from a file.
@@ -167,8 +168,8 @@ impl Index {
         out.flush().map_err(Error::Write)
     }
 
-    /// Writes it as lines of `bits,bytes`, as indexed_bzip2 and rapidgzip do: a line for each block, one for each end
-    /// of a stream that has blocks, and one for the end of the last such stream.
+    /// Writes the index as lines of `bits,bytes`, as indexed_bzip2 and rapidgzip do: a line for each block, one for
+    /// each end of a stream that has blocks, and one for the end of the last such stream.
     ///
     /// ```
     /// use hybz::{Settings, index::Index};
@@ -187,7 +188,7 @@ impl Index {
         out.flush().map_err(Error::Write)
     }
 
-    /// Bytes of the file's text.
+    /// The number of bytes of the file's text.
     pub fn text_len(&self) -> u64 {
         self.header.text_len
     }
@@ -197,12 +198,12 @@ impl Index {
         self.header.coded_len
     }
 
-    /// Blocks of the file.
+    /// The number of blocks of the file.
     pub fn blocks(&self) -> u64 {
         self.header.blocks
     }
 
-    /// Streams of the file.
+    /// The number of streams of the file.
     pub fn streams(&self) -> u64 {
         self.header.streams
     }
@@ -219,7 +220,7 @@ impl Index {
         Ok(highest)
     }
 
-    /// Line ends in the text, if they were counted.
+    /// The number of line ends in the text, if they were counted.
     ///
     /// # Errors
     /// See [`find`](Self::find).
@@ -238,8 +239,8 @@ impl Index {
         if text_offset >= self.header.text_len {
             return Ok(None);
         }
-        // The last record with no more text before it. The record of a stream's end comes before that of the next
-        // block.
+        // The last record with at most `offset` bytes of text before it. The record of a stream's end comes before the
+        // next block's record.
         let after = self.first_after(text_offset, self.header.text_len, |record| record.text_offset)?;
         let block = self.block(after - 1)?;
         let is_there = (block.text_offset..block.text_offset + block.text_len).contains(&text_offset);
@@ -247,7 +248,7 @@ impl Index {
     }
 
     /// The block with the line end of this number, from 1; the next line begins right after that line end. `None` if
-    /// there are fewer.
+    /// the text has fewer line ends.
     ///
     /// # Errors
     /// See [`find`](Self::find); [`Error::BadIndex`] also if line ends were not counted.
@@ -327,7 +328,8 @@ impl Index {
         })
     }
 
-    /// The number of the first record at which `of` exceeds `value`, which is less than at the last record, `most`.
+    /// The number of the first record at which `of` exceeds `value`. At the last record `of` is `most`, which is more
+    /// than `value`.
     ///
     /// Blocks have about the same length, so the place is estimated: this reads a few pages of the index, where binary
     /// search would read 20 of a million records. Every third step halves, in case the lengths are very uneven.
@@ -348,11 +350,11 @@ impl Index {
                 (low, below) = (middle, found);
             }
         }
-        // The first record was not compared; nothing comes before it.
+        // The first record was not compared, but no record comes before it.
         Ok(high)
     }
 
-    /// Whether the file has the end of the last stream where the index has it, and no stream follows.
+    /// Whether the last stream ends in the file where the index says, and no stream follows.
     fn check_end(&self, file: &dyn ReadAt) -> Result<(), Error> {
         let foreign = |bit_offset| Err(Error::ForeignIndex { bit_offset });
         // Reading the record checks that it fits the header.
@@ -383,7 +385,7 @@ impl Index {
         }
         let Some(block) = last else { return Ok(()) };
         let Block { number, bit_offset, end_bit, text_len, .. } = block;
-        // The end of its stream was found in the file, so this is not longer than the file.
+        // The end of the block's stream was found in the file, so these bytes do not exceed the file.
         let mut bytes = vec![0; (end_bit.div_ceil(8) - bit_offset / 8) as usize];
         let len = fill_at(file, &mut bytes, bit_offset / 8).map_err(Error::Read)?;
         let start = bit_offset % 8;
@@ -414,7 +416,7 @@ pub(crate) fn bits_at(file: &(impl ReadAt + ?Sized), bit: u64) -> Result<Option<
     Ok(bits_of(&bytes[..len], bit % 8))
 }
 
-/// As [`bits_at`], from bit `skew` of these bytes on.
+/// Like [`bits_at`], from bit `skew` of these bytes on.
 pub(crate) fn bits_of(bytes: &[u8], skew: u64) -> Option<(u64, u32)> {
     if (bytes.len() as u64) * 8 < skew + END_BITS {
         return None;

@@ -1,5 +1,5 @@
-//! Lines of offsets, `bits,bytes`: what indexed_bzip2 and rapidgzip make of a `.bz2` file (`block_offsets`, `ibzip2
-//! -L`), and ratarmount keeps.
+//! Lines of offsets, `bits,bytes`: indexed_bzip2 and rapidgzip make them of a `.bz2` file (`block_offsets`, `ibzip2
+//! -L`), and ratarmount keeps them.
 //!
 //! Observed with indexed_bzip2 1.7.0 and rapidgzip 0.15.2: a line for each block has the bit at which it begins and the
 //! bytes of text before it. Where a stream ends there is a line for its end record, so its byte offset occurs twice.
@@ -11,8 +11,8 @@
 //! is everything between the end of a stream and the next block. The result is the same index that decoding makes,
 //! without line ends.
 //!
-//! The lines have no checksums. What contradicts the file is refused here; [`Index::open`] checks the length of the
-//! last block's text.
+//! The lines have no checksums. Lines that contradict the file are refused here; [`Index::open`] checks the length of
+//! the last block's text.
 
 use super::{Index, Recorder, bits_at};
 use crate::error::Error;
@@ -106,7 +106,7 @@ fn parse(line: &[u8]) -> Option<(u64, u64)> {
     Some((number(bits)?, number(bytes)?))
 }
 
-/// Builds an index from the starts of blocks and from what the file has between them.
+/// Builds an index from the starts of blocks and from the data between blocks in the file.
 struct Import<'a> {
     file: &'a dyn ReadAt,
     recorder: Recorder,
@@ -161,14 +161,14 @@ impl Import<'_> {
         self.step()
     }
 
-    /// The last line is at `bit`. After the last stream with blocks it may be anywhere in the file: the parallel
-    /// readers write the end of a stream there, or 0 if there are no blocks.
+    /// Handles the last line, which is at `bit`. After the last stream with blocks, its position may be anywhere in the
+    /// file: the parallel readers write the end of a stream there, or 0 if there are no blocks.
     fn end_of_data(&self, bit: u64) -> Result<(), Error> {
         let is_there = (self.at..=self.file.len().saturating_mul(8)).contains(&bit);
         if is_there { Ok(()) } else { Err(Error::BadIndex("its last line is not at the end of the data")) }
     }
 
-    /// Skips what lies between blocks: the end of a stream, or the header of one.
+    /// Skips the data between blocks: the end of a stream, or a stream's header.
     fn step(&mut self) -> Result<(), Error> {
         if let Some((number, level)) = self.stream {
             let Some((END_MAGIC, combined_crc)) = bits_at(self.file, self.at)? else { return self.foreign() };
@@ -196,7 +196,7 @@ impl Import<'_> {
         })
     }
 
-    /// After the last block: skips the end of its stream, and streams without blocks.
+    /// Skips, after the last block, the end of its stream and streams without blocks.
     fn finish(mut self) -> Result<Index, Error> {
         while self.at == 0 || self.stream.is_some() || self.header()?.is_some() {
             self.step()?;

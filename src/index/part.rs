@@ -11,9 +11,9 @@ impl Index {
     /// The index of just the blocks that contain some of this text: 32 or 40 bytes for each.
     ///
     /// It is for a reader of that part of the file, on another machine for example. Offsets are those of the whole
-    /// file; numbers of blocks and streams count from the part's first. It is opened with
-    /// [`open_unchecked`](Self::open_unchecked), because the file continues after it. Text before the part cannot be
-    /// read with it (`find` returns [`Error::BadIndex`]), and the text ends where the part ends.
+    /// file; numbers of blocks and streams count from the part's first. Open such an index with
+    /// [`open_unchecked`](Self::open_unchecked), because the file continues after the part. Text before the part cannot
+    /// be read with it (`find` returns [`Error::BadIndex`]), and the text ends where the part ends.
     ///
     /// ```
     /// use hybz::{Level, Settings, index::Index, seek::Reader};

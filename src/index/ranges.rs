@@ -7,19 +7,19 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextRange {
-    /// Its number, from 0.
+    /// The range's number, from 0.
     pub number: u64,
-    /// Bytes of text before it.
+    /// The number of bytes of text before it.
     pub offset: u64,
-    /// Bytes of its text.
+    /// The number of bytes of its text.
     pub length: u64,
     /// Its number of blocks.
     pub blocks: u64,
     /// The position of its first block's magic in the compressed file, in bits.
     pub bit_offset: u64,
-    /// The bit after the last of its last block.
+    /// The bit after its last block's last bit.
     pub end_bit: u64,
-    /// Line ends (bytes 0x0a) in the text before it, if they were counted.
+    /// The number of line ends (bytes 0x0a) in the text before it, if they were counted.
     pub lines_before: Option<u64>,
 }
 

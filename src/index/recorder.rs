@@ -1,4 +1,4 @@
-//! Makes an index from what a stream reports about its blocks.
+//! Makes an index from a stream's reports about its blocks.
 
 use super::Index;
 use super::records::Records;
@@ -16,7 +16,7 @@ pub struct Recorder {
     records: Vec<Record>,
     header: Header,
     lines: u64,
-    /// Another format than `.bz2`, if there was a stream of one: the last such.
+    /// The last format other than `.bz2` of which there was a stream.
     other: Option<Format>,
     /// Whether there was a block of another format.
     other_blocks: bool,
@@ -52,7 +52,7 @@ impl Recorder {
         self.header.coded_len = end;
     }
 
-    /// Adds what an output completes.
+    /// Adds the block or stream that an output completes.
     pub(crate) fn mark(&mut self, mark: Option<Mark>) {
         match mark {
             Some(Mark::Block(block)) => self.block(&block),
@@ -79,8 +79,8 @@ impl Recorder {
         Some(self.records.last()?.bit_offset)
     }
 
-    /// An index of the blocks of which the end is known: all but the last, until its stream ends. Nothing if there are
-    /// none, or if there was a stream of another format.
+    /// An index of the blocks whose end is known: all but the last, until its stream ends. `None` if there are none, or
+    /// if there was a stream of another format.
     ///
     /// It is for reading ([`seek::Reader::with_index`](crate::seek::Reader::with_index)) the part of a file that has
     /// been decoded so far. Opening it from a file fails, because it does not cover the whole `.bz2`.
@@ -108,7 +108,7 @@ impl Recorder {
             if self.header.blocks == 1 {
                 return None;
             }
-            // The block before it ends where it begins; an end of a stream would say no more.
+            // The block before it ends where it begins; the end of a stream would tell no more.
             last.kind = Kind::EndOfStream;
             known.header.blocks -= 1;
             known.header.streams += 1;

@@ -6,9 +6,9 @@ use crate::read_at::{ReadAt, fill_at};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An index up to this length is read at once: a request to a server costs more than this many bytes.
+/// An index up to this length is read with one request, because a request to a server costs more than this many bytes.
 const SMALL: u64 = 64 << 10;
-/// The number of records of a longer index read at once: 4 KiB and more.
+/// The number of records of a longer index read with one request: at least 4 KiB.
 const PAGE: u64 = 128;
 /// The number of such pages kept.
 const PAGES: usize = 32;

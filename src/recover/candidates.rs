@@ -16,7 +16,7 @@ pub(super) struct Candidates<'a> {
     reader: Positioned<'a, dyn ReadAt + 'a>,
     scanner: Scanner,
     client: Client,
-    /// Found, but the memory budget has no room for it yet.
+    /// A candidate that is found, but for which the memory budget has no room yet.
     next: Option<Span>,
     queue: VecDeque<Issued<IssuedSpan>>,
     ended: bool,
@@ -71,7 +71,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The start of the first candidate at or after this bit. Drops the earlier ones unseen.
+    /// The start of the first candidate at or after this bit. Drops earlier candidates without a look.
     pub fn seek(&mut self, bit: u64) -> Result<Option<u64>, Error> {
         loop {
             self.fill()?;

@@ -2,8 +2,8 @@
 //!
 //! A stream ends with the combined CRC of its blocks: each block CRC is rotated by as many bits as blocks follow it,
 //! and all are XORed. If exactly one stored CRC is wrong and everything else is right, the combined CRC differs from
-//! what the stored CRCs give by exactly the wrong bits of that one, rotated. A computed CRC makes up for the difference
-//! by chance with a probability of 2^-32.
+//! the combination of the stored CRCs by exactly the wrong bits of that CRC, rotated. By chance, a computed CRC
+//! explains the difference with a probability of 2^-32.
 
 use super::marks::{Kind, Marks};
 use crate::crc;
@@ -18,12 +18,12 @@ const MAX_BLOCKS: usize = 1 << 20;
 pub(super) struct StoredCrcs {
     /// The positions of its block magics, true and false ones.
     blocks: Vec<u64>,
-    /// The XOR of the stored combined CRC and the one that the stored block CRCs give.
+    /// The XOR of the stored combined CRC and the combination of the stored block CRCs.
     difference: u32,
 }
 
 impl StoredCrcs {
-    /// Reads the stream that begins at this bit of the file. A stream without an end tells nothing.
+    /// Reads the stream that begins at this bit of the file. Returns `None` for a stream without an end.
     pub fn read(file: &dyn ReadAt, from: u64) -> Result<StoredCrcs, Error> {
         let mut found = StoredCrcs { blocks: Vec::new(), difference: 0 };
         let mut combined = 0;

@@ -13,7 +13,7 @@ pub enum Kind {
     End,
 }
 
-/// A magic. It proves nothing, since the same bits may occur inside a block.
+/// A magic. It proves nothing, because the same bits may occur inside a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Its position in the file, in bits.
@@ -22,7 +22,7 @@ pub struct Mark {
     pub kind: Kind,
 }
 
-/// Bytes searched at once.
+/// The number of bytes searched in one step.
 const WINDOW: usize = 1 << 20;
 /// A magic that begins in the last bit of a window ends in the sixth byte after the window.
 const BEHIND: usize = 6;

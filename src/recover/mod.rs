@@ -2,7 +2,7 @@
 //!
 //! Blocks of a `.bz2` are independent, and each has a CRC of its text. The pool's stations decode everything that looks
 //! like a block, and a block with the right CRC is taken. The search runs from left to right and continues where a good
-//! block ends. What lies between good blocks is a hole. Damage between blocks, in the headers and the ends of streams,
+//! block ends. A part between good blocks is a hole. Damage between blocks, in the headers and the ends of streams,
 //! loses nothing. A block whose magic is damaged is found where the block before it ends; one whose CRC field is
 //! damaged is accepted if the combined CRC at the end of its stream confirms it.
 //!
@@ -53,13 +53,14 @@ pub use rejoin::Rejoiner;
 pub struct Block {
     /// Its number among the good blocks, from 1.
     pub number: u64,
-    /// Its bits in the file, including its magic.
+    /// The block's bits in the file, including its magic.
     pub bits: Range<u64>,
     /// The offset of its text in the whole text: known up to the first hole, or from the index.
     pub text_offset: Option<u64>,
     /// The CRC of its text.
     pub crc: u32,
-    /// It follows a hole and nothing follows it, so it may belong to another file of which this one has remains.
+    /// The block follows a hole and nothing follows the block, so it may belong to another file of which this file has
+    /// remains.
     pub doubtful: bool,
     text: Text,
     data: Arc<Vec<u8>>,
@@ -68,7 +69,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Bytes of its text.
+    /// The number of bytes of its text.
     pub fn text_len(&self) -> u64 {
         self.text.len()
     }
@@ -81,7 +82,7 @@ impl Block {
         write_text(&mut out, &self.text).map(drop).map_err(Error::Write)
     }
 
-    /// Appends its bits, with a damaged magic or CRC corrected.
+    /// Appends the block's bits, with a damaged magic or CRC corrected.
     fn append_to(&self, bits: &mut BitWriter) {
         append_bits_from(bits, &self.data, self.start, self.bits.end - self.bits.start);
     }
@@ -92,9 +93,9 @@ impl Block {
 #[non_exhaustive]
 pub struct Hole {
     /// The bits of the file. An empty range at the end of the file means that the file ends where a block should begin;
-    /// an empty range elsewhere, that nothing is left of the blocks.
+    /// an empty range elsewhere means that nothing is left of the blocks.
     pub bits: Range<u64>,
-    /// The number of blocks seen to begin in it. There may be more if their magics are damaged.
+    /// The number of blocks that visibly begin in it. More may begin with damaged magics.
     pub blocks: u64,
     /// The offset of its text in the whole text: known for the first hole, or from the index.
     pub text_offset: Option<u64>,
@@ -104,7 +105,7 @@ pub struct Hole {
     pub cause: Cause,
 }
 
-/// Why the blocks of a hole are lost.
+/// The reason why the blocks of a hole are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
@@ -171,7 +172,7 @@ impl fmt::Display for What {
     }
 }
 
-/// What a file contains, reported from its beginning to its end.
+/// A finding in a file; findings are reported from its beginning to its end.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Found {
@@ -189,9 +190,9 @@ pub enum Found {
 pub struct Recovered {
     /// Good blocks.
     pub blocks: u64,
-    /// Streams with a good header or a good end.
+    /// The number of streams with a good header or a good end.
     pub streams: u64,
-    /// Bytes of text of the good blocks.
+    /// The number of bytes of text of the good blocks.
     pub text_len: u64,
     /// Holes between good blocks.
     pub holes: u64,

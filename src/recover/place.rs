@@ -7,7 +7,7 @@ use crate::index::{self, Index};
 pub(super) struct Places {
     index: Vec<index::Block>,
     text_len: u64,
-    /// The first block of the index that has not been passed.
+    /// The first block of the index that the walk has not passed yet.
     next: usize,
     /// The offset in the text at which the last good block ends, if known.
     at: Option<u64>,
@@ -41,13 +41,13 @@ impl Places {
     fn find(&self, bit: u64, crc: u32, text_len: u64) -> Option<usize> {
         let is_it = |block: &index::Block| (block.crc, block.text_len) == (crc, text_len);
         let rest = &self.index[self.next..];
-        // Either at the recorded bit, or the next block with this CRC and length: inserted or removed data move all
-        // that follow.
+        // The block is at the recorded bit, or it is the next block with this CRC and length: inserted or removed data
+        // move all later blocks.
         let unmoved = rest.binary_search_by_key(&bit, |block| block.bit_offset).ok().filter(|&i| is_it(&rest[i]));
         unmoved.or_else(|| rest.iter().position(is_it)).map(|i| self.next + i)
     }
 
-    /// A good block was taken; `offset` is where its text begins.
+    /// A good block was taken, whose text begins at `offset`.
     pub fn pass(&mut self, offset: Option<u64>, text_len: u64) {
         self.at = offset.map(|offset| offset + text_len);
         if let Some(at) = self.at {

@@ -11,7 +11,7 @@ use std::ops::Range;
 const NEAR: u32 = 2;
 /// The max number of wrong bits at which the first 72 bits of a stream are still recognised. Random bits have 36.
 const NEAR_BEGINNING: u32 = 16;
-/// Ranges of at most this many bits are read at once.
+/// Ranges of at most this many bits are read with one read.
 const SHORT: u64 = 4096;
 
 /// Whether this magic is `wanted`, give or take [`NEAR`] bits.
@@ -45,8 +45,8 @@ pub(super) fn is_end(file: &dyn ReadAt, bits: Range<u64>, combined: Option<u32>)
     Ok(len >= END_BITS && (0..128).step_by(8).all(is_zero_or_right))
 }
 
-/// Whether these bits, where nothing should be, are remains of another stream: there is a magic at `from` or after it,
-/// or the beginning of a stream. `from` may lie before them.
+/// Whether these bits, which should not exist, are remains of another stream: a magic begins at `from` or after it, or
+/// a stream begins in them. `from` may lie before the bits.
 pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>, from: u64) -> Result<bool, Error> {
     let mut bytes = [0; 10];
     let len = ((bits.end - bits.start) / 8).min(10) as usize;
@@ -63,8 +63,8 @@ pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>, from: u64) -> 
     Ok(has_beginning(file, &bits)? || has_magic(file, from..bits.end)?)
 }
 
-/// Whether these bits contain a header and the first byte of a magic. In long ranges it may be chance, so only those of
-/// at most [`SHORT`] bits are searched.
+/// Whether these bits contain a header and the first byte of a magic. In long ranges such bits may occur by chance, so
+/// only ranges of at most [`SHORT`] bits are searched.
 fn has_beginning(file: &dyn ReadAt, bits: &Range<u64>) -> Result<bool, Error> {
     let bytes = bits.start.div_ceil(8)..bits.end / 8;
     if bits.end - bits.start > SHORT || bytes.end < bytes.start + 5 {

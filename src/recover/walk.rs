@@ -18,15 +18,15 @@ use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The min number of bits of a block: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. No block can be lost
-/// in less than this.
+/// The min number of bits of a block: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. No lost block can be
+/// shorter.
 const MIN_BLOCK: u64 = 174;
-/// Bytes of the file read for a block that is decoded here. No encoder writes longer ones.
+/// The number of bytes of the file read for a block that is decoded here. No encoder writes longer blocks.
 const BLOCK_BYTES: usize = 4 << 20;
-/// The retry if that is not enough: the most that hybz decodes for one block.
+/// The number of bytes for a retry if those are not enough: the maximum that hybz decodes for one block.
 const MAX_BLOCK_BYTES: usize = 64 << 20;
 
-/// What should come next.
+/// The part that should come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {
     /// The header of a stream, or the end of the file.
@@ -46,7 +46,7 @@ struct Good {
     mended: Option<What>,
 }
 
-/// What is known about the current hole.
+/// The knowledge about the current hole.
 #[derive(Default)]
 struct Opened {
     blocks: u64,
@@ -74,7 +74,8 @@ pub(super) struct Walker<'a, T> {
     blocks: u64,
     /// Whether its header is damaged or missing: the bits there may be the rest of a block.
     headless: bool,
-    /// Where remains of another stream may begin: in the end of the last one, which may have lost its last bits.
+    /// The bit from which remains of another stream may begin: in the end of the last stream, which may have lost its
+    /// last bits.
     remains_from: u64,
     stored: Option<(u64, StoredCrcs)>,
     found: Recovered,
@@ -200,8 +201,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         }
     }
 
-    /// Whether the end of a stream is here although its magic cannot be recognised: its CRC is right, and the end of
-    /// the file or another stream confirms the place.
+    /// Whether a stream ends here although its end magic cannot be recognised: its CRC is right, and the end of the
+    /// file or another stream confirms the place.
     fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
         let behind = (self.at + END_BITS).next_multiple_of(8);
         // Without blocks the CRC is 0, which is also what a file overwritten with zeros has.
@@ -225,7 +226,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             }
         }
         if self.combined.is_some() && (self.blocks == 0 || self.headless) && (is_cut || is_wrong) {
-            // Nothing proves that all of its blocks were found: the CRC belongs to others.
+            // Nothing proves that all blocks of this stream were found: the CRC would belong to other blocks.
             self.hole(begin..begin, 0, if is_cut { Cause::Cut } else { Cause::NoBlock }, None)?;
             self.places.lose();
         } else if magic != END_MAGIC || is_cut {
@@ -295,7 +296,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(Err(DecodeError::OutOfData))
     }
 
-    /// Takes a good block.
+    /// Reports a good block.
     fn accept(&mut self, good: Good, behind_hole: bool) -> Result<(), Error> {
         let Good { data, at, start, block: DecodedBlock { text, crc, end_bit, .. }, mended } = good;
         let bits = at + start..at + end_bit;
@@ -363,8 +364,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(false)
     }
 
-    /// Reports what lies between the last good block and this one, which begins at bit `end` together with its stream's
-    /// header, if it has one. Returns whether it is a hole.
+    /// Reports the bits between the last good block and this one, up to bit `end`: there the block begins, or its
+    /// stream's header if that directly precedes it. Returns whether they are a hole.
     fn close(&mut self, end: u64, opened: &Opened, good: &Good) -> Result<bool, Error> {
         let bits = self.at..end;
         let begin = good.at + good.start;
@@ -389,12 +390,12 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             // The stream before it has an end, or more blocks.
             return Ok(!has_header || !self.is_end(bits)?);
         }
-        // Without a header, the bits may be a damaged one.
+        // If no header was found, these bits may be a damaged header.
         Ok(!has_header && bits.end - bits.start > HEADER_BITS || self.is_of_a_stream(bits)?)
     }
 
-    /// Whether these bits after the end of a stream are remains of another one. Bits of its CRC and its padding may be
-    /// missing, and a magic that begins in their place is not its own.
+    /// Whether these bits after the end of a stream are remains of another one. Bits of that stream's CRC and padding
+    /// may be missing, and a magic that begins in their place belongs to another stream.
     fn is_of_a_stream(&self, bits: Range<u64>) -> Result<bool, Error> {
         is_of_a_stream(self.file, bits, self.remains_from)
     }
@@ -405,8 +406,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(self.blocks > 0 && is_end(self.file, bits, self.combined)?)
     }
 
-    /// Whether a stream that begins in a hole lies inside a damaged block: where it ends, neither the file ends nor
-    /// another stream begins, and the next block or end belongs to a stream that began earlier. Returns its end.
+    /// Whether a stream that begins in a hole lies inside a damaged block. Then neither the end of the file nor another
+    /// stream follows it, and the next block or end belongs to a stream that began earlier. Returns its end.
     fn nested(&self, header: u64, block: u64) -> Result<Option<u64>, Error> {
         if self.expect == Expect::Header {
             return Ok(None);
@@ -454,7 +455,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             }
             return self.hole(begin..self.end, opened.blocks, cause, missing);
         }
-        // The last recognisable end of a stream in it.
+        // The last recognisable end of a stream in the rest.
         let mut last = None;
         for mark in Marks::new(self.file, opened.from) {
             let mark = mark?;

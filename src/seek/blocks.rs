@@ -1,4 +1,4 @@
-//! The blocks of a file as its index has them, and how those of a `.bz2` are decoded.
+//! The blocks of a file, from its index, and the decoding of a `.bz2` file's blocks.
 
 use super::cache::Cache;
 use super::text::Decoded;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 /// The positions of a file's blocks, and a way to decode one.
 pub(crate) trait Blocks: Send + Sync {
-    /// Bytes of text in the file.
+    /// The number of bytes of text in the file.
     fn text_len(&self) -> u64;
-    /// The block that has this byte of the text.
+    /// The block with this byte of the text.
     fn find(&self, offset: u64) -> Result<Option<Wanted>, Error>;
     /// The block after this one.
     fn next(&self, block: &Wanted) -> Result<Option<Wanted>, Error>;
-    /// Has a block decoded, whose bytes these are, for the cache.
+    /// Has the block with these bytes decoded for the cache.
     fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error>;
     /// The index, if it is in another file.
     fn index(&self) -> Option<&Index> {
@@ -36,9 +36,9 @@ pub(crate) struct Wanted {
     pub key: u64,
     pub text_offset: u64,
     pub text_len: u64,
-    /// Which bytes of the file it is in.
+    /// The range of bytes of the file that contains the block.
     pub bytes: Range<u64>,
-    /// The entry of a `.bz2` file's index for it.
+    /// The block's entry in a `.bz2` file's index.
     pub block: Option<Block>,
 }
 
@@ -47,7 +47,8 @@ impl Wanted {
         self.text_offset.saturating_add(self.text_len)
     }
 
-    /// The max number of bytes it takes in the cache. (Longer texts of a `.bz2` file are kept run-length coded.)
+    /// The max number of bytes that the block takes in the cache. (Longer texts of a `.bz2` file are kept run-length
+    /// coded.)
     pub fn cost(&self) -> u64 {
         if self.block.is_some() { self.text_len.min(2 << 20) } else { self.text_len }
     }
@@ -110,8 +111,8 @@ fn judge(
     let damaged = |damage| Err(data(block.number, block.bit_offset, damage));
     let decoded = match answer {
         Ok(Ok(decoded)) => decoded,
-        // Magic and CRC are where the index has them, and its record has a checksum of its own, so the file is damaged.
-        // This holds even if the codes run past the end that the index gives.
+        // Magic and CRC are where the index has them, and the index's record has its own checksum, so the file is
+        // damaged. This holds even if the codes run past the end that the index gives.
         Ok(Err(DecodeError::Damaged(damage))) => return damaged(damage),
         Ok(Err(DecodeError::OutOfData)) => return damaged(Damage::Code),
         Err(TaskError(reason)) => return Err(Error::Internal { block: block.number, reason }),

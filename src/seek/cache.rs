@@ -24,15 +24,15 @@ struct Kept {
     state: State,
     bytes: u64,
     used: u64,
-    /// The number of readers waiting for it. It stays until they have it.
+    /// The number of readers that wait for the block. The block stays until they have it.
     waited_for: usize,
 }
 
 enum State {
-    /// It is being decoded.
+    /// The block is being decoded.
     Pending,
     Here(Arc<Decoded>),
-    /// It cannot be decoded; the next reader to ask gets the error, once.
+    /// The block cannot be decoded; the next reader to ask gets the error, once.
     Failed(Error),
 }
 
@@ -59,8 +59,8 @@ impl Cache {
         self.shelf().limit
     }
 
-    /// Whether the caller must have this block decoded and [`put`](Self::put), because no other caller has. With `wait`
-    /// the caller will [`wait`](Self::wait) for it.
+    /// Whether the caller must have this block decoded and [`put`](Self::put) it, because no other caller does. With
+    /// `wait` the caller will [`wait`](Self::wait) for it.
     pub fn reserve(&self, number: u64, bytes: u64, wait: bool) -> bool {
         let mut shelf = self.shelf();
         shelf.clock += 1;

@@ -1,5 +1,4 @@
-//! Reading a `.bz2` file, or one that has an index in it, at any place of its text, and decoding only the blocks that
-//! are wanted.
+//! Reads a `.bz2` file, or a file that contains an index, at any place of its text, and decodes only the wanted blocks.
 //!
 //! ```
 //! use hybz::{Settings, index::Index, seek::Reader};
@@ -38,17 +37,17 @@ const CACHE_PER_CORE: u64 = 8 << 20;
 const MIN_CACHE: u64 = 64 << 20;
 /// The max number of blocks read ahead for each core.
 const AHEAD_PER_CORE: usize = 2;
-/// Bytes of the compressed file read at once when several blocks are wanted.
+/// The maximum size of one read of the compressed file, when several blocks are wanted.
 const READ: u64 = 4 << 20;
-/// The max gap between two blocks read together: the end of a stream and the header of the next.
+/// The max gap between two blocks that are read together: the end of a stream and the header of the next.
 const GAP: u64 = 16;
 
 /// Reads the text of a compressed file at any place. The [module](self) has an example.
 ///
-/// Any number of threads may call [`read_at`](Self::read_at) at once. The stations of the settings' pool decode all
-/// blocks of a call at the same time. The least recently used blocks are dropped when the cache exceeds its size in
-/// bytes ([`cache`](Self::cache)). Blocks are decoded ahead from the third read on that begins where an earlier one
-/// ended: one block at first, twice as many for each further block, up to two for each core and half of the cache.
+/// Any number of threads may call [`read_at`](Self::read_at) at the same time. The stations of the settings' pool
+/// decode all blocks of a call at the same time. The least recently used blocks are dropped when the cache exceeds its
+/// size in bytes ([`cache`](Self::cache)). Blocks are decoded ahead from the third read on that begins where an earlier
+/// one ended: one block at first, twice as many for each further block, up to two for each core and half of the cache.
 ///
 /// Nothing is returned from a block whose text does not have the CRC and the length that file and index give.
 pub struct Reader<R> {
@@ -67,8 +66,7 @@ impl<R: ReadAt> Reader<R> {
     /// An index in the file is read. A `.bz2` file, which has none, is decoded once to make it.
     ///
     /// # Errors
-    /// What is wrong with the file; [`Error::NoIndex`] if streams of several formats follow each other in
-    /// it.
+    /// An error for the damage in the file; [`Error::NoIndex`] if streams of several formats follow each other in it.
     pub fn open(source: R, settings: &Settings) -> Result<Self, Error> {
         let mut head = [0; Format::HEAD_LEN];
         let len = fill_at(&source, &mut head, 0).map_err(Error::Read)?;
@@ -93,19 +91,19 @@ impl<R: ReadAt> Reader<R> {
 
     /// Sets the size of the cache in bytes. The default is 8 MiB for each core of the pool, and at least 64 MiB.
     ///
-    /// A block that is being read is kept whatever its length. (Text of long runs is kept run-length coded: 46 MB of
+    /// A block that is being read is kept, however long it is. (Text of long runs is kept run-length coded: 46 MB of
     /// zeros take 0.9 MB.) The cache is not part of the pool's own memory.
     pub fn cache(self, bytes: u64) -> Self {
         self.cache.set_limit(bytes);
         self
     }
 
-    /// Bytes of the file's text.
+    /// The number of bytes of the file's text.
     pub fn text_len(&self) -> u64 {
         self.blocks.text_len()
     }
 
-    /// The index of a `.bz2` file; none of a file that has its own in it.
+    /// The index of a `.bz2` file; `None` for a file that contains its own index.
     pub fn index(&self) -> Option<&Index> {
         self.blocks.index()
     }
@@ -159,7 +157,7 @@ impl<R: ReadAt> Reader<R> {
     }
 
     /// Submits the blocks that are not in the cache: `first`, then those up to the text offset `end`, at most `most`
-    /// (or more short ones), then `ahead` more. Stops at half of the cache.
+    /// (or more if they are short), then `ahead` more. Stops at half of the cache.
     fn want(&self, first: Wanted, end: u64, ahead: usize, most: usize) {
         let half = self.cache.limit() / 2;
         let mut room = half;
@@ -219,8 +217,8 @@ impl<R: ReadAt> Reader<R> {
         }
     }
 
-    /// Reads `len` bytes of the file, or fewer at its end. Memory grows with what is there, since an index may claim
-    /// anything.
+    /// Reads `len` bytes of the file, or fewer at its end. Memory grows with the bytes present, because an index may
+    /// claim any length.
     fn read_bytes(&self, at: u64, len: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         while (bytes.len() as u64) < len {

@@ -5,7 +5,7 @@ const KNOWN: usize = 16;
 /// The number of consecutive reads after which the next block is decoded ahead.
 const IN_A_ROW: u32 = 2;
 
-/// Reads that continue each other.
+/// A sequence of reads, each of which continues the one before it.
 struct Sequence {
     /// The end of the last read.
     end: u64,
@@ -27,8 +27,8 @@ impl Sequences {
         Sequences { known: Vec::new(), most }
     }
 
-    /// Notes a read at `offset`, in this block. Returns how many blocks to decode after those wanted: one at first,
-    /// twice as many for each block that the sequence has advanced since.
+    /// Notes a read at `offset`, in this block. Returns the number of blocks to decode after the wanted ones: one at
+    /// first, twice as many for each block that the sequence has advanced since.
     pub fn ahead(&mut self, offset: u64, block: u64) -> usize {
         let Some(sequence) = self.known.iter_mut().find(|known| known.end == offset) else { return 0 };
         if sequence.reads < IN_A_ROW {
@@ -73,7 +73,7 @@ mod tests {
         };
         assert_eq!([read(0, 1), read(10, 1), read(20, 1), read(30, 1)], [0, 0, 1, 0]);
         assert_eq!([read(40, 2), read(50, 3), read(60, 4), read(70, 5)], [2, 4, 6, 6]);
-        // Reads elsewhere, and then at the old place.
+        // Reads elsewhere, and then again at the old place.
         assert_eq!([read(1000, 50), read(500, 30), read(1010, 50), read(80, 6)], [0, 0, 0, 6]);
         for other in 0..KNOWN as u64 {
             read(100_000 * (other + 1), 99);

@@ -22,7 +22,7 @@ impl Decoded {
         Decoded { text, walk: Mutex::default() }
     }
 
-    /// Bytes of memory it takes.
+    /// The number of bytes of memory that the text takes.
     pub fn memory(&self) -> u64 {
         match &self.text {
             Text::RunLength { coded, .. } => coded.len() as u64,

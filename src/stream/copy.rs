@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::summary::StreamSummary;
 use std::collections::VecDeque;
 
-/// How much is read at once.
+/// The size of one read.
 const CHUNK: usize = 128 << 10;
 
 /// The two ends of a stream that is only copied.
@@ -15,7 +15,7 @@ pub(crate) fn ends() -> Ends {
     connect(Chunks::default(), Unchanged::default())
 }
 
-/// Some bytes, as they are.
+/// Some unchanged bytes.
 pub(crate) struct Bytes(Vec<u8>);
 
 impl Piece for Bytes {

@@ -1,4 +1,4 @@
-//! A stream whose first byte selects a format. `mixed` handles what follows the streams of that format.
+//! A stream whose first byte selects a format. `mixed` handles the data after the streams of that format.
 
 use super::mixed::Mixed;
 use super::piece::{Collect, Decoding, Ends, Feed, Rest, Step};
@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::io;
 use std::sync::Arc;
 
-/// How much is read at first.
+/// The size of the first read.
 const FIRST_ROOM: usize = 8 << 10;
 
 /// The two ends of a stream of any of the formats.
@@ -39,7 +39,7 @@ impl Detecting {
         let (decoding, sender) = (&self.decoding, &self.collect);
         &mut **self.feed.get_or_insert_with(|| {
             let (feed, collect) = (formats::first(decoding.formats, first).decode)(decoding);
-            // If the receiver is gone, the text is no longer wanted.
+            // Without a receiver, the text is no longer wanted.
             let _ = sender.send(collect);
             feed
         })
@@ -118,7 +118,7 @@ struct Detected {
     decoding: Decoding,
     receiver: Receiver<Box<dyn Collect>>,
     collect: Option<Box<dyn Collect>>,
-    /// Set once something else follows the streams of the first format.
+    /// Set once other data follow the streams of the first format.
     mixed: Option<Mixed>,
 }
 

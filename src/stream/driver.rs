@@ -25,9 +25,9 @@ pub(crate) struct Driver {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
     Open,
-    /// It has ended, but the last pieces are not all issued.
+    /// The input has ended, but the last pieces are not all issued.
     Ended,
-    /// The joiner has been told, too.
+    /// The joiner has been told of the end as well.
     Told,
 }
 
@@ -68,7 +68,7 @@ impl Driver {
         }
     }
 
-    /// Goes as far as it can without reading.
+    /// Advances as far as possible without reading.
     pub fn advance(&mut self) -> Result<Advance, Error> {
         loop {
             let all_issued = self.issue()?;
@@ -99,7 +99,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes some of `bytes` as the next input. Returns how many.
+    /// Takes some of `bytes` as the next input. Returns the number taken.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         let room = self.feed.room();
         let n = bytes.len().min(room.len());
@@ -108,7 +108,7 @@ impl Driver {
         n
     }
 
-    /// Says that there is no more input.
+    /// Records that there is no more input.
     pub fn end_input(&mut self) {
         if self.input == Input::Open {
             self.feed.finish();
@@ -116,7 +116,7 @@ impl Driver {
         }
     }
 
-    /// Says that more input may not come for a long time. (An inner reader that would block says so with an error.)
+    /// Records that more input may not come for a long time. (An inner reader that would block says so with an error.)
     pub fn pause(&mut self) {
         self.feed.pause();
     }
@@ -127,8 +127,8 @@ impl Driver {
         self.feed.flush();
     }
 
-    /// The next output of a stream whose input is pushed. Without `all`: only output that is finished, or that must be
-    /// waited for because the budget is used up. With `all`: everything that has been pushed.
+    /// The next output of a stream whose input is pushed. Without `all`, only finished output, or output whose wait is
+    /// necessary because the budget is used up; with `all`, the output of everything that has been pushed.
     pub fn drain(&mut self, all: bool) -> Result<Drained, Error> {
         Ok(match self.step(all)? {
             Step::Out(text, _) => Drained::Out(text),
@@ -137,8 +137,8 @@ impl Driver {
         })
     }
 
-    /// The same, with everything that the joiner reports. When it needs another piece, all available ones have been
-    /// issued.
+    /// The next step of the joiner, with everything that it reports. When the joiner needs another piece, all available
+    /// pieces have been issued.
     pub fn step(&mut self, all: bool) -> Result<Step, Error> {
         loop {
             let all_issued = self.issue()?;
@@ -160,7 +160,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // In the child of a fork its tickets and permits must not be dropped ([`Client::is_foreign`]).
+        // In the child of a fork, the stream's tickets and permits must not be dropped ([`Client::is_foreign`]).
         if self.client.is_foreign() {
             let (feed, collect) = copy::ends();
             std::mem::forget((std::mem::replace(&mut self.feed, feed), std::mem::replace(&mut self.collect, collect)));

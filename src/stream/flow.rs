@@ -39,8 +39,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Inputs between the manager and the writer: bounds how many small files are in flight at once. (Blocks are bounded by
-/// the memory budget.) The channel allocates room for all of them at the start, so it holds boxes, which saves 1.3 MB.
+/// The maximum number of inputs between the manager and the writer: it bounds the number of small files in flight.
+/// (Blocks are bounded by the memory budget.) The channel allocates room for all of them at the start, so it holds
+/// boxes, which saves 1.3 MB.
 const MAX_INPUTS: usize = 4096;
 /// The shortest file for which several reading threads are started.
 pub const LONG_FILE: u64 = 64 << 20;
@@ -60,7 +61,7 @@ pub enum Task {
         /// Whether bytes that are no stream may follow the last stream.
         trailing_garbage: bool,
     },
-    /// Write the text of its first streams, as many as the number says, whatever follows them.
+    /// Write the text of its first streams: this many, whatever follows them.
     DecompressStreams(Formats, u64),
     /// Write it unchanged.
     Copy,
@@ -73,14 +74,14 @@ pub enum Task {
 pub struct Input<M> {
     /// The caller's own data about it.
     pub meta: M,
-    /// What to do with it.
+    /// What to do with the input.
     pub task: Task,
     /// Whether line ends are counted ([`BlockInfo::lines`]). This takes 30 us for a block of 900 kB (one core of a Zen
     /// 5 machine), on the thread that cuts or joins.
     pub count_lines: bool,
     /// Which blocks are decoded again before they are written, when compressing.
     pub verify: Verify,
-    /// Its bytes. Dropped when they have been read or are no longer wanted.
+    /// The source of its bytes. It is dropped when they have been read or are no longer wanted.
     pub source: Source,
 }
 
@@ -124,7 +125,7 @@ impl Read for FromStart {
     }
 }
 
-/// Opens the inputs one after another. Called on the manager's thread, which runs ahead of the writing.
+/// Opens the inputs one after another. It is called on the manager's thread, which runs ahead of the writing.
 pub trait Inputs: Send + 'static {
     /// The caller's own data about an input.
     type Meta: Send + 'static;
@@ -136,7 +137,7 @@ pub trait Inputs: Send + 'static {
     }
 }
 
-/// Takes the outputs. Called on the thread that called [`run`], in the order of the inputs.
+/// Takes the outputs. It is called on the thread that called [`run`], in the order of the inputs.
 pub trait Outputs {
     /// The caller's own data about an input.
     type Meta;
@@ -161,12 +162,12 @@ struct Begun<M> {
     meta: M,
     /// Its output end; `None` for an input that is only skipped.
     collect: Option<Box<dyn Collect>>,
-    /// Lets the writer cancel the rest of it.
+    /// Lets the writer cancel the rest of the input.
     submitter: Submitter,
 }
 
-/// Runs all inputs through the pool. Returns when every output has been taken, or right after the first `Break`,
-/// without waiting for a manager that may still be reading.
+/// Runs all inputs through the pool. Returns when every output has been taken; after the first `Break` returns
+/// immediately, without waiting for a manager that may still be reading.
 pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
     let (begun, taken) = bounded(MAX_INPUTS);
     // The thread takes the inputs out of this cell; if it cannot be started they are still in it.
@@ -239,13 +240,13 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
         if !is_wanted {
             return;
         }
-        // The writer cancels its jobs when it is done with the input.
+        // The writer cancels the input's jobs when it is done with the input.
         client.detach();
     }
 }
 
-/// Reads a file to be compressed to its end, or until no more is wanted: alone at first, and with several threads once
-/// the pool has accelerators that are faster than one reader.
+/// Reads a file to be compressed to its end, or until no more is wanted: on this thread alone at first, and with
+/// several threads once the pool has accelerators that are faster than one reader.
 fn read_file(
     file: &Arc<dyn ReadAt>,
     at: u64,
@@ -293,13 +294,13 @@ fn several_readers(pool: &Pool, file: &Arc<dyn ReadAt>, at: u64) -> Option<Reade
     (readers > 1).then(|| Readers::start(file, at, readers).ok()).flatten()
 }
 
-/// How many threads should read the rest of a file.
+/// The number of threads that should read the rest of a file.
 fn readers_for(pool: &Pool, file: &dyn ReadAt, at: u64) -> usize {
     if file.len().saturating_sub(at) >= LONG_FILE { pool.readers() } else { 1 }
 }
 
-/// Reads an input to its end, or until no more is wanted: alone at first, and a file with several threads as in
-/// [`read_file`].
+/// Reads an input to its end, or until no more is wanted: on this thread alone at first, and a file with several
+/// threads as in [`read_file`].
 fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> io::Result<()> {
     let file = match &source {
         Source::File(file, from) => Some((Arc::clone(file), *from)),
@@ -354,7 +355,7 @@ fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O)
     ControlFlow::Continue(())
 }
 
-/// Reports to the caller what has been written.
+/// Reports the written blocks and streams to the caller.
 fn told<O: Outputs>(outputs: &mut O, meta: &mut O::Meta, mark: Option<Mark>) {
     match mark {
         Some(Mark::Block(block)) => outputs.block(meta, &block),
@@ -379,7 +380,7 @@ fn write_one(
             Step::Done => return Ok(StreamSummary { bytes_out, ..collect.summary() }),
             Step::Need | Step::Pending | Step::Other => {
                 if !collect.receive(false)? {
-                    // Flush what has been written so far: the input may not go on before its reader has seen this.
+                    // Flush the output so far: the input may not go on before the reader of the output has seen it.
                     out.flush().map_err(Error::Write)?;
                     collect.receive(true)?;
                 }
@@ -388,7 +389,7 @@ fn write_one(
     }
 }
 
-/// The same on the caller's thread alone, for when a second thread cannot be started, or for input so small that
+/// Runs all inputs on the caller's thread alone: if a second thread cannot be started, or if the input is so small that
 /// starting one would cost more than the work. (The pool's stations are still threads, unless it has none.)
 pub fn run_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
     let _ = write_here(pool, inputs, outputs);
@@ -424,7 +425,7 @@ fn write_alone(
             }
             Advance::Read { rests } => {
                 if rests {
-                    // The input may not go on before the reader of the output has seen this.
+                    // The input may not go on before the reader of the output has seen the output so far.
                     out.flush().map_err(Error::Write)?;
                 }
                 driver.read_from(reader)?;

@@ -2,9 +2,9 @@
 //!
 //! The format of the first stream is known by its first byte, and its scanner cuts the whole input. If its joiner finds
 //! that other bytes follow the streams of that format, it hands them out unchanged, and this module passes them to a
-//! driver for each further stream, which gets no byte past the stream's end (`gate`). So a stream's joiner always
-//! decides where it ends, and such inputs, which are rare, cost the others nothing. Within a stream, blocks are still
-//! read ahead and decoded by all stations.
+//! driver for each further stream, which gets no byte past the stream's end (`gate`). A stream's joiner therefore
+//! always decides where the stream ends, and such inputs, which are rare, cost other inputs nothing. Within a stream,
+//! blocks are still read ahead and decoded by all stations.
 
 use super::driver::Driver;
 use super::piece::{Collect, Decoding, Extent, Rest, Step};
@@ -14,7 +14,7 @@ use crate::formats::{self, Next};
 use crate::gate::Gate;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 
-/// The maximum number of bytes handed over at once.
+/// The maximum number of bytes handed over in one step.
 const PUSH: usize = 64 << 10;
 
 /// The bytes after the streams of the first format.
@@ -36,7 +36,7 @@ struct Stream {
     gate: Gate,
     /// Its start in the input.
     at: u64,
-    /// It has been given all of the input.
+    /// The stream has been given all of the input.
     ended: bool,
 }
 
@@ -46,7 +46,7 @@ impl Mixed {
         Mixed { decoding, bytes: Vec::new(), taken: 0, ended: false, stream: None, done: false, summary }
     }
 
-    /// As [`Collect::step`]. The bytes come from the joiner of the first format.
+    /// Like [`Collect::step`]. The bytes come from the joiner of the first format.
     pub fn step(&mut self, first: &mut dyn Collect, wait: bool) -> Result<Step, Error> {
         while !self.done {
             let step = match self.stream.take() {
@@ -80,7 +80,7 @@ impl Mixed {
         true
     }
 
-    /// Between streams: looks at what follows.
+    /// Between streams: examines the bytes that follow.
     fn begin(&mut self, first: &mut dyn Collect) -> Result<Option<Step>, Error> {
         if self.decoding.extent.is_reached(self.summary.streams) {
             self.done = true;
@@ -154,7 +154,7 @@ impl Mixed {
                 let reason = "more is wanted than there is".to_owned();
                 Err(Error::Internal { block: self.summary.blocks + 1, reason })
             }
-            // It has all bytes up to where it may end, and wants more: it does not end there.
+            // The stream has all bytes up to a place where it may end, and wants more: it does not end there.
             _ if complete => {
                 stream.gate.open();
                 self.stream = Some(stream);
@@ -167,7 +167,7 @@ impl Mixed {
         }
     }
 
-    /// Hands over some of the available bytes, or says that there are no more.
+    /// Hands over some of the available bytes, or tells that there are no more.
     fn push(&mut self, stream: &mut Stream) {
         let rest = &self.bytes[self.taken..];
         if rest.is_empty() {
@@ -187,7 +187,7 @@ impl Mixed {
         self.summary.bytes_in += n as u64;
     }
 
-    /// Converts what a stream that begins at this byte reports of itself to positions in the whole input.
+    /// Converts the reports of a stream that begins at this byte to positions in the whole input.
     fn moved(&self, mark: Mark, at: u64) -> Mark {
         let StreamSummary { blocks, streams, .. } = self.summary;
         match mark {

@@ -1,4 +1,4 @@
-//! The flow of one stream: cut, issued to the stations, joined, written. What is of one format is in `formats/`.
+//! The flow of one stream: cut, issued to the stations, joined, written. The parts for each format are in `formats/`.
 //!
 //! | file | |
 //! |---|---|

@@ -17,7 +17,7 @@ impl Driver {
         Self::decompress_as(settings, false)
     }
 
-    /// The same with line ends counted.
+    /// Opens a stream whose line ends are counted.
     pub fn decompress_counting(settings: &Settings) -> Driver {
         Self::decompress_as(settings, true)
     }

@@ -1,4 +1,4 @@
-//! The pieces that an input is cut into, and the two roles around the stations: cutter and joiner.
+//! The pieces into which an input is cut, and the two roles around the stations: cutter and joiner.
 //!
 //! Each format has its own cutter, joiner and pieces, and their types fit each other: [`connect`] turns them into the
 //! two ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) trait Piece: Send + 'static {
     /// The joiner's part of it.
     type Issued: Send + 'static;
-    /// How many bytes it and its result may take while they are alive.
+    /// The number of bytes that it and its result may take while they are in memory.
     fn charge(&self) -> u64;
     /// Puts its work on the queue.
     fn issue(self, client: &Client) -> Self::Issued;
@@ -37,15 +37,16 @@ pub(crate) trait Cut: Send + 'static {
     type Piece: Piece;
     /// Room for the next bytes of the input, never empty.
     fn room(&mut self) -> &mut [u8];
-    /// Says that the first `n` bytes of the room are filled.
+    /// Records that the first `n` bytes of the room are filled.
     fn filled(&mut self, n: usize);
-    /// Says that the input has ended.
+    /// Records that the input has ended.
     fn finish(&mut self);
     /// Hands on everything available, although the input goes on: ends the current block (the meaning of `flush` in
     /// bzip2), or when decompressing lets the joiner see all bits.
     fn flush(&mut self) {}
-    /// Says that the input pauses: the last read filled less than its room, so perhaps no more comes for a long time.
-    /// Everything that can be decoded without more input is handed on. Lasts until the next [`filled`](Self::filled).
+    /// Records that the input pauses: the last read filled less than its room, so perhaps no more comes for a long
+    /// time. Everything that can be decoded without more input is handed on. Lasts until the next
+    /// [`filled`](Self::filled).
     fn pause(&mut self) {}
     /// Whether no block is incomplete in an input that pauses. If so, results are awaited before the next read, which
     /// may never return if the other side waits for an answer.
@@ -58,7 +59,7 @@ pub(crate) trait Cut: Send + 'static {
         let _ = (file, from, readers);
         false
     }
-    /// Takes more of what these threads have read. Returns whether there was any.
+    /// Takes more of the bytes that these threads have read. Returns whether there were any.
     fn read_on(&mut self) -> io::Result<bool> {
         Ok(false)
     }
@@ -72,10 +73,10 @@ pub(crate) enum Step {
     Out(Text, Option<Mark>),
     /// The next result has not arrived yet.
     Pending,
-    /// It needs the next piece.
+    /// The joiner needs the next piece.
     Need,
-    /// Its streams end here, and other bytes follow them: another format's stream, or garbage. [`Join::rest`] returns
-    /// them.
+    /// The format's streams end here, and other bytes follow them: another format's stream, or garbage. [`Join::rest`]
+    /// returns these bytes.
     Other,
     /// The output is complete; any input that follows is ignored.
     Done,
@@ -84,7 +85,7 @@ pub(crate) enum Step {
 /// Bytes that a joiner has no use for ([`Step::Other`]).
 pub(crate) enum Rest {
     Bytes(Vec<u8>),
-    /// More may come with the next piece.
+    /// More bytes may come with the next piece.
     Need,
     /// The input has ended.
     End,
@@ -96,7 +97,7 @@ pub(crate) trait Join: Send + 'static {
     type Issued: Send + 'static;
     /// Takes the next piece.
     fn add(&mut self, piece: Issued<Self::Issued>);
-    /// Says that there are no more pieces.
+    /// Records that there are no more pieces.
     fn finish(&mut self);
     /// Continues up to the next output. With `wait` it waits for results and never returns [`Step::Pending`].
     fn step(&mut self, wait: bool) -> Result<Step, Error>;
@@ -128,7 +129,8 @@ pub(crate) trait Feed: Send {
     fn read_on(&mut self) -> io::Result<bool>;
     /// The [`charge`](Piece::charge) of the next piece, if one is complete. It stays the next piece until it is issued.
     fn next_charge(&mut self) -> Option<u64>;
-    /// Puts that piece's work on the queue and sends it to the other end. Returns whether the other end still exists.
+    /// Puts the next piece's work on the queue and sends the piece to the other end. Returns whether the other end
+    /// still exists.
     fn issue(&mut self, client: &Client, permit: Permit) -> bool;
     /// Tells the other end that there are no more pieces, or that the input cannot be read any further.
     fn end(&mut self, end: io::Result<()>) -> bool;
@@ -136,8 +138,8 @@ pub(crate) trait Feed: Send {
 
 /// The output end of a stream, whatever the format.
 pub(crate) trait Collect: Send {
-    /// Takes what has been sent to this end: a piece, or the end of the input. Returns whether there was anything; with
-    /// `wait` it waits for that.
+    /// Takes a message that has been sent to this end: a piece, or the end of the input. Returns whether there was one;
+    /// with `wait` it waits for one.
     fn receive(&mut self, wait: bool) -> Result<bool, Error>;
     /// As [`Join::step`].
     fn step(&mut self, wait: bool) -> Result<Step, Error>;
@@ -154,31 +156,31 @@ pub(crate) type Ends = (Box<dyn Feed>, Box<dyn Collect>);
 pub(crate) trait StreamEndDetector: Send + Sync {
     /// Takes the next bytes of the stream. Returns the offset in them at which it may end.
     fn take(&mut self, bytes: &[u8]) -> Option<usize>;
-    /// Says that it does not end there. Returns whether another place is searched for; otherwise it takes all of the
-    /// input.
+    /// Records that the stream does not end there. Returns whether another place is searched for; otherwise the stream
+    /// takes all of the input.
     fn goes_on(&mut self) -> bool {
         false
     }
 }
 
-/// How to decode data.
+/// The options for decoding data.
 #[derive(Clone)]
 pub(crate) struct Decoding {
     pub pool: Pool,
-    /// How many bytes a scanner reads at once, if it does not choose itself.
+    /// The size of a scanner's reads, if the scanner does not choose it.
     pub chunk: Option<usize>,
     /// Whether line ends are counted.
     pub lines: bool,
-    /// How much of the input is decoded.
+    /// The extent of the input that is decoded.
     pub extent: Extent,
     /// The formats that are decoded.
     pub formats: Formats,
 }
 
-/// How much of the input a decoder takes.
+/// The extent of the input that a decoder takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// This many streams: the output is complete where the last of them ends, whatever follows.
+    /// This many streams: the output is complete at the end of the last of them, whatever follows.
     Streams(u64),
     /// All consecutive streams. Other bytes after them are an error.
     AllStreams,
@@ -204,7 +206,7 @@ pub(crate) fn connect<C: Cut, J: Join<Issued = <C::Piece as Piece>::Issued>>(cut
     (Box::new(Feeder { cut, next: None, link }), collect)
 }
 
-/// The same for pieces that are cut elsewhere.
+/// Makes the two ends of a stream whose pieces are cut elsewhere.
 pub(crate) fn link<J: Join>(join: J) -> (Link<J::Issued>, Box<dyn Collect>) {
     let (sender, receiver) = unbounded();
     (Link(sender), Box::new(Collector { join, receiver, ended: false }))

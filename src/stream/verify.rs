@@ -14,14 +14,14 @@ pub enum Verify {
     /// None.
     #[default]
     Off,
-    /// Those that an accelerator coded or sorted.
+    /// The blocks that an accelerator coded or sorted.
     Devices,
     /// All.
     All,
 }
 
 impl Verify {
-    /// The part of it that makes a difference for this pool.
+    /// The part of the choice that makes a difference for this pool.
     pub(crate) fn with(self, pool: &Pool) -> Verify {
         if self == Verify::Devices && !pool.has_accelerators() { Verify::Off } else { self }
     }
@@ -42,7 +42,7 @@ pub(crate) enum CodedTicket<C> {
 }
 
 impl<C> CodedTicket<C> {
-    /// The block, if it has arrived; with `wait` it waits for it. The block's number is for errors.
+    /// The block, if it has arrived; with `wait`, waits for the block. The block's number is for errors.
     pub fn take(&self, wait: bool, block: u64) -> Result<Option<Made<C>>, Error> {
         let made = match self {
             CodedTicket::Unchecked(ticket) => {
@@ -61,7 +61,7 @@ impl<C> CodedTicket<C> {
     }
 }
 
-/// Has the first free station encode a block, and has it verified if `verify` says so.
+/// Has the first free station encode a block, and another one verify it if `verify` says so.
 pub(crate) fn encode<T: Checked<Wrong = Mismatch>>(
     client: &Client,
     task: T,

@@ -36,7 +36,7 @@ pub(super) fn is_lost(ordinal: i32) -> bool {
     LOST.load(Relaxed) & bit(ordinal) != 0
 }
 
-/// As [`check`], for a batch of any lane on this device. If the device is lost, the process remembers it.
+/// Like [`check`], for a batch of any lane on this device. If the device is lost, the process remembers that.
 pub(super) fn check_batch(code: c_int, doing: &str, ordinal: i32) -> Result<(), DeviceError> {
     let checked = check(code, doing);
     if matches!(checked, Err(DeviceError::Lost(_))) {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn lost_devices_are_remembered() {
-        // No machine of the tests has that many devices.
+        // No test machine has that many devices.
         for code in [700, -2] {
             let ordinal = 61 + i32::from(code < 0);
             assert!(check_batch(0, "", ordinal).is_ok() && check_batch(2, "", ordinal).is_err() && !is_lost(ordinal));

@@ -33,8 +33,8 @@ fn visible_count(list: &str) -> usize {
 
 /// The devices that this process may use, or why there are none.
 pub fn devices() -> Result<Vec<Device>, String> {
-    // SAFETY: it only tries to load the library. If there is none, cudarc's first call would panic, so this comes
-    // first.
+    // SAFETY: the call only tries to load the library. Without the library, cudarc's first call would panic, so this
+    // call comes first.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver (libcuda) on this machine".to_owned());
     }

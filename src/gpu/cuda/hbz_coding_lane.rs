@@ -18,7 +18,7 @@ pub(super) struct CodingLane {
     about: Vec<TokensByDevice>,
     tallies: Vec<Tally>,
     segments: Vec<CodedSegment>,
-    /// The current batch: its blocks, its segments, and the times so far.
+    /// The current batch: the number of its blocks and segments, and the times so far.
     blocks: usize,
     segment_count: usize,
     report: ffi::Report,

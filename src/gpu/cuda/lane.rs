@@ -1,7 +1,8 @@
 //! A lane of a GPU: a CUDA stream, its device memory, and pinned memory on the host, allocated once and kept.
 //!
 //! Pinned memory costs 0.1 s for 256 MB and more, so it is allocated on the lane's own thread. It is not
-//! write-combined: the CPU reads the columns from it, at a hundredth of the speed if it were.
+//! write-combined, because the CPU reads the columns from it: write-combined memory is read at a hundredth of the
+//! speed.
 #![allow(unsafe_code)]
 
 use super::call::{check, check_batch};
@@ -25,7 +26,7 @@ pub(super) struct Pinned {
     bytes: usize,
 }
 
-// SAFETY: it is plain memory owned by `Pinned` alone.
+// SAFETY: this is plain memory, owned by `Pinned` alone.
 unsafe impl Send for Pinned {}
 
 impl Pinned {
@@ -68,7 +69,7 @@ impl Drop for Pinned {
 pub(super) struct Lane {
     pub(super) ordinal: i32,
     pub(super) lane: NonNull<ffi::Lane>,
-    /// Not freed with a lost lane: the device may still write to it.
+    /// This memory is not freed with a lost lane, because the device may still write to it.
     pub(super) pinned: ManuallyDrop<Pinned>,
     /// The part of the pinned memory for texts.
     pub(super) texts: Range<usize>,
@@ -79,7 +80,7 @@ pub(super) struct Lane {
     origins: Vec<u32>,
     pub(super) size: LaneSize,
     pub(super) steps: Steps,
-    /// Its context is lost or runs a kernel that hangs: nothing may be freed.
+    /// The lane's context is lost or runs a kernel that hangs: nothing may be freed.
     lost: bool,
 }
 
@@ -94,7 +95,7 @@ impl Lane {
         Lane::with_input(ordinal, size, offload, size.max_blocks * size.max_length, columns, keys)
     }
 
-    /// As [`new`](Self::new), with this many bytes of input for the device.
+    /// Like [`new`](Self::new), with this many bytes of input for the device.
     pub(super) fn with_input(
         ordinal: i32,
         size: LaneSize,
@@ -241,7 +242,7 @@ pub(super) struct ThirdsLane {
 impl ThirdsLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         let LaneSize { max_blocks, max_length } = size;
-        // Shorter blocks need no more of either.
+        // Shorter blocks need no more columns or keys.
         let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * (key_count(max_length) + 2));
         Ok(ThirdsLane { lane: Lane::new(ordinal, size, ffi::HYBRID, columns, keys)? })
     }

@@ -1,5 +1,5 @@
-//! Asserts that the structures and limits of `cuda/hybz.h` are the same here: each line of `cuda/layout.inc`, of which
-//! the build script makes an assertion. `cuda/layout.cu` asserts them of the other side.
+//! Asserts that the structures and limits of `cuda/hybz.h` are the same here: the build script makes an assertion of
+//! each line of `cuda/layout.inc`. `cuda/layout.cu` asserts the same of the other side.
 #![allow(clippy::unnecessary_cast)] // the limits have several types; the checks are written for usize
 #![allow(non_snake_case)] // macros of limits.h
 
@@ -24,7 +24,7 @@ use crate::gpu::{
 
 use super::ffi::MAX_ROUNDS as HYBZ_MAX_ROUNDS;
 
-/// A lane takes every block of bzip2's.
+/// A lane takes every block that bzip2 can make.
 const HYBZ_MAX_LENGTH: usize = 1 << 20;
 const _: () = assert!(HYBZ_MAX_LENGTH >= HYBZ_MAX_ROWS);
 

@@ -15,7 +15,7 @@ pub(super) struct Lz4Lane {
     lz4: NonNull<ffi::Lz4>,
     ordinal: i32,
     max_blocks: usize,
-    /// The device may still be running: nothing of it may be freed.
+    /// The device may still be running: none of its memory may be freed.
     lost: bool,
 }
 

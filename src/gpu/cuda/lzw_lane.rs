@@ -14,7 +14,7 @@ pub(super) struct StripsLane {
     lane: NonNull<ffi::Lzw>,
     ordinal: i32,
     size: StripsSize,
-    /// Its context is lost or runs a kernel that hangs: nothing may be freed.
+    /// The lane's context is lost or runs a kernel that hangs: nothing may be freed.
     lost: bool,
 }
 

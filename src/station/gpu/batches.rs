@@ -1,4 +1,4 @@
-//! How a lane divides its jobs into batches, for every kind of lane.
+//! Divides a lane's jobs into batches, for every kind of lane.
 
 use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
 use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(20);
 
-/// How long a batch may take.
+/// The maximum time of a batch.
 pub(super) fn timeout(lengths: &[u32]) -> Duration {
     TIMEOUT + TIMEOUT_PER_BYTE * lengths.iter().sum()
 }
@@ -26,16 +26,16 @@ pub(super) enum Added {
 
 /// How a lane's thread handles batches of blocks.
 pub(super) trait Batched: Send {
-    /// The lane that it needs.
+    /// The lane that the work needs.
     type Lane: DeviceLane + ?Sized;
 
     /// The blocks in a lane's texts.
     type Batch: Default;
 
-    /// The smallest number of blocks for which a lane is worth having.
+    /// The minimum number of blocks for which a lane is worth having.
     const MIN_BATCH: usize;
 
-    /// How many bytes of jobs such a lane should take at once.
+    /// The number of bytes of jobs that such a lane should take in one batch.
     fn max_bytes(size: LaneSize) -> u64 {
         let _ = size;
         u64::MAX

@@ -11,10 +11,10 @@ use crate::schedule::Job;
 
 /// How a kind of lane handles a batch.
 pub(super) trait BlockOffload: Send + Default {
-    /// The lane that it needs.
+    /// The lane that the work needs.
     type Lane: DeviceLane + ?Sized;
 
-    /// Where a block is rotated to before it goes to the device; `candidates` is working memory.
+    /// The position to which a block is rotated before it goes to the device; `candidates` is working memory.
     fn turn(block: &[u8], candidates: &mut Vec<u32>) -> usize {
         let _ = (block, candidates);
         0
@@ -42,7 +42,7 @@ pub(super) struct Entry {
     pub len: usize,
     pub sums: [u64; 2],
     pub last: u8,
-    /// The last byte of the turned block: the byte before the end mark.
+    /// The last byte of the turned block, which precedes the end mark.
     pub turned_last: u8,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Batch {
     pub filled: usize,
 }
 
-/// What all kinds of lanes for `.bz2` have in common.
+/// The common part of all kinds of lanes for `.bz2`.
 #[derive(Default)]
 pub(super) struct BlockStation<B> {
     offload: B,

@@ -66,8 +66,8 @@ impl BlockOffload for Codes {
 }
 
 impl Codes {
-    /// Finishes and checks a batch; `sample` selects the block to decode. A block that the device did not keep gives
-    /// `None`.
+    /// Finishes and checks a batch; `sample` selects the block to decode. The result is `None` for a block that the
+    /// device did not keep.
     pub fn check_all(
         &mut self,
         batch: &Batch,

@@ -23,7 +23,7 @@ fn coding_cases_for_the_kernels() {
             made(len).for_each(|text| write_coding_case(&mut cases, &[text], 12));
         }
         write_coding_case(&mut cases, &made(3000).take(20).collect::<Vec<_>>(), 12);
-        // Several segments, of which only some are examined; runs across their ends; many selectors.
+        // Several segments, of which some rounds examine only a part; runs across their ends; many selectors.
         let words = (shape("words").make)(70_000);
         let mut mixed = Vec::new();
         for part in 0..31 {

@@ -42,8 +42,8 @@ impl BlockOffload for Columns {
     }
 }
 
-/// Whether the bytes before the rows are those of the block, and the byte at the origin is its last. The first `marks`
-/// of them are before the end mark.
+/// Whether the bytes before the rows are the block's bytes, and the byte at the origin is the block's last. The first
+/// `marks` of them precede the end mark.
 pub(super) fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
     // The sums leave out the byte before the end mark, but the merge needs it.
     let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);

@@ -32,12 +32,12 @@ struct Entry {
 pub(super) struct Batch {
     entries: Vec<Entry>,
     blocks: Vec<LargeForDevice>,
-    /// Bytes of input, and rows.
+    /// The numbers of bytes of input, and of rows.
     filled: usize,
     rows: usize,
 }
 
-/// How many bytes of pinned memory the lanes of one device may still take for longer blocks.
+/// The number of bytes of pinned memory that the lanes of one device may still take for longer blocks.
 #[derive(Default)]
 pub(super) struct Growth(AtomicU64);
 
@@ -46,7 +46,7 @@ impl Growth {
         Growth(AtomicU64::new(bytes))
     }
 
-    /// Takes `bytes`, if that much is left.
+    /// Takes `bytes`, if that many are left.
     fn take(&self, bytes: u64) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
@@ -64,10 +64,10 @@ fn pinned(blocks: usize, rows: usize) -> u64 {
 /// State for making a lane larger, and for checking a block that the device got wrong.
 pub(super) struct Large {
     growth: Arc<Growth>,
-    /// How much of it the lane has taken.
+    /// The number of these bytes that the lane has taken.
     taken: u64,
     decoder: Option<HbzDecoder>,
-    /// A number of rows for which there was no memory.
+    /// The last number of rows for which there was no memory.
     too_many_rows: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ impl Batched for Large {
     type Batch = Batch;
     const MIN_BATCH: usize = 4;
 
-    /// As many bytes as hold a lane's rows, if four rows take a byte, as those of source code do.
+    /// The number of bytes of input for a lane's rows, if four rows take a byte, as in source code.
     fn max_bytes(size: LaneSize) -> u64 {
         (size.max_blocks * size.max_length / 4) as u64
     }
@@ -157,7 +157,7 @@ impl Large {
         let LaneSize { max_blocks: blocks, max_length } = lane.size();
         let rows = (rows + rows / 8).min(MAX_ROWS);
         let more = pinned(blocks, rows).saturating_sub(pinned(blocks, blocks * max_length));
-        // Not remembered, because other lanes may give back what they have taken.
+        // This failure is not remembered, because other lanes may give back the memory that they have taken.
         if !self.growth.take(more) {
             return Ok(false);
         }

@@ -6,13 +6,14 @@
 //! as a core's.
 //!
 //! **Trust.** As in `codes`: all data except the segments must be valid, and one block of the first batch and of every
-//! [`SAMPLED`]th, a different one each time, is decoded to its end and must have its text's CRC. So a device that
-//! computes wrong results is noticed at its first batch; a single wrong bit can pass, and verification finds it
+//! [`SAMPLED`]th, a different one each time, is decoded to its end and must have its text's CRC. A device that computes
+//! wrong results is therefore noticed at its first batch; a single wrong bit can pass, and verification finds it
 //! ([`Verify::Devices`](crate::Verify)).
 //!
 //! Measured (one H200, 16 cores, 8 GB of source code at 9M): 5.7 s, compared with 9.4 if the device only sorts; 5.3
 //! with one core helping. The 16 lanes spend 65 % of their time on the codes of the text (5.5 ns a byte, all cores
-//! busy), 20 % waiting for the device, and 15 % on answers. So the limit is the dictionary, which is work of the cores.
+//! busy), 20 % waiting for the device, and 15 % on answers. The limit is therefore the dictionary, which the cores
+//! compute.
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
@@ -49,7 +50,7 @@ pub(super) struct Batch {
 /// State for preparing blocks, and for checking one.
 #[derive(Default)]
 pub(super) struct LargeCodes {
-    /// It sorts nothing, so it needs little memory, or that of a block if the block is perturbed.
+    /// The encoder sorts nothing, so it needs little memory; for a perturbed block, as much as the block.
     encoder: HbzEncoder,
     codes: Vec<u8>,
     decoder: Option<HbzDecoder>,
@@ -123,7 +124,7 @@ impl Batched for LargeCodes {
     }
 }
 
-/// What is known of a block apart from its segments.
+/// The data of a block apart from its segments.
 struct About {
     tokens: TokensByDevice,
     entries: Vec<u32>,

@@ -14,7 +14,7 @@ use crate::shapes::{Rng, SHAPES, shape};
 use crate::{Pool, Settings, Text};
 use std::num::NonZeroUsize;
 
-/// Rows of a fake lane for each of its blocks: some blocks are longer than the lane.
+/// The number of rows that a fake lane has for each of its blocks: some blocks are longer than the lane.
 const FAKE_ROWS: usize = 4000;
 
 fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
@@ -80,7 +80,8 @@ fn whole(answer: Result<Text, Damage>) -> Result<Vec<u8>, Damage> {
     answer.map(|text| text.plain(&mut Vec::new()).unwrap().to_vec())
 }
 
-/// Does the batch. Compares every answer with a core's own. Returns how many were answered, declined and left undone.
+/// Does the batch. Compares every answer with a core's own. Returns the numbers of tasks answered, declined and left
+/// undone.
 fn outcome(station: &mut dyn Station, blocks: &[DecodeLarge]) -> ([usize; 3], Result<(), StationError>) {
     let mut core = Core::new(0);
     let (mut jobs, tickets): (Vec<Job>, Vec<_>) = blocks.iter().cloned().map(Job::detached).unzip();
@@ -109,7 +110,7 @@ fn decodes_what_is_usual() {
     let compact = block(&vec![b' '; 1 << 20], stream(0, 12));
     assert!(compact.header.is_compact());
     assert_eq!(outcome(&mut *fake(1, None), &[compact]).0, [1, 0, 0]);
-    // A core decodes chains as long as these.
+    // A core must decode chains of this length.
     let long = block(&(shape("words").make)(5000), stream(0, 17));
     assert_eq!(outcome(&mut *fake(1, None), &[long]).0, [0, 1, 0]);
 }
@@ -337,7 +338,8 @@ fn write_case(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool) {
     write_spoilt(cases, blocks, regular, 0);
 }
 
-/// The same with `more` additional tokens in the first segment of each block; unless `more` is 0, all must be odd.
+/// Decodes blocks with `more` additional tokens in the first segment of each block; unless `more` is 0, all must be
+/// found odd.
 fn write_spoilt(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool, more: i32) {
     let parsed = blocks.iter().filter_map(|block| {
         let parsed = Block::parse(block.stream, block.header, Arc::clone(&block.payload)).ok()?;

@@ -21,8 +21,8 @@
 //! **Trust.** Everything that comes from a device is checked (`trust`) before it is used; a device that computes wrong
 //! results gets no more work.
 //!
-//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, for large blocks); then
-//! it retires, or at once if its context is lost. Cores do its blocks.
+//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, for large blocks). After
+//! that it retires, or immediately if its context is lost. Cores do its blocks.
 
 use crate::formats::bzip2::header::MAX_ENCODER_BLOCK;
 use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE};
@@ -58,8 +58,8 @@ mod trust;
 #[cfg(test)]
 mod verify_tests;
 
-/// The length of text in a batch of large blocks, and in all lanes of a device together: up to 78 bytes of device
-/// memory for each byte.
+/// The lengths of text in a batch of large blocks, and in all lanes of a device together. Each byte takes up to 78
+/// bytes of device memory.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 1 << 30;
 
@@ -67,11 +67,12 @@ const LARGE_BATCHES: usize = 1 << 30;
 /// bytes for random bytes, codes and selectors.
 const MAX_CODED: usize = 1 << 20;
 
-/// The same for `.hbz`: how many rows a lane has for each block. Only their total counts: 32 million, or 40 MB of
+/// The number of rows that a lane for `.hbz` has for each block. Only their total counts: 32 million, or 40 MB of
 /// source code, in 1,000 chains. A longer block makes its lane longer.
 const LARGE_ROWS: usize = 1 << 19;
 
-/// Threads that read and cut one long file for each device: one handles 3.6 GB/s, and a device may take more.
+/// The number of threads for each device that read and cut one long file: one thread handles 3.6 GB/s, and a device may
+/// take more.
 const READERS: usize = 2;
 
 /// The GPU lanes that a pool gets.
@@ -79,16 +80,16 @@ const READERS: usize = 2;
 pub struct Lanes {
     /// The devices, in the notation of [`gpu::select`]; all visible ones if `None`.
     pub devices: Option<String>,
-    /// Lanes of each device.
+    /// The number of lanes of each device.
     pub lanes: usize,
     /// The maximum number of blocks in a batch. Each byte of each block costs 73 bytes of device memory and 2 of pinned
     /// memory (hybrid: 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
     pub blocks: usize,
     /// The longest block, in bytes: for `.bz2` streams a little more than 900,000.
     pub max_length: usize,
-    /// How many more bytes of pinned memory all lanes of one device that decode `.hbz` streams may take together for
-    /// longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`. Cores do blocks
-    /// that no lane has room for.
+    /// The number of additional bytes of pinned memory that all lanes of one device that decode `.hbz` streams may take
+    /// together for longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`. Cores
+    /// do blocks for which no lane has room.
     pub growth: Option<u64>,
     /// Whether lanes are started with the first block, instead of when the work left is worth their start.
     pub at_once: bool,
@@ -150,7 +151,7 @@ impl Lanes {
         if self.offload == Offload::DecodeLarge { rows / 4 } else { rows }
     }
 
-    /// How many bytes of the memory budget a lane can hold at once.
+    /// The number of bytes of the memory budget that a lane can hold at one time.
     fn held_bytes(&self) -> u64 {
         let each = match self.offload {
             Offload::Bwt | Offload::Resident => 5,
@@ -160,7 +161,7 @@ impl Lanes {
             Offload::Suffixes | Offload::CodeLarge => 24,
             // A batch in the lane and the next one: a span and its text, for which 2 MiB are charged.
             Offload::Decode => 5,
-            // The same: 8 bytes are charged for each row of such a block, and its payload.
+            // A batch in the lane and the next one: 8 bytes are charged for each row of such a block, and its payload.
             Offload::DecodeLarge => 17,
         };
         each * (self.blocks * self.max_length) as u64
@@ -190,13 +191,14 @@ impl Lanes {
         matches!(self.offload, Offload::Decode | Offload::DecodeLarge)
     }
 
-    /// How many devices there will be.
+    /// The expected number of devices.
     fn device_count(&self) -> usize {
         gpu::Choice::new(self.devices.as_deref()).count()
     }
 
-    /// How many threads should read one long file while these lanes run. An input of `.bz2` streams can be read from
-    /// any place, both to compress and to decompress. When decoding, one thread is almost enough for one device.
+    /// The number of threads that should read one long file while these lanes run. An input of `.bz2` streams can be
+    /// read from any place, both to compress and to decompress. When decoding, one thread is almost enough for one
+    /// device.
     pub fn readers(&self) -> usize {
         match self.offload {
             Offload::Suffixes | Offload::CodeLarge => 1,

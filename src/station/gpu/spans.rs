@@ -5,10 +5,10 @@
 //! memory. A batch therefore never returns more bytes than its blocks have, although a block may stand for 46 MB of
 //! text.
 //!
-//! **Trust.** A block's text must have the CRC of its header, and its end must be where the span ends or a stream does.
-//! Only a core may report damage: blocks that the device finds odd are declined. If a CRC is wrong, the lane's thread
-//! decodes the first such block of a batch itself: either the data are damaged, or the device computes wrong results
-//! and gets no more work.
+//! **Trust.** A block's text must have the CRC of its header, and the block must end where the span ends, or where a
+//! stream ends. Only a core may report damage: blocks that the device finds odd are declined. If a CRC is wrong, the
+//! lane's thread decodes the first such block of a batch itself: either the data are damaged, or the device computes
+//! wrong results and gets no more work.
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
@@ -23,7 +23,7 @@ use crate::gpu::station::Times;
 use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
 use crate::schedule::Job;
 
-/// How many bytes the device may read past a block's bits.
+/// The number of bytes that the device may read past a block's bits.
 const PADDING: usize = 8;
 
 /// A block in the batch.
@@ -160,7 +160,7 @@ impl Spans {
 /// The verdict on a decoded block.
 enum Outcome {
     Done(DecodedBlock),
-    /// A core must look at it.
+    /// A core must decode the block.
     Odd,
     /// The text does not have the CRC of the header.
     WrongCrc,

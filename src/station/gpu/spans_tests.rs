@@ -17,7 +17,7 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     Box::new(station("fake".to_owned(), blocks, open, spans::Spans::default()).unwrap())
 }
 
-/// A span with a block from bit `shift` on, followed by `rest` bytes of another one.
+/// A span with a block from bit `shift` on, followed by `rest` bytes of another block.
 fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
     let block = EncodeBlock(crate::Text::Plain(text.to_vec())).run(&mut Core::new(0));
     let mut data = crate::bits::BitWriter::new();
@@ -63,8 +63,8 @@ fn damaged_spans() -> Vec<DecodeBlock> {
     flipped.chain(cut).collect()
 }
 
-/// Does the batch; a core does what is declined. Compares every answer with a core's own. Returns how many were
-/// answered, declined and left undone.
+/// Does the batch; a core does the declined tasks. Compares every answer with a core's own. Returns the numbers of
+/// tasks answered, declined and left undone.
 fn outcome(station: &mut dyn Station, spans: &[DecodeBlock]) -> ([usize; 3], Result<(), StationError>) {
     let mut core = Core::new(0);
     let (mut jobs, tickets): (Vec<Job>, Vec<_>) = spans.iter().cloned().map(Job::detached).unzip();
@@ -100,7 +100,7 @@ fn what_is_damaged_is_for_a_core() {
     }
     let ([_, declined, undone], result) = outcome(&mut *fake(32, None), &all);
     assert!(result.is_ok() && undone == 0 && declined > all.len() / 2, "{declined}");
-    // More than any lane has room for.
+    // More bytes than any lane has room for.
     let long = DecodeBlock { end: u64::MAX, ..damaged(&spans()[3], |data| data.resize(40 << 20, 0)) };
     assert_eq!(outcome(&mut *fake(4, None), &[long]).0, [0, 1, 0]);
 }

@@ -1,9 +1,9 @@
 //! Sorts blocks of `.hbz` streams: the lane's thread turns each text into codes, the device sorts, and a core codes the
 //! last column.
 //!
-//! A core alone takes 21.5 ns a byte, of which the sort is 14.6. The remaining work is divided: the lane's thread does
-//! 2 ns before the sort, and cores do the rest after it. (Zen 5; on 16 busy cores of a Sapphire Rapids host 4 and 7.5
-//! ns: 8 GB in 7.6 s, while the device works for less than half of the time.)
+//! A core alone takes 21.5 ns a byte, 14.6 of them for the sort. The remaining work is divided: the lane's thread does
+//! 2 ns before the sort, and cores do the rest after it. (These figures are of a Zen 5. On 16 busy cores of a Sapphire
+//! Rapids host the two parts take 4 and 7.5 ns: 8 GB in 7.6 s, while the device works for less than half of the time.)
 //!
 //! **Trust.** The column must hold the same bytes as the codes (sums, compared), each entry point must have the right
 //! byte before it, and the first entry point must be the origin.
@@ -39,7 +39,7 @@ pub(super) struct Batch {
 /// State for preparing blocks.
 #[derive(Default)]
 pub(super) struct Suffixes {
-    /// It sorts nothing, so it needs little memory, or that of a block if the block is perturbed.
+    /// The encoder sorts nothing, so it needs little memory; for a perturbed block, as much as the block.
     encoder: HbzEncoder,
     codes: Vec<u8>,
 }
@@ -128,7 +128,7 @@ fn forward(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [Job]) ->
 /// points.
 fn check(entry: &Entry, column: &[u8], origin: u32, entries: &[u32]) -> Result<(), DeviceError> {
     let before = |row: u32| column.get(row as usize + 1).copied();
-    // The mark's own row is the first, so no other suffix is the whole block.
+    // The end mark's own row is the first, so no other suffix is the whole block.
     let ends_are_right = column[0] == entry.last && origin > 0 && column.get(origin as usize) == Some(&0);
     let first_is_right = entries.first().is_some_and(|&row| row.checked_add(1) == Some(origin));
     let others_are_right = entries.iter().skip(1).zip(&entry.before).all(|(&row, &code)| before(row) == Some(code));

@@ -153,7 +153,7 @@ fn sorts_large_blocks_and_leaves_others() {
     assert!(LARGE.iter().all(|&offload| !accepts(offload).class(ENCODE)));
 }
 
-/// A lane whose answer is corrupted in one way.
+/// A lane with one kind of corruption in its answer.
 struct Spoilt {
     fake: FakeLane,
     how: usize,
@@ -226,7 +226,7 @@ fn failures() {
             let mut station = fake(offload, 32, Some((call, fault)));
             let ([begun, _, undone], result) = outcome(&mut *station, &batch);
             if undone == 0 {
-                continue; // that call was not reached
+                continue; // the call that should fail was not reached
             }
             assert_eq!(result.unwrap_err().retire, retire, "{fault:?}");
             assert!(begun >= call * 16, "{fault:?} at call {call}: {begun} begun");
@@ -252,7 +252,7 @@ fn too_little_memory_makes_smaller_lanes() {
     assert_eq!(never.err().unwrap(), "none at all");
 }
 
-/// Lanes that are used at once.
+/// Lanes that are used from the start.
 fn lanes(offload: Offload, blocks: usize, max_length: usize) -> Lanes {
     Lanes { at_once: true, blocks, max_length, offload, ..Lanes::default() }
 }
@@ -369,7 +369,7 @@ fn on_every_device() {
             &format!("level {level}, {offload:?}"),
         );
     }
-    // And large blocks of several sizes.
+    // The same for large blocks of several sizes.
     for (size, interval) in [(1 << 10, 0), (100_000, 10), (1_000_000, 0), (9_000_000, 1000), (64_000_000, 0)] {
         let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
         let lanes = Lanes { at_once: true, lanes: 2, ..Lanes::for_large_blocks(&large) };
@@ -460,7 +460,7 @@ fn large_blocks_in_a_pool() {
                 None => pool.without_cpu(),
             };
             for offload in [Offload::Suffixes, Offload::CodeLarge, Offload::Resident] {
-                // Only some batches of lanes that code are checked; the first is.
+                // Only some batches of lanes that code are checked, but always the first.
                 let call = usize::from(offload != Offload::CodeLarge);
                 pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (call, fault)))));
             }

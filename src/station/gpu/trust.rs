@@ -1,8 +1,8 @@
 //! The checks of everything that a device returns.
 //!
 //! A column must hold the same bytes as its block: the sums of the bytes and of their squares are compared, and the
-//! origin's row must end in the block's last byte. A device that fails such a check computes wrong results and gets no
-//! more work; its earlier blocks have passed the same check. For coded blocks see `codes`.
+//! origin's row must end in the block's last byte. A device that fails such a check computes wrong results, and gets no
+//! more work. Its earlier blocks have passed the same check. For coded blocks see `codes`.
 
 use crate::gpu::DeviceError;
 

@@ -8,8 +8,8 @@ use crate::schedule::Accepts;
 use crate::{Level, Pool, Settings, StationReport, Verify};
 use std::num::NonZeroUsize;
 
-/// Compresses a text in a pool with a lane that fails so at each batch, several times if necessary. Returns the output
-/// and how many of the lane's blocks were found wrong.
+/// Compresses a text in a pool with a lane that makes this error in each batch, several times if necessary. Returns the
+/// output and the number of the lane's blocks that were found wrong.
 fn coded(text: &[u8], batch: usize, verify: Verify) -> (Vec<u8>, u64) {
     // On a busy machine the cores may be done before the lane has started.
     (0..50).find_map(|_| once(text, batch, verify)).expect("the lane takes part")
@@ -22,7 +22,7 @@ fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
     let settings = Settings::new().level(Level::FASTEST).verify(verify).pool(&pool);
     let coded = crate::compress(text, &settings).unwrap();
     let stations = pool.summary().stations;
-    // After its error, the cores code the blocks that it would have coded.
+    // After the lane's error, the cores code the blocks that the lane would have coded.
     let device = stations.iter().find(|station| station.accelerator)?;
     let sum = |of: fn(&StationReport) -> u64| stations.iter().map(of).sum::<u64>();
     let verified = sum(|station| station.verified);
@@ -33,7 +33,7 @@ fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
     };
     let some_by_core = verify == Verify::Devices && device.retired.is_some();
     assert!(verified == expected || some_by_core && verified < expected, "{stations:?}");
-    // (In a batch of one block its own checks may find the error, before the block leaves the lane.)
+    // (In a batch of one block, the lane's own checks may find the error before the block leaves the lane.)
     assert_eq!(device.retired.is_some(), device.wrong > 0 || device.fallbacks > 0, "{stations:?}");
     Some((coded, device.wrong))
 }
@@ -50,7 +50,7 @@ fn one_wrong_bit_of_a_gpu_is_found() {
             assert!(coded == right, "batch {batch}, {verify:?}");
             found += wrong;
         }
-        // Without verification the file is wrong, unless the batch had one block or was not made.
+        // Without verification the file is wrong, unless the batch had a single block or there was no batch.
         missed += usize::from(coded(&text, batch, Verify::Off).0 != right);
     }
     assert!(found > 0 && missed > 0, "{found} found, {missed} missed");
