@@ -1,8 +1,8 @@
-//! Access control lists (POSIX ACLs), which the mode of a file does not show: with one, the bits of the group are the
-//! list's mask, and what the group itself may do is in the list.
+//! Access control lists (POSIX ACLs). The mode of a file does not show its list: with a list, the group bits of the
+//! mode are the list's mask, and the rights of the group itself are in the list.
 //!
-//! Extended attributes of other kinds are not touched: bzip2, gzip and xz do not copy them either, and what they mean
-//! (capabilities, security labels) belongs to the file that has them.
+//! Extended attributes of other kinds are not touched: bzip2, gzip and xz do not copy them either, and their contents
+//! (capabilities, security labels) apply only to the file that has them.
 
 use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
 use rustix::io::Errno;
@@ -30,7 +30,7 @@ impl Acl {
         Ok(Some(Acl(list)))
     }
 
-    /// A list that gives nothing to anybody but the owner.
+    /// A list that gives rights to the owner only.
     pub fn unknown() -> Acl {
         const DENIED_USER: [u8; 8] = [2, 0, 0, 0, 0, 0, 0, 0];
         Acl([&[2, 0, 0, 0][..], &DENIED_USER].concat())

@@ -1,4 +1,5 @@
-//! A directory in which files appear: created without a name or under another one, named when they are complete.
+//! A directory in which files appear. They are created without a name or under another name, and get their name when
+//! they are complete.
 
 use super::file;
 use super::last_mode::LastMode;
@@ -30,9 +31,9 @@ struct Open {
     fd: OwnedFd,
     /// Whether files without a name can be named in it, once that is known.
     names_open_files: OnceLock<bool>,
-    /// The mode that it gets later: until it is closed files are made in it.
+    /// The mode that the directory gets when it is closed: until then files are made in it.
     last_mode: Option<Arc<LastMode>>,
-    /// Given back when it is closed.
+    /// The slot, which is given back when the directory is closed.
     _slot: Option<Slot>,
 }
 
@@ -51,12 +52,12 @@ impl AsFd for Directory {
 }
 
 impl Directory {
-    /// A directory that is open already, and counted by `slot`. It does not get `last_mode` before it is closed.
+    /// A directory that is open already, and counted by `slot`. It gets `last_mode` only when it is closed.
     pub fn opened(path: PathBuf, fd: OwnedFd, last_mode: Option<Arc<LastMode>>, slot: Option<Slot>) -> Directory {
         Directory(Arc::new(Open { path, fd, names_open_files: OnceLock::new(), last_mode, _slot: slot }))
     }
 
-    /// Its path, for messages: the directory may have been renamed since.
+    /// The directory's path, for messages only: the directory may have been renamed since.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -81,7 +82,7 @@ impl Directory {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Waits until the names in it are on the disk.
+    /// Waits until the names in the directory are on the disk.
     pub fn sync(&self) -> io::Result<()> {
         match openat(&self.0.fd, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
             Ok(directory) => match File::from(directory).sync_all() {
@@ -89,14 +90,14 @@ impl Directory {
                 Err(e) if e.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => Ok(()),
                 done => done,
             },
-            // A directory that may be written but not read cannot be synced; its files were.
+            // A directory that may be written but not read cannot be synced; its files have been.
             Err(Errno::ACCESS) => Ok(()),
             Err(e) => Err(e.into()),
         }
     }
 
-    /// Creates a file without a name, for writing and reading, that only its owner may read if it is `private`. `None`
-    /// where that does not work, or where [`Directory::link`] could not name it.
+    /// Creates a file without a name, for writing and reading, readable only by its owner if `private`. `None` if the
+    /// file system cannot do that, or if [`Directory::link`] could not name the file.
     pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match openat(&self.0.fd, ".", flags, mode(private)) {
@@ -119,7 +120,7 @@ impl Directory {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         linkat(CWD, &path, &self.0.fd, name, AtFlags::SYMLINK_FOLLOW)?;
         let Err(e) = self.expect(name, file) else { return Ok(()) };
-        // The name of another file goes again, but not a file that took its place in the meantime.
+        // The wrong file's new name is removed again, unless another file has taken the name in the meantime.
         if let (Ok(linked), Ok(found)) = (statat(CWD, &path, AtFlags::empty()), self.find_link(name))
             && same_file(&linked, &found)
             && found.st_nlink > 1
@@ -143,7 +144,7 @@ impl Directory {
             return Ok(renameat(&self.0.fd, from, &self.0.fd, to)?);
         }
         match renameat_with(&self.0.fd, from, &self.0.fd, to, RenameFlags::NOREPLACE) {
-            // NFS, FUSE and old kernels. A link refuses a name that is taken, too.
+            // NFS, FUSE and old kernels need this. A link, too, refuses a name that is taken.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {}
             done => return Ok(done?),
         }
@@ -158,7 +159,7 @@ impl Directory {
     /// Renames a file to a name that must be free, on any file system: an empty file reserves the name, which fails if
     /// it is taken, and is then replaced. The empty file stays only if `kill -9` or a power cut comes in between.
     fn reserve(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        // Closed at once: FUSE keeps an open file that is replaced, under a name of its own.
+        // The file is closed immediately, because FUSE keeps an open file that is replaced, under another name.
         let reserved = fstat(self.create_new(to, true)?)?;
         let still_ours = || {
             let found = statat(&self.0.fd, to, AtFlags::SYMLINK_NOFOLLOW);
@@ -212,8 +213,8 @@ impl Directory {
         matches!((named, fstat(file)), (Ok(named), Ok(file)) if same_file(&named, &file))
     }
 
-    /// Removes a temporary file of our own user if no process holds its lock: the one that made it is gone. Returns
-    /// whether it did.
+    /// Removes a temporary file of our own user if no process holds its lock, because its maker is then gone. Returns
+    /// whether the file was removed.
     ///
     /// Root's may belong to one of `owners` already: to the owner that its result was to have. A second name is allowed
     /// if it is that of the `result`: a process that ended between the two steps of a rename leaves both.
@@ -251,8 +252,8 @@ pub fn find(path: &Path, follow: bool) -> io::Result<Stat> {
     Ok(statat(CWD, path, if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW })?)
 }
 
-/// Why this file cannot be trusted to be our user's own work, given that another user may have chosen its name. `None`
-/// if it can.
+/// The reason why this file cannot be trusted to be our user's own work, given that another user may have chosen its
+/// name. `None` if it can be trusted.
 pub fn distrusted(file: &File) -> io::Result<Option<&'static str>> {
     let found = fstat(file)?;
     let others = Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH);

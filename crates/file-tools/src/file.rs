@@ -47,12 +47,12 @@ pub fn open_device(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).custom_flags(OFlags::NOCTTY.bits() as i32).open(path)
 }
 
-/// Waits until `file` can be read without waiting.
+/// Waits until a read of `file` would not wait.
 pub fn wait_readable(file: &File) -> io::Result<()> {
     wait(file.as_fd(), PollFlags::IN)
 }
 
-/// Waits until something can be written to `file` without waiting.
+/// Waits until a write to `file` would not wait.
 pub fn wait_writable(file: &File) -> io::Result<()> {
     wait(file.as_fd(), PollFlags::OUT)
 }
@@ -97,8 +97,8 @@ pub fn forget_pages(file: &File) {
     let _ = fadvise(file, 0, None, Advice::DontNeed);
 }
 
-/// The approximate number of files on the file system of an open file. If the system does not count them, the number it
-/// has room for.
+/// The approximate number of files on the file system of an open file. If the file system does not count them, the
+/// number for which it has room.
 pub fn files_beside(file: &File) -> u64 {
     match fstatvfs(file) {
         Ok(found) if found.f_files > 0 => found.f_files.saturating_sub(found.f_ffree),
@@ -116,7 +116,7 @@ pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
     }
 }
 
-/// Whether a file system says by this that it has no modes, owners or times of its own: vfat, some of FUSE.
+/// Whether this error means that the file system stores no modes, owners or times: vfat, some FUSE file systems.
 pub fn is_unsupported(e: &io::Error) -> bool {
     let errno = e.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP))

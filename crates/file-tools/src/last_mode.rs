@@ -1,4 +1,5 @@
-//! The mode that a directory gets when nothing more is made in it: until then its owner may make files in it.
+//! The final mode of a directory, which it gets when nothing more is made in it. Until then its owner may make files in
+//! it.
 
 use rustix::fs::{Mode, OFlags, fchmod, fstat, openat};
 use rustix::io;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 /// something below the directory has a clone: the directory itself while it is open, and each directory below it that
 /// will get a mode.
 ///
-/// No descriptor is kept open for this. Unless the directory is still open at the end, it is found again by its path,
-/// never through a symbolic link.
+/// No descriptor is kept open to set the mode. Unless the directory is still open at the end, it is found again by its
+/// path, never through a symbolic link.
 pub struct LastMode {
     /// The directory above, whose mode may forbid finding this one.
     above: Option<Arc<LastMode>>,
@@ -25,14 +26,14 @@ pub struct LastMode {
 
 impl LastMode {
     /// Lets the owner of `directory`, which is `below` the directory `top`, do everything, and keeps `mode` for later.
-    /// `None` if that is no less.
+    /// `None` if `mode` gives the owner as much.
     pub fn keep(
         directory: impl AsFd,
         mode: Mode,
         (top, below): (&Arc<OwnedFd>, &Path),
         above: Option<&Arc<LastMode>>,
     ) -> Option<Arc<LastMode>> {
-        let _ = fchmod(&directory, mode | Mode::RWXU); // where there are no modes, all are alike
+        let _ = fchmod(&directory, mode | Mode::RWXU); // without modes, all are alike
         if mode.contains(Mode::RWXU) {
             return None;
         }
@@ -46,7 +47,7 @@ impl LastMode {
         }))
     }
 
-    /// Called when the directory is closed. It gets its mode if there is no other clone.
+    /// Called when the directory is closed. The directory gets its mode if there is no other clone.
     pub fn closed(last: Arc<LastMode>, directory: impl AsFd) {
         if let Some(mut last) = Arc::into_inner(last)
             && let Some(mode) = last.mode.take()
@@ -76,7 +77,7 @@ impl Drop for LastMode {
         {
             let _ = fchmod(directory, mode);
         }
-        // One after the other, not one inside the other: a path may have thousands of parts.
+        // A loop and not a recursion, because a path may have thousands of parts.
         let mut above = self.above.take();
         while let Some(mut last) = above.and_then(Arc::into_inner) {
             above = last.above.take();

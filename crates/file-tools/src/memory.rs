@@ -1,4 +1,4 @@
-//! Memory: what malloc keeps, and what happens when there is none left.
+//! Memory: the freed memory that malloc keeps, and the end of the process when there is no memory left.
 //!
 //! A failed allocation would abort the process, with a core file and without a message. Instead, the process ends as
 //! after any error of its environment: unnamed files vanish, named temporary files are removed, and the sources stay.
@@ -10,11 +10,11 @@ use std::fs::File;
 use std::io;
 use std::sync::OnceLock;
 
-/// malloc, and a sentence where it fails.
+/// malloc, but with a sentence when it fails.
 pub struct Allocator;
 
 #[allow(unsafe_code)]
-// SAFETY: the system's allocator does it all, and a call whose result would be null does not return.
+// SAFETY: the system's allocator does all the work, and a call whose result would be null does not return.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
@@ -48,12 +48,12 @@ fn checked(memory: *mut u8) -> *mut u8 {
 static END: OnceLock<(Vec<u8>, u8)> = OnceLock::new();
 static CLEAN_UP: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Says how the process ends when there is no memory left: with this line on stderr, and this exit code.
+/// Sets how the process ends when there is no memory left: with this line on stderr, and this exit code.
 pub fn set_end(line: Vec<u8>, code: u8) {
     let _ = END.set((line, code));
 }
 
-/// Has `clean_up` called before the process ends for lack of memory. It may not allocate, nor wait for long.
+/// Has `clean_up` called before the process ends for lack of memory. It must not allocate, and must not wait for long.
 pub fn before_the_end(clean_up: impl Fn() + Send + Sync + 'static) {
     let _ = CLEAN_UP.set(Box::new(clean_up));
 }
@@ -78,19 +78,19 @@ pub fn file_in_memory() -> io::Result<File> {
     return Err(io::ErrorKind::Unsupported.into());
 }
 
-/// Whether there is a limit to what this process may map (`ulimit -v`, `ulimit -d`).
+/// Whether there is a limit to the memory that this process may map (`ulimit -v`, `ulimit -d`).
 pub fn is_limited() -> bool {
     [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
 }
 
 /// Makes malloc keep freed memory. Blocks of megabytes are allocated and freed all the time; if they were returned to
 /// the system, they would be zeroed page by page on their next use, which took a quarter of the reading thread's time.
-/// (Not used for small files: zeroing memory by hand took a third of the 1.2 ms of one.)
+/// (Small files do not use this: zeroing memory by hand took a third of the 1.2 ms that a small file takes.)
 pub fn keep_freed() {
     set(&[(libc::M_MMAP_THRESHOLD, 32 << 20), (libc::M_TRIM_THRESHOLD, 1 << 30)]);
 }
 
-/// Makes malloc return freed memory, and use one heap for all threads: each further one reserves 64 MB of the address
+/// Makes malloc return freed memory, and use one heap for all threads: each further heap reserves 64 MB of the address
 /// space.
 pub fn be_sparing() {
     set(&[(libc::M_ARENA_MAX, 1), (libc::M_MMAP_THRESHOLD, 128 << 10), (libc::M_TRIM_THRESHOLD, 128 << 10)]);
@@ -100,7 +100,7 @@ pub fn be_sparing() {
 #[allow(unsafe_code)]
 fn set(options: &[(i32, i32)]) {
     for (option, value) in options {
-        // SAFETY: it sets a number of malloc's, under malloc's lock.
+        // SAFETY: the call sets one of malloc's parameters, under malloc's lock.
         unsafe { libc::mallopt(*option, *value) };
     }
 }

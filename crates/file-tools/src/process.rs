@@ -1,10 +1,10 @@
-//! The process: what it was started with and how it ends.
+//! The process: the state in which it was started, and the way it ends.
 //!
 //! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
 //! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
 //! function in `.init_array` records the state before the runtime changes it. (A C `main` of our own could do that too,
-//! but would lose the arguments on musl.) The same function has SIGUSR1 ignored, which asks how far the work is, and
-//! would end a process that has no answer yet.
+//! but would lose the arguments on musl.) The same function has SIGUSR1 ignored: this signal asks for the progress, and
+//! would end a process that has no handler yet.
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -60,7 +60,7 @@ pub fn end_by_broken_pipe() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The exit code, as shells see it, of a process that ends so.
+/// The exit code, as shells see it, of a process that this signal ended.
 pub fn broken_pipe_code() -> u8 {
     if broken_pipes_are_ignored() { 1 } else { 128 + libc::SIGPIPE as u8 }
 }
@@ -74,12 +74,12 @@ pub fn broken_pipes_are_ignored() -> bool {
 /// starting or hangs. All buffers must have been flushed.
 #[allow(unsafe_code)]
 pub fn exit_now(code: u8) -> ! {
-    // SAFETY: it takes a number and does not return.
+    // SAFETY: the call takes a number and does not return.
     unsafe { libc::_exit(code.into()) }
 }
 
-/// Calls `work` with a stack that is large enough for it: where the limit is small (`ulimit -s 64`), on a thread that
-/// has its own. An error if there must be a thread and none can be had.
+/// Calls `work` with a stack that is large enough: if the limit is small (`ulimit -s 64`), on a thread that has its own
+/// stack. Returns an error if a thread is needed and cannot be started.
 pub fn with_enough_stack<T: Send + 'static>(work: fn() -> T) -> io::Result<T> {
     const NEEDED: u64 = 1 << 20;
     const STACK: usize = 8 << 20;
@@ -90,7 +90,7 @@ pub fn with_enough_stack<T: Send + 'static>(work: fn() -> T) -> io::Result<T> {
     Ok(thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
 }
 
-/// Asks for as many descriptors as the process can have, and returns how many it may have open.
+/// Raises the limit on descriptors as far as possible, and returns it.
 pub fn raise_max_descriptors() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });

@@ -14,17 +14,17 @@ pub fn shown(name: &OsStr) -> Cow<'_, OsStr> {
     for_terminal(name, *TERMINAL.get_or_init(|| io::stderr().is_terminal()))
 }
 
-/// The form of a name for output to a `terminal`, or elsewhere.
+/// The form of a name for output, to a `terminal` or elsewhere.
 pub fn for_terminal(name: &OsStr, terminal: bool) -> Cow<'_, OsStr> {
     if terminal && needs_quotes(name.as_bytes()) { Cow::Owned(quoted(name.as_bytes())) } else { Cow::Borrowed(name) }
 }
 
-/// Whether a name has control characters, or is no UTF-8.
+/// Whether a name has control characters, or is not UTF-8.
 fn needs_quotes(name: &[u8]) -> bool {
     name.utf8_chunks().any(|chunk| !chunk.invalid().is_empty() || chunk.valid().contains(char::is_control))
 }
 
-/// A name as a shell reads it back: what can be shown in single quotes, the rest as in `$'\033'`.
+/// A name as a shell reads it back: printable characters in single quotes, the others as in `$'\033'`.
 fn quoted(name: &[u8]) -> OsString {
     let mut text = vec![b'\''];
     let mut escaping = false;

@@ -1,4 +1,5 @@
-//! The signals that end a process, for those who must clean up first, and the one that asks how far it is.
+//! Handlers for the signals that end a process, for programs that must clean up first, and for the signal that asks for
+//! the progress.
 
 use super::process::{is_ignored, questions_are_ignored};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,18 +11,18 @@ use std::os::fd::BorrowedFd;
 
 const ENDING: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGXCPU, SIGXFSZ];
 
-/// Lets a signal do what it does by default, so that a shell's loop stops as it would have.
+/// Lets a signal take its default effect, so that a shell's loop stops as it would have without a handler.
 pub fn take_effect(signal: i32) {
     let _ = emulate_default_handler(signal);
 }
 
-/// Has `handle` called with the number of any signal that would end the process, in its place. Signals that were
+/// Has `handle` called in place of every signal that would end the process, with the signal's number. Signals that were
 /// ignored when the process was started (by `nohup`) stay ignored.
 ///
-/// A handler and not a thread that waits: where no thread can be started, files still must not be left over.
+/// A handler is used and not a thread that waits, because files must not be left over even if no thread can be started.
 ///
 /// # Safety
-/// `handle` is called inside a signal handler, on any thread: it may not allocate, wait, or take a lock that the
+/// `handle` is called inside a signal handler, on any thread: it must not allocate, wait, or take a lock that the
 /// interrupted thread may hold.
 #[allow(unsafe_code)]
 pub unsafe fn on_ending_signal(handle: impl Fn(i32) + Clone + Send + Sync + 'static) -> io::Result<()> {
@@ -33,11 +34,11 @@ pub unsafe fn on_ending_signal(handle: impl Fn(i32) + Clone + Send + Sync + 'sta
     Ok(())
 }
 
-/// Has `answer` called at each SIGUSR1, unless that was ignored when the process was started. Calls of the system that
-/// it interrupts go on (SA_RESTART), and errno is kept.
+/// Has `answer` called at each SIGUSR1, unless the signal was ignored when the process was started. System calls that
+/// the signal interrupts go on (SA_RESTART), and errno is kept.
 ///
 /// # Safety
-/// The same as in [`on_ending_signal`].
+/// The same conditions as for [`on_ending_signal`].
 #[allow(unsafe_code)]
 pub unsafe fn on_question(answer: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
     if questions_are_ignored() {
@@ -47,7 +48,7 @@ pub unsafe fn on_question(answer: impl Fn() + Send + Sync + 'static) -> io::Resu
     unsafe { register(SIGUSR1, answer) }.map(drop)
 }
 
-/// Writes to stderr from a signal handler: with one call, and not at all if that would have to wait.
+/// Writes to stderr from a signal handler: with one call, and not at all if the call would have to wait.
 pub fn write_stderr(bytes: &[u8]) {
     write_at_once(stdio::stderr(), bytes);
 }

@@ -1,4 +1,4 @@
-//! A limit on the number of open directories: a walk waits until pending files have released theirs.
+//! A limit on the number of open directories: a walk waits until pending files have released their directories.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ struct Count {
     free: Condvar,
 }
 
-/// One of them, given back when it is dropped.
+/// A slot, given back when it is dropped.
 #[derive(Debug)]
 pub struct Slot(Arc<Count>);
 
@@ -23,7 +23,7 @@ impl Slots {
         Slots(Arc::new(Count { max, taken: Mutex::new(0), free: Condvar::new() }))
     }
 
-    /// Waits until one is free.
+    /// Waits until a slot is free, and takes it.
     pub fn take(&self) -> Slot {
         let mut taken = self.0.taken.lock().unwrap_or_else(PoisonError::into_inner);
         while *taken >= self.0.max {

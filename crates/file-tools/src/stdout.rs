@@ -27,7 +27,7 @@ pub fn write(bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Writes all of `bytes`. Returns the error of a closed stdout also if there are none.
+/// Writes all of `bytes`. Returns the error of a closed stdout even if `bytes` is empty.
 pub fn print(mut bytes: &[u8]) -> io::Result<()> {
     check()?;
     while !bytes.is_empty() {
@@ -39,9 +39,8 @@ pub fn print(mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the pipe that stdout is hold more than the usual 64 KiB, if it is one and the system allows it. Writer and
-/// reader then wait for each other less often: 3 GB of zeros went to `cat` in 1.2 s instead of 1.5, and with 1 MiB no
-/// faster.
+/// If stdout is a pipe, enlarges it beyond the usual 64 KiB, as far as the system allows. Writer and reader then wait
+/// for each other less often: 3 GB of zeros went to `cat` in 1.2 s instead of 1.5, and with 1 MiB no faster.
 pub fn enlarge_pipe() {
     const BYTES: usize = 256 << 10;
     #[cfg(target_os = "linux")]
@@ -72,13 +71,13 @@ pub fn duplicate() -> io::Result<File> {
     Ok(stdio::stdout().try_clone_to_owned()?.into())
 }
 
-/// The file that stdout is, if it is a regular one.
+/// The file to which stdout leads, if it is a regular file.
 pub fn regular_file() -> Option<Metadata> {
     duplicate().and_then(|file| file.metadata()).ok().filter(Metadata::is_file)
 }
 
 /// The write position of stdout, if holes can be left there: stdout is a regular file positioned at its end, not in
-/// append mode, and not the file that messages go to.
+/// append mode, and not the file to which messages go.
 pub fn end() -> Option<u64> {
     let out = rustix::stdio::stdout();
     let (found, flags, at) =
@@ -90,8 +89,8 @@ pub fn end() -> Option<u64> {
     (regular && !messages && u64::try_from(found.st_size).is_ok_and(|size| at >= size)).then_some(at)
 }
 
-/// Moves the place at which stdout is written forwards, from where it is: others may write there, too. Returns false if
-/// the file has become longer than that, so that there would be no zeros.
+/// Moves the write position of stdout forwards, relative to the current one, because other processes may write there
+/// too. Returns false if the file has grown past the new position, so that there would be no zeros.
 pub fn leave_hole(len: u64) -> io::Result<bool> {
     let out = rustix::stdio::stdout();
     let (size, at) = (rustix::fs::fstat(out)?.st_size, rustix::fs::tell(out)?);

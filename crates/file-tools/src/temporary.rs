@@ -34,14 +34,14 @@ pub struct TemporaryFiles(Arc<Registry>);
 #[derive(Default)]
 struct Registry {
     names: Mutex<Names>,
-    /// A signal that came and has not taken effect yet, or 0.
+    /// The number of a signal that came and has not taken effect yet, or 0.
     pending: AtomicI32,
     /// The work to do when the files are removed.
     last_words: Option<LastWords>,
 }
 
-/// Called with the signal that ends the process, or with 0 if it ends for lack of memory. It may be inside a signal
-/// handler: it may not allocate, wait, or take a lock.
+/// Called with the number of the signal that ends the process, or with 0 if the process ends for lack of memory. The
+/// call may be inside a signal handler: it must not allocate, wait, or take a lock.
 pub type LastWords = Box<dyn Fn(i32) + Send + Sync>;
 
 #[derive(Default)]
@@ -77,8 +77,8 @@ impl TemporaryFiles {
         Ok(files)
     }
 
-    /// Creates a file for writing in `directory`, under a name made from that of the result, which only its owner may
-    /// read if it is `private`.
+    /// Creates a file for writing in `directory`, under a name made from the result's name, readable only by its owner
+    /// if `private`.
     pub fn create(&self, directory: &Directory, result: &OsStr, private: bool) -> io::Result<(File, TemporaryName)> {
         self.with_new_name(directory, result, |name| {
             let file = directory.create_new(name, private)?;
@@ -91,13 +91,14 @@ impl TemporaryFiles {
         })
     }
 
-    /// Gives `file`, which has no name, such a name.
+    /// Gives `file`, which has no name, the name of a temporary file.
     pub fn link(&self, directory: &Directory, result: &OsStr, file: BorrowedFd<'_>) -> io::Result<TemporaryName> {
         let _ = file::lock(file);
         self.with_new_name(directory, result, |name| directory.link(file, name)).map(|((), name)| name)
     }
 
-    /// Lets `make` create something under a new name. A signal that arrives in the meantime waits, then removes it.
+    /// Lets `make` create a file under a new name. A signal that arrives in the meantime waits, and its handler then
+    /// removes the file.
     fn with_new_name<T>(
         &self,
         directory: &Directory,
@@ -140,14 +141,14 @@ impl TemporaryFiles {
             registry.speak(0);
         });
         let registry = Arc::clone(&self.0);
-        // SAFETY: `signal` stores a number and tries a lock once. It continues, with system calls and the end of the
-        // process, only if it gets the lock, which then no thread holds.
+        // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which no thread holds then,
+        // it continues with system calls and ends the process.
         unsafe { on_ending_signal(move |signal| registry.signal(signal)) }
     }
 }
 
 impl Registry {
-    /// A signal came: it takes effect now, or when the thread that is making or naming a file has finished that.
+    /// A signal came. It takes effect now, or when the thread that is making or naming a file has finished.
     fn signal(&self, signal: i32) {
         self.pending.store(signal, Ordering::SeqCst);
         self.end_if_told();
@@ -177,7 +178,8 @@ impl Registry {
         }
     }
 
-    /// Removes the files as soon as no thread has a turn. If the thread that has it waits for this one, the files stay.
+    /// Removes the files as soon as no thread has a turn. If the thread with the turn waits for this thread, the files
+    /// stay.
     fn remove_soon(&self) {
         for _ in 0..100 {
             match self.names.try_lock() {
@@ -218,7 +220,7 @@ impl Drop for Turn<'_> {
 }
 
 impl TemporaryName {
-    /// Lets `rename` rename the file, which is not a temporary file any more afterwards.
+    /// Lets `rename` rename the file. Afterwards it is no longer a temporary file.
     pub fn rename(self, rename: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
         let mut names = self.all.turn();
         rename(&self.name)?;
@@ -240,7 +242,7 @@ impl Drop for TemporaryName {
 /// The number of bytes of a result's name that its temporary file's name contains: eCryptfs limits names to 143 bytes.
 const KEPT: usize = 100;
 
-/// `.NAME.hybz-END`, with NAME cut between two characters where it is long: file systems like vfat refuse half ones.
+/// `.NAME.hybz-END`. A long NAME is cut between two characters, because file systems like vfat refuse half characters.
 fn hidden_name(result: &OsStr, end: &str) -> OsString {
     let result = result.as_bytes();
     let is_start = |at: &usize| result.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);

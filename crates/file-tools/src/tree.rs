@@ -1,4 +1,4 @@
-//! Directories of a tree, each opened from the one above it: read, made, and left for the one above.
+//! Opens, reads and makes the directories of a tree, each from the one above it.
 
 use super::directory::{Directory, Stat};
 use super::last_mode::LastMode;
@@ -27,7 +27,7 @@ pub enum Kind {
     Special,
 }
 
-/// The device and inode of a file: what it is, whatever its name.
+/// The device and inode of a file: its identity, whatever its name.
 pub type Id = (u64, u64);
 
 /// The identity of the file that the system describes.
@@ -35,7 +35,7 @@ pub fn id(found: &Stat) -> Id {
     (found.st_dev, found.st_ino)
 }
 
-/// Opens the directory `path` for reading, through a symbolic link only if `follow`. `None` if it is no directory.
+/// Opens the directory `path` for reading, through a symbolic link only if `follow`. `None` if it is not a directory.
 pub fn open(path: &Path, follow: bool, slots: &Slots) -> io::Result<Option<(Directory, Stat)>> {
     let mut flags = READ;
     flags.set(OFlags::NOFOLLOW, !follow);
@@ -46,8 +46,8 @@ pub fn open(path: &Path, follow: bool, slots: &Slots) -> io::Result<Option<(Dire
     }
 }
 
-/// Opens the directory `name` of `parent` for reading. Its path, for messages, is `path`. `None` if it is no directory
-/// any more.
+/// Opens the directory `name` of `parent` for reading. Its path, for messages, is `path`. `None` if it is no longer a
+/// directory.
 pub fn open_child(
     parent: &Directory,
     name: &OsStr,
@@ -61,7 +61,7 @@ pub fn open_child(
     }
 }
 
-/// Opens the directory that `child` is in.
+/// Opens the directory that contains `child`.
 pub fn open_parent(child: &Directory, path: PathBuf, slots: &Slots) -> io::Result<(Directory, Stat)> {
     opened(path, openat(child, "..", READ | OFlags::NOFOLLOW, Mode::empty())?, slots)
 }
@@ -120,7 +120,7 @@ impl From<&Stat> for Attributes {
 
 /// A directory that is opened, or made if it is missing.
 pub struct Wanted<'a> {
-    /// The directory that it is in.
+    /// The directory that contains it.
     pub parent: &'a Directory,
     /// Its name there.
     pub name: &'a OsStr,
@@ -128,13 +128,13 @@ pub struct Wanted<'a> {
     pub below: (&'a Arc<OwnedFd>, &'a Path),
     /// The last mode of the nearest directory above that has one.
     pub above: Option<&'a Arc<LastMode>>,
-    /// The mode that it gets if its source has this one. It depends on whether it has the group, too.
+    /// The mode of a directory whose source has this mode. It also depends on whether both have the same group.
     pub narrowed: fn(u32, bool) -> u32,
     /// Whether its name must be on the disk.
     pub sync: bool,
 }
 
-/// An open directory, and the mode that it gets when nothing more is made in it, if that is another.
+/// An open directory, and its final mode, if that differs.
 type Opened = (OwnedFd, Option<Arc<LastMode>>);
 
 impl Wanted<'_> {
@@ -157,7 +157,7 @@ impl Wanted<'_> {
             made?;
         }
         if self.sync && made.is_ok() {
-            self.parent.sync()?; // before sources go whose results are in it
+            self.parent.sync()?; // before sources are removed whose results are in it
         }
         let fd = self.open(OFlags::RDONLY)?;
         let Some(source) = source().filter(|_| made.is_ok()) else { return Ok((fd, None)) };
@@ -167,8 +167,8 @@ impl Wanted<'_> {
         Ok((fd, last_mode))
     }
 
-    /// A directory that is there. One that its owner may not write is taken up again if it is ours, and of the mode
-    /// that it would get: an earlier call, or an earlier part of a list, has made it.
+    /// Handles an existing directory. If its owner may not write to it, it is used nevertheless if it is ours and has
+    /// the mode that it would get: then an earlier call, or an earlier part of a list, has made it.
     fn take_up(&self, fd: OwnedFd, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
         let found = fstat(&fd)?;
         let mode = found.st_mode & 0o777;
