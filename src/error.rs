@@ -47,7 +47,7 @@ pub enum Damage {
     Version(u8),
     /// A part of a `.hbz` stream does not have the CRC stored with it.
     PartCrc {
-        /// Which part it is.
+        /// The name of the part.
         part: &'static str,
         /// The CRC stored with the part.
         stored: u32,
@@ -89,7 +89,7 @@ pub enum Damage {
     Lz4Block,
     /// A part of an LZ4 frame does not have the checksum stored with it.
     Lz4Checksum {
-        /// Which part it is.
+        /// The name of the part.
         part: &'static str,
         /// The checksum stored with it.
         stored: u32,

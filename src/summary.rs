@@ -32,7 +32,7 @@ pub struct StreamSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockInfo {
-    /// Counted from 1 over the whole input.
+    /// The number, counted from 1 over the whole input.
     pub number: u64,
     /// The CRC of its text.
     pub crc: u32,
@@ -60,7 +60,7 @@ pub struct BlockInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamInfo {
-    /// Counted from 1 over the whole input.
+    /// The number, counted from 1 over the whole input.
     pub number: u64,
     /// Its format.
     pub format: StreamFormat,

@@ -47,7 +47,7 @@ impl Station for Adder {
 }
 
 const SUBMITTERS: u64 = 4;
-/// How many tasks each submitter keeps in flight.
+/// The number of tasks that each submitter keeps in flight.
 const WINDOW: usize = 1000;
 
 /// Each submitter submits its part of the tasks and takes the answers in order.

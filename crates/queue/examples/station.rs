@@ -1,10 +1,10 @@
-//! A task and a station of one's own. The cores and an accelerator that takes many lines at once count the words of
-//! lines. Run it with `cargo run --example station`.
+//! How to write a task and a station. The cores, and an accelerator that takes many lines in one batch, count the words
+//! of lines. Run it with `cargo run --example station`.
 
 use hybz_queue::{Class, Core, Expected, Job, Pool, Station, StationError, Task, WorkerGroup};
 use std::time::Duration;
 
-/// How many words are in this line?
+/// The task: count the words in this line.
 struct CountWords(String);
 
 const LINES: Class = Class::new("lines", 50e6);
@@ -17,7 +17,7 @@ impl Task for CountWords {
     }
 }
 
-/// It declines lines that are not ASCII; a core does those.
+/// The station declines lines that are not ASCII; a core does those.
 struct Accelerator;
 
 impl Station for Accelerator {

@@ -9,8 +9,8 @@
 //!
 //! The second output shows which worker was wrong. If both outputs are equal, the checker was wrong, and a third worker
 //! checks the second output. If they differ, the maker of the first was wrong. Blame therefore waits for the retry and
-//! falls on one worker, once. A core that is alone and calls its own output wrong starts with fresh state before the
-//! retry, because its old state would spoil the retry as well.
+//! falls on one worker, once. A core that is alone checks its own output. If it calls that output wrong, it starts with
+//! fresh state before the retry, because its old state would spoil the retry as well.
 //!
 //! Each step is a task that the one before it submits, so no thread waits.
 
@@ -23,13 +23,13 @@ use std::fmt;
 
 /// A task whose outputs another worker can check.
 pub trait Checked: Task {
-    /// Says what is wrong with an output.
+    /// Describes what is wrong with an output.
     type Wrong: fmt::Display + Send + 'static;
 
     /// Names the output, its making and its checking in messages: `["a block", "coded", "decoded"]`.
     const WORDS: [&'static str; 3];
 
-    /// Checks an output. The check may record in the output what it learns about it.
+    /// Checks an output. The check may record in the output what it learns.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -39,7 +39,7 @@ pub trait Checked: Task {
     fn is_same(a: &Self::Output, b: &Self::Output) -> bool;
 }
 
-/// The task of checking an output. The output is found in it afterwards.
+/// The task of checking an output. Afterwards the task still has the output.
 pub struct Check<T: Checked> {
     /// The task that gave the output.
     pub task: T,
@@ -47,7 +47,7 @@ pub struct Check<T: Checked> {
 }
 
 impl<T: Checked> Check<T> {
-    /// Lets `look` read the output.
+    /// Calls `look` with the output.
     pub fn with_output<R>(&self, look: impl FnOnce(&T::Output) -> R) -> R {
         look(&self.output.borrow())
     }
@@ -141,7 +141,7 @@ struct Dispute<E> {
 }
 
 impl<T: Checked> InFlight<T> {
-    /// Has an output checked by a worker other than `avoid`.
+    /// Has a worker other than `avoid` check an output.
     fn check(self, task: T, output: T::Output, maker: ProducedBy, avoid: ProducedBy) {
         let submitter = self.submitter.clone();
         let check = submitter.task(Check { task, output: RefCell::new(output) }).avoiding(avoid).verification();
@@ -152,7 +152,7 @@ impl<T: Checked> InFlight<T> {
         });
     }
 
-    /// The worker `by` says that the output of `maker` is wrong.
+    /// Handles that the worker `by` calls the output of `maker` wrong.
     fn disputed(mut self, task: T, output: T::Output, reason: T::Wrong, maker: ProducedBy, by: ProducedBy) {
         if let Some(first) = &self.dispute {
             self.blame_maker(first.maker, first.by, &first.reason);
@@ -192,7 +192,7 @@ impl<T: Checked> InFlight<T> {
         (self.done)(Ok(Ok(Made { output, verified, retried })));
     }
 
-    /// A step could not be done.
+    /// Handles that a step could not be done.
     fn fail(self, error: TaskError) {
         if let Some(Dispute { maker, by, reason, agrees: None }) = &self.dispute {
             self.blame_maker(*maker, *by, reason);

@@ -16,7 +16,8 @@ pub struct Class {
 }
 
 impl Class {
-    /// A class for which a core's rate is taken to be `core_rate` bytes of input a second until it has been measured.
+    /// A class whose tasks a core is assumed to do at `core_rate` bytes of input a second, until the rate has been
+    /// measured.
     pub const fn new(name: &'static str, core_rate: f64) -> Class {
         Class { name, core_rate }
     }
@@ -52,7 +53,7 @@ pub enum Accepts {
 }
 
 impl Accepts {
-    /// Whether it accepts tasks of this class that no station has begun yet.
+    /// Whether the station accepts tasks of this class that no station has begun yet.
     pub fn class(self, class: Class) -> bool {
         match self {
             Accepts::Everything => true,
@@ -61,7 +62,7 @@ impl Accepts {
         }
     }
 
-    /// Whether it accepts tasks that other stations have forwarded or declined.
+    /// Whether the station accepts tasks that other stations have forwarded or declined.
     pub fn continuations(self) -> bool {
         !matches!(self, Accepts::Only(_))
     }

@@ -43,7 +43,7 @@ impl Core {
         Core { number, states: Vec::new(), shared }
     }
 
-    /// Its number among the cores of its pool, from 0.
+    /// The core's number among the cores of its pool, from 0.
     pub fn number(&self) -> usize {
         self.number
     }
@@ -53,7 +53,8 @@ impl Core {
         self.state_with(|_| S::default())
     }
 
-    /// Like [`state`](Core::state), but made by `make`, which may ask for what the pool shares ([`Core::shared`]).
+    /// Like [`state`](Core::state), but made by `make`, which may ask for values that the pool shares
+    /// ([`Core::shared`]).
     pub fn state_with<S: Send + 'static>(&mut self, make: impl FnOnce(&Core) -> S) -> &mut S {
         let id = TypeId::of::<S>();
         let at = self.states.iter().position(|(of, _)| *of == id).unwrap_or_else(|| {
@@ -69,7 +70,7 @@ impl Core {
         self.states.retain(|(of, _)| *of != TypeId::of::<S>());
     }
 
-    /// The pool's only `S`. This takes a lock: ask for it when a state is made, not for each task.
+    /// The pool's only `S`. The call takes a lock: call it when a state is made, not for each task.
     pub fn shared<S: Default + Send + Sync + 'static>(&self) -> Arc<S> {
         self.shared.get()
     }

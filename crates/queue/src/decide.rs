@@ -1,8 +1,9 @@
 //! The scheduler's one decision: [`State::next`] pairs a free worker with waiting work.
 //!
-//! Workers do not fetch work: they are assigned it, and are woken because they were. Choosing a worker and waking it
-//! are therefore one decision, and no wake-up can be lost: a worker sleeps only while it has no order, and releases the
-//! lock in the same step. (lbzip2's `select_task` and `sched_unlock` in `process.c` join the two as well.)
+//! Workers do not fetch work: the scheduler assigns it to them, and an assignment wakes its worker. Choosing a worker
+//! and waking it are therefore one decision, and no wake-up can be lost: a worker sleeps only while it has no order,
+//! and releases the lock in the same step. (lbzip2's `select_task` and `sched_unlock` in `process.c` join the two as
+//! well.)
 
 use super::entry::{Entry, Id};
 use super::policy::{self, Snapshot, Verdict};
@@ -15,15 +16,15 @@ use std::time::Duration;
 pub(super) enum Step {
     /// This worker has an order: wake it.
     Assigned(Id),
-    /// This worker, the core of that number, needs a thread.
+    /// This worker, which is the core with this number, needs a thread.
     StartCore(Id, usize),
-    /// The members of this group need threads. The first of them has that worker number.
+    /// The members of this group need threads. The first of them has this worker number.
     StartGroup(usize, Id),
-    /// Nothing more can start now. If nothing happens for this long, [`State::watcher`] must ask again.
+    /// Nothing more can start now. If nothing happens for this time, [`State::watcher`] must ask again.
     Rest(Option<Duration>),
 }
 
-/// Why no task of a class starts now: it waits for an event (`None`), or for at most this many seconds.
+/// The reason why no task of a class starts now: it waits for an event (`None`), or for at most this many seconds.
 type Later = Option<f64>;
 
 fn sooner(a: Later, b: Later) -> Later {
@@ -34,7 +35,8 @@ fn sooner(a: Later, b: Later) -> Later {
 }
 
 impl<J> State<J> {
-    /// The next step. Call it after every change until it rests. `more` says that more work is certain to come.
+    /// The next step. Call this function after every change, until it returns [`Step::Rest`]. `more` says that more
+    /// work is certain to come.
     pub fn next(&mut self, now: Duration, more: bool) -> Step {
         if let Some(group) = self.due_groups.pop_front() {
             return Step::StartGroup(group, self.add_members(now, group));
@@ -73,7 +75,7 @@ impl<J> State<J> {
     }
 
     /// A free worker that must leave: every worker when the queue is closed and empty; a distrusted accelerator; a
-    /// distrusted core if two others remain, so that one can still verify what the other makes.
+    /// distrusted core if two others remain, so that one can still verify the other's outputs.
     fn leaver(&mut self) -> Option<Id> {
         let over = self.closed && self.waiting == 0;
         let leaves = |id: &Id| {
@@ -84,7 +86,8 @@ impl<J> State<J> {
             self.look_for_leavers = false;
             return None;
         };
-        // Marked as gone at once, so that only one of three cores that are distrusted together leaves.
+        // The worker is marked as gone immediately, so that only one of three cores that are distrusted together
+        // leaves.
         let is_core = !self.workers[id].accelerator && !over;
         self.set_life(id, if is_core { Life::Gone } else { Life::Leaving });
         Some(id)
@@ -146,7 +149,7 @@ impl<J> State<J> {
         if !self.may_wake(id) {
             return Err(later);
         }
-        // A station that counts as a core may still take batches: it gets an even part of what waits.
+        // A station that counts as a core may still take batches: it gets an even part of the waiting tasks.
         let stations = || self.workers.iter().filter(|worker| worker.is_there()).count();
         let count = match self.workers[id].max_batch {
             1 => 1,
@@ -155,8 +158,8 @@ impl<J> State<J> {
         Ok(self.assign_first(now, id, class, count))
     }
 
-    /// A free accelerator that may start, and how much it takes. Every free one is asked, because their rates differ:
-    /// the rule guarantees only that the fastest one and the cores never both wait.
+    /// A free accelerator that may start, and the amount that it takes. The rule is applied to every free accelerator,
+    /// because their rates differ: it guarantees only that the fastest one and the cores never both wait.
     fn ask_accelerators(&self, now: Duration, class: usize, snapshot: &Snapshot) -> Result<(Id, usize), Later> {
         let mut later = None;
         for &id in self.free.iter().rev() {
@@ -225,7 +228,7 @@ impl<J> State<J> {
         self.waiting -= entries.len();
         let worker = &mut self.workers[id];
         if !worker.accelerator && worker.distrusted {
-            // It could not leave, so it goes on with fresh state.
+            // The worker could not leave, so it goes on with fresh state.
             (worker.distrusted, worker.fresh) = (false, true);
         }
         worker.order = Some(Order::Work { entries, fresh: std::mem::take(&mut worker.fresh) });

@@ -5,10 +5,11 @@ use super::class::Class;
 /// A worker's number, in the order of their start.
 pub(super) type Id = usize;
 
-/// How a task is submitted.
+/// The options with which a task is submitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
-    /// `None`: a continuation, begun by an earlier task or an accelerator. Only cores take it, before everything else.
+    /// `None` stands for a continuation, begun by an earlier task or an accelerator. Only cores take it, before
+    /// everything else.
     pub class: Option<Class>,
     pub bytes: u64,
     /// The core that must not take this continuation as long as there is another one.

@@ -1,4 +1,5 @@
-//! The figures that decisions are based on: rates, the work left, and which groups of accelerators are worth starting.
+//! The figures on which decisions are based: rates, the remaining work, and which groups of accelerators are worth
+//! starting.
 
 use super::policy::{self, Snapshot};
 use super::state::State;
@@ -38,8 +39,8 @@ impl<J> State<J> {
 
     /// A worker's rate in bytes a second, and whether it was measured.
     ///
-    /// A worker that holds a batch for much longer than its rate predicts counts as that slow, so the others stop
-    /// counting on an accelerator that hangs.
+    /// A worker that holds a batch for much longer than its rate predicts counts as correspondingly slow, so the others
+    /// stop counting on an accelerator that hangs.
     pub(super) fn rate(&self, now: Duration, worker: &WorkerState<J>, class: usize) -> (f64, bool) {
         let measured = worker.rates[class].get();
         let expected = || match worker.group {
@@ -97,7 +98,7 @@ impl<J> State<J> {
         s
     }
 
-    /// Seconds until a worker can take work. If it already takes longer than expected, it may take as long again.
+    /// The seconds until a worker can take work. If it already takes longer than expected, it may take as long again.
     fn ready_in(&self, now: Duration, worker: &WorkerState<J>) -> f64 {
         let Life::Starting(since) = worker.life else { return 0.0 };
         let expected = worker.group.map_or(0.0, |group| self.groups[group].expected.start.as_secs_f64());

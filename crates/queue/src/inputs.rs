@@ -1,22 +1,22 @@
-//! What is known of the work to come: the inputs that are being read, and how much of them has arrived.
+//! The knowledge about future work: the inputs that are being read, and how much of them has arrived.
 
 use std::time::Duration;
 
 /// The inputs of a pool.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    /// How many inputs are being read, and how many of these have an unknown length.
+    /// The number of inputs that are being read, and the number of these with an unknown length.
     reading: usize,
     unknown: usize,
-    /// Bytes announced, and bytes that have arrived.
+    /// The number of bytes announced, and of bytes that have arrived.
     announced: u64,
     came: u64,
-    /// When the first bytes arrived, and how many.
+    /// The time at which the first bytes arrived, and their number.
     first: Option<(Duration, u64)>,
 }
 
 impl Inputs {
-    /// A new input is being read; `bytes` is its length if that is known.
+    /// Records that a new input is being read; `bytes` is its length if that is known.
     pub fn begin(&mut self, bytes: Option<u64>) {
         self.reading += 1;
         match bytes {
@@ -25,17 +25,18 @@ impl Inputs {
         }
     }
 
-    /// An input has been read to its end.
+    /// Records that an input has been read to its end.
     pub fn end(&mut self, bytes: Option<u64>) {
         self.reading -= 1;
         self.unknown -= usize::from(bytes.is_none());
         if self.reading == 0 {
-            // Bytes that were announced but have not arrived will not come any more.
+            // Announced bytes that have not arrived will not come any more.
             self.announced = self.came;
         }
     }
 
-    /// Forgets the inputs so far, all of which are done: they say nothing of later ones, and a pool may live for days.
+    /// Forgets the inputs so far, all of which are done: they tell nothing about later inputs, and a pool may live for
+    /// days.
     pub fn forget(&mut self) {
         if self.reading == 0 {
             *self = Inputs::default();
@@ -53,8 +54,8 @@ impl Inputs {
         self.reading > 0
     }
 
-    /// Bytes a second since the first bytes arrived, or 0 if that says nothing yet: bytes that arrive all at once may
-    /// have been read long before.
+    /// The bytes a second since the first bytes arrived, or 0 while that tells nothing: bytes that arrive all together
+    /// may have been read long before.
     pub fn rate(&self, now: Duration) -> f64 {
         const BURST: u64 = 32 << 20;
         let Some((since, first)) = self.first else { return 0.0 };
@@ -97,7 +98,7 @@ mod tests {
         assert!(!inputs.more_comes());
         inputs.forget();
         assert_eq!(inputs.to_come(), 0.0);
-        // No input is announced: it is expected to go on as it began.
+        // If no input is announced, the input is expected to go on as it began.
         inputs.add(SECOND, 100);
         assert_eq!(inputs.to_come(), 100.0);
     }

@@ -1,6 +1,7 @@
 //! Tests every order of events of a small machine: two cores and a lane, tasks of one class, each followed by a
-//! continuation that its maker must not do. Threads start or cannot be had, finish, fail with a batch in hand, fetch
-//! their orders late, leave; time passes. In every order each task is done exactly once, and nothing waits for ever.
+//! continuation that its maker must not do. Threads start, cannot be started, finish, fail while they hold a batch,
+//! fetch their orders late, leave; time passes. In every order each task is done exactly once, and nothing waits for
+//! ever.
 
 use super::class::{Accepts, Class};
 use super::decide::Step;
@@ -29,7 +30,8 @@ struct World {
     leaving: Vec<Id>,
     to_submit: u8,
     answered: u32,
-    /// How many more times the lane may fail, a thread may be refused, or an answer may be wrong.
+    /// The number of times that the lane may still fail, a thread may still be refused, or an answer may still be
+    /// wrong.
     misfortunes: u8,
     alarm: bool,
     caller: Option<Id>,
@@ -278,7 +280,7 @@ fn every_order_of_events_of_a_small_machine_ends_well() {
     }
 }
 
-/// Whatever rates were measured of unequal lanes: if all workers are free and a task waits, one of them starts.
+/// Whatever rates were measured for unequal lanes: if all workers are free and a task waits, one of them starts.
 #[test]
 fn never_do_all_stand_free() {
     let mut seed = 1u64;

@@ -43,7 +43,7 @@ impl Job {
         self.progress == Progress::Open
     }
 
-    /// Whether the station has declined it.
+    /// Whether the station has declined the job.
     pub fn is_declined(&self) -> bool {
         self.progress == Progress::Declined
     }
@@ -74,7 +74,7 @@ impl Job {
         }
     }
 
-    /// Records that a station holds the job now. Returns whether its client still wants the output.
+    /// Records that a station holds the job now. Returns whether the job's client still wants the output.
     pub(super) fn begin(&mut self, counters: &Arc<Counters>) -> bool {
         self.progress = Progress::Open;
         self.account.counters = Some(Arc::clone(counters));
@@ -85,7 +85,7 @@ impl Job {
         self.progress
     }
 
-    /// No worker could do it. Does nothing if it was completed.
+    /// Records that no worker could do the job. Does nothing if the job was completed.
     pub(super) fn fail(&mut self, reason: String) {
         self.task.fail(reason, &self.account);
     }

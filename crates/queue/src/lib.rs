@@ -1,6 +1,6 @@
 //! A queue of tasks that CPU cores and accelerators drain together, and the rule by which they share the work.
 //!
-//! The queue does not know what the work is. A [`Task`] knows how a core runs it; an accelerator reads the tasks of the
+//! The queue knows nothing about the work. A [`Task`] defines how a core runs it; an accelerator reads the tasks of the
 //! [`Class`]es that it accepts. A client of a [`Pool`] submits tasks and gets a [`Ticket`] for each output.
 //!
 //! ```text

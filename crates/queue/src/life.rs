@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 /// The outcome of a worker's order.
 struct Done {
-    /// Bytes that it did, and how many of them other tasks continue.
+    /// The number of bytes that the worker did, and the number of these that other tasks continue.
     did: (u64, u64),
     /// When it finished.
     at: Duration,
-    /// Tasks that cores must do in its place.
+    /// Tasks that cores must do in the worker's place.
     handed: Vec<Entry<Job>>,
     outcome: Result<(), StationError>,
 }
@@ -61,9 +61,9 @@ impl Shared {
         goes_on
     }
 
-    /// Carries out orders until the queue closes or the station retires. Returns why it retired.
+    /// Carries out orders until the queue closes or the station retires. Returns the reason for retiring.
     fn serve(self: &Arc<Self>, id: Id, mut station: Box<dyn Station>, counters: &Arc<Counters>) -> Option<String> {
-        // Dropped at the end, because the drop may panic.
+        // The station is dropped at the end, because the drop may panic.
         let mut replaced = Vec::new();
         let mut inner = self.lock();
         loop {
@@ -100,7 +100,7 @@ impl Shared {
         }
     }
 
-    /// Has a station do some jobs. Afterwards each one is answered or due to be handed to the cores.
+    /// Has a station do some jobs. Afterwards each job is answered, or due to be handed to the cores.
     fn work_off(
         &self,
         station: &mut dyn Station,
@@ -142,7 +142,7 @@ impl Shared {
         Done { did, at, handed, outcome }
     }
 
-    /// The last resort: a core with fresh state does the job on this thread.
+    /// As the last resort, a core with fresh state does the job on this thread.
     fn do_here(&self, mut job: Job, counters: &Arc<Counters>) {
         job.begin(counters);
         // A fresh core, because the station's own codec may be in any state.
@@ -174,7 +174,7 @@ impl Shared {
             }
             let Done { did, at, .. } = self.work_off(core, entries, counters, Duration::ZERO);
             inner = self.lock();
-            // It can fail only by panicking, and then hands nothing over: a fresh core has answered.
+            // This core can fail only by panicking, and then hands nothing over: a fresh core has answered.
             inner.state.finish(at, *id, did, Vec::new(), false);
             self.settle(&mut inner, Some(*id));
         }

@@ -1,4 +1,4 @@
-//! The memory budget: bounds the bytes that are alive between the cutting of the input and the writing of the output.
+//! The memory budget: bounds the bytes in memory between the cutting of the input and the writing of the output.
 //!
 //! The builder of a pool makes its one budget. A piece of input needs a [`Permit`] for its own bytes and those of its
 //! result before it goes on the queue; the permit is dropped when the result has been written.
@@ -6,24 +6,24 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bounds the bytes that are alive.
+/// Bounds the bytes in memory.
 #[derive(Debug)]
 pub struct MemoryBudget {
     limit: AtomicU64,
-    /// How far the limit may grow; `None` if it is fixed.
+    /// The maximum to which the limit may grow; `None` if the limit is fixed.
     growth: Option<Growth>,
     used: Mutex<u64>,
     freed: Condvar,
-    /// How many threads are waiting for a permit.
+    /// The number of threads that wait for a permit.
     waiters: AtomicUsize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Growth {
     max: u64,
-    /// How many pieces should fit, whatever their size.
+    /// The number of pieces that should fit, whatever their size.
     pieces: u64,
-    /// How much a single piece may take if it is alone.
+    /// The maximum for a single piece, if it is alone.
     one: u64,
 }
 
@@ -44,7 +44,7 @@ impl MemoryBudget {
         MemoryBudget { limit: AtomicU64::new(limit), growth, used, freed, waiters }
     }
 
-    /// The bytes that may be alive now.
+    /// The number of bytes that may be in memory now.
     pub fn limit(&self) -> u64 {
         self.limit.load(Relaxed)
     }
@@ -65,13 +65,13 @@ impl MemoryBudget {
 
     fn raise(&self, limit: u64) {
         if self.limit.fetch_max(limit, Relaxed) < limit {
-            // Takes the lock: a thread that is about to wait has compared with the old limit.
+            // Takes the lock, because a thread that is about to wait has compared with the old limit.
             drop(self.used());
             self.freed.notify_all();
         }
     }
 
-    /// The most bytes that a single piece may take.
+    /// The maximum number of bytes of a single piece.
     pub fn most(&self) -> u64 {
         self.growth.map_or_else(|| self.limit(), |growth| growth.one)
     }
@@ -85,8 +85,8 @@ impl MemoryBudget {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A permit for `bytes`, if they fit or if the account holds none. So every stream makes progress, whatever the
-    /// others hold and however small the budget is. Zero bytes always fit.
+    /// A permit for `bytes`, if they fit or if the account holds no permit. Every stream therefore makes progress,
+    /// whatever the others hold and however small the budget is. Zero bytes always fit.
     pub(super) fn try_permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
         self.grant(&mut self.used(), bytes, account)
     }
@@ -119,7 +119,7 @@ impl MemoryBudget {
 pub struct Permit {
     budget: Arc<MemoryBudget>,
     bytes: u64,
-    /// How many permits the client holds. Changed only under the budget's lock.
+    /// The number of permits that the client holds. It changes only under the budget's lock.
     account: Arc<AtomicUsize>,
 }
 
@@ -133,19 +133,19 @@ impl Drop for Permit {
     }
 }
 
-/// How much one piece may take at most: 7/8 of the available memory. The rest is for the process itself.
+/// The maximum for one piece: 7/8 of the available memory. The rest is for the process itself.
 pub fn of_one_piece() -> u64 {
     of_machine() / 8 * 7
 }
 
-/// The memory of the machine, or of the container or this process if these have less, in bytes. 8 GiB if none of it can
-/// be read.
+/// The memory of the machine in bytes, or the memory limit of the container or of this process if that is less. 8 GiB
+/// if none of them can be read.
 pub fn of_machine() -> u64 {
     machine().unwrap_or(8 << 30).min(container().unwrap_or(u64::MAX)).min(of_process().unwrap_or(u64::MAX))
 }
 
-/// How much memory this process may map: the limits RLIMIT_AS and RLIMIT_DATA (`ulimit -v`, `ulimit -d`), in bytes.
-/// `None` if there is none.
+/// The memory that this process may map, in bytes: the limits RLIMIT_AS and RLIMIT_DATA (`ulimit -v`, `ulimit -d`).
+/// `None` without a limit.
 pub fn of_process() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let soft = |name| limits.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
@@ -158,7 +158,7 @@ fn machine() -> Option<u64> {
     total.map(|kilobytes: u64| kilobytes << 10)
 }
 
-/// The smallest memory limit on the way from our control group up to the root, of version 2 or 1.
+/// The smallest memory limit on the way from our control group up to the root, for control groups of version 2 or 1.
 fn container() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let limit_of = |line: &str| {

@@ -1,21 +1,21 @@
 //! The scheduling rule, as pure functions of a [`Snapshot`].
 //!
-//! > A core starts a block only if it will be done before the accelerators get to it.
+//! > A core starts a block only if it will finish before the accelerators reach the block.
 //!
 //! Cores and accelerators take blocks from one queue. An accelerator is many times as fast as a core but takes many
 //! blocks at once, so near the end of the input a core that starts one more block would be the last to finish: the
-//! accelerators would have done that block and all others sooner. The rule compares two times: how long the core needs
-//! for the block, and how long the accelerators need for all unfinished blocks that they hold or that wait in the
-//! queue. While the queue is long the cores help; at its end they stop. A block of 1 GB is left to an accelerator that
-//! has not even started, because starting takes less time than the block. A small block never waits for a start.
+//! accelerators would have done that block and all others sooner. The rule compares two times: the time that the core
+//! needs for the block, and the time that the accelerators need for all unfinished blocks, held by them or waiting in
+//! the queue. While the queue is long the cores help; at its end they stop. A block of 1 GB is left to an accelerator
+//! that has not even started, because starting takes less time than the block. A small block never waits for a start.
 //!
 //! Three more decisions follow from the same figures:
-//! - **An accelerator is started** ([`worth_starting`]) if the work left is done sooner with it, its start and its
-//!   tear-down included. 2 GB of zeros are not worth it: cores compress them as fast as they are read.
+//! - **An accelerator is started** ([`worth_starting`]) if the remaining work is done sooner with it, including its
+//!   start and its tear-down. 2 GB of zeros are not worth it: cores compress them as fast as they are read.
 //! - **If the accelerators are faster than all cores together**, at least half of the cores leave their hardware
 //!   threads to the threads that feed the accelerators (lanes, readers, the joiner): [`Snapshot::spare_cores`].
-//! - **How much an accelerator takes** ([`share`]): as much as it can hold while more input is to come; at the end, its
-//!   share by rate (guided self-scheduling, Polychronopoulos and Kuck 1987).
+//! - **An accelerator takes** ([`share`]) as much as it can hold while more input is to come and, at the end, its share
+//!   by rate (guided self-scheduling, Polychronopoulos and Kuck 1987).
 //!
 //! Rates are measured in bytes of input a second. A worker that has not been measured yet counts with its expected
 //! rate.
@@ -29,7 +29,7 @@ pub struct Expected {
     pub rate: f64,
     /// The time from the decision to start it until it can take work.
     pub start: Duration,
-    /// The time that it adds to the end of the process: a process that has used a GPU ends later.
+    /// The time that it adds to the end of the process, because a process that has used a GPU ends later.
     pub end: Duration,
 }
 
@@ -40,7 +40,7 @@ pub struct Snapshot {
     pub blocks: usize,
     /// Their bytes.
     pub waiting: f64,
-    /// The bytes of the oldest of them.
+    /// The number of bytes of the oldest of them.
     pub oldest: f64,
     /// Whether more work is certain to come: an input is being read, or a client waits for memory.
     pub more_comes: bool,
@@ -48,9 +48,9 @@ pub struct Snapshot {
     pub accelerators: usize,
     /// Bytes a second of all accelerators together.
     pub accelerator_rate: f64,
-    /// Bytes that they hold and have not done yet, estimated by their rates.
+    /// The number of bytes that they hold and have not done yet, estimated by their rates.
     pub held: f64,
-    /// Seconds until the first of them can take work; 0 if one can now.
+    /// The seconds until the first of them can take work; 0 if one can take work now.
     pub ready_in: f64,
     /// Cores that accept the class, running or not.
     pub cores: usize,
@@ -65,12 +65,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// How many cores may begin blocks while accelerators run.
+    /// The number of cores that may begin blocks while accelerators run.
     ///
-    /// All of them, unless the accelerators are faster than all cores together: then as many as there are hardware
-    /// threads that feed no accelerator, but at least a quarter and at most half of all. A feeder (a lane, a reader,
-    /// the joiner) that waits for a hardware thread, and cores that take memory bandwidth from it, cost more than those
-    /// cores do. Medians of three rounds, of `.bz2` unless stated otherwise:
+    /// All cores, unless the accelerators are faster than all cores together: then as many as there are hardware
+    /// threads that feed no accelerator, but at least a quarter and at most half of all cores. More cores would make a
+    /// feeder (a lane, a reader, the joiner) wait for a hardware thread, and take memory bandwidth from it, which costs
+    /// more than those cores gain. Medians of three rounds, of `.bz2` unless stated otherwise:
     ///
     /// | cores that may begin | none | 1/16 | 1/8 | 1/4 | 1/2 | 3/4 | all |
     /// |---|---|---|---|---|---|---|---|
@@ -87,8 +87,8 @@ impl Snapshot {
         self.hardware.saturating_sub(self.accelerators).clamp(least, most).min(self.cores)
     }
 
-    /// Seconds until the accelerators have done all waiting blocks, and at least the time that one of average rate
-    /// needs for the oldest block.
+    /// The seconds until the accelerators have done all waiting blocks: at least the time that an accelerator of
+    /// average rate needs for the oldest block.
     fn accelerators_done_in(&self) -> f64 {
         let each = self.accelerator_rate / self.accelerators as f64;
         self.ready_in + ((self.held + self.waiting) / self.accelerator_rate).max(self.oldest / each)
@@ -100,7 +100,7 @@ impl Snapshot {
 pub enum Verdict {
     /// It may.
     Start,
-    /// It may not; if nothing happens before, it should ask again after this many seconds.
+    /// The core may not start; if nothing else happens, it should ask again after this many seconds.
     Wait(f64),
 }
 
@@ -114,17 +114,17 @@ pub fn core_may_start(s: &Snapshot) -> Verdict {
     if done_first && s.beginning < s.spare_cores() { Verdict::Start } else { Verdict::Wait(theirs.clamp(1e-3, 1.0)) }
 }
 
-/// The same for an accelerator that does `own_rate` bytes a second: one that is slower than a core leaves the last
-/// blocks to the cores.
+/// The rule for an accelerator that does `own_rate` bytes a second: an accelerator that is slower than a core leaves
+/// the last blocks to the cores.
 pub fn accelerator_may_start(s: &Snapshot, own_rate: f64) -> Verdict {
     let cores = s.core_rate * s.cores as f64;
     let theirs = s.oldest / s.core_rate + s.waiting / cores;
     if s.cores == 0 || s.oldest / own_rate <= theirs { Verdict::Start } else { Verdict::Wait(theirs.clamp(1e-3, 1.0)) }
 }
 
-/// How many blocks an accelerator takes if it can hold `max_batch` and does `own_rate` bytes a second.
+/// The number of blocks that an accelerator takes if it can hold `max_batch` and does `own_rate` bytes a second.
 ///
-/// While more comes there is no end in sight, and a large batch is worth more than an even one: with even ones two
+/// While more comes there is no end in sight, and a large batch is worth more than an even one: with even batches two
 /// H200s sorted 8 blocks at a time instead of 28, and took 7 % longer.
 pub fn share(s: &Snapshot, own_rate: f64, max_batch: usize) -> usize {
     if s.more_comes {
@@ -288,7 +288,7 @@ mod tests {
         for (left, worth) in [(100e6, false), (400e6, false), (1e9, true), (8e9, true)] {
             assert_eq!(worth_starting(&cores, left, &group), worth, "{left}");
         }
-        // Zeros: each core does 2 GB/s of them.
+        // Each core does 2 GB/s of zeros.
         assert!(!worth_starting(&Snapshot { core_rate: 2e9, ..cores }, 2e9, &group));
         // The cores' rate is unknown: it is worth waiting for a block of 20 ms, not for one of 200 ms.
         let unmeasured = Snapshot { core_measured: false, ..cores };

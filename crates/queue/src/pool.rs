@@ -1,7 +1,7 @@
 //! A pool: the stations of a process, and the queue that they share.
 //!
-//! Threads are started when the queue first outgrows those that are there, so a small file on a large machine costs one
-//! thread. Accelerators, which are slow to start, are started when the work left is worth it.
+//! A thread is started when the queue first outgrows the existing threads, so a small file on a large machine costs one
+//! thread. Accelerators, which are slow to start, are started when the remaining work is worth it.
 
 use super::class::{Accepts, Class};
 use super::memory::{self, MemoryBudget, Permit};
@@ -22,18 +22,18 @@ use std::time::Duration;
 
 /// The stations of a process and the queue they share. Clones are the same pool.
 ///
-/// One pool serves any number of clients at once. Its threads end when the last clone is dropped.
+/// One pool serves any number of clients at the same time. Its threads end when the last clone is dropped.
 ///
 /// **Forks.** A child process has none of its parent's threads. A pool that is used in a child is made anew there, with
-/// as many cores and without accelerators (a device cannot be used on both sides of a fork). Clients and tickets are
-/// those of one process: see [`Client::is_foreign`].
+/// as many cores and without accelerators (a device cannot be used on both sides of a fork). Clients and tickets belong
+/// to one process: see [`Client::is_foreign`].
 pub struct Pool(Arc<Inner>);
 
 struct Inner {
     shared: Arc<Shared>,
     plan: Plan,
-    /// The same pool in a child process of the one in which this was made. (No lock is involved that another thread may
-    /// have held at the fork.)
+    /// The same pool in a child of the process in which this pool was made. (It involves no lock that another thread
+    /// may have held at the fork.)
     child: OnceBox<Inner>,
 }
 
@@ -50,14 +50,14 @@ struct Plan {
 }
 
 impl Plan {
-    /// Makes the pool. `makes` has an entry for each group.
+    /// Makes the pool. `makes` has the makers of each group's members.
     fn build(self, makes: Vec<GroupMakes>) -> Inner {
         let own = self.memory_per_core * self.cores.max(1) as u64;
         let budget = match self.memory {
             Some(memory) => MemoryBudget::fixed(memory),
             None => {
                 let max = self.max_memory.unwrap_or_else(|| memory::of_machine() / 2);
-                // The cores' part was settled with their number.
+                // The cores' part of the budget was added with their number.
                 MemoryBudget::growing(own, self.cores as u64 + 1, max.max(own), memory::of_one_piece())
             }
         };
@@ -67,12 +67,12 @@ impl Plan {
     }
 }
 
-/// How many hardware threads this process may use.
+/// The number of hardware threads that this process may use.
 fn hardware() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// How many of `cores` CPU stations can help: at most 16, or four for each core.
+/// The number of `cores` CPU stations that can help: at most 16, or four for each core.
 fn those_that_help(cores: usize) -> usize {
     if cores <= 16 { cores } else { cores.min(hardware().saturating_mul(4).max(16)) }
 }
@@ -158,24 +158,24 @@ impl Pool {
         }
     }
 
-    /// What each station has done so far.
+    /// The work that each station has done so far.
     pub fn summary(&self) -> Summary {
         let shared = self.shared();
         Summary { stations: shared.reports(), memory: shared.budget.limit() }
     }
 
-    /// The one `S` that the cores of this pool share, made when it is first asked for. A fork does not take it along,
-    /// because another thread of the parent may have held a lock in it.
+    /// The one `S` that the cores of this pool share, made at the first request. It is not kept across a fork, because
+    /// another thread of the parent may have held a lock in it.
     pub fn shared_value<S: Default + Send + Sync + 'static>(&self) -> Arc<S> {
         self.shared().values.get()
     }
 
-    /// How many CPU stations it has, or will have once there is work.
+    /// The number of CPU stations that the pool has, or will have once there is work.
     pub fn cores(&self) -> usize {
         self.0.plan.cores
     }
 
-    /// Whether it has accelerators, or will have once there is work.
+    /// Whether the pool has accelerators, or will have them once there is work.
     pub fn has_accelerators(&self) -> bool {
         self.0.plan.groups.iter().any(|group| !group.accepts.continuations())
     }
@@ -185,19 +185,19 @@ impl Pool {
         self.shared().has_accelerators_for(class)
     }
 
-    /// The budget that bounds the bytes alive.
+    /// The budget that bounds the bytes in memory.
     pub fn budget(&self) -> &MemoryBudget {
         &self.shared().budget
     }
 
-    /// How many threads should read one long input now: one, until accelerators have been started.
+    /// The number of threads that should read one long input now: one, until accelerators have been started.
     pub fn readers(&self) -> usize {
         let Inner { shared, plan, .. } = self.inner();
         if plan.readers > 1 && shared.is_accelerated() { plan.readers } else { 1 }
     }
 
     /// Announces that an input is being read, until the returned guard is dropped; `bytes` is its length if that is
-    /// known. While more is to come, accelerators take batches as large as they can; and the amount still to come
+    /// known. While more input is to come, accelerators take batches as large as they can; and the amount still to come
     /// decides whether they are started.
     pub fn reading(&self, bytes: Option<u64>) -> Reading {
         self.shared().begin_reading(bytes);
@@ -231,9 +231,9 @@ impl fmt::Debug for Reading {
 pub struct Client {
     pool: Pool,
     submitter: Submitter,
-    /// How many permits it and its siblings hold.
+    /// The number of permits that the client and its siblings hold.
     permits: Arc<AtomicUsize>,
-    /// Another owner makes sure that its jobs are done.
+    /// Set if another owner makes sure that the client's jobs are done.
     detached: bool,
 }
 
@@ -264,9 +264,9 @@ impl Client {
         self.submitter.task(task)
     }
 
-    /// Whether it was made before a fork and this is the child, where no worker does what it submits or has submitted.
-    /// A ticket's [`wait`](super::task::Ticket::wait) would never return, and even to drop tickets and permits is not
-    /// safe here, because another thread of the parent may have been about to answer: forget them.
+    /// Whether the client was made before a fork and this is the child, where no worker does its tasks. A ticket's
+    /// [`wait`](super::task::Ticket::wait) would never return, and even dropping tickets and permits is not safe here,
+    /// because another thread of the parent may have been about to answer: forget them.
     pub fn is_foreign(&self) -> bool {
         self.submitter.shared().is_foreign()
     }
@@ -276,7 +276,7 @@ impl Client {
         self.submitter.shared().budget.permit(bytes, &self.permits)
     }
 
-    /// A permit for `bytes`, if one is available at once.
+    /// A permit for `bytes`, if one is available immediately.
     pub fn try_permit(&self, bytes: u64) -> Option<Permit> {
         self.submitter.shared().budget.try_permit(bytes, &self.permits)
     }
@@ -305,13 +305,14 @@ impl WorkerGroup {
         WorkerGroup { accepts: Accepts::Only(accepts), expected, at_once: false, held_bytes: 0, makes: Vec::new() }
     }
 
-    /// Starts the group with the first job. (The default: when the work left is done sooner with it.)
+    /// Starts the group with the first job. (By default it is started when the remaining work is done sooner with it.)
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
         self
     }
 
-    /// How many bytes of the memory budget each member can hold at once: the budget grows by that when one is started.
+    /// The number of bytes of the memory budget that each member can hold at one time: the budget grows by that number
+    /// when a member is started.
     pub fn held_bytes(mut self, bytes: u64) -> Self {
         self.held_bytes = bytes;
         self
@@ -343,8 +344,8 @@ pub trait Accelerators {
     fn add_to(&self, builder: PoolBuilder) -> PoolBuilder;
 }
 
-/// The memory budget for each core: five blocks of 900 kB in flight and their results. More only fills memory; with
-/// less, a slow block holds the others up.
+/// The memory budget for each core: five blocks of 900 kB in flight and their results. A larger budget only fills
+/// memory; with a smaller one, a slow block holds the others up.
 const MEMORY_PER_CORE: u64 = 11 << 20;
 
 /// The description of a [`Pool`] to be built.
@@ -359,36 +360,36 @@ pub struct PoolBuilder {
 }
 
 impl PoolBuilder {
-    /// How many CPU stations; by default one for each core that this process may use.
+    /// The number of CPU stations; by default one for each core that this process may use.
     ///
-    /// A station waits for nothing but blocks, so more than four for each core (or 16, if that is more) cannot help,
+    /// A station waits for nothing but blocks, so more than four for each core (or 16, if that is more) would not help,
     /// and are not made.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads.get());
         self
     }
 
-    /// No CPU stations: only those added with [`station`](Self::station) or [`group`](Self::group) work. What they
-    /// cannot do, the plain way of a core still does on their threads.
+    /// Without CPU stations, only those added with [`station`](Self::station) or [`group`](Self::group) work. A task
+    /// that they cannot do is still done as a core does it, on their threads.
     pub fn without_cpu(mut self) -> Self {
         self.threads = Some(0);
         self
     }
 
-    /// What the CPU stations accept: [`Accepts::Everything`] by default. (For measuring.)
+    /// The tasks that the CPU stations accept: [`Accepts::Everything`] by default. (This is for measurements.)
     pub fn cores_accept(mut self, accepts: Accepts) -> Self {
         self.core_accepts = accepts;
         self
     }
 
-    /// The most bytes that pieces on their way may take, in all streams together.
+    /// The maximum number of bytes that pieces in flight may take, in all streams together.
     ///
-    /// Each station needs memory of its own besides. A client that has nothing on its way may always send one piece, so
-    /// a small number slows down but never stops.
+    /// In addition, each station needs its own memory. A client with no piece in flight may always send one, so a small
+    /// number slows the work down but never stops it.
     ///
-    /// (A long block that needs more than all of it is refused.)
+    /// (A long block that needs more than the whole budget is refused.)
     ///
-    /// Without this it is some pieces for each station, and room for what the accelerators hold, up to
+    /// By default the budget is some pieces for each station, and room for the accelerators' batches, up to
     /// [`max_memory`](Self::max_memory). A single block may then take 7 of 8 bytes of the memory of
     /// the machine, or of the container.
     pub fn memory(mut self, bytes: u64) -> Self {
@@ -403,13 +404,13 @@ impl PoolBuilder {
         self
     }
 
-    /// How many bytes the budget has for each core, unless it is [set](Self::memory).
+    /// The number of bytes that the budget has for each core, unless it is [set](Self::memory).
     pub fn memory_per_core(mut self, bytes: u64) -> Self {
         self.memory_per_core = bytes;
         self
     }
 
-    /// How many threads read and cut one long input. One keeps up with 2 GB/s and more.
+    /// The number of threads that read and cut one long input. One thread keeps up with 2 GB/s and more.
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers;
         self
@@ -417,8 +418,8 @@ impl PoolBuilder {
 
     /// Adds a station, which is started with the first job. `make` runs on the station's own thread.
     ///
-    /// A station that accepts [`Accepts::Only`] some classes is an accelerator: cores leave it the blocks that it does
-    /// sooner.
+    /// A station that accepts [`Accepts::Only`] some classes is an accelerator: cores leave to it the blocks that it
+    /// does sooner.
     pub fn station(
         mut self,
         accepts: Accepts,

@@ -5,9 +5,9 @@ use super::entry::Id;
 /// The worker that produced an output, by its number in its pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProducedBy {
-    /// `None`: the job belonged to no pool.
+    /// `None` if the job belonged to no pool.
     pub(super) worker: Option<Id>,
-    /// The accelerator that produced it, or did a part of it and forwarded the rest.
+    /// The accelerator that produced the output, or did a part of the task and forwarded the rest.
     pub(super) accelerator: Option<Id>,
 }
 
@@ -22,9 +22,9 @@ impl ProducedBy {
         self.accelerator.is_some()
     }
 
-    /// The worker to blame if the answer is wrong. If an accelerator did a part and a core the rest, it is the
-    /// accelerator: what it forwards is hardly checked, and many cores finish its tasks, so otherwise they would be
-    /// blamed one after another.
+    /// The worker to blame if the answer is wrong. If an accelerator did a part and a core the rest, the accelerator is
+    /// to blame: its part is hardly checked, and many cores finish its tasks, so otherwise the cores would be blamed
+    /// one after another.
     pub(super) fn blamed(&self) -> Option<Id> {
         self.accelerator.or(self.worker)
     }

@@ -1,7 +1,7 @@
 //! The lock around the [`State`], and the wake-ups after its release.
 //!
-//! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now.
-//! Threads are woken and started after its release, or they would wait for it.
+//! The lock is held for microseconds: to change the state, and to let [`State::next`] assign the work that can start
+//! now. Threads are woken and started after its release, because they would otherwise wait for it.
 
 use super::class::Class;
 use super::core::{Core, SharedValues};
@@ -19,10 +19,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Makes a station on its own thread, or says why it is not available.
+/// Makes a station on its own thread, or returns the reason why it is not available.
 pub(super) type Make = Box<dyn FnOnce() -> Result<Box<dyn Station>, String> + Send>;
 
-/// The makers of a group's members, and how many bytes each member holds.
+/// The makers of a group's members, and the number of bytes that each member holds.
 pub(super) struct GroupMakes {
     pub makes: Vec<Make>,
     pub held_bytes: u64,
@@ -43,12 +43,12 @@ pub(crate) struct Shared {
     process: u64,
 }
 
-/// What the lock guards.
+/// The data that the lock guards.
 pub(super) struct Inner {
     pub state: State<Job>,
     /// Indexed by worker.
     handles: Vec<WorkerHandle>,
-    /// The free worker that looks again, and when.
+    /// The free worker that looks again, and the time at which it does.
     watcher: Option<(Id, Duration)>,
     due: Due,
 }
@@ -61,7 +61,7 @@ struct Due {
     cores: Vec<(Id, usize)>,
     /// Groups whose members need threads, and the number of the first member.
     groups: Vec<(usize, Id)>,
-    /// A task waits that no worker takes, so this thread must do it.
+    /// Set if a task waits that no worker takes, so that this thread must do it.
     is_unserved: bool,
 }
 
@@ -122,7 +122,7 @@ impl Shared {
         result
     }
 
-    /// Assigns what can start now. This is the only place that decides which workers are woken. `own` is the calling
+    /// Assigns the work that can start now. Only this function decides which workers are woken. `own` is the calling
     /// worker, which is awake.
     pub(super) fn settle(&self, inner: &mut Inner, own: Option<Id>) {
         let (now, more) = (self.now(), self.budget.is_waited_for());
@@ -237,13 +237,13 @@ impl Shared {
         }
     }
 
-    /// Puts a task on the queue. Waits only if there is no worker at all: then the task is done here.
+    /// Puts a task on the queue. Waits only if there is no worker at all: the task is then done here.
     pub(super) fn submit(self: &Arc<Self>, job: Job, attributes: Attributes) {
         let more = self.budget.is_waited_for();
         self.change(|state, now| state.submit(now, job, attributes, more));
     }
 
-    /// An answer was wrong: counts it for its producer, which gets no more work.
+    /// Counts a wrong answer for its producer, which gets no more work.
     pub(super) fn blame(self: &Arc<Self>, by: ProducedBy, reason: &str) {
         let Some(id) = by.blamed() else { return };
         let mut inner = self.lock();
@@ -270,12 +270,12 @@ impl Shared {
         self.lock().state.begin_reading(bytes);
     }
 
-    /// An input has been read to its end.
+    /// Records that an input has been read to its end.
     pub fn end_reading(&self, bytes: Option<u64>) {
         self.lock().state.end_reading(bytes);
     }
 
-    /// No more submissions come: stations end when the waiting tasks are done.
+    /// Records that no more submissions come: stations end when the waiting tasks are done.
     pub fn close(self: &Arc<Self>) {
         self.change(|state, _| state.close());
     }

@@ -1,10 +1,10 @@
-//! Reports of what the stations of a pool have done, and how fast they are.
+//! Reports on the stations of a pool: their work and their speed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What one station has done so far.
+/// The work that one station has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StationReport {
@@ -12,33 +12,33 @@ pub struct StationReport {
     pub name: String,
     /// Whether it is an accelerator, such as a lane of a GPU.
     pub accelerator: bool,
-    /// Blocks that it did, or began and forwarded.
+    /// The number of blocks that it did, or began and forwarded.
     pub blocks: u64,
-    /// Blocks that it finished after other stations had begun them.
+    /// The number of blocks that it finished after other stations had begun them.
     pub finished: u64,
-    /// Bytes that went in: text when compressing, compressed bytes when decompressing.
+    /// The number of input bytes: text when compressing, compressed bytes when decompressing.
     pub bytes_in: u64,
-    /// Bytes that came out.
+    /// The number of output bytes.
     pub bytes_out: u64,
-    /// How long it worked.
+    /// The time for which it worked.
     pub busy: Duration,
-    /// How long it waited for work.
+    /// The time for which it waited for work.
     pub waited: Duration,
-    /// Blocks that it failed to do and that a CPU core did in its place.
+    /// The number of blocks at which it failed and that a CPU core did in its place.
     pub fallbacks: u64,
-    /// Blocks of other stations that it verified.
+    /// The number of other stations' blocks that it verified.
     pub verified: u64,
-    /// Blocks that it made and that another station found wrong. They were made again.
+    /// The number of its blocks that another station found wrong. They were made again.
     pub wrong: u64,
     /// The reason for its latest failure.
     pub failure: Option<String>,
-    /// Why it was given no more work, if that happened.
+    /// The reason why it was given no more work, if that happened.
     pub retired: Option<String>,
-    /// What it was busy with, in words, if it says so.
+    /// A sentence about its work, if it has one.
     pub details: Option<String>,
 }
 
-/// What a [`Pool`](super::Pool) has done since it was built.
+/// The work that a [`Pool`](super::Pool) has done since it was built.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -107,7 +107,7 @@ impl Counters {
         self.set_failure(reason);
     }
 
-    /// Why the station gets no more work after it or its device gave a wrong answer.
+    /// The reason why the station gets no more work after it or its device gave a wrong answer.
     pub fn why_distrusted(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let own = words.failure.clone().filter(|_| self.wrong.load(Relaxed) > 0);
@@ -134,7 +134,7 @@ impl Counters {
         self.words(|words| words.name = Some(name));
     }
 
-    /// Records what the station says about its work.
+    /// Records the station's sentence about its work.
     pub fn set_details(&self, details: String) {
         self.words(|words| words.details = Some(details));
     }

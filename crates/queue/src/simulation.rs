@@ -1,7 +1,7 @@
 //! Runs the scheduler against simulated machines: the real [`State`] and the real rule, with a simulated clock.
 //!
 //! A lane takes a fixed time for a batch plus a time for each byte; a core does one block at a time. No scenario may
-//! lose a block or do it twice, and each says how long it may take.
+//! lose a block or do it twice, and each states its maximum time.
 
 mod scenarios;
 
@@ -48,7 +48,7 @@ struct Gpu {
     lies_after: f64,
 }
 
-/// Batches of 29 MB by eight lanes in 87 ms each: 2.65 GB/s.
+/// Eight lanes do batches of 29 MB in 87 ms each: 2.65 GB/s.
 const H200: Gpu = Gpu {
     lanes: 8,
     rate: 3e9,
@@ -81,7 +81,7 @@ struct Input {
     /// Bytes a second at which the input can be read.
     read_rate: f64,
     announced: bool,
-    /// How many blocks may be in flight.
+    /// The maximum number of blocks in flight.
     window: usize,
     /// Whether every block is verified by a worker other than its maker.
     verify: bool,
@@ -101,11 +101,11 @@ struct Outcome {
     by_cores: usize,
     by_gpus: usize,
     started_gpus: usize,
-    /// When the first GPU was started.
+    /// The time at which the first GPU was started.
     gpus_from: f64,
-    /// Blocks that were coded again.
+    /// The number of blocks that were coded again.
     again: usize,
-    /// Workers that have left.
+    /// The number of workers that have left.
     gone: usize,
 }
 
@@ -114,7 +114,7 @@ enum Event {
     Arrive,
     Ready(Id),
     Done(Id),
-    /// A free worker looks for work again.
+    /// The event that a free worker looks for work again.
     Look,
 }
 
@@ -147,7 +147,7 @@ struct World {
     held: Vec<Vec<Entry<Task>>>,
     finished: Vec<bool>,
     again: usize,
-    /// When a free worker looks for work again.
+    /// The time at which a free worker looks for work again.
     look_at: f64,
     last_done: f64,
     /// The reader is waiting for room.
@@ -288,7 +288,7 @@ impl World {
         self.state.ready(id, station.gpu.map_or(1, |gpu| gpu.max_batch), u64::MAX);
     }
 
-    /// The last station that takes some work goes on as a core.
+    /// The last station that can do some of the work goes on as a core.
     fn depart(&mut self, id: Id, failed: bool) {
         self.stations[id].gone = true;
         if self.state.depart(id, failed) {
@@ -361,7 +361,7 @@ fn run(machine: &Machine, input: Input) -> Outcome {
     World::new(machine, input).run()
 }
 
-/// How many seconds the cores alone take.
+/// The seconds that the cores alone take.
 fn cores_alone(machine: &Machine, input: Input) -> f64 {
     run(&Machine { gpus: Vec::new(), ..machine.clone() }, input).end
 }

@@ -1,4 +1,4 @@
-//! The scheduler's state: the waiting tasks, the workers, what each of them holds and how fast it is.
+//! The scheduler's state: the waiting tasks, the workers, the tasks that each worker holds, and its rate.
 //!
 //! [`State::next`] (`decide`) makes every decision, by the rule in [`policy`](super::policy). The state has no lock,
 //! clock or thread, so a test can run hours of work in a moment, and all orders of events of a small machine.
@@ -24,7 +24,7 @@ pub(super) struct GroupPlan {
     pub accepts: Accepts,
     pub members: usize,
     pub expected: Expected,
-    /// Start it with the first task, however little work there is.
+    /// Whether the group starts with the first task, however little work there is.
     pub at_once: bool,
     pub started: bool,
 }
@@ -32,7 +32,7 @@ pub(super) struct GroupPlan {
 pub(super) struct State<J> {
     pub(super) classes: Vec<ClassQueue<J>>,
     pub(super) continuations: VecDeque<Entry<J>>,
-    /// How many tasks are waiting.
+    /// The number of waiting tasks.
     pub(super) waiting: usize,
     pub(super) workers: Vec<WorkerState<J>>,
     /// The free workers. The last one was busy most recently, so its caches are warm.
@@ -40,7 +40,7 @@ pub(super) struct State<J> {
     pub(super) groups: Vec<GroupPlan>,
     /// Groups due to be started, in order.
     pub(super) due_groups: VecDeque<usize>,
-    /// How many cores can still be started, and what cores accept.
+    /// The number of cores that can still be started, and the tasks that cores accept.
     pub(super) unstarted_cores: usize,
     pub(super) started_cores: usize,
     pub(super) core_accepts: Accepts,
@@ -48,7 +48,7 @@ pub(super) struct State<J> {
     pub(super) inputs: Inputs,
     next_number: u64,
     pub(super) closed: bool,
-    /// A free worker may have to leave.
+    /// Set if a free worker may have to leave.
     pub(super) look_for_leavers: bool,
     /// Sleeping cores that are being woken. They are at most as many as hardware threads: each looks for the next task
     /// when it wakes, and the cores that are awake take waiting tasks meanwhile.
@@ -81,7 +81,7 @@ impl<J> State<J> {
         self.groups.push(group);
     }
 
-    /// An input is being read; `bytes` is its length if that is known.
+    /// Records that an input is being read; `bytes` is its length if that is known.
     pub fn begin_reading(&mut self, bytes: Option<u64>) {
         self.forget_if_idle();
         self.inputs.begin(bytes);
@@ -91,14 +91,14 @@ impl<J> State<J> {
         self.inputs.end(bytes);
     }
 
-    /// If no task waits and no worker is busy, the inputs so far say nothing of those to come.
+    /// If no task waits and no worker is busy, the inputs so far tell nothing about later ones.
     fn forget_if_idle(&mut self) {
         if self.waiting == 0 && !self.workers.iter().any(|worker| matches!(worker.life, Life::Busy(_))) {
             self.inputs.forget();
         }
     }
 
-    /// Puts a task on its queue. `more` says that more is certain to come.
+    /// Puts a task on its queue. `more` says that more tasks are certain to come.
     pub fn submit(&mut self, now: Duration, job: J, attributes: Attributes, more: bool) {
         self.forget_if_idle();
         self.waiting += 1;
@@ -145,7 +145,7 @@ impl<J> State<J> {
         first
     }
 
-    /// Adds a core for the callers' own threads. It is gone until one of them [works](Self::join).
+    /// Adds a core for the callers' own threads. It counts as gone until one of them [works](Self::join).
     pub fn add_caller(&mut self, now: Duration) -> Id {
         let id = self.add_worker(now, false, Accepts::Everything, None);
         self.workers[id].life = Life::Gone;
@@ -170,20 +170,21 @@ impl<J> State<J> {
         self.workers.len() - 1
     }
 
-    /// A worker has started. It takes `max_batch` tasks at once, and `max_bytes` bytes if that is more than one task.
+    /// Records that a worker has started. It takes `max_batch` tasks in one batch, of at most `max_bytes` bytes if that
+    /// is more than one task.
     pub fn ready(&mut self, id: Id, max_batch: usize, max_bytes: u64) {
         let worker = &mut self.workers[id];
         (worker.max_batch, worker.max_bytes) = (max_batch.max(1), max_bytes);
         self.set_free(id);
     }
 
-    /// A caller works on its own thread, as a core, until it [leaves](Self::leave).
+    /// Records that a caller works on its own thread, as a core, until it [leaves](Self::leave).
     pub fn join(&mut self, id: Id) {
         self.workers[id].awake = true;
         self.set_free(id);
     }
 
-    /// A caller's thread has stopped working.
+    /// Records that a caller's thread has stopped working.
     pub fn leave(&mut self, id: Id) {
         self.set_life(id, Life::Gone);
     }
@@ -215,9 +216,9 @@ impl<J> State<J> {
         worker.order.take()
     }
 
-    /// A worker has finished its order. `did` is how many bytes it did itself and how many of these it `deferred` to
-    /// others; if it deferred some, its time says nothing of its rate. `handed` is what it could not do, which cores
-    /// take over. A worker that `leaves` is given no more work.
+    /// Records that a worker has finished its order. `did` is the number of bytes that it did itself, and `deferred`
+    /// the number of these that others continue; if there are any, its time tells nothing about its rate. `handed` has
+    /// the tasks that it could not do, which cores take over. A worker that `leaves` is given no more work.
     pub fn finish(&mut self, now: Duration, id: Id, did: (u64, u64), handed: Vec<Entry<J>>, leaves: bool) {
         let (bytes, deferred) = did;
         let worker = &mut self.workers[id];
@@ -236,8 +237,8 @@ impl<J> State<J> {
         if leaves { self.set_life(id, Life::Leaving) } else { self.set_free(id) }
     }
 
-    /// A worker's thread ends because it `failed` or was ordered to leave. Returns whether it must go on as a core
-    /// because some work has no other worker. Tasks that were left to it become the cores' work.
+    /// Records that a worker's thread ends because it `failed` or was ordered to leave. Returns whether it must go on
+    /// as a core, because some work has no other worker. Tasks that were left to it become the cores' work.
     pub fn depart(&mut self, id: Id, failed: bool) -> bool {
         self.set_life(id, Life::Gone);
         for class in 0..self.classes.len() {
@@ -258,7 +259,7 @@ impl<J> State<J> {
         goes_on
     }
 
-    /// No thread could be started for a worker. If it was a core, no other core is started either.
+    /// Records that no thread could be started for a worker. If it was a core, no other core is started either.
     pub fn not_started(&mut self, id: Id) {
         if self.workers[id].group.is_none() {
             self.unstarted_cores = 0;
@@ -278,8 +279,8 @@ impl<J> State<J> {
         self.set_free(id);
     }
 
-    /// A worker gave a wrong answer: it and the others of its device get no more work. If fewer than two cores would
-    /// remain, a core starts with fresh state instead.
+    /// Records that a worker gave a wrong answer: it and the others of its device get no more work. If fewer than two
+    /// cores would remain, a core starts with fresh state instead.
     pub fn blame(&mut self, id: Id) {
         match self.workers[id].group {
             Some(group) => self.distrust_group(group),
@@ -288,7 +289,7 @@ impl<J> State<J> {
         self.look_for_leavers = true;
     }
 
-    /// The next order of this core is done with fresh state: its old state may be wrong, which is not known yet.
+    /// Has this core do its next order with fresh state, because its old state may be wrong.
     pub fn renew(&mut self, id: Id) {
         self.workers[id].fresh = true;
     }
@@ -303,7 +304,7 @@ impl<J> State<J> {
         id < self.workers.len()
     }
 
-    /// Whether it sleeps and is being woken for an order.
+    /// Whether the worker sleeps and is being woken for an order.
     pub fn is_waking(&self, id: Id) -> bool {
         self.workers[id].waking
     }
@@ -316,7 +317,7 @@ impl<J> State<J> {
         self.workers[id].accelerator
     }
 
-    /// No more submissions come.
+    /// Records that no more submissions come.
     pub fn close(&mut self) {
         self.closed = true;
         self.look_for_leavers = true;
@@ -367,13 +368,14 @@ impl<J> State<J> {
         if self.core_accepts.continuations() { self.unstarted_cores } else { 0 }
     }
 
-    /// How many workers other than this one take continuations, including those that can be started.
+    /// The number of workers other than this one that take continuations, including those that can be started.
     pub(super) fn other_finishers(&self, id: Id) -> usize {
         let is_other = |(other, worker): &(Id, &WorkerState<J>)| *other != id && Self::is_finisher(worker);
         self.workers.iter().enumerate().filter(is_other).count() + self.unstarted_finishers()
     }
 
-    /// Whether a task waits that no worker takes and none can be started for: the caller's own thread must do it.
+    /// Whether a task waits that no worker takes, and for which none can be started: the caller's own thread must do
+    /// it.
     pub fn is_unserved(&self) -> bool {
         let class = |(class, queue): (usize, &ClassQueue<J>)| !queue.entries.is_empty() && !self.is_served(class);
         self.waiting > 0

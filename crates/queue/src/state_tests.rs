@@ -65,7 +65,7 @@ fn a_core_that_is_avoided() {
     state.submit(NOW, 0, task(BLOCK, false), false);
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![0])]);
     done(&mut state, NOW, 0);
-    // A second core is started, though the first is free.
+    // A second core is started, although the first is free.
     state.submit(NOW, 1, avoiding(0), false);
     assert_eq!(settle_all(&mut state, NOW), [(1, vec![1])]);
     // The job waits for the second core, whatever else is waiting.
@@ -117,8 +117,8 @@ fn cores_that_were_wrong() {
 /// A class that cores leave to accelerators.
 const LANES: Class = Class::new("lanes", 1e9);
 
-/// Two cores that leave the class to groups of one lane each, which accept these classes and are started at once or
-/// not.
+/// Two cores that leave the class to groups of one lane each. The groups accept these classes, and are started with the
+/// first task or later.
 fn left_to(groups: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     let mut state = State::new(2, Accepts::AllBut(&[LANES]), 2);
     for &(classes, at_once) in groups {
@@ -129,7 +129,7 @@ fn left_to(groups: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     (state, Attributes { class: Some(LANES), ..task(BLOCK, false) })
 }
 
-/// When the last accelerator is gone, all cores do what was left to accelerators, and not just one station.
+/// When the last accelerator is gone, all cores do the tasks that were left to accelerators, and not just one station.
 #[test]
 fn a_class_without_accelerators() {
     let (mut state, of_lanes) = left_to(&[(&[LANES], true)]);
@@ -149,7 +149,7 @@ fn a_class_without_accelerators() {
     assert_eq!(settle_all(&mut state, NOW), [(1, vec![2])]);
     state.submit(NOW, 3, of_lanes, false);
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![3])]);
-    // When the last cores leave too, one goes on.
+    // When the last cores leave too, one of them goes on.
     state.submit(NOW, 4, of_lanes, false);
     state.finish(NOW, 0, (1, 0), Vec::new(), true);
     assert!(!state.depart(0, true));
@@ -158,7 +158,7 @@ fn a_class_without_accelerators() {
     assert_eq!(settle_all(&mut state, NOW), [(1, vec![4])]);
 }
 
-/// The same if no core has been started: some are started, and later jobs are for all of them.
+/// If no core has been started, some are started, and later jobs are for all of them.
 #[test]
 fn a_class_whose_accelerators_do_not_start() {
     let (mut state, of_lanes) = left_to(&[(&[LANES], true)]);
@@ -166,7 +166,7 @@ fn a_class_whose_accelerators_do_not_start() {
     assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartGroup(0, 0)]));
     (2..4).for_each(|job| state.submit(NOW, job, of_lanes, false));
     assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
-    // It goes on as one of three cores.
+    // The lane goes on as one of three cores.
     assert!(state.depart(0, true));
     let assigned = settle_all(&mut state, NOW);
     let workers: std::collections::BTreeSet<Id> = assigned.iter().map(|(id, _)| *id).collect();
@@ -227,7 +227,7 @@ fn a_queue_that_closes() {
     assert!(!state.depart(0, false));
 }
 
-/// What a pool did before does not influence what it does now.
+/// A pool's earlier work does not influence its later decisions.
 #[test]
 fn a_pool_that_lives_long() {
     let mut state = State::new(1, Accepts::Everything, 1);
@@ -237,7 +237,7 @@ fn a_pool_that_lives_long() {
     let finish = |state: &mut State<u32>, seconds: u64| {
         state.finish(Duration::from_millis(seconds * 1000 + 140), 0, (7_000_000, 0), Vec::new(), false);
     };
-    // For hours, blocks come one at a time; then two at once.
+    // For hours, blocks come one at a time; then two come together.
     for hour in 0..100 {
         let now = Duration::from_secs(hour * 3600);
         state.submit(now, 0, task(7e6, false), false);
@@ -261,7 +261,7 @@ fn a_pool_that_lives_long() {
     assert_eq!(settle(&mut state, later), (vec![], vec![Step::StartGroup(0, 1)]));
 }
 
-/// As many cores are started as tasks need one; if no thread is available for one, no other is asked for.
+/// As many cores are started as tasks need one. If no thread is available for a core, no other core is started.
 #[test]
 fn cores_that_are_started() {
     let mut state = State::new(4, Accepts::Everything, 4);

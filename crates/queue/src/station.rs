@@ -12,23 +12,23 @@ pub trait Station: Send {
     /// A short name for reports, such as `cpu 3` or `gpu 0 lane 1`.
     fn name(&self) -> String;
 
-    /// How many jobs it can take at once.
+    /// The number of jobs that it can take in one batch.
     fn max_batch(&self) -> usize {
         1
     }
 
-    /// How many bytes of jobs it should get at once, if that is more than one job.
+    /// The number of bytes of jobs that it should get in one batch, if that is more than one job.
     fn max_bytes(&self) -> u64 {
         u64::MAX
     }
 
-    /// What it was busy with, in words, for reports.
+    /// A sentence about its work, for reports.
     fn details(&self) -> Option<String> {
         None
     }
 
-    /// Asked when it retires: whether its whole [`WorkerGroup`](super::WorkerGroup) must retire because their device
-    /// computes wrong results.
+    /// Whether its whole [`WorkerGroup`](super::WorkerGroup) must retire because their device computes wrong results.
+    /// The queue asks this when the station retires.
     fn ends_group(&self) -> bool {
         false
     }
@@ -36,15 +36,15 @@ pub trait Station: Send {
     /// Does a batch, in any order: completes each job, forwards it, or declines it.
     ///
     /// # Errors
-    /// It could not do all of its batch. Whatever happens (an error, a panic, a job left open), a CPU core does the
-    /// jobs that are still open, and they are counted as fallbacks.
+    /// If the station could not do all of its batch. Whatever happens (an error, a panic, a job left open), a CPU core
+    /// does the jobs that are still open, and they are counted as fallbacks.
     fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError>;
 }
 
-/// A station could not do its batch, or a part of it.
+/// The error of a station that could not do its batch, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StationError {
-    /// What happened, for the user.
+    /// The cause, for the user.
     pub reason: String,
     /// Whether the station must not be given work again.
     pub retire: bool,
@@ -58,7 +58,7 @@ impl fmt::Display for StationError {
 
 impl std::error::Error for StationError {}
 
-/// A core as a station: each task says how a core runs it.
+/// A core as a station: each task defines how a core runs it.
 impl Station for Core {
     fn name(&self) -> String {
         format!("cpu {}", self.number())

@@ -49,7 +49,7 @@ impl Submitter {
         self.shared.blame(by, reason);
     }
 
-    /// Gives the core that produced an output fresh state, without blaming it: it may have been wrong or not.
+    /// Gives fresh state to the core that produced an output, without blaming it: the core may have been wrong or not.
     pub fn renew(&self, by: ProducedBy) {
         self.shared.renew(by);
     }
@@ -59,7 +59,7 @@ impl Submitter {
         self.shared.name(by)
     }
 
-    /// Says that the outputs are no longer wanted: jobs that no station has begun are dropped.
+    /// Records that the outputs are no longer wanted: jobs that no station has begun are dropped.
     pub fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
     }
@@ -70,7 +70,7 @@ impl Submitter {
     }
 }
 
-/// A task and how to do it ([`Submitter::task`]).
+/// A task and its options ([`Submitter::task`]).
 #[derive(Debug)]
 #[must_use = "it is on the queue only when it has been submitted"]
 pub struct Submission<'a, T> {
@@ -82,22 +82,22 @@ pub struct Submission<'a, T> {
 }
 
 impl<T: Task> Submission<'_, T> {
-    /// Lets stations take it that accept this class. `bytes` of input is the amount of work.
+    /// Lets the stations that accept this class take the task. The amount of work is `bytes` of input.
     pub fn class(self, class: Class, bytes: u64) -> Self {
         Submission { class: Some((class, bytes)), ..self }
     }
 
-    /// Keeps a continuation from the core that produced this, if there is another.
+    /// Keeps a continuation from the core that produced this output, if there is another core.
     pub fn avoiding(self, by: ProducedBy) -> Self {
         Submission { avoid: by.worker, ..self }
     }
 
-    /// Marks it as a check of another worker's output, and has it counted as one.
+    /// Marks the task as a check of another worker's output, so that it is counted as a check.
     pub fn verification(self) -> Self {
         Submission { verification: true, ..self }
     }
 
-    /// Puts it on the queue. Returns at once, unless there is no station at all: then the task is done here.
+    /// Puts the task on the queue. Returns immediately, unless there is no station at all: the task is then done here.
     pub fn submit(self) -> Ticket<T::Output> {
         let Submission { submitter, task, class, avoid, verification } = self;
         let (node, ticket) = Node::with_ticket(task);
@@ -105,8 +105,8 @@ impl<T: Task> Submission<'_, T> {
         ticket
     }
 
-    /// Puts it on the queue. `then` is called on the station's thread with the task, the output and the producer; it
-    /// must not block or panic.
+    /// Puts the task on the queue. `then` is called on the station's thread with the task, the output and the producer;
+    /// it must not block or panic.
     pub fn submit_then(self, then: impl FnOnce(T, Result<T::Output>, ProducedBy) + Send + 'static) {
         let Submission { submitter, task, class, avoid, verification } = self;
         submitter.send(Node::with_call(task, then), class, avoid, verification);

@@ -1,5 +1,5 @@
-//! A task, and where its output goes. The task's type fixes the output's type, so a station cannot answer a task with
-//! the output of another kind of task.
+//! A task, and the destination of its output. The task's type fixes the output's type, so a station cannot answer a
+//! task with the output of another kind of task.
 
 use super::core::Core;
 use super::produced_by::ProducedBy;
@@ -13,22 +13,22 @@ use std::sync::atomic::Ordering::Relaxed;
 /// A piece of work. Any type may be one; there is no central list of them.
 ///
 /// A task knows how a core runs it. Accelerators read tasks of the classes that they accept
-/// ([`Job::of`](super::Job::of)). Workers only read a task, so one that fails has lost nothing: a core runs the same
-/// task again.
+/// ([`Job::of`](super::Job::of)). Workers only read a task, so a worker that fails has lost nothing: a core runs the
+/// same task again.
 pub trait Task: Send + Sized + 'static {
     /// The output.
     type Output: Send + 'static;
 
-    /// Does all of it on a core.
+    /// Does the whole task on a core.
     fn run(&self, core: &mut Core) -> Self::Output;
 
-    /// Begins it on a core. A task that many cores should share returns [`Start::Later`]: it submits other tasks, and
-    /// the last of these fulfils the duty.
+    /// Begins the task on a core. A task that many cores should share returns [`Start::Later`]: it submits other tasks,
+    /// and the last of these fulfils the duty.
     fn start(&self, core: &mut Core) -> Start<Self::Output> {
         Start::Done(self.run(core))
     }
 
-    /// The number of bytes that came out, for reports.
+    /// The number of bytes of the output, for reports.
     fn bytes_out(output: &Self::Output) -> u64 {
         let _ = output;
         0
@@ -82,18 +82,18 @@ impl<T: Task> Reply<T> {
     }
 }
 
-/// What a job counts, and for which worker.
+/// The counts of a job, and the worker to which they belong.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// The counters of the worker that has it.
+    /// The counters of the worker that has the job.
     pub counters: Option<Arc<Counters>>,
     /// Bytes of input.
     pub bytes: u64,
-    /// Set if an accelerator did a part of it, or if it was submitted for a core to finish.
+    /// Set if an accelerator did a part of the job, or if it was submitted for a core to finish.
     pub continuation: bool,
-    /// Set if it checks another worker's output.
+    /// Set if the job checks another worker's output.
     pub verification: bool,
-    /// The accelerator that did a part of it.
+    /// The accelerator that did a part of the job.
     pub accelerator: Option<usize>,
 }
 
@@ -114,7 +114,7 @@ impl Account {
         }
     }
 
-    /// Counts what an accelerator did of a task before it forwarded it.
+    /// Counts an accelerator's part of a task, before it forwards the task.
     pub fn count_forwarded(&mut self) {
         if let Some(counters) = &self.counters {
             counters.count_output(true, self.bytes, 0);
@@ -165,7 +165,7 @@ impl<T: Task> Node<T> {
 
 /// A task of any type.
 pub(super) trait AnyTask: Any + Send {
-    /// A core does the task and gives its output, or has other tasks do so.
+    /// A core does the task and gives its output, or leaves that to other tasks.
     fn start(&mut self, core: &mut Core, account: &Account);
     /// Records that the task cannot be done.
     fn fail(&mut self, reason: String, account: &Account);
@@ -226,7 +226,7 @@ impl<O> fmt::Debug for Duty<O> {
 pub struct Ticket<O>(Receiver<Result<O>>);
 
 impl<O: Send + 'static> Ticket<O> {
-    /// A ticket for an output that several tasks give together, and the duty to give it.
+    /// A ticket for an output that several tasks give together, and the duty to give that output.
     pub fn with_duty() -> (Duty<O>, Ticket<O>) {
         let (sender, receiver) = bounded(1);
         // An error means that the ticket was dropped.

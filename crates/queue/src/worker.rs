@@ -1,4 +1,4 @@
-//! What the scheduler knows about one worker, a core or an accelerator.
+//! The scheduler's knowledge about one worker, a core or an accelerator.
 
 use super::class::Accepts;
 use super::entry::Entry;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) struct WorkerState<J> {
     pub accelerator: bool,
     pub accepts: Accepts,
-    /// The group it belongs to, whose expected figures stand in until it has been measured.
+    /// The group to which it belongs, whose expected figures are used until it has been measured.
     pub group: Option<usize>,
     pub life: Life,
     pub max_batch: usize,
@@ -16,13 +16,14 @@ pub(super) struct WorkerState<J> {
     pub rates: Vec<Rate>,
     /// Its next order, which its thread fetches.
     pub order: Option<Order<J>>,
-    /// It or its device gave a wrong answer.
+    /// Set if it or its device gave a wrong answer.
     pub distrusted: bool,
-    /// The next order is done with fresh state: the old state may be what was wrong.
+    /// Set if the next order is done with fresh state, because the old state may have been wrong.
     pub fresh: bool,
-    /// Its thread is running, or about to look for an order without being woken.
+    /// Set if its thread is running, or about to look for an order without being woken.
     pub awake: bool,
-    /// Its thread is being woken and counts among those ([`State::take_order`](super::state::State::take_order)).
+    /// Set if its thread is being woken and counts among the waking threads
+    /// ([`State::take_order`](super::state::State::take_order)).
     pub waking: bool,
 }
 
@@ -33,7 +34,8 @@ pub(super) enum Life {
     Starting(Duration),
     Free,
     Busy(Holding),
-    /// It has been ordered to leave, or has said that it will. Others may still count on its thread to go on as a core.
+    /// It has been ordered to leave, or has announced that it will. Others may still count on its thread to go on as a
+    /// core.
     Leaving,
     Gone,
 }
@@ -56,7 +58,7 @@ pub(super) enum Order<J> {
 }
 
 impl<J> WorkerState<J> {
-    /// Whether work can be left to it: it takes some now or will later.
+    /// Whether work can be left to it, because it takes some now or will later.
     pub fn is_there(&self) -> bool {
         !matches!(self.life, Life::Leaving | Life::Gone)
     }
@@ -65,7 +67,7 @@ impl<J> WorkerState<J> {
         matches!(self.life, Life::Gone)
     }
 
-    /// What it holds of a class.
+    /// The tasks of a class that it holds.
     pub fn holds_of(&self, class: usize) -> Option<Holding> {
         match self.life {
             Life::Busy(held) if held.class == Some(class) => Some(held),

@@ -1,9 +1,10 @@
-//! ALL, Funasaka's format for decoding on GPUs (2018, chapter 5), for his tables alone: nothing reads or writes it.
+//! ALL, Funasaka's format for decoding on GPUs (2018, chapter 5), for his tables alone: no other program reads or
+//! writes it.
 //!
-//! A strip of 64 KiB is a row of segments of 32 words (the last one may have fewer), which a warp decodes at once. No
-//! word refers to its own segment: the dictionary is the 4,096 bytes before it. The layout of identifiers and fields is
-//! our choice, because the notes on the thesis do not give it. Magic strings, the thesis's last refinement, are left
-//! out.
+//! A strip of 64 KiB is a row of segments of 32 words (the last segment may have fewer); a warp decodes the words of a
+//! segment together. No word refers to its own segment: the dictionary is the 4,096 bytes before the segment. The
+//! layout of identifiers and fields is our choice, because the notes on the thesis do not give it. Magic strings, the
+//! thesis's last refinement, are left out.
 //!
 //! ```text
 //! segment   u32: bit i: word i has more than one byte | u32: bit i: it has three | the words, little endian
@@ -16,7 +17,7 @@
 //!
 //! `cuda/bench/all.cu` has the kernel.
 
-/// Bytes of text in a strip.
+/// The number of bytes of text in a strip.
 pub const STRIP: usize = 1 << 16;
 const WORDS: usize = 32;
 const DICTIONARY: usize = 4096;
@@ -31,7 +32,7 @@ const MAX_RUN: usize = 11_282;
 /// The kinds of words, as Funasaka counts them in table 5.5.
 pub const KINDS: [&str; 5] = ["SC", "SRL", "SI", "LRL", "LI"];
 
-/// The number of words of each kind, and the bytes of text they stand for.
+/// The number of words of each kind, and the number of bytes of text that they stand for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub words: [u64; 5],
@@ -144,7 +145,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// The longest string at `at` that also occurs in the dictionary of the segment at `start`: its distance back from
-    /// there, and its length; 0 if there is none of two bytes.
+    /// `start`, and its length; 0 if there is none of at least two bytes.
     fn longest(&self, start: usize, at: usize) -> (usize, usize) {
         let rest = &self.text[at..];
         if rest.len() < 2 {

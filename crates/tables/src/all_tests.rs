@@ -1,5 +1,5 @@
-//! ALL, the format of Funasaka's tables (`all.rs`): what it encodes it decodes, and damage is refused or
-//! read without a panic.
+//! Tests of ALL, the format of Funasaka's tables (`all.rs`): decoding undoes encoding, and damage is refused or read
+//! without a panic.
 
 use crate::all::{Counts, KINDS, STRIP, decode, encode};
 use hybz_testkit::shapes::{self, Rng};

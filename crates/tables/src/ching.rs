@@ -20,7 +20,7 @@ const RUNS: usize = 3;
 const DIVISIONS: usize = 15;
 /// The number of divisions in his table 4.2.
 const IN_TABLE: usize = 480;
-/// The length of the generated texts: his 10Midentical has this one.
+/// The length of the generated texts, which is the length of his 10Midentical.
 const GENERATED: usize = 10_000_000;
 const NO_GPU: &str = "no device";
 

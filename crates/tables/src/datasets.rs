@@ -60,7 +60,8 @@ pub fn show() {
     }
 }
 
-/// Calls `f(name, text)` for each of the named sets (all, if none is named) that is on this machine, and prints which.
+/// Calls `f(name, text)` for each of the named sets (all, if none is named) that is on this machine, and prints its
+/// name.
 pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
     let max = max_bytes();
     heading();

@@ -53,7 +53,8 @@ pub fn decoding_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> 
     (0..4).map(decode).reduce(f64::min)
 }
 
-/// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must be what cores alone wrote.
+/// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must equal the block that cores
+/// alone wrote.
 fn sort(lane: &mut dyn SortSuffixes, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
     let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
     let mut seconds = 0.0;

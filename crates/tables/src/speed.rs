@@ -73,8 +73,8 @@ fn measure(text: &[u8], size: usize, interval: u32, every: usize, libsais: Libsa
 
 /// Table 5.1: seconds.
 ///
-/// The thesis's "BWC on the CPU" is everything but the sort: here `other_steps`, the time of coding minus that of
-/// libsais. `GPU_sort` is the sort alone, `all_cores_and_GPU` the whole; both are `-` without a device.
+/// The thesis's "BWC on the CPU" is everything but the sort: here it is `other_steps`, the time of coding minus the
+/// time of libsais. `GPU_sort` is the sort alone, `all_cores_and_GPU` the whole; both are `-` without a device.
 pub fn by_size_and_perturbation(set: &str, text: &[u8]) {
     println!("set,block,perturbed,seconds,of_it_BWT,other_steps,bytes,GPU_sort,all_cores_and_GPU");
     for size in SIZES {

@@ -31,7 +31,7 @@ struct Block {
     /// Run-length-coded, as the BWT takes it.
     coded: Vec<u8>,
     text: Vec<u8>,
-    /// Its bits in the stream.
+    /// The block's bits in the stream.
     bits: (u64, u64),
 }
 
@@ -179,7 +179,7 @@ fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<
     }))
 }
 
-/// A block as a lane takes it: its bits and selectors are appended to those of the others.
+/// A block in the form that a lane takes: its bits and selectors are appended to those of the others.
 fn head_of(header: &Bz2BlockHeader, first: u64, end: u64, stream: &[u8], input: &mut Vec<u8>) -> BlockForDevice {
     let (at, from) = (input.len(), first / 8);
     input.extend_from_slice(&stream[from as usize..end.div_ceil(8) as usize]);

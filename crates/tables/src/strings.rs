@@ -2,8 +2,9 @@
 //!
 //! His figures are for a GTX 580, in milliseconds. Two programs measure the device, because its memory is out of reach
 //! from here: `HYBZ_CUDA_BENCH`, which `cuda/bench/build.sh` makes, and `HYBZ_THRUST`, of
-//! `cuda/bench/peers/thrust_lines.cu`. Both check the order of what they sorted. Figure 4.6 compares with Burstsort and
-//! MSD radix sort on a core of 2013; here the cores of hybz itself stand for them, in the columns of table 4.2.
+//! `cuda/bench/peers/thrust_lines.cu`. Both check the order of the lines that they sorted. Figure 4.6 compares with
+//! Burstsort and MSD radix sort on a core of 2013; here the cores of hybz itself stand for them, in the columns of
+//! table 4.2.
 
 use crate::{datasets, fail};
 use hysort::{Order, sorted};
@@ -15,7 +16,7 @@ use std::time::Instant;
 
 /// The number of runs on cores; the best counts.
 const RUNS: usize = 3;
-/// Lines of the generated sets.
+/// The number of lines of the generated sets.
 const MADE: usize = 10_000_000;
 const NO_DEVICE: &str = "no device";
 
@@ -78,7 +79,7 @@ fn joined<S: AsRef<[u8]>>(lines: &[S]) -> Vec<u8> {
     text
 }
 
-/// The addresses that a web server with these files would have.
+/// The addresses of these files on a web server.
 fn urls(paths: &[u8]) -> Vec<u8> {
     let lines = paths.split(|&byte| byte == b'\n').filter(|path| !path.is_empty());
     joined(&lines.map(|path| [b"http://www.example.org", path].concat()).collect::<Vec<_>>())

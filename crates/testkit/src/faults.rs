@@ -20,7 +20,7 @@ pub enum Fault {
     PanicAlways,
     /// Replies first, then panics.
     PanicAfterReply,
-    /// Says that all is well and replies to nothing.
+    /// Reports success and replies to nothing.
     Silent,
     /// Replies to every second job.
     Half,
@@ -28,9 +28,9 @@ pub enum Fault {
     Shuffle,
     /// Replies to every job twice.
     Babble,
-    /// Fails at job k, and wants no more.
+    /// Fails at job k, and wants no more jobs.
     Retire(usize),
-    /// Says of good blocks that they are damaged, or cut short.
+    /// Reports good blocks as damaged, or as cut short.
     SaysDamaged,
     SaysCut,
     /// Returns a wrong result.
@@ -41,7 +41,7 @@ pub enum Fault {
     DropPanics,
 }
 
-/// Faults with which every station of any work is tried. A wrong answer is none of them.
+/// Faults with which every station for any work is tried. A wrong answer is not among them.
 pub const USUAL: [Fault; 10] = [
     Fault::None,
     Fault::Slow,
@@ -64,9 +64,9 @@ pub enum Wrong {
     Order,
     /// A part is missing.
     Lost,
-    /// A part is there twice, another one not at all.
+    /// One part occurs twice, another one not at all.
     Twice,
-    /// One bit is another.
+    /// One bit is flipped.
     Bit,
 }
 
@@ -139,11 +139,11 @@ pub fn with_fake(
     builder.station(accepts, move || Ok(Box::new(Fake { fault, most, jobs, one: one() })))
 }
 
-/// The company that a fake is in.
+/// The other stations in a fake's pool.
 #[derive(Clone, Copy, Debug)]
 pub enum Company {
     Alone,
-    /// Three of its kind.
+    /// Three fakes of its kind.
     Twins,
     /// A pool of two CPU stations.
     Cpu,
@@ -167,7 +167,7 @@ pub fn watched(what: String, body: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Panics of fakes are expected: keep them out of the tests' output.
+/// Panics of fakes are expected, so they are kept out of the tests' output.
 pub fn quiet() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {

@@ -4,10 +4,10 @@
 use std::io::Write;
 use std::process::exit;
 
-/// A child that takes longer hangs.
+/// A child that takes longer counts as hung.
 const SECONDS: u32 = 120;
 
-/// Forks. The child does `work` and ends; the parent waits, and says in what way the child failed.
+/// Forks. The child does `work` and ends; the parent waits, and reports how the child failed.
 pub fn in_child(what: &str, work: impl FnOnce()) {
     std::io::stdout().flush().unwrap();
     // SAFETY: fork has no preconditions. The child calls what the library promises to work there, and `_exit`.

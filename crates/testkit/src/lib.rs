@@ -1,4 +1,4 @@
-//! Code that the tests of several packages share: inputs, judges, faults, and how a test says that it was skipped.
+//! Code that the tests of several packages share: inputs, judges, faults, and the report of a skipped test.
 
 pub mod crafted;
 pub mod faults;

@@ -1,4 +1,4 @@
-//! The `bzip2` program, which judges everything that hybz reads and writes, and the programs that do the same work.
+//! The `bzip2` program, which judges everything that hybz reads and writes, and other programs that do the same work.
 
 use crate::skip::{Need, skip, skip_part};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// Why bzip2 refuses a file. Its exit code is 2 in each case.
+/// The reason why bzip2 refuses a file. Its exit code is 2 in each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// "bad magic number (file not created by bzip2)".

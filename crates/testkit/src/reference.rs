@@ -2,7 +2,7 @@
 
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
 
-/// Why the program refuses a file.
+/// The reason why the program refuses a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The file does not begin with a stream.
@@ -11,7 +11,7 @@ pub enum Refused {
     Ends,
     /// The file is damaged.
     Data,
-    /// More than `limit` bytes come out, so the file was not judged.
+    /// The output exceeds `limit` bytes, so the file was not judged.
     TooLong,
 }
 
@@ -55,7 +55,7 @@ pub fn compress(level: u8, text: &[u8]) -> Vec<u8> {
     compress_flushing(level, &[(text, 0)])
 }
 
-/// The same for a text in parts, each followed by a number of flushes.
+/// The program's output for a text in parts, each followed by a number of flushes.
 pub fn compress_flushing(level: u8, parts: &[(&[u8], usize)]) -> Vec<u8> {
     let mut stream = Compress::new(Compression::new(level.into()), 0);
     let mut file = Vec::new();

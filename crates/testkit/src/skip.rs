@@ -1,4 +1,4 @@
-//! Skipping a test by name: what a test does on a machine that lacks something the test needs.
+//! Skips a test by name, if the machine lacks something that the test needs.
 //!
 //! libtest has no such verdict: a test that returns early passes. [`skip`] therefore says it on stderr, past libtest's
 //! capture, and if `HYBZ_SKIPS` names a file, appends a line to it: verdict, test, reason and process, between tabs.
@@ -15,7 +15,7 @@ use std::sync::Mutex;
 /// A requirement that a machine may lack.
 #[derive(Clone, Copy, Debug)]
 pub enum Need {
-    /// The programs that judge hybz: bzip2, lbzip2, pbzip2, 7z; gzip and ncompress of `.Z`, libtiff of strips.
+    /// The programs that judge hybz: bzip2, lbzip2, pbzip2, 7z; gzip and ncompress for `.Z`, libtiff for strips.
     Peers,
     /// The files next to the repository: `../shared/data` and `../shared/suites`.
     Shared,
@@ -31,7 +31,8 @@ pub enum Need {
     Rustdoc,
 }
 
-/// The running test shows nothing, because `reason`. Write `return skip(Need::Peers, "lbzip2 is not installed")`.
+/// Records that the running test shows nothing, because of `reason`. Write `return skip(Need::Peers, "lbzip2 is not
+/// installed")`.
 ///
 /// # Panics
 /// If `HYBZ_DEMAND` lists `need`.
@@ -39,7 +40,7 @@ pub fn skip(need: Need, reason: &str) {
     record("skipped", need, reason);
 }
 
-/// The running test goes on, but shows less than it could, because `reason`.
+/// Records that the running test goes on, but shows less than it could, because of `reason`.
 ///
 /// # Panics
 /// If `HYBZ_DEMAND` lists `need`.
@@ -59,7 +60,7 @@ fn record(verdict: &'static str, need: Need, reason: &str) {
     record_as(verdict, need, &test_name(), reason);
 }
 
-/// Says and records it once for each test and reason.
+/// Prints and records a skip once for each test and reason.
 fn record_as(verdict: &'static str, need: Need, test: &str, reason: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let word = format!("{need:?}").to_lowercase();

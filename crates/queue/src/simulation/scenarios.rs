@@ -1,4 +1,4 @@
-//! Scenarios for the simulated machines, and how long each may take.
+//! Scenarios for the simulated machines, and the maximum time of each.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn cores_alone_share_evenly() {
     assert!(outcome.end < ideal * 1.03 && outcome.by_cores == 1112, "{outcome:?}, ideal {ideal}");
 }
 
-/// Cores never delay the end, whatever the length; and a GPU is started if it pays.
+/// Whatever the length of the input, cores never delay the end, and a GPU is started if it pays.
 #[test]
 fn a_gpu_that_is_five_times_all_cores() {
     let machine = Machine::new(16, 40e6, &[H200]);
@@ -33,8 +33,8 @@ fn a_gpu_that_is_half_a_core() {
     for gigabytes in [1.0, 4.0] {
         let input = Input::of(gigabytes * 1e9);
         let outcome = run(&machine, input);
-        // Half of the cores rest for the 0.6 s of the start, because its rate is not known yet to be low; and the last
-        // piece of work may be one batch of such a lane, 0.4 s. No more than that is lost.
+        // Half of the cores rest for the 0.6 s of the GPU's start, because its low rate is not known yet; and the last
+        // piece of work may be one batch of such a lane, 0.4 s. No more than these times is lost.
         let alone = cores_alone(&machine, input);
         assert!(outcome.end < alone * 1.01 + 0.3 + 0.4, "{outcome:?}, cores alone {alone}");
         assert!(outcome.by_cores > input.blocks * 9 / 10, "{outcome:?}");
@@ -60,7 +60,7 @@ fn four_gpus_and_64_cores() {
     let outcome = run(&machine, input);
     assert_eq!(outcome.started_gpus, 4);
     assert!(outcome.end < 0.65 + (24e9 - 0.6 * 64.0 * 30e6) / (4.0 * H200_RATE) + 0.2, "{outcome:?}");
-    // Most of the blocks that cores began, they began before the GPUs had started.
+    // The cores began most of their blocks before the GPUs had started.
     assert!(outcome.by_cores < input.blocks / 4, "{outcome:?}");
 }
 
@@ -80,7 +80,7 @@ fn a_slow_pipe_needs_no_gpu() {
     assert_eq!(outcome.started_gpus, 0, "{outcome:?}");
 }
 
-/// The length of a pipe is unknown: as much is expected as has arrived.
+/// The length of a pipe is unknown, so as much is expected as has arrived.
 #[test]
 fn a_fast_pipe_gets_its_gpu() {
     let machine = Machine::new(16, 45e6, &[H200]);
@@ -101,8 +101,8 @@ fn long_blocks_get_their_gpu_at_once() {
     assert_eq!(slow.started_gpus, 0, "{slow:?}");
 }
 
-/// A core would need 10 s for the block: it waits for the GPU, which is started at once. If the GPU fails, a core does
-/// it.
+/// A core would need 10 s for the block, so the block waits for the GPU, which is started immediately. If the GPU
+/// fails, a core does the block.
 #[test]
 fn one_long_block() {
     for fails_to_start in [false, true] {
@@ -123,13 +123,13 @@ fn gpus_that_fail_or_hang() {
             let input = Input::of(3e9);
             let outcome = run(&machine, input);
             let alone = if cores > 0 { cores_alone(&machine, input) } else { 3e9 / 45e6 };
-            // Cores do the rest while the device hangs, and its blocks once its time is up.
+            // While the device hangs, cores do the rest; once its time is up, they do its blocks.
             assert!(outcome.end < alone * 1.05 + 6.0, "{fails_to_start} {hangs:?} {cores} cores: {outcome:?}, {alone}");
         }
     }
 }
 
-/// A second device is started for much work only, even if both could be started at once.
+/// A second device is started for much work only, even if both could be started together.
 #[test]
 fn a_second_gpu_is_worth_its_start() {
     let machine = Machine::new(16, 45e6, &[H200; 2]);
@@ -157,14 +157,14 @@ fn a_gpu_that_lies_is_given_up() {
         let machine = Machine::new(cores, 45e6, &[Gpu { lies_after, ..H200 }]);
         let outcome = run(&machine, Input { verify: true, ..Input::of(4e9) });
         assert!(outcome.again > 0 && outcome.gone == H200.lanes, "{outcome:?}");
-        // At most the blocks that were in flight when the first one was called wrong.
+        // At most those blocks are coded again that were in flight when the first one was called wrong.
         assert!(outcome.again <= Input::of(1.0).window, "{outcome:?}");
         let alone = cores_alone(&machine, Input { verify: true, ..Input::of(4e9) });
         assert!(outcome.end < alone * 1.1 + 2.0, "{outcome:?}, alone {alone}");
     }
 }
 
-/// Each of several blocks that arrive late, one by one, is done at once by a core.
+/// Several blocks arrive late, one by one; a core does each of them immediately.
 #[test]
 fn inputs_that_come_late() {
     let machine = Machine::new(4, 45e6, &[H200]);
@@ -173,7 +173,7 @@ fn inputs_that_come_late() {
     assert!(outcome.end < 19.0 * 5.0 + 0.03 && outcome.by_cores == 20 && outcome.started_gpus == 0, "{outcome:?}");
 }
 
-/// A device neither starts nor fails to start: after a while the core that watches does the long block itself.
+/// If a device neither starts nor fails to start, the core that watches does the long block itself after a while.
 #[test]
 fn a_gpu_that_never_starts_does_not_hold_a_long_block_up() {
     let gpu = Gpu { start: 1e4 - 1.0, ..H200 };

@@ -12,7 +12,7 @@ pub const END_MAGIC: u64 = 0x1772_4538_5090;
 #[derive(Clone, Debug)]
 pub struct Table {
     pub start: u32,
-    /// Verbatim: `10` is one more, `11` one less, `0` the next symbol.
+    /// The changes verbatim: `10` is one more, `11` one less, `0` the next symbol.
     pub deltas: Bits,
     /// The code lengths that the body is written with.
     pub lengths: Vec<u32>,
@@ -149,7 +149,7 @@ impl Block {
         self.rows = rows.into_iter().filter(|&row| row != 0).collect();
     }
 
-    /// Sets the randomised bit, and the text and the CRC to what the block then decodes to.
+    /// Sets the randomised bit; sets the text and the CRC to those to which the block then decodes.
     pub fn randomise(mut self) -> Block {
         self.randomised = true;
         self.text = model::text(&self.column, self.origin, true).unwrap_or_default();
@@ -164,7 +164,8 @@ impl Block {
         self
     }
 
-    /// Appends `spare` selectors that no group needs. Each is one bit long, so this also shifts what follows by a bit.
+    /// Appends `spare` selectors that no group needs. Each is one bit long, so it also shifts the rest of the block by
+    /// a bit.
     pub fn spare_selectors(mut self, spare: usize) -> Block {
         let selectors = self.selectors.len() + spare;
         self.selectors.resize(selectors, 0);
@@ -223,7 +224,7 @@ impl Block {
         let mut selectors = self.selectors.iter();
         let mut bits = Bits::new();
         for group in symbols.chunks(50) {
-            // If a selector is missing or out of range, the block is invalid and any bits will do.
+            // If a selector is missing or out of range, the block is invalid anyway, and any bits will do.
             let at = selectors.next().map_or(0, |&s| s as usize).min(front.len() - 1);
             front[..=at].rotate_right(1);
             for &symbol in group {

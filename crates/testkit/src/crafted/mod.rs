@@ -1,4 +1,4 @@
-//! Crafted `.bz2` files: traps for decoders, and what bzip2 1.0.8 does with each of them.
+//! Crafted `.bz2` files: traps for decoders, and the reaction of bzip2 1.0.8 to each of them.
 //!
 //! [`block`] and [`stream`] write streams bit by bit. Their output is valid by default (a naive encoder fills in the
 //! fields), and every field can be set to something else. [`cases`] is the table of traps. `tests/library/traps.rs`
@@ -17,7 +17,7 @@ use crate::program::Refusal;
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: String,
-    /// Why a decoder might get it wrong, or the reason for bzip2's verdict.
+    /// The reason why a decoder might fail at it, or the reason for bzip2's verdict.
     pub why: &'static str,
     pub file: Vec<u8>,
     pub expect: Expect,

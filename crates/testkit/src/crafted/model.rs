@@ -1,6 +1,6 @@
 //! The steps of bzip2, each in the plainest way: slow, and so simple that mistakes are unlikely.
 //!
-//! They encode the crafted blocks, and give what each must decode to.
+//! They encode the crafted blocks, and give the text to which each must decode.
 
 /// CRC-32/BZIP2, bit by bit.
 pub fn crc(text: &[u8]) -> u32 {
@@ -152,7 +152,7 @@ pub fn randomise(block: &mut [u8]) {
     }
 }
 
-/// Undoes all steps: what a block with this last column and origin decodes to. `None` if bzip2 refuses the block.
+/// Undoes all steps: returns the text of a block with this last column and origin. `None` if bzip2 refuses the block.
 pub fn text(column: &[u8], origin: u32, randomised: bool) -> Option<Vec<u8>> {
     if origin as usize >= column.len() {
         return None;

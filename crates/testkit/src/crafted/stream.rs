@@ -27,7 +27,7 @@ impl Stream {
         Stream::of(9, vec![block])
     }
 
-    /// The text it decodes to.
+    /// The text to which it decodes.
     pub fn text(&self) -> Vec<u8> {
         self.blocks.iter().flat_map(|block| block.text.iter().copied()).collect()
     }

@@ -51,7 +51,8 @@ fn incomplete(family: &mut Family) {
         block
     };
     family.bad_block("huff-unassigned-met", "an unassigned code", unassigned(21, 64));
-    // bzip2 complains only after it has read 21 bits that are no code. If the file ends before, it says so instead.
+    // bzip2 complains only after it has read 21 bits that are not a code. If the file ends earlier, bzip2 reports its
+    // end instead.
     let whole = unassigned(21, 0).bits();
     for (missing, reason) in [(2, Refusal::Ends), (0, Refusal::Data)] {
         let mut file = Bits::of(b"BZh9");
@@ -239,7 +240,7 @@ fn selectors(family: &mut Family) {
         );
     }
 
-    // Tables that differ: a decoder that loses track of the list decodes something else.
+    // The tables differ, so a decoder that loses track of the list decodes another text.
     let text = noise(6, 3000);
     let block = Block::of_text(&text);
     let mut lengths = block.tables[0].lengths.clone();

@@ -1,7 +1,7 @@
 //! Magics where no block begins, and real ones that a scanner might overlook.
 //!
-//! A scanner that looks for the 48 bits of a block's magic finds candidates only. The blocks form a chain: the first
-//! begins at bit 32 of a stream, and each other one exactly where the previous one ends.
+//! A scanner that looks for the 48 bits of a block's magic finds only candidates. The blocks form a chain: the first
+//! begins at bit 32 of a stream, and each further block begins exactly where the previous one ends.
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{BLOCK_MAGIC, Block, Body, END_MAGIC, Table};
@@ -17,7 +17,7 @@ const MAGICS: [(&str, u64); 2] = [("block", BLOCK_MAGIC), ("end", END_MAGIC)];
 /// can contain any byte except 0xFF, the end of the block. Returns `None` if the payload needs that byte.
 fn carrier(payload: &Bits, grid: usize, offset: usize) -> Option<Block> {
     (0..20).find_map(|seed| {
-        // Between 2 and 254: neither run symbols nor the end.
+        // Symbols between 2 and 254, which are neither run symbols nor the end.
         let filler: Vec<u8> = noise(seed, 24).iter().map(|&b| b.clamp(2, 254)).collect();
         let mut bits = Bits::of(&filler[..11]);
         bits.push(0x55 >> (8 - offset), offset as u32);
@@ -73,7 +73,7 @@ fn false_magics(family: &mut Family) {
         let mut bits = Bits::new();
         for i in 0..200 {
             bits.push(magic, 48);
-            bits.push(0x155, i % 9); // so that they occur at all alignments
+            bits.push(0x155, i % 9); // so that the magics occur at all alignments
         }
         family.right(
             format!("falsemagic-{which}-200"),
@@ -271,7 +271,7 @@ fn real_magics(family: &mut Family) {
         );
     }
 
-    // A block shifted so that what follows it begins at bit `at` of the file.
+    // A block shifted so that the data after it begin at bit `at` of the file.
     let moved = |block: &Block, before: usize, at: usize| {
         let end = before + block.bits().len();
         block.clone().spare_selectors(at - end)

@@ -1,4 +1,4 @@
-//! Streams next to other streams, nothing, garbage. And a small file with each of its bits flipped.
+//! Streams followed by other streams, nothing or garbage; and a small file with each of its bits flipped.
 
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
@@ -152,7 +152,7 @@ fn padding(family: &mut Family) {
     }
 }
 
-/// The file that is cut and flipped: bytes, text, and the bit where its block ends.
+/// The file that is cut and flipped: its bytes, its text, and the bit at which its block ends.
 fn small() -> (Vec<u8>, Vec<u8>, usize) {
     let stream = Stream::of(1, vec![Block::of_text(b"flip every bit of me")]);
     let end = 32 + stream.blocks[0].bits().len();
@@ -187,7 +187,7 @@ fn truncated(family: &mut Family) {
     }
 }
 
-/// The flips in [`small`] that bzip2 cannot notice, because the text stays the same.
+/// The flips in [`small`] that bzip2 cannot detect, because the text stays the same.
 fn unnoticed(bit: usize) -> bool {
     matches!(
         bit,
