@@ -187,6 +187,10 @@ impl Settings {
         if self.first_stream { Extent::Streams(1) } else { Extent::all(self.trailing_garbage) }
     }
 
+    pub(crate) fn allows_garbage(&self) -> bool {
+        self.trailing_garbage
+    }
+
     pub(crate) fn get_pool(&self) -> &Pool {
         self.pool.as_ref().unwrap_or_else(|| Pool::global())
     }

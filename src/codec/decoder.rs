@@ -24,7 +24,7 @@ use crate::bits::reader::BitReader;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError};
-use crate::formats::bzip2::header::MAX_BLOCK;
+use crate::formats::bzip2::header::{GROUP, MAX_BLOCK, MAX_CODE};
 
 /// Decodes the blocks of `.bz2` streams, one after the other, in its own memory (8 MB, of which a small block touches
 /// little).
@@ -137,6 +137,35 @@ impl Decoder {
         self.bwt.build(runs, rows);
         self.bwt.walk(self.header.origin);
         Ok((rows, reader.position()))
+    }
+
+    /// Finds the end of the block whose magic begins at bit `start` of `data`, by its codes alone: this takes a fifth
+    /// of the time of decoding it, and the CRC is not checked. Returns `None` early for a block that certainly ends
+    /// before bit `from`.
+    ///
+    /// # Errors
+    /// [`Irregular`] if the data end in the block, or if only the reference decoder can tell.
+    pub fn find_end(&mut self, data: &[u8], start: u64, from: u64) -> Result<Option<u64>, Irregular> {
+        let end = data.len() as u64 * 8;
+        let mut bits = SliceBits::new(data, start, end);
+        self.header.read(&mut bits, MAX_BLOCK as u32).map_err(|_| Irregular)?;
+        let lengths = &self.header.lengths[..self.header.tables];
+        let longest = lengths.iter().flat_map(|lengths| &lengths[..self.header.alphabet()]).max().copied();
+        let codes = (self.header.selectors.len() * GROUP) as u64;
+        if bits.position() + codes * u64::from(longest.unwrap_or(MAX_CODE)) < from {
+            return Ok(None);
+        }
+        self.groups.start_block(&self.header)?;
+        let mut reader = BitReader::new(data, bits.position());
+        loop {
+            let (_, last) = self.groups.decode_groups(&self.header.selectors, &mut reader, &mut self.symbols)?;
+            if reader.position() > end {
+                return Err(Irregular);
+            }
+            if last {
+                return Ok(Some(reader.position()).filter(|&end| end >= from));
+            }
+        }
     }
 
     /// The steps of a device: returns the run-length-coded text of a block whose header has been read, and the bit

@@ -24,7 +24,6 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 
-mod candidates;
 mod crcs;
 mod marks;
 mod place;

@@ -1,6 +1,5 @@
 //! Walks through a damaged file from left to right.
 
-use super::candidates::{Candidate, Candidates};
 use super::crcs::StoredCrcs;
 use super::marks::{Kind, Marks};
 use super::place::Places;
@@ -13,7 +12,8 @@ use crate::error::{Damage, DecodeError, Error};
 use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header,
 };
-use crate::read_at::{ReadAt, fill_at};
+use crate::formats::bzip2::stream::candidates::{Candidate, Candidates};
+use crate::read_at::{Positioned, ReadAt, fill_at};
 use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(super) struct Walker<'a, T> {
     file: &'a dyn ReadAt,
     /// The length of the file, in bits.
     end: u64,
-    candidates: Candidates<'a>,
+    candidates: Candidates<Positioned<'a, dyn ReadAt + 'a>>,
     decoder: Option<Box<Decoder>>,
     places: Places,
     take: T,
@@ -86,7 +86,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Walker {
             file,
             end: file.len() * 8,
-            candidates: Candidates::new(file, settings),
+            candidates: Candidates::new(Positioned { source: file, at: 0 }, 0, u64::MAX, settings),
             decoder: None,
             places,
             take,

@@ -15,6 +15,7 @@
 pub(crate) mod blocks;
 pub(crate) mod cache;
 mod sequence;
+mod split;
 pub(crate) mod text;
 
 use crate::Client;
@@ -30,6 +31,8 @@ use sequence::Sequences;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub use split::SplitReader;
 
 /// The default size of the cache for each core of the pool: 8 MiB of text.
 const CACHE_PER_CORE: u64 = 8 << 20;

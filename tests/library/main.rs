@@ -30,6 +30,7 @@ mod readers;
 mod recover;
 mod seek;
 mod shapes_make;
+mod splits;
 mod stations;
 mod suites;
 mod texts;

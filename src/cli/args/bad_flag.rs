@@ -122,6 +122,7 @@ fn wanted(arg: &Arg, value: &str) -> String {
         "plan" | "plan_ranges" | "stream_size" => "a size such as 100M or 1.5G",
         "perturb" => "a number of bytes or a percentage such as 0.1%",
         "ranges" => "ranges such as 10@0,1KiB@15KiB or 5L@20L",
+        "split" => "a part such as 1/8 or 64M@0",
         "at" => "a number of bytes",
         "filelist" => "the name of a file, or -",
         "exclude" => "a pattern such as *.jpg or cache/**",

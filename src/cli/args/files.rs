@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::coding::{Coding, HAS_OWN_INDEX};
 use super::index::{self, IndexPlan};
 use super::kind::{Given, Kind};
-use super::part::{Part, StreamRange, TextRanges, part, streams};
+use super::part::{Part, SplitPlan, StreamRange, TextRanges, part, streams};
 use super::report::{ReportPlace, report};
 use super::task::{Action, Target, target};
 use super::verify::VerifyPlan;
@@ -99,6 +99,14 @@ impl FilesMode {
     pub fn ranges(&self) -> Option<&TextRanges> {
         match &self.work {
             Work::Decompress { part: Some(Part::Ranges(ranges)), .. } => Some(ranges),
+            _ => None,
+        }
+    }
+
+    /// The wanted blocks, by where they begin, if not all of them.
+    pub fn split(&self) -> Option<SplitPlan> {
+        match &self.work {
+            Work::Decompress { part: Some(Part::Split(split)), .. } => Some(*split),
             _ => None,
         }
     }

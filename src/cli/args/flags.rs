@@ -7,6 +7,7 @@
 use super::choices::{GpuPipeline, IndexFormat, OutputFormat, ProgressFormat, Recovery, Shell, Verified};
 use super::level::LevelFlags;
 use super::ranges::{Ranges, ranges};
+use super::split::{Split, split};
 use super::values::{MAX_THREADS, interval, pattern, seconds, shard_size, size, text_length};
 use clap::{ArgAction, ArgMatches, FromArgMatches, Parser, ValueHint, value_parser};
 use glob::Pattern;
@@ -114,10 +115,21 @@ pub struct Flags {
     #[arg(long, value_name = "LIST", value_parser = ranges)]
     pub ranges: Option<Ranges>,
 
-    /// With --ranges, give whole lines: those that begin in a range.
+    /// Give a part of the text of FILE, a .bz2, without an index: I/N, or SIZE@OFFSET of its compressed bytes.
     ///
-    /// So the line in which a range begins is left out, unless it begins there, and the last one is completed. Ranges
-    /// that cover the text give each line once.
+    /// Part I of N (1 to N) has the blocks that begin in the Ith of N equal parts of the compressed file, and only
+    /// these and parts of their neighbours are decoded. So N processes or machines share the reading, without a first
+    /// pass, and their texts one after the other are the text of FILE. The other form is for schedulers: the blocks
+    /// that begin in SIZE bytes (inf: all) from byte OFFSET on. Damage is an error of the part in which it lies. The
+    /// text goes to standard output, or to -o.
+    #[arg(long, value_name = "PART", value_parser = split)]
+    pub split: Option<Split>,
+
+    /// With --ranges or --split, give whole lines: those that begin in a part.
+    ///
+    /// So the line in which a range begins is left out, unless it begins there, and the last one is completed. Parts
+    /// that cover the text give each line once. (Parts of --split leave out the first line that begins in them, and
+    /// give the one that begins right after them. The first part has the first line.)
     #[arg(long)]
     pub lines: bool,
 

@@ -38,7 +38,7 @@ pub const GROUPS: [Group; 10] = [
         "Compressing",
         &["1", "9", "small", "format", "block_size", "stream_size", "split_lines", "verify", "perturb", "perturb_seed"],
     ),
-    ("Decompressing, and parts of files", &["ranges", "lines", "at", "streams", "ignore_trailing_garbage"]),
+    ("Decompressing, and parts of files", &["ranges", "split", "lines", "at", "streams", "ignore_trailing_garbage"]),
     ("Indexes", &["index", "index_format"]),
     ("Threads, memory, GPUs", &["threads", "memory", "gpu", "gpu_required", "gpu_pipeline"]),
     ("Messages", &["quiet", "verbose", "progress", "json", "report", "against", "plot"]),

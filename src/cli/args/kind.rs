@@ -57,6 +57,7 @@ impl Kind {
             (flags.test, Kind::Test),
             (flags.decompress, Kind::Decompress),
             (flags.compress, Kind::Compress),
+            (flags.split.is_some(), Kind::Decompress),
         ];
         asked.into_iter().find(|(given, _)| *given).map(|(_, kind)| kind)
     }
@@ -128,7 +129,8 @@ impl<'a> Given<'a> {
 
     /// Whether a flag or the program's name sends results to stdout.
     pub fn to_stdout(&self) -> bool {
-        self.flags.stdout || self.is_cat()
+        let is_split = self.kind == Kind::Decompress && self.flags.split.is_some();
+        self.flags.stdout || self.is_cat() || is_split && self.flags.output.is_none()
     }
 
     /// Whether the program was called like `bzcat`.

@@ -3,6 +3,7 @@
 use super::index::IndexPlan;
 use super::kind::{Given, Kind};
 use super::ranges::{Amount, Range, Ranges};
+use super::split::Split;
 use super::task::Target;
 use anyhow::bail;
 
@@ -11,6 +12,15 @@ use anyhow::bail;
 pub enum Part {
     Ranges(TextRanges),
     Streams(StreamRange),
+    Split(SplitPlan),
+}
+
+/// The blocks that begin in some bytes of the compressed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitPlan {
+    pub split: Split,
+    /// Whether to write whole lines.
+    pub lines: bool,
 }
 
 /// Ranges of the text.
@@ -32,6 +42,9 @@ pub struct StreamRange {
 
 /// The part that `-d` decompresses, if not the whole file.
 pub fn part(given: &Given<'_>, target: &Target) -> anyhow::Result<Option<Part>> {
+    if let Some(split) = given.flags.split {
+        return Ok(Some(Part::Split(SplitPlan { split, lines: given.flags.lines })));
+    }
     let flag = match () {
         () if given.flags.ranges.is_some() => "--ranges",
         () if given.flags.at.is_some() => "--at",

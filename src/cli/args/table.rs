@@ -43,6 +43,7 @@ const INDEX: Flag = flag("--index", |given| given.flags.index.is_some());
 const INDEX_FILE: Flag = flag("--index=FILE", |given| given.flags.index.as_ref().is_some_and(|file| !file.is_empty()));
 const INDEX_FORMAT: Flag = flag("--index-format", |given| given.flags.index_format.is_some());
 const RANGES: Flag = flag("--ranges", |given| given.flags.ranges.is_some());
+const SPLIT: Flag = flag("--split", |given| given.flags.split.is_some());
 const LINES: Flag = flag("--lines", |given| given.flags.lines);
 const AT: Flag = flag("--at", |given| given.flags.at.is_some());
 const STREAMS: Flag = flag("--streams", |given| given.flags.streams.is_some());
@@ -103,6 +104,7 @@ const TABLE: &[Row] = &[
     (REMOVE,          "+ + + +  m m m  m m m m", ""),
     (INDEX,           "+ + + +  + m m  m + m m", ""),
     (RANGES,          "o + f f  m m m  o m o o", "--ranges reads compressed files: use it with -d."),
+    (SPLIT,           "o + f f  m m m  o m o o", "--split reads compressed files: use it with -d."),
     (LINES,           "+ + + +  m + +  + + + +", ""),
     (AT,              "o + + f  m m m  o m o o", "--at reads compressed files: use it with -d."),
     (STREAMS,         "o + + f  m m m  o m o o", "--streams reads compressed files: use it with -d."),
@@ -139,22 +141,23 @@ const NEEDS: &[(Flag, &[Flag], &str)] = &[
     (NULL, &[FILELIST], "--null is about --filelist."),
     (EXCLUDE, &[RECURSIVE, FILELIST], "--exclude is about -r and --filelist."),
     (SPLIT_LINES, &[STREAM_SIZE], "--split-lines is about --stream-size."),
-    (LINES, &[RANGES], "--lines is about --ranges."),
+    (LINES, &[RANGES, SPLIT], "--lines is about --ranges and --split."),
     (INDEX_FORMAT, &[INDEX], "--index-format is about --index, and with -l it can be offsets."),
 ];
 
 /// Flags that exclude each other in all modes.
 const PAIRS: &[(Flag, &[Flag])] = &[
     (OUTPUT, &[STDOUT_TYPED]),
-    (RECURSIVE, &[RANGES, AT, STREAMS, OUTPUT, INDEX_FILE]),
-    (FILELIST, &[RANGES, AT, STREAMS, OUTPUT, INDEX_FILE]),
-    (OUTPUT_DIR, &[RANGES, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT]),
-    (RESUME, &[RANGES, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT, INDEX]),
+    (RECURSIVE, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE]),
+    (FILELIST, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE]),
+    (OUTPUT_DIR, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT]),
+    (RESUME, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT, INDEX]),
     (FORMAT_BZ2, &[BLOCK_SIZE, PERTURBS]),
     (FORMAT_HBZ, &[STREAM_SIZE]),
     (FORMAT_LZ4, &[BLOCK_SIZE, PERTURB, STREAM_SIZE, INDEX, VERIFY, GPU_REQUIRED, GPU_PIPELINE]),
     (STREAM_SIZE, &[BLOCK_SIZE, PERTURB]),
     (RANGES, &[REMOVE, AT, STREAMS]),
+    (SPLIT, &[REMOVE, RANGES, AT, STREAMS, INDEX]),
     (AT, &[REMOVE]),
     (STREAMS, &[REMOVE]),
 ];
@@ -253,6 +256,7 @@ mod tests {
         let value = match name {
             "-o" | "--filelist" | "--output-dir" | "--plan-file" | "--against" | "--plot" | "-S" => " .x",
             "--ranges" => "=1@0",
+            "--split" => "=1/2",
             "--at" | "--streams" => "=1",
             "--index-format" => "=bzi",
             "--report" => "=json:file",
@@ -328,7 +332,7 @@ mod tests {
         for (flag, others) in PAIRS {
             for other in *others {
                 let other_typed = if other.name == "--index=FILE" { "--index=i".to_owned() } else { typed(other.name) };
-                let reads = [RANGES.name, AT.name, STREAMS.name];
+                let reads = [RANGES.name, SPLIT.name, AT.name, STREAMS.name];
                 let mode = if reads.contains(&flag.name) || reads.contains(&other.name) { "-d" } else { "-z" };
                 let text = format!("{} and {} cannot be used together.", flag.name, other.name);
                 let words = format!("{mode} {} {other_typed} x", typed(flag.name));

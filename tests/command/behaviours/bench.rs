@@ -199,7 +199,7 @@ fn nonsense() {
         ("--bench --rm a", "--bench and --rm cannot be used together."),
         ("--bench --index a", "--bench and --index cannot be used together."),
         ("--bench -d --ranges 1@0 a.bz2", "--bench and --ranges cannot be used together."),
-        ("--bench -d --lines a.bz2", "--lines is about --ranges."),
+        ("--bench -d --lines a.bz2", "--lines is about --ranges and --split."),
         ("--bench -d --at 0 a.bz2", "--bench and --at cannot be used together."),
         ("--bench -d --streams 1 a.bz2", "--bench and --streams cannot be used together."),
         ("--bench -S .x a", "--bench and -S cannot be used together."),

@@ -2,7 +2,7 @@
 
 use super::indexes::{place, refused};
 use super::rows;
-use crate::place::{Place, Run, compressed, noise};
+use crate::place::{Place, Run, compressed, noise, text};
 use std::collections::BTreeSet;
 
 rows! {
@@ -16,6 +16,12 @@ rows! {
      it, rc 2" => ranges_of_damage;
     "`--lines`" | "no ranges" | "the lines that begin in a range: of ranges that cover the text, each once"
         => whole_lines;
+    "`--split I/N`, `--split SIZE@OFFSET`" | "no such thing" | "the blocks that begin there; all parts are the text, \
+     to stdout or `-o`" => split_by_compressed_bytes;
+    "`--split` with `--lines`" | "no such thing" | "whole lines, each in one part" => split_lines;
+    "`--split` of a damaged file" | "no such thing" | "rc 2 for the part in which the damage lies, and only for it"
+        => split_of_damage;
+    "`--split` of other formats, of a pipe" | "no such thing" | "a sentence; rc 1" => no_split;
     "`--at OFFSET --streams N`" | "no such thing" | "these streams; rc 2 if none begins there" => streams_of_a_file;
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
@@ -36,6 +42,71 @@ fn all_ways(place: &Place, args: &[&str]) -> Run {
     place.shell("(cat a.bz2; hybz -c --block-size 1M </dev/null) >m").silent(0);
     assert!(place.hybz(&[&["-dc"], args, &["m"]].concat()) == first, "{args:?} mixed");
     first
+}
+
+/// The texts of all parts of `a.bz2`.
+fn splits(place: &Place, count: usize, flags: &str) -> Vec<Vec<u8>> {
+    let part = |i| place.shell(&format!("hybz -p1 --split {i}/{count} {flags} a.bz2")).silent(0).stdout;
+    (1..=count).map(part).collect()
+}
+
+#[test]
+fn split_by_compressed_bytes() {
+    let (place, plain) = place();
+    place.put("plain", &plain);
+    for count in [1, 2, 3, 7] {
+        assert!(splits(&place, count, "").concat() == plain, "{count}");
+    }
+    let len = place.get("a.bz2").len();
+    let half = len / 2;
+    place.shell(&format!("(hybz --split {half}@0 a.bz2; hybz --split inf@{half} <a.bz2) | cmp - plain")).silent(0);
+    place.shell("hybz --split 1/2 -o x a.bz2; hybz -d --split 2/2 -c a.bz2 >>x; cmp x plain").silent(0);
+    assert!(place.has("a.bz2"));
+    place.shell("(hybz --split 1/2 a.bz2; hybz -dc --split 2/2 a.bz2) | cmp - plain").silent(0);
+    assert_eq!(place.shell(&format!("hybz --split 1k@{len} a.bz2")).silent(0).stdout, b"");
+    // Empty parts, for more of them than there are blocks.
+    assert!(splits(&place, 50, "").iter().any(Vec::is_empty));
+}
+
+#[test]
+fn split_lines() {
+    let place = Place::with(&[("plain", &text(900_000))]);
+    place.shell("hybz -1k plain; mv plain.bz2 a.bz2").silent(0);
+    for count in [1, 2, 5, 20] {
+        let parts = splits(&place, count, "--lines");
+        assert!(parts.concat() == place.get("plain"));
+        assert!(parts.iter().filter(|part| !part.is_empty()).rev().skip(1).all(|part| part.ends_with(b"\n")));
+    }
+}
+
+#[test]
+fn split_of_damage() {
+    let (place, plain) = place();
+    let mut file = place.get("a.bz2");
+    let at = file.len() / 5;
+    file[at] ^= 4;
+    place.put("a.bz2", &file);
+    let codes: Vec<i32> = (1..=2).map(|i| place.shell(&format!("hybz --split {i}/2 a.bz2 >part.{i}")).code).collect();
+    assert_eq!(codes, [2, 0]);
+    assert!(plain.ends_with(&place.get("part.2")) && !place.get("part.2").is_empty());
+    let run = place.shell("hybz --split 1/2 a.bz2 >x");
+    assert!(run.stderr.contains("data integrity") || run.stderr.contains("Data integrity"), "{run:?}");
+}
+
+#[test]
+fn no_split() {
+    let (place, plain) = place();
+    place.put("plain", &plain);
+    place.shell("hybz -dc a.bz2 | hybz -c --block-size 1M >a.hbz").silent(0);
+    for (words, what) in [
+        ("hybz --split 1/2 a.hbz", "has .hbz streams: --split is about .bz2."),
+        ("cat a.bz2 | hybz --split 1/2", "is not a file on a disk: --split cannot go to a place in it."),
+    ] {
+        let run = place.shell(words);
+        assert!(run.code == 1 && run.stderr.contains(what) && run.stdout.is_empty(), "{run:?}");
+    }
+    let run = place.shell("hybz --split 2/2 plain");
+    assert!(run.code == 2 && run.stderr.contains("not a bzip2 file"), "{run:?}");
 }
 
 #[test]
@@ -267,6 +338,15 @@ fn streams_of_a_file() {
 fn nonsense() {
     refused(&[
         ("-dc --ranges= a.bz2", "--ranges wants ranges such as 10@0,1KiB@15KiB or 5L@20L. For help"),
+        ("--split 3/2 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `3/2'."),
+        ("--split 0/2 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `0/2'."),
+        ("--split 1 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `1'."),
+        ("-z --split 1/2 plain", "--split reads compressed files: use it with -d."),
+        ("-t --split 1/2 a.bz2", "--split and -t cannot be used together."),
+        ("--split 1/2 --ranges 1@0 a.bz2", "--split and --ranges cannot be used together."),
+        ("--split 1/2 --index a.bz2", "--split and --index cannot be used together."),
+        ("--split 1/2 --rm -o x a.bz2", "--split and --rm cannot be used together."),
+        ("--split 1/2 -r .", "-r and --split cannot be used together."),
         ("-dc --ranges 10 a.bz2", "--ranges wants ranges such as 10@0,1KiB@15KiB or 5L@20L, not `10'."),
         ("-dc --ranges 10@0, a.bz2", "not `10@0,'"),
         ("-dc --ranges 1x@0 a.bz2", "not `1x@0'"),
@@ -292,8 +372,8 @@ fn nonsense() {
         ("-dc --ranges 1@0 --at 0 a.bz2", "--ranges and --at cannot be used together."),
         ("-dc --ranges 1@0 --streams 1 a.bz2", "--ranges and --streams cannot be used together."),
         ("-dc --ranges 1@0 a.bz2 -", "--ranges reads stdin only if it is the one input file."),
-        ("-dc --lines a.bz2", "--lines is about --ranges."),
-        ("-dc --lines --at 0 a.bz2", "--lines is about --ranges."),
+        ("-dc --lines a.bz2", "--lines is about --ranges and --split."),
+        ("-dc --lines --at 0 a.bz2", "--lines is about --ranges and --split."),
         ("-dc --lines --ranges 1L@0 a.bz2", "--lines and ranges of lines (L) cannot be used together."),
         ("-dc --lines --ranges 1@5L a.bz2", "--lines and ranges of lines (L) cannot be used together."),
         ("-dc --at 0 --index a.bz2", "An index is of a whole file: --at and --index cannot be used together."),

@@ -274,7 +274,7 @@ fn nonsense() {
         ("--plan-ranges 1 -t b.bz2", "--plan-ranges and -t cannot be used together."),
         ("--plan-ranges 1 -l b.bz2", "--plan-ranges and -l cannot be used together."),
         ("--plan-ranges 1 --ranges 1@0 b.bz2", "--plan-ranges and --ranges cannot be used together."),
-        ("--plan-ranges 1 --lines b.bz2", "--lines is about --ranges."),
+        ("--plan-ranges 1 --lines b.bz2", "--lines is about --ranges and --split."),
         ("--plan-ranges 1 --verify b.bz2", "--plan-ranges and --verify cannot be used together."),
         (
             "--plan-ranges 1 --index --index-format=bzi b.bz2",

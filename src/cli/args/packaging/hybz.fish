@@ -7,6 +7,7 @@ complete -c hybz -l index -d 'Write the index of a .bz2 file, FILE.bz2.bzi unles
 complete -c hybz -l index-format -d 'What --index writes: bzi or offsets (default: bzi); with -l, print the offsets' -r -f -a "bzi\t'The format of docs/INDEX.md'
 offsets\t'Lines of BITS,BYTES'"
 complete -c hybz -l ranges -d 'With -d, give only these parts of the text: SIZE@OFFSET, separated by commas' -r
+complete -c hybz -l split -d 'Give a part of the text of FILE, a .bz2, without an index: I/N, or SIZE@OFFSET of its compressed bytes' -r
 complete -c hybz -l at -d 'With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file' -r
 complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
 complete -c hybz -l filelist -d 'Also take the names in FILE (-: standard input), one a line' -r -F
@@ -51,7 +52,7 @@ complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
 complete -c hybz -s l -l list -d 'List streams, blocks and sizes of compressed files (-lv: also check each block)'
 complete -c hybz -l json -d 'With -l, --recover or --measure, print one JSON object for each file; with --bench one object'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
-complete -c hybz -l lines -d 'With --ranges, give whole lines: those that begin in a range'
+complete -c hybz -l lines -d 'With --ranges or --split, give whole lines: those that begin in a part'
 complete -c hybz -s r -l recursive -d 'Walk directories: all files in them and below'
 complete -c hybz -l cross-file-systems -d 'With -r, also walk other file systems than that of the directory'
 complete -c hybz -l null -d 'With --filelist, a zero byte ends each name, as find -print0 writes them'

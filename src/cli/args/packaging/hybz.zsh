@@ -24,6 +24,7 @@ split\:"A .bz2 of each"))' \
 '--index-format=[What --index writes\: bzi or offsets (default\: bzi); with -l, print the offsets]:FORMAT:((bzi\:"The format of docs/INDEX.md"
 offsets\:"Lines of BITS,BYTES"))' \
 '--ranges=[With -d, give only these parts of the text\: SIZE@OFFSET, separated by commas]:LIST:_default' \
+'--split=[Give a part of the text of FILE, a .bz2, without an index\: I/N, or SIZE@OFFSET of its compressed bytes]:PART:_default' \
 '--at=[With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file]:OFFSET:_default' \
 '--streams=[With -d or -t, end after N streams]:N:_default' \
 '--filelist=[Also take the names in FILE (-\: standard input), one a line]:FILE:_files' \
@@ -77,7 +78,7 @@ never\:"Nothing"))' \
 '--json[With -l, --recover or --measure, print one JSON object for each file; with --bench one object]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
-'--lines[With --ranges, give whole lines\: those that begin in a range]' \
+'--lines[With --ranges or --split, give whole lines\: those that begin in a part]' \
 '-r[Walk directories\: all files in them and below]' \
 '--recursive[Walk directories\: all files in them and below]' \
 '--cross-file-systems[With -r, also walk other file systems than that of the directory]' \

@@ -1,6 +1,6 @@
 //! The task for an operand, and the reader of its bytes.
 
-use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, StreamRange, TextRanges, Work};
+use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, SplitPlan, StreamRange, TextRanges, Work};
 use crate::cli::files::job::{Destination, Ready};
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::SourceFile;
@@ -63,6 +63,17 @@ pub fn ranges(
     let cursor = part::ranges(common, wanted, pool, operand, file, remark)?;
     let parts = Parts::new(cursor, wanted.ranges.clone(), wanted.lines).noting(&ready.seen);
     Ok((Task::Copy, Source::Stream(Box::new(parts))))
+}
+
+/// The blocks that begin in some of its bytes.
+pub fn split(
+    (common, pool): (&Common, &Pool),
+    wanted: SplitPlan,
+    name: &OsStr,
+    file: File,
+) -> Result<(Task, Source), Failure> {
+    let reader = part::split(common, wanted, pool, name, file)?;
+    Ok((Task::Copy, Source::Stream(Box::new(reader))))
 }
 
 /// Some of the operand's streams.

@@ -112,6 +112,10 @@ impl Operands {
     ) -> Result<Prepared, Failure> {
         let (plan, name) = (&self.plan, operand.name());
         let index = self.index(ready, pending)?;
+        if let Some(split) = plan.mode.split() {
+            let (task, source) = input::split((&plan.common, &self.pool), split, name, file)?;
+            return Ok(Prepared { index, task, source });
+        }
         let (task, source) = match (&plan.mode.work, plan.mode.ranges(), plan.mode.streams()) {
             (Work::Shard { level, shard, .. }, ..) => {
                 let text = shards::text(name, file, shard)?;

@@ -141,7 +141,9 @@ impl OutcomeText {
 pub fn placed(mode: &FilesMode, error: Error) -> Error {
     match (error, mode.streams()) {
         // The text of ranges is copied, so its errors come as errors of reading.
-        (Error::Read(e), _) if mode.ranges().is_some() => e.downcast().unwrap_or_else(Error::Read),
+        (Error::Read(e), _) if mode.ranges().is_some() || mode.split().is_some() => {
+            e.downcast().unwrap_or_else(Error::Read)
+        }
         (error, Some(streams)) => messages::behind(error, streams.at),
         (error, None) => error,
     }

@@ -1,12 +1,12 @@
 //! Opens files to decompress a part of each.
 
-use crate::cli::args::{Amount, Common, Operand, Range, TextRanges, usual_index};
+use crate::cli::args::{Amount, Common, Operand, Range, SplitPlan, TextRanges, usual_index};
 use crate::cli::files::index;
-use crate::cli::messages::Failure;
+use crate::cli::messages::{Failure, formats};
 use crate::cli::modes::run::ranges::{Coded, Cursor, are_ascending};
 use hybz::index::Index;
 use hybz::internals::formats::IndexKind;
-use hybz::seek::Reader;
+use hybz::seek::{Reader, SplitReader};
 use hybz::{Error, Format, Pool, ReadAt, Settings};
 use hybz_files::quote::shown;
 use std::ffi::OsStr;
@@ -41,6 +41,28 @@ pub fn at(common: &Common, name: &OsStr, mut file: File, at: u64) -> Result<File
         return Ok(file);
     }
     Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
+}
+
+/// The blocks that begin in some bytes of a `.bz2`.
+pub fn split(
+    common: &Common,
+    wanted: SplitPlan,
+    pool: &Pool,
+    name: &OsStr,
+    mut file: File,
+) -> Result<SplitReader, Failure> {
+    check_file(name, &mut file, "--split")?;
+    let mut head = Vec::new();
+    let read_error = |e: io::Error| Failure::input("read", name, &e);
+    (&file).take(Format::HEAD_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
+    if let Some(format) = Format::of(&head).filter(|&format| format != Format::Bzip2) {
+        let text = format!(" {}: --split is about .bz2.", formats::found(format));
+        return Err(Failure::about(1, "Input file ", name, &text));
+    }
+    let coded: Coded = Arc::new(file);
+    let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
+    let bytes = wanted.split.of(coded.len());
+    Ok(SplitReader::new(coded, bytes, wanted.lines, &settings))
 }
 
 /// The way to the text of a file for `--ranges`: by the index that was named, by the index next to the file or in it,

@@ -7,6 +7,7 @@ use crate::formats::bzip2::header::Level;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
 
 pub(crate) mod assemble;
+pub(crate) mod candidates;
 mod chain;
 mod end;
 pub(crate) mod parallel_read;
@@ -17,7 +18,7 @@ pub(crate) mod span;
 pub(crate) mod split;
 mod streams;
 pub(crate) mod tasks;
-mod walk;
+pub(crate) mod walk;
 
 #[cfg(test)]
 pub(crate) use end::tests::put as put_end_magic;

@@ -75,6 +75,11 @@ impl Scanner {
         }
     }
 
+    /// The same for input that begins at this byte of a file.
+    pub fn starting_at(self, byte: u64) -> Self {
+        Scanner { at: byte, ..self }
+    }
+
     /// Hands on bits `first .. end` of `buf`; the next span begins at `end`.
     fn cut(&mut self, end: u64, next_coded: bool) -> Span {
         let last = end.div_ceil(8) as usize;

@@ -68,6 +68,11 @@ impl Walk {
         }
     }
 
+    /// The next bit to be read; after [`Walked::End`], the one after the block's last.
+    pub fn position(&self) -> u64 {
+        self.bit
+    }
+
     /// Goes on through `data` up to bit `end`. Every call passes the same data, and perhaps more after them.
     pub fn advance(&mut self, data: &[u8], end: u64) -> Walked {
         let mut bits = SliceBits::new(data, self.bit, end);

@@ -15,17 +15,27 @@ const MAGICS: [(&str, u64); 2] = [("block", BLOCK_MAGIC), ("end", END_MAGIC)];
 ///
 /// With 254 used bytes there are 256 symbols. All codes are 8 bits long, so that each code is its symbol, and the data
 /// can contain any byte except 0xFF, the end of the block. Returns `None` if the payload needs that byte.
-fn carrier(payload: &Bits, grid: usize, offset: usize) -> Option<Block> {
+pub fn carrier(payload: &Bits, grid: usize, offset: usize) -> Option<Block> {
+    carrier_with(payload, grid, offset, 13)
+}
+
+/// The same for data with this many bytes after the payload: at most 13. With none of them, a payload that ends with a
+/// whole code of eight ones has the carrier's own end in common.
+pub fn carrier_with(payload: &Bits, grid: usize, offset: usize, after: usize) -> Option<Block> {
+    let payload = match after {
+        0 if (offset + payload.len()).is_multiple_of(8) => payload.slice(0, payload.len() - 8),
+        _ => payload.clone(),
+    };
     (0..20).find_map(|seed| {
         // Symbols between 2 and 254, which are neither run symbols nor the end.
         let filler: Vec<u8> = noise(seed, 24).iter().map(|&b| b.clamp(2, 254)).collect();
         let mut bits = Bits::of(&filler[..11]);
         bits.push(0x55 >> (8 - offset), offset as u32);
-        bits.extend(payload);
+        bits.extend(&payload);
         while !bits.len().is_multiple_of(8) {
             bits.bit(bits.len().is_multiple_of(2));
         }
-        bits.extend(&Bits::of(&filler[11..]));
+        bits.extend(&Bits::of(&filler[11..11 + after]));
         if bits.bytes().contains(&0xff) {
             return None;
         }

@@ -3,7 +3,7 @@
 mod checksums;
 mod huffman;
 mod limits;
-mod magics;
+pub mod magics;
 mod rotations;
 mod runs;
 mod streams;

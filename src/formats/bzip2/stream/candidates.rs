@@ -1,43 +1,50 @@
 //! Everything that looks like a block, decoded ahead by the pool's stations.
 
+use super::scan::Scanner;
+use super::span::{IssuedSpan, Span};
 use crate::block::DecodedBlock;
 use crate::error::{DecodeError, Error};
-use crate::formats::bzip2::stream::scan::Scanner;
-use crate::formats::bzip2::stream::span::{IssuedSpan, Span};
-use crate::read_at::{Positioned, ReadAt};
 use crate::settings::Settings;
 use crate::stream::driver::read_some;
 use crate::stream::piece::{Cut, Issued, Piece};
 use crate::{Client, Pool};
 use std::collections::VecDeque;
+use std::io::Read;
 
 /// The candidate blocks of a file, in order.
-pub(super) struct Candidates<'a> {
-    reader: Positioned<'a, dyn ReadAt + 'a>,
+pub(crate) struct Candidates<R> {
+    reader: R,
     scanner: Scanner,
+    /// No candidate that begins at this bit or later is wanted.
+    stop: u64,
     client: Client,
     /// A candidate that is found, but for which the memory budget has no room yet.
     next: Option<Span>,
     queue: VecDeque<Issued<IssuedSpan>>,
     ended: bool,
+    stopped: bool,
 }
 
 /// One candidate: its bits, and what they decode to.
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     pub span: Span,
     pub answer: Result<DecodedBlock, DecodeError>,
 }
 
-impl<'a> Candidates<'a> {
-    pub fn new(file: &'a dyn ReadAt, settings: &Settings) -> Self {
+impl<R: Read> Candidates<R> {
+    /// The candidates from byte `at` of a file on, where `reader` is, that begin before bit `stop`.
+    pub fn new(reader: R, at: u64, stop: u64, settings: &Settings) -> Self {
         let pool: &Pool = settings.get_pool();
+        let scanner = settings.scan_chunk.map_or_else(Scanner::new, Scanner::with_chunk);
         Candidates {
-            reader: Positioned { source: file, at: 0 },
-            scanner: settings.scan_chunk.map_or_else(Scanner::new, Scanner::with_chunk),
+            reader,
+            scanner: scanner.starting_at(at),
+            stop,
             client: pool.client(),
             next: None,
             queue: VecDeque::new(),
             ended: false,
+            stopped: false,
         }
     }
 
@@ -46,7 +53,7 @@ impl<'a> Candidates<'a> {
         if self.client.is_foreign() {
             return Err(Error::Forked);
         }
-        loop {
+        while !self.stopped {
             let Some(span) = self.next.take().or_else(|| self.scanner.next_piece()) else {
                 if self.ended {
                     return Ok(());
@@ -60,6 +67,10 @@ impl<'a> Candidates<'a> {
                 }
                 continue;
             };
+            if span.start_bit() >= self.stop {
+                self.stopped = true;
+                return Ok(());
+            }
             if !span.coded {
                 continue;
             }
@@ -69,6 +80,7 @@ impl<'a> Candidates<'a> {
             };
             self.queue.push_back(Issued { piece: span.issue(&self.client), permit: Some(permit) });
         }
+        Ok(())
     }
 
     /// The start of the first candidate at or after this bit. Drops earlier candidates without a look.

@@ -1,0 +1,224 @@
+//! Reads a part of a `.bz2` file that is given by its compressed bytes, without an index and without the file's
+//! beginning: `start` finds the first block, `chain` follows the blocks from there.
+
+mod chain;
+mod start;
+
+use crate::block::Text;
+use crate::error::Error;
+use crate::formats::bzip2::header::Level;
+use crate::output::Output;
+use crate::read_at::ReadAt;
+use crate::settings::Settings;
+use chain::Chain;
+use std::fmt;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+type Source = Arc<dyn ReadAt>;
+
+/// An item of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// Where it begins, in bits.
+    bit: u64,
+    expect: Expect,
+}
+
+/// What stands at a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    /// The header of a stream, or the end of the file.
+    Header,
+    /// A block, or the end of a stream. The stream is unknown if its header was not seen.
+    Block(Option<StreamState>),
+}
+
+/// The stream at a place, up to there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct StreamState {
+    level: Level,
+    combined_crc: u32,
+}
+
+/// Reads the text of the blocks that begin in some of a `.bz2` file's bytes.
+///
+/// The parts of a file together are its text: each block is in exactly one part, and no part needs an index, or
+/// anything of the file but its own bytes, up to 2.5 MiB before them, and the rest of its last block. So as many
+/// processes as there are parts can share the reading.
+///
+/// ```
+/// use hybz::{Settings, seek::SplitReader};
+/// use std::{io::Read, sync::Arc};
+/// let text: Vec<u8> = (0..100_000).flat_map(|i| format!("line {i}\n").into_bytes()).collect();
+/// let file: Arc<dyn hybz::ReadAt> = Arc::new(hybz::compress(&text, &Settings::new())?);
+/// let mut parts = Vec::new();
+/// for number in 0..3 {
+///     let bytes = SplitReader::bytes_of_part(number, 3, file.len());
+///     SplitReader::new(file.clone(), bytes, true, &Settings::new()).read_to_end(&mut parts)?;
+/// }
+/// assert!(parts == text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Magics in the data of blocks mislead no part, nor do blocks within the data of blocks. Damage is an error of the
+/// part in which the damaged block begins. Block numbers in errors count from the part's first block, bit offsets from
+/// the file's first bit. What nobody can check without the beginning of a stream is left unchecked in its other parts:
+/// whether blocks are longer than its level allows, and its combined CRC. Garbage after the last stream is ignored,
+/// unless something in it looks like a block; that is [`Error::TrailingGarbage`] in the part in which the garbage
+/// begins.
+pub struct SplitReader {
+    file: Source,
+    bytes: Range<u64>,
+    lines: bool,
+    settings: Settings,
+    chain: Option<Chain>,
+    state: State,
+    output: Output,
+}
+
+/// What is read next.
+enum State {
+    /// Nothing is open yet.
+    Closed,
+    /// The line that the part before this one has.
+    FirstLine,
+    /// The text of the part's own blocks.
+    Own,
+    /// The rest of the last line, in blocks of the next parts.
+    LastLine,
+    Ended,
+    Failed(Error),
+}
+
+impl SplitReader {
+    /// Reads the blocks of `file` that begin in these of its bytes. If they go up to its end or beyond, so does the
+    /// part. Nothing is read before the first text is.
+    ///
+    /// With `lines`, the part has whole lines: those that begin after the first byte of the text of its blocks, up to
+    /// the one that begins right after that text; the first part also has the first line. So each line of the file is
+    /// in exactly one part, and a part may need blocks of the next ones for the rest of its last line.
+    pub fn new(file: Arc<dyn ReadAt>, bytes: Range<u64>, lines: bool, settings: &Settings) -> SplitReader {
+        let (settings, output) = (settings.clone(), Output::default());
+        SplitReader { file, bytes, lines, settings, chain: None, state: State::Closed, output }
+    }
+
+    /// The bytes of one of `parts` parts of about the same length, numbered from 0, of a file of `len` bytes. There is
+    /// at least one part.
+    pub fn bytes_of_part(number: u64, parts: u64, len: u64) -> Range<u64> {
+        let parts = parts.max(1);
+        let begin = |number: u64| (u128::from(len) * u128::from(number.min(parts)) / u128::from(parts)) as u64;
+        begin(number)..begin(number.saturating_add(1))
+    }
+
+    /// The bit at which the part ends.
+    fn stop(&self) -> u64 {
+        if self.bytes.end >= self.file.len() { u64::MAX } else { self.bytes.end * 8 }
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        let (stop, len) = (self.stop(), self.file.len());
+        if len > 0 && (self.bytes.is_empty() || self.bytes.start >= len) {
+            self.state = State::Ended;
+            return Ok(());
+        }
+        let place = start::find_start(&self.file, self.bytes.start, stop, &self.settings)?;
+        self.chain = Some(Chain::new(&self.file, place, stop, &self.settings));
+        self.state = if self.lines && self.bytes.start > 0 { State::FirstLine } else { State::Own };
+        Ok(())
+    }
+
+    /// The text of the next block for the current state.
+    fn block(&mut self) -> Result<Option<Text>, Error> {
+        let Some(chain) = &mut self.chain else { return Ok(None) };
+        loop {
+            let text = chain.next()?;
+            if text.is_some() || !matches!(self.state, State::LastLine) || chain.is_at_end() {
+                return Ok(text);
+            }
+            // One more item of the parts that follow.
+            let place = chain.place;
+            *chain = Chain::new(&self.file, place, place.bit + 1, &self.settings);
+            chain.has_successors = false; // the part that has the garbage checks it
+        }
+    }
+
+    /// Makes some output available, unless the part has ended.
+    fn fill(&mut self) -> Result<(), Error> {
+        while self.output.next().is_empty() {
+            match self.state {
+                State::Closed => self.open()?,
+                State::Ended | State::Failed(_) => break,
+                _ => match self.block()? {
+                    Some(text) => self.output.set(text),
+                    None if self.lines && matches!(self.state, State::Own) && self.bytes.end < self.file.len() => {
+                        self.state = State::LastLine;
+                    }
+                    None => self.state = State::Ended,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn try_read(&mut self, buf: &mut [u8]) -> Result<usize, Error> {
+        loop {
+            self.fill()?;
+            let bytes = self.output.next();
+            let line_end = |bytes: &[u8]| bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            match self.state {
+                _ if bytes.is_empty() => return Ok(0),
+                State::FirstLine => {
+                    let end = line_end(bytes);
+                    let n = end.unwrap_or(bytes.len());
+                    self.output.consume(n);
+                    if end.is_some() {
+                        self.state = State::Own;
+                    }
+                }
+                _ => {
+                    let bytes = &bytes[..bytes.len().min(buf.len())];
+                    let end = if matches!(self.state, State::LastLine) { line_end(bytes) } else { None };
+                    let n = end.unwrap_or(bytes.len());
+                    buf[..n].copy_from_slice(&bytes[..n]);
+                    self.output.consume(n);
+                    if end.is_some() {
+                        self.end();
+                    }
+                    return Ok(n);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        (self.chain, self.output, self.state) = (None, Output::default(), State::Ended);
+    }
+}
+
+impl Read for SplitReader {
+    /// Reads on.
+    ///
+    /// # Errors
+    /// An error of reading the file, or an [`Error`] inside; the same one again on every later call.
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        if let State::Failed(error) = &self.state {
+            return Err(error.again().into());
+        }
+        self.try_read(buf).map_err(|error| {
+            self.end();
+            self.state = State::Failed(error.again());
+            error.into()
+        })
+    }
+}
+
+impl fmt::Debug for SplitReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SplitReader").field("bytes", &self.bytes).field("lines", &self.lines).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,281 @@
+//! `hybz::seek::SplitReader`: the parts of a file, each read by itself and without an index, are its text, whatever
+//! lies in the data of its blocks.
+
+use crate::crafted::bits::Bits;
+use crate::crafted::block::{BLOCK_MAGIC, Block, END_MAGIC, Table};
+use crate::crafted::cases::{self, magics};
+use crate::crafted::stream::Stream;
+use crate::crafted::{Expect, words};
+use crate::shapes::{Rng, real_files, shape};
+use crate::skip::{Need, skip};
+use hybz::seek::SplitReader;
+use hybz::{Encoding, Error, LargeBlocks, Level, ReadAt, Settings, Streams};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+fn part(file: &Arc<dyn ReadAt>, bytes: Range<u64>, lines: bool) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    SplitReader::new(file.clone(), bytes, lines, &Settings::new()).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// All parts of a file.
+fn parts(file: &Arc<dyn ReadAt>, count: u64, lines: bool) -> Vec<io::Result<Vec<u8>>> {
+    (0..count).map(|number| part(file, SplitReader::bytes_of_part(number, count, file.len()), lines)).collect()
+}
+
+/// The parts are the text, and with `lines` each of them has whole lines.
+fn check(name: &str, file: &Arc<dyn ReadAt>, text: &[u8], count: u64) {
+    for lines in [false, true] {
+        let parts: Vec<_> = parts(file, count, lines)
+            .into_iter()
+            .map(|part| part.unwrap_or_else(|error| panic!("{name}, {count} parts: {error}")))
+            .collect();
+        assert!(parts.concat() == text, "{name}, {count} parts, lines {lines}");
+        let whole = |part: &Vec<u8>| part.is_empty() || part.ends_with(b"\n");
+        let mut before_last = parts.iter().rev().skip_while(|part| part.is_empty()).skip(1);
+        assert!(!lines || before_last.all(whole), "{name}, {count} parts");
+    }
+}
+
+/// A small block that ends with eight ones: a carrier may have this end in common with it.
+fn block_ending_in_ones(rng: &mut Rng) -> Block {
+    // Seven bytes, and no runs: their count would be an eighth.
+    let mut text = b"abcdef\n".to_vec();
+    (0..20 + rng.below(60)).for_each(|_| {
+        let last = text.last().and_then(|last| b"abcdef\n".iter().position(|byte| byte == last)).unwrap_or(0);
+        text.push(b"abcdef\n"[(last + 1 + rng.below(6)) % 7]);
+    });
+    let block = Block::of_text(&text);
+    let table = Table::of(&[1, 2, 3, 4, 5, 6, 7, 8, 8]);
+    block.tables(vec![table.clone(), table])
+}
+
+/// A part of a stream, such as may lie in the data of a block.
+fn payload(rng: &mut Rng) -> Bits {
+    let block = |rng: &mut Rng| Block::of_text(&words(rng.below(1000) as u64, 5 + rng.below(60)));
+    let mut bits = Bits::new();
+    match rng.below(7) {
+        0 => (0..1 + rng.below(20)).for_each(|i| {
+            bits.push(if rng.below(2) == 0 { BLOCK_MAGIC } else { END_MAGIC }, 48);
+            bits.push(0x155, i as u32 % 9);
+        }),
+        1 => bits.extend(&block(rng).bits()),
+        2 => (0..1 + rng.below(4)).for_each(|_| bits.extend(&block_ending_in_ones(rng).bits())),
+        3 => bits.extend(&Stream::single(block(rng)).bits()),
+        4 => {
+            // The end of a stream, and the next stream.
+            bits.push(END_MAGIC, 48);
+            bits.push(rng.below(1 << 30) as u64, 32);
+            bits.align(false);
+            bits.extend(&Stream::of(9, vec![block(rng), block(rng)]).bits());
+        }
+        5 => {
+            bits.extend(&Bits::of(b"BZh9"));
+            bits.extend(&block(rng).bits());
+            bits.push(END_MAGIC, 48);
+        }
+        // Blocks within the data of a block within the data of a block.
+        _ => bits.extend(&carrier(rng, 0).map_or_else(|| block(rng).bits(), |carrier| carrier.bits())),
+    }
+    bits
+}
+
+/// A block with something in its data that looks like blocks or streams.
+fn carrier(rng: &mut Rng, grid: usize) -> Option<Block> {
+    let payload = payload(rng);
+    let ending = (8 - payload.len() % 8) % 8;
+    let end = payload.slice(payload.len() - payload.len().min(8), payload.len());
+    if end == Bits::number(0xff, 8) && rng.below(2) == 0 {
+        return magics::carrier_with(&payload, grid, ending, 0);
+    }
+    magics::carrier_with(&payload, grid, rng.below(8), rng.below(14))
+}
+
+fn some_block(rng: &mut Rng, grid: usize, is_hostile: bool) -> Block {
+    let text = |rng: &mut Rng| words(rng.below(1000) as u64, 1 + rng.below(300));
+    match rng.below(if is_hostile { 6 } else { 3 }) {
+        0 => Block::of_text(&text(rng)),
+        1 => Block::of_text(&vec![b"\n0"[rng.below(2)]; 1 + rng.below(5000)]),
+        2 => Block::randomised_of_text(&text(rng)),
+        _ => carrier(rng, grid).unwrap_or_else(|| Block::of_text(&text(rng))),
+    }
+}
+
+/// A file and its text.
+fn some_file(rng: &mut Rng, is_hostile: bool) -> (Vec<u8>, Vec<u8>) {
+    let (mut file, mut text) = (Vec::new(), Vec::new());
+    let streams = [1, 1, 2, 5, 40][rng.below(5)];
+    for _ in 0..streams {
+        if rng.below(20) == 0 {
+            let of_stream =
+                (shape(["words", "random", "zeros", "five_letters"][rng.below(4)]).make)(rng.below(250_000));
+            let settings = Settings::new().level(Level::FASTEST);
+            file.extend(hybz::compress(&of_stream, &settings).unwrap());
+            text.extend(of_stream);
+            continue;
+        }
+        let blocks = [0, 1, 2, 8, 30][rng.below(5)] / if streams == 40 { 4 } else { 1 };
+        let blocks = (0..blocks).map(|_| {
+            let grid = rng.below(8);
+            some_block(rng, grid, is_hostile)
+        });
+        let stream = Stream::of(9, blocks.collect());
+        file.extend(stream.bytes());
+        text.extend(stream.text());
+    }
+    if rng.below(10) == 0 {
+        file.extend(b"garbage that looks like nothing else");
+    }
+    (file, text)
+}
+
+/// The number of random files. 10,000 took 6 minutes.
+fn cases() -> u64 {
+    std::env::var("HYBZ_SPLIT_CASES").map_or(1000, |cases| cases.parse().expect("a number"))
+}
+
+#[test]
+fn parts_of_hostile_files_are_their_text() {
+    for case in 0..cases() {
+        let mut rng = Rng(case + 1);
+        let (file, text) = some_file(&mut rng, true);
+        assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text, "case {case}");
+        let count = if case % 4 == 0 { 1 + rng.below(100) } else { 1 + rng.below(12) };
+        let file: Arc<dyn ReadAt> = Arc::new(file);
+        check(&format!("case {case}"), &file, &text, count as u64);
+    }
+}
+
+/// A file with one wrong bit: a part is what it was, or an error, and one of them is an error if the file is bad.
+///
+/// If the true block across a cut is damaged, and good blocks lie in the data of it, the next part takes these for the
+/// file's. So of hostile files only the second is asked.
+#[test]
+fn damage_is_an_error_of_a_part() {
+    let mut own = 0;
+    for case in 0..cases() / 2 {
+        let mut rng = Rng(case + 1_000_000);
+        let is_hostile = case % 2 == 0;
+        let (mut file, text) = some_file(&mut rng, is_hostile);
+        let count = 1 + rng.below(12) as u64;
+        let good = parts(&(Arc::new(file.clone()) as Arc<dyn ReadAt>), count, false);
+        let bit = rng.below(file.len().max(1) * 8);
+        if let Some(byte) = file.get_mut(bit / 8) {
+            *byte ^= 0x80 >> (bit % 8);
+        }
+        let whole = hybz::decompress(&file, &Settings::new());
+        let file: Arc<dyn ReadAt> = Arc::new(file);
+        let bad = parts(&file, count, false);
+        let failed: Vec<usize> = (0..bad.len()).filter(|&at| bad[at].is_err()).collect();
+        let all: Vec<u8> = bad.iter().flatten().flatten().copied().collect();
+        let name = format!("case {case}, bit {bit} of {}, {count} parts, {failed:?}", file.len() * 8);
+        match whole {
+            Ok(whole) => assert!(!failed.is_empty() || all == whole, "{name}"),
+            // No part has the whole stream.
+            Err(Error::Data { damage: hybz::Damage::StreamCrc { .. }, .. }) => {
+                assert!(!failed.is_empty() || all == text, "{name}");
+            }
+            Err(error) => {
+                assert!(!failed.is_empty(), "{name}: {error}");
+                let Error::Data { bit_offset, .. } = error else { continue };
+                let begin = |at: u64| SplitReader::bytes_of_part(at, count, file.len()).start * 8;
+                let at = (0..count).rev().find(|&at| begin(at) <= bit_offset).unwrap();
+                own += u64::from(failed.contains(&(at as usize)));
+                if !is_hostile {
+                    assert!(failed == [at as usize], "{name}: {error}");
+                    let differ = good.iter().zip(&bad).any(|pair| matches!(pair, (Ok(a), Ok(b)) if a != b));
+                    assert!(!differ, "{name}: {error}");
+                }
+            }
+        }
+    }
+    assert!(own > cases() / 10, "{own}");
+}
+
+/// Every trap: parts of a good file are its text, and a bad file is not good in parts. (Except by a wrong CRC or level
+/// of a stream, if no part has both its beginning and its end.)
+#[test]
+fn traps() {
+    let mut refused = 0;
+    for case in cases::all() {
+        let file: Arc<dyn ReadAt> = Arc::new(case.file);
+        let is_long = matches!(&case.expect, Expect::Accepted(text) if text.len() > 1 << 20);
+        for count in if is_long { &[3][..] } else { &[1, 3, 20] }.iter().copied() {
+            match &case.expect {
+                // A block in garbage, which other parts could take for one of the file.
+                Expect::Accepted(_) if count > 1 && in_garbage(&file, count) => refused += 1,
+                Expect::Accepted(text) => check(&case.name, &file, text, count),
+                Expect::Refused { .. } if count == 1 => {
+                    assert!(parts(&file, 1, false)[0].is_err(), "{}", case.name);
+                }
+                Expect::Refused { .. } => drop(parts(&file, count, false)),
+            }
+        }
+    }
+    assert!((1..100).contains(&refused), "{refused}");
+}
+
+/// Whether a part refuses a file because of what follows its last stream.
+fn in_garbage(file: &Arc<dyn ReadAt>, count: u64) -> bool {
+    let is_garbage = |error: io::Error| matches!(error.downcast(), Ok(Error::TrailingGarbage { .. }));
+    parts(file, count, false).into_iter().any(|part| part.is_err_and(is_garbage))
+}
+
+/// Parts at every byte of small files, as schedulers choose them.
+#[test]
+fn every_cut() {
+    let two = |text: &[u8]| [Stream::single(Block::of_text(text)).bytes(), Stream::of(9, vec![]).bytes()].concat();
+    let blocks = (0..4).map(|i| Block::of_text(&words(i, 40))).collect();
+    let file = [two(b"a\nb"), Stream::of(3, blocks).bytes(), two(b"\n"), two(b"end")].concat();
+    let text = hybz::decompress(&file, &Settings::new()).unwrap();
+    let file: Arc<dyn ReadAt> = Arc::new(file);
+    for lines in [false, true] {
+        for cut in 0..=file.len() {
+            let (a, b) = (part(&file, 0..cut, lines).unwrap(), part(&file, cut..u64::MAX, lines).unwrap());
+            assert!([a, b].concat() == text, "{cut} {lines}");
+        }
+        let singles = (0..file.len()).map(|at| part(&file, at..at + 1, lines).unwrap());
+        assert!(singles.collect::<Vec<_>>().concat() == text);
+    }
+    assert_eq!(part(&file, file.len()..file.len() + 9, true).unwrap(), b"");
+}
+
+#[test]
+fn files_that_cannot_be_split() {
+    let good = hybz::compress(b"text\n", &Settings::new()).unwrap();
+    let of = |file: Vec<u8>| -> Arc<dyn ReadAt> { Arc::new(file) };
+    let kinds = |file: Vec<u8>| -> Vec<Option<io::ErrorKind>> {
+        parts(&of(file), 2, false).into_iter().map(|part| part.err().map(|error| error.kind())).collect()
+    };
+    use io::ErrorKind::{InvalidData, UnexpectedEof};
+    assert_eq!(kinds(b"no bzip2 file".to_vec()), [Some(InvalidData), Some(InvalidData)]);
+    assert_eq!(kinds(Vec::new()), [Some(UnexpectedEof), Some(UnexpectedEof)]);
+    assert_eq!(kinds(good[..good.len() - 20].to_vec()), [Some(UnexpectedEof), None]);
+    // A stream after garbage, which bzip2 ignores.
+    assert_eq!(kinds([&good[..], b"garbage", &good, &good, &good].concat())[0], Some(InvalidData));
+    // Another format, which `hybz -d` reads.
+    let large = LargeBlocks::try_new(1 << 20).expect("a size of blocks");
+    let hbz = hybz::compress(b"text\n", &Settings::new().encoding(Encoding::Hbz(large)));
+    assert_eq!(kinds([&good[..], &hbz.unwrap()].concat())[0], Some(InvalidData));
+}
+
+/// Real files, and the same as many streams.
+#[test]
+fn real_data() {
+    let files = real_files(20 << 20);
+    if files.is_empty() {
+        return skip(Need::Shared, "no ../shared/data");
+    }
+    for (name, text) in files {
+        for streams in [None, Streams::try_new(100_000)] {
+            let settings = Settings::new().level(Level::try_new(if streams.is_none() { 9 } else { 2 }).unwrap());
+            let settings = streams.map_or(settings.clone(), |streams| settings.streams(streams));
+            let file: Arc<dyn ReadAt> = Arc::new(hybz::compress(&text, &settings).unwrap());
+            for count in if streams.is_none() { [2, 100] } else { [5, 37] } {
+                check(&name, &file, &text, count);
+            }
+        }
+    }
+}
