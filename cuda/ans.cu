@@ -1,4 +1,4 @@
-// ans.cu: encodes the segments of `.hbz` blocks from their ends: asymmetric numeral systems with tables
+// ans.cu: encodes the segments of `.hbz` blocks from their ends, by asymmetric numeral systems with tables
 // (docs/FORMAT.md).
 //
 //   1 encoders  one warp a table: the shares of its symbols to the states before each state
@@ -7,8 +7,9 @@
 //   3 places    one CTA: where each segment's bytes begin
 //   4 bytes     one CTA a segment: the bits, whose last one is known first, to bytes
 //
-// The next state waits for a look-up in tables of 393 kB a block: two chains of at most 32,768. So all segments of a
-// batch are in flight at once. Measured (H200): 6.2 ms for 382 segments of source code, 5.9 for 34; predicted was 4.
+// The next state waits for a look-up in tables of 393 kB a block: two chains of at most 32,768. All segments of a batch
+// are therefore in flight at the same time. Measured (H200): 6.2 ms for 382 segments of source code, 5.9 for 34; 4 were
+// predicted.
 //
 // Twin: src/formats/hbz/codec/ans.rs, src/formats/hbz/codec/encode.rs.
 #include "large_coding.cuh"
@@ -18,7 +19,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kWarps = 4;
-constexpr uint32_t kStage = 24; // words: the rest of one, and a group of 32 tokens and a selector
+constexpr uint32_t kStage = 24; // words: the rest of the previous one, and a group of 32 tokens and a selector
 
 struct TableMemory {
     uint8_t owner[kTokenStates];

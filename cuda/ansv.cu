@@ -1,10 +1,10 @@
 // ansv.cu: all nearest smaller values of a suffix array, by tiles and a tree (Berkman, Schieber and Vishkin 1993, with
 // tiles for their blocks).
 //
-// A tile's threads build a binary tree of minima in shared memory, and each looks for its neighbours there: up until a
-// sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random order
-// eight find nothing before them, and eight nothing after them. For these a warp continues together in the tree over
-// all tiles: a node's children are a load.
+// A tile's threads build a binary tree of minima in shared memory, and each thread searches the tree for its
+// neighbours: up until a sibling on the wanted side has a smaller value, then down to the nearest such value. Of 2,048
+// suffixes in random order, eight find no neighbour before them in the tile, and eight none after them. For these a
+// whole warp continues in the tree over all tiles: one load reads a node's children.
 //
 // The result for one lane also holds for others. Of the lanes that lack a neighbour before the tile, the first has the
 // largest value. Everything between the tile and its neighbour is larger than it, so all other lanes with values above
@@ -21,7 +21,7 @@ namespace {
 constexpr uint32_t kTileStrips = kFactorTile / kStrip;
 static_assert(kFactorTile == kTile, "eight items a thread");
 
-// A warp a node: the min of `each` (32 or 64) values.
+// One warp for each node: the min of `each` (32 or 64) values.
 template <uint32_t kEach>
 __global__ void __launch_bounds__(kThreads)
 minima_kernel(const uint32_t *__restrict__ values, uint32_t count, uint32_t *__restrict__ minima, uint32_t nodes) {
@@ -84,7 +84,7 @@ __device__ uint32_t before_tile(const Factoring &f, uint32_t tile, uint32_t valu
 
 // The nearest smaller value after a tile.
 __device__ uint32_t behind_tile(const Factoring &f, uint32_t tile, uint32_t value) {
-    // The first node that is not searched yet. On each level a whole number of nodes has been passed.
+    // The first node that is not searched yet. On each level a whole number of nodes has been skipped.
     uint32_t from = (tile + 1) * kTileStrips;
     for (uint32_t level = 0; level < f.levels; level++) {
         const uint32_t end = min((from + kFan - 1) / kFan * kFan, f.nodes[level]), node = from + (threadIdx.x & 31);

@@ -1,7 +1,7 @@
 // batch.cu: a batch from upload to sorted rows, and the plainest pipeline, which returns columns.
 //
-// Algorithm: rank doubling (Manber and Myers 1990; on a GPU Osipov 2012) over the cyclic rotations of all blocks at
-// once.
+// Algorithm: rank doubling (Manber and Myers 1990; on a GPU Osipov 2012) over the cyclic rotations of all blocks
+// together.
 //   1 keys.cu    every rotation gets a key: block id and the next 6 to 15 symbols, coded
 //   2 sort.cu    one radix sort of all of them
 //   3 group.cu   equal keys form groups; single rotations are final and leave
@@ -19,11 +19,12 @@
 //   nci        13.2  58.5  28.0   240     340 (2.9 GB/s)  292
 //   dickens    11.5  61.7  30.9    30     134 (7.5 GB/s)  127
 // Raw keys instead of coded ones, one step: linux 324, and without refine.cu (all groups by CUB) 407 (model 329). Keys
-// of 48 bits instead of 56 save 9 ps of sort and cost 20 in the rounds (linux). What the model misses is the rank
-// scatter in the group step (all ranks, 17 ps, besides 12 for flags) and the groups of 20 and more, where counting
-// costs more than the model's radix sort. Transfers, 18 ps each way, overlap with other lanes.
+// of 48 bits instead of 56 save 9 ps of sort and cost 20 in the rounds (linux). The model misses the rank scatter in
+// the group step (all ranks, 17 ps, in addition to 12 for flags), and the groups of 20 and more, where counting costs
+// more than the model's radix sort. Transfers, 18 ps each way, overlap with other lanes.
 //
-// The host reads 12 bytes after each round (about 20 us for 4 to 14 rounds: nothing next to 50 ms of a full batch).
+// The host reads 12 bytes after each round: about 20 us for 4 to 14 rounds, which is negligible against the 50 ms of a
+// full batch.
 #include "lane.cuh"
 #include <algorithm>
 

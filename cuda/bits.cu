@@ -1,10 +1,10 @@
-// bits.cu: the codes of all blocks, packed; and each block's selectors after them. These 0.2 bytes per byte of text are
-// all that goes back to the host.
+// bits.cu: the codes of all blocks, packed; and each block's selectors after them. Only these 0.2 bytes per byte of
+// text go back to the host.
 //
-// One thread writes the codes of one group: tables.cu gives it their first bit. The words that it shares with a
-// neighbour, the first and the last, are or-ed in; the others are its own. Words are big-endian, so the bytes are the
-// bit string. Nothing is staged in shared memory: a word is a quarter of a sector, but there are only 0.05 of them for
-// a byte of text.
+// One thread writes the codes of one group: tables.cu gives it their first bit. It shares its first and its last word
+// with neighbours, and writes them with an atomic "or"; the other words are its own. Words are big-endian, so the bytes
+// are the bit string. Nothing is staged in shared memory: a word is a quarter of a sector, but there are only 0.05 of
+// them for a byte of text.
 //
 // Measured (H200, linux): 1.0 ps a byte, as predicted.
 //
@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) offsets_kernel(Coding coding)
     if (block < coding.blocks) {
         const hybz_coded &coded = coding.coded[block];
         bytes = coded_bytes(coded);
-        // Never seen: codes and selectors a quarter larger than the block. The CPU codes such a block.
+        // This case has never been seen: codes and selectors are a quarter larger than the block. The CPU codes such a
+        // block.
         if (bytes > HYBZ_CODED_BYTES(length_of(coding, block))) bytes = 0;
     }
     const Scanned at = scan_before(memory, bytes, Sum{});

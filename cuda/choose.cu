@@ -7,10 +7,11 @@
 //   4 firsts   one warp a segment: the first choice, counted
 //   5 rounds   one warp a segment: the cheapest selector for each group, after the one before; counted
 //
-// A selector's price depends on the one before it, so a segment is a chain; but what a group's tokens cost does not,
-// and takes most of the time. Eight lanes add the prices of two selectors each, of 8 tokens; four times eight are a
-// warp. Measured (H200): 6.9 ms for the first choice and ten rounds of 25 MB of source code, transfers included, and
-// 6.5 for 2 MB: ten round trips to the host, and the chains of 1,300 groups. The prediction was 0.2 ms a round.
+// A selector's price depends on the selector before it, so a segment is a chain. The cost of a group's tokens does not
+// depend on it, and takes most of the time. Each of eight lanes adds the prices of 8 tokens for two selectors; a warp
+// has four times eight lanes. Measured (H200): 6.9 ms for the first choice and ten rounds of 25 MB of source code,
+// transfers included, and 6.5 for 2 MB: ten round trips to the host, and the chains of 1,300 groups. The prediction was
+// 0.2 ms a round.
 //
 // Twin: src/formats/hbz/codec/choose.rs.
 #include "large_coding.cuh"

@@ -1,4 +1,4 @@
-// codes.hpp: order-preserving codes, so that a sort key of 48 bits holds more of the text than 6 bytes of it.
+// codes.hpp: order-preserving codes, with which a sort key of 48 bits holds more than 6 bytes of the text.
 //
 // A rotation's key is the code of its first symbol, then of each next symbol given the one before it, cut off at some
 // number of bits. Every table (one per preceding symbol) is an alphabetic prefix code: its code words, read as binary
@@ -68,7 +68,7 @@ inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, i
     table[from] = code_entry(bits, depth);
 }
 
-// How often each byte follows each other one, in a sample of the text: [256 * byte before + byte].
+// How often each byte follows each byte, in a sample of the text: [256 * byte before + byte].
 inline std::vector<uint32_t> count_pairs(const uint8_t *text, size_t size) {
     std::vector<uint32_t> pairs(256 * 256, 0);
     const size_t piece = 1024;

@@ -60,7 +60,7 @@ inline __device__ const uint32_t *symbol_words(const Coding &coding, uint32_t bl
     return reinterpret_cast<const uint32_t *>(coding.symbols + symbol_base(coding.base[block], block));
 }
 
-// The steps, each in the file of its name; all asynchronous, all return the launch's error.
+// The steps, each in the file of its name. All are asynchronous, and return the launch's error.
 
 // mtf.cu: columns to symbols and their frequencies, which must be zero before.
 cudaError_t code_symbols(const Coding &coding, cudaStream_t stream);

@@ -8,7 +8,7 @@
 //   5 digits   one warp a chunk: each head writes the digits of the run before it, and itself
 //   6 joints   one CTA a segment: tokens with the class of the token before
 //
-// Reading a row skips the mark's row, which the format leaves out.
+// Reads skip the mark's row, which the format leaves out.
 //
 // Twin: src/codec/mtf/encode.rs, src/formats/hbz/codec/token.rs.
 #include "large_coding.cuh"

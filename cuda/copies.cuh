@@ -1,5 +1,5 @@
-// copies.cuh: the copy engine for short copies, such as LZW's: a warp executes 32 at once, with a lane for each byte of
-// the text. (gather.cuh handles copies of any length.)
+// copies.cuh: the copy engine for short copies, such as LZW's: a warp executes 32 copies together, with a lane for each
+// byte of the text. (gather.cuh handles copies of any length.)
 #pragma once
 #include "ranks.cuh"
 
@@ -39,8 +39,8 @@ inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) 
 
 // Executes short commands. Each is one byte, once or several times, or one copy: `source` is the byte, or the
 // complement of the distance; `begin` is the destination, and the destinations of the lanes follow each other. A lane
-// handles a byte of the text, two at once: it finds its command, and if the byte's source is among these 64, the
-// source's source.
+// handles two bytes of the text at a time: it finds the command of each byte and, if the byte's source is among these
+// 64 bytes, the source's source.
 inline __device__ void carry_out_short(uint32_t source, uint32_t begin, uint32_t length, uint8_t *out) {
     const uint32_t end = __shfl_sync(~0u, begin + length, 31);
     for (uint32_t at = __shfl_sync(~0u, begin, 0); at < end; at += 64) {

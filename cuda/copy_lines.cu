@@ -1,8 +1,8 @@
 // copy_lines.cu: writes the sorted text in the order of the lines.
 //
-// A CTA writes kLineTile bytes, 16 for each thread. So every write has 16 bytes, however long the lines are, and a line
-// of 1 GB is written by as many threads as a gigabyte of short ones. Each row records the tiles that begin in it:
-// searching among all rows took a CTA 25 reads one after another.
+// A CTA writes kLineTile bytes, 16 for each thread. Every write therefore has 16 bytes, however long the lines are, and
+// a line of 1 GB is written by as many threads as a gigabyte of short lines. Each row records the tiles that begin in
+// it: a search among all rows took a CTA 25 reads, one after another.
 #include "lines.cuh"
 
 namespace hybz {
@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kManyRows = 64; // in a tile
 
-// The last place of [0..count-1] whose value is at most `value`; the first value is.
+// The last place of [0..count-1] whose value is at most `value`; the value at place 0 is.
 __device__ uint32_t last_up_to(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
     uint32_t low = 0, high = count;
     while (high - low > 1) {
@@ -100,8 +100,8 @@ __device__ void copy_row(const uint8_t *__restrict__ text, uint32_t at, uint32_t
     }
 }
 
-// A tile of many rows is assembled in shared memory, a thread a row: a thread that read row after row would wait for
-// each of them. A tile of few long rows is copied from memory to memory.
+// A tile of many rows is assembled in shared memory, by one thread for each row: a thread that read row after row would
+// wait for each of them. A tile of few long rows is copied from memory to memory.
 __global__ void __launch_bounds__(kThreads)
 copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
                   const uint32_t *__restrict__ out_end, const uint32_t *__restrict__ tile_row,

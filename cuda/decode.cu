@@ -1,4 +1,4 @@
-// decode.cu: a batch of blocks to decode: memory, and the steps one after the other.
+// decode.cu: decodes a batch of blocks: lays out memory, and runs the steps one after the other.
 #include "lane.cuh"
 
 namespace hybz {
@@ -28,7 +28,7 @@ uint64_t lay_out_decoding(Decoding &d, uint8_t *memory, uint64_t blocks, uint64_
 
 namespace {
 
-// Whether the device can decode this without reading or writing out of bounds.
+// Whether the device can decode this block without reading or writing out of bounds.
 bool is_possible(const hybz_block &head, uint64_t bytes) {
     const uint64_t end = head.at + (uint64_t(head.end_bit) + 31) / 32 * 4;
     bool lengths = true;

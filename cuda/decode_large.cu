@@ -1,4 +1,4 @@
-// decode_large.cu: a batch of `.hbz` blocks to decode: memory, and the steps one after the other.
+// decode_large.cu: decodes a batch of `.hbz` blocks: lays out memory, and runs the steps one after the other.
 #include "lane.cuh"
 #include <algorithm>
 
@@ -44,8 +44,8 @@ bool shares_are_complete(const uint16_t *shares, uint32_t tables, uint32_t symbo
     return true;
 }
 
-// Whether the device can decode this without reading or writing out of bounds. `rows` is the number of the lane's rows
-// that are free from the block's base on.
+// Whether the device can decode this block without reading or writing out of bounds. `rows` is the number of the lane's
+// rows that are free from the block's base on.
 bool is_possible(const hybz_large &head, const Input &input, uint64_t rows) {
     if (head.rows < 1 || head.rows > rows || head.base % 16 != 0 || head.entry_log < HYBZ_MIN_ENTRY_LOG ||
         head.entry_log > HYBZ_MAX_ENTRY_LOG || head.selectors < 1 || head.selectors > HYBZ_LARGE_TABLES)
@@ -67,8 +67,8 @@ bool is_possible(const hybz_large &head, const Input &input, uint64_t rows) {
     return std::all_of(entry, entry + entries, [&](uint32_t row) { return row < head.rows; });
 }
 
-// Prepares the kernels' description of the blocks. Returns the number of rows of the lane they take, or 0 if one is
-// impossible.
+// Prepares the kernels' description of the blocks. Returns the number of the lane's rows that they take, or 0 if a
+// block is impossible.
 uint64_t prepare(LargeDecoding &decoding, LargeBlock *to, const hybz_large *heads, const Input &input, uint64_t room) {
     uint64_t end = 0;
     uint32_t segments = 0;

@@ -6,11 +6,11 @@
 //   walk.cu      column -> vector -> text   inverse BWT, from many places at once
 //
 // The last step of bzip2, runs of equal bytes and the CRC, is left to the lane's thread, which has to copy the text out
-// of pinned memory anyway and then does it in the same pass (14 ms for 27 MB, eight lanes at once). So the output is
-// never longer than a block, 900,000 bytes, although the text may have 46 million.
+// of pinned memory anyway and then does it in the same pass (14 ms for 27 MB, eight lanes at once). The output is
+// therefore never longer than a block, 900,000 bytes, although the text may have 46 million.
 //
-// The device never reports damage. Anything irregular (bits that are not a code, over-subscribed codes, too many rows,
-// a permutation of several cycles) makes it odd, and a core decodes it.
+// The device never reports damage. Any irregularity (bits that are not a code, over-subscribed codes, too many rows, a
+// permutation of several cycles) makes a block odd, and a core decodes it.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -62,7 +62,7 @@ struct Decoding {
     uint8_t *text;                // at base
 };
 
-// The steps, each in the file of its name; all asynchronous, all return the launch's error.
+// The steps, each in the file of its name. All are asynchronous, and return the launch's error.
 cudaError_t decode_symbols(const Decoding &decoding, cudaStream_t stream);
 cudaError_t decode_columns(const Decoding &decoding, cudaStream_t stream);
 cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream);

@@ -1,7 +1,8 @@
 // device.cuh: the shared declarations of the sort's kernels: the layout of a batch in device memory, and the steps.
 //
 // Numbering. A rotation is (block, index); a row of the sorted matrix is (block, position). Both are numbered with a
-// pitch that is a power of two: block << pitch_bits | index. So shift and mask give the block and the index in it.
+// pitch that is a power of two: block << pitch_bits | index. A shift and a mask therefore give the block and the index
+// in it.
 //
 // Values. Sorting moves a u32 along with each key: the rotation's index (20 bits) and, above it, the byte before the
 // rotation (8 bits), which becomes the last column without another gather. The row tells the block.
@@ -57,7 +58,7 @@ struct Batch {
     uint32_t *origin;     // [0..blocks-1] out
     uint32_t *rank;       // [pitched rotation] the position, in its block, of the head of its group
     uint32_t *depth;      // [pitched row] for heads of tied groups
-    bool wide;            // kernels that look into values exist in both variants
+    bool wide;            // kernels that examine values exist in both variants
 };
 
 // The place in its tile of this thread's item k.
@@ -193,7 +194,7 @@ cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, u
 constexpr uint32_t kMarkedSymbols = 257; // the end mark and the bytes
 constexpr size_t kMarkedTable = 257 * kMarkedSymbols;
 constexpr int kThirdCode = 15; // bits of the longest code word: three fit in every key
-// From the number of a position in the sample to the position, and back.
+// Convert the number of a position in the sample to the position, and back.
 __host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
 __host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }
 // The number of rows of a block in the sample, including the end mark's, and the number of the others.
@@ -207,8 +208,8 @@ struct Thirds {
     uint32_t *keys;             // out
     uint8_t *bytes;             // out
 };
-// leads[row] = how many rows up to and including this one lead a row of the other third. With a null `temporary`: sets
-// `bytes` to the temporary memory that it needs.
+// leads[row] = the number of rows, up to and including this one, that lead a row of the other third. With a null
+// `temporary`: sets `bytes` to the temporary memory that it needs.
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *leads, uint32_t count,
                        cudaStream_t stream);
 // Writes the sample's rows; and for the other third's, unsorted: (block << 8 | byte before, position).

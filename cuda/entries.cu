@@ -6,8 +6,8 @@
 //   4 walk     one thread an entry point: as many steps as there are codes to the next one
 //
 // In blocks of more than 2^24 rows the words of the vector have no room for the code. There it is derived from the row,
-// while the next load is in flight: the first column is sorted, so a small table in shared memory gives its code, or
-// nearly so.
+// while the next load is in flight: the first column is sorted, so a small table in shared memory gives its code, or a
+// code close to it.
 //
 // Twin: src/formats/hbz/codec/vector.rs.
 #include "column.cuh"
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(kThreads) vector_kernel(LargeDecoding decoding
     place_rows(
         memory[threadIdx.x >> 5], rows.from, rows.end, rows.counts, [&](uint32_t i) { return list[column[i]]; },
         [&](uint32_t to, uint32_t i, uint32_t code) {
-            // The column's first byte belongs to the end mark's row, which has no number, so the rows are one behind
-            // the column until the row of the text itself, which is left out of it.
+            // The column's first byte belongs to the end mark's row, which has no number, so row numbers are one less
+            // than places in the column, up to the row of the text itself, which the column leaves out.
             const uint32_t row = i && i <= origin ? i - 1 : i;
             vector[to] = packed ? row << 8 | code : row;
         });

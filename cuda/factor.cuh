@@ -31,8 +31,8 @@ constexpr uint32_t kLargerSide = 0x80000000; // flag of a length: it is that of 
 constexpr uint32_t kMinima = 5;              // levels of the tree, of up to 2^30 + 1 rows
 constexpr uint32_t kStrides = 5;             // levels of positions: 128^4 is 2^28
 
-// The number of runs of a level of positions, each 128^level after the one before. (A run of level 4 is longer than 32
-// bits count: texts of more than 256 MiB have one.)
+// The number of runs of a level of positions, each 128^level after the one before. (The length of a run of level 4 does
+// not fit 32 bits; texts of more than 256 MiB have one.)
 inline uint32_t runs_of_level(uint64_t n, uint32_t level) {
     const uint64_t run = uint64_t(kRun) << (kRunBits * level);
     return uint32_t((n + run - 1) / run);
@@ -55,7 +55,7 @@ struct Factoring {
     uint32_t *longest;      // [position] length, and kLargerSide
     // path.cu
     uint32_t pieces, groups;
-    uint32_t *behind_piece;  // [position] the first position on the path from there that is after its piece
+    uint32_t *behind_piece;  // [position] the first position on its path that is after its piece
     uint32_t *behind_group;  // [position] the same for its group
     uint32_t *enters_group;  // [group] where the path from 0 enters it, or kNowhere
     uint32_t *enters_piece;  // [piece] the same
@@ -69,7 +69,7 @@ struct Factoring {
 // `minima` and `known` on.
 void set_levels(Factoring &factoring, uint32_t n, uint32_t *minima, uint32_t *known);
 
-// The steps, each in the file of its name; all asynchronous, all return the launch's error.
+// The steps, each in the file of its name. All are asynchronous, and return the launch's error.
 cudaError_t find_neighbours(const Factoring &factoring, cudaStream_t stream);
 cudaError_t find_longest(const Factoring &factoring, cudaStream_t stream);
 // Cuts `longest` at the ends of this many equal divisions.

@@ -1,19 +1,19 @@
-// gather.cuh: the copy engine: a warp executes 32 commands of an LZ decoder at once, with a lane for each byte of the
+// gather.cuh: the copy engine: a warp executes 32 commands of an LZ decoder together, with a lane for each byte of the
 // text.
 //
-// A command is some literals and then a copy of text at some distance before. Prefix sums give each command its place;
-// nothing else orders the text. (Funasaka 2018 forbids references into the segment that a warp decodes; here they are
-// resolved.)
+// A command is some literals, followed by a copy of text at some distance before. Prefix sums give each command its
+// place; nothing else orders the text. (Funasaka 2018 forbids references into the segment that a warp decodes; here
+// they are resolved.)
 //
 // Lanes make bytes, not commands: 32 lanes write 32 neighbours, a whole sector of memory, whatever the lengths of the
 // commands. A byte's command is found by counting, in a row of 32 bits, the commands that begin up to it. If its source
-// is a byte that is made at the same time, the lane continues with that byte's own source; a step leads to an earlier
-// command, so at most 31 are needed, and most bytes take none.
+// is a byte that is made at the same time, the lane continues with that byte's own source. Each such step leads to an
+// earlier command, so at most 31 steps are needed, and most bytes take none.
 //
 // An earlier version, with a lane for each command and a byte of it per step, wrote each sector some twenty timesand
 // took as many steps as the longest copy of a round has bytes: LZ4 of linuxwas decoded at 72 GB/s, now at 294.
-// Instructions are the bottleneck: with all rows' places found before the first branch, so that more of them wait for
-// memory together, it was 277; with eight rows instead of four 291.
+// Instructions are the bottleneck: it was 277 when all rows' places were found before the first branch, so that more
+// rows wait for memory together, and 291 with eight rows instead of four.
 #pragma once
 #include "ranks.cuh"
 

@@ -77,7 +77,7 @@ large_keys_kernel(Batch batch, List in, uint32_t capacity, uint32_t count, Large
     const uint32_t at = capacity - 1 - j;
     const uint32_t value = in.value[at], head = in.head[at];
     const uint32_t number = head >> kSmallBits;
-    if (j == 0 || in.head[at + 1] != head) tables.head_of[number] = head; // each piece of a group writes the same
+    if (j == 0 || in.head[at + 1] != head) tables.head_of[number] = head; // each piece of a group writes the same value
     keys[j] = uint64_t(number) << batch.pitch_bits | rank_after<kWide>(batch, head, value, in.depth[at]);
     values[j] = value;
 }

@@ -55,7 +55,7 @@ extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {
     HYBZ_TRY(cudaSetDevice(device));
 #ifdef __linux__
     // The driver allocates pinned memory page by page and for one thread at a time: half a second for the memory of
-    // eight lanes. So each lane's thread touches its own, in huge pages, and the driver only pins them.
+    // eight lanes. Each lane's thread therefore touches its own memory, in huge pages, and the driver only pins it.
     if (void *const touched = touched_memory(bytes)) {
         if (cudaHostRegister(touched, whole_huge_pages(bytes), cudaHostRegisterPortable) == cudaSuccess) {
             *memory = touched;

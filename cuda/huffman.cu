@@ -1,7 +1,7 @@
 // huffman.cu: Huffman codes to symbols.
 //
-// The position of a code depends on all codes before it and on the table of each group of 50, so a block is one chain.
-// So one thread of a warp decodes a block, and many blocks are in flight. Each step waits for the look-up of the one
+// The position of a code depends on all codes before it and on the table of each group of 50, so a block is one chain:
+// one thread of a warp decodes a block, and many blocks are in flight. Each step waits for the look-up of the one
 // before. A look-up therefore takes ten bits and returns up to two symbols, and the loop around it branches only for
 // rare codes. Words come from shared memory, into which the whole warp loads them. Measured on an H200, a batch of 30
 // blocks of linux, one lane alone: 19 ms; 33 with words loaded in the loop from global memory.
@@ -22,9 +22,9 @@ constexpr uint32_t kGroupMost = 40;    // max words of a group, and those read a
 constexpr uint32_t kTop = 1u << kMaxLength;
 
 // An entry of a look-up table, lowest bits first: the total length of its one or two codes (5 bits), their number (3),
-// the length of the first one (4), their symbols (9 each). `kRare` instead: no code of up to ten bits, or the end of
-// the block. It has no length and no symbols, so look-ups do not advance past it. The sum of three entries has the sums
-// of their lengths and numbers, at most 30 and 6.
+// the length of the first one (4), their symbols (9 each). The entry is `kRare` instead if there is no code of up to
+// ten bits, or for the end of the block. It has no length and no symbols, so look-ups do not advance past it. The sum
+// of three entries has the sums of their lengths and numbers, at most 30 and 6.
 constexpr uint32_t kRare = 1u << 31;
 constexpr int kCountAt = 5, kFirstLengthAt = 8, kFirstAt = 12, kSecondAt = 21;
 inline __device__ uint32_t length_of(uint32_t entry) { return entry & 31; }
@@ -45,7 +45,7 @@ struct Memory {
     Codes codes[HYBZ_MAX_TABLES];
     uint32_t count[kMaxLength + 1];
     uint32_t words[kWords];
-    uint16_t symbols[kBatch + 6]; // and room for symbols written in excess
+    uint16_t symbols[kBatch + 6]; // and room for excess symbols
     uint8_t selectors[kBatchGroups];
 };
 
@@ -141,8 +141,8 @@ inline __device__ void write_symbols(uint16_t *to, uint32_t entry) {
     to[1] = uint16_t(second_symbol(entry));
 }
 
-// Entries whose symbols are not written yet. They are written while the next look-ups are in flight: otherwise the
-// thread, which issues in order, would begin these later.
+// Entries whose symbols are not written yet. They are written while the next look-ups are in flight: the thread issues
+// in order, so writing them earlier would delay those look-ups.
 struct Pending {
     uint32_t first = 0, second = 0, third = 0;
     __device__ void write(uint16_t *to) const {
@@ -182,7 +182,7 @@ __device__ void decode_groups(Memory &memory, Bits &bits, uint32_t groups, uint3
                 pending = {first, second, entry};
             }
             pending.write(memory.symbols + written);
-            // One by one: the last code of the group may be a single one.
+            // Codes are decoded one by one here, because an entry's second code may belong to the next group.
             while (filled < end && entry != kRare) {
                 entry = look_up();
                 const bool last = filled + 1 == end && entry != kRare;

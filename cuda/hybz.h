@@ -5,9 +5,9 @@
  * allocates nothing. One thread at a time may use a lane; different lanes, on one device or several, are independent.
  *
  * Every function that returns an int returns 0, a CUDA error (positive: a cudaError_t) or one of the codes below
- * (negative). After any failure of a batch the lane may only be destroyed; after a sticky error (hybz_is_sticky) or a
- * timeout not even that: the context is lost, or a kernel that hangs still uses it, and its memory is left to the end
- * of the process.
+ * (negative). After any failure of a batch the lane may only be destroyed. After a sticky error (hybz_is_sticky) or a
+ * timeout it must not even be destroyed: the context is lost, or a kernel that hangs still uses it, and its memory
+ * stays allocated until the process ends.
  */
 #ifndef HYBZ_H
 #define HYBZ_H
@@ -22,7 +22,7 @@ extern "C" {
 
 #define HYBZ_ARGUMENT (-1) /* a batch beyond the size of the lane, or a block shorter than HYBZ_MIN_LENGTH */
 #define HYBZ_TIMEOUT (-2)  /* the device did not finish in time */
-#define HYBZ_PERIODIC (-3) /* the sort does not end: a block is u repeated (callers must not send such blocks) */
+#define HYBZ_PERIODIC (-3) /* the sort does not end: a block is a repetition (callers must not send such blocks) */
 #define HYBZ_WRONG (-4)    /* the device returned an impossible result */
 
 /* The purpose of a lane: `pipeline` of hybz_lane_create. */
@@ -63,7 +63,7 @@ struct hybz_coded {
     uint32_t origin;  /* the row of the block itself (bzip2's origPtr) */
     uint32_t symbols; /* EOB included: there is a selector for each 50 of them */
     uint32_t tables;  /* 2..6 */
-    uint32_t bits;    /* of all codes; 0: they take more than HYBZ_CODED_BYTES and are missing */
+    uint32_t bits;    /* of all codes; 0: the codes take more than HYBZ_CODED_BYTES and are missing */
     uint32_t at;      /* offset of the codes: (bits + 31) / 32 * 4 bytes, then the selectors, one byte each */
     uint32_t used[8]; /* bit c % 32 of word c / 32: whether byte c occurs */
     uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table */
@@ -86,7 +86,7 @@ struct hybz_block {
 
 /* The result for a block. */
 struct hybz_decoded {
-    uint32_t odd;     /* not 0: it is unusual or wrong in some way; the other fields are undefined */
+    uint32_t odd;     /* not 0: the block is unusual or wrong in some way; the other fields are undefined */
     uint32_t end_bit; /* the bit after its last code */
     uint32_t rows;    /* bytes of run-length-coded text */
     uint32_t at;      /* their offset in the batch's output */
@@ -154,7 +154,7 @@ struct hybz_coded_segment {
 
 struct hybz_lane;
 
-/* The bytes of device memory that such a lane takes (CUB's temporary memory included; needs a device). */
+/* The number of bytes of device memory that such a lane takes (with CUB's temporary memory; needs a device). */
 int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline, uint64_t *bytes);
 
 /* Creates a lane for batches of up to max_blocks blocks of up to max_length bytes. *lane is NULL after a failure. */
@@ -177,7 +177,7 @@ int hybz_lane_bwt(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengt
  *   turns    [0..blocks-1] the original beginning of the block in its least rotation: less than its length
  *   keys     out, pinned: for each block [0..m-1] and [0..2t-1], back to back
  *   bytes    out, pinned: for each block the byte before each row, [0..m-1] and [0..t-1], back to back
- *   origins  [0..blocks-1] out: the row of the original, with rows numbered as in bytes */
+ *   origins  [0..blocks-1] out: the row of the original block, with rows numbered as in bytes */
 int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
                      const uint8_t *text, uint32_t *keys, uint8_t *bytes, uint32_t *origins, uint32_t timeout_ms,
                      struct hybz_report *report);
@@ -225,7 +225,7 @@ int hybz_lane_segments(struct hybz_lane *lane, const struct hybz_shares *shares,
                        struct hybz_report *report);
 
 /* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its room for input in bytes per block. The device does not
- * judge: bzip2 may well accept an odd block.
+ * judge blocks: bzip2 may accept a block that the device calls odd.
  *   heads    [0..blocks-1] any host memory
  *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes after each block's last bit belong to the input
  *   decoded  [0..blocks-1] out, any host memory
@@ -247,14 +247,14 @@ int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct
                            const uint8_t *input, uint64_t bytes, uint32_t *odd, uint8_t *codes, uint32_t timeout_ms,
                            struct hybz_report *report);
 
-/* How lines are sorted. The others are the variants of Deshpande's tables 4.3 and 4.4, for benches. */
+/* Flags for sorting lines. The last ones are the variants of Deshpande's tables 4.3 and 4.4, for benches. */
 #define HYBZ_LINES_REVERSE 1  /* descending */
 #define HYBZ_LINES_UNIQUE 2   /* one of equal lines */
 #define HYBZ_LINES_RAW 4      /* keys are plain characters, not in code */
 #define HYBZ_LINES_FIXED 8    /* group numbers always take 32 bits */
 #define HYBZ_LINES_KEEP 16    /* unique lines are sorted again with the others */
 #define HYBZ_LINES_STEPWISE 32 /* groups do not skip the common prefix of their lines */
-#define HYBZ_LINES_ROUNDS 64  /* small groups are sorted by keys, round by round, as they always are with _KEEP */
+#define HYBZ_LINES_ROUNDS 64  /* small groups are sorted by keys, round by round (with _KEEP they always are) */
 
 /* The cost of a batch of lines. Times are in milliseconds of device time. */
 struct hybz_lines_report {
@@ -280,12 +280,12 @@ struct hybz_lines_report {
 int hybz_lane_lines(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text, uint32_t end,
                     uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths, uint32_t timeout_ms,
                     struct hybz_lines_report *report);
-/* As hybz_lane_lines, for one range from device memory to device memory. */
+/* Like hybz_lane_lines, for one range from device memory to device memory. */
 int hybz_lane_lines_on_device(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                               uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                               struct hybz_lines_report *report);
-/* As hybz_lane_lines, for one range from host memory to device memory: `kept`, of this lane's device, has room for
- * `length` bytes. When it returns, other lanes of the device may read them. */
+/* Like hybz_lane_lines, for one range from host memory to device memory: `kept`, of this lane's device, has room for
+ * `length` bytes. After the call, other lanes of the device may read them. */
 int hybz_lane_lines_keep(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
                          uint32_t timeout_ms, struct hybz_lines_report *report);
 
@@ -295,8 +295,8 @@ struct hybz_slice {
     uint64_t length;
 };
 
-/* As hybz_lane_lines, for ranges in parts: the first host_lengths[r] bytes of each are in `text`, back to back;
- * then come counts[r] slices, those of all ranges one after the other. */
+/* Like hybz_lane_lines, for ranges in parts: the first host_lengths[r] bytes of each range are in `text`, back to back;
+ * then come counts[r] slices. The slices of all ranges follow each other. */
 int hybz_lane_lines_gather(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths,
                            const uint32_t *host_lengths, const uint8_t *text, const uint32_t *counts,
                            const struct hybz_slice *slices, uint32_t end, uint32_t flags, uint8_t *sorted,
@@ -315,7 +315,7 @@ struct hybz_factor_counts {
     uint32_t runs; /* of equal letters in the Burrows-Wheeler transform of the text and an end mark */
 };
 
-/* Its cost. Times are in milliseconds of device time, except for table_ms. */
+/* The cost of a text. Times are in milliseconds of device time, except for table_ms. */
 struct hybz_factor_report {
     uint64_t bytes;
     uint32_t rounds; /* of the sort */
@@ -326,8 +326,8 @@ struct hybz_factor_report {
 /* Finds the exact LZ77 factors of a text, on a HYBZ_FACTOR lane (max_blocks must be 1). They stay on the device.
  *   length     HYBZ_MIN_LENGTH..max_length
  *   text       any host memory (pinned memory is faster)
- *   divisions  0 or 1: exact. Else factors are cut at the ends of this many equal divisions (PLZ of Ching 2014: for
- *              benches); a source is then that of the uncut factor
+ *   divisions  0 or 1: exact. Otherwise factors are cut at the ends of this many equal divisions (PLZ of Ching 2014:
+ *              for benches); a source is then the source of the uncut factor
  *   runs       not 0: the runs are wanted as well
  *   counts     out */
 int hybz_lane_factor(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t divisions, int32_t runs,
@@ -348,7 +348,7 @@ struct hybz_lz4;
 struct hybz_lz4_block {
     uint64_t from, to; /* the first byte of the block in the input, and of its text in the output */
     uint32_t coded, length; /* bytes of both */
-    uint32_t plain; /* not 0: it is not compressed */
+    uint32_t plain; /* not 0: the block is not compressed */
     uint32_t unused;
 };
 int hybz_lz4_create(int device, uint32_t max_blocks, struct hybz_lz4 **lz4);
@@ -356,8 +356,8 @@ int hybz_lz4_create(int device, uint32_t max_blocks, struct hybz_lz4 **lz4);
  *   status [0..count-1] out, any host memory: 0: valid; 1: damaged, and then its part of the output is undefined */
 int hybz_lz4_decode(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, const struct hybz_lz4_block *blocks,
                     uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status, uint32_t timeout_ms);
-/* As hybz_lz4_decode, from host memory (pinned is faster), through `copied`, device memory for in_bytes: copying and
- * decoding overlap. */
+/* Like hybz_lz4_decode, from host memory (pinned memory is faster), through `copied`, which is device memory for
+ * in_bytes bytes: copying and decoding overlap. */
 int hybz_lz4_load(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
                   const struct hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
                   uint32_t *status, uint32_t timeout_ms);
@@ -370,10 +370,10 @@ struct hybz_lzw_strip {
     uint32_t coded, length; /* bytes of both, at most HYBZ_MAX_LZW */
 };
 #define HYBZ_LZW_RIGHT 0
-#define HYBZ_LZW_START 1  /* it does not begin with a clear */
+#define HYBZ_LZW_START 1  /* the strip does not begin with a clear */
 #define HYBZ_LZW_CODE 2   /* `code` occurs where only codes below `known` are defined */
 #define HYBZ_LZW_TABLE 3  /* more codes than a table can have */
-#define HYBZ_LZW_LENGTH 4 /* it ends after `code` bytes of text */
+#define HYBZ_LZW_LENGTH 4 /* the strip ends after `code` bytes of text */
 struct hybz_lzw_found {
     uint32_t status, code, known;
 };
@@ -386,8 +386,8 @@ int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_
 int hybz_lzw_decode(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const struct hybz_lzw_strip *strips,
                     uint32_t count, uint8_t *out, uint64_t out_bytes, struct hybz_lzw_found *found,
                     uint32_t timeout_ms);
-/* As hybz_lzw_decode, from host memory to host memory: in_bytes is at most max_coded, out_bytes at most max_text. Gaps
- * between the texts are overwritten, too. */
+/* Like hybz_lzw_decode, from host memory to host memory: in_bytes is at most max_coded, out_bytes at most max_text.
+ * Gaps between the texts are overwritten too. */
 int hybz_lzw_decode_host(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes,
                          const struct hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
                          struct hybz_lzw_found *found, uint32_t timeout_ms);

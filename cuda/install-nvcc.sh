@@ -3,7 +3,7 @@
 #
 #     cuda/install-nvcc.sh target/cuda && CUDA_HOME=target/cuda cargo build --release --features cuda
 #
-# The compiler comes as five Python wheels (about 500 MB unpacked); they all put their files under nvidia/cu13, which
+# The compiler comes as five Python wheels (about 500 MB unpacked). All of them put their files under nvidia/cu13, which
 # this script lays out as CUDA_HOME. Versions are pinned: nvcc 13.0 with headers of 13.2 does not compile.
 set -eu
 if [ $# -ne 1 ]; then

@@ -19,14 +19,15 @@ constexpr uint32_t kKeyTile = 1024;
 constexpr uint32_t kAhead = 64; // a key of 55 bits has at most 56 symbols, the last one incomplete
 static_assert(kSortBits - 1 < int(kAhead) && kAhead <= HYBZ_MIN_LENGTH);
 
-// Code words one after another from the topmost bit on, and how many are complete within the key's bits.
+// Code words, one after another from the topmost bit on, and the number of them that are complete within the key's
+// bits.
 struct Packed {
     uint64_t bits;
     uint32_t complete;
 };
 
-// The first symbol's word is given, the others' are words[1..]. kMarked: `left` symbols come before the end mark; a key
-// that contains the mark is unique.
+// The first symbol's word is given, the words of the others are words[1..]. kMarked: `left` symbols come before the end
+// mark; a key that contains the mark is unique.
 template <bool kMarked>
 __device__ inline Packed pack(uint32_t word, const uint32_t *words, int code_bits, uint32_t left) {
     Packed packed{0, 0};

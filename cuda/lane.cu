@@ -1,4 +1,4 @@
-// lane.cu: a lane's memory, all of it allocated once.
+// lane.cu: a lane's memory, which is allocated once.
 #include "lane.cuh"
 #include <algorithm>
 #include <new>
@@ -47,7 +47,7 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
         {&a.order, hybrid || factor ? n * 4 : 0},                 // sorted values; hybrid: of the sample
         {&a.third_keys, hybrid ? (n + 2 * others) * 4 : 0},       // hybrid: the CPU's keys
         {&a.origin, HYBZ_MAX_BLOCKS * 4},                         //
-        {&a.counters, (HYBZ_MAX_ROUNDS + 1) * sizeof(Counters)},  // one for each round, and the first sort's
+        {&a.counters, (HYBZ_MAX_ROUNDS + 1) * sizeof(Counters)},  // one for each round, and one for the first sort
         {&a.sort.keys[0], n * 8},                                 // radix sort: keys
         {&a.sort.keys[1], n * 8},                                 //
         {&a.sort.values[0], n * 4},                               //   values

@@ -24,19 +24,19 @@ struct Staging {
     hybz_coded coded[HYBZ_MAX_BLOCKS]; // resident
 };
 
-// The same for a lane that decodes.
+// The staging memory of a lane that decodes.
 struct DecodeStaging {
     hybz_block heads[HYBZ_MAX_BLOCKS];
     Found found[HYBZ_MAX_BLOCKS];
 };
 
-// The same for a lane that decodes `.hbz` blocks.
+// The staging memory of a lane that decodes `.hbz` blocks.
 struct LargeStaging {
     LargeBlock blocks[HYBZ_MAX_LARGE];
     uint32_t odd[HYBZ_MAX_LARGE];
 };
 
-// The same for a lane that codes `.hbz` blocks.
+// The staging memory of a lane that codes `.hbz` blocks.
 struct CodingStaging {
     hybz_tokens *about;
     hybz_tally *tallies;
@@ -129,7 +129,7 @@ struct hybz_lane {
 
     // Waits until the stream is empty. It polls instead of blocking, because a hung kernel must not hang the thread: 50
     // times in a row, then with sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the kernel's
-    // default timer slack). So a waiting lane leaves its core to other threads.
+    // default timer slack). A waiting lane therefore leaves its core to other threads.
     int wait(hybz::Clock::time_point deadline) const {
         for (uint32_t polls = 0;; polls++) {
             const cudaError_t state = cudaStreamQuery(stream);

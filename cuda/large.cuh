@@ -5,13 +5,13 @@
 //   places.cu   symbols -> column           move-to-front and runs: a warp a segment
 //   entries.cu  column -> vector -> codes   inverse BWT: a thread an entry point
 //
-// All of it is parallel from the start, because segments have 65,536 rows and entry points are 32,768 rows apart. So a
+// The work is parallel from the start, because segments have 65,536 rows and entry points are 32,768 rows apart: a
 // block of 9 MB has 107 warps and 215 chains. A chain is 32,768 loads, each of which waits for the one before, however
 // busy the device is. Therefore many blocks are in flight, in a batch and in several lanes.
 //
 // The output is a byte for each row. The dictionary's strings and the CRC are left to the lane's thread, which has to
-// copy the text out of pinned memory anyway: so a batch brings back no more than its rows, although a block of 4 MB may
-// stand for 1 GiB.
+// copy the text out of pinned memory anyway. A batch therefore brings back no more than its rows, although a block of 4
+// MB may stand for 1 GiB.
 //
 // The device never reports damage: an irregular block is odd, and a core decodes it.
 #pragma once
@@ -74,7 +74,7 @@ inline __device__ const hybz_segment &place_of_segment(const LargeDecoding &deco
                                                                                          of.first_segment];
 }
 
-// The steps, each in the file of its name; all asynchronous, all return the launch's error.
+// The steps, each in the file of its name. All are asynchronous, and return the launch's error.
 cudaError_t decode_tokens(const LargeDecoding &decoding, cudaStream_t stream);
 cudaError_t decode_places(const LargeDecoding &decoding, cudaStream_t stream);
 cudaError_t make_vectors(const LargeDecoding &decoding, cudaStream_t stream);

@@ -6,8 +6,8 @@
 //   ans.cu       tokens -> segments          tANS, from the end: a warp a segment
 //
 // Segments are numbered through the batch, and arrays are indexed by a segment's rows: each token stands for at least
-// one row. The host computes the prices of tokens and the shares of tables from the device's counts. So only the host's
-// floating-point arithmetic matters, and cores and devices produce the same bytes.
+// one row. The host computes the prices of tokens and the shares of tables from the device's counts. Only the host's
+// floating-point arithmetic therefore matters, and cores and devices produce the same bytes.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -24,13 +24,14 @@ constexpr uint32_t kSelectors = HYBZ_LARGE_TABLES;
 constexpr uint32_t kJoint = HYBZ_JOINT;
 constexpr uint32_t kLevels = 1024; // of groups, for the first choice
 constexpr uint32_t kMostBits = 17; // of a token: 11 of its state, 6 extra bits
-// Words of a segment's bits: all tokens, a selector for each group, the states it begins with, and a word to spare.
+// The number of words for a segment's bits: all tokens, a selector for each group, the states with which it begins, and
+// a spare word.
 constexpr uint32_t kSegmentWords = (kSegmentRows * kMostBits + kSegmentGroups * HYBZ_SELECTOR_LOG + 30) / 32 + 2;
 static_assert(kSegmentRows <= 1u << kIndexBits, "heads have a row of their segment");
 static_assert(kTokenGroup == 32, "a token for each lane");
 
-// How a symbol is encoded, in a table: `bits` gives the number of bits that a state emits, `first` the position of the
-// next ones.
+// A symbol's entry in a table: `bits` gives the number of bits that a state emits, `first` the position of the next
+// states.
 struct Symbol {
     uint32_t bits;
     int32_t first;
@@ -93,7 +94,7 @@ inline __device__ uint64_t group_place(const CodingSegment &segment) {
 }
 inline __device__ uint32_t groups_of(uint32_t tokens) { return (tokens + kTokenGroup - 1) / kTokenGroup; }
 
-// The steps, each in the file of its name; all asynchronous, all return the launch's error.
+// The steps, each in the file of its name. All are asynchronous, and return the launch's error.
 cudaError_t make_tokens(const LargeCoding &coding, cudaStream_t stream);
 // The histogram and the tallies must be zero before each.
 cudaError_t first_choice(const LargeCoding &coding, const hybz_weights &weights, cudaStream_t stream);

@@ -1,4 +1,4 @@
-// layout.cu: nothing but assertions: hybz.h and limits.h say what layout.inc says.
+// layout.cu: only assertions, that hybz.h and limits.h agree with layout.inc.
 #include "hybz.h"
 
 #define FIELD(structure, field, at) \

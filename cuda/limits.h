@@ -1,7 +1,7 @@
-/* limits.h: every limit that the CUDA code and the Rust code must agree on, once.
+/* limits.h: every limit on which the CUDA code and the Rust code must agree, once.
  *
- * layout.inc asserts on both sides that they are the constants that Rust uses (src/gpu/cuda/layout.rs). The format's
- * own limits belong to src/formats/bzip2/header.rs.
+ * layout.inc asserts on both sides that these limits equal Rust's constants (src/gpu/cuda/layout.rs). The format's own
+ * limits belong to src/formats/bzip2/header.rs.
  */
 #ifndef HYBZ_LIMITS_H
 #define HYBZ_LIMITS_H
@@ -9,7 +9,7 @@
 /* The limits of a lane. */
 #define HYBZ_MIN_LENGTH 64              /* of a block, in bytes */
 #define HYBZ_MAX_LENGTH 1048576         /* of a block, in bytes: the index of a rotation takes 20 bits */
-#define HYBZ_MAX_WIDE_LENGTH 1073741824 /* the same for HYBZ_SUFFIXES; all blocks of a lane together: less than 2^31 */
+#define HYBZ_MAX_WIDE_LENGTH 1073741824 /* of a block of HYBZ_SUFFIXES; all blocks of a lane together: less than 2^31 */
 #define HYBZ_MAX_BLOCKS 512             /* blocks in a batch */
 #define HYBZ_MAX_ROUNDS 32 /* doubling sorts any primitive block of 2^20 bytes in 20 rounds, suffixes of 2^30 in 30 */
 
@@ -19,7 +19,8 @@
 /* The max number of lines of a HYBZ_LINES lane for this many bytes: texts with shorter lines are left to cores. */
 #define HYBZ_MAX_LINES(bytes) ((bytes) / 6 + 64)
 #define HYBZ_MAX_TEXT 4294901760 /* bytes of a HYBZ_LINES lane: 2^32 - 2^16 */
-#define HYBZ_MAX_LINE_ROUNDS 1000000 /* at a byte a round, as many as the longest common prefix of lines */
+#define HYBZ_MAX_LINE_ROUNDS 1000000 /* at one byte per round, as many rounds as the longest common prefix of lines has
+#bytes */
 
 #define HYBZ_MAX_LZ4 4194304 /* bytes of an LZ4 block */
 #define HYBZ_MAX_LZW 268435456 /* bytes of an LZW strip, of its codes and of its text: bits have 32-bit numbers */

@@ -78,7 +78,7 @@ first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint3
         values[line] = line;
         mine = bits_down_to_the_last(key >> layout.unused << layout.unused);
     }
-    // The value may be stale: then the atomic operation changes nothing.
+    // The value may be stale; the atomic operation then changes nothing.
     mine = __reduce_max_sync(~0u, mine);
     if (threadIdx.x % 32 == 0 && mine > *used) atomicMax(used, mine);
 }

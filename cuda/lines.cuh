@@ -8,9 +8,9 @@
 // Algorithm: Deshpande 2014, chapter 4, with hybz's keys. Every line has a key: its range, and its first characters in
 // an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. One radix sort of all keys;
 // lines with unique keys are final, and so are equal ones whose keys hold the whole line. Small groups of the others
-// are sorted at once (tied_lines.cu). The rest is sorted again, and again, by (number of the group, next characters in
-// code), where a group first skips the common prefix of its lines; the number takes as many bits as there are groups,
-// and the code gets the rest.
+// are sorted immediately (tied_lines.cu). The rest is sorted again and again by (number of the group, next characters
+// in code), where a group first skips the common prefix of its lines. The number takes as few bits as the number of
+// groups allows, and the code gets the remaining bits.
 #pragma once
 #include "codes.hpp"
 #include "device.cuh"
@@ -40,7 +40,7 @@ struct SortingLines {
     TiedLines tied[2];          // two generations; `line` and `group` are the same memory in both
     uint32_t *first;            // [group] its first place in the list
     uint32_t *depth;            // [group] bytes that its lines certainly have in common
-    uint32_t *common;           // [group] how many more, ~0 for a single line; at first: [range]
+    uint32_t *common;           // [group] how many more bytes, ~0 for a single line; at first: [range]
     uint32_t *keyed;            // [group] the byte from which its lines have keys; at first: [range]
     uint32_t *out_end;          // [row] where its line ends in the sorted text
     uint32_t *flags;            // [kBadRange], [kTied], [kUsedBits]
@@ -97,7 +97,7 @@ inline __device__ uint32_t common_bytes_of(const uint8_t *__restrict__ text, con
     return most;
 }
 
-// Lowers common[number] to `mine`, by all lanes of a warp; `number` may be ~0, which does nothing. A warp with equal
+// Lowers common[number] to `mine`, by all lanes of a warp; with a `number` of ~0, does nothing. A warp with equal
 // numbers writes once: when all threads wrote, those of the first wave met at one address, and keys took 0.25 ms
 // longer.
 inline __device__ void lower_common(uint32_t *common, uint32_t number, uint32_t mine) {
@@ -126,7 +126,7 @@ struct LineRound {
     int from;
     bool first;
     bool keep;  // single lines stay in the list
-    bool small; // small groups are sorted at once
+    bool small; // small groups are sorted immediately
 };
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream);

@@ -1,14 +1,14 @@
 // longest.cu: the longest earlier occurrence at each position, in text order.
 //
 // If position i has a common prefix with a neighbour, then position i + 1 has it with its neighbour on the same side,
-// less one byte (the Phi rule). So a thread that handles a run of consecutive positions compares each byte once or
-// twice. It knows nothing about its first position, so the same is done earlier for each 128th position, and so on,
-// until one run covers all. On each level all comparisons together are linear in the text.
+// less one byte (the Phi rule). A thread that handles a run of consecutive positions therefore compares each byte once
+// or twice. It knows nothing about its first position, so the same is done earlier for each 128th position, and so on,
+// until one run covers all positions. On each level all comparisons together are linear in the text.
 //
-// A single comparison may still be as long as the text. So on the levels with few positions a CTA or a warp compares
-// together; on the lowest, a thread compares 128 bytes before its warp helps. Mostly neither takes long, because what
-// reaches the next run's first position is known there: if that position's neighbour is as far on as the position is,
-// both comparisons are of the same bytes.
+// A single comparison may still be as long as the text. On the levels with few positions a CTA or a warp therefore
+// compares together; on the lowest, a thread compares 128 bytes before its warp helps. Mostly neither takes long: once
+// a comparison reaches the next run's first position, its rest is known there, because both comparisons are of the same
+// bytes if that position's neighbour is as far on as the position is.
 //
 // Twin: src/factor/tiled/longest.rs, which compares in full instead.
 #include "factor.cuh"
@@ -17,7 +17,7 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kTeamThreads = 1024; // a CTA's, where it compares together
+constexpr uint32_t kTeamThreads = 1024; // of a CTA that compares together
 constexpr uint32_t kOpen = 0x80000000;  // flag of a length: equal so far, and not compared further
 
 // Eight bytes, the first one lowest. Up to 15 bytes after them may be read: more of the lane's memory.
@@ -28,7 +28,7 @@ __device__ inline uint64_t bytes_at(const uint8_t *__restrict__ text, uint32_t a
     return shift ? low >> shift | words[1] << (64 - shift) : low;
 }
 
-// How many of 16 bytes are equal.
+// The number of equal bytes among 16.
 __device__ inline uint32_t equal_bytes(const uint8_t *text, uint32_t a, uint32_t b) {
     const uint64_t low = bytes_at(text, a) ^ bytes_at(text, b), high = bytes_at(text, a + 8) ^ bytes_at(text, b + 8);
     if (low) return uint32_t(__ffsll(static_cast<long long>(low)) - 1) / 8;
@@ -61,7 +61,7 @@ __device__ uint32_t common_by_team(uint32_t (&parts)[32], const Factoring &f, ui
     }
 }
 
-// The same by one thread. Its first step has been made: `differ` is where eight bytes differ.
+// The same by one thread. Its first step has been made: `differ` has the bits in which eight bytes differ.
 __device__ inline uint32_t common_alone(const Factoring &f, uint32_t before, uint32_t at, uint32_t len, uint32_t limit,
                                         uint64_t differ) {
     while (differ == 0) {
@@ -107,7 +107,7 @@ __device__ uint32_t side_by_team(uint32_t (&parts)[32], const Factoring &f, cons
     return len;
 }
 
-// A level above the lowest: a team a run.
+// A level above the lowest: one team for each run.
 template <uint32_t kTeam>
 __global__ void __launch_bounds__(kTeam == 32 ? kThreads : kTeamThreads)
 sparse_kernel(Factoring f, uint32_t level, uint32_t runs) {
@@ -123,7 +123,7 @@ sparse_kernel(Factoring f, uint32_t level, uint32_t runs) {
         const uint64_t position = uint64_t(run * kRun + k) << (kRunBits * level);
         if (position >= f.n) return;
         const uint32_t at = uint32_t(position), lane = threadIdx.x & 31;
-        // A lane a position, so that 32 wait for their neighbours at the same time.
+        // One lane for each position, so that 32 lanes wait for their neighbours at the same time.
         if (k % 32 == 0) {
             const uint64_t own = position + (uint64_t(lane) << (kRunBits * level));
             if (own < f.n) pairs = f.pairs[f.rank[own]];
@@ -172,7 +172,7 @@ __device__ inline uint2 both_sides(uint32_t (&parts)[32], const Factoring &f, co
     return lens;
 }
 
-// The lowest level: a thread a run, four positions at once.
+// The lowest level: one thread for each run, four positions at a time.
 __global__ void __launch_bounds__(kThreads) longest_kernel(Factoring f) {
     __shared__ uint32_t unused[32]; // a warp alone needs none
     const uint32_t run = blockIdx.x * kThreads + threadIdx.x;
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(kThreads) cut_kernel(Factoring f, uint32_t div
 cudaError_t find_longest(const Factoring &f, cudaStream_t stream) {
     for (uint32_t level = f.strides - 1; level > 0; level--) {
         const uint32_t runs = runs_of_level(f.n, level);
-        // Where a run is longer than a warp compares quickly, there are few runs.
+        // If a run is longer than a warp compares quickly, there are few runs.
         const auto by_warp = sparse_kernel<32>, by_cta = sparse_kernel<kTeamThreads>;
         if (level == 1)
             by_warp<<<blocks_for(runs, kThreads / 32), kThreads, 0, stream>>>(f, level, runs);

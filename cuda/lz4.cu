@@ -1,12 +1,13 @@
 // lz4.cu: LZ4 blocks decoded in device memory, a warp for each.
 //
-// The position of a token depends on all tokens before it. So each lane computes, for each of four bytes, where the
-// next token would be if there were one at that byte; pointer jumping over these 128 answers gives the positions of 32
-// tokens. Then each lane reads a sequence, and all execute them (gather.cuh). With the thousands of independent 64 KiB
-// blocks of a frame all multiprocessors are busy; there are too few of larger blocks.
+// The position of a token depends on all tokens before it. Each lane therefore computes, for each of four bytes, where
+// the next token would be if a token began at that byte; pointer jumping over these 128 answers gives the positions of
+// 32 tokens. Then each lane reads a sequence, and all lanes execute them (gather.cuh). The thousands of independent 64
+// KiB blocks of a frame keep all multiprocessors busy; of larger blocks, a frame has too few.
 //
 // On an H200, GB/s of text, nvCOMP 6.0 on the same blocks in the same run in brackets (64 KiB, lz4 -12, 1 GB): linux
-// 294 (151), dickens 227 (102), nci 397 (215). From pinned memory 175, 98 and 309, where text itself comes at 55.
+// 294 (151), dickens 227 (102), nci 397 (215). From pinned memory 175, 98 and 309, while the text itself would come at
+// 55.
 //
 // Nothing in a block is trusted: whatever it contains, no byte is written outside its output, and no byte outside its
 // input and output has an effect.
@@ -22,7 +23,7 @@ namespace {
 constexpr uint32_t kLz4Warps = 4;
 constexpr uint32_t kLz4Ctas = 12; // at least, in a multiprocessor: 40 registers a thread
 
-constexpr uint32_t kTokenWindow = 128; // bytes of input searched for tokens at once
+constexpr uint32_t kTokenWindow = 128; // bytes of input searched for tokens together
 
 // A warp's shared memory.
 struct Lz4Shared {

@@ -4,11 +4,12 @@
 // the number of a code determines its width; so the first kernel only looks for the clears. The second one computes the
 // length of each task's text, the third one its offset, the last one writes it.
 //
-// Code 258 + j is the string of code number j and one byte more: the text from where string j begins to where string j
-// + 1 begins, inclusive. So a warp keeps only a table of these places (in shared memory), and a code is a copy from a
-// known place (copies.cuh). In a group of 32 codes, those that refer to an older one know their lengths at once; chains
-// of codes that refer to each other are resolved by pointer jumping. (Funasaka 2018 does so with all codes of a table
-// and writes strings back to front, a thread each, which takes as long as the longest one.)
+// Code 258 + j is the string of code number j and one byte more: the text from the first byte of string j to the first
+// byte of string j + 1, inclusive. A warp therefore keeps only a table of these places (in shared memory), and a code
+// is a copy from a known place (copies.cuh). In a group of 32 codes, those that refer to a code before the group know
+// their lengths immediately; chains of codes that refer to each other are resolved by pointer jumping. (Funasaka 2018
+// does so with all codes of a table and writes strings back to front, a thread each, which takes as long as the longest
+// one.)
 //
 // Nothing in a strip is trusted: whatever its codes, no byte is read or written outside its input and output.
 #include "copies.cuh"
@@ -21,7 +22,7 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kFindThreads = 256, kFindCodes = 4; // codes that a thread examines at once
+constexpr uint32_t kFindThreads = 256, kFindCodes = 4; // codes that a thread examines together
 constexpr uint32_t kPlaceThreads = 128;
 
 struct Strips {
@@ -39,7 +40,7 @@ struct Strips {
     }
 };
 
-// Divides strips into tasks, a CTA each: it examines 1,024 codes at once for one that is not a string.
+// Divides strips into tasks, one CTA for each strip: it examines 1,024 codes at a time for one that is not a string.
 __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips) {
     __shared__ uint32_t firsts[2][kFindThreads / 32];
     const uint32_t strip = blockIdx.x;
@@ -268,8 +269,8 @@ int create(hybz_lzw *lzw) {
     return 0;
 }
 
-// Whether all strips lie within the input and the output, there one after the other, and have valid lengths; sets their
-// tasks.
+// Whether all strips lie within the input and the output (in the output one after the other) and have valid lengths;
+// sets their tasks.
 bool are_in_place(hybz_lzw *lzw, const hybz_lzw_strip *strips, uint32_t count, uint64_t in_bytes, uint64_t out_bytes) {
     uint64_t to = 0, coded = 0, slots = 0;
     lzw->staged_slots[0] = 0;
@@ -370,14 +371,14 @@ extern "C" int hybz_lzw_decode_host(hybz_lzw *lzw, const uint8_t *in, uint64_t i
     if (in_bytes > lzw->max_coded || out_bytes > lzw->max_text || count > lzw->max_strips ||
         !are_in_place(lzw, strips, count, in_bytes, out_bytes))
         return HYBZ_ARGUMENT;
-    // Without room for text there is none for codes either, and strips without text are valid whatever their codes.
+    // A lane without room for text has none for codes either, and strips without text are valid whatever their codes.
     if (lzw->max_text == 0) std::fill(found, found + count, hybz_lzw_found{HYBZ_LZW_RIGHT, 0, 0});
     if (count == 0 || lzw->max_text == 0) return 0;
     const Clock::time_point deadline = deadline_of(timeout_ms);
     HYBZ_TRY(cudaSetDevice(lzw->device));
     // An empty input may have a null address, which is an error only if something is copied.
     if (in_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(lzw->in, in, in_bytes, cudaMemcpyHostToDevice, lzw->stream));
-    // So that bytes left by an earlier batch do not appear after the text of a damaged strip.
+    // This keeps bytes of an earlier batch from appearing after the text of a damaged strip.
     if (out_bytes > 0) HYBZ_TRY(cudaMemsetAsync(lzw->out, 0, out_bytes, lzw->stream));
     HYBZ_TRY(launch(lzw, lzw->in, strips, count, lzw->out));
     // Copying to unpinned memory waits for the kernels, without a deadline.

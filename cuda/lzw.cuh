@@ -9,7 +9,7 @@ namespace hybz {
 constexpr uint32_t kLzwClear = 256, kLzwEnd = 257, kLzwFirst = 258;
 constexpr uint32_t kLzwMinBits = 9, kLzwMaxBits = 12;
 constexpr uint32_t kLzwNamed = (1u << kLzwMaxBits) - kLzwFirst; // strings that a code can name
-constexpr uint32_t kLzwCodes = 4862; // the max number of codes after a clear: libtiff accepts more than can be named
+constexpr uint32_t kLzwCodes = 4862; // maximum after a clear: libtiff accepts more codes than can be named
 // A task has at least this many codes if another one of its strip follows. Tables are full after 3,836.
 constexpr uint32_t kLzwTask = 2048;
 
@@ -31,7 +31,7 @@ enum LzwEvent : uint32_t {
 // The result of a task: the length of its text, and what follows it.
 struct LzwFound {
     uint32_t length;
-    uint32_t event, code, known; // kLzwUnknown: the code, and how many there were
+    uint32_t event, code, known; // kLzwUnknown: the code, and the number of known codes
 };
 
 // The bytes of a code.
@@ -45,7 +45,7 @@ struct LzwCodes {
     uint32_t size, bits, early;
 
     __device__ LzwCodes(const uint8_t *bytes, uint32_t size) : bytes(bytes), size(size), bits(size * 8) {
-        // Old libtiff wrote the least significant bits first; a clear that begins so is unambiguous.
+        // Old versions of libtiff wrote the least significant bits first; a clear in this order is unambiguous.
         early = size >= 2 && bytes[0] == 0 && (bytes[1] & 1) ? kLzwFirst - 1 : kLzwFirst;
     }
     __device__ bool is_old() const { return early != kLzwFirst; }

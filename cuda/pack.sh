@@ -4,8 +4,8 @@
 #     CUDA_HOME=target/cuda cuda/pack.sh target/pack    # here
 #     ./hybz --gpu-required -vv FILE                    # or: ./test-hybz gpu; ./test-hysort gpu; ./bench-gpu FILE 8000
 #
-# All of it is stripped: a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes it smaller and the building
-# faster.
+# All files are stripped, and take a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes them smaller and the
+# build faster.
 set -eu
 if [ $# -ne 1 ]; then
     echo "usage: $0 DIRECTORY" >&2
@@ -14,7 +14,7 @@ fi
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
-# cargo names what it built: `Executable benches/gpu.rs (DIRECTORY/gpu-0123456789abcdef)`.
+# cargo names the files that it built: `Executable benches/gpu.rs (DIRECTORY/gpu-0123456789abcdef)`.
 built() { sed -n 's/.*Executable.*(\(.*\))$/\1/p'; }
 pack() { # prefix; paths on stdin
     while read -r path; do

@@ -1,10 +1,11 @@
-// path.cu: finds the positions that begin a factor: those on the path from position 0, where each position leads to the
-// end of its longest earlier occurrence. Then it writes the factors.
+// path.cu: finds the positions that begin a factor, and writes the factors. These positions are the path from position
+// 0, where each position leads to the end of its longest earlier occurrence.
 //
 // A warp computes, from the end of a piece of 4,096 positions to its beginning, where the path from each of them leaves
-// the piece: 32 positions at once, of which those that stay within the 32 jump from lane to lane. A CTA does the same
-// for a group of 64 pieces. So the path from 0 takes one load for a group, which one thread does, then one for a piece,
-// in all groups at once; and then warps walk through all pieces at once, in shared memory.
+// the piece. It handles 32 positions together; paths that stay within the 32 jump from lane to lane. A CTA does the
+// same for a group of 64 pieces. The path from 0 then takes one load for each group, which one thread does; after that
+// one load for each piece, in all groups at the same time; and finally warps walk through all pieces at the same time,
+// in shared memory.
 //
 // No step depends on how long factors are. Twin: src/factor/tiled/path.rs.
 #include "factor.cuh"
@@ -40,7 +41,7 @@ __device__ inline uint32_t exit_of(const uint32_t *exits, uint32_t begin, uint32
     return exit;
 }
 
-// A warp a piece.
+// One warp for each piece.
 __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     __shared__ uint32_t exits[kPieceWarps][kPiece];
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, piece = blockIdx.x * kPieceWarps + warp;
@@ -57,7 +58,8 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     }
 }
 
-// A CTA a group: its pieces from the last one on, the positions of a piece all at the same time.
+// One CTA for each group: it handles the group's pieces from the last one on, and all positions of a piece at the same
+// time.
 __global__ void __launch_bounds__(kGroupThreads) groups_kernel(Factoring f) {
     const uint32_t begin = blockIdx.x * kGroup, end = min(begin + kGroup, f.n);
     for (uint32_t piece = begin + (end - 1 - begin) / kPiece * kPiece;; piece -= kPiece) {
@@ -86,7 +88,7 @@ __global__ void enter_groups_kernel(Factoring f) {
     for (uint32_t at = 0; at < f.n; at = f.behind_group[at]) f.enters_group[at / kGroup] = at;
 }
 
-// A thread a group.
+// One thread for each group.
 __global__ void __launch_bounds__(kThreads) enter_pieces_kernel(Factoring f) {
     const uint32_t group = blockIdx.x * kThreads + threadIdx.x;
     if (group >= f.groups || f.enters_group[group] == kNowhere) return;
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(kThreads) enter_pieces_kernel(Factoring f) {
     for (uint32_t at = f.enters_group[group]; at < end; at = f.behind_piece[at]) f.enters_piece[at / kPiece] = at;
 }
 
-// A warp a piece: marks the positions on the path, and counts them.
+// One warp for each piece: marks the positions on the path, and counts them.
 __global__ void __launch_bounds__(kMarkWarps * 32) marks_kernel(Factoring f) {
     __shared__ uint16_t steps[kMarkWarps][kPiece];
     __shared__ uint32_t words[kMarkWarps][kPieceWords];
@@ -118,7 +120,7 @@ __global__ void __launch_bounds__(kMarkWarps * 32) marks_kernel(Factoring f) {
     if (lane == 0) f.before[piece] = count;
 }
 
-// One CTA: converts counts of factors to offsets.
+// A single CTA: converts counts of factors to offsets.
 __global__ void __launch_bounds__(kGroupThreads) places_kernel(Factoring f) {
     __shared__ ScanMemory memory;
     uint32_t before = 0;
@@ -132,7 +134,7 @@ __global__ void __launch_bounds__(kGroupThreads) places_kernel(Factoring f) {
     if (threadIdx.x == 0) f.counts->factors = before;
 }
 
-// A warp a piece: its factors.
+// One warp for each piece: writes its factors.
 __global__ void __launch_bounds__(kMarkWarps * 32) factors_kernel(Factoring f) {
     __shared__ uint16_t places[kMarkWarps][kPiece];
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, piece = blockIdx.x * kMarkWarps + warp;

@@ -5,7 +5,7 @@
 //   2 lists     one CTA a block: composes the permutations: the first list of every segment
 //
 // entries.cu converts the places to codes when it reads them. A segment could be divided further, as ranks.cu divides
-// blocks: on an H200, 23 blocks of source code at once take 7 ms, where 1 was expected.
+// blocks: on an H200, a batch of 23 blocks of source code takes 7 ms, while 1 was expected.
 //
 // Twin: src/formats/hbz/codec/segment.rs, src/formats/hbz/codec/vector.rs.
 #include "large.cuh"

@@ -8,12 +8,13 @@ namespace hybz {
 constexpr uint32_t kChunk = 4096; // bytes of a column that one warp handles
 constexpr uint32_t kNone = ~0u;
 
-// The results of a warp for its chunk, and of those before it. A head is a byte that differs from the one before it.
+// The results of a warp for its chunk, and of the warps before it. A head is a byte that differs from the byte before
+// it.
 struct Chunk {
     uint32_t heads;   // how many
     uint32_t first;   // position of the first, or kNone
     uint32_t last;    // of the last
-    uint32_t symbols; // how many they make, without the run of zeros before `first`; then: number of its first symbol
+    uint32_t symbols; // their symbols, without the zeros before `first`; then: number of the first symbol
     uint32_t after;   // the start of the run of zeros that enters the chunk
 };
 
@@ -152,9 +153,10 @@ inline __device__ Head look_up(const RankMemory &memory, bool mine, uint32_t byt
     return head;
 }
 
-// The rank of the head. In the list from before the 32 heads, a byte's rank is its place if all bytes before it in the
-// 32 were in front of it in the list; each different byte from further back adds one. If the byte itself occurred
-// earlier in the 32, its rank is the number of different bytes since: those without an earlier occurrence in between.
+// The rank of the head. Take the list as it was before the 32 heads. If every byte among the heads before this one was
+// in front of it in that list, its rank is its place; each different byte from further back adds one. If the byte
+// itself occurred earlier among the 32, its rank is the number of different bytes since then: those without an earlier
+// occurrence in between.
 inline __device__ uint32_t rank_of(RankMemory &memory, const Head &head) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     // One comparison for both cases: fresh heads are above all others.
@@ -208,8 +210,8 @@ inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t by
     return rank;
 }
 
-// Ranks the heads in rows from..end-1, by a warp. The list must be that before them, `before` the byte before the
-// first. Writes the row and the rank of each head: row | rank << kIndexBits.
+// Ranks the heads in rows from..end-1, by a warp. The list must be the list before these rows, `before` the byte before
+// the first row. Writes the row and the rank of each head: row | rank << kIndexBits.
 template <class ByteAt>
 inline __device__ Chunk rank_chunk(RankMemory &memory, uint32_t from, uint32_t end, uint32_t before, uint32_t used,
                                    uint32_t *heads, ByteAt byte_at) {

@@ -1,7 +1,7 @@
 // ranks.cu: symbols to the last column: the digits of zero runs, and move-to-front ranks.
 //
-//   1 rows     one warp a chunk of symbols: how many rows they make. A digit's weight is how many digits stand before
-//              it in its run, which may begin in the chunk before.
+//   1 rows     one warp a chunk of symbols: how many rows they make. A digit's weight is the number of digits before
+//              it in its run, which may begin in the previous chunk.
 //   2 place    one CTA a block: scans the chunks' rows
 //   3 ranks    one warp a chunk: move-to-front from a list that holds 0, 1, 2, ... (ranks.cuh)
 //   4 lists    one CTA a block: composes the permutations: the first list of every chunk

@@ -10,7 +10,7 @@
 
 namespace hybz {
 
-constexpr uint32_t kMaxDigits = 21; // bzip2 refuses longer runs
+constexpr uint32_t kMaxDigits = 21; // bzip2 refuses longer runs of digits
 
 using List256 = uint32_t[8];
 

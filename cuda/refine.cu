@@ -1,23 +1,23 @@
 // refine.cu: a round of rank doubling for groups of up to kSmall rotations, in shared memory; and the commit that ends
 // every round.
 //
-// Members of a group agree on `depth` symbols, so the order among them is that of the rotations `depth` further on,
-// whose ranks (the rows of the heads of their groups) are known from earlier rounds. All ranks of a round are read from
-// one snapshot: this kernel writes lists only, and commit() scatters the new ranks and depths afterwards. Mixing a
-// refined rank of one member with the stale rank of another would order them wrongly (the in-place trick of Larsson and
+// Members of a group agree on `depth` symbols, so their order is the order of the rotations `depth` further on, whose
+// ranks (the rows of the heads of their groups) are known from earlier rounds. All ranks of a round are read from one
+// snapshot: this kernel writes lists only, and commit() scatters the new ranks and depths afterwards. Mixing a refined
+// rank of one member with the stale rank of another would order them wrongly (the in-place trick of Larsson and
 // Sadakane 2007 is a sequential one).
 //
-// A group of g is sorted by counting: each member looks at all g keys and counts the smaller ones: a few instructions
-// per key, so it is cheap for the small groups that text has (mostly g of 2 to 20), and the count is at once the row
-// and, for equal keys, the head of the new group: no scan, no flags. Larger groups pay in proportion to g; beyond
-// kSmall, CUB sorts.
+// A group of g members is sorted by counting: each member looks at all g keys and counts the smaller ones. This takes a
+// few instructions per key, so it is cheap for the small groups of text (mostly g of 2 to 20). The count directly gives
+// the row and, for equal keys, the head of the new group: no scan and no flags are needed. Larger groups pay in
+// proportion to g; beyond kSmall, CUB sorts.
 //
 // Measured (H200, linux tarball, first round, gathers and lists included): 52 ps a rotation for one step, 71 for two,
-// 86 for three, of which one block-local gather is 7.6 ps a step. Predicted were 62 for one step (gather 9, radix sort
-// of the tile 25, lists 28). tuned.hpp has the alternatives to kSmall, kSteps and kRefineCtas.
+// 86 for three, of which one block-local gather is 7.6 ps a step. The prediction for one step was 62 (gather 9, radix
+// sort of the tile 25, lists 28). tuned.hpp has the alternatives to kSmall, kSteps and kRefineCtas.
 //
-// Members that stay tied under key r agree on depth + depth[r] symbols, and continue at once from the same snapshot, up
-// to kSteps times.
+// Members that stay tied under key r agree on depth + depth[r] symbols, and continue immediately from the same
+// snapshot, up to kSteps times.
 //
 // A rank of a wide batch leaves no room in 32 bits for a place: there the comparison adds the place, which costs one
 // addition per key.
@@ -114,7 +114,7 @@ __device__ __forceinline__ void find_groups(Tile &tile, uint32_t window, uint32_
 // The state of this thread's places in a step. Places that are not tied have only `start` and `end`.
 struct Members {
     uint32_t value[kItems], key[kItems], depth[kItems], start[kItems], end[kItems];
-    // Otherwise it is single, or not this CTA's.
+    // Otherwise the place is single, or belongs to another CTA.
     __device__ __forceinline__ bool tied(uint32_t k) const { return end[k] - start[k] > 1; }
 };
 

@@ -3,11 +3,11 @@
 // After the sort (batch.cu) its memory is free, and large enough for coding: 9 bytes per byte of text.
 //   1 mtf.cu     columns to symbols, frequencies
 //   2 tables.cu  tables, selectors, code lengths, where each group's codes go
-//   3 bits.cu    codes; then 0.2 bytes for each of the text go to the host, which writes the headers before them
+//   3 bits.cu    codes; then 0.2 bytes for each byte of text go to the host, which writes the headers before them
 //
 // Measured (H200, linux, ps a byte; in brackets predicted), for batches of 32 / 64 / 256 blocks: sort 230 / 241 / 242;
 // mtf 14 / 10 / 8 (12), tables 53 / 27 / 8 (35 / 17 / 8), codes 1 (1), download 5 / 4 / 4 (4; a column: 18). Without
-// transfers 3.35 / 3.58 / 3.86 GB/s. Eight lanes of 32 at once, with transfers: 3.29 GB/s, where 3.42 only sort.
+// transfers 3.35 / 3.58 / 3.86 GB/s. Eight lanes of 32 together, with transfers: 3.29 GB/s; 3.42 if they only sort.
 #include "coding.cuh"
 #include "lane.cuh"
 #include <algorithm>

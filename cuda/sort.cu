@@ -1,5 +1,5 @@
 // sort.cu: the two steps that CUB does: radix sort of (u64 key, u32 value), one pass for each 8 bits (9.4 ps a key and
-// pass on an H200), and a running maximum, which gives every place the one where its run of equal keys begins.
+// pass on an H200), and a running maximum, which gives every place the place at which its run of equal keys begins.
 #include "device.cuh"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>

@@ -1,7 +1,7 @@
 // sort_lines.cu: a batch of lines from text to sorted text.
 //
-// The host reads 20 bytes after each round, among them the numbers of tied lines and of their groups. Words have 1 or 2
-// rounds, 600 MB of paths 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", has the savings of each method.
+// The host reads 20 bytes after each round, among them the numbers of tied lines and of their groups. Words take 1 or 2
+// rounds, 600 MB of paths take 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", has the savings of each method.
 #include "lane.cuh"
 #include "lines.cuh"
 #include <algorithm>
@@ -102,7 +102,7 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
         if (report) report->sorted_again += count;
 
         HYBZ_TRY(list_lines(s, round, stream));
-        // Each round looks twice as far, so that lines of any length end.
+        // Each round looks twice as far, so that the sort ends for lines of any length.
         const uint32_t limit = batch.flags & HYBZ_LINES_STEPWISE ? 0 : kFirstLimit << std::min(number, 24u);
         round.from = 1 - round.from;
         round.count = count;

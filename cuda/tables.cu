@@ -5,15 +5,15 @@
 // of a symbol share one 64-bit word, 10 bits each, so one look-up and one addition a symbol give all costs (as in
 // src/codec/selector/encode.rs).
 //
-// Code lengths depend on bzip2's binary heap, which is sequential (src/codec/huffman/encode.rs explains why nothing
-// else will do): one thread of one warp for each table, all tables at once, heaps in shared memory, both children in
-// one load; then the whole warp climbs from the leaves. The rest of the CTA waits, so a block takes about a millisecond
-// however few there are, and other blocks and other lanes keep the device busy.
+// Code lengths depend on bzip2's binary heap, which is sequential (src/codec/huffman/encode.rs explains why no other
+// method will do). One thread of one warp makes each table, all tables at the same time, with heaps in shared memory
+// and both children in one load; then the whole warp climbs from the leaves. The rest of the CTA waits, so a block
+// takes about a millisecond, however few blocks there are; other blocks and other lanes keep the device busy.
 //
 // Measured (H200): linux 1.20 ms for 8 blocks, 1.51 for 32, 1.57 for 64, 1.82 for 256, which is 53, 27 and 8 ps a byte
-// for the last three; nci 0.32, dickens 1.22 (64 blocks). Predicted was 1.0 ms for linux. With one thread a group
-// instead of two 1.58, 1.68, 1.89, dickens 1.43: so the heaps take most of the time on linux, with its large alphabet.
-// With other lanes running, all of the coding costs 10 to 15 ps a byte.
+// for the last three; nci 0.32, dickens 1.22 (64 blocks). The prediction for linux was 1.0 ms. With one thread for each
+// group instead of two: 1.58, 1.68, 1.89, and dickens 1.43. The heaps therefore take most of the time on linux, with
+// its large alphabet. With other lanes running, all of the coding costs 10 to 15 ps a byte.
 //
 // Twin: src/codec/selector/encode.rs and src/codec/huffman/encode.rs; on the CPU sim/coding.hpp.
 #include "coding.cuh"
@@ -50,8 +50,8 @@ struct TablesMemory {
     ScanMemory scan;
 };
 
-// Huffman's tree by bzip2's heap, entry for entry: sets the parents of all nodes. Entry 0 is lighter than all others,
-// the one after the last heavier.
+// Huffman's tree by bzip2's heap, entry for entry: sets the parents of all nodes. Entry 0 is lighter than all others;
+// the entry after the last one is heavier.
 inline __device__ void build(Heap &heap, uint32_t count) {
     uint2 *const entries = reinterpret_cast<uint2 *>(heap.pairs);
     entries[0] = make_uint2(0, 0);
@@ -238,7 +238,7 @@ inline __device__ uint32_t set_offsets(TablesMemory &memory, const Block &block,
 // in the order of symbols.
 inline __device__ uint32_t code_of(const uint8_t *lengths, uint32_t symbol, uint32_t alphabet) {
     const uint32_t own = lengths[symbol];
-    uint32_t code = 0; // the share of all possible codes that those before it take
+    uint32_t code = 0; // the share of all possible codes that the codes before it take
     for (uint32_t s = 0; s < alphabet; s++)
         if (lengths[s] < own || (lengths[s] == own && s < symbol)) code += 1u << (kMaxCode - lengths[s]);
     return code >> (kMaxCode - own) << 8 | own;

@@ -2,19 +2,19 @@
 // them, and returns the data with which a CPU core merges the two lists, in the order of their use.
 //
 // The blocks come rotated to their least rotations, so that suffix order is rotation order (src/codec/bwt/forward.rs),
-// and with an end mark below all bytes. The sample is the positions 1 and 2 modulo 3, the end mark's included if it is
-// one of them; so the sample of n bytes has n - n/3 positions. (This is the sample of DC3, Kaerkkaeinen and Sanders
-// 2003; on a GPU Deshpande 2014, chapter 4.)
+// and with an end mark below all bytes. The sample is the positions 1 and 2 modulo 3, with the end mark's if it is one
+// of them, so the sample of n bytes has n - n/3 positions. (This is the sample of DC3, Kaerkkaeinen and Sanders 2003;
+// on a GPU Deshpande 2014, chapter 4.)
 //
-// The trick that leaves group.cu and refine.cu as they are: number the sample without gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5.
-// A step of 3 symbols in the text is a step of 2 in these numbers, for both residues. So with depths that are multiples
-// of 3, counted in these numbers, doubling by rank over the sample is doubling by rank over a block of two thirds of
-// the length. It never wraps around the end: members of a group agree on `depth` symbols, none of them the end mark.
+// A trick lets group.cu and refine.cu stay unchanged: the sample is numbered without gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5.
+// A step of 3 symbols in the text is a step of 2 in these numbers, for both residues. If depths are multiples of 3,
+// counted in these numbers, doubling by rank over the sample is therefore doubling by rank over a block of two thirds
+// of the length. It never wraps around the end: members of a group agree on `depth` symbols, none of them the end mark.
 // Depth must be at least 3 after the first sort, so code words have at most kThirdCode bits.
 //
-// After it: a position 3i sorts by its first byte and the rank of 3i+1: so the sample's rows of residue 1, in order,
-// sorted stably by the byte before them, are the remaining third in order. That takes two radix passes over a third of
-// the rows.
+// After the sample: a position 3i sorts by its first byte and the rank of 3i+1. The sample's rows of residue 1, in
+// order, sorted stably by the byte before them, therefore are the remaining third in order. That takes two radix passes
+// over a third of the rows.
 //
 // The output for each block, of m sample rows and t others:
 //   keys   [m]  of sample rows, for comparison with the others (src/codec/bwt/merge.rs)
@@ -27,7 +27,7 @@
 // Measured (H200): linux 181 ps a byte without transfers, 23 of these after the sort (bwt 225); nci 282 and 27 (bwt
 // 357).
 //
-// Twin: thirds() in src/codec/bwt/merge.rs, a test's.
+// Twin: thirds() in the tests of src/codec/bwt/merge.rs.
 #include "lane.cuh"
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
@@ -79,7 +79,7 @@ sample_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ lead
     if (position == thirds.turn[block]) batch.origin[block] = row;
 }
 
-// One row of the other third.
+// Writes one row of the other third.
 __global__ void __launch_bounds__(kThreads)
 other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ values) {
     const uint32_t block = blockIdx.y;
@@ -151,7 +151,7 @@ bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *length
     return true;
 }
 
-// From the sorted sample to all rows, in the arena.
+// Goes from the sorted sample to all rows, in the arena.
 int sort_others(hybz_lane *lane, const Batch &batch, const Thirds &thirds, const Totals &totals) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;

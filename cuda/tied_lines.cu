@@ -1,9 +1,9 @@
 // tied_lines.cu: from sorted keys to final lines and to the list of lines that are still tied.
 //
-// Groups of up to kSmallLines lines are sorted at once, kStep bytes a step: each line counts the smaller lines of its
-// group, which gives its place, and the equal ones, which are its new group. A step reads the bytes of each line once,
-// and the others see them in shared memory; groups become small after a step or two. There are at most kLineSteps;
-// lines that still agree are listed as a group of their own.
+// Groups of up to kSmallLines lines are sorted immediately, kStep bytes a step: each line counts the smaller lines of
+// its group, which gives its place, and the equal ones, which are its new group. A step reads the bytes of each line
+// once, and the other lines see them in shared memory; groups become small after a step or two. There are at most
+// kLineSteps steps; lines that still agree are listed as a separate group.
 //
 // With groups of up to 16 and a bit for each other line instead of the count, a line that was left to the rounds cost
 // 280 to 340 ps a round (H200, words and paths of 600 MB), and a round of few lines 100 us.
@@ -31,7 +31,7 @@ struct Sorted {
     uint32_t *runs, *lines;
 
     __device__ bool is_whole(uint32_t j) const { return !(keys[j] & 128); }
-    // The length of the common prefix of its group's lines.
+    // The length of the common prefix of a group's lines.
     __device__ uint32_t depth(uint32_t j) const {
         return keyed[keys[j] >> (64 - number_bits)] + uint32_t(keys[j] & 127);
     }
@@ -67,7 +67,7 @@ cudaError_t sum_listed(void *temporary, size_t *bytes, const uint32_t *runs, uin
 
 __device__ inline uint32_t swapped(uint32_t word) { return __byte_perm(word, 0, 0x0123); }
 
-// Up to seven bytes of a line, zero-padded, and below them their number: compares in the order of the lines.
+// Up to seven bytes of a line, zero-padded, and below them their number. The values compare in the order of the lines.
 __device__ inline uint64_t ordered_bytes(const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
     if (rest == 0) return 0;
     const uint64_t bytes = eight_bytes(text, at);

@@ -6,8 +6,8 @@
 
 namespace hybz {
 
-// Bits of the first sort's keys, block id included, of which each 8 cost one pass of the radix sort. 48 bits instead of
-// 56 save 9 ps of sort and cost 20 in the rounds: linux 258 instead of 247.
+// The number of bits of the first sort's keys, block id included; each 8 bits cost one pass of the radix sort. 48 bits
+// instead of 56 save 9 ps of sort and cost 20 in the rounds: linux 258 instead of 247.
 constexpr int kSortBits = 56;
 
 // Steps of doubling that a round takes from one snapshot of the ranks: 3 steps multiply depths by up to 8. Linux takes
@@ -20,8 +20,8 @@ constexpr int kSteps = 3;
 constexpr int kSmallBits = 8;
 constexpr unsigned kSmall = 1u << kSmallBits;
 
-// CTAs of refine.cu that must fit on a multiprocessor at once. With 3, registers spill (228 bytes when this was
-// measured), and still a rotation takes 86 ps; with 2, which spill nothing, 101; with 4, 86.
+// The number of CTAs of refine.cu that must fit on a multiprocessor together. With 3, registers spill (228 bytes when
+// this was measured), and a rotation still takes 86 ps; with 2, nothing spills, and it takes 101; with 4, 86.
 constexpr int kRefineCtas = 3;
 
 } // namespace hybz

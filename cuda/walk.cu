@@ -38,7 +38,7 @@ inline __device__ uint32_t mix(uint32_t row) {
 
 // The multiplicative inverse of an odd number modulo 2^20.
 __host__ __device__ constexpr uint32_t inverse_of(uint32_t odd) {
-    uint32_t x = odd; // right in the lowest 3 bits; each round doubles them
+    uint32_t x = odd; // right in the lowest 3 bits; each round doubles the number of right bits
     for (int round = 0; round < 4; round++) x *= 2 - odd * x;
     return x & kIndexMask;
 }
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreads) walk_kernel(Decoding decoding) {
     const uint32_t *const vector = decoding.vector + found.base;
     Stage stage{decoding.stage + block * kStagePitch + slot * kStage};
     uint32_t steps = 0, to = kSlots, rest = 0;
-    while (to == kSlots) { // eventually it returns to where it began
+    while (to == kSlots) { // eventually the walk returns to its start
         const uint32_t entry = vector[row];
         stage.put(steps, entry & 0xff);
         row = entry >> 8;
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kThreads) walk_kernel(Decoding decoding) {
         to = slot_of(row, origin);
     }
     stage.finish(steps);
-    // If there are more, which is rare, the block is left to a core: `order` finds that the number is wrong.
+    // If there are more splitters, which is rare, the block is left to a core: `order` finds that the number is wrong.
     decoding.slots[block * kSlotPitch + slot] = min(steps, (1u << kStepBits) - 1) << (32 - kStepBits) | to;
     decoding.steps[block * kSlotPitch + slot] = steps;
     decoding.rests[block * kSlotPitch + slot] = rest;

@@ -6,7 +6,7 @@
 
 namespace hybz {
 
-// 64 bits are at hand, of which `have` are valid, and the word after them.
+// 64 bits, of which `have` are valid, and the word after them, are ready.
 struct Bits {
     const uint32_t *words; // in shared memory
     uint32_t at;           // the index of the word in `next`, among those
@@ -50,7 +50,7 @@ struct Bits {
     __device__ uint32_t position() const { return at * 32 - have; }
 };
 
-// Loads the words from number `first` up to `end`, as many as there is room for; the rest are zeros.
+// Loads the words from number `first` up to `end`, as many as fit; the rest are zeros.
 template <uint32_t kWords>
 __device__ void load_words(uint32_t (&to)[kWords], const uint32_t *words, uint32_t first, uint32_t end) {
     for (uint32_t i = threadIdx.x & 31; i < kWords; i += 32)

@@ -1,7 +1,7 @@
 // all.cu: strips of ALL, a warp for each; a counter hands them out.
 //
-// There is a lane for each of a segment's 32 words: prefix sums give the positions of their codes and of their texts,
-// and since no word refers to its own segment, all of them are written at once (copies.cuh).
+// Each of a segment's 32 words has a lane: prefix sums give the positions of the words' codes and texts. No word refers
+// to its own segment, so all texts are written at the same time (copies.cuh).
 //
 // Nothing in a strip is trusted: whatever it contains, no byte is read or written outside its input and output.
 #include "all.hpp"

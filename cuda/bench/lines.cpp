@@ -104,8 +104,8 @@ std::vector<LineShape> line_shapes(uint32_t length) {
     });
     add("paths", [&] { return "/usr/share/doc/a-long-name/" + letters(2, 3) + "/" + letters(60, 1) + letters(3, 3); });
     add("long tie, then one byte", [&] { return Bytes(700, 'x') + letters(1, 3); });
-    // Groups of about as many lines as are sorted at once, that differ before, at and after the end of the bytes
-    // compared at once.
+    // Groups of about as many lines as are sorted in one step, which differ before, at and after the end of the bytes
+    // compared in one step.
     Bytes head, tail;
     add("small groups", [&] {
         if (below(14) == 0 || head.empty()) {

@@ -60,7 +60,7 @@ Blocks read_blocks(const char *path) {
         Bytes coded(bytes.begin() + long(at), bytes.begin() + long(at + size));
         const bool plain = head >> 31;
         text = coded;
-        // All blocks but the last one are as long as they may be.
+        // All blocks but the last one have the maximum length.
         if (!plain && !plain_decode(coded, longest, text)) {
             size_t length = text.size();
             if (!plain_decode(coded, length, text)) must(HYBZ_ARGUMENT, "a damaged block");
@@ -109,7 +109,7 @@ template <class T> struct DeviceArray {
     T *memory() { return reinterpret_cast<T *>(bytes.memory); }
 };
 
-// GB/s of nvCOMP's decoder by CUDA's kernels, not by hardware; 0 if it is not there.
+// GB/s of nvCOMP's decoder by CUDA's kernels, not by hardware; 0 without nvCOMP.
 double time_nvcomp(Timed &job, bool *right) {
     const char *path = getenv("HYBZ_NVCOMP");
     void *library = path && *path ? dlopen(path, RTLD_NOW) : nullptr;

@@ -185,7 +185,7 @@ int check_shapes(uint32_t length, size_t *total) {
                 if (answer.found.status != HYBZ_LZW_RIGHT || answer.text != text)
                     printf("WRONG twin: %s\n", shape.name.c_str()), wrong++;
                 job.add(coded, size, answer);
-                // Ask for less text than there is, and for more.
+                // Asks for less text than there is, and for more.
                 if (size > 3) job.add(coded, size - 3);
                 job.add(coded, size + 1);
             }

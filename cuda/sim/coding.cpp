@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
         std::vector<Column> batch;
         for (Shape &shape : shapes(n)) {
             std::vector<uint8_t> runs = shape.text;
-            std::stable_sort(runs.begin(), runs.begin() + runs.size() / 2); // long runs, then none
+            std::stable_sort(runs.begin(), runs.begin() + runs.size() / 2); // long runs, then no runs
             batch.push_back({shape.name, std::move(shape.text)});
             batch.push_back({shape.name + " half sorted", std::move(runs)});
         }

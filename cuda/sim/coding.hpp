@@ -1,5 +1,5 @@
-// coding.hpp: bzip2's coding of a last column in its plainest form: the list searched from the front, every cost of
-// every group added up, every node's parent climbed. mtf.cu, tables.cu and bits.cu must return the same.
+// coding.hpp: bzip2's coding of a last column in its plainest form: searches the list from the front, adds up every
+// cost of every group, and climbs from every node to the root. mtf.cu, tables.cu and bits.cu must return the same.
 #pragma once
 #include "../hybz.h"
 #include <algorithm>
@@ -112,7 +112,8 @@ inline std::vector<std::vector<uint32_t>> reference_first_tables(const std::vect
     return lengths;
 }
 
-// One round: each group to the table that codes it in the fewest bits, then each table from the symbols of its groups.
+// One round: assigns each group to the table that codes it in the fewest bits, then makes each table from the symbols
+// of its groups.
 inline void reference_round(ReferenceCoding &coding, size_t alphabet) {
     const auto &symbols = coding.symbols;
     auto &lengths = coding.lengths;

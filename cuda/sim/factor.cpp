@@ -82,7 +82,7 @@ int check_longest(const char *name, Device &device) {
 
 } // namespace
 
-// Neighbours in orders that are not those of a text, with the three levels of the tree: the mark, then n positions.
+// Neighbours in orders that no text has, with the three levels of the tree: the mark, then n positions.
 int check_orders() {
     int wrong = 0;
     uint64_t seed = 88172645463325252u;
@@ -95,7 +95,7 @@ int check_orders() {
             chains[i + 1] = i < (n + 1) / 2 ? ((n - 1) / 2 - i) * 2 : (i - (n + 1) / 2) * 2 + 1;
         }
         for (uint32_t i = n; i > 1; i--) std::swap(random[i], random[1 + next_random(seed) % i]);
-        // Nearly in order: some far from their place.
+        // Nearly in order: some positions are far from their place.
         for (uint32_t k = 0; k < 40; k++) {
             const size_t a = 1 + next_random(seed) % n, b = 1 + next_random(seed) % n;
             std::swap(blocks[a], blocks[b]);

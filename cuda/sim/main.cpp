@@ -1,6 +1,6 @@
 // Tests the simulation against the reference sort on every shape, with more keys, steps and sizes of small groups than
 // the device uses; prints the number of rotations in the rounds.
-//     sim [FILE]    (a file: its first blocks of 900 kB, the bytes as they are)
+//     sim [FILE]    (a file: its first blocks of 900 kB, with unchanged bytes)
 #include "shapes.hpp"
 #include "sim.hpp"
 #include <cstdio>

@@ -1,4 +1,4 @@
-// shapes.hpp: the blocks that every sort must get right, each with the reason for including it.
+// shapes.hpp: the blocks that every sort must sort correctly, each with the reason for including it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -50,7 +50,7 @@ inline Text fibonacci_word(uint32_t n) {
     return b;
 }
 
-// Every word of some number of bits once, by the greedy rule: a one unless that word has occurred.
+// Every word of some number of bits once, by the greedy rule: the next bit is a one, unless that word has occurred.
 inline Text de_bruijn_word(uint32_t n) {
     int order = 6;
     while ((2u << order) <= n) order++;

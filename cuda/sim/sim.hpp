@@ -1,4 +1,5 @@
-// sim.hpp: the sort of cuda/*.cu on a CPU, one rotation after the other, and plainer ones to test both against.
+// sim.hpp: the sort of cuda/*.cu on a CPU, one rotation after the other, and plainer sorts against which both are
+// tested.
 //
 // simulate() makes the same decisions as the device (keys, large groups, snapshots, steps), so not only the last column
 // and the origin but also its counts of rotations per round must equal the device's exactly. The reference_ functions
@@ -20,7 +21,7 @@ struct SimCounts {
     uint64_t gathers = 0;
 };
 
-// Whether text is u repeated: then its rotations are not all different and the sort would not end.
+// Whether text is a repetition. Its rotations are then not all different, and the sort would not end.
 inline bool is_periodic(const uint8_t *text, uint32_t n) {
     uint32_t rest = n;
     for (uint32_t q = 2; rest > 1; q++) {
@@ -55,7 +56,7 @@ inline void reference_bwt(const uint8_t *text, uint32_t n, uint8_t *column, uint
     }
 }
 
-// The same for the suffixes of text and an end mark (suffixes.cu): column [0..n], and the row of each suffix [0..n].
+// Sorts the suffixes of text and an end mark (suffixes.cu): column [0..n], and the row of each suffix [0..n].
 inline void reference_suffixes(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin,
                                std::vector<uint32_t> &rank) {
     std::vector<uint32_t> order(n + 1), next(n + 1);

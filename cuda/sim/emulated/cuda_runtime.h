@@ -5,7 +5,8 @@
 // the order in which they run changes at random from turn to turn, so that a missing barrier is likely to show. One CTA
 // runs after the other, so __shared__ is static. Misuse (a warp function that not all 32 lanes reach) aborts.
 //
-// The host's functions work on the host's memory, at once: a stream is always empty. Fresh device memory holds garbage.
+// The host's functions work on the host's memory, immediately: a stream is always empty. Fresh device memory holds
+// garbage.
 #pragma once
 #include <algorithm>
 #include <csetjmp>
@@ -37,7 +38,7 @@ struct alignas(16) uint4 {
 };
 inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
 
-// The host's side, as much of it as the lanes use.
+// The host's side, as far as the lanes use it.
 enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
@@ -204,7 +205,7 @@ inline void run_cta(unsigned count, const std::function<void()> &kernel) {
     }
 }
 
-// Each lane's value, when all 32 have given theirs.
+// Each lane's value, once all 32 lanes have given theirs.
 inline const uint64_t *exchange(uint64_t value) {
     const unsigned t = cta.running;
     Warp &warp = cta.warps[t / 32];
