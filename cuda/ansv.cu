@@ -45,30 +45,30 @@ template <uint32_t kEnd> __device__ uint32_t tile_down(const uint32_t *nodes, ui
 }
 
 // The nearest smaller value before (0) or after (1) a place of a tile, or kNowhere.
-template <uint32_t kBehind> __device__ uint32_t in_tile(const uint32_t *nodes, uint32_t place, uint32_t value) {
+template <uint32_t kAfter> __device__ uint32_t in_tile(const uint32_t *nodes, uint32_t place, uint32_t value) {
     for (uint32_t node = kFactorTile + place; node > 1; node /= 2)
-        if (node % 2 != kBehind && nodes[node ^ 1] < value) return tile_down<1 - kBehind>(nodes, node ^ 1, value);
+        if (node % 2 != kAfter && nodes[node ^ 1] < value) return tile_down<1 - kAfter>(nodes, node ^ 1, value);
     return kNowhere;
 }
 
 // The next functions are for a whole warp with one value: all lanes return the same.
 
 // The nearest smaller value below a node of a level, if there is one: from its right end (before) or its left end.
-template <bool kBehind>
+template <bool kAfter>
 __device__ uint32_t tree_down(const Factoring &f, uint32_t level, uint32_t node, uint32_t value) {
     const uint32_t lane = threadIdx.x & 31;
     while (level-- > 0) {
         const uint32_t child = node * kFan + lane;
         const uint32_t votes = __ballot_sync(~0u, child < f.nodes[level] && f.minima[level][child] < value);
-        node = node * kFan + (kBehind ? __ffs(votes) - 1 : 31 - __clz(votes));
+        node = node * kFan + (kAfter ? __ffs(votes) - 1 : 31 - __clz(votes));
     }
     const uint32_t low = node * kStrip + lane, high = low + 32;
     const uint32_t low_value = low < f.rows ? f.order[low] : kNowhere;
     const uint32_t high_value = high < f.rows ? f.order[high] : kNowhere;
     const uint32_t lows = __ballot_sync(~0u, low_value < value), highs = __ballot_sync(~0u, high_value < value);
-    const bool in_low = kBehind ? lows != 0 : highs == 0;
+    const bool in_low = kAfter ? lows != 0 : highs == 0;
     const uint32_t votes = in_low ? lows : highs;
-    return __shfl_sync(~0u, in_low ? low_value : high_value, kBehind ? __ffs(votes) - 1 : 31 - __clz(votes));
+    return __shfl_sync(~0u, in_low ? low_value : high_value, kAfter ? __ffs(votes) - 1 : 31 - __clz(votes));
 }
 
 // The nearest smaller value before a tile, or kNowhere.
@@ -83,7 +83,7 @@ __device__ uint32_t before_tile(const Factoring &f, uint32_t tile, uint32_t valu
 }
 
 // The nearest smaller value after a tile.
-__device__ uint32_t behind_tile(const Factoring &f, uint32_t tile, uint32_t value) {
+__device__ uint32_t after_tile(const Factoring &f, uint32_t tile, uint32_t value) {
     // The first node that is not searched yet. On each level a whole number of nodes has been skipped.
     uint32_t from = (tile + 1) * kTileStrips;
     for (uint32_t level = 0; level < f.levels; level++) {
@@ -96,12 +96,12 @@ __device__ uint32_t behind_tile(const Factoring &f, uint32_t tile, uint32_t valu
 }
 
 // Searches outside the tile for lanes that have not found a neighbour in it.
-template <bool kBehind>
+template <bool kAfter>
 __device__ uint32_t outside_tile(const Factoring &f, uint32_t tile, uint32_t value, bool wanted) {
     uint32_t own = kNowhere;
     for (uint32_t open = __ballot_sync(~0u, wanted); open; open = __ballot_sync(~0u, wanted)) {
-        const uint32_t largest = __shfl_sync(~0u, value, kBehind ? 31 - __clz(open) : __ffs(open) - 1);
-        const uint32_t found = kBehind ? behind_tile(f, tile, largest) : before_tile(f, tile, largest);
+        const uint32_t largest = __shfl_sync(~0u, value, kAfter ? 31 - __clz(open) : __ffs(open) - 1);
+        const uint32_t found = kAfter ? after_tile(f, tile, largest) : before_tile(f, tile, largest);
         if (wanted && (found == kNowhere || found < value)) {
             own = found;
             wanted = false;
@@ -126,14 +126,14 @@ __global__ void __launch_bounds__(kThreads) neighbours_kernel(Factoring f) {
     __syncthreads();
     for (uint32_t k = 0; k < kItems; k++) {
         const uint32_t place = place_of(k), row = first + place, value = nodes[kFactorTile + place];
-        uint32_t before = in_tile<0>(nodes, place, value), behind = in_tile<1>(nodes, place, value);
+        uint32_t before = in_tile<0>(nodes, place, value), after = in_tile<1>(nodes, place, value);
         const bool is_row = row < f.rows;
-        const bool no_before = is_row && before == kNowhere, no_behind = is_row && behind == kNowhere;
+        const bool no_before = is_row && before == kNowhere, no_after = is_row && after == kNowhere;
         const uint32_t far_before = outside_tile<false>(f, tile, value, no_before);
-        const uint32_t far_behind = outside_tile<true>(f, tile, value, no_behind);
+        const uint32_t far_after = outside_tile<true>(f, tile, value, no_after);
         if (no_before) before = far_before;
-        if (no_behind) behind = far_behind;
-        if (is_row) f.pairs[row] = make_uint2(before, behind);
+        if (no_after) after = far_after;
+        if (is_row) f.pairs[row] = make_uint2(before, after);
     }
 }
 

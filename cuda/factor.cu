@@ -30,8 +30,8 @@ Factoring lay_out_factoring(const Arena &arena, uint32_t n) {
     f.pairs = reinterpret_cast<uint2 *>(arena.sort.keys[0]);
     f.factors = reinterpret_cast<hybz_factor *>(arena.sort.keys[1]);
     f.longest = arena.sort.values[0];
-    f.behind_piece = arena.sort.values[1];
-    f.behind_group = arena.starts;
+    f.after_piece = arena.sort.values[1];
+    f.after_group = arena.starts;
     f.enters_group = arena.lists[0].depth;
     f.enters_piece = arena.lists[1].value;
     f.marks = arena.lists[1].head;

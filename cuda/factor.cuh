@@ -55,8 +55,8 @@ struct Factoring {
     uint32_t *longest;      // [position] length, and kLargerSide
     // path.cu
     uint32_t pieces, groups;
-    uint32_t *behind_piece;  // [position] the first position on its path that is after its piece
-    uint32_t *behind_group;  // [position] the same for its group
+    uint32_t *after_piece;   // [position] the first position on its path that is after its piece
+    uint32_t *after_group;   // [position] the same for its group
     uint32_t *enters_group;  // [group] where the path from 0 enters it, or kNowhere
     uint32_t *enters_piece;  // [piece] the same
     uint32_t *marks;         // [position / 32] the positions at which factors begin, a bit each

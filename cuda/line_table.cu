@@ -43,9 +43,9 @@ split_kernel(uint32_t end, const uint32_t *__restrict__ pairs, uint32_t *__restr
     uint32_t bits = 0;
     for (; to - from > 1; depth++) {
         const int middle = split_at(sums, from, to, depth, kMaxCode);
-        const bool behind = int(symbol) >= middle;
-        bits = bits << 1 | uint32_t(behind);
-        (behind ? from : to) = middle;
+        const bool is_upper = int(symbol) >= middle;
+        bits = bits << 1 | uint32_t(is_upper);
+        (is_upper ? from : to) = middle;
     }
     table[context * kMarkedSymbols + symbol] = code_entry(bits, depth);
 }

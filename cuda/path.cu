@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
         const uint32_t at = chunk + lane, length = at < end ? length_at(f, at) : 0;
         const uint32_t exit = exit_of(exits[warp], begin, end, chunk, length);
         exits[warp][at - begin] = exit;
-        if (at < end) f.behind_piece[at] = exit;
+        if (at < end) f.after_piece[at] = exit;
         __syncwarp();
         if (chunk == begin) return;
     }
@@ -67,15 +67,15 @@ __global__ void __launch_bounds__(kGroupThreads) groups_kernel(Factoring f) {
 #pragma unroll
         for (uint32_t k = 0; k < kGroupItems; k++) {
             const uint32_t at = piece + k * kGroupThreads + threadIdx.x;
-            exits[k] = at < end ? f.behind_piece[at] : end;
+            exits[k] = at < end ? f.after_piece[at] : end;
         }
 #pragma unroll
         for (uint32_t k = 0; k < kGroupItems; k++)
-            if (exits[k] < end) exits[k] = f.behind_group[exits[k]];
+            if (exits[k] < end) exits[k] = f.after_group[exits[k]];
 #pragma unroll
         for (uint32_t k = 0; k < kGroupItems; k++) {
             const uint32_t at = piece + k * kGroupThreads + threadIdx.x;
-            if (at < end) f.behind_group[at] = exits[k];
+            if (at < end) f.after_group[at] = exits[k];
         }
         if (piece == begin) return;
         __syncthreads();
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kGroupThreads) groups_kernel(Factoring f) {
 // One thread.
 __global__ void enter_groups_kernel(Factoring f) {
     if (threadIdx.x != 0) return;
-    for (uint32_t at = 0; at < f.n; at = f.behind_group[at]) f.enters_group[at / kGroup] = at;
+    for (uint32_t at = 0; at < f.n; at = f.after_group[at]) f.enters_group[at / kGroup] = at;
 }
 
 // One thread for each group.
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) enter_pieces_kernel(Factoring f) {
     const uint32_t group = blockIdx.x * kThreads + threadIdx.x;
     if (group >= f.groups || f.enters_group[group] == kNowhere) return;
     const uint32_t end = min((group + 1) * kGroup, f.n);
-    for (uint32_t at = f.enters_group[group]; at < end; at = f.behind_piece[at]) f.enters_piece[at / kPiece] = at;
+    for (uint32_t at = f.enters_group[group]; at < end; at = f.after_piece[at]) f.enters_piece[at / kPiece] = at;
 }
 
 // One warp for each piece: marks the positions on the path, and counts them.

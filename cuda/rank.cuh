@@ -180,18 +180,18 @@ inline __device__ void move_to_front(RankMemory &memory, const Head &head, uint3
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     const uint32_t finals = __ballot_sync(~0u, head.final);
     const uint32_t rows = 1 + __reduce_max_sync(~0u, head.fresh ? head.place >> 5 : 0);
-    uint32_t behind = 0;
+    uint32_t moved = 0;
     for (uint32_t row = rows; row-- > 0;) {
         const uint32_t taken =
             __reduce_or_sync(~0u, head.fresh && head.place >> 5 == row ? 1u << (head.place & 31) : 0);
         const uint32_t at = row * 32 + lane, who = memory.list[at];
         __syncwarp();
         if (at < used && !(taken >> lane & 1)) {
-            const uint32_t to = at + behind + __popc(taken & ~below);
+            const uint32_t to = at + moved + __popc(taken & ~below);
             memory.list[to] = uint8_t(who);
             memory.places[who] = uint8_t(to);
         }
-        behind += __popc(taken);
+        moved += __popc(taken);
     }
     __syncwarp();
     if (head.final) {

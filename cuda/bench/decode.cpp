@@ -88,7 +88,7 @@ int check_odd(DecodeLane &lane, const Coded &regular, const Text &text) {
     check("bits end early", [](hybz_block &head, Input &) { head.end_bit -= 1; });
     check("too few selectors", [](hybz_block &head, Input &) { head.selectors -= 1; });
     check("too many rows", [&](hybz_block &head, Input &) { head.limit = uint32_t(text.size()) - 1; });
-    check("origin behind the block", [&](hybz_block &head, Input &) { head.origin = uint32_t(text.size()); });
+    check("origin past the block", [&](hybz_block &head, Input &) { head.origin = uint32_t(text.size()); });
     check("over-subscribed codes", [](hybz_block &head, Input &) { memset(head.lengths[0], 1, 3); });
     check("bits that are no code", [](hybz_block &head, Input &) { memset(head.lengths, 20, sizeof head.lengths); });
     return wrong;
