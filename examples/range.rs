@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             io::stdout().write_all(&list.read_range(&mut file, from.parse()?..to.parse()?)?)?;
             Ok(())
         }
-        _ => Err("three arguments: file, first byte, the byte behind the last".into()),
+        _ => Err("three arguments: file, first byte, the byte after the last".into()),
     }
 }
 

@@ -13,12 +13,12 @@ pub(crate) struct Output {
     /// The next bytes are `bytes[at..]`; the rest of the text follows them.
     bytes: Vec<u8>,
     at: usize,
-    behind: Behind,
+    rest: Rest,
 }
 
 /// The rest of a text.
 #[derive(Default)]
-enum Behind {
+enum Rest {
     #[default]
     Nothing,
     Parts(vec::IntoIter<Part>),
@@ -33,9 +33,9 @@ impl Output {
         self.bytes.clear();
         match text {
             Text::Plain(bytes) => self.bytes = bytes,
-            Text::Parts(parts) => self.behind = Behind::Parts(parts.into_iter()),
-            Text::RunLength { coded, .. } => self.behind = Behind::Runs(coded, Expander::new()),
-            Text::Compact(compact) => self.behind = Behind::Pieces(Box::new(compact.pieces())),
+            Text::Parts(parts) => self.rest = Rest::Parts(parts.into_iter()),
+            Text::RunLength { coded, .. } => self.rest = Rest::Runs(coded, Expander::new()),
+            Text::Compact(compact) => self.rest = Rest::Pieces(Box::new(compact.pieces())),
         }
     }
 
@@ -43,21 +43,21 @@ impl Output {
     pub fn next(&mut self) -> &[u8] {
         while self.at == self.bytes.len() {
             self.at = 0;
-            let more = match &mut self.behind {
-                Behind::Nothing => false,
-                Behind::Parts(parts) => parts.next().map(|part| self.bytes = part.into_vec()).is_some(),
-                Behind::Runs(coded, runs) => {
+            let more = match &mut self.rest {
+                Rest::Nothing => false,
+                Rest::Parts(parts) => parts.next().map(|part| self.bytes = part.into_vec()).is_some(),
+                Rest::Runs(coded, runs) => {
                     self.bytes.resize(EXPAND_CHUNK, 0);
                     let n = runs.next(coded, &mut self.bytes);
                     self.bytes.truncate(n);
                     n > 0
                 }
-                Behind::Pieces(pieces) => pieces.next().map(|piece| self.bytes = piece).is_some(),
+                Rest::Pieces(pieces) => pieces.next().map(|piece| self.bytes = piece).is_some(),
             };
             if !more {
                 // The text's memory is no longer charged.
                 self.bytes = Vec::new();
-                self.behind = Behind::Nothing;
+                self.rest = Rest::Nothing;
                 break;
             }
         }

@@ -29,8 +29,8 @@ fn word<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
         let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         *rest = &rest[end..];
     }
-    let (word, behind) = rest.split_at(rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()));
-    *rest = behind;
+    let (word, after) = rest.split_at(rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()));
+    *rest = after;
     word
 }
 

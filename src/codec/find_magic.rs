@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_behind_a_magic() {
+    fn the_fields_after_a_magic() {
         let fields = |origin: u64, map: &[u16], tables: u64, selectors: u64| {
             let mut bits: Vec<bool> = vec![false; 48 + 32 + 1];
             let mut push = |value: u64, n: u32| bits.extend((0..n).rev().map(|i| value >> i & 1 == 1));

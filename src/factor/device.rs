@@ -182,7 +182,7 @@ impl Check<'_> {
         let (text, at) = (self.text, self.at);
         let end = at + len;
         let right = source < at && end <= text.len() && text[source..source + len] == text[at..end];
-        let is_all = right && text.get(end).is_none_or(|&behind| text[source + len] != behind);
+        let is_all = right && text.get(end).is_none_or(|&next| text[source + len] != next);
         is_all.then_some(Factor::Copy { source: source as u32, len: len as u32 })
     }
 

@@ -48,7 +48,7 @@ impl StoredCrcs {
     /// Whether the block at this bit is good although its stored CRC differs from the computed one by `wrong`.
     pub fn explain(&self, bit: u64, wrong: u32) -> bool {
         let Ok(place) = self.blocks.binary_search(&bit) else { return false };
-        let behind = self.blocks.len() - 1 - place;
-        self.difference != 0 && wrong.rotate_left((behind % 32) as u32) == self.difference
+        let after = self.blocks.len() - 1 - place;
+        self.difference != 0 && wrong.rotate_left((after % 32) as u32) == self.difference
     }
 }

@@ -25,7 +25,7 @@ pub struct Mark {
 /// The number of bytes searched in one step.
 const WINDOW: usize = 1 << 20;
 /// A magic that begins in the last bit of a window ends in the sixth byte after the window.
-const BEHIND: usize = 6;
+const LOOK_AHEAD: usize = 6;
 
 /// All magics of a file in order, at any bit. The file is read once, in pieces of 1 MiB.
 ///
@@ -57,7 +57,7 @@ impl<'a> Marks<'a> {
     }
 
     fn read(&mut self) -> Result<(), Error> {
-        self.window.resize(WINDOW + BEHIND, 0);
+        self.window.resize(WINDOW + LOOK_AHEAD, 0);
         self.len = fill_at(self.file, &mut self.window, self.at).map_err(Error::Read)?;
         (self.block, self.end) = (None, None);
         Ok(())

@@ -30,10 +30,10 @@ impl Places {
     }
 
     /// The offset of a good block's text. Without an index it is unknown after a hole.
-    pub fn of_block(&self, bit: u64, crc: u32, text_len: u64, behind_hole: bool) -> Option<u64> {
+    pub fn of_block(&self, bit: u64, crc: u32, text_len: u64, after_hole: bool) -> Option<u64> {
         match self.find(bit, crc, text_len) {
             Some(place) => Some(self.index[place].text_offset),
-            None => self.at.filter(|_| !behind_hole),
+            None => self.at.filter(|_| !after_hole),
         }
     }
 

@@ -109,7 +109,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
                 Expect::Header => self.header()?,
                 Expect::Block => self.block_or_end(&mut opened)?,
             };
-            if !goes_on && !self.behind_a_hole(&mut opened)? {
+            if !goes_on && !self.find_after_hole(&mut opened)? {
                 self.tail(&opened)?;
                 return Ok(self.found);
             }
@@ -204,10 +204,10 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     /// Whether a stream ends here although its end magic cannot be recognised: its CRC is right, and the end of the
     /// file or another stream confirms the place.
     fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
-        let behind = (self.at + END_BITS).next_multiple_of(8);
+        let next = (self.at + END_BITS).next_multiple_of(8);
         // Without blocks the CRC is 0, which is also what a file overwritten with zeros has.
         let fits = self.blocks > 0 && self.combined == Some(crc);
-        Ok(fits && behind <= self.end && (behind == self.end || self.is_header(behind)?))
+        Ok(fits && next <= self.end && (next == self.end || self.is_header(next)?))
     }
 
     fn end_of_stream(&mut self, magic: u64, crc: u32) -> Result<(), Error> {
@@ -297,17 +297,17 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     }
 
     /// Reports a good block.
-    fn accept(&mut self, good: Good, behind_hole: bool) -> Result<(), Error> {
+    fn accept(&mut self, good: Good, after_hole: bool) -> Result<(), Error> {
         let Good { data, at, start, block: DecodedBlock { text, crc, end_bit, .. }, mended } = good;
         let bits = at + start..at + end_bit;
         let text_len = text.len();
-        let text_offset = self.places.of_block(bits.start, crc, text_len, behind_hole);
-        if !behind_hole && self.places.missing_before(text_offset).is_some_and(|missing| missing > 0) {
+        let text_offset = self.places.of_block(bits.start, crc, text_len, after_hole);
+        if !after_hole && self.places.missing_before(text_offset).is_some_and(|missing| missing > 0) {
             // The index has a block of which not a bit is left in the file.
             let missing = self.places.missing_before(text_offset);
             self.hole(bits.start..bits.start, 0, Cause::NoBlock, missing)?;
         }
-        let doubtful = behind_hole && bits.end < self.end && {
+        let doubtful = after_hole && bits.end < self.end && {
             let (magic, _) = self.magic_at(bits.end)?;
             !near(magic, BLOCK_MAGIC) && !near(magic, END_MAGIC)
         };
@@ -325,7 +325,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     }
 
     /// Looks for the next good block after a hole. Returns whether there is one.
-    fn behind_a_hole(&mut self, opened: &mut Opened) -> Result<bool, Error> {
+    fn find_after_hole(&mut self, opened: &mut Opened) -> Result<bool, Error> {
         while let Some(bit) = self.candidates.seek(opened.from)? {
             let Some(candidate) = self.candidates.take(self.found.blocks)? else { return Ok(false) };
             opened.from = bit + 1;
@@ -426,11 +426,11 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             let mark = mark?;
             match end {
                 None if mark.kind == Kind::End => {
-                    let behind = (mark.bit + END_BITS).next_multiple_of(8);
-                    if behind >= self.end || self.is_header(behind)? {
+                    let next = (mark.bit + END_BITS).next_multiple_of(8);
+                    if next >= self.end || self.is_header(next)? {
                         return Ok(None);
                     }
-                    end = Some(behind);
+                    end = Some(next);
                 }
                 None => {}
                 Some(end) => {
@@ -469,9 +469,9 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         }
         let cause = if opened.cause.is_none() && last.is_some() { Cause::NoBlock } else { cause };
         self.hole(begin..end, opened.blocks, cause, missing)?;
-        let behind = (end + END_BITS).next_multiple_of(8);
-        if last.is_some() && behind < self.end {
-            self.remark(behind..self.end, What::Garbage)?;
+        let next = (end + END_BITS).next_multiple_of(8);
+        if last.is_some() && next < self.end {
+            self.remark(next..self.end, What::Garbage)?;
         }
         Ok(())
     }

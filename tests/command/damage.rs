@@ -12,16 +12,16 @@ fn unusual_but_right() {
         ("two streams", [&one[..], &large].concat()),
         ("mixed with empty ones", [&empty[..], &one, &empty, &empty, &large, &empty].concat()),
         ("only an empty one", empty.clone()),
-        ("text behind", [&one[..], b"garbage"].concat()),
-        ("zeros behind", [&large[..], &[0; 5000]].concat()),
-        ("a newline behind", [&large[..], b"\n"].concat()),
+        ("text after", [&one[..], b"garbage"].concat()),
+        ("zeros after", [&large[..], &[0; 5000]].concat()),
+        ("a newline after", [&large[..], b"\n"].concat()),
         ("garbage, then a stream", [&one[..], b"x", &one].concat()),
-        ("no header behind", [&one[..], b"BZh0"].concat()),
+        ("no header after", [&one[..], b"BZh0"].concat()),
     ];
     for (name, bytes) in files {
         for args in [&["-dk"][..], &["-dc"], &["-dkv"], &["-t"], &["-tv"], &["-dq"]] {
             // bzip2 prints half a line there.
-            if args[0] == "-t" && name.contains("behind") {
+            if args[0] == "-t" && name.contains("after") {
                 continue;
             }
             let file = format!("{name}.bz2");
@@ -52,13 +52,13 @@ fn broken_files() -> Vec<(&'static str, Vec<u8>, &'static str, &'static str)> {
         ("cut in the first block", whole[..3000].to_vec(), cut, cut_t),
         ("cut in the second block", whole[..whole.len() / 2].to_vec(), cut, cut_t),
         ("without its last byte", whole[..whole.len() - 1].to_vec(), cut, cut_t),
-        ("header cut behind a stream", with_end(b"BZ"), cut, cut_t),
+        ("header cut after a stream", with_end(b"BZ"), cut, cut_t),
         ("a flipped bit", flipped(whole.len() / 2), bad, bad_t),
         ("a flipped bit in the last CRC", flipped(whole.len() - 3), bad, bad_t),
         ("a flipped bit in a block's CRC", flipped(11), bad, bad_t),
         ("a flipped bit in the magic", flipped(5), bad, bad_t),
         ("BZh9 and junk", b"BZh9 this is junk".to_vec(), bad, bad_t),
-        ("BZh9 and junk behind", with_end(b"BZh9 this is junk"), bad, bad_t),
+        ("BZh9 and junk after", with_end(b"BZh9 this is junk"), bad, bad_t),
     ]
 }
 

@@ -122,7 +122,7 @@ fn two_in_one_file() {
     }
     let one = nine(0x90, &[104, 101, 108, 108, 111]);
     assert!(!same(&[&one[..], &one].concat(), "twice"));
-    // Behind a .bz2 it is garbage, as for bzip2.
+    // After a .bz2 it is garbage, as for bzip2.
     let place = Place::with(&[("a", b"text")]);
     place.hybz(&["a"]).silent(0);
     place.put("a.bz2", [&place.get("a.bz2")[..], &one].concat().as_slice());

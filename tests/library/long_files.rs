@@ -84,7 +84,7 @@ fn coded() -> (Vec<u8>, usize, Vec<u8>) {
     let text = (shapes::shape("random").make)(2_200_000);
     let stream = hybz::compress(&text, &Settings::new()).unwrap();
     let count = LONG_FILE as usize / stream.len() + 8;
-    ([b"before", &stream.repeat(count)[..], b"behind"].concat(), 6, text.repeat(count))
+    ([b"before", &stream.repeat(count)[..], b"after"].concat(), 6, text.repeat(count))
 }
 
 #[test]

@@ -136,7 +136,7 @@ mod avx2 {
     };
 
     /// How many columns the last lane lags lane 0.
-    const BEHIND: i64 = 2 * (LANES as i64 - 1);
+    const LAG: i64 = 2 * (LANES as i64 - 1);
 
     #[allow(unsafe_code)]
     #[inline]
@@ -175,14 +175,14 @@ mod avx2 {
         let width = strip.rows[0].len() as i64;
         // Steps before all lanes' first column in the picture, and after their last, change nothing.
         let begin = (-strip.x).clamp(0, strip.steps);
-        let end = (width + BEHIND - strip.x + 15).div_euclid(16) * 16;
+        let end = (width + LAG - strip.x + 15).div_euclid(16) * 16;
         let end = end.clamp(begin, strip.steps);
         let mut state = enter(strip, begin, line);
         let mut before = _mm256_setzero_si256();
         let mut step = begin;
         while step < end {
             let x = strip.x + step;
-            state = match x >= BEHIND && x + 16 <= width {
+            state = match x >= LAG && x + 16 <= width {
                 true => sixteen::<false>(state, x, width, inner(strip, x), line),
                 false => sixteen::<true>(state, x, width, outer(strip, x, width), line),
             };
@@ -195,7 +195,7 @@ mod avx2 {
             return [[0; 3]; LANES]; // all of them lie after the end of the picture
         }
         let states = [state.above_right, state.above, state.above_left].map(|register| to_words(register));
-        let last = strip.x + strip.steps - BEHIND - 1;
+        let last = strip.x + strip.steps - LAG - 1;
         std::array::from_fn(|lane| match lane {
             15 => [0, 1, 2].map(|k| line.get(last - k)),
             _ => [0, 1, 2].map(|k: usize| states[k][lane + 1] as i8),
@@ -306,18 +306,18 @@ mod avx2 {
             (state, *below) = (now, newest);
         }
         let below = _mm256_shuffle_epi8(_mm256_set_m128i(below[1], below[0]), from_words(TURNED));
-        *line.part_mut(x - BEHIND) = to_words(below);
+        *line.part_mut(x - LAG) = to_words(below);
         state
     }
 
     /// Which lanes are in the picture when lane 0 is at column `x`.
     #[target_feature(enable = "avx2")]
     fn inside(x: i64, width: i64) -> __m256i {
-        let behind = from_words(SKEW);
+        let skew = from_words(SKEW);
         // Beyond these ends the mask does not change.
-        let clamp = |x: i64| _mm256_set1_epi16(x.clamp(-1, BEHIND + 1) as i16);
-        let not_yet = _mm256_cmpgt_epi16(behind, clamp(x));
-        let still = _mm256_cmpgt_epi16(behind, clamp(x - width));
+        let clamp = |x: i64| _mm256_set1_epi16(x.clamp(-1, LAG + 1) as i16);
+        let not_yet = _mm256_cmpgt_epi16(skew, clamp(x));
+        let still = _mm256_cmpgt_epi16(skew, clamp(x - width));
         _mm256_andnot_si256(not_yet, still)
     }
 

@@ -319,7 +319,7 @@ fn garbage(offset: u64) -> String {
 }
 
 /// Converts an error in the data that begin at byte `at` of a file to an error of the whole file.
-pub fn behind(error: Error, at: u64) -> Error {
+pub fn shifted(error: Error, at: u64) -> Error {
     let bits = at * 8;
     match error {
         Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset: bits + bit_offset },

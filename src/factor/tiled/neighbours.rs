@@ -22,8 +22,8 @@ pub fn by_rank(suffixes: &[i32], sizes: &Sizes) -> Vec<Pair> {
         for (at, pair) in pairs.iter_mut().enumerate() {
             let value = values[at];
             let before = tile.before(at, value).or_else(|| tree.before(number, value));
-            let behind = tile.behind(at, value).or_else(|| tree.behind(number, value));
-            *pair = [before.unwrap_or(NONE), behind.unwrap_or(NONE)];
+            let after = tile.after(at, value).or_else(|| tree.after(number, value));
+            *pair = [before.unwrap_or(NONE), after.unwrap_or(NONE)];
         }
     }
     pairs
@@ -56,7 +56,7 @@ impl Tile {
     }
 
     /// The nearest value after number `at` that is smaller than `value`.
-    fn behind(&self, at: usize, value: i32) -> Option<i32> {
+    fn after(&self, at: usize, value: i32) -> Option<i32> {
         let mut node = self.0.len() / 2 + at;
         while node > 1 {
             if node.is_multiple_of(2) && self.0[node + 1] < value {
@@ -114,7 +114,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The nearest smaller value after a tile.
-    fn behind(&self, tile: usize, value: i32) -> Option<i32> {
+    fn after(&self, tile: usize, value: i32) -> Option<i32> {
         // The first node that is not searched yet. On each level a whole number of nodes has been skipped.
         let mut from = (tile + 1) * self.strips;
         for (level, nodes) in self.levels.iter().enumerate() {

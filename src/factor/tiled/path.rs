@@ -30,8 +30,8 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
     let (piece, group) = (sizes.piece, sizes.piece * sizes.group);
 
     // A block of threads for each piece finds the first position on the path after the piece.
-    let mut behind_piece = vec![0u32; len];
-    for (number, exits) in behind_piece.chunks_mut(piece).enumerate() {
+    let mut after_piece = vec![0u32; len];
+    for (number, exits) in after_piece.chunks_mut(piece).enumerate() {
         let (begin, end) = (number * piece, number * piece + exits.len());
         for at in (begin..end).rev() {
             let next = next(at);
@@ -40,8 +40,8 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
     }
     // A block of threads for each group handles its pieces from the last one on, and all positions of a piece at the
     // same time.
-    let mut behind_group = behind_piece.clone();
-    for (number, exits) in behind_group.chunks_mut(group).enumerate() {
+    let mut after_group = after_piece.clone();
+    for (number, exits) in after_group.chunks_mut(group).enumerate() {
         let (begin, end) = (number * group, number * group + exits.len());
         for first in (0..exits.len()).step_by(piece).rev() {
             for at in first..exits.len().min(first + piece) {
@@ -55,7 +55,7 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
     let mut at = 0;
     while at < len {
         enters_group[at / group] = at as u32;
-        at = behind_group[at] as usize;
+        at = after_group[at] as usize;
     }
     // A thread for each group finds where the path enters each of its pieces.
     let mut enters_piece = vec![UNREACHED; len.div_ceil(piece)];
@@ -63,7 +63,7 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
         let (mut at, end) = (enters as usize, len.min((number + 1) * group));
         while at < end {
             enters_piece[at / piece] = at as u32;
-            at = behind_piece[at] as usize;
+            at = after_piece[at] as usize;
         }
     }
     // A thread for each piece finds the positions on the path.

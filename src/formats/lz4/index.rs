@@ -44,7 +44,7 @@ pub struct IndexedBlock {
 /// use hybz::{Settings, lz4::{Frame, Index}};
 /// let text = b"hybz".repeat(100_000);
 /// let coded = hybz::compress(&text, &Settings::new().lz4(Frame::new()))?;
-/// let index = Index::read(&coded)?.expect("written behind the frame");
+/// let index = Index::read(&coded)?.expect("written after the frame");
 /// assert_eq!(index.text_len(), 400_000);
 /// let bytes = &coded[index.range(3)];
 /// assert_eq!(index.decode(3, bytes)?, &text[3 << 16..4 << 16]);

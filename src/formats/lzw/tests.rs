@@ -132,7 +132,7 @@ fn a_bomb() {
 
 /// Random bytes after a header give the same text and the same error.
 #[test]
-fn noise_behind_a_header() {
+fn noise_after_a_header() {
     let mut rng = Rng(12);
     for round in 0..3000 {
         let len = rng.below([10, 100, 2000][round % 3]);
@@ -201,7 +201,7 @@ fn strips_of_all_shapes() {
 
 /// Random bytes after a clear, in both orders of bits.
 #[test]
-fn noise_behind_a_clear() {
+fn noise_after_a_clear() {
     let mut rng = Rng(5);
     for round in 0..6000 {
         let mut coded = random(rng.below([8, 100, 9000][round % 3]) + 2);

@@ -224,8 +224,8 @@ fn finish_all(batch: &Batch, about: &[About], coded: CodedSegments<'_>) -> Resul
         if !sizes.iter().enumerate().all(possible) || all.1 != about.tokens.tokens as usize || all.2 != moves {
             return Err(computes_wrongly());
         }
-        let (body, behind) = bytes.split_at_checked(all.0).ok_or_else(too_little)?;
-        (segments, bytes) = (rest, behind);
+        let (body, after) = bytes.split_at_checked(all.0).ok_or_else(too_little)?;
+        (segments, bytes) = (rest, after);
         let (tokens, selectors) = about.tally.tables(about.selectors());
         let column = CodedColumn {
             rows: length as usize,

@@ -25,8 +25,8 @@ pub fn neighbours(text: &[u8]) -> Vec<Pair> {
     for (rank, &at) in sorted.iter().enumerate() {
         let number = |&other: &usize| other as i32;
         let before = sorted[..rank].iter().rfind(|&&other| other < at).map_or(NONE, number);
-        let behind = sorted[rank..].iter().find(|&&other| other < at).map_or(NONE, number);
-        pairs[at] = [before, behind];
+        let after = sorted[rank..].iter().find(|&&other| other < at).map_or(NONE, number);
+        pairs[at] = [before, after];
     }
     pairs
 }

@@ -144,7 +144,7 @@ pub fn placed(mode: &FilesMode, error: Error) -> Error {
         (Error::Read(e), _) if mode.ranges().is_some() || mode.split().is_some() => {
             e.downcast().unwrap_or_else(Error::Read)
         }
-        (error, Some(streams)) => messages::behind(error, streams.at),
+        (error, Some(streams)) => messages::shifted(error, streams.at),
         (error, None) => error,
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Runs {
 }
 
 impl Look for Runs {
-    const BEHIND: usize = 0;
+    const LOOK_AHEAD: usize = 0;
 
     fn new(stretch: usize) -> Self {
         Runs { runs: Vec::with_capacity(stretch / 64), at: 0, open_to: 0 }

@@ -33,7 +33,7 @@ impl Magics {
 }
 
 impl Look for Magics {
-    const BEHIND: usize = HEADER_BITS.div_ceil(8) as usize;
+    const LOOK_AHEAD: usize = HEADER_BITS.div_ceil(8) as usize;
 
     fn new(stretch: usize) -> Self {
         Magics { found: Vec::new(), searched: 0, bits: stretch as u64 * 8 }

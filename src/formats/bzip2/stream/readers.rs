@@ -14,7 +14,7 @@ const READ: usize = 256 << 10;
 /// A search in a stretch.
 pub(crate) trait Look: Send + 'static {
     /// The number of bytes after the stretch that the search sees as well, if the file has them.
-    const BEHIND: usize;
+    const LOOK_AHEAD: usize;
 
     /// A search in a stretch of `stretch` bytes.
     fn new(stretch: usize) -> Self;
@@ -85,7 +85,7 @@ fn read_stretches<L: Look>(
     stretch: usize,
     out: &Sender<io::Result<Stretch<L>>>,
 ) {
-    let all = stretch + L::BEHIND;
+    let all = stretch + L::LOOK_AHEAD;
     loop {
         let mut bytes = vec![0; all];
         let mut found = L::new(stretch);
@@ -126,7 +126,7 @@ mod tests {
     struct Shown(usize);
 
     impl Look for Shown {
-        const BEHIND: usize = 10;
+        const LOOK_AHEAD: usize = 10;
         fn new(_: usize) -> Self {
             Shown(0)
         }

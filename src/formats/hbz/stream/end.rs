@@ -34,7 +34,7 @@ impl StreamEndDetector for Parts {
                 self.header_len += n;
                 if self.header_len == HEADER_LEN {
                     self.header_len = 0;
-                    let Some(left) = self.behind_header() else { return Some(at) };
+                    let Some(left) = self.after_header() else { return Some(at) };
                     self.left = left;
                 }
             }
@@ -48,7 +48,7 @@ impl StreamEndDetector for Parts {
 
 impl Parts {
     /// How many bytes of payload or index follow the header that was read; `None` if it is damaged.
-    fn behind_header(&mut self) -> Option<usize> {
+    fn after_header(&mut self) -> Option<usize> {
         let Some(stream) = &self.stream else {
             self.stream = Some(StreamHeader::parse(&self.header).ok()?);
             return Some(0);

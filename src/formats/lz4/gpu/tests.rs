@@ -187,8 +187,8 @@ fn short_blocks() {
 #[test]
 fn what_is_for_the_cores() {
     let linked = by_flex(&words(200_000), &FrameInfo::new().block_mode(BlockMode::Linked));
-    let behind = [&compress(b"first", Frame::new())[..], &linked].concat();
-    for (coded, at) in [(&linked, 0), (&behind, behind.len() - linked.len())] {
+    let second = [&compress(b"first", Frame::new())[..], &linked].concat();
+    for (coded, at) in [(&linked, 0), (&second, second.len() - linked.len())] {
         let error = refused(coded);
         assert!(matches!(error, Error::Linked { offset } if offset as usize == at), "{error:?}");
         assert!(error.to_string().contains("on the cores"));

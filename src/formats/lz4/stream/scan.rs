@@ -102,7 +102,7 @@ pub(super) struct Scanner {
     /// The maximum length of its text.
     open_text: usize,
     /// The end of the last frame.
-    behind: u64,
+    frame_end: u64,
     frames: u64,
     done: bool,
     ready: VecDeque<Found>,
@@ -121,7 +121,7 @@ impl Scanner {
             text: 0,
             open: None,
             open_text: 0,
-            behind: 0,
+            frame_end: 0,
             frames: 0,
             done: false,
             ready: VecDeque::new(),
@@ -134,8 +134,8 @@ impl Scanner {
             return;
         }
         // The bytes of an incomplete block stay.
-        let behind = self.open.map_or(self.blocks.bytes.len(), |(_, from, _)| from);
-        let rest = self.blocks.bytes.split_off(behind);
+        let start = self.open.map_or(self.blocks.bytes.len(), |(_, from, _)| from);
+        let rest = self.blocks.bytes.split_off(start);
         if let Some((_, from, _)) = &mut self.open {
             *from = 0;
         }
@@ -184,22 +184,22 @@ impl Scanner {
             }
             Part::End(checksum) => {
                 let end = if self.walker.is_in_magic() { at - 4 } else { at };
-                let behind = match checksum {
+                let len = match checksum {
                     Some(_) => 8,
                     None if self.header.legacy => 0,
                     None => 4,
                 };
                 self.frames += 1;
-                self.behind = end;
-                self.other(Rest::End(FrameEnd { header: self.header, checksum, at: end - behind, end }));
+                self.frame_end = end;
+                self.other(Rest::End(FrameEnd { header: self.header, checksum, at: end - len, end }));
                 self.done = self.extent.is_reached(self.frames);
             }
             Part::Skipped => {
-                self.behind = at;
+                self.frame_end = at;
                 self.other(Rest::Skipped(at));
             }
             Part::Other(head) => self.other(Rest::Garbage(at - head.len() as u64)),
-            Part::Wrong(unread) => self.other(Rest::Wrong(self.behind, unread.into())),
+            Part::Wrong(unread) => self.other(Rest::Wrong(self.frame_end, unread.into())),
             Part::TooLong(len) => {
                 let max = self.header.max_block_len();
                 self.other(Rest::Wrong(at - 4, Damage::Lz4Length { len, max }));

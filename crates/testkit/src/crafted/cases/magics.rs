@@ -243,7 +243,7 @@ fn in_headers(family: &mut Family) {
     family.right(
         "falsemagic-block-in-crc-origin-map",
         "CRC, origin and symbol map together spell a magic, and the CRC matches",
-        &Stream::of(9, vec![crc_origin_map(), Block::of_text(b"behind it")]),
+        &Stream::of(9, vec![crc_origin_map(), Block::of_text(b"after it")]),
     );
 }
 
