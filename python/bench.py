@@ -1,9 +1,11 @@
-"""Ratios of hybz to other modules on this machine, each beside its target: python/bench.py FILE [ROUNDS] [--engines]
+"""Ratios of hybz to other modules on this machine, each next to its target: python/bench.py FILE [ROUNDS] [--engines]
 
-FILE is plain, some tens of MB. Each round measures all sides, one after the other; medians of rounds, elapsed and
-CPU time (on a busy machine the latter is the fairer: short work is interrupted less). Every output is compared. What is
-missing is named. The command is $HYBZ_COMMAND, or target/release/hybz; build the package with the same profile
-(`pip install ./python`). With --engines also Dask distributed and Ray, with two workers and an index beside the file.
+FILE is plain, some tens of MB. Each round measures all sides, one after the other. It prints medians of the rounds, of
+elapsed and of CPU time (on a busy machine CPU time is fairer, because short work is interrupted less). Every output is
+compared. Missing modules are named. The command is $HYBZ_COMMAND, or target/release/hybz; build the package with the
+same profile
+(`pip install ./python`). With --engines it also measures Dask distributed and Ray, with two workers and an index next
+to the file.
 """
 
 import bz2
@@ -22,7 +24,7 @@ import hybz
 
 RANDOM_READS = 40
 WORKERS = 2
-# How many times as long the other may take at least, by what is done and who it is.
+# The target: how many times as long the other module must take at least, by operation and module.
 TARGETS = {
     ("decompress, one thread", "bz2"): 4,
     ("decompress, one thread", "indexed_bzip2"): 1,
@@ -37,13 +39,13 @@ PACE = 0.9
 
 
 def command():
-    """The command hybz, if it is there."""
+    """The command hybz, if it is built."""
     built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "target", "release", "hybz")
     return os.environ.get("HYBZ_COMMAND") or (built if os.path.exists(built) else shutil.which("hybz"))
 
 
 def module(name):
-    """A module that is compared with, or None, and said so."""
+    """A module to compare with; if it is missing, prints that and returns None."""
     try:
         found = importlib.import_module(name)
     except ImportError:
@@ -54,7 +56,8 @@ def module(name):
 
 
 def sides(path, text):
-    """What is measured, as {what: {who: function}}; the first of each is what the others are compared with."""
+    """The measurements, as {operation: {module: function}}; the others are compared with the first module of each
+    operation."""
 
     def whole(opened):
         with opened as file:
@@ -119,7 +122,7 @@ def sides(path, text):
 
 
 def engines(path, text):
-    """The same for Ray and Dask, which are started, and given each its first tasks, before they are measured."""
+    """The measurements of Ray and Dask, which are started and given their first tasks before they are measured."""
     expected = text.count(b"\n") + (not text.endswith(b"\n"))
     size = len(text) // (4 * WORKERS) + 1
     with hybz.open(path) as file:
@@ -172,14 +175,14 @@ def compared(path, text, found, rounds):
         for name, (elapsed, used) in middle.items():
             target = TARGETS.get((what, name))
             wanted = "" if target is None else f", {'at least' if elapsed / own >= target else 'MISSED:'} {target}"
-            # What others do in other processes has no CPU time here.
+            # Work in other processes has no CPU time here.
             in_cpu = f" (CPU {used / cpu:.2f})" if "." not in name and name != "command" else ""
             print(f"  {name} {elapsed / own:.2f}{in_cpu}{wanted}")
 
 
 def spin(seconds=2):
-    """Which part of the time that it was given by the system a thread that never waits went on. What it waited for a
-    core is left out: that is no matter of the interpreter's lock, on which it was blocked for the rest."""
+    """The share of the time given by the system in which a thread that never waits went on. Its waits for a core are
+    left out, because they have nothing to do with the interpreter's lock; it was blocked on that lock for the rest."""
     with open("/proc/thread-self/schedstat", "rb") as state:
 
         def now():
@@ -196,7 +199,7 @@ def spin(seconds=2):
 
 
 def paces(path, text):
-    """The pace of such a thread beside one that works."""
+    """The pace of such a thread next to a thread that works."""
     with open(path, "rb") as file:
         coded = file.read()
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests the Python package in Dask distributed, Ray, pandas, pyarrow and s3fs: python/engines.sh [PYTHON]
-# They are installed (740 MB) into target/engines-VERSION, which is kept. python/test.sh has built the package.
+# The engines are installed (740 MB) into target/engines-VERSION, which is kept. Run python/test.sh first: it builds the
+# package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +16,7 @@ has_all() { "$python" -c "import $modules" 2>/dev/null; }
 wheels=("target/wheels/test-$version"/hybz-*.whl)
 [ -e "${wheels[0]}" ] || { echo "skipped: python/test.sh has built no package for Python $version"; exit 0; }
 [ -x "$python" ] || "$interpreter" -m venv "$venv"
-# Nothing is compiled beforehand: that is half a minute for modules of which most are never used.
+# No module is compiled beforehand, because that would take half a minute, and most modules are never used.
 has_all || timeout "${HYBZ_ENGINES_SECONDS:-600}" "$python" -m pip install -q --no-compile "${packages[@]}" ||
   echo "skipped: cannot be installed in time: ${packages[*]}"
 "$python" -m pip install -q --force-reinstall --no-deps "${wheels[@]}"

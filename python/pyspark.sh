@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tries README.md's recipe for PySpark, and compares it with Spark's own reader: python/pyspark.sh [PYTHON [FILE.bz2]]
-# PySpark is installed into target/pyspark-VERSION (450 MB and minutes), a JDK by apt-get if there is none.
+# The script installs PySpark into target/pyspark-VERSION (450 MB, which takes minutes), and a JDK by apt-get if there
+# is none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,7 +29,7 @@ with hybz.open(path) as file:
 
 sc = SparkContext("local[2]", "hybz", conf=SparkConf().set("spark.ui.showConsoleProgress", "false"))
 sc.setLogLevel("ERROR")
-for round in range(2):  # the first starts the workers
+for round in range(2):  # the first run starts the workers
     begin = time.monotonic()
     ranges = hybz.ranges(path, 1 << 20)
     lines = sc.parallelize(ranges, len(ranges)).flatMap(lambda part: hybz.read_lines(part, "utf-8"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Python package and runs its tests: python/test.sh [PYTHON]. What is missing is named as skipped.
-# The build uses the profile `dev` of the workspace, which is optimised.
+# Builds the Python package and runs its tests: python/test.sh [PYTHON]. Tests that lack a module are named as skipped.
+# The build uses the workspace's profile `dev`, which is optimised.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ python=$PWD/$venv/bin/python
 
 "$python" -c 'import maturin' 2>/dev/null || "$python" -m pip install -q 'maturin>=1.9,<2' ||
   { echo "skipped: maturin cannot be had"; exit 0; }
-# Its tests are skipped without it.
+# Without it, its tests are skipped.
 "$python" -c 'import fsspec' 2>/dev/null || "$python" -m pip install -q fsspec || true
 
 wheels=target/wheels/test-$version
@@ -23,16 +23,16 @@ PATH="$PWD/$venv/bin:$PATH" maturin build --quiet --locked --profile dev --manif
   --interpreter "$python" --out "$wheels"
 "$python" -m pip install -q --force-reinstall --no-deps "$wheels"/hybz-*.whl
 
-# Where the tests are.
+# The place of the tests.
 cd python/tests
-# Those of the engines are python/engines.sh's.
+# python/engines.sh runs the tests of the engines.
 tests=("${@:2}")
 [ $# -gt 1 ] || for file in test_[!e]*.py; do tests+=("${file%.py}"); done
 "$python" -X dev -W error -m unittest -v "${tests[@]}" 2>&1 |
   sed "s/^\(.*\) \.\.\. skipped '\(.*\)'$/skipped: \1: \2/" | { grep -v ' \.\.\. ok$' || true; }
 [ $# -le 1 ] || exit 0
 
-# CPython's own tests. Debian has them in a package of its own, which is unpacked and not installed.
+# CPython's own tests. Debian has them in a separate package, which is unpacked and not installed.
 suite=
 if ! "$python" -c 'import test.test_bz2' 2>/dev/null; then
   suite=$OLDPWD/target/python-suite-$version

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel for Linux into target/wheels and tries it: python/wheel.sh [PYTHON [MAKER'S OPTIONS]]
-# One wheel serves Python 3.11 and newer, on glibc 2.17 and newer (manylinux2014): zig links it, from the package
-# registry of Python, so neither a container nor an old system is needed.
+# One wheel serves Python 3.11 and newer, on glibc 2.17 and newer (manylinux2014). zig, from the package registry of
+# Python, links it, so neither a container nor an old system is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,7 @@ esac
 "$maker/bin/python" -m auditwheel show "$wheel" | tee "$wheels/auditwheel.txt"
 grep -q 'manylinux_2_17' "$wheels/auditwheel.txt"
 
-# Where there is nothing else, and from a folder without sources.
+# In an environment without other packages, and from a folder without sources.
 clean=target/python-clean
 rm -rf "$clean"
 "$interpreter" -m venv "$clean"

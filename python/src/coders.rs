@@ -19,7 +19,7 @@ pub(crate) struct Guarded<T> {
     state: Mutex<T>,
     /// The process that used it last.
     process: AtomicU32,
-    /// The thread that has it now; 0 if none has.
+    /// The thread that has the state now; 0 if no thread has it.
     owner: AtomicUsize,
 }
 
@@ -77,9 +77,10 @@ impl<T> Guarded<T> {
         Some(Guard::new(state, &self.owner))
     }
 
-    /// Waits for the others. (Not with the interpreter's lock held: they may need it.) If another thread had it when
-    /// the process was forked, there is nobody to wait for. A signal's handler, or a file object's `read`, cannot wait
-    /// for the call within which it runs.
+    /// Takes the state, and waits for the threads that have it before. (The interpreter's lock is not held meanwhile,
+    /// because they may need it.) If another thread had the state when the process was forked, that thread does not
+    /// exist here, so waiting is an error. A signal's handler, or a file object's `read`, cannot wait for the call
+    /// within which it runs.
     pub fn lock(&self) -> PyResult<Guard<'_, T>> {
         let state = match self.state.try_lock() {
             Ok(state) => state,
@@ -98,7 +99,7 @@ impl<T> Guarded<T> {
     }
 }
 
-/// How much a compressor takes between two looks at signals.
+/// The number of bytes that a compressor takes between two checks for signals.
 const PIECE: usize = 256 << 10;
 
 fn not_pickled<T>(name: &str) -> PyResult<T> {
@@ -108,7 +109,8 @@ fn not_pickled<T>(name: &str) -> PyResult<T> {
 /// Compresses one stream piece by piece, with bzip2's bytes.
 ///
 /// BZ2Compressor(compresslevel=9, /, *, threads=0, block_size=None): blocks go to the threads (0: one for each core) as
-/// they fill up, so a call may return what a call before it has begun. block_size makes it `.hbz` with such blocks.
+/// they fill up, so a call may return output for an earlier call's data. With block_size the output is `.hbz` with such
+/// blocks.
 #[pyclass(frozen, module = "hybz")]
 pub(crate) struct BZ2Compressor {
     coder: Guarded<Compressor>,
@@ -117,13 +119,13 @@ pub(crate) struct BZ2Compressor {
 struct Compressor {
     /// `None` after `flush`.
     encoder: Option<BzEncoder<Vec<u8>>>,
-    /// The positions of its blocks, if they were asked for.
+    /// The positions of the stream's blocks, if they were asked for.
     recorder: Option<Recorder>,
 }
 
 impl Drop for Compressor {
     fn drop(&mut self) {
-        // The rest of the stream is not wanted; and the thread that drops this holds the interpreter's lock.
+        // The rest of the stream is not wanted, and the thread that drops this holds the interpreter's lock.
         if let Some(encoder) = self.encoder.take() {
             encoder.cancel();
         }
@@ -143,8 +145,8 @@ impl BZ2Compressor {
         Ok(BZ2Compressor { coder: Guarded::new(Compressor { encoder: Some(encoder), recorder: None }) })
     }
 
-    /// Takes data. Returns compressed data, as far as there are any. If a signal's handler raises something, a part of
-    /// the data has been taken.
+    /// Takes data. Returns the compressed data that are ready. If a signal's handler raises an exception, a part of the
+    /// data has been taken.
     #[pyo3(signature = (data, /))]
     fn compress<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = data.py();
@@ -195,7 +197,7 @@ impl BZ2Compressor {
     }
 }
 
-/// How much of the beginning of a stream is looked at ahead of the decoder.
+/// The number of bytes at the beginning of a stream that are examined before the decoder gets them.
 const LOOK: usize = 1 << 10;
 
 /// Memory with a limit.
@@ -233,12 +235,12 @@ struct Decompressor {
     /// `None` only while it is dropped.
     decoder: Option<BzDecoder<Limited>>,
     settings: Settings,
-    /// The first bytes of the stream, and how many of them have been looked at.
+    /// The first bytes of the stream, and the number of them that have been examined.
     head: Vec<u8>,
     looked: usize,
     /// The data are damaged.
     failed: bool,
-    /// Input that is not taken yet, for there is output to be fetched first.
+    /// Input that is not taken yet, because output must be fetched first.
     pending: Vec<u8>,
     needs_input: bool,
     eof: bool,
@@ -255,7 +257,7 @@ impl Drop for Decompressor {
 }
 
 impl Decompressor {
-    /// Takes what the limit allows.
+    /// Takes as many bytes as the limit allows.
     fn decompress(&mut self, data: &[u8], limit: Option<usize>) -> PyResult<Vec<u8>> {
         if self.eof {
             return Err(PyEOFError::new_err("End of stream already reached"));
@@ -270,8 +272,8 @@ impl Decompressor {
         result
     }
 
-    /// Sees damage in the first bytes at once, as `bz2` does. (The decoder, which looks for whole blocks, waits for the
-    /// end of the first.) It looks again when there are twice as many.
+    /// Detects damage in the first bytes immediately, as `bz2` does. (The decoder, which looks for whole blocks, waits
+    /// for the end of the first block.) It looks again when there are twice as many bytes.
     fn look(&mut self, data: &[u8]) -> PyResult<()> {
         let missing = LOOK - self.head.len();
         self.head.extend_from_slice(&data[..data.len().min(missing)]);
@@ -279,7 +281,7 @@ impl Decompressor {
             return Ok(());
         }
         self.looked = self.head.len();
-        // One byte is enough: its block is decoded, and not more than a little of it expanded.
+        // One byte is enough: its block is decoded, and only a little of the block is expanded.
         let read = hybz::read::BzDecoder::with_settings(&self.head[..], &self.settings).read(&mut [0]);
         match read.map_err(io::Error::downcast::<hybz::Error>) {
             Err(Ok(hybz::Error::NotBzip2)) if errors::is_cut_header(&self.head) => Ok(()),
@@ -290,7 +292,7 @@ impl Decompressor {
         }
     }
 
-    /// Takes data and gives text, at most so much.
+    /// Takes data and gives text, up to a maximum.
     fn take(&mut self, data: &[u8], limit: Option<usize>) -> PyResult<Vec<u8>> {
         let Some(decoder) = &mut self.decoder else { return Ok(Vec::new()) };
         *decoder.get_mut() = Limited { bytes: Vec::new(), limit: limit.unwrap_or(usize::MAX) };
@@ -318,7 +320,7 @@ impl Decompressor {
     }
 }
 
-/// Writes up to the end of the stream, and fetches what is complete. `rest` is what was not taken.
+/// Writes data up to the end of the stream, and fetches the complete text. `rest` gets the data that were not taken.
 fn push(decoder: &mut BzDecoder<Limited>, rest: &mut &[u8]) -> io::Result<()> {
     while !rest.is_empty() {
         match decoder.write(rest)? {
@@ -352,7 +354,7 @@ impl BZ2Decompressor {
     }
 
     /// Takes data. Returns the text of the blocks that are complete: at most max_length bytes, if that is not negative.
-    /// What is beyond is kept for the next call (needs_input is False then).
+    /// Further text is kept for the next call (needs_input is then False).
     #[pyo3(signature = (data, max_length = -1), text_signature = "($self, data, max_length=-1)")]
     fn decompress<'py>(&self, data: &Bound<'py, PyAny>, max_length: isize) -> PyResult<Bound<'py, PyBytes>> {
         let py = data.py();
@@ -368,13 +370,13 @@ impl BZ2Decompressor {
         py.detach(|| Ok(self.state.lock()?.eof))
     }
 
-    /// Whether there is no more output without more input.
+    /// Whether further output needs more input.
     #[getter]
     fn needs_input(&self, py: Python<'_>) -> PyResult<bool> {
         py.detach(|| Ok(self.state.lock()?.needs_input))
     }
 
-    /// What was found behind the end of the stream.
+    /// The data that were found after the end of the stream.
     #[getter]
     fn unused_data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let unused = py.detach(|| Ok::<_, PyErr>(self.state.lock()?.unused_data.clone()))?;

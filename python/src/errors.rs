@@ -14,7 +14,7 @@ pub(crate) enum Stream {
     Pieces,
 }
 
-/// Whether all that there is could be the beginning of a stream's header.
+/// Whether all of the data could be the beginning of a stream's header.
 pub(crate) fn is_cut_header(bytes: &[u8]) -> bool {
     bytes.len() < 4 && b"BZh".starts_with(bytes)
 }
@@ -53,11 +53,11 @@ pub(crate) fn of_io(error: io::Error) -> PyErr {
     of_io_in(error, Stream::Pieces)
 }
 
-/// The same for whoever asked.
+/// Converts an error for the given kind of caller.
 pub(crate) fn of_io_in(error: io::Error, stream: Stream) -> PyErr {
     match error.downcast::<Error>() {
         Ok(error) => of(error, stream),
-        // Has the exception that a file object raised inside, or makes one.
+        // Returns the exception that a file object raised, if the error contains one, or makes an exception.
         Err(error) => error.into(),
     }
 }

@@ -1,8 +1,8 @@
 //! The compiled part of the Python package `hybz`: coders, and a reader that seeks. Everything that is only Python's
 //! (files, buffers, text) is in `lib/hybz/`, on Python's own `io`.
 //!
-//! No work is done with the interpreter's lock held: it is taken to look at arguments, to call file objects and to make
-//! results, of which small ones may be at hand already.
+//! No work is done while the interpreter's lock is held: the lock is taken to examine arguments, to call file objects
+//! and to make results. Small results may be ready already.
 
 mod coders;
 mod errors;
@@ -24,8 +24,8 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
 
-/// The bytes of an object. Those of `bytes` cannot change, so they are used where they are; others are copied, for
-/// their owner may write to them while the lock is not held.
+/// The bytes of an object. The contents of a `bytes` cannot change, so they are used in place; other contents are
+/// copied, because their owner may write to them while the lock is not held.
 pub(crate) fn bytes_of<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
     if let Ok(bytes) = data.cast::<PyBytes>() {
         return Ok(Cow::Borrowed(bytes.as_bytes()));
@@ -34,7 +34,7 @@ pub(crate) fn bytes_of<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>
     Ok(Cow::Owned(buffer.to_vec(data.py())?))
 }
 
-/// From here on copying a result takes longer than giving the lock to others meanwhile.
+/// From this length on, copying a result takes longer than handing the lock to other threads and taking it back.
 const LARGE: usize = 1 << 20;
 
 /// A result as `bytes`. The lock is not held while a large one is copied.
@@ -61,10 +61,10 @@ pub(crate) fn result(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyByt
     Ok(object)
 }
 
-/// How much a coder is asked for at once: first little, for what is small, then twice as much each time.
+/// The amount requested from a coder in one step: first little, for small results, then twice as much each time.
 const PIECES: (usize, usize) = (16 << 10, 1 << 20);
 
-/// All that a coder makes. A signal ends it if its handler raises something.
+/// All output of a coder. A signal whose handler raises an exception ends the work.
 fn read_whole(mut coder: impl Read, error: impl Fn(io::Error) -> PyErr) -> PyResult<Vec<u8>> {
     let (mut made, mut piece, mut signals) = (Vec::new(), PIECES.0, signals::Signals::new());
     loop {
@@ -83,7 +83,7 @@ fn read_whole(mut coder: impl Read, error: impl Fn(io::Error) -> PyErr) -> PyRes
     }
 }
 
-/// A view of unsigned bytes of whatever has a contiguous buffer.
+/// A view, as unsigned bytes, of any object that has a contiguous buffer.
 fn as_bytes_view<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let view = pyo3::types::PyMemoryView::from(data)?;
     if !view.getattr("c_contiguous")?.extract::<bool>()? {

@@ -1,9 +1,10 @@
-//! The raw reader behind `BZ2File`: reads on in parallel, and seeks with an index that is made as it reads, or given.
+//! The raw reader under `BZ2File`: reads ahead in parallel, and seeks with an index that is given or made while
+//! reading.
 //!
 //! Text is decoded from the beginning on by one decoder, which records where blocks begin. Text before its position is
 //! read with the index of the blocks that have passed; text after it is decoded on the way there. Once the end has been
-//! reached, or an index is given, everything is read by the index. Where there can be no index (a pipe, `.bz2` and
-//! `.hbz` streams one after the other) seeking backwards begins again at the first byte, as `bz2` always does.
+//! reached, or an index is given, everything is read by the index. If there can be no index (a pipe, `.bz2` and `.hbz`
+//! streams one after the other), seeking backwards begins again at the first byte, as `bz2` always does.
 
 use crate::coders::Guarded;
 use crate::sequential::AtHand;
@@ -25,14 +26,14 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "hybz._hybz")]
 pub(crate) struct Reader {
     state: Guarded<State>,
-    /// That of the state, where the garbage collector finds it without waiting.
+    /// The same source as the state's, kept here so that the garbage collector finds it without waiting.
     source: Shared,
 }
 
 #[pymethods]
 impl Reader {
     /// Reads `source`: a descriptor of a regular file, which the reader takes over, or an object with `read`. `base` is
-    /// where the first byte is; `None` if the object cannot seek. `name` is named in errors.
+    /// the position of the first byte; `None` if the object cannot seek. `name` is the name in errors.
     #[new]
     #[pyo3(signature = (source, base, threads, name = None))]
     fn new(source: &Bound<'_, PyAny>, base: Option<u64>, threads: i64, name: Option<String>) -> PyResult<Self> {
@@ -69,7 +70,7 @@ impl Reader {
         self.source.0.is_seekable()
     }
 
-    /// Fills a buffer, as far as there is text at hand. Returns the number of bytes; 0 at the end.
+    /// Fills a buffer as far as text is available. Returns the number of bytes; 0 at the end.
     fn readinto(&self, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let py = buffer.py();
         let view = crate::as_bytes_view(buffer)?;
@@ -95,12 +96,13 @@ impl Reader {
             text.truncate(n);
             Ok::<_, PyErr>(text)
         })?;
-        // Not decoded into the buffer itself: whoever else has it may use it while the lock is not held.
+        // The text is not decoded into the buffer itself, because another owner may use the buffer while the lock is
+        // not held.
         fill(&text)?;
         Ok(text.len())
     }
 
-    /// Reads everything from the position on, or at most so many bytes.
+    /// Reads everything from the position on, or at most `size` bytes.
     #[pyo3(signature = (size = None))]
     fn readall<'py>(&self, py: Python<'py>, size: Option<usize>) -> PyResult<Bound<'py, PyBytes>> {
         let text = py.detach(|| {
@@ -121,7 +123,7 @@ impl Reader {
                     Ok(0) => return Ok::<_, PyErr>(text),
                     Ok(_) => {}
                     Err(error) => {
-                        // As if nothing had been read.
+                        // The position is restored, as if nothing had been read.
                         state.put_back(begin, text);
                         return Err(error);
                     }
@@ -151,7 +153,7 @@ impl Reader {
             };
             let to = (i128::from(from) + i128::from(offset)).max(0);
             let to = u64::try_from(to).unwrap_or(u64::MAX);
-            // Whether there is so much text is found out as `bz2` does it: by going there.
+            // Like `bz2`, this finds out whether there is so much text by going there.
             state.after_fork()?;
             let end = if let Some(seeker) = state.complete() {
                 seeker.text_len()
@@ -172,7 +174,7 @@ impl Reader {
         py.detach(|| self.state.lock()?.text_len())
     }
 
-    /// Where in the compressed file the block of the position begins, in bits.
+    /// The position in the compressed file, in bits, of the block at the text position.
     fn tell_compressed(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.state.lock()?.compressed_at())
     }
@@ -182,7 +184,7 @@ impl Reader {
         py.detach(|| Ok(self.state.lock()?.complete().is_some()))
     }
 
-    /// Where blocks begin, as `{bits: bytes}`: of the whole file, or those that are known.
+    /// The positions of blocks, as `{bits: bytes}`: of the whole file, or those known so far.
     fn block_offsets<'py>(&self, py: Python<'py>, whole: bool) -> PyResult<Bound<'py, PyDict>> {
         let offsets = py.detach(|| self.state.lock()?.offsets(whole))?;
         let dict = PyDict::new(py);
@@ -204,8 +206,8 @@ impl Reader {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Cuts the text at ends of blocks into ranges of at least so many bytes. Returns of each where it begins and
-    /// ends, and the index of its blocks and of those with the next `ahead` bytes.
+    /// Cuts the text at ends of blocks into ranges of at least `size` bytes. Returns for each range its begin and its
+    /// end, and the index of its blocks and of those with the next `ahead` bytes.
     fn ranges(&self, py: Python<'_>, size: u64, ahead: u64) -> PyResult<Vec<(u64, u64, Vec<u8>)>> {
         py.detach(|| {
             let mut state = self.state.lock()?;
@@ -229,7 +231,7 @@ impl Reader {
         })
     }
 
-    /// Takes the index of a part of the file, which is all that can be read then.
+    /// Takes the index of a part of the file. Only that part can be read afterwards.
     fn read_part(&self, py: Python<'_>, bytes: Vec<u8>) -> PyResult<()> {
         py.detach(|| {
             let mut state = self.state.lock()?;

@@ -63,17 +63,17 @@ impl AtHand {
         AtHand { text, begin: 0 }
     }
 
-    /// What there is.
+    /// The text that is left.
     pub fn text(&self) -> &[u8] {
         &self.text[self.begin..]
     }
 
-    /// The first so many bytes are used.
+    /// Records that the first `n` bytes are used.
     pub fn consume(&mut self, n: usize) {
         self.begin += n;
     }
 
-    /// Has room for so much of what follows filled. There must be none left.
+    /// Fills the memory with up to this many of the next bytes. All earlier bytes must have been used.
     pub fn fill<E>(&mut self, most: usize, fill: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E> {
         let mut text = std::mem::take(&mut self.text);
         self.begin = 0;
@@ -84,7 +84,7 @@ impl AtHand {
         Ok(())
     }
 
-    /// The position has moved by so much: forward, or to somewhere else.
+    /// Records that the position has moved by this many bytes forward, or to another place.
     pub fn moved(&mut self, forward: Option<u64>) {
         match forward.and_then(|by| usize::try_from(by).ok()).filter(|by| *by <= self.text().len()) {
             Some(by) => self.begin += by,

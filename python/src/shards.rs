@@ -1,4 +1,5 @@
-//! One file compressed in parts by tasks on several machines: what `lib/hybz/_tasks.py` needs of the library's shards.
+//! One file compressed in parts by tasks on several machines: the part of the library's shards that
+//! `lib/hybz/_tasks.py` needs.
 
 use crate::coders::Guarded;
 use crate::errors::{self, Stream};
@@ -13,8 +14,8 @@ use pyo3::types::PyBytes;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Cuts the text of `source` (as for a reader) into shards of whole blocks, of at least so many bytes. Returns of each
-/// where it begins, its length, the number of its blocks and their combined CRC.
+/// Cuts the text of `source` (as for a reader) into shards of whole blocks, of at least `size` bytes. Returns for each
+/// shard its offset, its length, the number of its blocks and their combined CRC.
 #[pyfunction]
 #[pyo3(signature = (source, base, compresslevel, size, name = None))]
 pub(crate) fn plan(
@@ -48,7 +49,7 @@ pub(crate) struct Joiner {
     written: Written,
 }
 
-/// What a joiner has written and Python has not fetched.
+/// The bytes that a joiner has written and Python has not fetched yet.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -94,8 +95,8 @@ impl Joiner {
         Ok(Joiner { level, joiner, written })
     }
 
-    /// Takes the part of the next shard, which must have so many blocks with this combined CRC. Returns what is to be
-    /// written.
+    /// Takes the part of the next shard, which must have `blocks` blocks with this combined CRC. Returns the bytes to
+    /// write.
     fn part<'py>(&self, blocks: u64, crc: u32, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = part.py();
         let part = bytes_of(part)?;
@@ -113,7 +114,7 @@ impl Joiner {
         result(py, joined)
     }
 
-    /// Ends the stream. Returns what is to be written.
+    /// Ends the stream. Returns the bytes to write.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let end = py.detach(|| {
             let joiner = self.joiner.lock()?.take();

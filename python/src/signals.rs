@@ -1,12 +1,12 @@
-//! Signals. Python runs their handlers only when it is asked to, so long work asks.
+//! Signals. Python runs their handlers only on request, so long work makes that request from time to time.
 
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
-/// How long a signal waits at most, if the work between two checks is short.
+/// The maximum time that a signal waits, if the work between two checks is short.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Has Python run the handlers of signals, once in a period.
+/// Makes Python run the handlers of signals, once in a period.
 pub(crate) struct Signals {
     next: Instant,
 }
@@ -16,8 +16,8 @@ impl Signals {
         Signals { next: Instant::now() + PERIOD }
     }
 
-    /// Returns what a handler has raised, such as KeyboardInterrupt. Call it without the interpreter's lock: it takes
-    /// the lock when a period has passed.
+    /// Returns the exception that a handler has raised, such as KeyboardInterrupt. Call it without the interpreter's
+    /// lock: it takes the lock when a period has passed.
     pub fn check(&mut self) -> PyResult<()> {
         if Instant::now() < self.next {
             return Ok(());

@@ -1,5 +1,4 @@
-//! Where compressed bytes come from: a file that the system reads, or a Python object with `read`, and `seek` if it has
-//! that.
+//! The source of compressed bytes: a file that the system reads, or a Python object with `read` and perhaps `seek`.
 
 use hybz::ReadAt;
 use pyo3::PyTraverseError;
@@ -12,15 +11,15 @@ use std::io::{self, Read};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most that is asked of an object that cannot seek at once.
+/// The maximum size of one read from an object that cannot seek.
 const PIPE_READ: usize = 64 << 10;
 
 /// Compressed bytes from `base` on.
 pub(crate) struct Source {
     from: From,
-    /// Where the first byte is in the file: where a file object was when it was handed over.
+    /// The position of the first byte in the file: the file object's position when it was handed over.
     base: u64,
-    /// What a file object has raised. The library keeps only the text of errors.
+    /// The exception that a file object has raised. The library keeps only the text of errors.
     raised: Mutex<Option<PyErr>>,
     /// The file's name, for errors.
     name: Option<String>,
@@ -29,13 +28,13 @@ pub(crate) struct Source {
 enum From {
     /// Reading it does not move the position of the descriptor, which parent and child of a fork share.
     File(File),
-    /// Its position is moved, so one reads at a time: whoever has the interpreter's lock.
+    /// Reading moves its position, so only the thread with the interpreter's lock may read.
     Seekable(Object),
     Pipe(Object),
 }
 
-/// A file object; none after the garbage collector has cleared it. It is locked only for a moment, by threads that have
-/// the interpreter's lock.
+/// A file object; `None` after the garbage collector has cleared it. It is locked only for a moment, by threads that
+/// have the interpreter's lock.
 struct Object(Mutex<Option<Py<PyAny>>>);
 
 impl Object {
@@ -46,15 +45,15 @@ impl Object {
     }
 }
 
-/// Reads from an object that cannot seek. If it has `read1`, that does not wait for more than there is: who writes into
-/// a pipe may wait for an answer.
+/// Reads from an object that cannot seek. If it has `read1`, that is used, because it does not wait for more bytes than
+/// are available: the writer of a pipe may be waiting for an answer.
 fn read_some<'py>(object: &Bound<'py, PyAny>, most: usize) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let Some(read1) = object.getattr_opt("read1")? else { return object.call_method1("read", (most,)) };
     match read1.call1((most,)) {
-        // Nothing is the end, or a file that does not block has no data now: `read` returns None then.
+        // No bytes mean the end. If a file that does not block has no data now, `read` returns None.
         Ok(some) if some.is_none() || some.len()? == 0 => object.call_method1("read", (1,)),
-        // io.BufferedIOBase has one that raises this.
+        // io.BufferedIOBase has a read1 that raises this.
         Err(error) if error.is_instance(py, &py.import("io")?.getattr("UnsupportedOperation")?) => {
             object.call_method1("read", (most,))
         }
@@ -63,7 +62,8 @@ fn read_some<'py>(object: &Bound<'py, PyAny>, most: usize) -> PyResult<Bound<'py
 }
 
 impl Source {
-    /// What Python hands over: a descriptor of a regular file, or an object with `read`; with `base` also `seek`.
+    /// The source that Python hands over: a descriptor of a regular file, or an object with `read` and, with `base`,
+    /// also `seek`.
     pub fn of(source: &Bound<'_, PyAny>, base: Option<u64>, name: Option<String>) -> Source {
         let from = match source.extract::<RawFd>() {
             Ok(descriptor) => Source::file(descriptor),
@@ -72,10 +72,11 @@ impl Source {
         Source { from, base: base.unwrap_or(0), raised: Mutex::default(), name }
     }
 
-    /// A regular file, by a descriptor of its own, which is closed with this.
+    /// A regular file, by a separate descriptor, which is closed with this source.
     #[allow(unsafe_code)]
     fn file(descriptor: RawFd) -> From {
-        // SAFETY: the caller (`lib/hybz/_file.py`) has made it with `os.dup` for this, and nobody else has its number.
+        // SAFETY: the caller (`lib/hybz/_file.py`) has made the descriptor with `os.dup` for this purpose, and no other
+        // code has its number.
         From::File(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }
 
@@ -99,7 +100,7 @@ impl Source {
     pub fn clear(&self) {
         if let From::Seekable(object) | From::Pipe(object) = &self.from {
             let object = object.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-            // After unlocking: its finalizer may do anything.
+            // The object is dropped after unlocking, because its finalizer may do anything.
             drop(object);
         }
     }
@@ -119,7 +120,7 @@ impl Source {
         !matches!(self.from, From::Pipe(_))
     }
 
-    /// What a file object has raised since this was last asked.
+    /// The exception that a file object has raised since the last call.
     pub fn raised(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -194,7 +195,7 @@ impl ReadAt for Shared {
 pub(crate) struct Cursor {
     source: Shared,
     at: u64,
-    /// The first bytes: whether they are a header that is cut.
+    /// The first bytes, which tell whether they are a cut header.
     pub head: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a reader is, and how it gets text: see [`crate::reader`].
+//! A reader's position, and its ways to get text: see [`crate::reader`].
 
 use crate::errors;
 use crate::sequential::{AtHand, Sequential};
@@ -11,13 +11,13 @@ use pyo3::prelude::*;
 use std::io;
 use std::sync::Arc;
 
-/// The first read hands out no more: who looks at the beginning of a file pays for no more. (`bz2` has it so.)
+/// The maximum of the first read, so that looking at the beginning of a file costs no more. (`bz2` has the same limit.)
 pub(crate) const FIRST: usize = 8 << 10;
-/// The most that is handed out at once.
+/// The maximum of any later read.
 pub(crate) const CHUNK: usize = 1 << 20;
-/// Smaller reads that go on where the last one ended are served from text at hand, as much as this, without giving up
-/// the interpreter's lock: getting it back takes 5 ms if another thread of Python does not wait for anything, so with
-/// 64 KiB at a time nobody would read more than 13 MB/s.
+/// The amount of held text. Smaller reads that continue where the last one ended are served from it, without giving up
+/// the interpreter's lock. Getting the lock back takes 5 ms while another Python thread computes, so reads of 64 KiB
+/// would reach at most 13 MB/s.
 pub(crate) const SMALL: usize = 256 << 10;
 
 /// The state of a reader.
@@ -26,31 +26,31 @@ pub(crate) struct State {
     pub settings: Settings,
     /// The process that decoder and seeker belong to.
     pub process: u32,
-    /// Where in the text the next read begins.
+    /// The position in the text at which the next read begins.
     pub at: u64,
     pub begun: bool,
     pub sequential: Option<Sequential>,
     pub seeker: Option<seek::Reader<Shared>>,
-    /// What the seeker's index is made from.
+    /// The index from which the seeker is made.
     pub known: Known,
     pub scratch: Vec<u8>,
     pub at_hand: AtHand,
-    /// Where the last read ended.
+    /// The position at which the last read ended.
     pub last: u64,
 }
 
-/// How much of the file the seeker knows.
+/// The part of the file that the seeker knows.
 pub(crate) enum Known {
     Nothing,
     Part(Recorder),
     /// The index as a `.bzi`.
     Whole(Arc<Vec<u8>>),
-    /// A `.hbz` file, which has its index in it.
+    /// A `.hbz` file, which contains its index.
     Hbz,
 }
 
 impl State {
-    /// In the child of a fork: threads exist only in the parent, so decoder and seeker are made anew.
+    /// For the child of a fork: threads exist only in the parent, so decoder and seeker are made anew.
     pub fn after_fork(&mut self) -> PyResult<()> {
         if self.process == std::process::id() {
             return Ok(());
@@ -63,7 +63,7 @@ impl State {
         Ok(())
     }
 
-    /// Opens the seeker by what is known.
+    /// Opens the seeker with the known index.
     pub fn open_known(&mut self) -> PyResult<()> {
         let source = self.source.clone();
         self.seeker = match &self.known {
@@ -121,14 +121,14 @@ impl State {
         self.sequential.get_or_insert_with(|| Sequential::new(&self.source, &self.settings))
     }
 
-    /// The decoder has come to the end: it has recorded the whole file's index, unless there are `.hbz` streams.
+    /// Handles the decoder's end: it has recorded the whole file's index, unless there are `.hbz` streams.
     pub fn ended(&mut self) -> PyResult<()> {
         let recorder = self.sequential.as_ref().and_then(Sequential::recorder).cloned();
         let index = recorder.filter(|_| self.seekable()).and_then(|recorder| recorder.finish().ok());
         index.map_or(Ok(()), |index| self.take_index(index))
     }
 
-    /// Copies some of the text at hand.
+    /// Copies some of the held text.
     pub fn read_at_hand(&mut self, buf: &mut [u8]) -> usize {
         let text = self.at_hand.text();
         let n = text.len().min(buf.len());
@@ -137,7 +137,7 @@ impl State {
         n
     }
 
-    /// So much of the text at hand has been read.
+    /// Records that this much of the held text has been read.
     pub fn advance(&mut self, n: usize) {
         self.at_hand.consume(n);
         self.at += n as u64;
@@ -150,7 +150,7 @@ impl State {
         self.at = at;
     }
 
-    /// Goes back to where `text` was read from. It is kept if it could not be read again.
+    /// Goes back to the position from which `text` was read. `text` is kept if it could not be read again.
     pub fn put_back(&mut self, begin: u64, mut text: Vec<u8>) {
         if self.seekable() {
             self.go_to(begin);
@@ -181,7 +181,7 @@ impl State {
         Ok(self.read_at_hand(buf))
     }
 
-    /// The same with nothing at hand, and without moving the position.
+    /// Reads some text without using the held text and without moving the position.
     pub fn read_on(&mut self, buf: &mut [u8]) -> PyResult<usize> {
         let most = if self.begun { buf.len() } else { buf.len().min(FIRST) };
         let buf = &mut buf[..most];
@@ -212,7 +212,7 @@ impl State {
         Ok(n)
     }
 
-    /// Decodes up to there. Returns whether the text goes so far; if not, it has been decoded to its end.
+    /// Decodes up to a position. Returns whether the text goes so far; if not, it has been decoded to its end.
     pub fn skip_to(&mut self, to: u64) -> PyResult<bool> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.resize(CHUNK, 0);
@@ -237,7 +237,7 @@ impl State {
         result
     }
 
-    /// The position is before the decoder's, and no index covers it: makes one, or begins again.
+    /// Handles a position that is before the decoder's and that no index covers: makes an index, or begins again.
     pub fn look_back(&mut self) -> PyResult<()> {
         if !self.seekable() {
             return Err(PyValueError::new_err("the underlying file cannot seek"));
@@ -258,8 +258,8 @@ impl State {
                 self.seeker = Some(seek::Reader::with_index(self.source.clone(), index, &self.settings));
                 return Ok(());
             }
-            // The block that the decoder is in: where it ends is known once the next has come. What is wrong with that
-            // is no concern of this read.
+            // The end of the decoder's current block is known once the next block has come. Errors in the next block do
+            // not concern this read.
             if !sequential.read_ahead(&mut scratch).unwrap_or(false) {
                 break;
             }
@@ -289,7 +289,7 @@ impl State {
         true
     }
 
-    /// Bytes of text in the file. Without an index it is decoded to its end.
+    /// The number of bytes of text in the file. Without an index the file is decoded to its end.
     pub fn text_len(&mut self) -> PyResult<u64> {
         self.after_fork()?;
         if self.complete().is_none() && !(self.seekable() && self.open_hbz()) {
@@ -325,7 +325,7 @@ impl State {
         blocks.map(|b| b.map(|b| (b.bit_offset, b.text_offset)).map_err(|e| self.error(e))).collect()
     }
 
-    /// Where in the compressed file the block of the position begins, in bits.
+    /// The position in the compressed file, in bits, of the block at the text position.
     pub fn compressed_at(&mut self) -> PyResult<u64> {
         self.after_fork()?;
         let found = |index: &Index| index.find(self.at).map_err(|e| self.error(e));

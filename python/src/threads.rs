@@ -1,4 +1,4 @@
-//! What the arguments `threads`, `compresslevel` and `block_size` stand for.
+//! The meaning of the arguments `threads`, `compresslevel` and `block_size`.
 
 use hybz::{LargeBlocks, Level, Pool, Settings};
 use pyo3::exceptions::PyValueError;
@@ -8,36 +8,36 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Pools by their number of threads. One is kept for good: its threads sleep when they have nothing to do, and making
-/// one anew for each small file would cost more than the file.
+/// Pools by their number of threads. A pool is never dropped: its threads sleep when they have nothing to do, and
+/// making a new pool for each small file would cost more than the file.
 static POOLS: Mutex<BTreeMap<usize, Pool>> = Mutex::new(BTreeMap::new());
 
-/// What `set_threads` was told.
+/// The number given to `set_threads`.
 static DEFAULT: AtomicUsize = AtomicUsize::new(0);
-/// The variable that says how many threads the argument 0 stands for.
+/// The variable with the number of threads for which the argument 0 stands.
 const VARIABLE: &str = "HYBZ_THREADS";
 
 fn count(threads: i64) -> PyResult<usize> {
     usize::try_from(threads).map_err(|_| PyValueError::new_err("threads must be 0 or more"))
 }
 
-/// Sets how many threads threads=0 stands for in this process. 0: what the environment variable HYBZ_THREADS says, or
-/// all cores.
+/// Sets the number of threads for which threads=0 stands in this process. 0: the number in the environment variable
+/// HYBZ_THREADS, or all cores.
 #[pyfunction]
 pub(crate) fn set_threads(threads: i64) -> PyResult<()> {
     DEFAULT.store(count(threads)?, Relaxed);
     Ok(())
 }
 
-/// What the environment says; 0 if it says nothing.
+/// The number in the environment; 0 without one.
 fn of_environment() -> PyResult<usize> {
     let Some(value) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else { return Ok(0) };
     let number = value.to_str().and_then(|value| value.trim().parse().ok());
     number.ok_or_else(|| PyValueError::new_err(format!("{VARIABLE} must be a number, 0 or more: {value:?}")))
 }
 
-/// The settings for so many threads. 0 stands for those of `set_threads`, or of the environment, or for all cores,
-/// whose threads all streams share.
+/// The settings for this number of threads. 0 stands for the number of `set_threads`, or of the environment, or for all
+/// cores, whose threads all streams share.
 pub(crate) fn settings(threads: i64) -> PyResult<Settings> {
     let threads = match (count(threads)?, DEFAULT.load(Relaxed)) {
         (0, 0) => of_environment()?,
@@ -56,7 +56,7 @@ pub(crate) fn level(number: i64) -> PyResult<Level> {
     level.ok_or_else(|| PyValueError::new_err("compresslevel must be between 1 and 9"))
 }
 
-/// The settings of what compresses: `.bz2` of this level, or `.hbz` with blocks of this size.
+/// The settings of a compressor: `.bz2` of this level, or `.hbz` with blocks of this size.
 pub(crate) fn coding(compresslevel: i64, threads: i64, block_size: Option<i64>) -> PyResult<Settings> {
     let settings = settings(threads)?.level(level(compresslevel)?);
     let Some(size) = block_size else { return Ok(settings) };

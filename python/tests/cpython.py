@@ -1,4 +1,4 @@
-"""Runs CPython's own tests of bz2, and those of tarfile that use it, with hybz in bz2's place.
+"""Runs CPython's own tests of bz2, and the tests of tarfile that use bz2, with hybz in bz2's place.
 
 cpython.py [FOLDER]: FOLDER has test_bz2.py and test_tarfile.py, if this Python came without its tests.
 """
@@ -36,7 +36,7 @@ def main():
 
 
 def run(folder):
-    """Whether all tests passed that there are."""
+    """Whether all existing tests passed."""
     try:
         bz2_tests, tar_tests = load("test_bz2", folder), load("test_tarfile", folder)
     except ImportError as error:

@@ -18,7 +18,7 @@ def words(size, seed=1):
 
 
 def noise(size, seed=2):
-    """Bytes that no coder makes shorter."""
+    """Bytes that no coder can shorten."""
     return random.Random(seed).randbytes(size)
 
 
@@ -33,7 +33,7 @@ SHAPES = {
 
 
 class Files(unittest.TestCase):
-    """Has a directory for files, which is removed."""
+    """Provides a directory for files, which is removed at the end."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

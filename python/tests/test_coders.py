@@ -100,7 +100,7 @@ class Compressor(unittest.TestCase):
 
 class Decompressor(unittest.TestCase):
     def feed(self, coded, piece, max_length):
-        """What comes out, piece by piece, as the documentation of bz2 has it."""
+        """The output, piece by piece, in the way that the documentation of bz2 shows."""
         coder, text, at = hybz.BZ2Decompressor(), b"", 0
         while not coder.eof:
             more = coded[at : at + piece] if coder.needs_input else b""

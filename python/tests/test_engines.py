@@ -1,5 +1,5 @@
-"""Dask distributed and Ray with several worker processes, and S3: the same lines as `wc -l`, bzip2's bytes, also when a
-worker is killed. What is not installed is skipped by name."""
+"""Dask distributed and Ray with several worker processes, and S3: as many lines as `wc -l` counts, and bzip2's bytes,
+also when a worker is killed. Modules that are not installed are skipped by name."""
 
 import bz2
 import glob
@@ -25,13 +25,13 @@ SECONDS = 60
 
 
 def wc(path):
-    """What `wc -l` counts."""
+    """The number of lines that `wc -l` counts."""
     with subprocess.Popen(["wc", "-l", path], stdout=subprocess.PIPE, text=True) as counting:
         return int(counting.communicate()[0].split()[0])
 
 
 def wait_for(what):
-    """Until there is something; returns it."""
+    """Waits until `what` returns a true value, and returns it."""
     end = time.monotonic() + SECONDS
     while not (found := what()):
         if time.monotonic() > end:
@@ -41,7 +41,7 @@ def wait_for(what):
 
 
 class Engine(Files):
-    """Four plain files, what they are compressed, and their lines."""
+    """Four plain files, their compressed forms, and their lines."""
 
     TEXTS = {
         "lines": words(1_500_000, 11)[:-1] + b"\n",
@@ -56,7 +56,7 @@ class Engine(Files):
         self.files = [self.coded(text, 1, f"{n}.txt.bz2") for n, text in enumerate(self.TEXTS.values())]
 
     def lines(self):
-        """How many lines the files have for a reader: the last of one needs no line end."""
+        """The number of lines that the files have for a reader: a file's last line needs no line end."""
         ended = [text.endswith(b"\n") for text in self.TEXTS.values()]
         return [wc(path) + (not has_end) for path, has_end in zip(self.plain, ended)]
 
@@ -69,7 +69,7 @@ class Engine(Files):
             self.assertEqual(glob.glob(out + "?*"), [])
         compress(self.file("nothing", b""), self.path("out.bz2"))
         self.assertEqual(self.content("out.bz2"), bz2.compress(b""))
-        # A failure leaves what was there, and nothing else.
+        # A failure leaves the earlier files, and nothing else.
         with self.assertRaises(Exception):
             compress(self.path("missing"), self.path("out.bz2"))
         self.assertEqual(self.content("out.bz2"), bz2.compress(b""))
@@ -116,7 +116,7 @@ PART = _tasks.part  # as it is
 
 
 def part(path, *arguments):
-    """A task for a part, of which the first fails when another runs. That cannot be interrupted, and then goes on."""
+    """A task for a part. The first one fails while another one runs, which cannot be interrupted, and then goes on."""
     number = arguments[-2]
     folder = os.path.dirname(path)
     if number == 0:
@@ -136,7 +136,7 @@ def part(path, *arguments):
 
 
 def slowly(lines):
-    """A partition, and time enough to kill who has it."""
+    """A partition, and time enough to kill the worker that has it."""
     time.sleep(0.3)
     return len(list(lines))
 
@@ -147,7 +147,7 @@ class Dask(Engine):
         super().setUpClass()
         distributed = need("distributed")
         need("dask")
-        # What they warn of is not about hybz.
+        # Their warnings do not concern hybz.
         warnings.simplefilter("ignore")
         cls.cluster = distributed.LocalCluster(
             n_workers=WORKERS[0], threads_per_worker=1, dashboard_address=None, silence_logs=50
@@ -182,7 +182,7 @@ class Dask(Engine):
                 expected = bag.read_text(path, **{"encoding": "utf-8", **options}).compute()
                 got = hybz.dask.read_text(path, "200 kB", **options).compute()
                 if options.get("linedelimiter") == "the" and expected[-1] == "":
-                    del expected[-1]  # what is behind the last is no line, for dask only in files read in one piece
+                    del expected[-1]  # no line follows the last line end; dask sees one, except in files of one piece
                 self.assertEqual(got, expected, options)
         # Tasks may have another directory.
         here = os.getcwd()
@@ -260,7 +260,7 @@ class DaskWithoutCluster(Engine):
         for encoding in ("gbk", "big5", "shift_jis", "gb18030", "iso2022_jp", "utf-7", "utf-16", "utf-32", "utf-16-le"):
             with self.subTest(encoding), self.assertRaises(ValueError):
                 hybz.dask.read_text(self.files[0], encoding=encoding, linedelimiter="|")
-        # The second byte of some of its characters is that of "|".
+        # The second byte of some of its characters is the byte of "|".
         text = "".join(map(chr, range(0x4E00, 0x5200))).encode("gbk", "ignore") + b"\r\nx\n"
         self.assertIn(b"|", text)
         coded = self.coded(text, name="gbk.bz2")
@@ -324,7 +324,7 @@ class Ray(Engine):
 
     def test_lines(self):
         for workers in WORKERS:
-            # So many of them at once.
+            # The number of tasks that run at the same time.
             share = {"num_cpus": max(WORKERS) / workers}
             for files in (1, 4):
                 with self.subTest(workers=workers, files=files):
@@ -388,7 +388,7 @@ class S3(Files):
         host, port = self.server.get_host_and_port()
         self.options = {"key": "none", "secret": "none", "endpoint_url": f"http://{host}:{port}"}
         self.fs = s3fs.S3FileSystem(**self.options)
-        # What was put there is kept for the process, whatever server it was.
+        # s3fs caches what was written for the whole process, whatever the server, so each test has its own bucket.
         self.bucket = "of-" + self.id().rpartition(".")[2].replace("_", "-")
         self.fs.mkdir(self.bucket)
 
@@ -397,7 +397,7 @@ class S3(Files):
         self.fs.pipe(f"{self.bucket}/x.bz2", bz2.compress(text, 1))
         found = hybz.ranges(f"s3://{self.bucket}/x.bz2", 300_000, storage_options=self.options)
         self.assertEqual(b"".join(hybz.read_range(each, b"\n") for each in found), text)
-        # By its index, also one that lies beside it.
+        # By its index, also by an index that lies next to it.
         with self.fs.open(f"{self.bucket}/x.bz2") as coded, hybz.open(coded) as file:
             with self.fs.open(f"{self.bucket}/x.bz2.bzi", "wb") as index:
                 file.export_index(index)

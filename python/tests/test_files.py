@@ -12,7 +12,7 @@ from shapes import SHAPES, Files, noise, words
 
 
 class Unseekable(io.RawIOBase):
-    """A pipe: `read` only, and in small pieces."""
+    """A pipe: it has only `read`, and gives small pieces."""
 
     def __init__(self, content):
         self.inner = io.BytesIO(content)
@@ -83,7 +83,8 @@ class Reading(Files):
                     texts.append(text)
             with self.subTest(content[:10], size=len(content)):
                 self.assertEqual(kinds[0], kinds[1])
-                # What an io.BufferedReader holds when the error comes is lost, with other buffers at another place.
+                # The text that an io.BufferedReader holds when the error comes is lost; with other buffers that is at
+                # another place.
                 self.assertTrue(texts[1].startswith(texts[0]) and SHAPES["words"].startswith(texts[1]))
 
     def test_what_is_before_damage_can_be_read_again(self):
@@ -197,7 +198,7 @@ class Writing(Files):
                     self.assertFalse(os.path.exists(index))
             self.assertEqual(self.content("x.bz2"), bz2.compress(text, 1))
             written = index.getvalue() if kind == "file" else self.content("x.bzi")
-            # The same as is made by reading.
+            # The index is the same as one made by reading.
             with hybz.open(self.path("x.bz2")) as file:
                 file.export_index(made := io.BytesIO())
             self.assertEqual(written, made.getvalue())
@@ -315,7 +316,7 @@ class Seeking(Files):
             self.assertRaises(OSError, file.read)
 
     def test_small_reads_of_the_raw_reader(self):
-        """Without a buffer of Python's io before it: text at hand, and moving in it."""
+        """Without a buffer of Python's io: held text, and moves in it."""
         path = self.coded(self.text)
         with hybz.open(path) as file:
             file.export_index(self.path("bzi"))
@@ -382,7 +383,7 @@ class Seeking(Files):
 
 
 class Hbz(Files):
-    """A `.hbz` of three blocks, made by the command, and one that has `.bz2` behind it."""
+    """A `.hbz` of three blocks, made by the command, and one followed by a `.bz2`."""
 
     def setUp(self):
         super().setUp()

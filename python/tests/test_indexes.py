@@ -1,4 +1,4 @@
-"""Where an index is written to, and when none is."""
+"""The destination of an index, and the cases in which none is written."""
 
 import bz2
 import io
@@ -14,7 +14,7 @@ TEXT = words(300_000)
 
 
 class Failing(io.BytesIO):
-    """Takes nothing more once it has been told to."""
+    """A file object that takes nothing more once `fails` is set."""
 
     fails = False
 
@@ -31,7 +31,7 @@ class Unflushed(Failing):
 
 @unittest.skipIf(os.name != "posix", "has no FIFOs")
 class Places(Files):
-    """Writing it, and export_index(), to the same places."""
+    """Writing an index, and export_index(), to the same places."""
 
     def setUp(self):
         super().setUp()
@@ -54,7 +54,7 @@ class Places(Files):
             path = self.path("fifo")
             os.mkfifo(path)
             got = []
-            # Does not wait for a writer, if none comes.
+            # Does not wait for a writer that never comes.
             reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
             os.set_blocking(reading, True)
             with open(reading, "rb") as file:
@@ -111,7 +111,7 @@ class Places(Files):
                 file.write(b"head")
                 file.flush()
                 how(file.fileno())
-                # It is still open.
+                # The file is still open.
                 file.seek(0)
                 self.assertEqual(file.read(), b"head" + self.expected)
                 file.seek(4)
@@ -152,7 +152,7 @@ class Refused(Files):
         os.symlink("nowhere", self.path("link"))
         for name in ("index", "link"):
             self.check(FileExistsError, self.path("new"), "xb", self.path(name))
-        # Or it comes later.
+        # Or the failure comes later.
         file = hybz.open(self.path("x.bz2"), "xb", index=self.path("late"))
         file.write(TEXT)
         self.file("late", b"another")

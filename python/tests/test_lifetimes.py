@@ -58,7 +58,7 @@ class Cycles(unittest.TestCase):
             def seekable(self):
                 return False
 
-        # What compiled code holds, and nothing in Python closes.
+        # An object that compiled code holds, and that nothing in Python closes.
         def raw(file):
             return hybz._hybz.Reader(file, 0 if file.seekable() else None, 1)
 

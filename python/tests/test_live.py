@@ -1,4 +1,4 @@
-"""Pipes and sockets whose other side waits for an answer: what is complete is handed out."""
+"""Pipes and sockets whose other side waits for an answer: complete text is handed out."""
 
 import bz2
 import io
@@ -10,13 +10,13 @@ import unittest
 import hybz
 from shapes import words
 
-SECONDS = 30  # a reader that takes longer waits for what never comes
+SECONDS = 30  # a reader that takes longer waits for data that never come
 TEXT = words(50_000)
 
 
 class Live(unittest.TestCase):
     def converse(self, read, write):
-        """Each question is a stream, and comes when the last has been answered."""
+        """Each question is a stream, and comes when the previous one has been answered."""
         questions = [b"one\n", b"two\n", words(100_000).replace(b"\n", b" ") + b"\n", b"four\n"]
         got, answered = [], threading.Semaphore(0)
 
@@ -54,14 +54,14 @@ class Live(unittest.TestCase):
         ends = socket.socketpair()
         with ends[0], ends[1], ends[0].makefile("rb") as read:
             write = ends[1].makefile("wb")
-            # Its end is no end of the other side before the socket is shut.
+            # Closing the file does not end the other side's input before the socket is shut.
             close = write.close
             write.close = lambda: (close(), ends[1].close())
             self.converse(read, write)
 
     def test_a_file_without_read1(self):
         class Pipe(io.BufferedIOBase):
-            """Has the read1 of the base class, which raises UnsupportedOperation."""
+            """It inherits the base class's read1, which raises UnsupportedOperation."""
 
             inner = io.BytesIO(bz2.compress(TEXT))
 
@@ -75,7 +75,7 @@ class Live(unittest.TestCase):
             self.assertEqual(file.read(), TEXT)
 
     def test_a_pipe_that_does_not_block(self):
-        """Nothing there is not the end of the file."""
+        """A lack of data is not the end of the file."""
         ends = os.pipe()
         os.set_blocking(ends[0], False)
         with open(ends[0], "rb") as read, open(ends[1], "wb") as write:

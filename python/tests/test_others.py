@@ -1,4 +1,4 @@
-"""Others that use hybz: fsspec, tarfile, pandas, pyarrow, ratarmount. Those that are missing are skipped by name."""
+"""Other modules that use hybz: fsspec, tarfile, pandas, pyarrow, ratarmount. Missing modules are skipped by name."""
 
 import bz2
 import importlib.util
@@ -15,7 +15,7 @@ from shapes import Files, words
 
 
 def need(name):
-    """The module with this name, or the test is skipped."""
+    """Returns the module with this name, or skips the test."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -133,7 +133,7 @@ print("good")
 class Types(unittest.TestCase):
     def test_stubs_fit_what_there_is(self):
         need("mypy.stubtest")
-        # Modules that cannot be imported here are not looked at.
+        # Modules that cannot be imported here are ignored.
         missing = [name for name in ("dask", "ray") if importlib.util.find_spec(name) is None]
         with tempfile.TemporaryDirectory() as folder:
             allowed = os.path.join(folder, "allowed")

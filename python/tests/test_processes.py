@@ -13,7 +13,7 @@ import hybz
 from shapes import Files, noise, words
 
 TEXT = words(2_000_000)
-# A child that takes longer hangs.
+# A child that takes longer counts as hung.
 SECONDS = 60
 
 
@@ -28,7 +28,7 @@ class Fork(Files):
     def in_child(self, work):
         """Forks; `work` must return True in the child. The parent waits for it."""
         with warnings.catch_warnings():
-            # Python 3.12 and newer warn of threads in general; that these do no harm is what is tested.
+            # Python 3.12 and newer warn about threads in general; the test shows that these threads do no harm.
             warnings.simplefilter("ignore", DeprecationWarning)
             child = os.fork()
         if child == 0:
@@ -114,7 +114,7 @@ class Workers(Files):
 
 class Interpreter(Files):
     def test_a_thread_goes_on_while_the_library_works(self):
-        """Not how fast: that nothing of the library holds the interpreter's lock for long."""
+        """This does not test speed, but that the library never holds the interpreter's lock for long."""
         text = TEXT * 4
         coded = hybz.compress(text, 9)
         path = self.file("f", coded)
@@ -139,11 +139,11 @@ class Interpreter(Files):
         took = time.monotonic() - begin
         stop.set()
         spinner.join()
-        # With the lock held, it would have waited for a third of that.
+        # If the lock were held, it would have waited for a third of that time.
         self.assertLess(longest[0], max(took / 6, 0.1))
 
     def test_an_unfinished_coder_is_dropped_at_once(self):
-        """Not with the lock held until the stream is complete."""
+        """The lock is not held until the stream is complete."""
         text = noise(2_700_000)
 
         def took(end):

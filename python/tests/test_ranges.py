@@ -1,4 +1,4 @@
-"""Ranges of the text, and what readers of one get: every byte and every record once, by whatever index."""
+"""Ranges of the text, and the results of their readers: every byte and every record once, by any index."""
 
 import bz2
 import io
@@ -13,7 +13,7 @@ from shapes import Files, noise, words
 
 
 def texts():
-    """Texts of some blocks, by what is odd about them."""
+    """Texts of some blocks, named after their peculiarities."""
     lines = words(900_000)
     return {
         "lines": lines,
@@ -34,7 +34,7 @@ class Ranges(Files):
         self.assertEqual([r.begin for r in found], ([0] + [r.end for r in found])[: len(found)])
         self.assertEqual(sum(r.end - r.begin for r in found), len(text))
         self.assertTrue(all(r.end - r.begin >= size for r in found[:-1]))
-        # As they come to another process, and in any order.
+        # Ranges as another process gets them, in any order.
         found = pickle.loads(pickle.dumps(found))
         self.assertEqual(b"".join(map(hybz.read_range, found)), text)
         records = [hybz.read_range(r, b"\n") for r in reversed(found)]
@@ -124,7 +124,7 @@ class Ranges(Files):
             self.assertIsNone(hybz.ranges(path)[0].index)
 
     def test_only_its_blocks_are_read(self):
-        """Of a range in the middle, some more than its compressed bytes are asked of the file."""
+        """A range in the middle reads only slightly more of the file than its compressed bytes."""
         text = noise(3_000_000)
         path = self.coded(text)
         middle = hybz.ranges(path, 200_000)[7]

@@ -1,4 +1,4 @@
-"""A signal whose handler raises something ends what takes long, soon."""
+"""A signal whose handler raises an exception soon ends long work."""
 
 import bz2
 import os
@@ -29,7 +29,7 @@ class Signals(Files):
         raise Interrupted
 
     def check(self, begin, work):
-        """Interrupts it after a fifth of the time that it takes. It may not go on until it is done."""
+        """Interrupts the work after a fifth of its time. It must not go on until it is done."""
         made = begin()
         start = time.monotonic()
         work(made)
@@ -52,7 +52,7 @@ class Signals(Files):
     def test_compressor(self):
         text = noise(self.SIZE)
         coder = self.check(lambda: hybz.BZ2Compressor(threads=1), lambda coder: coder.compress(text))
-        # It has a part of the data.
+        # The compressor has taken a part of the data.
         self.assertTrue(text.startswith(bz2.decompress(coder.flush())))
 
     def opened(self):
@@ -83,7 +83,7 @@ class Signals(Files):
                 self.assertEqual(file.read(), text[-1000:])
 
     def test_a_pipe_is_read_on(self):
-        """What has been read cannot be read again, and is not lost."""
+        """The data already read cannot be read again, and must not be lost."""
 
         class Pipe:
             def __init__(self, content):
@@ -100,7 +100,7 @@ class Signals(Files):
         file.close()
 
     def test_a_handler_that_uses_the_file(self):
-        """It is refused, and does not wait for the call within which it runs."""
+        """The call is refused, and does not wait for the call within which it runs."""
         self.file("file.bz2", hybz.compress(noise(self.SIZE), 1))
         raised = []
 
@@ -125,7 +125,7 @@ class Signals(Files):
             with open(path, "rb") as file:
                 hybz._hybz.plan(file, 0, 9, 1 << 20)
 
-        plan(None)  # the first takes longer, to read the hole
+        plan(None)  # the first run takes longer, because it reads the hole
         self.check(lambda: None, plan)
 
 

@@ -1,4 +1,5 @@
-"""Compression as tasks, one after the other without an engine: what each leaves, twice, in any order, and failing."""
+"""Compression as tasks, one after the other without an engine: the files that tasks leave if they run twice, in any
+order, or fail."""
 
 import bz2
 import glob
@@ -112,7 +113,7 @@ class Tasks(Files):
         def part(options=None):
             _tasks.part(plain, shard, 1, 1, None, folder, 0, options)
 
-        # The folder is gone, and is not made anew by whoever comes late.
+        # The folder is gone, and a late task does not make it again.
         for options in (None, {"auto_mkdir": True}):
             self.assertRaises(_tasks.Stopped, part, options)
             self.assertFalse(os.path.exists(folder))
@@ -154,7 +155,7 @@ class Tasks(Files):
                     _tasks.compress(run, plain, prefix + self.path(out), 1, 1)
         self.assertEqual((begun, self.content("plain")), ([], content))
         self.assertEqual(sorted(os.listdir(self.folder)), before)
-        # In memory, where there are no links.
+        # In memory, which has no links.
         there = fsspec.filesystem("memory")
         there.pipe("/tasks/plain", content)
         there.pipe("/tasks/folder/x", b"")

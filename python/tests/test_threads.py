@@ -1,4 +1,4 @@
-"""How many threads are used: the argument, set_threads, HYBZ_THREADS, all cores, in this order."""
+"""The number of threads comes from the argument, set_threads, HYBZ_THREADS or all cores, in this order."""
 
 import os
 import subprocess
@@ -8,14 +8,14 @@ import unittest
 import hybz
 from shapes import Files
 
-# Prints how many threads the library has after the work. The pool of each number of threads is made by its first use.
+# Prints the number of the library's threads after the work. The first use of a number of threads makes its pool.
 SCRIPT = """
 import os, sys, hybz
 before = len(os.listdir("/proc/self/task"))
 {}
 print(len(os.listdir("/proc/self/task")) - before)
 """
-# More than this machine has, so it is told from "all cores".
+# More than this machine has, to distinguish it from "all cores".
 MANY = (os.cpu_count() or 1) + 3
 
 
@@ -44,7 +44,7 @@ class Threads(Files):
         self.assertEqual(self.threads(f"hybz.set_threads({MANY}); {work}", "1"), MANY)
         self.assertEqual(self.threads(f"hybz.set_threads(1); hybz.set_threads(0); {work}", str(MANY)), MANY)
         self.assertEqual(self.threads(f"hybz.set_threads({MANY}); {work[:-1]}, threads=1)", str(MANY)), one)
-        # It may be set when the program runs.
+        # The variable may be set while the program runs.
         self.assertEqual(self.threads(f"os.environ['HYBZ_THREADS'] = '{MANY}'; {work}"), MANY)
 
     def test_what_is_no_number(self):

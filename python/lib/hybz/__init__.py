@@ -1,11 +1,11 @@
 """bz2 on every core: the interface of Python's bz2, bzip2's exact bytes, and seeking with an index.
 
 `open`, `BZ2File`, `BZ2Compressor`, `BZ2Decompressor`, `compress` and `decompress` are used like those of the module
-bz2. They also take `threads=` (0: what `set_threads` or HYBZ_THREADS says, or all cores), read `.hbz` and write it with
-`block_size=`; files also take `index=`.
+bz2. They also take `threads=` (0: the number given to `set_threads` or by HYBZ_THREADS, or all cores), read `.hbz` and
+write it with `block_size=`; files also take `index=`.
 
 `ranges` cuts the text of a file for tasks that each read a part with `read_range` or `read_lines`. `hybz.dask` and
-`hybz.ray` are that for Dask and Ray, and compress by tasks; they are imported when they are used.
+`hybz.ray` do the same for Dask and Ray, and compress by tasks; they are imported when they are used.
 """
 
 from ._file import BZ2File, open
@@ -16,7 +16,7 @@ from ._register import register
 __all__ = ["BZ2File", "BZ2Compressor", "BZ2Decompressor", "open", "compress", "decompress", "register"]
 __all__ += ["Range", "ranges", "read_range", "read_lines", "set_threads"]
 
-# So they are named in messages and documentation as they are imported.
+# This makes messages and documentation name them as they are imported.
 for _name in ("BZ2File", "open", "register", "Range", "ranges", "read_range", "read_lines"):
     globals()[_name].__module__ = __name__
 del _name

@@ -9,24 +9,25 @@ from builtins import open as _builtin_open
 from . import _index
 from ._hybz import BZ2Compressor, Reader
 
-# Large enough for lines and small reads, and no more than a random read of some lines wants.
+# Large enough for lines and small reads, and no larger than a random read of some lines needs.
 _BUFFER_SIZE = 64 << 10
 
 
 def _source(file):
-    """A file object as the compiled part takes it: what to read from, and where it is now (None if it cannot seek)."""
+    """A file object in the form that the compiled part takes: the source of bytes, and its position now (None if it
+    cannot seek)."""
     try:
         base = file.tell() if file.seekable() else None
     except (AttributeError, OSError, ValueError):
         base = None
     if base is not None and _is_plain(file):
-        # Read by the system, without Python: in parallel, and parent and child of a fork are not in each other's way.
+        # The system reads it without Python: in parallel, and parent and child of a fork do not disturb each other.
         return os.dup(file.fileno()), base
     return file, base
 
 
 def _name(file):
-    """How errors name a file object: by its path, if it has one."""
+    """The name of a file object in errors: its path, if it has one."""
     for attribute in ("name", "path"):
         name = getattr(file, attribute, None)
         if isinstance(name, (str, bytes, os.PathLike)) and name:
@@ -47,7 +48,7 @@ def _reader(file, threads):
 
 def _own_reader(file, threads):
     """The compiled reader of a file that hybz has opened, and that file. The reader takes over the descriptor of a
-    regular file, so there is one and not two."""
+    regular file, so there is only one descriptor."""
     if not _is_plain(file):
         return _reader(file, threads), file
     descriptor, name = os.dup(file.fileno()), file.name
@@ -62,7 +63,7 @@ def _own_reader(file, threads):
 
 
 def _is_plain(file):
-    """Whether it is a regular file that Python's own open() has opened."""
+    """Whether a file object is a regular file that Python's own open() has opened."""
     if os.name != "posix":
         return False
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
@@ -70,7 +71,7 @@ def _is_plain(file):
 
 
 class _Raw(io.RawIOBase):
-    """The compiled reader as Python's io wants it."""
+    """The compiled reader with the interface that Python's io needs."""
 
     def __init__(self, reader):
         self._reader = reader
@@ -101,16 +102,16 @@ class _Raw(io.RawIOBase):
 
 
 class BZ2File(io.BufferedIOBase):
-    """A file that is compressed as it is written, or decompressed as it is read: as bz2.BZ2File.
+    """A file that is compressed as it is written, or decompressed as it is read, like bz2.BZ2File.
 
     filename is a path, or an object with read or write. mode is "r" (the default), "w", "x" or "a", with or without
-    "b". compresslevel is 1 to 9. threads is how many are used at most, 0 for all cores. index is the path of an index
-    (or a file object): reading, of the one to use (see import_index); writing, of the one to make, when this is closed,
-    unless something could not be written. Mode "x" replaces neither file.
-    block_size, for writing, makes it a .hbz file with blocks of so many bytes, which has its index in it.
+    "b". compresslevel is 1 to 9. threads is the maximum number of threads, 0 for all cores. index is the path of an
+    index (or a file object). For reading, it is the index to use (see import_index). For writing, it is the index to
+    make when this file is closed, unless a write has failed. Mode "x" replaces neither file. block_size, for writing,
+    makes a .hbz file with blocks of this many bytes, which contains its index.
 
-    A file that is read can seek. Where its blocks begin is remembered as they pass, so nothing is decoded twice to go
-    back; with an index nothing is decoded to go forward, either.
+    A file that is read can seek. The positions of its blocks are remembered as they pass, so nothing before a block is
+    decoded again to go back; with an index nothing is decoded to go forward either.
     """
 
     def __init__(self, filename, mode="r", *, compresslevel=9, threads=0, index=None, block_size=None):
@@ -166,7 +167,7 @@ class BZ2File(io.BufferedIOBase):
             raise
 
     def close(self):
-        """Ends and closes the file. Closing it again does nothing; everything else is a ValueError then."""
+        """Ends and closes the file. Closing it again does nothing; any other call then raises ValueError."""
         if self._fp is None:
             return
         try:
@@ -183,7 +184,7 @@ class BZ2File(io.BufferedIOBase):
             try:
                 if self._closefp:
                     self._fp.close()
-                # Last: an index says that the file is there.
+                # The index comes last, because its presence says that the file is complete.
                 if self._index is not None:
                     _index.write_whole(self._index, self._compressor._index(), self._exclusive)
             finally:
@@ -247,17 +248,17 @@ class BZ2File(io.BufferedIOBase):
         return self.readable() and self._buffer.seekable()
 
     def peek(self, n=0):
-        """Some bytes from the position on, which is not moved; at least one unless the file is at its end."""
+        """Some bytes from the position on, without moving it; at least one byte unless the file is at its end."""
         self._check_can_read()
         return self._buffer.peek(n)
 
     def read(self, size=-1):
-        """Up to size bytes; all that are left if that is negative or None."""
+        """Up to size bytes; all remaining bytes if size is negative or None."""
         self._check_can_read()
         return self._buffer.read(size)
 
     def read1(self, size=-1):
-        """Up to size bytes, without waiting for more where some are at hand."""
+        """Up to size bytes, without waiting for more if some are available."""
         self._check_can_read()
         return self._buffer.read1(io.DEFAULT_BUFFER_SIZE if size < 0 else size)
 
@@ -267,7 +268,7 @@ class BZ2File(io.BufferedIOBase):
         return self._buffer.readinto(b)
 
     def readline(self, size=-1):
-        """A line with its line end; at most size bytes of it, if that is not negative."""
+        """A line with its line end; at most size bytes of it, if size is not negative."""
         if not isinstance(size, int):
             if not hasattr(size, "__index__"):
                 raise TypeError("Integer argument expected")
@@ -276,7 +277,7 @@ class BZ2File(io.BufferedIOBase):
         return self._buffer.readline(size)
 
     def readlines(self, size=-1):
-        """A list of lines; no more are read once size bytes have come, if that is positive."""
+        """A list of lines; if size is positive, no more lines are read once size bytes have come."""
         if not isinstance(size, int):
             if not hasattr(size, "__index__"):
                 raise TypeError("Integer argument expected")
@@ -286,11 +287,12 @@ class BZ2File(io.BufferedIOBase):
 
     def __iter__(self):
         self._check_can_read()
-        # By C alone, for speed. repeat() keeps this file, which would close the buffer when it is dropped.
+        # This iterates in C alone, for speed. repeat() keeps this file alive, because dropping the file would close the
+        # buffer.
         return itertools.compress(self._buffer, itertools.repeat(self))
 
     def write(self, data):
-        """Compresses data. Returns their number of bytes. What is not written yet is written by close()."""
+        """Compresses data. Returns the number of bytes of data. close() writes the rest of the output."""
         self._check_can_write()
         if isinstance(data, (bytes, bytearray)):
             length = len(data)
@@ -300,7 +302,7 @@ class BZ2File(io.BufferedIOBase):
         try:
             self._fp.write(self._compressor.compress(data))
         except BaseException:
-            # It would be of bytes that the file does not have.
+            # The index would describe bytes that the file does not have.
             self._index = None
             raise
         self._pos += length
@@ -332,7 +334,7 @@ class BZ2File(io.BufferedIOBase):
     # With an index.
 
     def export_index(self, file, *, format="bzi"):
-        """Writes the index to a path or a file object; first decodes the file to its end if there is no index yet.
+        """Writes the index to a path or a file object. If there is no index yet, first decodes the file to its end.
 
         format "bzi" is hybz's own (FILE.bz2.bzi), "offsets" are the lines of indexed_bzip2 and rapidgzip.
         """
@@ -360,33 +362,34 @@ class BZ2File(io.BufferedIOBase):
             raise
 
     def block_offsets(self):
-        """Where blocks and ends of streams begin, as {bits of the file: bytes of the text}, for the whole file."""
+        """The positions of blocks and of ends of streams, as {bits of the file: bytes of the text}, for the whole
+        file."""
         self._check_can_read()
         return self._reader.block_offsets(True)
 
     def available_block_offsets(self):
-        """The same of what is known so far."""
+        """The positions known so far, in the same form."""
         self._check_can_read()
         return self._reader.block_offsets(False)
 
     def block_offsets_complete(self):
-        """Whether the whole file's are known."""
+        """Whether the positions in the whole file are known."""
         self._check_can_read()
         return self._reader.block_offsets_complete()
 
     def set_block_offsets(self, offsets):
-        """Takes what block_offsets() has returned, of hybz, indexed_bzip2 or rapidgzip."""
+        """Takes the positions that block_offsets() of hybz, indexed_bzip2 or rapidgzip has returned."""
         self._check_can_read()
         lines = "".join(f"{bits},{text}\n" for bits, text in sorted(offsets.items()))
         self._reader.read_index(lines.encode())
 
     def size(self):
-        """Bytes of text in the file."""
+        """The number of bytes of text in the file."""
         self._check_can_read()
         return self._reader.size()
 
     def tell_compressed(self):
-        """Where in the compressed file the block begins that is being read, in bits."""
+        """The position in the compressed file, in bits, of the block that is being read."""
         self._check_can_read()
         return self._reader.tell_compressed()
 
@@ -403,10 +406,10 @@ def open(
     index=None,
     block_size=None,
 ):
-    """Opens a compressed file, in binary or text mode: as bz2.open.
+    """Opens a compressed file, in binary or text mode, like bz2.open.
 
-    mode is "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for a BZ2File, "rt", "wt", "xt" or "at" for text (encoding,
-    errors and newline are for that). threads, index and block_size are those of BZ2File.
+    mode is "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for a BZ2File, "rt", "wt", "xt" or "at" for text (to which
+    encoding, errors and newline apply). threads, index and block_size are those of BZ2File.
     """
     if "t" in mode:
         if "b" in mode:

@@ -1,4 +1,4 @@
-"""Where an index is written to: what is refused before any work, and what replaces a file."""
+"""The destination of an index: refuses impossible ones before any work, and replaces an existing file."""
 
 import contextlib
 import errno
@@ -17,7 +17,8 @@ def _status(file):
 
 
 def _is_same(one, other):
-    """Whether two are the same file, also if there is none yet. Devices take everything, and keep none of it."""
+    """Whether two names are the same file, even if it does not exist yet. Devices do not count, because they keep
+    nothing."""
     if one is other and not isinstance(one, (str, bytes, int)):
         return True
     status, its = _status(one), _status(other)
@@ -29,7 +30,7 @@ def _is_same(one, other):
 
 
 def refuse_same(index, file):
-    """The index would destroy the file that it is of."""
+    """The index would destroy the file that it describes."""
     if _is_same(index, file):
         raise ValueError("The index is the file itself")
 
@@ -39,7 +40,7 @@ def _error(number, path):
 
 
 def _is_written_through(file):
-    """Whether what has the name is no file that another could replace: a device, a FIFO."""
+    """Whether the name belongs to something that a file could not replace: a device, a FIFO."""
     try:
         return not stat.S_ISREG(os.stat(file).st_mode)
     except FileNotFoundError:
@@ -47,13 +48,14 @@ def _is_written_through(file):
 
 
 def _temporary(path):
-    """A name beside a path. It does not have the path's own: with more at its end that could be too long a name."""
+    """A name in the same directory as a path. It does not contain the path's own name, because the longer name could be
+    too long."""
     return os.path.join(os.path.dirname(path), f".hybz-{uuid.uuid4().hex}")
 
 
 def target(index, file, exclusive):
-    """What write_whole() will get when the file has been written: not a relative path, for the directory may have
-    changed by then. What can be known of the index not being possible is an error now."""
+    """The argument for write_whole() when the file has been written. It is not a relative path, because the working
+    directory may have changed by then. If the index is known to be impossible, raises the error now."""
     refuse_same(index, file)
     if hasattr(index, "write") or isinstance(index, int):
         return index
@@ -73,8 +75,8 @@ def target(index, file, exclusive):
 
 
 def write_whole(file, content, exclusive=False):
-    """Writes to a file object, a descriptor, a device or a FIFO; or a file that gets its name when it is complete, in
-    the place and with the mode of what had it. With `exclusive` nothing may have it."""
+    """Writes to a file object, a descriptor, a device or a FIFO; or writes a file that gets its name when it is
+    complete, and replaces an existing file and keeps its mode. With `exclusive` no file of that name may exist."""
     if hasattr(file, "write"):
         file.write(content)
         return
@@ -84,7 +86,7 @@ def write_whole(file, content, exclusive=False):
         return
     file = os.fsdecode(file)
     if exclusive:
-        # The name is taken now, whatever else is going on.
+        # The name is reserved now, whatever other processes do.
         _builtin_open(file, "xb").close()
     file = os.path.realpath(file)
     temporary = _temporary(file)

@@ -1,4 +1,4 @@
-"""Ranges of the text of compressed files, for tasks that each read one: on other cores or on other machines."""
+"""Ranges of the text of compressed files, for tasks that each read one range, on other cores or on other machines."""
 
 import io
 import os
@@ -7,11 +7,11 @@ from contextlib import ExitStack, contextmanager
 
 from ._file import BZ2File, _reader
 
-SIZE = 64 << 20  # of a range: large against what starting a task costs
-# How far the index goes that a range has: up to there its last record is read without looking for anything else.
+SIZE = 64 << 20  # of a range: large compared with the cost of starting a task
+# How far a range's index goes beyond the range: up to there its last record is read without another index.
 _AHEAD = 4 << 20
-_PIECE = 64 << 10  # read at once behind the range
-_REQUEST = 1 << 20  # how much fsspec reads ahead on other machines
+_PIECE = 64 << 10  # the size of reads after the range
+_REQUEST = 1 << 20  # the size of fsspec's read-ahead on other machines
 
 
 def _is_url(path):
@@ -19,7 +19,7 @@ def _is_url(path):
 
 
 def absolute(path):
-    """A path as tasks know it, whatever their directory is."""
+    """A path that tasks can use, whatever their working directory."""
     path = os.fspath(path)
     return path if _is_url(path) else os.path.abspath(path)
 
@@ -46,7 +46,7 @@ def opened(path, options=None):
 
 
 def expand(paths, options=None):
-    """A list of paths: of one, of many, of a pattern."""
+    """A list of paths, from one path, many paths or a pattern."""
     found = []
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         path = os.fspath(path)
@@ -64,7 +64,7 @@ def expand(paths, options=None):
 class Range:
     """A part of the text of a compressed file: bytes begin to end, which are ends of blocks. ranges() makes them.
 
-    It can be pickled, and has the index of its own blocks: whoever reads it needs the file and nothing else.
+    It can be pickled, and has the index of its own blocks, so that a reader needs only the file.
     """
 
     __slots__ = ("path", "begin", "end", "text_size", "part", "index", "storage_options")
@@ -85,9 +85,9 @@ class Range:
 def ranges(path, size=SIZE, index=None, *, storage_options=None, threads=0):
     """Cuts the text of a .bz2 file into ranges of at least size bytes that end where blocks end: a list of Range.
 
-    path is a path or any URL of fsspec, with its storage_options. index is where an index is (.bzi, or lines of
-    offsets); by default that is FILE.bz2.bzi, if it exists. If there is none, the file is decoded once to make one,
-    which is not written anywhere: BZ2File.export_index does that, or `hybz --index`.
+    path is a path or any URL of fsspec, with its storage_options. index is the path of an index (.bzi, or lines of
+    offsets); by default FILE.bz2.bzi, if it exists. Without an index, the file is decoded once to make one, which is
+    not written anywhere: use BZ2File.export_index or `hybz --index` to write one.
     """
     if size < 1:
         raise ValueError("size must be 1 or more")
@@ -100,7 +100,7 @@ def ranges(path, size=SIZE, index=None, *, storage_options=None, threads=0):
             try:
                 _import(file, index, storage_options)
             except (FileNotFoundError, PermissionError):
-                index = None  # servers that do not list say the second of what is not there
+                index = None  # servers without listings raise the second for a missing file
             except ValueError as error:
                 warnings.warn(f"{index} is not used: {error}", stacklevel=2)
                 index = None
@@ -111,8 +111,8 @@ def ranges(path, size=SIZE, index=None, *, storage_options=None, threads=0):
 
 
 def ranges_of_all(run, paths, size, index, options, threads):
-    """Paths (of one, many or a pattern), and the ranges of each. They are found by tasks, as _tasks.compress runs them:
-    files without an index must be decoded."""
+    """Paths (from one path, many paths or a pattern), and the ranges of each. Tasks find the ranges, run as by
+    _tasks.compress, because files without an index must be decoded."""
     paths = list(map(absolute, expand(paths, options)))
     if index is None:
         indexes = [None] * len(paths)
@@ -142,7 +142,7 @@ def _import(file, index, options):
 
 
 class _Text:
-    """The text of a range, and what follows."""
+    """The text of a range, and the text after it."""
 
     def __init__(self, range, threads, stack):
         self._range, self._threads, self._stack = range, threads, stack
@@ -162,8 +162,8 @@ class _Text:
         return text
 
     def _go_on(self):
-        """A record goes on behind the index of the range: reads there by the index of the whole file. If there is none,
-        the file is decoded up to there."""
+        """A record continues after the end of the range's index: reads there by the index of the whole file. If there
+        is none, the file is decoded up to there."""
         file = self._stack.enter_context(opened(self._range.path, self._range.storage_options))
         whole = self._stack.enter_context(BZ2File(file, threads=self._threads))
         if self._range.index is not None:
@@ -173,11 +173,11 @@ class _Text:
 
 
 def read_range(range, delimiter=None, *, threads=1):
-    """The bytes of a range. With a delimiter, whole records: those that begin in it, by Hadoop's rule.
+    """The bytes of a range. With a delimiter, whole records: those that begin in the range, by Hadoop's rule.
 
     A record ends with the delimiter. A range skips everything up to the first delimiter that begins in it, unless it is
-    the file's first, and ends with the first that begins behind it. So all ranges of a file together have each byte
-    once, whatever lengths the records have.
+    the file's first range, and ends with the first delimiter that begins after it. All ranges of a file together
+    therefore have each byte once, whatever the lengths of the records.
     """
     with ExitStack() as stack:
         text = _Text(range, threads, stack)
@@ -188,7 +188,7 @@ def read_range(range, delimiter=None, *, threads=1):
             return own
         start = 0
         if range.begin > 0:
-            # The first may begin here and end behind.
+            # The first delimiter may begin in the range and end after it.
             border = own[1 - len(delimiter) :] if len(delimiter) > 1 else b""
             found = own.find(delimiter)
             if found < 0 and border:
@@ -207,7 +207,7 @@ def read_range(range, delimiter=None, *, threads=1):
 
 
 def _with_tail(text, own, tail, start, delimiter):
-    """The text of a range from start on, and what follows up to the end of the first delimiter there."""
+    """The text of a range from start on, and the text after it, up to the end of the first delimiter there."""
     tail, size, seen = bytearray(tail), _PIECE, 0
     while (found := tail.find(delimiter, seen)) < 0:
         seen = max(len(tail) - len(delimiter) + 1, 0)
@@ -222,10 +222,10 @@ def _with_tail(text, own, tail, start, delimiter):
 
 
 def read_lines(range, encoding=None, errors=None, newline=None, *, threads=1):
-    """An iterator of the lines of a range: bytes, or with an encoding str, as an open file gives them.
+    """An iterator over the lines of a range, like those of an open file: bytes or, with an encoding, str.
 
-    The lines of all ranges of a file are its lines, each once. (They are cut at b"\\n", so the encoding must be one
-    that writes "\\n" as that byte and nothing else with it, as UTF-8 does.)
+    The lines of all ranges of a file are its lines, each once. (They are cut at b"\\n", so the encoding must write
+    "\\n", and no other character, with that byte, as UTF-8 does.)
     """
     if encoding is not None:
         check_encoding(encoding)

@@ -1,15 +1,16 @@
-"""Putting hybz in the place of others."""
+"""Makes other modules use hybz."""
 
 import sys
 
 
 def register(*, fsspec=None, bz2=False):
-    """Has others use hybz, for this process.
+    """Makes other modules use hybz, in this process.
 
     fsspec: with `compression="bz2"` (or "hbz", or inferred from names) fsspec, and so Dask, pandas and others that open
-    files with it, read and write with hybz. By default if fsspec is installed; True makes it an error if it is not.
+    files with it, read and write with hybz. By default this is done if fsspec is installed; with True, a missing fsspec
+    is an error.
 
-    bz2: whoever imports bz2 from now on gets hybz. Modules that have imported it already keep what they have, so call
+    bz2: modules that import bz2 from now on get hybz. Modules that have imported it already keep the original, so call
     this first.
     """
     if fsspec is not False:

@@ -1,4 +1,4 @@
-"""Compression as tasks of whatever engine: plan, a task for each shard, join. Each can run twice or be run again."""
+"""Compression as tasks of any engine: plan, a task for each shard, join. Each task can run twice or be run again."""
 
 import errno
 import os
@@ -10,23 +10,23 @@ from ._file import _name, _source
 from ._ranges import SIZE, absolute, filesystem, opened
 
 
-# A file in the folder of parts, for as long as they are wanted. (A folder of its own is nothing in an object store.)
+# A file in the folder of parts that exists as long as the parts are wanted. (An object store has no empty folders.)
 _WANTED = "wanted"
 
 
 class Stopped(OSError):
-    """Another task has failed, and what this one makes is not wanted any more."""
+    """Another task has failed, and this task's output is no longer wanted."""
 
 
 def start(folder, options):
-    """Makes the folder of parts. No task does that, so none leaves anything when it is gone."""
+    """Makes the folder of parts. No task makes it, so a late task cannot recreate a removed folder."""
     fs, there = filesystem(folder, options)
     fs.makedirs(there, exist_ok=True)
     fs.touch(f"{there}/{_WANTED}")
 
 
 def stop(folder, options):
-    """Has all tasks end soon that work for the folder."""
+    """Makes all tasks that work for the folder end soon."""
     fs, there = filesystem(folder, options)
     try:
         fs.rm_file(f"{there}/{_WANTED}")
@@ -55,7 +55,7 @@ def plan(path, compresslevel, size, options):
 
 
 def part(path, shard, compresslevel, threads, options, folder, number, out_options):
-    """Compresses a shard into folder/number: under that name there is all of it or nothing."""
+    """Compresses a shard into folder/number: a file of that name is always complete."""
     offset, length, blocks, crc = shard
     fs, there = filesystem(folder, out_options)
     _check_wanted(fs, there)
@@ -64,7 +64,7 @@ def part(path, shard, compresslevel, threads, options, folder, number, out_optio
         text = file.read(length)
     coded = _hybz.compress(text, compresslevel, threads=threads)
     try:
-        # The joiner sees whether the blocks are those of the plan.
+        # The joiner checks whether the blocks are those of the plan.
         _hybz.Joiner(compresslevel).part(blocks, crc, coded)
     except ValueError:
         raise OSError(f"{path} has changed since it was planned") from None
@@ -73,7 +73,7 @@ def part(path, shard, compresslevel, threads, options, folder, number, out_optio
 
 
 def join(shards, compresslevel, folder, out, out_options):
-    """Joins the parts to out: under that name there is all of it or what was there before."""
+    """Joins the parts to out: the file of that name is always the complete result or the earlier file."""
     fs, there = filesystem(folder, out_options)
 
     def pieces():
@@ -90,7 +90,7 @@ def join(shards, compresslevel, folder, out, out_options):
 
 
 def _write(fs, path, folder, pieces):
-    """Writes a file under another name and gives it its own then. Whoever dies before has written nothing."""
+    """Writes a file under another name and then renames it. A task that dies before the rename has written nothing."""
     temporary = f"{folder}/{uuid.uuid4().hex}"
     with fs.open(temporary, "wb") as file:
         for piece in pieces:
@@ -106,7 +106,8 @@ def _is_local(fs):
 
 
 def _check_out(path, options, out, out_options):
-    """What would destroy the source, or could not get its name in the end, is an error before anything is done."""
+    """A result that would destroy the source, or that could not get its name in the end, is an error before any
+    work."""
     source_fs, source = filesystem(path, options)
     fs, there = filesystem(out, out_options)
     if type(fs) is type(source_fs) and there == source:
@@ -122,8 +123,8 @@ def _check_out(path, options, out, out_options):
 
 def compress(run, path, out, compresslevel=9, size=SIZE, threads=1, storage_options=None, out_storage_options=None):
     """Compresses path to out by tasks. run(function, arguments, stop) runs a task for each tuple of arguments,
-    somewhere, and returns the list of their results. If one fails, it calls stop, and raises the error when no other
-    task runs any more: nothing may be written once the folder is removed."""
+    somewhere, and returns the list of their results. If a task fails, it calls stop, and raises the error when no other
+    task runs any more, because nothing may be written once the folder is removed."""
     if size < 1:
         raise ValueError("size must be 1 or more")
     if not 1 <= compresslevel <= 9:
@@ -132,7 +133,7 @@ def compress(run, path, out, compresslevel=9, size=SIZE, threads=1, storage_opti
     if out_storage_options is None:
         out_storage_options = storage_options
     _check_out(path, storage_options, out, out_storage_options)
-    # Beside the result, so that it can get its name by a rename.
+    # In the result's directory, so that the result can get its name by a rename.
     folder = f"{out}.parts-{uuid.uuid4().hex}"
     stopping = partial(stop, folder, out_storage_options)
     [shards] = run(plan, [(path, compresslevel, size, storage_options)], stopping)
@@ -146,7 +147,7 @@ def compress(run, path, out, compresslevel=9, size=SIZE, threads=1, storage_opti
 
 
 def caught(function, arguments, stop):
-    """A task that never fails, for engines that cannot wait for the others when one does: (its result, its error)."""
+    """A task that never fails, for engines that cannot wait for the others when one fails: (its result, its error)."""
     try:
         return function(*arguments), None
     except Exception as error:
@@ -155,5 +156,5 @@ def caught(function, arguments, stop):
 
 
 def first_error(errors):
-    """Of the errors of tasks in any order, that which made the others stop."""
+    """The error that made the other tasks stop, among the errors of tasks in any order."""
     return next((error for error in errors if not isinstance(error, Stopped)), errors[0])

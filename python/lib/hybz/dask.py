@@ -21,8 +21,8 @@ def _run(function, arguments):
 
 
 def _run_to_the_end(function, arguments, stop):
-    """The same. If a task fails, the others are over when its error is raised. (Dask itself drops the results of tasks
-    that run on then, and does not say when they end.)"""
+    """Runs tasks in Dask distributed. If a task fails, the others are over when its error is raised. (Dask itself drops
+    the results of tasks that go on running, and does not tell when they end.)"""
     client = _client()
     if client is None:
         done = _run(_tasks.caught, [(function, each, stop) for each in arguments])
@@ -48,14 +48,14 @@ def _run_to_the_end(function, arguments, stop):
 
 
 def _client():
-    """The client of Dask distributed that runs tasks now, if one does."""
+    """The client of Dask distributed that runs tasks now, if there is one."""
     client = getattr(dask.base.get_scheduler(), "__self__", None)
     return client if hasattr(client, "scheduler_info") else None
 
 
 def _planned(urlpath, blocksize, index, options, threads):
     if blocksize is None:
-        blocksize = 1 << 62  # more than any file has
+        blocksize = 1 << 62  # more bytes than any file has
     size = parse_bytes(blocksize) if isinstance(blocksize, str) else int(blocksize)
     return ranges_of_all(_run, urlpath, size, index, options, threads)
 
@@ -71,10 +71,11 @@ def read_bytes(
     storage_options=None,
     threads=1,
 ):
-    """The text of .bz2 files in blocks, as dask.bytes.read_bytes has it of plain files: (sample, blocks[, paths]).
+    """The text of .bz2 files in blocks, in the form of dask.bytes.read_bytes for plain files: (sample, blocks[,
+    paths]).
 
-    blocks has for each file a list of delayed bytes: one if blocksize is None. With a delimiter they have whole
-    records. index is for each file what it is for hybz.ranges: a path, or a list of them.
+    blocks has for each file a list of delayed bytes: one item if blocksize is None. With a delimiter they have whole
+    records. index is a path as for hybz.ranges, or a list with one for each file.
     """
     paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
     read = delayed(read_range)
@@ -97,7 +98,7 @@ def _sample(path, delimiter, size, options):
 
 
 def _check_delimiter(delimiter, encoding):
-    """It is looked for in bytes, and must not be found inside or across characters that have several."""
+    """The line end is looked for in bytes, and must not occur inside or across characters of several bytes."""
     if delimiter in (None, "", "\n"):
         return
     if delimiter in ("\r", "\r\n"):
@@ -110,7 +111,7 @@ def _check_delimiter(delimiter, encoding):
         return
     for byte in range(256):
         try:
-            # An empty text: it waits for the next byte.
+            # If the text is empty, the decoder waits for the next byte.
             one = codec.incrementaldecoder is not None and codec.incrementaldecoder().decode(bytes([byte]))
         except UnicodeDecodeError:
             continue
@@ -119,7 +120,7 @@ def _check_delimiter(delimiter, encoding):
 
 
 def _lines(each, encoding, errors, delimiter, path, threads):
-    """The lines of a range, as dask.bag.read_text gives them."""
+    """The lines of a range, in the form of dask.bag.read_text."""
     record_end = delimiter or "\n"
     coded = read_range(each, record_end.encode(encoding), threads=threads)
     text = "" if delimiter in ("\r", "\r\n") else coded.decode(encoding, errors)
@@ -130,7 +131,7 @@ def _lines(each, encoding, errors, delimiter, path, threads):
         lines = list(io.StringIO(text, newline=delimiter))
     else:
         lines = [line + record_end for line in text.split(record_end)]
-        # What is behind the last one has none.
+        # The text after the last line end has none.
         lines[-1] = lines[-1][: -len(record_end)]
         lines = lines if lines[-1] else lines[:-1]
     return lines if path is None else [(line, path) for line in lines]
@@ -149,10 +150,10 @@ def read_text(
     storage_options=None,
     threads=1,
 ):
-    """The lines of .bz2 files as a bag with a partition for each range of the text, as dask.bag.read_text has them.
-    blocksize None is one for each file.
+    """The lines of .bz2 files as a bag with a partition for each range of the text, in the form of dask.bag.read_text.
+    With a blocksize of None there is one partition for each file.
 
-    index is for each file what it is for hybz.ranges: a path, or a list of them. A task uses so many threads.
+    index is a path as for hybz.ranges, or a list with one for each file. threads is the number of threads of a task.
     """
     check_encoding(encoding)
     _check_delimiter(linedelimiter, encoding)
@@ -166,7 +167,8 @@ def read_text(
 
 
 def compress(path, out, compresslevel=9, *, size="64 MiB", threads=1, storage_options=None, out_storage_options=None):
-    """Compresses the file path to out, with bzip2's exact bytes: a task that plans, one for each size bytes of text (or
-    some more), and one that joins. Paths are any that fsspec knows. The parts are in a folder beside out meanwhile."""
+    """Compresses the file path to out, with bzip2's exact bytes: one task plans, one task compresses each size bytes of
+    text (or some more), and one task joins. Paths may be any that fsspec knows. Until the end, the parts are in a
+    folder next to out."""
     size = parse_bytes(size) if isinstance(size, str) else int(size)
     _tasks.compress(_run_to_the_end, path, out, compresslevel, size, threads, storage_options, out_storage_options)

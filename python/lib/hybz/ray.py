@@ -27,9 +27,10 @@ def _runner(threads, remote_args):
         try:
             return ray.get(tasks)
         except BaseException:
-            # Many are told to end soon, those too that have not begun. (Not by ray.cancel: in Ray 2.60 one that is
-            # cancelled while it ends may abort this process, "tried to complete task that was not pending".) Those that
-            # only read, and cannot be told, are left to end by themselves.
+            # Of several tasks, those that write are told to end soon, even those that have not begun. (ray.cancel is
+            # not used for them: in Ray 2.60 a task that is cancelled while it ends may abort this process, "tried to
+            # complete task that was not pending".) Tasks that only read cannot be told, and are left to end by
+            # themselves.
             if stop is not None:
                 stop()
             if len(tasks) == 1:
@@ -63,8 +64,8 @@ def _table(each, encoding, drop_empty_lines, threads):
 class Datasource(ray.data.Datasource):
     """Lines of .bz2 files for ray.data.read_datasource, as text, with a read task for each range of the text.
 
-    paths are any that fsspec knows, also patterns. index is for each file what it is for hybz.ranges: a path, or a list
-    of them. Files without one are decoded once, each by a task.
+    paths may be any that fsspec knows, also patterns. index is a path as for hybz.ranges, or a list with one for each
+    file. Files without an index are decoded once, each by a task.
     """
 
     def __init__(
@@ -95,7 +96,8 @@ class Datasource(ray.data.Datasource):
         return sum(each.end - each.begin for each in self.planned)
 
     def get_read_tasks(self, parallelism, per_task_row_limit=None, data_context=None):
-        """A task for each range, whatever parallelism is asked for: their size was asked for, too."""
+        """There is a task for each range, whatever the parallelism, because the caller has asked for the size of
+        ranges."""
         how = self._how
 
         def task(each):
@@ -107,7 +109,7 @@ class Datasource(ray.data.Datasource):
 
 
 def read_text(paths, *, threads=1, ray_remote_args=None, **options):
-    """The lines of .bz2 files as a data set with a column "text", as ray.data.read_text has them: without line ends,
+    """The lines of .bz2 files as a data set with a column "text", in the form of ray.data.read_text: without line ends,
     and without empty lines unless drop_empty_lines=False. Lines end at "\\n". options are those of Datasource."""
     source = Datasource(paths, threads=threads, ray_remote_args=ray_remote_args, **options)
     rest = {"num_cpus": threads, **(ray_remote_args or {})}
@@ -128,7 +130,8 @@ def compress(
     out_storage_options=None,
     ray_remote_args=None,
 ):
-    """Compresses the file path to out, with bzip2's exact bytes: a task that plans, one for each size bytes of text (or
-    some more), and one that joins. Paths are any that fsspec knows. The parts are in a folder beside out meanwhile."""
+    """Compresses the file path to out, with bzip2's exact bytes: one task plans, one task compresses each size bytes of
+    text (or some more), and one task joins. Paths may be any that fsspec knows. Until the end, the parts are in a
+    folder next to out."""
     run = _runner(threads, ray_remote_args)
     _tasks.compress(run, path, out, compresslevel, size, threads, storage_options, out_storage_options)
