@@ -115,7 +115,7 @@ fn memory_is_bounded() {
         let mut block = block.tables(tables);
         block.table_count = 2;
         start.extend(&block.header());
-        // Cut back to a whole byte, after which the repeated byte continues the same up and down.
+        // The block is cut back to a whole byte, after which the repeated byte continues the same deltas up and down.
         let start = start.slice(0, start.len() / 8 * 8);
         let phase = start.slice(start.len() - 8, start.len()).bytes()[0];
         let mut decoder = hybz::read::MultiBzDecoder::with_settings(start.bytes().chain(io::repeat(phase)), &settings);

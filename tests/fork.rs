@@ -1,7 +1,7 @@
 //! A process that has used the library is forked, as Python's multiprocessing does it. The child can use the library,
 //! and nothing in it hangs, whatever the parent's threads were doing at that moment.
 //!
-//! It has no test harness: a child of a test runner would go on as a second test runner.
+//! The test has no harness, because a child of a test runner would go on as a second test runner.
 
 use hybz::{Level, Pool, Settings, read, write};
 use hybz_testkit::fork::{self, in_child};

@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 /// The number of files of each kind, unless `HYBZ_HOSTILE` gives another.
 const FILES: usize = 300;
-/// The most memory that the process may take, in MB.
+/// The maximum memory that the process may take, in MB.
 const LIMIT: u64 = 64;
 
-/// The text of a block: its codes, and what each stands for.
+/// The text of a block: its codes, and the meaning of each.
 #[derive(Clone)]
 struct Known {
     codes: Arc<Vec<u8>>,
@@ -57,7 +57,7 @@ impl Expected {
         self.block == self.blocks.len()
     }
 
-    /// Between two blocks: nothing comes out before its CRC has been compared.
+    /// Output ends between two blocks: no byte comes out before its CRC has been compared.
     fn is_between(&self) -> bool {
         (self.code, self.at) == (0, 0)
     }
@@ -211,7 +211,7 @@ fn spoil_payload(payload: &mut Payload, rng: &mut Rng) {
             payload.entries[at] = rng.below(1 << 20) as u32;
         }
         5 => {
-            // Two shares, so that their sum is what it was; or only one of them.
+            // Changes two shares and keeps their sum, or changes only one of them.
             let at = pick(rng, payload.tokens.len());
             let table = &mut payload.tokens[at];
             let (from, to) = (rng.below(table.len()), rng.below(table.len()));
@@ -283,7 +283,7 @@ fn decode(file: &[u8], expected: &mut impl Write, pool: &Pool, way: usize) -> Re
     })
 }
 
-/// Gives 33 bytes at a time.
+/// A reader that gives 33 bytes at a time.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What is too large for `cargo test`: gigabytes of real data through the built command, judged by bzip2.
+# Tests that are too large for `cargo test`: gigabytes of real data through the built command, judged by bzip2.
 #
 #   cargo build --release && tests/large.sh FILE...
 #
 # HYBZ_BINARY names another binary, SCRATCH another folder for the outputs, LEVELS="1 9" fewer levels than all nine.
 #
-# For each file: hybz's bytes against bzip2's at every level with 1, 2 and 7 threads, from the file and from a pipe;
-# what bzip2, lbzip2, pbzip2 and 7z make of the file, decompressed; peak memory with 2 threads. Then 3 GB through a pipe
-# both ways, a bomb, and 2,000 small files against bzip2. Prints a line for each thing that it has shown, names the
-# programs that it lacked, and stops at the first thing that does not hold.
+# For each file: hybz's bytes against bzip2's at every level with 1, 2 and 7 threads, from the file and from a pipe; the
+# decompression of the files that bzip2, lbzip2, pbzip2 and 7z write; peak memory with 2 threads. Then 3 GB through a
+# pipe both ways, a bomb, and 2,000 small files against bzip2. Prints a line for each check that has passed, names
+# missing programs, and stops at the first check that fails.
 set -euo pipefail
 hybz=$(readlink -f "${HYBZ_BINARY:-$(dirname "$0")/../target/release/hybz}")
 scratch=$(mktemp -d "${SCRATCH:-/tmp}/hybz-large.XXXXXX")

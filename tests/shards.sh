@@ -4,7 +4,7 @@
 #
 #   cargo build --release && tests/shards.sh [SHARDS]
 #
-# HYBZ_BINARY names another binary, SCRATCH another folder. Takes minutes, and 2 GB of disk.
+# HYBZ_BINARY names another binary, SCRATCH another folder. The test takes minutes, and 2 GB of disk.
 set -euo pipefail
 hybz=$(readlink -f "${HYBZ_BINARY:-$(dirname "$0")/../target/release/hybz}")
 shards=${1:-10000}
@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 shown() { printf 'ok  %s\n' "$*"; }
 
-# Lines of numbers, and runs that go over the ends of blocks.
+# Lines of numbers, and runs that cross the ends of blocks.
 awk -v bytes="$((shards * 135000))" 'BEGIN {
   srand(7)
   run = sprintf("%1000s", ""); gsub(" ", "r", run)

@@ -3,9 +3,9 @@
 #
 #   cargo build --release && tests/slurm.sh [FILE]
 #
-# Needs root and apt-get: it installs slurm-wlm and munge where they are missing, and starts munged, slurmctld and
-# slurmd with files of its own in a temporary folder. HYBZ_BINARY names another binary. FILE is what is compressed; 19
-# MB are made if there is none. Then parts are removed, and tasks killed at random times, and the recipe is run again.
+# Needs root and apt-get: it installs slurm-wlm and munge if they are missing, and starts munged, slurmctld and slurmd
+# with its own files in a temporary folder. HYBZ_BINARY names another binary. FILE is the file to compress; without it,
+# 19 MB are made. Then parts are removed, and tasks killed at random times, and the recipe is run again.
 set -euo pipefail
 here=$(readlink -f "$(dirname "$0")/..")
 hybz=$(readlink -f "${HYBZ_BINARY:-$here/target/release/hybz}")
@@ -73,7 +73,7 @@ done
 sinfo -h -o '%N %T' | grep -w idle || { tail "$scratch"/*.log; exit 1; }
 shown "$(slurmctld -V): one node is idle"
 
-# The block behind `<!-- recipe: NAME -->`.
+# The block after `<!-- recipe: NAME -->`.
 recipe() {
   awk -v name="<!-- recipe: $1 -->" '
     $0 == name { wanted = 1; next }

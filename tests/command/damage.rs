@@ -35,7 +35,7 @@ fn unusual_but_right() {
     same_as_bzip2("bzip2", &["-t", "a.bz2"], b"", |place| place.put("a.bz2", &files[3].1));
 }
 
-/// A file, what `-d` says of it, and what `-t` says.
+/// A file, the message of `-d` about it, and the message of `-t`.
 fn broken_files() -> Vec<(&'static str, Vec<u8>, &'static str, &'static str)> {
     let whole = compressed(&text(250_000));
     let flipped = |at: usize| {
@@ -84,7 +84,7 @@ fn broken_files_leave_nothing() {
         );
         let run = place.hybz(&["-tv", &file, "good.bz2"]).says(2, &format!(": {message_of_test}"));
         assert!(run.stderr.contains("  good.bz2: ") && run.stderr.contains("ok\n"), "{run:?}");
-        // One line under -q: bzip2 says nothing of a cut file.
+        // One line under -q: bzip2 prints no message about a cut file.
         let run = place.hybz(&["-dq", &file]).says(2, &format!("hybz: {file}: {}\n", message.trim_end_matches(';')));
         assert_eq!(run.stderr.lines().count(), 1);
         place.hybz(&["-dqq", &file]).silent(2);
@@ -93,7 +93,7 @@ fn broken_files_leave_nothing() {
     }
 }
 
-/// bzip2 gives up on the other files; to stdout that is right, for one hole in it is worse.
+/// bzip2 gives up on the other files. On stdout that is right, because a hole in the output would be worse.
 #[test]
 fn a_broken_file_on_stdout_is_the_last() {
     for (name, bytes, message, _) in broken_files() {
@@ -111,7 +111,7 @@ fn a_broken_file_on_stdout_is_the_last() {
     }
 }
 
-/// Of the data before the damage, only whole checked blocks come out.
+/// Only whole, checked blocks of the data before the damage are written.
 #[test]
 fn only_checked_blocks_reach_stdout() {
     let text = text(250_000);

@@ -42,7 +42,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The number behind a fault's @ (1 without), or 0 if the fault is not in the list. */
+/* The number after a fault's @ (1 without), or 0 if the fault is not in the list. */
 static int has(const char *fault)
 {
     const char *list = getenv("FAULT");
@@ -58,7 +58,7 @@ static int has(const char *fault)
     return 0;
 }
 
-/* Says that a fault was caused. */
+/* Records that a fault was caused. */
 static void note(void)
 {
     int error = errno;

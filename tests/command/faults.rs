@@ -1,4 +1,5 @@
-//! System calls that fail or do less than asked: an error exit, the source kept, nothing half left.
+//! System calls that fail or do less than asked: hybz exits with an error, keeps the source, and leaves nothing
+//! incomplete.
 //!
 //! A library that is loaded before the C library (`faults.c`, compiled here) makes them fail.
 
@@ -33,7 +34,7 @@ pub fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
     Some(run(place.called("hybz").args(args).env("LD_PRELOAD", shim()?).env("FAULT", fault)))
 }
 
-/// Calls that fail once: with both kinds of unfinished results, alone and among others.
+/// Calls that fail once, with both kinds of unfinished results, for a single file and among others.
 #[test]
 fn failing_calls() {
     for (fault, message) in [

@@ -16,12 +16,12 @@ use std::time::Duration;
 /// The features that exFAT and FAT lack.
 const FAT: &str = "tmpfile,noreplace,nolink,nomode";
 
-/// All that happens to a file, with these faults.
+/// Every operation on a file, with these faults.
 fn life(shim: &Path, fault: &str) {
     let place = Place::new();
     let hybz = |args: &[&str]| run(place.called("hybz").args(args).env("LD_PRELOAD", shim).env("FAULT", fault));
     let bytes = text(300_000);
-    // A name of 212 bytes: of a temporary name that is made from it, no half character may be left.
+    // A name of 212 bytes: a temporary name made from it must not contain half a character.
     let long = format!("x{}", "ü".repeat(105));
     for name in ["a", &long] {
         let packed = format!("{name}.bz2");
@@ -48,7 +48,7 @@ fn life(shim: &Path, fault: &str) {
         fs::remove_file(place.path(name)).expect("remove");
     }
 
-    // Damage leaves the source alone, and no part of a result; several at once.
+    // After damage the source stays, and no part of a result; the same for several files in one call.
     let mut broken = compressed(&bytes);
     let middle = broken.len() / 2;
     broken[middle] ^= 1;

@@ -87,7 +87,7 @@ fn small_means_blocks_of_200_kb_at_most() {
     assert_eq!(place.hybz(&["-c", "--small", "-9", "a"]).stdout[3], b'2');
 }
 
-/// A flag that is not known: its whole word in one line on stderr, nothing touched.
+/// An unknown flag: one line on stderr names the whole word, and nothing is touched.
 #[test]
 fn a_bad_flag_stops_everything() {
     for (bad, nearest) in [
@@ -327,7 +327,7 @@ fn threads_beyond_use() {
     assert_eq!(place.names(), ["a"]);
 }
 
-/// pbzip2's and lbzip2's, which change nothing here.
+/// Flags of pbzip2 and lbzip2, which change nothing here.
 #[test]
 fn flags_of_relatives() {
     let place = Place::with(&[("a", b"hello\n")]);
@@ -339,7 +339,7 @@ fn flags_of_relatives() {
     }
 }
 
-/// gzip's, xz's and pigz's flag: another suffix.
+/// A flag of gzip, xz and pigz: another suffix.
 #[test]
 fn suffixes_of_ones_own() {
     let place = Place::with(&[("a", b"hello\n")]);

@@ -47,8 +47,8 @@ fn a_program_without_gpu_support_says_so() {
     assert_eq!(place.names(), ["a"]);
 }
 
-/// A missing GPU: small inputs never use it; for large ones the CPU does all the work and one line says why; if it is
-/// required, there is an error and no output.
+/// Without a GPU: small inputs would never use one. For large inputs the CPU does all the work, and one line says why.
+/// If a GPU is required, there is an error and no output.
 #[test]
 fn a_gpu_that_is_not_there() {
     if !BUILT_WITH {
@@ -82,7 +82,7 @@ fn a_gpu_that_is_not_there() {
     assert_eq!(place.names(), ["large", "small", "small.bz2", "small.hbz"]);
 }
 
-/// The environment can say it once for all.
+/// The environment can contain the flag.
 #[test]
 fn in_the_environment() {
     let place = Place::with(&[("a", b"hello\n")]);

@@ -1,4 +1,4 @@
-//! `.hbz`: what the flags make, who reads it, and what happens to damaged ones.
+//! `.hbz`: the files that the flags make, the programs that read them, and the treatment of damaged files.
 
 use crate::place::{Place, bzip2_installed, installed, run_with_input, text};
 use hybz::{LargeBlocks, Settings};

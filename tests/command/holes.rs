@@ -118,7 +118,7 @@ fn standard_output() {
     }
 }
 
-/// After an error, too, what follows comes after all that was written.
+/// After an error, too, later output comes after all that was written.
 #[test]
 fn standard_output_after_an_error() {
     let place = Place::new();

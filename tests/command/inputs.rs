@@ -69,7 +69,7 @@ fn symbolic_links() {
     }
 }
 
-/// Refused only if a name of the file would go: bzip2 refuses with `-k` too.
+/// The file is refused only if one of its names would be removed; bzip2 refuses it with `-k` too.
 #[test]
 fn hard_links() {
     let prepare = |links: usize| {

@@ -1,5 +1,5 @@
-//! Objects that hybz prints, read by real parsers: `serde_json` always, jq and Python's jsonschema where they are
-//! installed. `HYBZ_PYTHON` names the interpreter that has jsonschema, if `python3` has not.
+//! Objects that hybz prints, read by real parsers: always by `serde_json`, and by jq and Python's jsonschema if they
+//! are installed. `HYBZ_PYTHON` names the interpreter that has jsonschema, if `python3` lacks it.
 
 use crate::place::{installed_for_part, run_with_input};
 use crate::skip::{Need, skip_part};

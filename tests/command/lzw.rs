@@ -1,4 +1,4 @@
-//! `.Z`: read as gzip and ncompress read it, in files and pipes, and what both refuse is refused.
+//! `.Z` files are read as by gzip and ncompress, in files and pipes; data that both refuse are refused.
 
 use crate::place::{Place, Run, installed, noise, run_with_input, text};
 
@@ -135,7 +135,7 @@ fn a_bomb_streams() {
     // Every code is its own string's: 1, 2, 3 .. zeros.
     let codes: Vec<(u32, u32)> =
         (0..24_000u32).map(|number| (if number == 0 { 0 } else { 256 + number }, (256 + number).ilog2() + 1)).collect();
-    // The only width of which there is no whole number of groups is none: 256 codes of 9 bits, 512 of 10, ...
+    // Every width has a whole number of groups: 256 codes of 9 bits, 512 of 10, ...
     let place = Place::with(&[("a.Z", &coded(0x90, &codes))]);
     let total: u64 = (1..=24_000).sum();
     let run = place.shell("hybz -dc a.Z | wc -c").silent(0);

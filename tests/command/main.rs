@@ -2,7 +2,7 @@
 //!
 //! `hybz` is a drop-in `bzip2`, so wherever both must do the same, the test runs the system's bzip2 in an identical
 //! place and compares everything: exit code, stdout, stderr and the files that are left. The other tests state where
-//! hybz is deliberately different. Tests that need a tool which is not installed say so and pass.
+//! hybz is deliberately different. Tests that lack a tool say so and pass.
 
 #![cfg(unix)]
 

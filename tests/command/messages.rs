@@ -113,7 +113,7 @@ fn quiet() {
     place.hybz(&["-Z", "--", "-qq"]).says(1, "hybz: Bad flag `-Z'");
 }
 
-/// An empty file is not cut: it says so, in one line, and there is nothing to recover.
+/// An empty file is not a cut file: one line says so, and there is nothing to recover.
 #[test]
 fn an_empty_file_is_empty() {
     let place = Place::with(&[("a.bz2", b"")]);
@@ -130,7 +130,7 @@ fn an_empty_file_is_empty() {
     assert_eq!(place.names(), ["a.bz2"]);
 }
 
-/// The message names what was typed: the flag, or the program's name that stands for it.
+/// The message names the typed flag, or the program's name that stands for it.
 #[test]
 fn contradictions_name_what_was_typed() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);

@@ -63,7 +63,7 @@ fn a_second_stream_that_is_cut() {
     place.hybz(&["-t", "a.bz2"]).says(0, "trailing garbage");
 }
 
-/// A too small `-m` is not reported as damage: the exit code is 1, and the message says how much is needed, which is
+/// A `-m` that is too small is not reported as damage: the exit code is 1, and the amount of memory in the message is
 /// enough.
 #[test]
 fn more_memory_than_is_allowed() {

@@ -1,4 +1,4 @@
-//! Table 1B: the name hybz is called by, and the names of files.
+//! Table 1B: the name by which hybz is called, and the names of files.
 
 use crate::place::{Place, compressed, compressed_at_9, decompressed, odd_name, run, same_as_bzip2};
 use std::ffi::OsStr;
@@ -84,7 +84,7 @@ fn what_is_compressed_already_is_refused() {
     assert_eq!(place.names(), ["a.bz2", "a.tz2"]);
 }
 
-/// A nightly job: what it made the night before is not wrapped again and removed.
+/// A nightly job: its results of the night before are not compressed again and removed.
 #[test]
 fn the_same_job_every_night() {
     let place = Place::with(&[("f", b"hello\n"), ("g", b"hello\n")]);

@@ -1,4 +1,4 @@
-//! Table 1D: how results come to be, what they inherit, and when sources go.
+//! Table 1D: how results are made, what they inherit, and when sources are removed.
 
 use crate::place::{Place, compressed, copy_of_hybz, decompressed, installed, noise, root, run, same_as_bzip2, text};
 use crate::skip::{Need, skip, skip_part};
@@ -93,7 +93,7 @@ fn mode_and_times_are_kept() {
         place.hybz(&["-d", "a.bz2"]).silent(0);
         assert_eq!((place.mode("a"), times("a")), (mode, before));
     }
-    // Nobody gets a set-uid file that he did not make.
+    // No user gets a set-uid file that another user made.
     place.set_mode("a", 0o6755);
     place.hybz(&["a"]).silent(0);
     assert_eq!(place.mode("a.bz2"), 0o755);
@@ -151,7 +151,7 @@ fn nothing_is_seen_of_an_unfinished_result() {
     assert!(place.get("fifo.bz2").len() > 3_000_000);
 }
 
-/// xz -k, zstd --no-sync: who keeps the source need not wait for the disk.
+/// xz -k, zstd --no-sync: if the source is kept, the disk need not be waited for.
 #[test]
 fn the_disk_is_waited_for_only_where_something_is_lost() {
     if !installed("strace") {

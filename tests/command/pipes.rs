@@ -149,7 +149,7 @@ fn a_reader_that_closes_early() {
     }
 }
 
-/// An error is the end, although a writer before us neither says more nor closes.
+/// An error ends the call, although the writer of the input neither writes more nor closes.
 #[test]
 fn no_waiting_for_a_silent_writer() {
     let bytes = text(3_000_000);
@@ -197,7 +197,7 @@ fn all_of_a_stream_before_the_pipe_closes() {
     }
 }
 
-/// A stream's text comes out whatever follows the stream, although what follows is not complete.
+/// A stream's text comes out whatever follows the stream, even if that is incomplete.
 #[test]
 fn answers_whatever_follows() {
     let place = Place::with(&[("a", b"question\n")]);

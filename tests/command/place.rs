@@ -119,8 +119,8 @@ impl Place {
         self.shell_by(&[], line)
     }
 
-    /// The same with the signals of a terminal's shell: the process that runs the tests may ignore some, as under
-    /// `nohup` or `&`.
+    /// Runs a line of shell with the signals of a terminal's shell: the process that runs the tests may ignore some, as
+    /// under `nohup` or `&`.
     pub fn terminal_shell(&self, line: &str) -> Run {
         self.shell_by(&["env", "--default-signal=INT,QUIT,HUP,TERM"], line)
     }
@@ -139,14 +139,14 @@ impl Run {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// It ended with this code, and said nothing.
+    /// Checks that the command ended with this code and printed nothing.
     #[track_caller]
     pub fn silent(self, code: i32) -> Run {
         assert_eq!((self.code, self.stderr.as_str()), (code, ""), "stdout: {:?}", self.stdout.get(..80));
         self
     }
 
-    /// It ended with this code, and said this in one of its lines.
+    /// Checks that the command ended with this code and printed this in one of its lines.
     #[track_caller]
     pub fn says(self, code: i32, text: &str) -> Run {
         assert!(self.code == code && self.stderr.contains(text), "expected {code} and {text:?}, got {self:#?}");
@@ -181,7 +181,7 @@ pub fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
     output.into()
 }
 
-/// Whether `program` is in the PATH, and what its absence is for `testkit::skip`.
+/// Whether `program` is in the PATH, and the need that its absence means for `testkit::skip`.
 fn found(program: &str) -> Result<(), (Need, String)> {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
     let peer = ["bzip2", "bzgrep", "bzdiff", "lbzip2", "pbzip2", "bzip2recover", "7z"].contains(&program);
@@ -227,8 +227,8 @@ pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&
     assert_eq!(ours.files(), theirs.files(), "{name} {args:?}: the files that are left");
 }
 
-/// Makes a copy of the command. A process of its own writes it: what has a file open for writing (a child that another
-/// test starts at that moment has all that we have open) keeps others from running it.
+/// Makes a copy of the command. A separate process writes the copy: a file cannot be run while it is open for writing,
+/// and a child that another test starts at that moment inherits all our open files.
 pub fn copy_of_hybz(to: &Path) {
     let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_hybz")).arg(to).status().expect("cp");
     assert!(copied.success());
@@ -302,7 +302,7 @@ pub fn decompressed(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// A name that is no UTF-8.
+/// A name that is not UTF-8.
 pub fn odd_name() -> &'static OsStr {
     OsStr::from_bytes(b"odd \xff\n%s'\"name")
 }
@@ -327,7 +327,7 @@ pub fn as_nobody(place: &Place, line: &str) -> Option<Run> {
     Some(place.shell(&format!("{path} exec setpriv --reuid 1234 --regid 1234 --clear-groups bash -c '{line}'")))
 }
 
-/// Whether the tests run as root, to whom no file is forbidden.
+/// Whether the tests run as root, who may access every file.
 pub fn root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0)
 }

@@ -1,4 +1,5 @@
-//! Links and files of others in a directory such as /tmp: only the kernel says whether hybz may write through them.
+//! Links and files of other users in a directory such as /tmp: the kernel alone decides whether hybz may write through
+//! them.
 
 use crate::faults::shim;
 use crate::place::{Place, Run, compressed, root, run, text};
@@ -6,10 +7,10 @@ use crate::skip::{Need, skip_part};
 
 const EXISTS: (i32, &str) = (1, "already exists.\n");
 const DENIED: (i32, &str) = (1, "Permission denied.\n");
-/// The link goes, and what it leads to stays.
+/// The link is removed, and its target stays.
 const REPLACED: (i32, &str) = (0, "");
 
-/// The flags that name a file to write, and what becomes of a link (%) whose target may not be written.
+/// The flags that name a file to write, and the fate of a link (%) whose target may not be written.
 const WRITERS: [(&str, (i32, &str)); 13] = [
     ("-k a -o %", EXISTS),
     ("-kf a -o %", REPLACED),

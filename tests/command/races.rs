@@ -57,7 +57,7 @@ fn grown_sources_stay() {
     assert!(decompressed(&place.get("a.bz2")).len() >= 1_500_000);
 }
 
-/// Whoever sets the time of the change back changes the inode's time.
+/// Setting the time of the change back changes the inode's time.
 #[test]
 fn sources_that_were_rewritten_with_their_old_time_stay() {
     let (place, run) = while_it_is_read(|place| {

@@ -1,7 +1,7 @@
 """Reads objects from standard input, one a line, and checks each against the JSON schema whose path is the argument.
 
-Besides the schema itself, which allows members that it does not know, a copy of it that allows none is used: so all
-members that hybz writes are in the schema."""
+The schema itself allows unknown members. A copy that allows none is used too, which shows that all members that hybz
+writes are in the schema."""
 
 import copy
 import json

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A terminal as VTE and kitty are ones: they break the rows again when the window becomes narrower.
+/// A terminal like VTE and kitty: it breaks the rows again when the window becomes narrower.
 struct Terminal {
     columns: usize,
     rows: Vec<String>,
@@ -103,7 +103,7 @@ fn pieces(row: &str, columns: usize) -> Vec<String> {
 fn open_terminal() -> (OwnedFd, OwnedFd) {
     let (mut ours, mut theirs) = (-1, -1);
     let (name, state, size) = (std::ptr::null_mut(), std::ptr::null(), std::ptr::null());
-    // SAFETY: it writes the two numbers, and the other pointers may be null.
+    // SAFETY: the call writes the two numbers, and the other pointers may be null.
     let done = unsafe { libc::openpty(&mut ours, &mut theirs, name, state, size) };
     assert_eq!(done, 0, "a terminal: {}", std::io::Error::last_os_error());
     // SAFETY: these descriptors are new and have no other owner.
@@ -148,7 +148,7 @@ impl Watched {
         self.terminal.resize(columns);
     }
 
-    /// Looks at `frames` drawings. None of them is more than one row, whatever stood there.
+    /// Examines `frames` drawings. None of them takes more than one row, whatever was there before.
     fn watch(&mut self, frames: usize) -> String {
         let (mut last, end) = (String::new(), Instant::now() + Duration::from_secs(30));
         for frame in 0..frames {

@@ -36,7 +36,8 @@ fn place() -> Place {
     place
 }
 
-/// Runs each mode with this after it. Each ends with `code`, says this, and makes no file.
+/// Runs each mode with `end` appended to its command line. Each ends with `code`, prints this message, and makes no
+/// file.
 fn all_end(end: &str, code: i32, says: &str) {
     let place = place();
     let before = place.files();

@@ -4,7 +4,7 @@ use crate::json::objects;
 use crate::place::{Place, installed, text};
 use serde_json::json;
 
-/// The names of directories that are made are on the disk before a source goes.
+/// The names of new directories are on the disk before a source is removed.
 #[test]
 fn directories_are_synced() {
     if !installed("strace") {
@@ -49,7 +49,7 @@ fn a_report_in_the_tree() {
     let place = Place::with(&[]);
     place.shell("mkdir t; echo x > t/f; hybz -qrk --report=json:t/report t").silent(0);
     assert_eq!(place.shell("ls t").out(), "f\nf.bz2\nreport\n");
-    // The report is no index either, and half a line in it does not spoil the next line.
+    // A report is not an index either, and half a line in it does not spoil the next line.
     place.put("g", b"g\n");
     place.shell("hybz -kf --index=t/report --report=json:t/report g").says(1, "Output file t/report is the report.");
     place.shell("printf '{\"schema\":1,\"type\":\"fi' >> t/report; hybz -kf --report=json:t/report g").silent(0);
@@ -58,7 +58,7 @@ fn a_report_in_the_tree() {
     assert_eq!((good, lines.lines().count()), (6, 7), "{lines}");
 }
 
-/// Too little memory to read a result again is no defect.
+/// Too little memory for reading a result again is not a defect.
 #[test]
 fn little_memory_to_verify_with() {
     let place = Place::with(&[("a", &text(3_000_000))]);

@@ -141,7 +141,7 @@ fn marks(top: &Path, journal: bool) -> BTreeMap<PathBuf, (u64, i64, i64)> {
     results.map(mark).collect()
 }
 
-/// Kills the call ten times, at random times, and lets it end then. No result that was once there is made again.
+/// Kills the call ten times, at random times, and then lets it end. No existing result is made again.
 fn killed(args: &[&str], results: &str, sources_stay: bool, random: Random) {
     let mut random = random;
     let place = Place::new();
@@ -160,7 +160,7 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Random) {
         let lost: Vec<_> = before.iter().filter(|(name, mark)| now.get(*name) != Some(*mark)).collect();
         assert!(lost.is_empty(), "round {round}: made twice, or gone: {lost:?}");
         before = now;
-        // Each source is there, or its result, complete.
+        // Each source exists, or its complete result.
         for (name, (mode, _, bytes)) in plain.iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000) {
             let result = place.path(results).join(name).into_os_string();
             let result = [result.as_bytes(), b".bz2"].concat();

@@ -16,7 +16,7 @@ pub fn stream(block_size: u32) -> StreamHeader {
     StreamHeader { block_size, interval: 0, seed: 0, entry_log: 15 }
 }
 
-/// A block: what its header says of it, but for CRCs of the payload, and its payload.
+/// A block: its payload, and the fields of its header except for the payload's CRC.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub header: BlockHeader,
@@ -46,7 +46,7 @@ impl Block {
         block
     }
 
-    /// The block as the one of this number, with its own length and CRC.
+    /// The block with this number, and with its own length and CRC.
     fn write(&self, number: u32, out: &mut Vec<u8>) {
         let (coded_len, coded_crc) = (self.payload.len() as u32, crc::checksum(&self.payload));
         out.extend(BlockHeader { number, coded_len, coded_crc, ..self.header }.write());

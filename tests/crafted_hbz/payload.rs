@@ -14,7 +14,7 @@ pub enum Meaning {
 /// The fields of a payload.
 #[derive(Clone, Debug)]
 pub struct Payload {
-    /// Whether the code occurs, and what it stands for.
+    /// Whether the code occurs, and its meaning.
     pub codes: Vec<(bool, Meaning)>,
     pub entries: Vec<u32>,
     /// Six tables of tokens for each selector.
@@ -30,7 +30,7 @@ const CLASSES: usize = 6;
 const TOKENS: usize = 26;
 
 impl Payload {
-    /// Takes a good payload apart.
+    /// Takes a good payload apart into its fields.
     pub fn parse(bytes: &[u8], header: &BlockHeader, stream: &StreamHeader) -> Payload {
         let mut source = SliceBits::new(bytes, 0, u64::MAX);
         let mut read = |count: u32| source.bits(count).expect("a good payload");
@@ -46,7 +46,7 @@ impl Payload {
         Payload { codes, entries, tokens, selectors, directory, segments: bytes[begin..].to_vec() }
     }
 
-    /// Puts it together. Fields that do not fit are cut to their low bits.
+    /// Puts the payload together. Fields that do not fit are cut to their low bits.
     pub fn write(&self, rows: u32) -> Vec<u8> {
         let mut bits = BitWriter::new();
         let mut put = |value: u32, count: u32| bits.write(u64::from(value) & ((1 << count) - 1), count);

@@ -1,4 +1,4 @@
-//! A station that codes some blocks wrong: one bit of what it answers is not what it should be.
+//! A station that codes some blocks wrong: one bit of its answer is flipped.
 
 #![allow(dead_code)] // each test binary uses its own part
 
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Flips {
     /// The number of the block, counted from 0 over all stations of a [`Team`], in the order in which they are coded.
     pub block: usize,
-    /// The bit of it, counted from its first one, or if negative from its last one.
+    /// The bit of the answer, counted from the first or, if negative, from the last.
     pub bit: i64,
     /// Whether the block is also wrong when it is coded again.
     pub again: bool,
@@ -35,7 +35,7 @@ pub struct Team {
 struct Flipper {
     number: usize,
     flips: Option<Flips>,
-    /// Calls wrong what others coded.
+    /// Calls the blocks of other stations wrong.
     slanders: bool,
     team: Arc<Team>,
     core: Core,
@@ -54,7 +54,7 @@ impl Flipper {
         }
     }
 
-    /// Whether the next block is to be wrong, and at which bit.
+    /// The bit at which the next block is to be wrong, if it is.
     fn next_flip(&self) -> Option<i64> {
         let number = self.team.coded.fetch_add(1, Relaxed);
         self.flips.filter(|flips| flips.block == number).map(|flips| flips.bit)
@@ -65,7 +65,7 @@ impl Flipper {
     }
 }
 
-/// Flips a bit of some that are `len`.
+/// Flips a bit among `len` bits.
 fn flip(bytes: &mut [u8], len: u64, bit: i64) {
     let bit = if bit < 0 { len.saturating_sub(bit.unsigned_abs()) } else { bit as u64 % len };
     bytes[bit as usize / 8] ^= 0x80 >> (bit % 8);
@@ -147,7 +147,7 @@ pub fn slanderer(team: &Arc<Team>) -> impl FnOnce() -> Result<Box<dyn Station>, 
     move || Ok(Box::new(Flipper { number, flips: None, slanders: true, team, core: Core::new(number) }))
 }
 
-/// Adds one to a pool.
+/// Adds a flipper to a pool.
 pub fn with_flipper(builder: PoolBuilder, accepts: Accepts, flips: Option<Flips>, team: &Arc<Team>) -> PoolBuilder {
     builder.station(accepts, flipper(flips, team))
 }

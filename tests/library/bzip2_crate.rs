@@ -66,7 +66,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// All that a reader gives, with reads of `piece` bytes; where it would block it is asked again.
+/// All bytes of a reader, read in pieces of `piece` bytes; if it would block, it is asked again.
 fn read_all(reader: &mut impl Read, piece: usize) -> (Result<(), ErrorKind>, Vec<u8>) {
     let mut buf = vec![0; piece];
     let mut all = Vec::new();
@@ -80,7 +80,7 @@ fn read_all(reader: &mut impl Read, piece: usize) -> (Result<(), ErrorKind>, Vec
     }
 }
 
-/// Writes all of `bytes` in pieces, until the writer takes no more: how many it took.
+/// Writes `bytes` in pieces, until the writer takes no more. Returns the number of bytes that it took.
 fn write_some(writer: &mut impl Write, bytes: &[u8], piece: usize) -> io::Result<usize> {
     let mut at = 0;
     while at < bytes.len() {
@@ -97,8 +97,8 @@ fn as_ours(kind: ErrorKind) -> ErrorKind {
     if kind == ErrorKind::InvalidInput { ErrorKind::InvalidData } else { kind }
 }
 
-/// Whether both texts, of damaged data, are beginnings of the same: the crate hands out what no CRC has vouched for
-/// yet, but not what it has decoded in the same call that meets the damage.
+/// Whether both texts of damaged data are beginnings of the same text. The crate hands out text whose CRC has not been
+/// compared yet, but not the text that it decoded in the same call that meets the damage.
 fn agree(one: &[u8], other: &[u8]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
@@ -108,8 +108,8 @@ fn first_stream(file: &[u8], most: usize, fail: usize, what: &str) {
     let what = format!("{what}, {} bytes, {most} at once", file.len());
     let settings = || if file.len().is_multiple_of(3) { little_memory() } else { settings() };
     let pieces = Pieces { fail, ..Pieces::new(file, most) };
-    // All at once: libbz2-rs 0.2.6 refuses right streams where a code length that wanders is cut (`len-wander-100000`
-    // by 4096).
+    // The file is given in one piece, because libbz2-rs 0.2.6 refuses right streams if a code length that goes up and
+    // down is cut (`len-wander-100000` by 4096).
     let mut theirs = bzip2::bufread::BzDecoder::new(Pieces::new(file, usize::MAX));
     let expected = read_all(&mut theirs, 4096);
     let mut decoder = hybz::bufread::BzDecoder::with_settings(pieces.clone(), &settings());
@@ -220,7 +220,7 @@ fn decoders_of_good_streams() {
     }
 }
 
-/// Stream by stream, each with a decoder of its own that leaves the reader at the next.
+/// Stream by stream, each with a separate decoder that leaves the reader at the next stream.
 #[test]
 fn one_after_the_other() {
     let large = settings().large_blocks(LargeBlocks::try_new(20_000).unwrap());
@@ -274,7 +274,7 @@ fn slices_are_left_after_the_stream() {
     assert_eq!(input, b"rest");
 }
 
-/// Magics inside data, streams in blocks, all that can be wrong: the place is exact wherever the crate's is.
+/// Magics inside data, streams in blocks, and every kind of error: the place is exact wherever the crate's is.
 #[test]
 fn every_trap() {
     let table = cases::all();
@@ -305,7 +305,7 @@ fn a_flood_of_end_magics_costs_no_square() {
     let (verdict, out) = read_all(&mut decoder, 1 << 16);
     assert!(verdict.is_ok() && out == *text);
     assert_eq!(decoder.get_ref().rest, b"tail");
-    // It takes a twentieth of that; a square would take minutes.
+    // The test takes a twentieth of this time; quadratic time would take minutes.
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
 
@@ -397,7 +397,7 @@ fn large_blocks() {
     }
 }
 
-/// Threads may pass them on, if they may pass on the inner value.
+/// Readers and writers are `Send` if the inner value is.
 #[test]
 fn all_are_send() {
     fn send<T: Send>() {}
@@ -410,7 +410,7 @@ fn all_are_send() {
     send::<hybz::write::MultiBzDecoder<Vec<u8>>>();
 }
 
-/// Levels, as the crate has them.
+/// Levels, with the crate's names.
 #[test]
 fn levels() {
     for number in 0..=20u8 {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// A format, what its folders and files have in their paths, and how many other files of `src` name it, at most, the
-/// flags aside. These numbers only fall.
+/// A format, the parts of its folders' and files' paths, and the maximum number of other files of `src` that name it,
+/// the flags aside. These numbers only fall.
 const FORMATS: [(&str, &[&str], usize); 3] = [
     ("lz4", &["/lz4/", "/lz4.rs", "/lz4_"], 10),
     ("lzw", &["/lzw/", "/lzw.rs", "/lzw_", "strips"], 9),

@@ -49,7 +49,7 @@ fn real_data() {
     }
 }
 
-/// Decodes, and returns how many jobs that were: one for each block that is decoded whole.
+/// Decodes, and returns the number of jobs: one for each block that is decoded whole.
 fn jobs_to_decode(coded: &[u8], text: &[u8], threads: usize) -> u64 {
     let pool = Pool::builder().threads(NonZeroUsize::new(threads).unwrap()).build();
     assert!(hybz::decompress(coded, &Settings::new().pool(&pool)).unwrap() == text, "{threads} threads");
@@ -59,7 +59,7 @@ fn jobs_to_decode(coded: &[u8], text: &[u8], threads: usize) -> u64 {
 /// Three stages, each with a job for every 2^19 rows; those of long blocks before the end of the stream, too.
 #[test]
 fn blocks_above_16_mib_are_decoded_in_stages() {
-    // All bytes are in use, so that none stands for a phrase: there are as many rows as bytes.
+    // All byte values are in use, so no code stands for a phrase: there are as many rows as bytes.
     let text = (shape("random").make)((1 << 24) + 2000);
     let staged = hybz::compress(&text, &large((1 << 24) + 1000, 0)).unwrap();
     for threads in [1, 2, 5] {
@@ -185,7 +185,7 @@ fn entry_points_far_apart() {
     assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text.repeat(2000));
 }
 
-/// The text is right however it comes out of a block whose phrases make it long: whole, in pieces, in part.
+/// The long text of a block with phrases is right in every way of reading it: whole, in pieces, in part.
 #[test]
 fn bombs() {
     let bytes: Vec<u8> = (0..255).collect();
@@ -337,7 +337,7 @@ fn undamaged_blocks_can_be_listed() {
         bad[block.at as usize + 100] ^= 4;
         let error = hybz::decompress(&bad, &Settings::new()).unwrap_err();
         assert!(matches!(error, Error::Data { block, .. } if block == number as u64 + 1), "{error}");
-        // Also if the index at the end is cut off.
+        // The same if the index at the end is cut off.
         for cut in [0, 30] {
             let mut bad = std::io::Cursor::new(&bad[..bad.len() - cut]);
             let list = hybz::hbz::List::read(&mut bad).unwrap();

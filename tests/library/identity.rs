@@ -1,4 +1,4 @@
-//! hybz writes bzip2 1.0.8's bytes: for each level, each shape, each number of stations, and each way to pass the text.
+//! hybz writes bzip2 1.0.8's bytes for each level, each shape, each number of stations, and each way to pass the text.
 
 use crate::ours;
 use crate::program;

@@ -1,4 +1,5 @@
-//! hybz reads what other programs write, and they read what hybz writes. (`identity` shows that its bytes are bzip2's.)
+//! hybz reads the files of other programs, and they read hybz's files. (`identity` shows that hybz's bytes are
+//! bzip2's.)
 
 use crate::ours;
 use crate::program;

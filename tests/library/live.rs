@@ -72,7 +72,7 @@ fn each_stream_is_answered() {
     }
 }
 
-/// One stream may be followed by one of the other format, by the beginning of another, or by garbage.
+/// A stream may be followed by a stream of the other format, by the beginning of one, or by garbage.
 #[test]
 fn whatever_follows_a_stream() {
     let (one, two) = (text(7), text(1000));
@@ -103,7 +103,7 @@ fn bytes_that_come_one_by_one() {
     converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(Crumbs(pipe))));
 }
 
-/// A reader that would block says so; everything that can be decoded comes before that does.
+/// A reader that would block says so; everything that can be decoded comes out before that error.
 #[test]
 fn all_blocks_before_an_error() {
     struct Pausing<'a>(&'a [u8], bool);

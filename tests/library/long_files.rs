@@ -1,4 +1,4 @@
-//! Long files, read by several threads: the same bytes as through a pipe, and errors where they are.
+//! Long files, read by several threads: the same bytes as through a pipe, and errors at their places.
 
 use crate::shapes;
 use crate::through;
@@ -34,7 +34,7 @@ impl ReadAt for File {
 fn through(task: Task, file: File, from: u64, readers: usize) -> (Vec<u8>, Result<StreamSummary, Error>) {
     let mut pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).readers(readers);
     if readers > 2 {
-        // An accelerator that is started with the first block, and then cannot be had: the other readers come in the
+        // An accelerator that is started with the first block and then fails to start: the other readers come in the
         // middle of the file.
         pool = pool.station(Accepts::Only(&[ENCODE, DECODE]), || Err("no such device".to_owned()));
     }

@@ -71,7 +71,7 @@ fn what_hybz_writes() {
     }
 }
 
-/// lz4's view of our files: the length is stated, there is a checksum, and the index is skipped.
+/// lz4 reads our files: the length is stated, there is a checksum, and the index is skipped.
 #[test]
 fn lz4_lists_it() {
     let directory = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn what_lz4_writes() {
     }
 }
 
-/// With the length in the header, which lz4 knows only for a file.
+/// With the length in the header, which lz4 writes only for a file.
 #[test]
 fn what_lz4_writes_of_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn what_lz4_writes_of_files() {
     };
     assert!(decompress(&output.stdout).unwrap() == text);
     let mut wrong = output.stdout.clone();
-    // A length that is one less, and the header's checksum made right.
+    // The length is one less, and the header's checksum is made right.
     wrong[6] -= 1;
     wrong[14] = (twox_hash::XxHash32::oneshot(0, &wrong[4..14]) >> 8) as u8;
     let error = decompress(&wrong).unwrap_err();
@@ -192,8 +192,8 @@ fn many_frames() {
     let text = words(100_000);
     let mut coded = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
     let mut all = Vec::new();
-    // lz4 1.9.4 loses its place after frames with checksums of blocks and none of the text: it reads only the first of
-    // two such frames that it wrote itself (`-B4 -BX --no-frame-crc`). It is not tried on those.
+    // lz4 1.9.4 loses its place after frames with checksums of blocks and without one of the text: it reads only the
+    // first of two such frames that it wrote itself (`-B4 -BX --no-frame-crc`). It is not run on such frames.
     let (mut for_lz4, mut read_by_lz4) = (coded.clone(), Vec::new());
     let frames = infos(100_000).into_iter().map(|info| by_flex(&text, info));
     for (number, frame) in [legacy(&text)].into_iter().chain(frames).enumerate() {
@@ -231,7 +231,7 @@ fn many_frames() {
     }
 }
 
-/// A decoder of the first frame leaves what follows it.
+/// A decoder of the first frame leaves the bytes after it.
 #[test]
 fn the_first_frame() {
     let text = words(300_000);
@@ -282,7 +282,7 @@ fn dictionaries() {
     assert!(error.to_string().contains("dictionary 7"));
 }
 
-/// Legacy frames end where their bytes do, or where a magic follows; what lz4 says of each of these is in brackets.
+/// Legacy frames end where their bytes end, or where a magic follows; lz4's result for each of these is in brackets.
 #[test]
 fn legacy_frames() {
     let magic = b"\x02\x21\x4c\x18";
@@ -306,8 +306,8 @@ fn legacy_frames() {
     }
 }
 
-/// Small files, and damage to them: cut everywhere, each bit flipped. Whatever lz4 refuses is refused; the only
-/// difference is that what follows the last frame is garbage here, and an error there.
+/// Small files, cut everywhere and with each bit flipped. hybz refuses whatever lz4 refuses, except that bytes after
+/// the last frame are garbage for hybz and an error for lz4.
 #[test]
 fn damage() {
     let text = words(2000);
@@ -345,7 +345,7 @@ fn damage() {
     }
 }
 
-/// Lengths that lie take no memory and no time.
+/// False lengths take no memory and no time.
 #[test]
 fn hostile_lengths() {
     let header = &compress(b"", Frame::new())[..7];
@@ -356,7 +356,7 @@ fn hostile_lengths() {
     // A block of many lengths of 255, which is more text than a block has.
     let bomb = [&[0x01, 0x02, 0, 0][..], &[0x1f, b'a', 1, 0], &[255; 508], &[0x00]].concat();
     assert!(matches!(with(&bomb), Err(Error::Data { damage: Damage::Lz4Block, .. })));
-    // A million blocks of no text.
+    // A million blocks without text.
     let empty = [header, &[0, 0, 0, 0x80].repeat(1_000_000), &[0, 0, 0, 0, 0x05, 0x5d, 0xcc, 0x02]].concat();
     assert!(decompress(&empty).unwrap().is_empty());
     // A skippable frame that is longer than the file.
@@ -403,7 +403,7 @@ fn lengths_that_are_stated() {
     }
 }
 
-/// Blocks end where a writer was flushed, and the index says so.
+/// Blocks end where a writer was flushed, and the index lists them.
 #[test]
 fn flushes() {
     let text = words(200_000);

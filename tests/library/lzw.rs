@@ -1,4 +1,4 @@
-//! LZW through the library's doors: `.Z` streams by every reader and in the flow, strips by many cores.
+//! LZW through the library's interface: `.Z` streams by every reader and in the flow, strips by many cores.
 
 use crate::shapes;
 use crate::texts::text;
@@ -17,7 +17,7 @@ fn header() -> impl Strategy<Value = Header> {
     (10..=16u32, any::<bool>()).prop_map(|(max_bits, block_mode)| Header { max_bits, block_mode })
 }
 
-/// Takes its input in sips.
+/// Reads its input in small pieces.
 struct Sips<'a>(&'a [u8], usize);
 
 impl Read for Sips<'_> {
@@ -120,7 +120,7 @@ fn under_bzip2s_names() {
         assert_eq!(hybz::decompress(file, &Settings::new()).unwrap(), b"text");
         assert!(matches!(hybz::decompress(file, &only), Err(Error::NotBzip2)));
     }
-    // Data after a stream are garbage then, whatever they are.
+    // Data after a stream are then garbage, whatever they are.
     for file in [&hbz, &z] {
         assert_eq!(hybz::decompress(&[&bzip2[..], file].concat(), &only).unwrap(), b"text");
     }

@@ -1,4 +1,5 @@
-//! The library's tests, one module for each subject, in one binary: linking is most of what a small test costs.
+//! The library's tests, one module for each subject, in one binary, because linking is most of the cost of a small
+//! test.
 //!
 //! Tests that need a process of their own are separate: `bounds` and `hostile` measure the memory of their process,
 //! `fork` forks, `matrix` and `command` run the command.

@@ -68,7 +68,7 @@ fn streams_of_both_formats() {
     }
 }
 
-/// An error in a later stream is reported with its place in the whole input.
+/// An error in a later stream is reported with its position in the whole input.
 #[test]
 fn damage_after_another_format() {
     let text = (shape("words").make)(120_000);

@@ -1,4 +1,4 @@
-//! The peak memory of the command, with a reader that does not read, on files that are made to take much.
+//! The peak memory of the command, with a reader that does not read, on files that are crafted to take much memory.
 //!
 //! `HYBZ_PEAKS=1 cargo test --release --test library peaks -- --nocapture` prints the table of all files under all
 //! limits; without it a few of them are tried. The limit of a control group is only simulated: a file replaces it in a
@@ -19,7 +19,7 @@ const MORE: u64 = 32;
 /// The allowance without a limit, in MB: the default for two threads is less.
 const UNLIMITED: u64 = 256;
 
-/// Under what the command runs.
+/// The limit under which the command runs.
 #[derive(Clone, Copy)]
 enum Limit {
     Nothing,
@@ -72,7 +72,7 @@ fn claims() -> Vec<u8> {
     [stream.write(), block.header.write()].concat()
 }
 
-/// A file that is made to take much memory.
+/// A file that is crafted to take much memory.
 struct Made {
     name: &'static str,
     make: fn() -> Vec<u8>,
@@ -152,7 +152,7 @@ fn state(child: &Child) -> Option<(u64, u64)> {
     Some((peak / 1000, worked.sum()))
 }
 
-/// Runs the command until it ends, or works no more.
+/// Runs the command until it ends, or stops working.
 fn run(mut command: Command) -> Outcome {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a command");

@@ -90,8 +90,8 @@ fn judged(file: &[u8]) -> Result<Vec<u8>, Refusal> {
     })
 }
 
-/// hybz's verdict on `file` is libbz2's, all at once, written and read; and what a decoder gives before it refuses is a
-/// prefix of `truth`.
+/// hybz's verdict on `file` is libbz2's, whether the file is decoded in one call, written or read; and the output of a
+/// decoder before it refuses is a prefix of `truth`.
 fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseError> {
     let settings = settings().scan_chunk(chunk);
     let expected = judged(file);

@@ -1,5 +1,5 @@
-//! The public API of the library is what `public_api.txt` says it is: a change of the API also changes that file, where
-//! a reviewer sees it. `HYBZ_BLESS=1 cargo test --test library public_api` rewrites the file.
+//! The public API of the library is the one in `public_api.txt`: a change of the API also changes that file, where a
+//! reviewer sees it. `HYBZ_BLESS=1 cargo test --test library public_api` rewrites the file.
 //!
 //! rustdoc's JSON knows the API. Its format is unstable, so this test asks a stable rustdoc for it with
 //! `RUSTC_BOOTSTRAP=1`, and is skipped if the format is not the one that the crate `public-api` was tried with.

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// Every kind of error that is tried.
+/// The kinds of errors that are tried.
 const KINDS: [ErrorKind; 5] = [
     ErrorKind::WouldBlock,
     ErrorKind::TimedOut,
@@ -18,7 +18,7 @@ const KINDS: [ErrorKind; 5] = [
     ErrorKind::UnexpectedEof, // this is no end, either, if the inner reader says so and then has more
 ];
 
-/// Fails at every `every`-th call with `kind`, and moves at most `most` bytes in the others.
+/// Fails at every `every`-th call with `kind`, and moves at most `most` bytes in the other calls.
 #[derive(Clone, Copy, Debug)]
 struct Faults {
     every: usize,
@@ -79,7 +79,7 @@ impl Write for FaultyWriter {
     }
 }
 
-/// Reads to the end, asking again after every error of this kind. Says how many there were.
+/// Reads to the end, and tries again after every error of this kind. Returns the number of errors.
 fn read_on(mut reader: impl Read, piece: usize, kind: ErrorKind) -> (Vec<u8>, usize) {
     let (mut all, mut errors) = (Vec::new(), 0);
     let mut buf = vec![0; piece];
@@ -98,7 +98,7 @@ fn read_on(mut reader: impl Read, piece: usize, kind: ErrorKind) -> (Vec<u8>, us
     }
 }
 
-/// Calls until there is no error of this kind. Adds to `errors` how many there were.
+/// Calls until there is no error of this kind. Adds the number of errors to `errors`.
 fn insist<T>(errors: &mut usize, kind: ErrorKind, mut call: impl FnMut() -> io::Result<T>) -> T {
     loop {
         match call() {
@@ -166,7 +166,7 @@ fn an_error_comes_after_what_was_read_before_it() {
         }
     }
     for kind in [ErrorKind::WouldBlock, ErrorKind::ConnectionReset] {
-        // The whole stream but for its end: the scanner may keep the last block.
+        // The stream without its end: the scanner may keep the last block.
         let mut decoder = hybz::read::MultiBzDecoder::with_settings(ThenError(&coded, kind), &settings);
         let mut out = Vec::new();
         assert_eq!(decoder.read_to_end(&mut out).unwrap_err().kind(), kind);
@@ -231,7 +231,7 @@ fn writers_go_on_after_errors_of_the_inner_writer() {
     for (text, settings) in samples() {
         let coded = hybz::compress(&text, &settings).unwrap();
         Faults::each(|faults| {
-            // Millions of zeros through 100 bytes at a time prove nothing more.
+            // Passing millions of zeros 100 bytes at a time would prove nothing more.
             if faults.most < 5000 && text.len() > 1_000_000 {
                 return;
             }
@@ -268,7 +268,7 @@ fn writers_go_on_after_errors_of_the_inner_writer() {
     }
 }
 
-/// `flush`, too, goes on where it was.
+/// `flush`, too, resumes at its place.
 #[test]
 fn flushes_go_on() {
     let (text, settings) = samples().swap_remove(0);
@@ -308,7 +308,7 @@ fn nothing_is_taken_after_the_end() {
     }
     assert!(encoder.finish().unwrap() == coded);
 
-    // Garbage is taken until then.
+    // Garbage is accepted until then.
     let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &settings);
     decoder.write_all(&coded).unwrap();
     (0..1000).for_each(|_| decoder.write_all(b"garbage").unwrap());
@@ -323,7 +323,7 @@ fn nothing_is_taken_after_the_end() {
     assert_eq!(decoder.total_in(), coded.len() as u64);
     assert!(decoder.finish().unwrap() == text);
 
-    // Also if the inner writer has not taken all of it yet.
+    // The same if the inner writer has not taken all of it yet.
     let faults = Faults { every: 2, kind: ErrorKind::WouldBlock, most: 10, calls: 0 };
     let mut encoder = hybz::write::BzEncoder::with_settings(FaultyWriter(Vec::new(), faults), &settings);
     encoder.write_all(b"text").unwrap();
@@ -377,7 +377,7 @@ fn a_writer_that_takes_nothing() {
     assert!(refused > 0 && *out.borrow() == coded);
 }
 
-/// Dropped, an encoder completes its stream; but not in a panic, nor with a writer that panicked.
+/// A dropped encoder completes its stream, but not during a panic, nor with a writer that panicked.
 #[test]
 fn drops() {
     let (text, settings) = samples().swap_remove(0);
@@ -415,7 +415,7 @@ fn drops() {
     assert_eq!(*calls.borrow(), 1);
 }
 
-/// Cancelled, a writer writes nothing more, and no station works for it any longer.
+/// A cancelled writer writes nothing more, and no station works for it any longer.
 #[test]
 fn cancelled() {
     let pool = hybz::Pool::builder().threads(NonZeroUsize::MIN).build();
@@ -435,7 +435,7 @@ fn cancelled() {
     assert!(text.starts_with(&decoder.cancel()));
 }
 
-/// All adapters can be shown, whatever they are doing.
+/// All adapters implement `Debug`, in any state.
 #[test]
 fn everything_can_be_debugged() {
     let coded = hybz::compress(b"text", &Settings::new()).unwrap();

@@ -1,5 +1,5 @@
 //! Stations that are slow, fail, panic, shuffle, keep silent, retire or call good blocks bad: the bytes and the errors
-//! stay the same, nothing locks up, and what others had to do for them is counted.
+//! stay the same, there is no deadlock, and the work that others had to do for them is counted.
 
 mod squares;
 
@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Does jobs and answers as `fault` says. (The types do not allow completing another task than the given one.)
+/// Does jobs and answers as `fault` prescribes. (The types do not allow completing another task than the given one.)
 fn one() -> One {
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
     Box::new(move |job, fault| {
@@ -60,7 +60,7 @@ fn sample() -> &'static (Vec<u8>, Vec<u8>) {
     static SAMPLE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
     SAMPLE.get_or_init(|| {
         let mut text = (shapes::shape("words").make)(99_981 * BLOCKS + 40_000);
-        text.dedup(); // no runs: then each block is 99,981 bytes of text
+        text.dedup(); // without runs each block is 99,981 bytes of text
         text.truncate(99_981 * BLOCKS - 5000);
         let file = reference::compress(1, &text);
         (text, file)
@@ -152,7 +152,7 @@ fn a_station_that_cannot_be_had() {
     }
 }
 
-/// There are only stations for one direction: the other is done nevertheless.
+/// The pool has stations for one direction only; the other direction is done nevertheless.
 #[test]
 fn stations_of_one_direction() {
     quiet();
@@ -180,7 +180,7 @@ fn as_many_stations_as_one_likes() {
     }
 }
 
-/// A memory budget of one byte: slow, and never stuck.
+/// A memory budget of one byte: the work is slow, but never stuck.
 #[test]
 fn the_smallest_budget() {
     quiet();

@@ -1,4 +1,4 @@
-//! Texts for property tests, how many cases these have, and what goes wrong with a file.
+//! Texts for property tests, the number of cases, and damage for files.
 
 use crate::shapes::{Rng, SHAPES};
 use proptest::collection::vec;

@@ -1,4 +1,4 @@
-//! Inputs through the flow, and what comes out of it.
+//! Inputs through the flow, and its outputs.
 
 use hybz::flow::{Input, Inputs, Outputs, Source, Task, run, run_here};
 use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary, Verify};
@@ -48,7 +48,7 @@ pub fn stream(bytes: &[u8]) -> Source {
     Source::Stream(Box::new(Cursor::new(bytes.to_vec())))
 }
 
-/// All inputs through the flow; with `here` on the thread of the caller, one after the other.
+/// Sends all inputs through the flow; with `here`, on the thread of the caller, one after the other.
 pub fn files(pool: &Pool, files: Vec<(Task, Verify, Source)>, here: bool) -> Collected {
     let (files, mut collected) = (Files(files.into_iter()), Collected::default());
     if here {
@@ -59,7 +59,7 @@ pub fn files(pool: &Pool, files: Vec<(Task, Verify, Source)>, here: bool) -> Col
     collected
 }
 
-/// One input through the flow.
+/// Sends one input through the flow.
 pub fn one(pool: &Pool, task: Task, verify: Verify, source: Source) -> (Vec<u8>, Result<StreamSummary, Error>) {
     files(pool, vec![(task, verify, source)], false).out.pop().expect("an end")
 }

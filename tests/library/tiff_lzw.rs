@@ -1,9 +1,8 @@
-//! `examples/tiff_lzw` against libtiff: what one writes, the other reads. And strips that are damaged, as both read
-//! them.
+//! `examples/tiff_lzw` and libtiff: each reads the other's files, and both read damaged strips in the same way.
 
 #[path = "../../examples/tiff_lzw/tiff.rs"]
 mod tiff;
-// After `tiff`, of which it makes an image.
+// Depends on `tiff`, of which it makes an image.
 #[path = "../../examples/tiff_lzw/pnm.rs"]
 mod pnm;
 
@@ -23,7 +22,7 @@ fn pool() -> Pool {
     Pool::builder().build()
 }
 
-/// Whether libtiff's programs are here.
+/// Whether libtiff's programs are installed.
 fn libtiff() -> bool {
     let found = Command::new("tiffcp").arg("-h").output().is_ok();
     if !found {
@@ -198,7 +197,7 @@ fn strips_as_libtiff_reads_them() {
         ("an end in the middle", &[clear, a, b, end, 99], 3, false),
     ] {
         for old in [false, true] {
-            // Only data that begin with a clear can have the old form, which is recognised by the clear.
+            // Only data that begin with a clear can have the old form: the clear distinguishes it.
             if old && codes[0] != clear {
                 continue;
             }
@@ -230,7 +229,7 @@ fn damaged_strips_as_libtiff_reads_them() {
     }
 }
 
-/// Files of which no byte is what it should be: no panic, and no memory that a header asks for.
+/// Files with wrong bytes everywhere: no panic, and no memory just because a header claims it.
 #[test]
 fn damaged_files() {
     let (pool, mut rng) = (pool(), Rng(9));

@@ -1,4 +1,4 @@
-//! The traps of the format: `bzip2` does what `crafted::cases` says it does, and hybz does the same.
+//! The traps of the format: `bzip2` behaves as `crafted::cases` says, and hybz does the same.
 
 use crate::crafted;
 use crate::ours;
@@ -64,7 +64,7 @@ fn the_table_says_what_bzip2_does() {
     });
 }
 
-/// The judge of the property tests and fuzz targets judges as the program does.
+/// The judge of the property tests and fuzz targets agrees with the program.
 #[test]
 fn the_bzip2_crate_says_what_bzip2_does() {
     each(table(), |case| match (&case.expect, reference::decompress(&case.file, usize::MAX)) {
@@ -74,8 +74,8 @@ fn the_bzip2_crate_says_what_bzip2_does() {
     });
 }
 
-/// hybz agrees on every case, given all of the file at once, and given `chunk` bytes at a time through a decoder that
-/// is written to. The scanner also sees `chunk` bytes at a time.
+/// hybz agrees on every case, whether it gets the whole file in one call, or `chunk` bytes at a time through a decoder
+/// that is written to. The scanner also sees `chunk` bytes at a time.
 fn hybz_agrees(chunk: usize) {
     let pool = ours::pool(2);
     let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);

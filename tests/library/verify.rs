@@ -39,7 +39,7 @@ fn pool(company: Company, flips: Option<Flips>, team: &Arc<Team>) -> Pool {
         Company::Device => with_flipper(cores(), Accepts::Only(&[ENCODE, ENCODE_LARGE]), flips, team),
     }
     .build();
-    // The first job starts all stations of the pool, so none of them is ever alone.
+    // The first job starts all stations of the pool, so no station is ever alone.
     let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
     assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
     pool
@@ -53,7 +53,7 @@ fn text(len: usize) -> Vec<u8> {
     text
 }
 
-/// One of many blocks is wrong: it is found, and the file is right.
+/// One of many blocks is wrong: verification finds it, and the file is right.
 #[test]
 fn one_of_many_blocks() {
     let (bytes, blocks) = (text(99_981 * 24 + 5000), 25);
@@ -70,7 +70,7 @@ fn one_of_many_blocks() {
             let (out, summary) = through::one(&pool, task, Verify::All, through::stream(text));
             let summary = summary.expect("it goes well");
             assert!(out == *right, "{company:?}, {task:?}");
-            // A device may have had fewer blocks than the one that is wrong.
+            // The device may have coded too few blocks to reach the wrong one.
             let wrong: u64 = pool.summary().stations.iter().map(|station| station.wrong).sum();
             assert!(wrong == 1 || company == Company::Device && wrong == 0, "{company:?}, {task:?}: {wrong}");
             assert_eq!((summary.verified_blocks, summary.recoded_blocks), (blocks, wrong), "{company:?}, {task:?}");
@@ -87,7 +87,7 @@ fn one_of_many_blocks() {
     }
 }
 
-/// A thousand small blocks, each ended by a flush; each time another bit of another one is wrong.
+/// A thousand small blocks, each ended by a flush; each time another bit of another block is wrong.
 #[test]
 fn any_bit_of_one_of_a_thousand() {
     let bytes = text(300_000);
@@ -159,7 +159,7 @@ fn wrong_once_and_no_more() {
         let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
         let group = (0..lanes)
             .fold(WorkerGroup::new(&[ENCODE], expected).at_once(), |group, _| group.member(flipper(flips, &team)));
-        // The cores leave all coding to the device while it is there, and few blocks are on their way at once.
+        // The cores leave all coding to the device while it works, and few blocks are in flight at the same time.
         let cores =
             Pool::builder().threads(NonZeroUsize::new(2).expect("two")).cores_accept(Accepts::AllBut(&[ENCODE]));
         let pool = cores.group(group).memory(1 << 20).build();
@@ -195,7 +195,7 @@ fn a_core_that_was_wrong() {
             through::one(&pool, Task::Compress(Level::FASTEST.into()), Verify::All, through::stream(&bytes));
         assert!(out == reference::compress(1, &bytes));
         let coded = team.coded.load(Relaxed);
-        // It may have been slow, and have had nothing.
+        // The core may have been slow, and have had no block.
         if summary.expect("all is right").recoded_blocks == 1 {
             let retired = pool.summary().stations.iter().filter(|station| station.retired.is_some()).count();
             assert!(coded < 30 && retired == retires, "{coded} blocks, {retired} retired of 1 and {others}");
@@ -203,7 +203,7 @@ fn a_core_that_was_wrong() {
     }
 }
 
-/// A core whose decoder is sick calls right blocks wrong: it is blamed, and not those that coded them.
+/// A core with a faulty decoder calls right blocks wrong: that core is blamed, and not the cores that coded them.
 #[test]
 fn a_core_that_calls_right_blocks_wrong() {
     let bytes = text(99_981 * 40);
@@ -223,7 +223,7 @@ fn a_core_that_calls_right_blocks_wrong() {
                 let reason = station.failure.as_deref().unwrap_or_default();
                 assert!(reason.starts_with("a block that it called wrong was right: "), "{reason}");
             });
-            // It may have been slow, and have verified nothing.
+            // The core may have been slow, and have verified nothing.
             wrong.len() == 1
         });
         assert!(blamed, "{task:?}: it never verified a block");
@@ -249,8 +249,8 @@ impl Station for Passer {
     }
 }
 
-/// The only core calls a right block wrong that it has coded itself, all of it or what an accelerator left: it alone is
-/// blamed, and once. It begins anew before the block is coded again, so the block is not lost.
+/// The only core calls a right block wrong that it has coded itself, completely or after an accelerator's part. It
+/// alone is blamed, and once. It starts with fresh state before the block is coded again, so the block is not lost.
 #[test]
 fn a_core_that_calls_its_own_blocks_wrong() {
     let bytes = text(99_981 * 4);
@@ -293,7 +293,7 @@ fn wrong_twice() {
             other => panic!("{task:?}, {company:?}: {other:?}"),
         }
     }
-    // Whoever is alone begins anew before it codes the block again.
+    // A core that is alone starts with fresh state before it codes the block again.
     let alone = pool(Company::Alone, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
     let (out, summary) =
         through::one(&alone, Task::Compress(Level::FASTEST.into()), Verify::All, through::stream(&bytes));
@@ -304,7 +304,7 @@ fn wrong_twice() {
     assert!(error.to_string().contains("was coded wrong twice, the second time by flipper"), "{error}");
 }
 
-/// Whatever the text, the pool and the budget: the same bytes as without verification.
+/// Whatever the text, the pool and the budget, the bytes are the same as without verification.
 #[test]
 fn the_same_bytes() {
     let shapes = shapes::SHAPES.iter().map(|shape| (shape.make)(210_000));

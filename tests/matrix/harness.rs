@@ -15,14 +15,14 @@ pub struct Trial {
     pub run: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
 }
 
-/// Which tests to run, and how.
+/// The tests to run, and the options.
 struct Choice {
     words: Vec<String>,
     skipped: Vec<String>,
     exact: bool,
     list: bool,
     terse: bool,
-    /// Run those that are ignored; and only those.
+    /// Run the ignored tests; and only those.
     ignored: bool,
     only_ignored: bool,
     threads: usize,

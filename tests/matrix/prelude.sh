@@ -1,12 +1,12 @@
-# What the scenarios are written in. A scenario starts in an empty directory; $KIT has the original files, $X is the
-# program under test, $K its name.
+# The functions with which the scenarios are written. A scenario starts in an empty directory; $KIT has the original
+# files, $X is the program under test, $K its name.
 set -u
 failed=0
 rc=none
-# Seconds until it counts as hanging: a busy machine in a small control group needs many.
+# The seconds until a scenario counts as hanging: a busy machine in a small control group needs many.
 LIMIT=60
 export FAULT_DONE=$PWD/../caused
-# What the program is started by.
+# The command that starts the program.
 AS=(env)
 NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 exec 2>../errors
@@ -34,7 +34,7 @@ x() {
     fi
 }
 
-# The same in the background, as process $pid; `ended` waits for it. To write to it slowly:
+# Runs the program in the background, as process $pid; `ended` waits for it. To write to it slowly:
 # `mkfifo p; exec 3<> p; start < p 3>&-`, write to 3, and close it.
 start() {
     # Bash gives a background process /dev/null unless it has <&0, and has it ignore these signals.
@@ -49,7 +49,7 @@ start() {
 }
 ended() { rc=0; wait $pid || rc=$?; }
 
-# The exit code. Of a peer, every refusal is as good as another.
+# Compares the exit code. For a peer, any refusal counts.
 code() {
     local want
     for want; do
@@ -79,11 +79,11 @@ only() {
     want=$([ $# = 0 ] || printf '%s\n' "$@" | sort | tr '\n' ' ')
     [ "$there" = "$want" ] || bad "there is: $there"
 }
-# What hybz says. The peers have their own words.
+# Checks hybz's message. The peers have other words.
 says() { ! ours || grep -qF -- "$1" ../err || bad "says: $(head -c 150 ../err)"; }
 silent() { ! ours || [ ! -s ../err ] || bad "says: $(head -c 150 ../err)"; }
-# What process $pid had at most, in kB, without the pages of program and C library: they are the page cache's, and how
-# many of them are mapped is for the kernel to say (4.5 MB of hybz on one machine, more than 5.8 on another).
+# The peak memory of process $pid in kB, without the pages of program and C library: these belong to the page cache, and
+# the kernel decides how many of them are mapped (4.5 MB of hybz on one machine, more than 5.8 on another).
 own() { awk '/VmHWM/ { peak = $2 } /RssFile/ { files = $2 } END { print peak - files }' "/proc/$pid/status"; }
 # The peak memory of process $pid in kB, while it lives.
 peak() { awk '/VmHWM/ { print $2 }' "/proc/$pid/status"; }

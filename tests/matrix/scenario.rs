@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// One thing that may go wrong.
+/// One fault, and its expected outcome.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Section and name, such as `signals/TERM-after-0.1`.
@@ -18,21 +18,21 @@ pub struct Scenario {
     what: What,
     /// Words in brackets after the name: the requirements on the machine.
     needs: Vec<String>,
-    /// It tests a feature that only hybz has.
+    /// Whether it tests a feature that only hybz has.
     pub ours_only: bool,
-    /// It fails until a part of the work is merged.
+    /// Whether it fails until a part of the work is merged.
     pub pending: bool,
 }
 
 #[derive(Clone, Debug)]
 enum What {
-    /// Shell, in which a call of `bad` says what went wrong.
+    /// Shell code, in which a call of `bad` reports what went wrong.
     Script(String),
     /// A crafted file to be decompressed.
     Case(Case),
 }
 
-/// How a scenario went with one program.
+/// The outcome of a scenario with one program.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     Right,

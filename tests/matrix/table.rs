@@ -1,4 +1,4 @@
-//! `docs/FAULTS.md`: how many scenarios each program failed, and how.
+//! `docs/FAULTS.md`: the number of scenarios that each program failed, and how it failed them.
 
 use crate::scenario::{Outcome, Scenario};
 use std::fmt::Write;

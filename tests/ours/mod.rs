@@ -1,4 +1,4 @@
-//! hybz with the calls and verdicts that the tests need.
+//! Calls of hybz, and its verdicts, in the form that the tests need.
 #![allow(dead_code)] // each test binary uses its own part
 
 use crate::program::Refusal;
@@ -25,7 +25,7 @@ pub fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// The same for the [`Error`] within an [`std::io::Error`].
+/// The complaint for the [`Error`] within an [`std::io::Error`].
 pub fn io_refusal(error: &std::io::Error) -> Refusal {
     let inner =
         error.get_ref().and_then(|e| e.downcast_ref()).unwrap_or_else(|| panic!("not hybz's own error: {error}"));

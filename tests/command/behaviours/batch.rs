@@ -38,7 +38,7 @@ rows! {
     "these flags with others that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-/// `tree` with 5 files: some names are no text.
+/// `tree` with 5 files: some names are not text.
 pub fn tree() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.path("tree/a b/deeper")).expect("directories");
@@ -52,7 +52,7 @@ pub fn tree() -> Place {
 const FILES: [&[u8]; 5] =
     [b"tree/one", b"tree/a b/two\nlines", b"tree/a b/deeper/-dash", b"tree/\xff\n/\xfe", b"tree/a b/*"];
 
-/// All files of `top` and below, with their bytes.
+/// All files in `top` and below it, with their bytes.
 pub fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut left = vec![place.path(top)];
@@ -195,7 +195,7 @@ fn other_file_systems() {
         return skip_part(Need::System, "/dev/shm is no other file system than /dev");
     }
     let place = Place::new();
-    // It walks there, and reads nothing but this.
+    // The walk goes there, and reads only this file.
     let name = format!("hybz-test-{}.of-hybz", std::process::id());
     fs::write(format!("/dev/shm/{name}"), b"no bzip2").expect("a file");
     let walk = "-rt -S .of-hybz --exclude *.bz2 --exclude *.hbz --exclude *.bz --exclude *.tbz2 --exclude *.tbz \
@@ -280,7 +280,7 @@ fn files_of_its_own() {
     let listed = place.hybz(&["--null", "--filelist", "list", report]);
     listed.says(0, "5 files compressed").says(0, "; 4 skipped (4 of hybz's own)\n");
     assert!(own.keys().all(|name| place.path("tree").join(OsStr::from_bytes(name)).exists()));
-    // Whoever types such a name means it; but the report is never taken.
+    // A typed name of this kind is meant, and is taken; but the report is never taken.
     place.put("typed", b"tree/.hybz-journal\n");
     place.hybz(&["-q", "tree/.hybz-journal"]).silent(0);
     place.hybz(&[report, "tree/log"]).says(1, "Input file tree/log is the report.");
@@ -337,7 +337,7 @@ fn output_directory() {
     same(all(&place, "new/out/tree"), all_compressed(&before));
     same(all(&place, "tree"), before.clone());
     assert_eq!((place.mode("new/out/tree/a b"), place.mode("new/out/tree/a b/deeper")), (0o750, 0o500));
-    // The results are not walked, though they are in the tree.
+    // The results are not walked, although they are in the tree.
     place.hybz(&["-r", "--output-dir", "tree/out", "./tree/"]).says(0, "5 files compressed");
     place.hybz(&["-rf", "--output-dir", "tree/out", "tree"]).says(0, "hybz: 5 files compressed");
     same(all(&place, "tree/out/tree"), all_compressed(&before));
@@ -424,7 +424,7 @@ fn first_error() {
     place.hybz(&["-r", "d"]).says(1, "301 files compressed").says(1, "1 error");
 }
 
-/// Each bad value, and each pair of flags that makes no sense: one line, exit 1, and nothing has happened.
+/// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
 #[test]
 fn nonsense() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n")), ("plain", b"hello\n"), ("list", b"plain\n")]);

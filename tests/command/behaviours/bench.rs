@@ -75,7 +75,7 @@ fn an_object() {
     for cell in found["cells"].as_array().expect("cells") {
         let (rounds, time) = (cell["rounds"].as_u64(), cell["median"].as_f64().expect("a time"));
         let rate = cell["rate"].as_f64().expect("a rate");
-        // The median is written to the microsecond, and the rate is made of the exact one.
+        // The median is written to the microsecond, and the rate is computed from the exact median.
         assert!(rounds == Some(1) && (200_000.0 / time / rate - 1.0).abs() < 0.01, "{cell}");
         assert_eq!((&cell["compressed"], &cell["fallbacks"], &cell["gpu_blocks"]), (&json!(len), &json!(0), &json!(0)));
     }
@@ -99,7 +99,7 @@ fn other_programs() {
             }
         }
     }
-    // Programs that give something else, or nothing, are found out: their words, not hybz's, are at fault.
+    // Programs with wrong output, or none, are detected; the message blames them and not hybz.
     let hybz = place.called("hybz").get_program().to_owned();
     let hybz = hybz.to_str().expect("UTF-8");
     let liar = format!("#!/bin/sh\ncase $1 in -d) cat >/dev/null; echo text;; *) {hybz} -1;; esac\n");

@@ -1,4 +1,4 @@
-//! The recipes of docs/CLUSTERS.md, as they are written there. bzip2 has nothing to run them with.
+//! The recipes of docs/CLUSTERS.md, as they are written there. bzip2 has no flags for them.
 
 use super::rows;
 use crate::place::{Place, installed, noise, text};
@@ -45,7 +45,7 @@ fn gnu_parallel() {
     assert_eq!(run.code, 0, "{run:?}");
     place.shell("hybz -1c dump.xml | cmp - dump.xml.bz2").silent(0);
     assert!(place.has("part.5"));
-    // Some are missing, and one is there that its worker could not finish.
+    // Some parts are missing, and one exists that its worker could not finish.
     place.shell("cp part.2 good; rm part.1 part.3 dump.xml.bz2").silent(0);
     let run = place.shell(&format!("set -eu -o pipefail; {recipe}; cmp part.2 good"));
     assert_eq!(run.code, 0, "{run:?}");
@@ -62,7 +62,7 @@ fn ranges_by_gnu_parallel() {
     let recipe = recipe("ranges", "64M", "150k");
     let run = place.shell(&format!("set -eu -o pipefail; {recipe}"));
     assert_eq!((run.code, run.out().trim()), (0, "151"), "{run:?}");
-    // And what they read is the text.
+    // The text that they read is right.
     let run = place.shell(
         "grep -v '^#' ranges | parallel -k --colsep '\\t' hybz -p1 -dc --ranges={3}@{2} --lines dump.xml.bz2 > all; \
          hybz -dc dump.xml.bz2 | cmp - all && grep -vc '^#' ranges",

@@ -1,4 +1,4 @@
-//! Compressed data that are unusual, cut, damaged, or none.
+//! Compressed data that are unusual, cut or damaged, and other data.
 
 use super::rows;
 use crate::place::{Place, compressed, same_as_bzip2, text};

@@ -49,7 +49,7 @@ pub fn place() -> (Place, Vec<u8>) {
     (Place::with(&[("a.bz2", &coded)]), plain)
 }
 
-/// Calls for which there is one line, exit 1, and nothing else: `a.bz2` of [`two_streams`] and `plain` stay as they
+/// Calls that give one line and exit code 1, and do nothing else: `a.bz2` of [`two_streams`] and `plain` stay as they
 /// are.
 pub fn refused(calls: &[(&str, &str)]) {
     let (place, _) = place();
@@ -73,7 +73,7 @@ fn an_index_while_compressing() {
         assert!(place.get(format!("{file}.bz2")) == plain, "{file}");
         assert_eq!(place.get(format!("{file}.bz2.bzi"))[..4], *b"\x89BZI", "{file}");
     }
-    // Several at once, with one thread and with three; and the sources are removed as ever.
+    // Several files in one call, with one thread and with three; and the sources are removed as usual.
     let made: Vec<_> = ["a", "b", "c"].map(|file| place.get(format!("{file}.bz2.bzi"))).into();
     for threads in ["-p1", "-p3"] {
         place.shell(&format!("rm *.bz2*; hybz -1k --index {threads} a b c")).silent(0);
@@ -237,7 +237,7 @@ fn lists_by_the_index() {
     let decoded = place.hybz(&["-l", "a.bz2"]).silent(0);
     place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
     assert_eq!(place.hybz(&["-l", "a.bz2"]).silent(0), decoded);
-    // With the middle gone, the index still lists the old blocks; -lv checks them.
+    // Without the middle of the file, the index still lists the old blocks; -lv checks them.
     let mut coded = place.get("a.bz2");
     let middle = coded.len() / 2;
     coded[middle..middle + 100].fill(0);
@@ -334,7 +334,7 @@ fn an_index_that_is_left() {
     }
 }
 
-/// Each bad value, and each pair of flags that makes no sense: one line, exit 1, and nothing has happened.
+/// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
 #[test]
 fn nonsense() {
     refused(&[

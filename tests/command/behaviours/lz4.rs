@@ -1,4 +1,4 @@
-//! LZ4 frames, which bzip2 neither reads nor writes, and hybz does not read under bzip2's names.
+//! LZ4 frames. bzip2 neither reads nor writes them, and hybz does not read them under bzip2's names.
 
 use super::rows;
 use crate::place::{Place, same_as_bzip2, text};

@@ -1,4 +1,4 @@
-//! `.Z` files of `compress`, which bzip2 does not read, and hybz not under bzip2's names.
+//! `.Z` files of `compress`. bzip2 does not read them, nor does hybz under bzip2's names.
 
 use super::rows;
 use crate::place::{Place, bzip2_installed, run, same_as_bzip2, text};
@@ -64,7 +64,7 @@ fn compressing() {
 
 #[test]
 fn damage() {
-    // A code that is not there yet.
+    // A code that is not defined yet.
     let file = [0x1f, 0x9d, 0x90, 0x61, 0x04, 0x02];
     let place = Place::with(&[("a.Z", &file)]);
     let run = place.hybz(&["-dc", "a.Z"]);

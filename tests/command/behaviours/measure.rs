@@ -33,7 +33,7 @@ fn a_table() {
     ];
     let run = place.hybz(&["--measure", "a", "zeros", "empty"]).silent(0);
     assert_eq!(run.out(), table.concat());
-    // One file has no sums. Levels and -k in a variable are about something else.
+    // A single file has no sums. Levels and -k in a variable concern other modes.
     let run = place.shell("HYBZ='-9k --no-gpu' hybz --measure -- a").silent(0);
     assert_eq!(run.out(), table[..2].concat());
     assert!(place.files() == before);
@@ -94,7 +94,7 @@ fn a_report() {
     assert_eq!((&found[1]["name"], &found[1]["exit"]), (&json!("missing"), &json!(1)));
     assert_eq!(summary(&found[3]), json!(["summary", "measure", 3, 3, 1, 100_006, 1]));
     place.hybz(&["--measure", "--report=json:b", "a"]).says(1, "File b is not a report: nothing is appended to it.");
-    // Whoever reads the table is gone.
+    // The reader of the table is gone.
     let run = place.shell("set -o pipefail; hybz --measure --report=json:s a b | true; echo $?");
     let found = objects(&place.get("s"));
     assert_eq!(found.last().map(|object| object["type"].clone()), Some(json!("summary")), "{run:?}");
@@ -168,7 +168,7 @@ fn what_fails() {
 #[test]
 fn more_than_fits() {
     let place = Place::with(&[("a", b"hello\n")]);
-    // Sparse: the first is never read, and neither is the second, which no memory would help.
+    // Both files are sparse. The first is never read; nor is the second, for which no memory would suffice.
     place.shell("truncate -s 1000000 m; truncate -s 1M t; truncate -s 2147483648 2g").silent(0);
     let run = place.hybz(&["--measure", "-m12", "m", "a"]);
     assert_eq!(run.out().lines().count(), 2, "{run:?}");
@@ -198,7 +198,7 @@ fn many_files() {
     let place = Place::new();
     let names: Vec<String> = (0..40).map(|number| format!("f{number:02}")).collect();
     for (number, name) in names.iter().enumerate() {
-        // Long and short ones in turn, so that they are not done in their order.
+        // Long and short files in turn, so that they are not finished in order.
         place.put(name, &text(if number % 4 == 0 { 400_000 } else { number * 10 }));
     }
     let list = names.join(" ");

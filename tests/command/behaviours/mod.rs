@@ -1,7 +1,7 @@
 //! The command's behaviour, row by row, compared with that of bzip2 1.0.8: `cargo test --test command behaviours`.
 //!
-//! Each row of the tables in these files names a test. `docs/BEHAVIOUR.md` is made of the rows, and
-//! `HYBZ_BLESS=1 cargo test --test command behaviours` writes it.
+//! Each row of the tables in these files names a test. `HYBZ_BLESS=1 cargo test --test command behaviours` writes
+//! `docs/BEHAVIOUR.md` from the rows.
 
 mod batch;
 mod bench;
@@ -32,7 +32,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// One thing that can be asked of the command.
+/// One behaviour of the command.
 pub struct Row {
     pub behaviour: &'static str,
     /// The behaviour of bzip2 1.0.8, as seen by running it or read in its source.
@@ -42,7 +42,7 @@ pub struct Row {
     pub test: &'static str,
 }
 
-/// `"behaviour" | "bzip2" | "hybz" => test`, for each row. A test that does not exist is an error of the compiler.
+/// `"behaviour" | "bzip2" | "hybz" => test`, for each row. If the test does not exist, the compiler reports an error.
 macro_rules! rows {
     ($($behaviour:literal | $bzip2:literal | $hybz:literal => $test:ident;)*) => {
         pub const ROWS: &[$crate::behaviours::Row] = &[$($crate::behaviours::Row {
@@ -122,7 +122,7 @@ fn the_page_is_current() {
     assert!(made == kept, "{how}\nthe first line that differs, as it should be and as it is: {differs:#?}");
 }
 
-/// A function without `#[test]` would be a row that nothing shows, and a test without a row is not on the page.
+/// A function without `#[test]` would be a row without proof, and a test without a row is not on the page.
 #[test]
 fn each_row_is_a_test() {
     let listed = Command::new(env::current_exe().expect("this binary")).args(["--list"]).output().expect("its list");

@@ -119,7 +119,7 @@ fn variables_for_other_modes() {
     ] {
         for line in ["-dkf a.bz2", "-t a.bz2", "-l a.bz2", "--recover -f a.bz2", "-qdf -o b a.bz2", "--bench=0 -zp1 a"]
         {
-            // These make or read indexes, too.
+            // These also make or read indexes.
             let indexes = value.contains("--index") && !line.contains("-o b") && !line.contains("--bench");
             if !indexes {
                 assert_eq!(hybz("HYBZ", value, line).code, 0, "{value} {line}");
@@ -143,7 +143,8 @@ fn variables_for_other_modes() {
             fs::remove_file(place.path(name)).expect("it is there");
         }
     }
-    // Typed, each is an error; so are two that contradict each other in this mode. The variable is named if it has one.
+    // A typed flag of another mode is an error; so are two flags that contradict each other in this mode. If a variable
+    // has one of them, it is named.
     hybz("HYBZ", "-k", "-d --verify a.bz2")
         .says(1, "--verify is about compressing: it cannot be used together with -d.\n");
     hybz("HYBZ", "--verify", "-d --verify a.bz2").says(1, "it cannot be used together with -d.\n");

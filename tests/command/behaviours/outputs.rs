@@ -1,4 +1,4 @@
-//! How results come to be, what they inherit, when sources go, and what signals leave.
+//! How results are made, what they inherit, when sources are removed, and what signals leave.
 
 use super::rows;
 use crate::faults::{shim, with_fault};
@@ -259,7 +259,7 @@ fn closed_stdout() {
 /// hybz is killed by `signal` in the middle of its work, and leaves nothing.
 fn ends_by(signal: Signal) {
     let place = Place::new();
-    // Whoever runs the tests may ignore signals.
+    // The process that runs the tests may ignore signals.
     let mut command = place.command("env");
     command.arg("--default-signal=INT,QUIT,HUP,TERM").arg(place.called("hybz").get_program());
     command.args(["-1", "-o", "x.bz2"]).stdin(Stdio::piped()).stderr(Stdio::piped());

@@ -124,7 +124,7 @@ fn ranges_of_bytes() {
     }
     place.hybz(&["-d", "--ranges", "5@7", "-o", "part", "a.bz2"]).silent(0);
     assert_eq!(place.get("part"), plain[7..12]);
-    // A file on stdin is as good.
+    // A file on stdin works as well.
     assert_eq!(place.shell("hybz -dc --ranges 5@7 <a.bz2").silent(0).stdout, plain[7..12]);
     place.shell("hybz -t --index a.bz2").silent(0);
     assert_eq!(place.shell("hybz -dc --ranges 5@7 --index=a.bz2.bzi <a.bz2").silent(0).stdout, plain[7..12]);
@@ -149,7 +149,7 @@ fn ranges_of_lines() {
     ] {
         assert_eq!(all_ways(&place, &["-q", "--ranges", ranges]).silent(0).out(), expected, "{ranges}");
     }
-    // An index without line ends is said to be of no use for them, and is of use for all else.
+    // A remark says that an index without line ends is of no use for lines; for all else it is used.
     place.shell("hybz -t --index=of --index-format=offsets a.bz2").silent(0);
     let run = place.hybz(&["-dc", "--ranges", "5L@20000L", "--index=of", "a.bz2"]);
     assert_eq!(run.out(), lines[20_000..20_005].concat());
@@ -175,7 +175,7 @@ fn ranges_behind_the_end() {
             .map_or(String::new(), |range| format!("hybz: a.bz2: the text ends before the range {range} begins.\n"));
         assert_eq!((run.code, run.stderr), (0, says), "{ranges}");
     }
-    // All of an empty text is empty.
+    // Every part of an empty text is empty.
     place.shell("hybz < /dev/null > e.bz2; hybz -dc --ranges inf@0 e.bz2").silent(0);
 }
 
@@ -236,7 +236,7 @@ fn ranges_of_damage() {
     let run = place.hybz(&["-dc", "--ranges", "inf@90k", "a.bz2"]);
     assert!(run.stdout == plain[90_000..text_at], "{} bytes", run.stdout.len());
     run.says(2, "block 3, at bit");
-    // The same without an index.
+    // The same ranges without an index.
     place.shell("rm a.bz2.bzi").silent(0);
     let run = place.hybz(&["-dc", "--ranges", "inf@90k", "a.bz2"]);
     assert!(run.stdout == plain[90_000..text_at], "{} bytes", run.stdout.len());
@@ -333,7 +333,7 @@ fn streams_of_a_file() {
     assert!(large.stdout == pages[1]);
 }
 
-/// Each bad value, and each pair of flags that makes no sense: one line, exit 1, and nothing has happened.
+/// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
 #[test]
 fn nonsense() {
     refused(&[

@@ -1,4 +1,4 @@
-//! Plans that are not as `--plan` wrote them, and FIFOs in the place of files.
+//! Plans that differ from `--plan`'s output, and FIFOs in the place of files.
 
 use super::rows;
 use super::shards::{checked, mixture, parts};
@@ -20,7 +20,7 @@ rows! {
      sentence at once; rc 1" => fifos;
 }
 
-/// Does with this plan what can be done with it: it is refused, or the results are right.
+/// Uses this plan in every way: it is refused, or the results are right.
 #[track_caller]
 fn refused_or_right(place: &Place, plan: &[u8], whole: &[u8], part: &[u8]) {
     place.put("bad", plan);
@@ -35,7 +35,7 @@ fn refused_or_right(place: &Place, plan: &[u8], whole: &[u8], part: &[u8]) {
     }
 }
 
-/// `HYBZ_LONG` has it try each digit and each cut.
+/// With `HYBZ_LONG`, each digit and each cut is tried.
 #[test]
 fn changed_plans() {
     let place = Place::with(&[("a", &text(250_000))]);
@@ -45,7 +45,7 @@ fn changed_plans() {
     let try_it = |plan: &[u8]| refused_or_right(&place, plan, &whole, &part);
     try_it(&plan);
     let step = if std::env::var_os("HYBZ_LONG").is_some() { 1 } else { 11 };
-    // All of the column of blocks: no part tells how many it has.
+    // The whole column of blocks is changed: no part tells how many blocks it has.
     let lines: Vec<&[u8]> = plan.split_inclusive(|&byte| byte == b'\n').collect();
     for (number, line) in lines.iter().enumerate().filter(|(_, line)| line[0] != b'#') {
         let before: usize = lines[..number].iter().map(|line| line.len()).sum();
@@ -74,8 +74,8 @@ fn changed_plans() {
     (0..plan.len()).step_by(step).for_each(|cut| try_it(&plan[..cut]));
 }
 
-/// One to three random changes of a plan's lines; of half of the plans the checks are made right again. 1,000 cases:
-/// `HYBZ_PLANS_CASES` makes them more.
+/// One to three random changes of a plan's lines; in half of the plans the checks are made right again. There are 1,000
+/// cases, or as many as `HYBZ_PLANS_CASES` says.
 #[test]
 fn plans_changed_at_random() {
     let cases = std::env::var("HYBZ_PLANS_CASES").map_or(1000, |cases| cases.parse().expect("a number"));

@@ -18,7 +18,7 @@ rows! {
     "`--recover` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-/// Three blocks and more, of which the second is damaged; the text of its first and of its last blocks.
+/// A file of at least three blocks, of which the second is damaged; and the text of its first and of its last blocks.
 fn damaged() -> (Place, Vec<u8>) {
     let place = Place::with(&[("plain", &text(450_000))]);
     place.shell("hybz -1k plain; mv plain.bz2 good.bz2; hybz -t --index good.bz2").silent(0);
@@ -160,7 +160,7 @@ fn places() {
     place.shell("mkfifo f; hybz --recover f").says(1, "is not a file on a disk");
     // An existing FIFO is written to, and stays.
     place.shell("mkfifo out; cat out >y & hybz --recover -fqqo out a.bz2; wait; test -p out && cmp x y").silent(0);
-    // Its mode is the file's.
+    // The result has the file's mode.
     place.set_mode("a.bz2", 0o640);
     place.hybz(&["--recover", "-f", "a.bz2"]);
     assert_eq!(place.mode("a.recovered"), 0o640);

@@ -64,7 +64,7 @@ fn report_of_files() {
     assert_eq!(found[2]["crcs"], json!(["00000000"]));
     let all = place.shell("hybz -vvt a.bz2 2>/dev/null; hybz -1vvkf a 2>&1 | sed -n 's/.*final combined CRC = 0x//p'");
     assert_eq!(found[0]["crcs"][0], json!(all.out().trim()));
-    // A name that is no UTF-8 is there as bytes.
+    // A name that is not UTF-8 is given as bytes.
     let (name, result) = (&found[3]["name_base64"], &found[3]["result_base64"]);
     assert_eq!((name, result), (&json!("b2RkIP8KJXMnIm5hbWU="), &json!("b2RkIP8KJXMnIm5hbWUuYnoy")));
     assert!(found[0]["name_base64"].is_null() && found[0]["error"].is_null());
@@ -78,7 +78,7 @@ fn report_of_files() {
     };
     assert_eq!((sum("blocks"), sum("bytes_in")), (7, 450_010));
 
-    // The other direction, several streams, a .hbz, tests; one thread, and no thread at all.
+    // Decompressing, several streams, a .hbz, and tests; with one thread, and without any.
     place.put("two.bz2", &[compressed(b"one"), compressed(b"two"), b"garbage".to_vec()].concat());
     place.shell("hybz --block-size 1M -k b").silent(0);
     let run = place.hybz(&["-dkfqqp1", "--report=json", "a.bz2", "b.hbz", "two.bz2"]);
@@ -260,7 +260,7 @@ fn report_of_the_interrupted_at_any_time() {
         let limit = Instant::now() + Duration::from_secs(20);
         let mut command = place.called("hybz");
         let child = command.arg("--report=json:log").args(&names).stderr(Stdio::null()).spawn().expect("hybz");
-        // Sources are removed, and objects written, for hundreds of files at once: in the midst of that.
+        // The signal comes while sources of hundreds of files are removed and their objects written.
         let begun = || fs::metadata(place.path("log")).is_ok_and(|found| found.len() > 0);
         while !begun() && Instant::now() < limit {
             thread::yield_now();
@@ -293,7 +293,7 @@ fn reports_end() {
     // The work cannot begin.
     let run = place.hybz(&["--report=json", "--block-size", "1G", "-m", "1", "missing"]);
     assert_eq!(on_stderr(&run).last().expect("a summary")["exit"], json!(1));
-    // The report cannot be written: that is said once, and the work is done.
+    // The report cannot be written: one message says so, and the work is done.
     if std::path::Path::new("/dev/full").exists() {
         let run = place.hybz(&["--report=json:/dev/full", "a"]);
         let says = "hybz: Can't write report /dev/full: No space left on device.\n";
@@ -310,7 +310,7 @@ fn progress_as_json() {
     let last = found.last().expect("one at the end");
     let keys = ["read", "written", "total", "files", "operands", "left", "end"];
     assert_eq!(members(last, &keys), json!([2_000_001, run.stdout.len(), 2_000_001, 3, 3, 0, true]));
-    // While nothing moves, an object comes every second.
+    // Even without progress, an object comes every second.
     let child = waiting(&place, &["-q", "--progress=json"], None);
     sleep(Duration::from_millis(2600));
     let run = Run::from(child.wait_with_output().expect("hybz"));
@@ -320,7 +320,7 @@ fn progress_as_json() {
     assert_eq!(members(first, &["read", "total", "left", "end"]), json!([0, null, null, false]));
     assert_eq!(members(last, &["files", "end"]), json!([1, true]));
     assert!(first["seconds"].as_f64() >= Some(1.0), "{first}");
-    // `-l` and `--recover` have it, too.
+    // `-l` and `--recover` show it too.
     place.shell("hybz -k a").silent(0);
     for line in [&["-l"][..], &["--recover", "-f"], &["-t"]] {
         let run = place.hybz(&[line, &["--progress=json", "a.bz2"]].concat());
@@ -352,7 +352,7 @@ fn asked_by_signal() {
             assert!(words.is_some_and(|(_, rest)| rest.contains(" of 1 files done, ")), "{line}");
         }
     }
-    // SIGUSR1 prints an object if progress is shown as objects, at once, even without progress; also in -l and
+    // If progress is shown as objects, SIGUSR1 prints an object immediately, even without progress; also in -l and
     // --recover.
     let child = waiting(&place, &["--progress=json"], None);
     sleep(Duration::from_millis(300));

@@ -53,7 +53,8 @@ fn resumed() {
         .says(0, "8 skipped (4 already compressed, 4 complete before)");
     same(all(&place, "tree"), all_compressed(&before));
     assert!(made.iter().all(|(name, mark)| marks(&place, "tree")[name] == *mark));
-    // Back, with sources that are kept; of the results one is cut, one longer, one has another byte, one is foreign.
+    // Decompressing, with sources that are kept. One of the results is cut, one is longer, one has another byte, and
+    // one is foreign.
     place.hybz(&["-qrdk", "tree"]).silent(0);
     assert_eq!(
         place.hybz(&["-rdk", "--resume", "tree"]).stderr,
@@ -95,7 +96,7 @@ fn resumed() {
 fn journals() {
     let place = tree();
     let before = all(&place, "tree");
-    sleep(Duration::from_millis(250)); // what changed just now is not noted
+    sleep(Duration::from_millis(250)); // a file that changed just now is not recorded
     let again = |place: &Place| place.hybz(&["-r", "--resume", "--output-dir", "out", "tree"]);
     again(&place).says(0, "5 files compressed");
     let journal = place.get("out/.hybz-journal");
@@ -103,7 +104,7 @@ fn journals() {
     let made = marks(&place, "out");
     again(&place).says(0, "hybz: 0 files compressed, 0 bytes to 0; 5 skipped (5 complete before)\n");
     assert_eq!(place.get("out/.hybz-journal"), journal);
-    // Lost, cut, too long, garbage: each is compared again, and noted again.
+    // With a journal that is lost, cut, too long or garbage, each result is compared again, and recorded again.
     let cut = journal[..journal.len() - 3].to_vec();
     let garbage = [&journal[..16], &[0xaa; 40]].concat();
     for bytes in [&[][..], &journal[..16], &cut, &garbage] {
@@ -114,7 +115,7 @@ fn journals() {
         assert!(journal[16..].chunks(8).all(|record| healed[16..].chunks(8).any(|other| other == record)));
         assert_eq!(marks(&place, "out"), made);
     }
-    // Something else of that name is left alone.
+    // Another kind of file with that name is left alone.
     for bytes in [&b"x"[..], b"something else, and long enough"] {
         place.put("out/.hybz-journal", bytes);
         again(&place).says(0, "The journal out/.hybz-journal cannot be used: it is something else.");
@@ -222,7 +223,7 @@ fn damaged_sources() {
         (&good[..middle], "Compressed file ends unexpectedly;"),
         (b"no such thing", "hybz: a.bz2 is not a bzip2 file."),
     ] {
-        // Whatever of the text is there.
+        // Whatever the existing result contains.
         for there in [&plain[..], &plain[..1000], b"", b"another text"] {
             let place = Place::with(&[("a.bz2", file), ("a", there)]);
             for flags in [&["-dk"][..], &["-dkf"], &["-d"]] {

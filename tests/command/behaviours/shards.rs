@@ -26,7 +26,7 @@ rows! {
     "flags that do not go with shards" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-/// Text with runs, so that some go over the ends of blocks.
+/// Text with runs, some of which cross the ends of blocks.
 pub fn mixture() -> Vec<u8> {
     let mut all = Vec::new();
     for round in 0..25 {
@@ -82,7 +82,7 @@ fn joined_as_streams() {
         let count = parts(&place, &format!("-{level} --plan {size}"));
         place.shell("hybz --join=streams --plan-file=plan $(ls -r | grep part) -o streams.bz2").silent(0);
         place.shell("bzip2 -dc streams.bz2 | cmp - a || hybz -dc streams.bz2 | cmp - a").silent(0);
-        // An empty file has a stream, too.
+        // An empty file also has a stream.
         let expected: Vec<u8> = match count {
             0 => place.hybz(&[&format!("-{level}c"), "a"]).stdout,
             _ => (0..count).flat_map(|number| place.get(format!("part.{number}"))).collect(),
@@ -121,7 +121,7 @@ pub fn checked(lines: &[String]) -> String {
     plan
 }
 
-/// Shards of a plan that is made by hand: each has a short text, which is a block whatever a plan would say.
+/// Shards of a plan that is made by hand: each has a short text, which is one block, whatever the plan would say.
 #[test]
 fn many_parts() {
     const COUNT: usize = 10_000;
@@ -148,7 +148,7 @@ fn many_parts() {
     assert!(place.get("whole.bz2") == joined);
     place.shell(&format!("{run}=streams --plan-file=plan part.* -c | hybz -dc | cmp - a")).silent(0);
     place.shell(&format!("{run}=plan --verify part.* -c | cmp - whole.bz2")).silent(0);
-    // One of them again.
+    // One of the shards is done again.
     place.shell("ulimit -n 16; hybz --shard=7654 --plan-file=plan a -c | cmp - part.7654").silent(0);
     place.shell("rm part.77 part.9999; cp part.5 part.x").silent(0);
     let run = place.shell(&format!("{run}=plan part.* -o new.bz2"));

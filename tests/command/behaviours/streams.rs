@@ -84,14 +84,14 @@ fn streams_of_lines() {
             at += length;
             let is_last = number + 1 == streams.len();
             assert!(is_last || stream.len() >= bytes && stream.ends_with(b"\n"), "{size} {number}");
-            // It ends at the first line end that it may end at.
+            // It ends at the first possible line end.
             let before = &stream[(bytes - 1).min(stream.len() - 1)..stream.len() - 1];
             assert!(!before.contains(&b'\n'), "{size} {number}");
         }
         assert!(size == "1M" || streams.len() > 3);
         place.shell("hybz -dc a.bz2 | cmp - a").silent(0);
     }
-    // One alone, by its place.
+    // One stream alone, by its position.
     let place = Place::with(&[("a", &whole)]);
     place.shell("hybz -k --index --split-lines --stream-size=100k a").silent(0);
     let run = place.shell(
@@ -189,7 +189,7 @@ fn ranges_for_readers() {
     assert!(fields(&list).iter().all(|range| range[6] == "-") && list.lines().count() == 6, "{list}");
     let place = Place::with(&[("a.bz2", &compressed(b""))]);
     assert!(fields(&place.hybz(&["--plan-ranges=1", "a.bz2"]).silent(0).out()).is_empty());
-    // Whether the list can be written is known before anything is decoded.
+    // A list that cannot be written is reported before anything is decoded.
     let place = Place::with(&[("a.bz2", &streams[..streams.len() - 9]), ("list", b"old")]);
     place.hybz(&["--plan-ranges=1", "-o", "list", "a.bz2"]).says(1, "Output file list already exists.\n");
     assert_eq!(place.get("list"), b"old");

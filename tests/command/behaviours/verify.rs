@@ -1,4 +1,4 @@
-//! `--verify`: the output is proven correct. bzip2 has nothing like it.
+//! `--verify` proves that the output is correct. bzip2 has nothing like it.
 
 use super::rows;
 use crate::faults::shim;

@@ -163,7 +163,7 @@ fn block_rows(list: &str) -> Vec<Vec<&str>> {
     rows
 }
 
-/// The rows in both forms. The exit code and the message are those of `-l`.
+/// The rows, as a table and as JSON. The exit code and the message are those of `-l`.
 fn listed(place: &Place, name: &str) -> (String, Vec<Value>) {
     let lists: [Run; 2] = [&["-lv", name][..], &["-lv", "--json", name]].map(|args| place.hybz(args));
     let plain = place.hybz(&["-l", name]);

@@ -21,7 +21,7 @@ fn sorted(text: &[u8]) -> Vec<i32> {
     suffixes::sort(text).expect("enough memory")
 }
 
-/// Everything is as the twins have it.
+/// Everything agrees with the twins.
 fn check(text: &[u8], what: &str) {
     let all = found(text);
     let len = text.len();
@@ -104,7 +104,7 @@ fn known_measures() {
     };
     assert_eq!(parts(b""), (0.0, 0, 0, 0));
     assert_eq!(parts(b"x"), (0.0, 2, 1, 1));
-    // `a` and a copy of all the rest; the transform is aaa..., the mark.
+    // An `a`, and a copy of all the rest; the transform is aaa..., followed by the mark.
     assert_eq!(parts(&[b'a'; 1000]), (0.0, 2, 2, 999));
     // Transform of mississippi and its mark: i p s s m $ p i s s i i; m i s s issi p p i.
     let (entropy, runs, factors, longest) = parts(b"mississippi");

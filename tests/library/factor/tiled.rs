@@ -1,5 +1,5 @@
-//! The way of a GPU gives the factors of a core's way, with the kernels' sizes and with small ones that make texts of a
-//! few thousand bytes long.
+//! The GPU's algorithm gives the same factors as the core's: with the kernels' sizes, and with small sizes for which a
+//! few thousand bytes are a long text.
 
 use super::{found, sorted, twins};
 use crate::shapes::{EDGES, Rng, SHAPES, real_files, shape};

@@ -3,10 +3,11 @@
 use hybz::factor::Factor;
 use hybz::factor::neighbours::{NONE, Pair};
 
-/// The length of the longest earlier occurrence of what begins at each position: all pairs of positions are compared.
+/// The length of the longest earlier occurrence of the text at each position: all pairs of positions are compared.
 pub fn longest(text: &[u8]) -> Vec<usize> {
     let mut longest = vec![0; text.len()];
-    // The common length of position `at` and each other position, from that of the positions after them.
+    // The length of the common prefix at position `at` and each other position, computed from the length at the
+    // positions after them.
     let mut row = vec![0; text.len() + 1];
     for at in (0..text.len()).rev() {
         for other in 0..text.len() {

@@ -49,7 +49,7 @@ fn originals() -> Vec<Original> {
     ]
 }
 
-/// A file that is being damaged: its bytes, and where in the original each of them comes from.
+/// A file that is being damaged: its bytes, and the position in the original of each.
 #[derive(Clone)]
 struct Damaged {
     bytes: Vec<u8>,
@@ -65,7 +65,7 @@ impl Damaged {
         Damaged { bytes: original.file.clone(), origin: (0..original.file.len()).map(Some).collect() }
     }
 
-    /// Damages it in one of many ways.
+    /// Damages the file in one of many ways.
     fn damage(&mut self, rng: &mut Rng) -> &'static str {
         let at = rng.below(self.bytes.len());
         let len = (1 + rng.below(3000)).min(self.bytes.len() - at);
@@ -130,8 +130,8 @@ impl Damaged {
     }
 }
 
-/// Exactly the good blocks come out, in the order of the file: those of which no bit is damaged, and of others only
-/// those of which magic or CRC alone are.
+/// Exactly the good blocks come out, in the order of the file: blocks without a damaged bit, and those of which only
+/// the magic or the CRC is damaged.
 fn check(name: &str, original: &Original, damaged: &Damaged, settings: &Settings, with_bzip2: bool) -> bool {
     let found = everything(&damaged.bytes, settings);
     let places = |skip: u64| -> Vec<(u64, &[u8])> {
@@ -176,7 +176,7 @@ fn a_thousand_random_damages() {
     assert!(lost > 500, "{lost} of 900 damages lost something");
 }
 
-/// A whole `.bz2` that stands inside a block is not taken for a part of the file.
+/// A whole `.bz2` inside a block is not taken for a part of the file.
 #[test]
 fn a_hundred_stored_files() {
     let (originals, mut rng) = (originals(), Rng(23));

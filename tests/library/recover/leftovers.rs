@@ -107,7 +107,7 @@ fn find_end(file: &[u8], bit: u32) -> Vec<u8> {
     at.and_then(|at| moved.get(at..at + 10)).unwrap_or_default().to_vec()
 }
 
-/// A header and as many bytes as an end has, which is none: nothing is found.
+/// A header, and as many bytes as an end has, which are not an end: nothing is found.
 #[test]
 fn a_header_and_nothing_that_can_be_known() {
     for byte in [0, 0x17, 0x55, 0xff] {
@@ -115,7 +115,7 @@ fn a_header_and_nothing_that_can_be_known() {
             check(&[&b"BZh9"[..], &vec![byte; count]].concat(), 1);
         }
     }
-    // An empty stream is complete, or it is cut.
+    // Empty streams, complete and cut.
     let empty = coded(b"");
     check(&empty, 0);
     check(&[&coded(b"text")[..], &empty].concat(), 0);
@@ -134,7 +134,7 @@ fn trailing_garbage() {
     }
 }
 
-/// A file from which parts are cut: its streams with their texts, and where in the original each byte comes from.
+/// A file from which parts are cut: its streams with their texts, and the position in the original of each byte.
 struct Cut {
     bytes: Vec<u8>,
     origin: Vec<usize>,
@@ -157,7 +157,7 @@ fn streams(rng: &mut Rng) -> (Vec<u8>, Streams) {
 }
 
 impl Cut {
-    /// Cuts a part out. It begins or ends near the edge of a stream, or anywhere.
+    /// Cuts a part out, which begins or ends near the edge of a stream, or anywhere.
     fn cut(&mut self, streams: &[(Range<usize>, Vec<u8>)], rng: &mut Rng) {
         let mut place = || {
             let stream = &streams[rng.below(streams.len())].0;
@@ -211,7 +211,7 @@ impl Cut {
     }
 }
 
-/// 1,000 cuts. `HYBZ_CUTS_CASES` makes them more.
+/// 1,000 cuts, or as many as `HYBZ_CUTS_CASES` says.
 #[test]
 fn a_thousand_cuts() {
     let cases = std::env::var("HYBZ_CUTS_CASES").map_or(1000, |cases| cases.parse().expect("a number"));

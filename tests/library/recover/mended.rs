@@ -14,7 +14,7 @@ fn settings() -> Settings {
     Settings::new().pool(&pool(2))
 }
 
-/// Two streams: their text, and the bits where their blocks begin.
+/// Two streams: their text, and the bits at which their blocks begin.
 fn two_streams() -> (Vec<u8>, Vec<u8>, Vec<u64>) {
     let text = [(shape("words").make)(250_000), random(120_000)].concat();
     let settings = Settings::new().level(level(1));

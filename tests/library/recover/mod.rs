@@ -1,4 +1,4 @@
-//! `hybz::recover`: of files that are damaged at random exactly the good blocks come out, and no other byte.
+//! `hybz::recover`: exactly the good blocks of randomly damaged files come out, and no other byte.
 
 mod damages;
 mod leftovers;
@@ -11,7 +11,7 @@ use hybz::{Error, Settings};
 struct Everything {
     /// The bits where blocks begin, and their texts.
     blocks: Vec<(u64, Vec<u8>)>,
-    /// A `.bz2` of them.
+    /// A `.bz2` of these texts.
     rejoined: Vec<u8>,
     holes: Vec<Hole>,
     remarks: Vec<Remark>,

@@ -1,4 +1,4 @@
-//! Files whose indexes are tricky.
+//! Files with tricky indexes.
 
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
@@ -52,7 +52,7 @@ fn randomised() -> (Vec<u8>, Vec<u8>) {
     (Stream::of(3, blocks).bytes(), [&one[..], &two, &two].concat())
 }
 
-/// All of them, made once.
+/// All files, made once.
 pub fn files() -> &'static [File] {
     static FILES: OnceLock<Vec<File>> = OnceLock::new();
     FILES.get_or_init(|| {

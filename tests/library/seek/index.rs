@@ -1,4 +1,4 @@
-//! Indexes: however made, they are the same; and damaged or foreign ones are found.
+//! Indexes are the same, however they are made; and damaged or foreign ones are detected.
 
 use super::files::{File, files};
 use crate::ours::{level, pool};
@@ -11,7 +11,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Runs one input through the flow. Returns what came out and the index that was recorded.
+/// Runs one input through the flow. Returns the output and the recorded index.
 pub fn recorded(pool: &Pool, task: Task, bytes: &[u8], here: bool) -> (Vec<u8>, Result<Index, Error>) {
     struct One(Option<(Task, Vec<u8>)>);
     impl Inputs for One {
@@ -144,7 +144,7 @@ impl ReadAt for Counted {
     }
 }
 
-/// The file of an index is read where it is looked at, and nowhere else.
+/// Only those parts of an index file are read that a lookup needs.
 #[test]
 fn a_long_index_is_searched_in_its_file() {
     let small = (shape("words").make)(300);
@@ -183,7 +183,8 @@ fn lines_of_offsets_make_the_same_index() {
     }
 }
 
-/// The quirks of what others write: blanks, CRLF, no line end; the serial reader's lines, which have no end of data.
+/// The quirks of other programs' lines: blanks, CRLF, no line end; the serial reader's lines, which have no end of
+/// data.
 #[test]
 fn lines_of_offsets_in_all_spellings() {
     let File { coded, .. } = files().iter().find(|file| file.name == "streams without blocks").unwrap();
@@ -217,15 +218,15 @@ fn file(name: &str) -> &'static File {
     files().iter().find(|file| file.name == name).unwrap()
 }
 
-/// A field of a record, or of all from one on, is wrong and the checks are right: an error or the right text, in memory
-/// that the file bounds.
+/// A field is wrong in one record, or in all records from one on, and the checks are right: the result is an error or
+/// the right text, in memory that the file's size bounds.
 #[test]
 fn an_index_that_lies_is_found() {
     let coded = [&file("blocks of level 1").coded[..], &file("noise").coded].concat();
     let text = [&file("blocks of level 1").text[..], &file("noise").text].concat();
     let good = bytes(&built(&coded));
     let records = (good.len() - 64) / 40;
-    // Bit offset, text offset, stream, level, line ends: where they are, and how many bytes they have.
+    // Bit offset, text offset, stream, level, line ends: their places and lengths in a record.
     let fields = [(0, 8), (8, 8), (20, 4), (24, 1), (28, 8)];
     let lie = |bad: &mut [u8], record: usize, (field, len): (usize, usize), change: i64| {
         let at = 64 + record * 40;
@@ -254,7 +255,7 @@ fn an_index_that_lies_is_found() {
     assert!(wrong == 0 && tried > 100, "{wrong} of {tried} lies were believed");
 }
 
-/// Whether all that is read by this index is right or an error.
+/// Checks that every read with this index gives the right text or an error.
 fn is_right_or_refused(index: Vec<u8>, coded: &[u8], text: &[u8]) -> bool {
     let coded = coded.to_vec();
     let Ok(index) = Index::open(Arc::new(index), &coded) else { return true };
@@ -278,7 +279,7 @@ fn is_right_or_refused(index: Vec<u8>, coded: &[u8], text: &[u8]) -> bool {
     })
 }
 
-/// Whoever reads after a source that panicked gets an error, or the text, but never waits.
+/// A reader that comes after a panic of the source gets an error or the text, but never waits.
 #[test]
 fn a_source_that_panics() {
     struct Panics(Vec<u8>, std::sync::atomic::AtomicBool);
@@ -312,7 +313,7 @@ fn an_index_that_does_not_fit_is_found() {
         Err(other) => panic!("{other}"),
     };
     assert!(fits(Index::open(index(coded), coded)));
-    // Another file; one that has grown by a stream, that was cut, that is empty.
+    // Another file; files that have grown by a stream, were cut, or are empty.
     assert!(!fits(Index::open(index(&file("noise").coded), coded)));
     assert!(!fits(Index::open(index(coded), &[&coded[..], coded].concat())));
     assert!(fits(Index::open(index(coded), &[&coded[..], b"garbage"].concat())));
@@ -329,11 +330,11 @@ fn an_index_that_does_not_fit_is_found() {
     let error = reader.read_at(&mut buf, second.text_offset).unwrap_err();
     let inner = error.get_ref().and_then(|error| error.downcast_ref::<Error>());
     assert!(matches!(inner, Some(Error::ForeignIndex { bit_offset }) if *bit_offset == second.bit_offset), "{error}");
-    // A read that ends before it gives what there is.
+    // A read that ends before the changed block gives the text.
     assert_eq!(reader.read_at(&mut buf, second.text_offset - 10).unwrap(), 10);
 }
 
-/// The texts are moved by a byte, or a block's length is another: magic and CRC fit, the text does not.
+/// The texts are moved by a byte, or a block has another length: magic and CRC fit, but the text does not.
 #[test]
 fn wrong_text_offsets_are_found() {
     let File { coded, text, .. } = file("blocks of level 1");
@@ -365,7 +366,7 @@ fn wrong_text_offsets_are_found() {
     }
 }
 
-/// Any bit of the index's file may be wrong: an error or the right text, never anything else.
+/// Any bit of the index file may be wrong: the result is an error or the right text.
 #[test]
 fn a_damaged_index_is_found() {
     let File { coded, text, .. } = file("blocks of level 1");
@@ -388,7 +389,7 @@ fn a_damaged_index_is_found() {
         found += u32::from(Index::open(Arc::new(bad), coded).is_err());
     }
     assert_eq!(found, 400, "a short index is read at once, so all damage shows");
-    // A long one shows it where it is used.
+    // A long index shows the error where it is used.
     let coded = [&super::files::stream(1, text[..500].to_vec()).0[..]; 3000].concat();
     let good = bytes(&built(&coded));
     let at = good.len() / 2;

@@ -1,5 +1,5 @@
-//! Indexes, and reading at any place of the text: `hybz::index` and `hybz::seek`, against whole files, against a server
-//! on loopback, and against the programs that have indexes of their own.
+//! Indexes, and reading at any place of the text: `hybz::index` and `hybz::seek`, compared with whole files, with a
+//! server on loopback, and with other programs' indexes.
 
 mod files;
 mod index;

@@ -1,4 +1,4 @@
-//! Lines of offsets that are wrong: what can be checked is refused, and no wrong text is read.
+//! Wrong lines of offsets: those that can be checked are refused, and no wrong text is read.
 
 use super::files::stream;
 use super::index::offsets;
@@ -71,12 +71,12 @@ fn both_ends_of_the_lines() {
     ] {
         assert!(listed.open(bad.as_bytes()).is_err(), "{bad:?}");
     }
-    // A damaged file is recovered with what there is: the caller checks the blocks.
+    // A damaged file is recovered with the lines that there are: the caller checks the blocks.
     let cut = Arc::new(b"32,0\n343,1".to_vec());
     assert_eq!(Index::open_unchecked(cut, &listed.coded).unwrap().text_len(), 1);
 }
 
-/// A last block that is damaged says nothing of its length: the lines are refused, and recovery still takes them.
+/// A damaged last block does not tell its length: the lines are refused, but recovery still takes them.
 #[test]
 fn a_damaged_last_block() {
     let mut listed = one_block();
@@ -144,7 +144,7 @@ fn damage(lines: &[u8], rng: &mut Rng) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// All that is read is right or an error, and no text is missing.
+/// Every read gives the right text or an error, and no text is missing.
 fn right_or_refused(listed: &Listed, lines: &[u8], settings: &Settings) -> Result<bool, String> {
     let Ok(index) = listed.open(lines) else { return Ok(true) };
     let text = &listed.text;
@@ -170,7 +170,7 @@ fn right_or_refused(listed: &Listed, lines: &[u8], settings: &Settings) -> Resul
     Ok(refused)
 }
 
-/// 1,000 single changes. `HYBZ_OFFSETS_CASES` makes them more.
+/// 1,000 single changes, or as many as `HYBZ_OFFSETS_CASES` says.
 #[test]
 fn a_thousand_wrong_lines() {
     let cases = std::env::var("HYBZ_OFFSETS_CASES").map_or(1000, |cases| cases.parse().expect("a number"));

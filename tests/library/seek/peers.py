@@ -1,4 +1,4 @@
-"""What indexed_bzip2, rapidgzip and ratarmount make of files and of our offsets. Called by tests/library/seek/peers.rs:
+"""Runs indexed_bzip2, rapidgzip and ratarmount on files and on our offsets. Called by tests/library/seek/peers.rs:
 
 python3 peers.py packages                       the packages that are there
 python3 peers.py offsets FILE                   the offsets that both find, as lines; fails if they differ
@@ -75,10 +75,10 @@ def ratarmount(path, offsets_path):
     database.executemany("INSERT INTO bzip2blocks VALUES (?, ?)", ours.items())
     database.commit()
     database.close()
-    # Its own come from the serial reader, which has no line for the end of the data.
+    # ratarmount's own offsets come from the serial reader, which has no line for the end of the data.
     assert sorted(ours.items())[:-1] == sorted(before.items()), (ours, before)
     source = opened()
-    # It has taken them: it would make its own otherwise.
+    # ratarmount has used our offsets: otherwise it would have made its own.
     assert dict(source.tarFileObject.block_offsets()) == ours
     for name, data in walk(source):
         print(name, len(data), sum(data) % 65521)

@@ -1,8 +1,8 @@
-//! Indexes of others: what indexed_bzip2, rapidgzip and ratarmount find in our files is what we write, and each reads
-//! by the offsets of the other.
+//! Indexes of other programs: indexed_bzip2, rapidgzip and ratarmount find the same offsets in our files as we write,
+//! and each program reads by the other's offsets.
 //!
 //! These are Python packages (`pip install rapidgzip indexed_bzip2 ratarmount`), which `peers.py` calls. `HYBZ_PYTHON`
-//! names the interpreter that has them, if `python3` has not.
+//! names the interpreter that has them, if `python3` lacks them.
 
 use super::files::{File, files, stream};
 use super::index::offsets;
@@ -26,7 +26,7 @@ fn python(arguments: &[&str]) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// Whether these packages are there. If not, the test counts as skipped.
+/// Whether these packages are installed. If not, the test counts as skipped.
 fn installed(packages: &[&str]) -> bool {
     let found = python(&["packages"]).unwrap_or_default();
     let missing: Vec<_> = packages.iter().filter(|package| !found.split_whitespace().any(|p| p == **package)).collect();
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-/// Ours are theirs, and each reads by the other's.
+/// Our offsets equal theirs, and each program reads by the other's offsets.
 #[test]
 fn offsets_of_indexed_bzip2_and_rapidgzip() {
     if !installed(&["indexed_bzip2", "rapidgzip"]) {
@@ -70,7 +70,7 @@ fn offsets_of_indexed_bzip2_and_rapidgzip() {
 
         let lines = place.put("offsets", &ours);
         let read = python(&["read", file, lines.to_str().unwrap(), plain.to_str().unwrap()]);
-        // They do not know what to make of a file without blocks.
+        // The two packages cannot handle a file without blocks.
         if !text.is_empty() {
             read.unwrap_or_else(|error| panic!("{name}: {error}"));
         }
@@ -122,7 +122,7 @@ fn offsets_for_ratarmount() {
     let file = place.put("some.tar.bz2", &coded);
     let lines = place.put("offsets", &offsets(&index));
     let listed = python(&["ratarmount", file.to_str().unwrap(), lines.to_str().unwrap()]);
-    // It also says what it does.
+    // ratarmount also prints what it does.
     let listed = listed.unwrap_or_else(|error| panic!("{error}"));
     let files: String = listed.split_inclusive('\n').filter(|line| line.starts_with("/dir/")).collect();
     assert_eq!(files, expected);

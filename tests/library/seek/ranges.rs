@@ -1,4 +1,4 @@
-//! Reading at any place gives what the plain text has there.
+//! Reading at any place gives the plain text of that place.
 
 use super::files::{File, files};
 use crate::ours::pool;
@@ -17,7 +17,7 @@ fn check<R: ReadAt>(name: &str, reader: &Reader<R>, text: &[u8], rng: &mut Rng, 
     assert!(buf[..n] == *expected, "{name}: {} bytes at {from}", buf.len());
 }
 
-/// 10,000 of them, short ones and ones over several blocks.
+/// 10,000 ranges, short ones and ones across several blocks.
 #[test]
 fn random_ranges() {
     let settings = Settings::new().pool(&pool(2));
@@ -48,7 +48,7 @@ fn random_ranges_of_hbz() {
     }
 }
 
-/// Reads from many threads at once, with a cache that holds next to nothing, or everything.
+/// Reads from many threads at the same time, with a cache that holds almost nothing, or everything.
 #[test]
 fn many_threads() {
     for cache in [0, 300_000, 1 << 30] {
@@ -129,7 +129,7 @@ fn the_cache_is_bounded_by_bytes() {
     assert_eq!([read(&reader, 4), read(&reader, 8), read(&reader, 0)], [0, 0, len(0)], "the oldest had to go");
 }
 
-/// A damaged block is an error of kind `InvalidData` with its place, each time; all others can be read.
+/// A damaged block gives an error of kind `InvalidData` with its position, each time; all other blocks can be read.
 #[test]
 fn damage_is_found_where_it_is() {
     let File { coded, text, .. } = files().iter().find(|file| file.name == "blocks of level 1").unwrap();

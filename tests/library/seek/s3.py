@@ -1,4 +1,4 @@
-"""An S3 of moto on loopback, with files that s3fs has put there. Called by tests/library/seek/server.rs:
+"""An S3 server of moto on loopback, with files that s3fs has put there. Called by tests/library/seek/server.rs:
 
 python3 s3.py packages      fails if moto or s3fs is missing
 python3 s3.py FILE...       puts the files into a bucket, prints where it is, and ends with its standard input; then it
@@ -13,7 +13,7 @@ PACKAGES = ("moto", "flask", "s3fs")
 
 
 def main(paths):
-    # moto asks for no right keys, but boto wants some.
+    # moto does not check keys, but boto needs some.
     os.environ.update(AWS_ACCESS_KEY_ID="none", AWS_SECRET_ACCESS_KEY="none", AWS_DEFAULT_REGION="us-east-1")
     import s3fs
     from moto.server import ThreadedMotoServer

@@ -1,4 +1,4 @@
-//! A file on a server that gives ranges: no more is fetched than the blocks that are wanted.
+//! A file on a server that serves ranges: only the wanted blocks are fetched.
 
 use super::files::{File, files};
 use super::index::bytes;
@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Serves `GET` with a range of some bytes of each file, by its place in the list.
+/// Serves `GET` requests for ranges of the files, which are named by their place in the list.
 fn serve(files: Vec<Vec<u8>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -147,7 +147,7 @@ fn only_the_blocks_are_fetched() {
     }
 }
 
-/// The same from an S3 server and through a client that other people wrote: the Python packages moto and s3fs.
+/// The same from an S3 server and through another project's client: the Python packages moto and s3fs.
 #[test]
 fn only_the_blocks_are_fetched_from_s3() {
     let script = |arguments: &[&OsStr]| {

@@ -7,7 +7,7 @@ use super::*;
 #[derive(Clone, Copy)]
 struct Square(u64);
 
-/// The rest of it: the product of the lower halves is known.
+/// The rest of the task: the product of the lower halves is known.
 struct Rest {
     number: u64,
     low: u64,
@@ -84,7 +84,8 @@ fn another_kind_of_work() {
     }
 }
 
-/// Has 20,000 numbers squared. Returns whether lanes did some, and cores finished what they passed on.
+/// Has 20,000 numbers squared. Returns whether lanes did some of them, and cores finished those that the lanes
+/// forwarded.
 fn squares(threads: usize, lanes: usize) -> bool {
     let mut builder = Pool::builder().memory(800);
     builder = match NonZeroUsize::new(threads) {
