@@ -11,6 +11,7 @@ mod sequential;
 mod shards;
 mod signals;
 mod source;
+mod splits;
 mod state;
 mod threads;
 
@@ -143,6 +144,7 @@ fn _hybz(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decompress, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
     module.add_function(wrap_pyfunction!(shards::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(splits::read_split, module)?)?;
     module.add_class::<shards::Joiner>()?;
     module.add_class::<coders::BZ2Compressor>()?;
     module.add_class::<coders::BZ2Decompressor>()?;

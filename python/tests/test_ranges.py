@@ -28,6 +28,49 @@ def texts():
     }
 
 
+class Splits(Files):
+    """Parts by compressed bytes, without an index."""
+
+    def test_all_texts(self):
+        for name, text in texts().items():
+            path = self.file("x.bz2", bz2.compress(text, 1))
+            size = os.path.getsize(path)
+            for step in (1000, size // 3 + 1, size, 1 << 20) if size > 2000 else (1, 7, size):
+                with self.subTest(name, step=step):
+                    found = pickle.loads(pickle.dumps(hybz.splits(path, step)))
+                    self.assertEqual(len(found), -(-size // step))
+                    self.assertEqual(b"".join(map(hybz.read_range, found)), text)
+                    for end in (b"\n", b"\r\n", b"ab"):
+                        records = [hybz.read_range(part, end) for part in reversed(found)]
+                        self.assertEqual(b"".join(reversed(records)), text)
+                        filled = [record for record in reversed(records) if record]
+                        self.assertTrue(all(record.endswith(end) for record in filled[:-1]))
+                    lines = [line for part in found for line in hybz.read_lines(part)]
+                    self.assertEqual(lines, list(io.BytesIO(text)))
+
+    def test_damage_is_one_parts(self):
+        text = noise(900_000)
+        coded = bytearray(bz2.compress(text, 1))
+        coded[len(coded) // 2] ^= 1
+        path = self.file("x.bz2", bytes(coded))
+        good = []
+        for part in hybz.splits(path, 100_000):
+            try:
+                good.append(hybz.read_range(part))
+            except OSError as error:
+                self.assertIn("at bit", "".join(error.__notes__))
+        self.assertEqual(len(good), len(hybz.splits(path, 100_000)) - 1)
+        self.assertGreater(len(b"".join(good)), 700_000)
+
+    def test_errors(self):
+        path = self.file("x", b"no bzip2 at all")
+        self.assertRaises(OSError, hybz.read_range, hybz.splits(path)[0])
+        self.assertRaises(ValueError, hybz.splits, path, 0)
+        self.assertRaises(FileNotFoundError, hybz.splits, path + "y")
+        empty = self.file("empty", b"")
+        self.assertRaises(EOFError, hybz.read_range, hybz.splits(empty)[0])
+
+
 class Ranges(Files):
     def check(self, path, text, size, **options):
         found = hybz.ranges(path, size, **options)

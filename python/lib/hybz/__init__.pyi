@@ -13,7 +13,7 @@ from ._hybz import decompress as decompress
 from ._hybz import set_threads as set_threads
 
 __all__ = ["BZ2File", "BZ2Compressor", "BZ2Decompressor", "open", "compress", "decompress", "register"]
-__all__ += ["Range", "ranges", "read_range", "read_lines", "set_threads"]
+__all__ += ["Range", "Split", "ranges", "splits", "read_range", "read_lines", "set_threads"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _File = _Path | IO[bytes]
@@ -89,14 +89,28 @@ def ranges(
     storage_options: dict[str, Any] | None = None,
     threads: int = 0,
 ) -> list[Range]: ...
-def read_range(range: Range, delimiter: bytes | None = None, *, threads: int = 1) -> bytes: ...
+
+class Split:
+    path: str
+    begin: int
+    end: int
+    coded_size: int
+    storage_options: dict[str, Any] | None
+    def __init__(
+        self, path: str, begin: int, end: int, coded_size: int, storage_options: dict[str, Any] | None
+    ) -> None: ...
+
+def splits(
+    path: str | os.PathLike[str], size: int = ..., *, storage_options: dict[str, Any] | None = None
+) -> list[Split]: ...
+def read_range(range: Range | Split, delimiter: bytes | None = None, *, threads: int = 1) -> bytes: ...
 @overload
 def read_lines(
-    range: Range, encoding: None = None, errors: None = None, newline: None = None, *, threads: int = 1
+    range: Range | Split, encoding: None = None, errors: None = None, newline: None = None, *, threads: int = 1
 ) -> Iterator[bytes]: ...
 @overload
 def read_lines(
-    range: Range, encoding: str, errors: str | None = None, newline: str | None = None, *, threads: int = 1
+    range: Range | Split, encoding: str, errors: str | None = None, newline: str | None = None, *, threads: int = 1
 ) -> Iterator[str]: ...
 
 class BZ2File(io.BufferedIOBase):

@@ -5,12 +5,15 @@ import os
 import warnings
 from contextlib import ExitStack, contextmanager
 
-from ._file import BZ2File, _reader
+from ._file import BZ2File, _name, _reader, _source
+from ._hybz import read_split
 
 SIZE = 64 << 20  # of a range: large compared with the cost of starting a task
 # How far a range's index goes beyond the range: up to there its last record is read without another index.
 _AHEAD = 4 << 20
 _PIECE = 64 << 10  # the size of reads after the range
+_SPLIT = 16 << 20  # the size of a split, in compressed bytes
+_RATIO = 4  # about how many times longer a text is than its .bz2
 _REQUEST = 1 << 20  # the size of fsspec's read-ahead on other machines
 
 
@@ -82,6 +85,44 @@ class Range:
         return f"<hybz.Range {self.begin}-{self.end} of {self.path!r}>"
 
 
+class Split:
+    """The blocks that begin in bytes begin to end of a .bz2 file: a part of its text, without an index. splits() makes
+    them. It can be pickled, and is read as a Range is."""
+
+    __slots__ = ("path", "begin", "end", "coded_size", "storage_options")
+
+    def __init__(self, path, begin, end, coded_size, storage_options):
+        self.path = path
+        self.begin = begin
+        self.end = end
+        self.coded_size = coded_size
+        self.storage_options = storage_options
+
+    def __repr__(self):
+        return f"<hybz.Split {self.begin}-{self.end} of {self.path!r}>"
+
+
+def splits(path, size=_SPLIT, *, storage_options=None):
+    """Cuts a .bz2 file into parts of size compressed bytes, without decoding anything: a list of Split.
+
+    Each part has the blocks that begin in it, so all parts together are the text. They are read with read_range and
+    read_lines, as ranges are. Reading a part takes up to 2.5 MB of the file before it and the blocks around its ends,
+    so parts should be large against that. path is a path or any URL of fsspec, with its storage_options.
+    """
+    if size < 1:
+        raise ValueError("size must be 1 or more")
+    path = absolute(path)
+    with opened(path, storage_options) as file:
+        coded_size = file.seek(0, io.SEEK_END)
+    cuts = [*range(0, max(coded_size, 1), size), max(coded_size, 1)]
+    return [Split(path, begin, end, coded_size, storage_options) for begin, end in zip(cuts, cuts[1:])]
+
+
+def estimated_size(part):
+    """About how many bytes of text a Range or a Split has."""
+    return (part.end - part.begin) * (_RATIO if isinstance(part, Split) else 1)
+
+
 def ranges(path, size=SIZE, index=None, *, storage_options=None, threads=0):
     """Cuts the text of a .bz2 file into ranges of at least size bytes that end where blocks end: a list of Range.
 
@@ -124,7 +165,22 @@ def ranges_of_all(run, paths, size, index, options, threads):
 
 
 def _ranges(path, size, index, options, threads):
+    """Ranges by the index of a file; splits of a .bz2 that has none."""
+    if index is None and _is_unindexed(path, options):
+        return splits(path, -(-size // _RATIO), storage_options=options)
     return ranges(path, size, index, storage_options=options, threads=threads)
+
+
+def _is_unindexed(path, options):
+    """Whether a file is a .bz2 and has no index beside it."""
+    with opened(path, options) as file:
+        if file.read(3) != b"BZh":
+            return False
+    try:
+        with opened(path + ".bzi", options):
+            return False
+    except OSError:
+        return True
 
 
 def check_encoding(encoding):
@@ -141,6 +197,32 @@ def _import(file, index, options):
         file.import_index(found)
 
 
+class _SplitText:
+    """The text of a split, and what follows."""
+
+    def __init__(self, split, threads, stack):
+        self._split, self._threads = split, threads
+        self._file = stack.enter_context(opened(split.path, split.storage_options))
+        self._at, self._step = split.end, _PIECE
+
+    def own(self):
+        """The text of the split."""
+        return self._read(self._split.begin, self._split.end)
+
+    def read(self, _):
+        """Some more text; nothing at the end of the file."""
+        text = b""
+        while not text and self._at < self._split.coded_size:
+            end = self._at + self._step
+            text, self._at, self._step = self._read(self._at, end), end, min(2 * self._step, _SPLIT)
+        return text
+
+    def _read(self, begin, end):
+        self._file.seek(0)
+        source, base = _source(self._file)
+        return read_split(source, base, begin, end, self._threads, _name(self._file))
+
+
 class _Text:
     """The text of a range, and the text after it."""
 
@@ -152,6 +234,13 @@ class _Text:
         self._reader.seek(range.begin, 0)
         self._part_end = self._reader.size()
         self.at = range.begin
+
+    def own(self):
+        """The text of the range."""
+        own = self.read(self._range.end - self._range.begin)
+        if len(own) < self._range.end - self._range.begin:
+            raise EOFError(f"{self._range!r} ends before its end")
+        return own
 
     def read(self, size):
         """Up to size bytes from the position on; nothing at the end of the file."""
@@ -173,17 +262,15 @@ class _Text:
 
 
 def read_range(range, delimiter=None, *, threads=1):
-    """The bytes of a range. With a delimiter, whole records: those that begin in the range, by Hadoop's rule.
+    """The bytes of a range or split. With a delimiter, whole records: those that begin in it, by Hadoop's rule.
 
     A record ends with the delimiter. A range skips everything up to the first delimiter that begins in it, unless it is
     the file's first range, and ends with the first delimiter that begins after it. All ranges of a file together
     therefore have each byte once, whatever the lengths of the records.
     """
     with ExitStack() as stack:
-        text = _Text(range, threads, stack)
-        own = text.read(range.end - range.begin)
-        if len(own) < range.end - range.begin:
-            raise EOFError(f"{range!r} ends before its end")
+        text = (_SplitText if isinstance(range, Split) else _Text)(range, threads, stack)
+        own = text.own()
         if delimiter is None:
             return own
         start = 0
@@ -222,7 +309,7 @@ def _with_tail(text, own, tail, start, delimiter):
 
 
 def read_lines(range, encoding=None, errors=None, newline=None, *, threads=1):
-    """An iterator over the lines of a range, like those of an open file: bytes or, with an encoding, str.
+    """An iterator of the lines of a range or split: bytes, or with an encoding str, as an open file gives them.
 
     The lines of all ranges of a file are its lines, each once. (They are cut at b"\\n", so the encoding must write
     "\\n", and no other character, with that byte, as UTF-8 does.)

@@ -10,7 +10,7 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import ReadTask
 
 from . import _tasks
-from ._ranges import SIZE, check_encoding, ranges_of_all, read_range
+from ._ranges import SIZE, check_encoding, estimated_size, ranges_of_all, read_range
 
 __all__ = ["Datasource", "read_text", "compress"]
 
@@ -64,8 +64,8 @@ def _table(each, encoding, drop_empty_lines, threads):
 class Datasource(ray.data.Datasource):
     """Lines of .bz2 files for ray.data.read_datasource, as text, with a read task for each range of the text.
 
-    paths may be any that fsspec knows, also patterns. index is a path as for hybz.ranges, or a list with one for each
-    file. Files without an index are decoded once, each by a task.
+    paths are any that fsspec knows, also patterns. index is for each file what it is for hybz.ranges: a path, or a list
+    of them. Files without one are cut by their compressed bytes, into parts of about size bytes of text.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Datasource(ray.data.Datasource):
 
     def estimate_inmemory_data_size(self):
         """Bytes of text."""
-        return sum(each.end - each.begin for each in self.planned)
+        return sum(map(estimated_size, self.planned))
 
     def get_read_tasks(self, parallelism, per_task_row_limit=None, data_context=None):
         """There is a task for each range, whatever the parallelism, because the caller has asked for the size of
@@ -101,7 +101,7 @@ class Datasource(ray.data.Datasource):
         how = self._how
 
         def task(each):
-            size = each.end - each.begin
+            size = estimated_size(each)
             known = BlockMetadata(num_rows=None, size_bytes=size, exec_stats=None, input_files=[each.path])
             return ReadTask(lambda: [_table(each, *how)], known, per_task_row_limit=per_task_row_limit)
 
