@@ -83,17 +83,27 @@ pub fn is_limited() -> bool {
     [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
 }
 
+/// glibc's options of `mallopt`. Other C libraries have none.
+#[cfg(target_env = "gnu")]
+use libc::{M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD};
+#[cfg(not(target_env = "gnu"))]
+const M_ARENA_MAX: i32 = 0;
+#[cfg(not(target_env = "gnu"))]
+const M_MMAP_THRESHOLD: i32 = 0;
+#[cfg(not(target_env = "gnu"))]
+const M_TRIM_THRESHOLD: i32 = 0;
+
 /// Makes malloc keep freed memory. Blocks of megabytes are allocated and freed all the time; if they were returned to
 /// the system, they would be zeroed page by page on their next use, which took a quarter of the reading thread's time.
 /// (Small files do not use this: zeroing memory by hand took a third of the 1.2 ms that a small file takes.)
 pub fn keep_freed() {
-    set(&[(libc::M_MMAP_THRESHOLD, 32 << 20), (libc::M_TRIM_THRESHOLD, 1 << 30)]);
+    set(&[(M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 1 << 30)]);
 }
 
 /// Makes malloc return freed memory, and use one heap for all threads: each further heap reserves 64 MB of the address
 /// space.
 pub fn be_sparing() {
-    set(&[(libc::M_ARENA_MAX, 1), (libc::M_MMAP_THRESHOLD, 128 << 10), (libc::M_TRIM_THRESHOLD, 128 << 10)]);
+    set(&[(M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, 128 << 10), (M_TRIM_THRESHOLD, 128 << 10)]);
 }
 
 #[cfg(target_env = "gnu")]
