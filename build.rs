@@ -1,4 +1,5 @@
-//! The build script: with the feature `cuda` it compiles the CUDA code; without, it puts the unwinder into the command.
+//! The build script: with the feature `cuda` it compiles the CUDA code; without it, it links the unwinder into the
+//! command.
 
 #[cfg(feature = "cuda")]
 #[path = "cuda/build.rs"]
@@ -15,10 +16,10 @@ fn main() {
 /// Links the unwinder statically into the command, which then loads no library but libc.
 ///
 /// Loading libgcc_s takes 0.10 ms of the 1.05 that decompressing a 1 kB file takes (10th percentile of 9,000
-/// alternating runs on an EPYC; medians, with other work beside them, 1.34 to 1.57 against 1.49 to 1.83). With CUDA
-/// comes the C++ library, which loads libgcc_s anyhow.
+/// alternating runs on an EPYC; medians, with other work on the machine, 1.34 to 1.57 against 1.49 to 1.83). With CUDA
+/// comes the C++ library, which loads libgcc_s anyway.
 ///
-/// Where the linker is another kind of C compiler, or when cross-compiling, everything stays as it is.
+/// If the linker is another kind of C compiler, or when cross-compiling, nothing is changed.
 #[cfg(not(feature = "cuda"))]
 fn link_unwinder() {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
@@ -30,7 +31,7 @@ fn link_unwinder() {
     let archive = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
     // Without such a file the compiler prints the name alone. A comma would end the linker's argument.
     if std::path::Path::new(&archive).is_absolute() && !archive.contains(',') {
-        // Another compiler has it elsewhere.
+        // Another compiler has the library elsewhere.
         println!("cargo::rerun-if-changed={archive}");
         println!("cargo::rustc-link-arg-bin=hybz=-Wl,--push-state,--whole-archive,{archive},--pop-state");
     }

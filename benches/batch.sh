@@ -3,8 +3,8 @@
 #
 # Makes a tree of COUNT (10,000) files in memory, always the same: pieces of FILE of 64 bytes to 32 kB, short ones more
 # often, under names with spaces, line ends and bytes that are not text, and links. `find -print0 | xargs -0 -P2 bzip2`
-# and `hybz -r` compress copies of it in turn, and the last two are compared. Medians of ROUNDS (3): seconds, seconds
-# of the processors, and the most memory that hybz took. Needs python3 and GNU time.
+# and `hybz -r` compress copies of it in turn, and the last two are compared. Prints medians of ROUNDS (3): seconds,
+# seconds of the processors, and hybz's peak memory. Needs python3 and GNU time.
 set -eu
 file=$(realpath "${1:?a file to take pieces of}") count=${2:-10000} rounds=${3:-3}
 hybz=$(realpath "${HYBZ:-target/release/hybz}")

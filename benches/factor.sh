@@ -2,8 +2,8 @@
 # Exact LZ77 factors on one core, quietly: HYBZ=target/release/hybz benches/factor.sh FILE [ROUNDS]
 #
 # Measures FILE, in memory, ROUNDS times (5), pinned to one core and without a GPU: the median and the best rate in
-# MB/s, by the wall clock of the whole process and by the processor's time (which tells more where the machine is busy),
-# and the steps of the best round. The answer must be the same each time.
+# MB/s, by the wall clock of the whole process and by the processor's time (which tells more on a busy machine), and the
+# steps of the best round. The answer must be the same each time.
 #
 # Needs GNU time; cargo build --release --bin hybz
 set -euo pipefail

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Draws docs/growth.svg from benches/results: how the cost of a byte grows with threads, input, GPUs and block size.
-# Points are medians of what was recorded on H200 hosts; the legend of each panel names it. It also draws
+# Points are medians of recorded runs on H200 hosts; the legend of each panel names the runs. It also draws
 # docs/speed-light.svg and docs/speed-dark.svg, the bars of README.md.
 #
 #     benches/growth.sh            draws
-#     benches/growth.sh --check    fails if that would change anything
+#     benches/growth.sh --check fails if drawing would change anything
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -126,7 +126,7 @@ rate() {
         awk -v bytes="$4" '{ s[NR] = $1 } END { printf "%.4g\n", bytes / s[int((NR + 1) / 2)] / 1e6 }'
 }
 
-# title,program,MB/s of each bar; a title begins a group, whose longest bar is as wide as the picture allows
+# title,program,MB/s of each bar; a title begins a group, and the group's longest bar is as wide as the picture allows
 bars() {
     local run=2026-11-21-6deac89-xeon16 gpu=2026-11-23-b2e3d10-h200 mb=203000000 gb=8120000000
     echo "Compress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -c9 linux203' $mb)"

@@ -4,7 +4,7 @@
 # hybz and lz4 compress FILE at levels 1, 3 and 9 and decompress it in turn: hybz's file of independent blocks of
 # 64 KiB and lz4's of linked ones; on one core, and hybz on all. The output of the first round is compared
 # with FILE, through lz4 if it is compressed; hybz's files are read by lz4 and lz4's by hybz. Medians of ROUNDS (5),
-# in MB/s of text; of the processor's time (user and system), which tells more where the machine is busy; and the sizes.
+# in MB/s of text; of the processor's time (user and system), which tells more on a busy machine; and the sizes.
 #
 # Needs lz4, GNU time; cargo build --release --bin hybz
 set -euo pipefail

@@ -17,7 +17,7 @@
 #     ROUNDS    timed rounds (5)        THREADS   "1 2 4", for the scenarios that vary them
 #     SIZES     "100M 1G"               SCALE     0.01 makes every input a hundredth as large, to try a scenario
 #     CORES     cores of `workstation`  WORK      where inputs and outputs are kept (/dev/shm)
-#     MACHINE   a name for the machine  COMMIT    what hybz was built from, where there is no git
+#     MACHINE a name for the machine COMMIT the commit of hybz, if there is no git
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -53,7 +53,7 @@ repeated() {
     bytes=$(bytes_of "$2")
     have=$(stat -Lc %s "$3")
     [ "$have" -gt 0 ] || fail "$3 is empty"
-    # head closes the pipe once it has enough.
+    # head closes the pipe once it has enough bytes.
     { for ((n = 0; n <= bytes / have; n++)); do cat "$3" || break; done; } 2>/dev/null | head -c "$bytes" >"$1" || true
     [ "$(stat -c %s "$1")" = "$bytes" ] || fail "no room for $1 of $bytes bytes in $work"
 }
@@ -67,7 +67,7 @@ small_files() {
     if have bzip2; then bzip2 -9c small/* >small.ref; else hybz --no-gpu -9c small/* >small.ref; fi
 }
 
-# The plain files of a scenario: those named, or DATA.
+# The plain files of a scenario: the named files, or DATA.
 need_files() {
     [ ${#files[@]} -gt 0 ] || [ -z "${DATA:-}" ] || files=("$(cd "$start" && realpath "$DATA")")
     [ ${#files[@]} -gt 0 ] || fail "$scenario needs a plain file: name one, or set DATA"
@@ -277,13 +277,13 @@ for tool in bzip2 lbzip2 pbzip2; do
     var=$(echo $tool | tr '[:lower:]' '[:upper:]')
     provide $tool "${!var:-$tool}" || note "$tool: not here"
 done
-# To the tools these variables are not programs but flags.
+# The tools would read these variables as flags, not as programs.
 unset HYBZ BZIP BZIP2 LBZIP2 PBZIP2
 if [ -n "$OLD" ]; then
     provide hybz-old "$OLD" || fail "no program $OLD"
 fi
 tools=() threads_of=() checks=() commands=()
-# Rows of other scenarios stay; those of an earlier run of this one do not.
+# Rows of other scenarios stay; rows of an earlier run of this scenario do not.
 others=$(awk -F, -v scenario="$scenario" 'FNR > 1 && $1 != scenario' "$out/results.csv" 2>/dev/null || true)
 echo "scenario,input,bytes,command,tool,threads,round,seconds,verified,output_bytes${others:+$'\n'$others}" \
     >"$out/results.csv"

@@ -1,4 +1,4 @@
-//! Times random reads of 64 KiB with an index, next to rapidgzip and fbz with theirs, in the same run.
+//! Times random reads of 64 KiB with an index, next to rapidgzip and fbz with their indexes, in the same run.
 //!
 //! `cargo bench --bench seek -- FILE.bz2` (a file with many blocks). The three take turns, and each reads at the same
 //! places; a table of medians is printed. `HYBZ_PYTHON` names a Python with the packages `rapidgzip` and `fbz`; missing

@@ -22,7 +22,7 @@ size=$(stat -c %s "$file")
 "$hybz" --plan=50M "$file" >plan
 for n in $(grep -v '^#' plan | cut -f1); do "$hybz" --shard="$n" --plan-file=plan "$file" -o "part.$n"; done
 coded=$(cat part.* | wc -c)
-# At least a gigabyte of parts: the plan again and again, as if the text were repeated.
+# At least a gigabyte of parts: the plan is repeated, as if the text were repeated.
 awk -v OFS='\t' -v OFMT=%.0f -v CONVFMT=%.0f -v coded="$coded" '
   /^#hybz/ { head = $1 OFS $2; len = $3; next }
   /^#/ { next }

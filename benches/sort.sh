@@ -4,11 +4,11 @@
 # Makes files of lines in memory: words of all word lists in /usr/share/dict, shuffled; the paths of this machine under
 # five prefixes, shuffled; random lines of 99 bytes; strings of 9 of four letters; a column of numbers. `LC_ALL=C sort
 # --parallel=N` and $HYSORT (target/release/hysort; target/release/examples/sort will do) sort each in turn, and the
-# outputs are compared. N is the number of processors, or $N. Medians of ROUNDS (5): seconds, seconds of the processors,
-# and the most memory.
+# outputs are compared. N is the number of processors, or $N. Prints medians of ROUNDS (5): seconds, seconds of the
+# processors, and peak memory.
 #
-# With LARGE, a number of GB, that much of words and paths is sorted once, with `-S 1G -T $PLACE` (only hysort has
-# them), in $PLACE, which should be on a disk. Needs python3 and GNU time; word lists are in Debian's packages
+# With LARGE, a number of GB, files of words and of paths of this size are sorted once, with `-S 1G -T $PLACE`, by
+# hysort only, in $PLACE, which should be on a disk. Needs python3 and GNU time; word lists are in Debian's packages
 # wamerican-huge, wpolish, wngerman, wfrench, witalian, wspanish.
 set -eu
 rounds=${1:-5} large=${2:-0} n=${N:-$(nproc)}

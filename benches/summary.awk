@@ -1,8 +1,8 @@
 # Medians of a results.csv: awk [-v scenario=NAME] [-v markdown=1] -f summary.awk results.csv
 #
-# The commands of one race are compared: `times` is the time of each as a multiple of the first of its race: the
-# median over the rounds of the ratio within a round. In `old-new` and `gpu-default-vs-cpu` the first is on trial,
-# and a row below the limit (0.98 and 0.95) is marked.
+# The commands of one race are compared: `times` is the time of each command as a multiple of the race's first command:
+# the median over the rounds of the ratio within a round. In `old-new` and `gpu-default-vs-cpu` the first command is on
+# trial, and a row below the limit (0.98 and 0.95) is marked.
 
 # The median of values[key, 1 .. count].
 function median(values, key, count,    i, j, v, sorted) {

@@ -20,7 +20,7 @@ struct Job {
     output: PathBuf,
 }
 
-/// Opens the files one after another. `flow::run` calls this on a thread of its own, ahead of the writing.
+/// Opens the files one after another. `flow::run` calls this on a separate thread, ahead of the writing.
 struct Files(std::vec::IntoIter<PathBuf>);
 
 impl Inputs for Files {

@@ -1,4 +1,4 @@
-//! Decodes a .lz4 file into the memory of a GPU, where its text stays, and says how fast:
+//! Decodes a .lz4 file into the memory of a GPU, where its text stays, and prints the speed:
 //!
 //! ```text
 //! hybz --format=lz4 FILE; cargo run --release --features cuda --example lz4_device FILE.lz4

@@ -47,7 +47,7 @@ fn own_text() -> Result<(), Box<dyn Error>> {
     encoder.write_all(text.as_bytes())?;
     assert!(encoder.finish()?.finish()? == text.as_bytes());
 
-    // Two consecutive streams, and then something else. `BzDecoder` takes the first stream and nothing after it.
+    // Two consecutive streams, and then other data. `BzDecoder` takes the first stream and nothing after it.
     let input = [&coded[..], &coded, b"something else\n"].concat();
     let mut rest = &input[..];
     for _ in 0..2 {

@@ -5,9 +5,9 @@
 #   fuzz/run.sh hostile [FILES]             (tests/hostile.rs: 5,000 hostile .hbz files of each kind)
 #   fuzz/run.sh lz4_kernel [SECONDS]        (the kernel that decodes LZ4, emulated: random blocks, good and spoilt)
 #
-# Any Rust will do: this passes the compiler what cargo-fuzz would, and tells a stable one to accept it. What is found
-# lies in fuzz/artifacts/TARGET; `fuzz/target/*/release/TARGET FILE` runs that one input again. The corpus in
-# fuzz/corpus/TARGET grows from run to run; for the decoders it begins with the tests' crafted files.
+# Any Rust will do: this script passes the same flags to the compiler as cargo-fuzz, and tells a stable compiler to
+# accept them. Findings lie in fuzz/artifacts/TARGET; `fuzz/target/*/release/TARGET FILE` runs one input again. The
+# corpus in fuzz/corpus/TARGET grows from run to run; for the decoders it begins with the tests' crafted files.
 set -euo pipefail
 cd "$(dirname "$0")"
 all=(decode roundtrip identity hbz_decode hbz_roundtrip lz4 lzw sort)
@@ -29,7 +29,7 @@ fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 export RUSTC_BOOTSTRAP=1
 if [ "${1:-}" = hostile ]; then
-  # Memory that is never given back is no error: threads end with the process.
+  # Memory that is never freed is not an error: threads end with the process.
   export HYBZ_HOSTILE=${2:-5000} RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0
   cd .. && exec cargo test --release --target "$host" --target-dir fuzz/target --test hostile -- --nocapture
 fi

@@ -24,7 +24,7 @@ scenario_cpu_peers() {
     done
 }
 
-# The peers that are here; bzip2 has one thread only: peers THREADS CHECK FLAGS INPUT
+# The installed peers; bzip2 has one thread only: peers THREADS CHECK FLAGS INPUT
 peers() {
     if have lbzip2; then entry lbzip2 "$1" "$2" "lbzip2 $3 -n$1 $4"; fi
     if have pbzip2; then entry pbzip2 "$1" "$2" "pbzip2 $3 -p$1 $4"; fi

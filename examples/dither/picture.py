@@ -21,7 +21,7 @@ def png(pnm):
     pixels = pnm[len(pnm) - stride * height:]
     if not grey:
         pixels = bytes(255 - byte for byte in pixels)  # 1 is black in a PBM file, and white in PNG
-    # Differences to the row above compress a smooth picture well; dots are best left as they are.
+    # Differences from the row above compress a smooth picture well; dots are best left unchanged.
     kind = 2 if grey else 0
     rows, above = [], bytes(stride)
     for y in range(height):

@@ -49,7 +49,7 @@ struct Piece {
     y: usize,
     width: usize,
     height: usize,
-    /// Its columns in the file.
+    /// The piece's columns in the file.
     columns: usize,
     rows: usize,
 }

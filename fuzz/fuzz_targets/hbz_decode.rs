@@ -1,8 +1,8 @@
 //! Any bytes as a `.hbz` file: no panic, bounded memory, and the list of blocks gives all that the stream's decoder
 //! gives.
 //!
-//! Checksums would stop nearly every input at the first header. So the CRCs of its headers and payloads are corrected
-//! first, as far as the lengths in the headers lead from one block to the next.
+//! Checksums would stop nearly every input at the first header. The CRCs of its headers and payloads are therefore
+//! corrected first, as far as the lengths in the headers lead from one block to the next.
 #![no_main]
 
 use hybz::{Pool, Settings};

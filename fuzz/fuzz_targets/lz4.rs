@@ -1,7 +1,7 @@
 //! Any bytes as an LZ4 block, by groups and by the plain twin; as frames; as an index; and as a text, through a frame
 //! and, block by block, through its index.
 //!
-//! The first byte says which; of a block the second one how much text is before it.
+//! The first byte says which; for a block, the second byte says how much text is before it.
 #![no_main]
 
 use hybz::lz4::{Frame, Index, LEGACY_MAGIC, MAGIC, groups, plain};

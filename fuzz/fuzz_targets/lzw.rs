@@ -1,7 +1,8 @@
-//! Any bytes as the codes of a `.Z` file and of a TIFF strip: no panic, bounded memory, and what the plain twins give;
-//! and as a text: through a strip and back.
+//! Any bytes as the codes of a `.Z` file and of a TIFF strip: no panic, bounded memory, and the same result as the
+//! plain twins; and as a text: through a strip and back.
 //!
-//! The first byte says which, and of a stream what its header says; the second one how long a strip's text is.
+//! The first byte says which, and for a stream the contents of its header; the second byte says how long a strip's text
+//! is.
 #![no_main]
 
 use hybz::lzw::{MAGIC, StripDecoder, StripEncoder, plain};

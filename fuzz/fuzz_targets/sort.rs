@@ -1,7 +1,7 @@
-//! Any bytes as lines: sorted in one piece, in pieces, through files, by their numbers and by merging, they are what
-//! the standard library's sort makes of them.
+//! Any bytes as lines: sorted in one piece, in pieces, through files, by their numbers and by merging, they equal the
+//! result of the standard library's sort.
 //!
-//! The first byte says the order and how the text comes, the second one how it is cut, the third one how often it is
+//! The first byte says the order and how the text comes, the second byte how it is cut, the third byte how often it is
 //! repeated.
 #![no_main]
 
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-/// What the order says, by the standard library.
+/// The result for this order, by the standard library.
 fn plain(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
@@ -52,7 +52,7 @@ fuzz_target!(|input: &[u8]| {
     assert!(out == expected);
     assert!(hysort::check(&out[..], &order).expect("it is read").is_none());
 
-    // Equal lines stay in their order, also backwards; of those that are not kept the first is.
+    // Equal lines stay in their order, also backwards; with unique lines, the first of equal lines is kept.
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();

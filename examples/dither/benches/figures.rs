@@ -6,10 +6,10 @@
 //! DITHER_ROUNDS=9 DITHER_THREADS=16 cargo bench -p dither --features cuda --bench figures
 //! ```
 //!
-//! Each cell is the median of some rounds (with DITHER_BEST=1 the shortest time, for a machine that others use too),
-//! which alternate between the modes, from a picture in memory to a bitmap in memory; every bitmap is compared with the
-//! plain loop's. Without a GPU its rows are "not measured". The figures of the thesis are curves without numbers; the
-//! numbers in its text are printed below the table.
+//! Each cell is the median of some rounds (with DITHER_BEST=1 the shortest time, for a machine that others use too).
+//! Rounds alternate between the modes, and go from a picture in memory to a bitmap in memory. Every bitmap is compared
+//! with the plain loop's. Without a GPU its rows are "not measured". The figures of the thesis are curves without
+//! numbers; the numbers in its text are printed below the table.
 
 use dither::manager::{self, Verify};
 use dither::picture::{Bitmap, Picture};
@@ -28,12 +28,12 @@ type Way = Box<dyn Fn(&Arc<Picture>, Vec<Picture>) -> Bitmap>;
 /// A row of the table.
 struct Row {
     name: String,
-    /// The figure that has it.
+    /// The figure with this row.
     figure: &'static str,
     run: Way,
-    /// How many copies of the picture are dithered; the time is divided by this number.
+    /// The number of copies of the picture that are dithered; the time is divided by this number.
     copies: usize,
-    /// It needs a GPU, but there is none.
+    /// The row needs a GPU, but there is none.
     missing: bool,
 }
 
@@ -50,7 +50,7 @@ fn through(pool: &Pool, mode: Mode, verify: Verify) -> Way {
     })
 }
 
-/// How many pictures are independent jobs.
+/// The number of pictures that are independent jobs.
 const MANY: usize = 8;
 
 fn as_many(pool: &Pool) -> Way {

@@ -1,10 +1,11 @@
 // Floyd-Steinberg dithering of slabs (src/slab.rs), pixel for pixel as src/plain.rs defines it.
 //
-// One persistent kernel. A warp does a strip of 32 rows, each lane a row, two columns behind the lane above it: at step
-// t lane i does column t - 2i. The errors of the row above come from the neighbouring lane, one shuffle a step; lane 0
-// has them from the line that the strip above leaves in device memory. Warps take strips by a counter, in order, so the
-// strip that a warp waits for has already been taken by a running warp: there is no deadlock, however few warps there
-// are. After 16 steps the last lane publishes the progress of its line, and the strip below may do its next 16 steps.
+// One persistent kernel. A warp does a strip of 32 rows. Each lane does a row and lags two columns behind the lane
+// above it: at step t lane i does column t - 2i. The errors of the row above come from the neighbouring lane, one
+// shuffle a step; lane 0 has them from the line that the strip above leaves in device memory. Warps take strips by a
+// counter, in order, so the strip that a warp waits for has already been taken by a running warp: there is no deadlock,
+// however few warps there are. After 16 steps the last lane publishes the progress of its line, and the strip below may
+// do its next 16 steps.
 //
 // | array | bytes | who writes, who reads |
 // |---|---|---|

@@ -29,7 +29,7 @@ usage: dither [OPTIONS] [FILE]         one picture to standard output (no FILE, 
 Exit status: 0, 1 for arguments and files, 2 for input that is damaged or no picture, 3 for what should not happen.
 ";
 
-/// What the command does.
+/// The work of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Print the help.

@@ -1,9 +1,10 @@
-//! Sixteen rows at once, in the lanes of one AVX2 register, each two columns behind the row above it.
+//! Dithers sixteen rows together, in the lanes of one AVX2 register. Each row lags two columns behind the row above it.
 //!
 //! At step `t` lane `i` does column `t - 2i`. From its own row it needs its result of the step before; from the row
-//! above, the results of lane `i - 1` one, two and three steps before. So each step shifts the errors up by one lane,
-//! once, and keeps the last three of these; lane 0 gets the line of errors that the strip above has left. A step is
-//! about 20 instructions for 16 pixels, and its errors wait about 10 cycles for those of the step before.
+//! above, the results of lane `i - 1` one, two and three steps before. Each step therefore shifts the errors up by one
+//! lane, once, and keeps the last three shifted results; lane 0 gets the line of errors that the strip above has left.
+//! A step is about 20 instructions for 16 pixels, and its errors wait about 10 cycles for the errors of the step
+//! before.
 //!
 //! Pixels are loaded by transposing: 16 bytes of each row, skewed, become 16 registers of one step each, in 64
 //! instructions for 256 pixels. Bits are collected in a register of 16 lanes of 16 bits, shifted left at each step, and
@@ -18,7 +19,7 @@
 use crate::line::Line;
 use std::ops::Range;
 
-/// How many rows are done together.
+/// The number of rows that are done together.
 pub const LANES: usize = 16;
 
 /// Some rows of a slab.
@@ -102,7 +103,7 @@ mod avx2 {
     // The arrays below are not made by `array::from_fn` and `map`: a closure with AVX2 is not inlined into functions
     // without it, and the calls took 40 % of the time.
 
-    /// How many columns each lane lags lane 0.
+    /// The number of columns that each lane lags behind lane 0.
     const SKEW: [i16; LANES] = {
         let mut skew = [0; LANES];
         let mut lane = 1;
@@ -135,7 +136,7 @@ mod avx2 {
         turned
     };
 
-    /// How many columns the last lane lags lane 0.
+    /// The number of columns that the last lane lags behind lane 0.
     const LAG: i64 = 2 * (LANES as i64 - 1);
 
     #[allow(unsafe_code)]
@@ -245,7 +246,7 @@ mod avx2 {
         transposed(rows)
     }
 
-    /// The same where not all of them do.
+    /// The same if not all of them lie in the picture.
     #[target_feature(enable = "avx2")]
     fn outer(strip: &Strip<'_>, x: i64, width: i64) -> [__m128i; LANES] {
         let mut rows = [_mm_setzero_si128(); LANES];

@@ -1,8 +1,8 @@
-//! Floyd-Steinberg dithering on hybz's queue: the second trade of its pool, after compression, and one whose jobs
-//! depend on each other. It uses [`hybz::schedule`] and nothing else of hybz.
+//! Floyd-Steinberg dithering on hybz's queue: the second use of its pool, after compression, with jobs that depend on
+//! each other. It uses [`hybz::schedule`] and nothing else of hybz.
 //!
 //! The subject is chapter 3 of A. Deshpande's thesis (IIIT Hyderabad, 2014), which shares one picture between a CPU and
-//! a GPU. `README.md` has the figures, and whether his conclusion still holds.
+//! a GPU. `README.md` has the figures, and says whether his conclusion still holds.
 //!
 //! | module | |
 //! |---|---|

@@ -3,8 +3,8 @@
 //!
 //! Dependencies stay outside the queue. The manager submits a unit when the answers of all units that it needs have
 //! come, so every unit on the queue can be done at once, in any order, by any number of stations; a station waits for
-//! the queue and nothing else. The manager, on the caller's thread, waits for one channel, into which each answer goes
-//! from the station's thread. It never waits for a unit that is not on the queue: a unit needs only units with smaller
+//! the queue and nothing else. The manager, on the caller's thread, waits for one channel, into which the stations'
+//! threads send the answers. It never waits for a unit that is not on the queue: a unit needs only units with smaller
 //! numbers, so as long as any is left, one is in flight.
 //!
 //! **Checking.** A slab depends on all pixels before it, and a dithered picture shows no errors of its own: wrong bits
@@ -29,7 +29,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Which part of the answers is repeated.
+/// The part of the answers that is repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
     /// Nothing: there is no GPU.
@@ -41,7 +41,7 @@ pub enum Verify {
     All,
 }
 
-/// How many strips of a slab one core repeats; others take the rest.
+/// The number of strips of a slab that one core repeats; others take the rest.
 const CHECKED_AT_ONCE: usize = 8;
 
 /// A picture that could not be dithered.
@@ -130,7 +130,7 @@ impl<T> Drop for Courier<T> {
 /// The state of a unit.
 #[derive(Default)]
 struct Progress {
-    /// How many units it still waits for.
+    /// The number of units for which it still waits.
     waits_for: usize,
     /// The units that wait for it.
     followers: Vec<usize>,
@@ -141,7 +141,7 @@ struct Progress {
     right: bool,
     /// The class with which it was submitted last.
     asked: Option<Class>,
-    /// It was wrong before.
+    /// Whether the unit's answer was wrong before.
     again: bool,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Everything that a unit needs has come.
+    /// Submits a unit, because everything that it needs has come.
     fn begin(&mut self, unit: usize) {
         let slab = self.units[unit].slab.clone();
         let above = match self.lines.get(&slab.rows.start) {
@@ -238,7 +238,7 @@ impl<'a> Manager<'a> {
         self.submitter.task(Ask(task)).class(class, bytes).submit_then(move |_, answer, _| courier.send(answer));
     }
 
-    /// An answer has come. Returns whether the unit is done.
+    /// Takes an answer. Returns whether the unit is done.
     fn answered(&mut self, unit: usize, done: Done) -> Result<bool, Error> {
         let progress = &mut self.progress[unit];
         let Some(task) = progress.task.clone() else { return Ok(false) };
@@ -249,7 +249,7 @@ impl<'a> Manager<'a> {
         let strips: Vec<usize> = match self.verify {
             _ if progress.again => (0..strips).collect(),
             Verify::All => (0..strips).collect(),
-            // It was submitted before the GPU was found wrong.
+            // The unit was submitted before the GPU was found wrong.
             Verify::Sample if progress.asked != Some(CORE) && self.distrust => (0..strips).collect(),
             Verify::Sample if progress.asked != Some(CORE) => {
                 vec![(self.random.hash_one(unit) % strips.max(1) as u64) as usize]
@@ -271,7 +271,7 @@ impl<'a> Manager<'a> {
         Ok(false)
     }
 
-    /// The result of a check. Returns whether the unit is done.
+    /// Takes the result of a check. Returns whether the unit is done.
     fn checked(&mut self, unit: usize, right: bool) -> Result<bool, Error> {
         let progress = &mut self.progress[unit];
         progress.right &= right;
@@ -289,7 +289,7 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// An answer was wrong: a core does the unit again.
+    /// Handles a wrong answer: a core does the unit again.
     fn wrong(&mut self, unit: usize) -> Result<(), Error> {
         self.outcome.wrong += 1;
         if std::mem::replace(&mut self.progress[unit].again, true) {

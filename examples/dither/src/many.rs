@@ -1,4 +1,4 @@
-//! Many pictures as independent jobs: each is one slab, done by a core or by a GPU, which takes several at once.
+//! Many pictures as independent jobs: each is one slab, done by a core, or by a GPU, which takes several together.
 
 use crate::manager::{Error, Verify};
 use crate::picture::{Bitmap, Picture};
@@ -18,8 +18,8 @@ struct Pending {
     permit: Permit,
 }
 
-/// Dithers pictures and hands the bitmaps to `sink` in their order. The pool's memory budget bounds how many are alive.
-/// Returns how many were wrong and were done again.
+/// Dithers pictures and hands the bitmaps to `sink` in their order. The pool's memory budget bounds the number in
+/// memory. Returns the number of slabs that were wrong and were done again.
 ///
 /// # Errors
 /// The first of `pictures`' or of `sink`'s errors, or one of ours.
@@ -49,7 +49,7 @@ pub fn dither_all<E: From<Error>>(
                 Some(permit) => break permit,
                 None => match pending.pop_front() {
                     Some(oldest) => finish(oldest, None)?,
-                    None => break client.permit(bytes), // others hold the budget; we hold nothing of it
+                    None => break client.permit(bytes), // others hold the budget; we hold no part of it
                 },
             }
         };

@@ -12,7 +12,7 @@
 //! error is `v - 255`; otherwise it becomes black, and its error is `v`.
 //!
 //! - **Rounding.** Once for each pixel, when the four shares are added: to the nearest, halves up. (Pushing shares out
-//!   to the neighbours as the paper of 1976 has it rounds four times, or keeps fractions.)
+//!   to the neighbours, as in the paper of 1976, rounds four times, or keeps fractions.)
 //! - **Clamping.** None, because none is needed. If all errors are from -127 to 127, the sum of the shares is too, `v`
 //!   is from -127 to 382, and so the new error is from -127 to 127. An error takes a byte, and the sum of the shares,
 //!   before it is divided, 16 bits: the fast implementations rely on this.

@@ -1,4 +1,4 @@
-//! A test picture, made by a program: a sky, a sun behind mist, hills and water. Integers only, so that it is the same
+//! A test picture, made by a program: a sky, a sun in mist, hills and water. Integers only, so that it is the same
 //! everywhere.
 
 use crate::picture::Picture;

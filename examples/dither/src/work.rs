@@ -62,7 +62,7 @@ pub fn slab(job: &Job) -> Option<&Arc<Task>> {
     job.task().map(|Ask(task)| task)
 }
 
-/// Gives a slab's output. (A check has another one: it stays open.)
+/// Gives a slab's output. (A check has another output, so it stays open.)
 pub fn complete(job: &mut Job, done: Done) {
     if let Some(job) = job.of::<Ask>() {
         job.complete(done);
@@ -79,7 +79,7 @@ pub fn pool() -> PoolBuilder {
     cores().cores_accept(Accepts::AllBut(&[DEVICE]))
 }
 
-/// A group of one accelerator, which is there from the first job.
+/// A group of one accelerator, which starts with the first job.
 pub fn group(make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static) -> WorkerGroup {
     let expected = Expected { rate: 10e9, start: Duration::from_millis(300), end: Duration::from_millis(100) };
     WorkerGroup::new(FOR_DEVICES, expected).at_once().member(make)

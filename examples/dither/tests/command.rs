@@ -126,7 +126,7 @@ fn exit_codes() {
 #[test]
 fn no_gpu() {
     if dither::device::groups().is_ok() {
-        return; // there is one: every_mode uses it
+        return; // there is a GPU: every_mode uses it
     }
     let folder = tempfile::tempdir().expect("a folder");
     let input = pgm(&common::picture(100, 100, 0));

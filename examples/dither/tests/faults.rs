@@ -32,7 +32,7 @@ enum Fault {
     Half,
     /// Does the last job of a batch first.
     Shuffle,
-    /// Answers twice, the second time something else.
+    /// Answers twice, the second time with another answer.
     Twice,
     Declines,
     Retire(usize),
@@ -301,7 +301,7 @@ fn one_wrong_bit() {
     });
 }
 
-/// A core is wrong, too: that is an error, and its answer is not accepted.
+/// If a core is wrong too, the result is an error, and the core's answer is not accepted.
 #[test]
 fn nobody_is_right() {
     quiet();

@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// The memory budget bounds how many pictures are alive, and nothing else does.
+/// Only the memory budget bounds the number of pictures in memory.
 #[test]
 fn memory_bounds_the_pictures() {
     /// Waits until this number of pictures have been read.

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 /// The oldest driver that runs programs of CUDA 13, in cuDriverGetVersion's numbers.
 const MIN_DRIVER: c_int = 13_000;
-/// How long a batch may take: a gigabyte is a matter of milliseconds.
+/// The maximum time of a batch: a gigabyte is a matter of milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Warps that wait for others take turns on a multiprocessor; a dozen are enough to keep it busy.
 const WARPS_EACH: usize = 16;
 
-/// Where an image for the driver begins must be a multiple of 8.
+/// The address of an image for the driver must be a multiple of 8.
 #[repr(C, align(16))]
 struct Aligned<T: ?Sized>(T);
 
@@ -25,7 +25,8 @@ static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"),
 
 /// A group for each GPU.
 pub fn groups() -> Result<Vec<WorkerGroup>, String> {
-    // SAFETY: it only tries to load the library. Without one cudarc's first call would panic, so this comes first.
+    // SAFETY: the call only tries to load the library. Without the library, cudarc's first call would panic, so this
+    // call comes first.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver (libcuda) on this machine".to_owned());
     }
@@ -83,7 +84,7 @@ impl Device {
         let multiprocessors = unsafe { result::device::get_attribute(device, multiprocessors) }?.max(1) as usize;
         // SAFETY: as above.
         let total = unsafe { result::device::total_mem(device) }?;
-        // SAFETY: as above. It is given back in `drop`.
+        // SAFETY: as above. The context is given back in `drop`.
         let context = unsafe { result::primary_ctx::retain(device) }?;
         let mut this = Device {
             ordinal,
@@ -112,7 +113,7 @@ impl Device {
             return Ok(memory);
         }
         if let Some((memory, _)) = self.memory.take() {
-            // SAFETY: it was taken below, and no kernel is running.
+            // SAFETY: the memory was taken below, and no kernel is running.
             unsafe { result::free_sync(memory) }?;
         }
         // SAFETY: the context is current. Nothing is read before it was written (see `run_on_device`).
@@ -165,7 +166,7 @@ impl Device {
         Ok(bytes)
     }
 
-    /// Waits for the kernel, but not for ever.
+    /// Waits for the kernel, up to a timeout.
     fn wait(&mut self, stream: sys::CUstream) -> Result<(), DriverError> {
         let began = Instant::now();
         loop {
@@ -212,8 +213,7 @@ impl Drop for Device {
         if self.lost {
             return;
         }
-        // SAFETY: all of it was taken by `self`, is given back once, and no kernel is running. What this answers
-        // changes nothing any more.
+        // SAFETY: `self` took all of it and gives it back once, and no kernel is running. The results no longer matter.
         unsafe {
             let _ = result::ctx::set_current(self.context);
             if let Some((memory, _)) = self.memory.take() {

@@ -11,7 +11,7 @@ use hybz::schedule::WorkerGroup;
 /// The GPUs of this machine as groups for a pool, or why there are none.
 ///
 /// # Errors
-/// Why there are none, in words.
+/// The reason why there are none, in words.
 pub fn groups() -> Result<Vec<WorkerGroup>, String> {
     #[cfg(feature = "cuda")]
     return cuda::groups();

@@ -150,13 +150,13 @@ pub trait Kernel: Send {
     /// A name for reports.
     fn name(&self) -> String;
 
-    /// How many bytes a batch may have, input and output together.
+    /// The maximum number of bytes of a batch, input and output together.
     fn most_bytes(&self) -> usize;
 
-    /// Runs it and returns the output.
+    /// Runs a batch and returns the output.
     ///
     /// # Errors
-    /// If it cannot be run, or does not end.
+    /// If the batch cannot be run, or does not end.
     fn run(&mut self, batch: &Batch) -> Result<Vec<u8>, KernelError>;
 }
 
@@ -173,7 +173,7 @@ pub enum KernelError {
 #[derive(Debug)]
 pub struct Lane<K>(pub K);
 
-/// How many slabs are taken at once. A GPU has room for the strips of some large pictures, or of many small ones.
+/// The number of slabs in a batch. A GPU has room for the strips of some large pictures, or of many small ones.
 const MAX_BATCH: usize = 64;
 
 impl<K: Kernel> Station for Lane<K> {
