@@ -331,7 +331,8 @@ pub struct Flags {
     ///
     /// By default hybz uses as many threads as CPU affinity and the container's CPU quota allow, and fewer where a
     /// quarter of the memory has no room for that many. -j, -n and -T mean the same. The output does not depend on N.
-    /// More than four threads for each core (or 16, if that is more) do not help, and are not started.
+    /// More than four threads for each core (or 16, if that is more) do not help, and are not started. Without this
+    /// flag, the variable HYBZ_THREADS may give N.
     #[arg(short = 'p', visible_short_aliases = ['j', 'n', 'T'], long, value_name = "N",
         value_parser = value_parser!(u64).range(0..=MAX_THREADS))]
     pub threads: Option<u64>,

@@ -53,7 +53,8 @@ const AFTER: [&str; 3] = [
     "Without files, hybz reads standard input and writes standard output; the file name - means standard input. A \
      program name that contains unzip or hybunz decompresses, and one that contains zcat or hybcat decompresses to \
      standard output. One that contains bzip2recover does what that program does.",
-    "The variables BZIP2, BZIP and HYBZ may hold flags, which come before those typed.",
+    "The variables BZIP2, BZIP and HYBZ may hold flags, which come before those typed. HYBZ_THREADS is the number of \
+     threads where no flag gives one.",
     "Exit codes: 0 success, 1 something could not be read, written or understood, 2 damaged data, 3 a defect in hybz.",
 ];
 

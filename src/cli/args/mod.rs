@@ -81,7 +81,7 @@ pub struct Refusal {
 pub fn parse(
     program: &OsStr,
     mut words: impl Iterator<Item = OsString>,
-    variable: impl Fn(&str) -> Option<OsString>,
+    variable: impl Fn(&str) -> Option<OsString> + Copy,
 ) -> Result<Request, Refusal> {
     // Never dropped: freeing all flags would take 3.8 % of the instructions of compressing 1 kB, and the process ends
     // soon.
@@ -91,7 +91,7 @@ pub fn parse(
     let before_dashes = || environment.flags.iter().chain(&typed);
 
     let found = command.try_get_matches_from_mut(before_dashes());
-    let flags = match found.and_then(|mut found| Flags::from_matches(&mut found)) {
+    let mut flags = match found.and_then(|mut found| Flags::from_matches(&mut found)) {
         Ok(flags) => flags,
         Err(e) if e.kind() == ErrorKind::DisplayVersion => return Ok(Request::Show(e.to_string())),
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
@@ -112,6 +112,9 @@ pub fn parse(
     let more: Vec<Operand> = words.map(|word| Operand::File(word.into())).collect();
     let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
     let quiet = flags.quiet;
+    if flags.threads.is_none() && !flags.small {
+        flags.threads = threads_of_environment(program, variable).map_err(|error| Refusal { error, quiet })?;
+    }
     let plan = match Plan::new(program, &flags, operands, environment.ignored_words.clone()) {
         Ok(plan) => Ok(plan),
         Err(error) => {
@@ -120,6 +123,18 @@ pub fn parse(
         }
     };
     plan.map(|plan| Request::Run(Box::new(plan))).map_err(|error| Refusal { error, quiet })
+}
+
+/// The number of threads that HYBZ_THREADS gives, for programs that cannot say it by a flag: engines, schedulers.
+fn threads_of_environment(program: &OsStr, variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Option<u64>> {
+    let Some(value) = variable("HYBZ_THREADS").filter(|value| !value.is_empty()) else { return Ok(None) };
+    let number = value.to_str().and_then(|value| value.trim().parse().ok());
+    match number.filter(|number| *number <= values::MAX_THREADS) {
+        Some(number) => Ok(Some(number)),
+        None => {
+            anyhow::bail!("{}: HYBZ_THREADS wants a number of threads, not `{}'.", program.display(), value.display())
+        }
+    }
 }
 
 #[cfg(test)]

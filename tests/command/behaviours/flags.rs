@@ -32,6 +32,7 @@ rows! {
         | "nothing is touched, rc 1; one line on stderr" => nothing_is_touched;
     "a bare word such as `list`" | "a file" | "the same: there are no sub-commands" => no_sub_commands;
     "`-p N`, `-n N`, `-T N`, `--threads N`" | "bad flag" | "N threads, in all four spellings" => threads_flags;
+    "`HYBZ_THREADS=N`" | "not read" | "N threads, unless a flag gives a number" => threads_variable;
     "`-m SIZE`, `--memory`" | "bad flag" | "bounds the blocks in flight; a bare number is in MiB" => memory_flags;
     "`-o FILE`" | "bad flag" | "the result's name; keeps the input" => output_flag;
     "`-S .SUF`, `--suffix`" | "bad flag" | "another suffix, as in gzip and xz" => suffix_flag;
@@ -232,6 +233,20 @@ fn threads_flags() {
         assert!(run.code == 0 && run.stdout == plain, "{flags:?}");
     }
     place.hybz(&["-n", "a"]).says(1, "hybz: -n wants a number of threads, not `a'. For help, type: `hybz --help'.\n");
+}
+
+#[test]
+fn threads_variable() {
+    let place = Place::with(&[("a", &text(2_500_000))]);
+    // The stations that -vv names are the threads.
+    for (variable, flags, cores) in [("3", "", 3), ("3", "-p2", 2), (" 2 ", "", 2), ("1", "-p4", 4)] {
+        let run = place.shell(&format!("HYBZ_THREADS='{variable}' hybz -1vvc {flags} a >b.bz2"));
+        let seen = run.stderr.lines().filter(|line| line.trim_start().starts_with("cpu")).count();
+        assert!(run.code == 0 && seen == cores, "{variable} {flags}: {run:?}");
+    }
+    place.shell("HYBZ_THREADS= hybz -1c a | cmp - b.bz2").silent(0);
+    let run = place.shell("HYBZ_THREADS=many hybz -1c a");
+    assert!(run.code == 1 && run.stderr.contains("HYBZ_THREADS wants a number of threads, not `many'."), "{run:?}");
 }
 
 #[test]
