@@ -5,8 +5,8 @@ bz2. They also take `threads=` (0: the number given to `set_threads` or by HYBZ_
 write it with `block_size=`; files also take `index=`.
 
 `ranges` cuts the text of a file for tasks that each read a part with `read_range` or `read_lines`; `splits` does so
-without an index. `hybz.dask` and `hybz.ray` do the same for Dask and Ray, and compress by tasks; they are imported when
-they are used.
+without an index. `hybz.dask` and `hybz.ray` do the same for Dask and Ray, and compress by tasks; `hybz.duckdb` and
+`hybz.polars` read tables. They are imported when they are used.
 """
 
 from ._file import BZ2File, open
@@ -24,7 +24,7 @@ del _name
 
 
 def __getattr__(name):
-    if name in ("dask", "ray"):
+    if name in ("dask", "duckdb", "polars", "ray"):
         import importlib
 
         return importlib.import_module(f".{name}", __name__)

@@ -10,9 +10,9 @@ from dask.utils import parse_bytes
 
 from . import _tasks
 from ._file import BZ2File
-from ._ranges import check_encoding, opened, ranges_of_all, read_range
+from ._ranges import check_encoding, expand, opened, ranges_of_all, read_range
 
-__all__ = ["read_bytes", "read_text", "compress"]
+__all__ = ["read_bytes", "read_text", "read_csv", "read_json", "compress"]
 
 
 def _run(function, arguments):
@@ -164,6 +164,76 @@ def read_text(
         blocks += [read(each, encoding, errors, linedelimiter, name, threads) for each in its]
     blocks = blocks or [delayed(list)(())]
     return dask.bag.from_delayed(blocks) if collection else blocks
+
+
+def read_csv(urlpath, blocksize="64 MiB", *, index=None, storage_options=None, threads=1, **options):
+    """A dataframe of .bz2 files of CSV with the same columns, with a partition for each block, as
+    dask.dataframe.read_csv has it of plain files.
+
+    options are those of pandas.read_csv. Types come from the first 256 kB of text, unless dtype= gives them; a block
+    with others is an error. Fields in quotes have no line ends.
+    """
+    import pandas
+
+    if refused := {"skiprows", "nrows", "skipfooter", "chunksize", "iterator", "index_col"} & options.keys():
+        raise ValueError(f"{', '.join(sorted(refused))} cannot be used with blocks")
+    if options.get("header", "infer") not in ("infer", 0, None):
+        raise ValueError("the header is the first line, or None")
+    head, header = _head(urlpath, storage_options), b""
+    if options.get("header", "infer") is not None and "names" not in options:
+        header = head[: head.find(b"\n") + 1]
+    meta = pandas.read_csv(io.BytesIO(head), **options).head(0)
+    return _dataframe(_csv_frame, urlpath, blocksize, index, storage_options, threads, (header, options, meta))
+
+
+def read_json(urlpath, blocksize="64 MiB", *, index=None, storage_options=None, threads=1, **options):
+    """A dataframe of .bz2 files with a JSON object in each line. options are those of pandas.read_json."""
+    import pandas
+
+    options = {"lines": True, **options}
+    meta = pandas.read_json(io.BytesIO(_head(urlpath, storage_options)), **options).head(0)
+    return _dataframe(_json_frame, urlpath, blocksize, index, storage_options, threads, (options, meta))
+
+
+def _head(urlpath, storage_options):
+    path = expand(urlpath, storage_options)[0]
+    return _sample(path, b"\n", 256 << 10, storage_options)
+
+
+def _dataframe(frame, urlpath, blocksize, index, storage_options, threads, how):
+    import dask.dataframe
+
+    _, planned = _planned(urlpath, blocksize, index, storage_options, threads)
+    make = delayed(frame, pure=False)
+    parts = [make(each, number == 0, threads, *how) for its in planned for number, each in enumerate(its)]
+    return dask.dataframe.from_delayed(parts, meta=how[-1], verify_meta=False)
+
+
+def _csv_frame(each, is_first, threads, header, options, meta):
+    import pandas
+
+    text = read_range(each, b"\n", threads=threads)
+    if not text:
+        return meta
+    # The first block of a file has the header itself.
+    text = text if is_first else header + text
+    return _typed(pandas.read_csv(io.BytesIO(text), **options), meta)
+
+
+def _json_frame(each, _, threads, options, meta):
+    import pandas
+
+    text = read_range(each, b"\n", threads=threads)
+    return _typed(pandas.read_json(io.BytesIO(text), **options), meta) if text else meta
+
+
+def _typed(frame, meta):
+    """A block with the columns and types of the first lines."""
+    try:
+        return frame[meta.columns].astype(meta.dtypes)
+    except (KeyError, TypeError, ValueError) as error:
+        error.add_note("the block has other types or columns than the first lines: give dtype=")
+        raise
 
 
 def compress(path, out, compresslevel=9, *, size="64 MiB", threads=1, storage_options=None, out_storage_options=None):

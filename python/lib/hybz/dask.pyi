@@ -4,7 +4,7 @@ from typing import Any, Literal, overload
 
 _Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-__all__ = ["read_bytes", "read_text", "compress"]
+__all__ = ["read_bytes", "read_text", "read_csv", "read_json", "compress"]
 
 # Dask has no types: blocks are Delayed objects, and read_text returns a dask.bag.Bag.
 @overload
@@ -43,6 +43,24 @@ def read_text(
     index: _Paths | None = None,
     storage_options: dict[str, Any] | None = None,
     threads: int = 1,
+) -> Any: ...
+def read_csv(
+    urlpath: _Paths,
+    blocksize: int | str | None = "64 MiB",
+    *,
+    index: _Paths | None = None,
+    storage_options: dict[str, Any] | None = None,
+    threads: int = 1,
+    **options: Any,
+) -> Any: ...
+def read_json(
+    urlpath: _Paths,
+    blocksize: int | str | None = "64 MiB",
+    *,
+    index: _Paths | None = None,
+    storage_options: dict[str, Any] | None = None,
+    threads: int = 1,
+    **options: Any,
 ) -> Any: ...
 def compress(
     path: str | os.PathLike[str],
