@@ -31,7 +31,13 @@ thread_local! {
     static WINDOW: Cell<Option<Memory>> = const { Cell::new(None) };
 }
 
+// SAFETY: whoever calls the functions vouches for them; threads are only given `Memory::MALLOC`.
+unsafe impl Send for Memory {}
+
 impl Memory {
+    /// malloc and free.
+    pub const MALLOC: Memory = Memory { alloc: None, free: None, opaque: ptr::null_mut() };
+
     /// Runs `reserve`, whose allocations are all of this memory.
     pub fn window<T>(self, reserve: impl FnOnce() -> T) -> T {
         if self.alloc.is_none() && self.free.is_none() {
@@ -70,8 +76,14 @@ impl Router {
         let window = WINDOW.get();
         let custom = window.and_then(|memory| memory.alloc);
         let base: *mut u8 = match (custom, window, c_int::try_from(size)) {
-            // SAFETY: the caller of the library vouches for its function.
-            (Some(alloc), Some(memory), Ok(len)) => unsafe { alloc(memory.opaque, len, 1).cast() },
+            (Some(alloc), Some(memory), Ok(len)) => {
+                // What that function allocates itself may come here again, if it is in Rust.
+                WINDOW.set(None);
+                // SAFETY: the caller of the library vouches for its function.
+                let base = unsafe { alloc(memory.opaque, len, 1).cast() };
+                WINDOW.set(window);
+                base
+            }
             (Some(_), ..) => ptr::null_mut(),
             // SAFETY: calloc and malloc take any size.
             _ if zeroed => unsafe { libc::calloc(size, 1).cast() },

@@ -4,11 +4,12 @@
 //! out, and only then more text is taken. bzip2's library keeps up to three bytes of a block's end for the next write,
 //! and so does this one.
 
+use crate::ahead::CodedAhead;
 use crate::alloc::Memory;
 use crate::input::Input;
 use crate::stream::*;
 use hybz::Level;
-use hybz::internals::bits::BitWriter;
+use hybz::internals::bits::{BitWriter, append_bits};
 use hybz::internals::codec::Encoder;
 use hybz::internals::crc::combine;
 use hybz::internals::formats::bzip2::{write_stream_end, write_stream_header};
@@ -44,14 +45,19 @@ pub struct Coder {
     /// The number of the block, counted from 1 as in bzip2: a flush without text counts.
     block: u64,
     combined: u32,
+    /// Blocks that threads code, if there may be threads.
+    ahead: Option<CodedAhead>,
 }
 
 /// There is no memory.
-struct NoMemory;
+pub struct NoMemory;
 
 impl Coder {
     /// The state of a new stream.
     pub fn new(owner: *mut Stream, memory: Memory, level: Level, verbosity: c_int) -> Self {
+        let ahead = CodedAhead::new();
+        // What threads use cannot come from functions that may not be meant for threads.
+        let memory = if ahead.is_some() { Memory::MALLOC } else { memory };
         let input = Input::new(level.block_limit() as usize - 19);
         Coder {
             owner,
@@ -68,6 +74,7 @@ impl Coder {
             given: 0,
             block: 1,
             combined: 0,
+            ahead,
         }
     }
 
@@ -101,17 +108,23 @@ impl Coder {
         if !self.is_drained() || self.given < self.ready {
             return if finishing { BZ_FINISH_OK } else { BZ_FLUSH_OK };
         }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.go_on();
+        }
         self.mode = if finishing { Mode::Ended } else { Mode::Running };
         if finishing { BZ_STREAM_END } else { BZ_RUN_OK }
     }
 
     /// Whether all text that a flush or the end is about is in blocks.
     fn is_drained(&self) -> bool {
-        self.expected == 0 && self.input.is_drained()
+        self.expected == 0 && self.input.is_drained() && self.ahead.as_ref().is_none_or(CodedAhead::is_empty)
     }
 
     /// Takes and hands out what can be. Returns whether anything was.
     fn work(&mut self, stream: &mut Stream) -> Result<bool, NoMemory> {
+        if self.ahead.is_some() {
+            return self.work_ahead(stream);
+        }
         let mut progress = false;
         loop {
             if self.emptying {
@@ -187,23 +200,39 @@ impl Coder {
 
     /// Codes the block, which may be empty, and the end of the stream after it.
     fn code(&mut self, is_last: bool) {
-        let mut held_back = 0;
-        if self.block == 1 {
-            write_stream_header(&mut self.out, self.level);
-            held_back = 8;
-        }
+        let mut held_back = self.begin_block();
         let len = self.input.block.len();
         let crc = self.input.take_crc();
         if len > 0 {
-            self.combined = combine(self.combined, crc);
-            if self.verbosity >= 2 {
-                let Coder { block, combined, .. } = self;
-                say!("    block {block}: crc = 0x{crc:08x}, combined CRC = 0x{combined:08x}, size = {len}\n");
-            }
+            self.count_block(crc, len);
             let encoder = self.encoder.get_or_insert_with(Encoder::reservable);
             held_back = encoder.append(&mut self.input.block, crc, &mut self.out);
             self.input.block.clear();
         }
+        self.end_block(is_last, held_back);
+        self.emptying = true;
+    }
+
+    /// Begins the stream before its first block. Returns the bits that are held back.
+    fn begin_block(&mut self) -> u32 {
+        if self.block > 1 {
+            return 0;
+        }
+        write_stream_header(&mut self.out, self.level);
+        8
+    }
+
+    /// A block of this length comes next.
+    fn count_block(&mut self, crc: u32, len: usize) {
+        self.combined = combine(self.combined, crc);
+        if self.verbosity >= 2 {
+            let Coder { block, combined, .. } = self;
+            say!("    block {block}: crc = 0x{crc:08x}, combined CRC = 0x{combined:08x}, size = {len}\n");
+        }
+    }
+
+    /// What has been written may be handed out, except the bits that are held back.
+    fn end_block(&mut self, is_last: bool, mut held_back: u32) {
         if is_last {
             write_stream_end(&mut self.out, self.combined);
             if self.verbosity >= 2 {
@@ -216,6 +245,54 @@ impl Coder {
         let changed = held_back > 0 || is_last;
         self.ready = if changed { ((self.out.bit_len() - u64::from(held_back)) / 8) as usize } else { 0 };
         self.given = 0;
-        self.emptying = true;
+    }
+
+    /// The same as `work`, with blocks that threads code: their bytes come later, but in order, and a flush or the end
+    /// waits for all of them.
+    fn work_ahead(&mut self, stream: &mut Stream) -> Result<bool, NoMemory> {
+        let mut progress = false;
+        loop {
+            if self.given < self.ready {
+                progress |= self.hand_out(stream);
+            }
+            let has_room = self.given == self.ready;
+            if has_room {
+                self.out.drop_first(self.ready);
+                (self.ready, self.given) = (0, 0);
+            }
+            let Some(ahead) = &mut self.ahead else { return Ok(progress) };
+            if has_room && ahead.is_next_due() {
+                let next = ahead.next()?;
+                let mut held_back = self.begin_block();
+                if let Some(coded) = next {
+                    self.count_block(coded.crc, coded.len);
+                    append_bits(&mut self.out, &coded.bytes, coded.bits);
+                    held_back = coded.last_code;
+                }
+                self.block += 1;
+                let ended = self.mode == Mode::Finishing
+                    && self.ahead.as_ref().is_some_and(|ahead| ahead.takes_no_more() && ahead.is_empty());
+                self.end_block(ended, held_back);
+                continue;
+            }
+            if ahead.takes_no_more() || ahead.is_full() {
+                return Ok(progress);
+            }
+            progress |= self.take(stream)?;
+            let all = self.mode != Mode::Running && self.expected == 0;
+            if all {
+                self.input.block.try_reserve(5).map_err(|_| NoMemory)?;
+                self.input.drain();
+            }
+            if all || self.input.is_full() {
+                let crc = self.input.take_crc();
+                let block = std::mem::take(&mut self.input.block);
+                if let Some(ahead) = &mut self.ahead {
+                    ahead.push(block, crc, all);
+                }
+            } else if stream.avail_in == 0 {
+                return Ok(progress);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! any text is handed out. So never is a byte after the end of a stream consumed, and a block is decoded as soon as its
 //! last byte is there.
 
+use crate::ahead::{DecodedAhead, View};
 use crate::alloc::Memory;
 use crate::fast::{Fast, Reading};
 use crate::header::{HeaderReader, Step};
@@ -57,6 +58,11 @@ pub struct Decoder {
     fast: Fast,
     block: u64,
     combined: u32,
+    /// How many bytes have been taken since the stream began.
+    position: u64,
+    /// Blocks that threads decode, if there may be threads; and whether they have yet to be looked for.
+    ahead: Option<DecodedAhead>,
+    may_look_ahead: bool,
 }
 
 impl Decoder {
@@ -78,6 +84,9 @@ impl Decoder {
             fast: Fast::new(),
             block: 0,
             combined: 0,
+            position: 0,
+            ahead: if small { None } else { DecodedAhead::new() },
+            may_look_ahead: false,
         }
     }
 
@@ -85,6 +94,7 @@ impl Decoder {
     pub fn call(&mut self, stream: &mut Stream) -> c_int {
         self.taken = 0;
         loop {
+            self.take_ahead(stream);
             let starved = match &mut self.stage {
                 Stage::Ended => return BZ_SEQUENCE_ERROR,
                 Stage::Failed(code) => return *code,
@@ -131,9 +141,48 @@ impl Decoder {
         let buffer = &mut self.input;
         self.memory.window(|| buffer.try_reserve(piece.len())).map_err(|_| BZ_MEM_ERROR)?;
         buffer.extend_from_slice(piece);
-        stream.skip_input(piece.len() as u32);
-        self.taken += piece.len() as u32;
+        self.count(stream, piece.len());
         Ok(!piece.is_empty())
+    }
+
+    /// Counts `len` bytes of the input as taken.
+    fn count(&mut self, stream: &mut Stream, len: usize) {
+        stream.skip_input(len as u32);
+        self.taken += len as u32;
+        self.position += len as u64;
+    }
+
+    /// Where a block begins: takes it if a thread has decoded it, and the caller has its bytes.
+    fn take_ahead(&mut self, stream: &mut Stream) {
+        if !self.may_look_ahead || !matches!(self.stage, Stage::Header) || stream.avail_in == 0 {
+            return;
+        }
+        self.may_look_ahead = false;
+        self.stop(stream);
+        self.forget();
+        let held = self.input.len();
+        if held != self.at.div_ceil(8) as usize {
+            return;
+        }
+        let Some(ahead) = &mut self.ahead else { return };
+        let first = (self.position - held as u64) * 8;
+        let view = View { before: &self.input, input: stream.input(), first };
+        let Some(decoded) = ahead.take(view, first + self.at, self.limit) else { return };
+        let used = (decoded.end - first).div_ceil(8) as usize;
+        let last = stream.input()[used - held - 1];
+        self.count(stream, used - held);
+        self.at = decoded.end % 8;
+        self.input.clear();
+        if self.at > 0 {
+            self.input.push(last);
+        }
+        self.header.crc = decoded.crc;
+        self.fast.give_text(decoded.text);
+        self.block += 1;
+        if self.verbosity >= 2 {
+            say!("\n    [{}: huff+mtf ", self.block);
+        }
+        self.begin_text(Stage::Text);
     }
 
     /// Drops the bytes that have been read.
@@ -153,6 +202,7 @@ impl Decoder {
             let returned = self.taken.min(surplus as u32);
             stream.return_input(returned);
             self.taken -= returned;
+            self.position -= u64::from(returned);
             self.input.truncate(used);
         }
     }
@@ -167,7 +217,7 @@ impl Decoder {
             (1, b'B') | (2, b'Z') | (3, b'h') => {}
             (4, b'1'..=b'9') => {
                 self.limit = u32::from(byte - b'0') * 100_000;
-                self.stage = Stage::Header;
+                self.expect_block();
             }
             _ => return Err(BZ_DATA_ERROR_MAGIC),
         }
@@ -307,8 +357,13 @@ impl Decoder {
         let crc = self.header.crc;
         self.say_crcs(crc, crc);
         self.combined = combine(self.combined, crc);
-        self.stage = Stage::Header;
         self.forget();
+        self.expect_block();
+    }
+
+    fn expect_block(&mut self) {
+        self.stage = Stage::Header;
+        self.may_look_ahead = self.ahead.is_some();
     }
 
     /// The end of a stream is one only if its CRC is right.

@@ -24,6 +24,18 @@ pub enum Reading {
     NoMemory,
 }
 
+impl Reading {
+    /// Nothing, unless it is complete.
+    pub fn completes(self) -> Option<()> {
+        matches!(self, Reading::Complete).then_some(())
+    }
+
+    /// Nothing, unless more input is all that is needed.
+    pub fn goes_on(self) -> Option<()> {
+        matches!(self, Reading::Starved).then_some(())
+    }
+}
+
 /// Decodes blocks in memory of the stream.
 pub struct Fast {
     groups: GroupDecoder,
@@ -132,6 +144,16 @@ impl Fast {
     /// The text that has not been handed out.
     pub fn text(&self) -> &[u8] {
         &self.text[self.given..]
+    }
+
+    /// Takes the text of a block that is complete.
+    pub fn take_text(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.text)
+    }
+
+    /// Hands this text out.
+    pub fn give_text(&mut self, text: Vec<u8>) {
+        (self.text, self.given) = (text, 0);
     }
 
     /// Counts text as handed out.

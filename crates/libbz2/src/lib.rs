@@ -6,17 +6,20 @@
 //! | `alloc` | memory from `bzalloc` |
 //! | `input`, `coder` | `BZ2_bzCompress` |
 //! | `header`, `fast`, `plain`, `decoder` | `BZ2_bzDecompress` |
+//! | `ahead`, `crew` | blocks that threads code or decode, and the threads |
 //! | `buffers`, `file` | the functions for buffers and for files |
 //! | `say` | messages of a stream with `verbosity` |
 //!
-//! Nothing here has a thread, and nothing unwinds: the profile `libbz2` aborts on a panic.
+//! Without `HYBZ_THREADS` nothing here has a thread. Nothing unwinds: the profile `libbz2` aborts on a panic.
 
 #[macro_use]
 mod say;
 
+mod ahead;
 pub mod alloc;
 mod buffers;
 mod coder;
+mod crew;
 mod decoder;
 mod fast;
 mod file;

@@ -59,6 +59,7 @@ pub struct Plain {
     weight: u32,
     /// The last column until its end is known; then T.
     rows: Rows,
+    /// The number of rows, when it is known.
     len: usize,
     /// Where each byte's rows begin.
     starts: [u32; 257],
@@ -110,13 +111,12 @@ impl Plain {
         limit: usize,
         memory: Memory,
     ) -> Result<bool, Failure> {
-        if self.rows.low.len() < limit {
+        if self.rows.low.capacity() < limit {
+            // Reserved and not touched: most streams are short.
             let Rows { low, high } = &mut self.rows;
             memory
                 .window(|| low.try_reserve_exact(limit).and_then(|()| high.try_reserve_exact(limit.div_ceil(2))))
                 .map_err(|_| Failure::NoMemory)?;
-            low.resize(limit, 0);
-            high.resize(limit.div_ceil(2), 0);
         }
         let end_of_block = header.alphabet() as u16 - 1;
         loop {
@@ -138,13 +138,12 @@ impl Plain {
                 self.link(header, memory)?;
                 return Ok(true);
             }
-            if self.len >= limit {
+            if self.rows.low.len() >= limit {
                 return Err(Failure::Damaged);
             }
             let rank = usize::from(symbol) - 1;
             self.list[..=rank].rotate_right(1);
-            self.rows.low[self.len] = self.list[0].into();
-            self.len += 1;
+            self.rows.low.push(self.list[0].into());
         }
     }
 
@@ -175,11 +174,11 @@ impl Plain {
     /// Writes the rows of a run.
     fn end_run(&mut self, limit: usize) -> Result<(), Failure> {
         let run = self.run as usize;
-        if run > limit - self.len {
+        let low = &mut self.rows.low;
+        if run > limit - low.len() {
             return Err(Failure::Damaged);
         }
-        self.rows.low[self.len..self.len + run].fill(self.list[0].into());
-        self.len += run;
+        low.resize(low.len() + run, self.list[0].into());
         (self.run, self.weight) = (0, 1);
         Ok(())
     }
@@ -187,10 +186,12 @@ impl Plain {
     /// Makes T of the last column, as far as the text needs it.
     fn link(&mut self, header: &Bz2BlockHeader, memory: Memory) -> Result<(), Failure> {
         let origin = header.origin as usize;
+        self.len = self.rows.low.len();
+        self.rows.high.resize(self.len.div_ceil(2), 0);
         if origin >= self.len {
             return Err(Failure::Damaged);
         }
-        for &byte in &self.rows.low[..self.len] {
+        for &byte in &self.rows.low {
             self.starts[usize::from(byte) + 1] += 1;
         }
         for byte in 0..256 {

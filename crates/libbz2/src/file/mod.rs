@@ -1,11 +1,13 @@
 //! Streams in files of C's standard library: `BZ2_bzRead`, `BZ2_bzWrite`, and their short forms.
 
 mod read;
+mod read_ahead;
 mod short;
 mod write;
 
 use crate::stream::*;
 use libc::FILE;
+use read_ahead::ReadAhead;
 use std::ffi::{c_char, c_int, c_uint};
 use std::ptr;
 
@@ -19,6 +21,8 @@ pub struct File {
     writing: bool,
     stream: Stream,
     last: c_int,
+    /// For a file that is ours alone, if there may be threads: what has been read of it.
+    ahead: Option<ReadAhead>,
 }
 
 /// Sets the result of a call: where the caller wants it, and in the file. Then returns `value`.
@@ -58,7 +62,7 @@ unsafe fn open(
         if file.is_null() {
             return set(error, ptr::null_mut(), BZ_MEM_ERROR, ptr::null_mut());
         }
-        file.write(File { handle, buffer: [0; BUFFER], writing, stream: Stream::new(), last: BZ_OK });
+        file.write(File { handle, buffer: [0; BUFFER], writing, stream: Stream::new(), last: BZ_OK, ahead: None });
         ptr::copy_nonoverlapping(unused.as_ptr(), (&raw mut (*file).buffer).cast(), unused.len());
         let code = begin(&raw mut (*file).stream);
         if code != BZ_OK {

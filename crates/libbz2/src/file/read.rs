@@ -64,6 +64,7 @@ pub unsafe extern "C" fn BZ2_bzReadClose(error: *mut c_int, file: *mut File) {
             return set(error, file, BZ_SEQUENCE_ERROR, ());
         }
         BZ2_bzDecompressEnd(&raw mut (*file).stream);
+        (*file).ahead = None;
         libc::free(file.cast());
     }
 }
@@ -90,6 +91,11 @@ pub unsafe extern "C" fn BZ2_bzRead(error: *mut c_int, file: *mut File, text: *m
         let stream = &raw mut (*file).stream;
         (*stream).avail_out = len as c_uint;
         (*stream).next_out = text.cast();
+        if let Some(ahead) = &mut (*file).ahead {
+            let code = ahead.read(&mut *stream);
+            let count = if matches!(code, BZ_OK | BZ_STREAM_END) { len - (*stream).avail_out as c_int } else { 0 };
+            return set(error, file, code, count);
+        }
         loop {
             if libc::ferror(handle) != 0 {
                 return set(error, file, BZ_IO_ERROR, 0);

@@ -2,6 +2,7 @@
 
 use super::File;
 use super::read::{BZ2_bzRead, BZ2_bzReadClose, BZ2_bzReadOpen};
+use super::read_ahead::ReadAhead;
 use super::write::{BZ2_bzWrite, BZ2_bzWriteClose, BZ2_bzWriteOpen};
 use crate::stream::*;
 use libc::FILE;
@@ -44,8 +45,13 @@ unsafe fn open_by_mode(mode: *const c_char, open: impl FnOnce(bool, &CStr) -> *m
         } else {
             BZ2_bzReadOpen(&mut error, handle, 0, small, ptr::null_mut(), 0)
         };
-        if file.is_null() && handle != stdin && handle != stdout {
-            libc::fclose(handle);
+        let is_ours = handle != stdin && handle != stdout;
+        if file.is_null() {
+            if is_ours {
+                libc::fclose(handle);
+            }
+        } else if is_ours && !writing && small == 0 {
+            (*file).ahead = ReadAhead::new(libc::fileno(handle));
         }
         file
     }

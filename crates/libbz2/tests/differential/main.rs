@@ -11,6 +11,7 @@ mod coding;
 mod decoding;
 mod files;
 mod library;
+mod memory;
 
 use hybz_libbz2 as _;
 use hybz_testkit::shapes::Rng;

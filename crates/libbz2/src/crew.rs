@@ -1,0 +1,280 @@
+//! Threads that code and decode blocks, if `HYBZ_THREADS` asks for them: without it there are none.
+//!
+//! A library in somebody else's process must not surprise it: threads are made when blocks wait, have all signals
+//! blocked, and end after a second without work. If none can be made the caller does the work, since whoever waits for
+//! a job that nobody has begun does it.
+//!
+//! **Forks.** A child has none of its parent's threads, and a thread may have held the lock. So the child makes a crew
+//! of its own, and does again the jobs that a thread had begun, from their input, which is kept.
+
+use crate::ahead::CodeTools;
+use crate::fast::Fast;
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// A thread without work ends after this time.
+const IDLE: Duration = Duration::from_secs(1);
+/// The most threads that a process gets.
+const MAX_THREADS: usize = 256;
+
+/// How many threads may work: 1 for none but the caller's. `HYBZ_THREADS` says it, 0 for all cores, and is not heeded
+/// in programs that run with more rights than who started them.
+pub fn threads() -> usize {
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    match THREADS.load(Relaxed) {
+        0 => {
+            let threads = asked_for().clamp(1, MAX_THREADS);
+            THREADS.store(threads, Relaxed);
+            threads
+        }
+        threads => threads,
+    }
+}
+
+fn asked_for() -> usize {
+    // SAFETY: both functions take any value, and the environment's strings end with a zero.
+    let value = unsafe {
+        if libc::getauxval(libc::AT_SECURE) != 0 {
+            return 1;
+        }
+        let value = libc::getenv(c"HYBZ_THREADS".as_ptr());
+        if value.is_null() {
+            return 1;
+        }
+        CStr::from_ptr(value)
+    };
+    match value.to_str().ok().and_then(|value| value.parse().ok()) {
+        Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(threads) => threads,
+        None => 1,
+    }
+}
+
+/// What a thread keeps from job to job.
+#[derive(Default)]
+pub struct Tools {
+    /// For blocks that are coded.
+    pub code: CodeTools,
+    /// For blocks that are decoded.
+    pub fast: Option<Fast>,
+}
+
+/// Something to be done, as often as need be: the input stays as it is.
+pub trait Work: Send + Sync + 'static {
+    /// What comes of it.
+    type Output: Send + 'static;
+    /// Does it.
+    fn run(&self, tools: &mut Tools) -> Self::Output;
+}
+
+/// Nobody has begun it.
+const WAITING: u32 = 0;
+/// A thread, or whoever waits for it, does it.
+const BEGUN: u32 = 1;
+/// Its output is there, or has been taken.
+const DONE: u32 = 2;
+
+/// Some work, and what came of it.
+pub struct Job<W: Work> {
+    work: W,
+    state: AtomicU32,
+    /// The number of forks at which it was made.
+    forks: u32,
+    output: UnsafeCell<Option<W::Output>>,
+}
+
+// SAFETY: `output` is touched by the one who has set `state` to BEGUN, until it is DONE; then by the one who waits.
+unsafe impl<W: Work> Sync for Job<W> {}
+// SAFETY: the work and its output may be sent.
+unsafe impl<W: Work> Send for Job<W> {}
+
+impl<W: Work> Job<W> {
+    /// A job that nobody knows yet.
+    pub fn new(work: W) -> Arc<Self> {
+        let (state, output) = (AtomicU32::new(WAITING), UnsafeCell::new(None));
+        Arc::new(Job { work, state, forks: FORKS.load(Relaxed), output })
+    }
+
+    /// What it is about.
+    pub fn work(&self) -> &W {
+        &self.work
+    }
+
+    /// Whether waiting for it takes no time.
+    pub fn is_done(&self) -> bool {
+        self.state.load(Acquire) == DONE
+    }
+
+    fn begin(&self) -> bool {
+        self.state.compare_exchange(WAITING, BEGUN, Relaxed, Relaxed).is_ok()
+    }
+
+    /// Nobody begins it any more.
+    pub fn cancel(&self) {
+        self.begin();
+    }
+}
+
+impl<W: Work> Job<W> {
+    /// What comes of it: done by a thread, or here and now. A second call does it again.
+    pub fn wait(self: &Arc<Self>, tools: &mut Tools) -> W::Output {
+        if self.begin() {
+            crew().forget(Arc::as_ptr(self).cast());
+            self.state.store(DONE, Release);
+        }
+        if !self.is_done() && self.forks != FORKS.load(Relaxed) {
+            // The thread that has begun it is the parent's.
+            self.state.store(DONE, Release);
+        }
+        if !self.is_done() {
+            let crew = crew();
+            let mut shared = crew.lock();
+            while !self.is_done() {
+                shared = crew.done.wait(shared).unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+        }
+        // SAFETY: it is done, and nobody else waits for it.
+        let output = unsafe { (*self.output.get()).take() };
+        output.unwrap_or_else(|| self.work.run(tools))
+    }
+}
+
+/// A job of any kind.
+trait Task: Send + Sync {
+    fn perform(&self, tools: &mut Tools);
+}
+
+impl<W: Work> Task for Job<W> {
+    fn perform(&self, tools: &mut Tools) {
+        if self.begin() {
+            let output = self.work.run(tools);
+            // SAFETY: `begin` has returned true to nobody else.
+            unsafe { *self.output.get() = Some(output) };
+            self.state.store(DONE, Release);
+        }
+    }
+}
+
+/// The threads, and what they do.
+struct Crew {
+    forks: u32,
+    shared: Mutex<Shared>,
+    work: Condvar,
+    done: Condvar,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: VecDeque<Arc<dyn Task>>,
+    threads: usize,
+    idle: usize,
+}
+
+/// How often this process's line of ancestors has forked since they used a crew.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+static CREW: AtomicPtr<Crew> = AtomicPtr::new(ptr::null_mut());
+
+extern "C" fn count_fork() {
+    FORKS.fetch_add(1, Relaxed);
+}
+
+/// The crew of this process, made when it is first needed.
+fn crew() -> &'static Crew {
+    let forks = FORKS.load(Relaxed);
+    let current = CREW.load(Acquire);
+    // SAFETY: a crew that was published stays: in the child of a fork a thread may have held its lock.
+    if let Some(crew) = unsafe { current.as_ref() }
+        && crew.forks == forks
+    {
+        return crew;
+    }
+    if current.is_null() {
+        // SAFETY: the function is there as long as the process: the library is linked with `-z nodelete`. Without
+        // memory for the entry there is no thread either.
+        unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
+    }
+    let crew = Crew { forks, shared: Mutex::default(), work: Condvar::new(), done: Condvar::new() };
+    let crew = Box::into_raw(Box::new(crew));
+    match CREW.compare_exchange(current, crew, Release, Acquire) {
+        // SAFETY: it is never freed.
+        Ok(_) => unsafe { &*crew },
+        Err(other) => {
+            // SAFETY: nobody else has seen it; and the other one is never freed.
+            unsafe {
+                drop(Box::from_raw(crew));
+                &*other
+            }
+        }
+    }
+}
+
+impl Crew {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The job is no longer in the queue.
+    fn forget(&self, job: *const ()) {
+        self.lock().queue.retain(|task| Arc::as_ptr(task).cast() != job);
+    }
+
+    /// A thread's life.
+    fn live(&self) {
+        let mut tools = Tools::default();
+        let mut shared = self.lock();
+        loop {
+            if let Some(task) = shared.queue.pop_front() {
+                drop(shared);
+                task.perform(&mut tools);
+                drop(task);
+                shared = self.lock();
+                self.done.notify_all();
+                continue;
+            }
+            shared.idle += 1;
+            let (guard, waited) = self.work.wait_timeout(shared, IDLE).unwrap_or_else(|poisoned| poisoned.into_inner());
+            shared = guard;
+            shared.idle -= 1;
+            if waited.timed_out() && shared.queue.is_empty() {
+                shared.threads -= 1;
+                return;
+            }
+        }
+    }
+}
+
+/// Gives a job to the threads, of which another is made if all work.
+pub fn submit<W: Work>(job: &Arc<Job<W>>) {
+    let crew = crew();
+    let mut shared = crew.lock();
+    shared.queue.push_back(Arc::clone(job) as Arc<dyn Task>);
+    let more = shared.queue.len() > shared.idle && shared.threads < threads();
+    shared.threads += usize::from(more);
+    drop(shared);
+    if more && !spawn(crew) {
+        crew.lock().threads -= 1;
+    }
+    crew.work.notify_one();
+}
+
+/// Makes a thread to which no signal comes. Returns false if there is none to be had.
+fn spawn(crew: &'static Crew) -> bool {
+    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the first call initialises `all`, the second `before`; they cannot fail.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let spawned = std::thread::Builder::new().name("hybz-libbz2".to_owned()).spawn(|| crew.live()).is_ok();
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    spawned
+}

@@ -1,0 +1,105 @@
+//! Reading ahead in a file that is ours alone, which `BZ2_bzopen` or `BZ2_bzdopen` has opened: threads decode blocks
+//! whose ends have been read. Without threads files are read as by bzip2's library, 5,000 bytes at a time.
+//!
+//! Of a pipe or a socket only what is there is read, except if the decoder can do nothing without more.
+
+use crate::BZ2_bzDecompress;
+use crate::crew::threads;
+use crate::stream::*;
+use std::ffi::{c_int, c_uint};
+use std::mem::MaybeUninit;
+
+/// The most bytes that are read at once.
+const PIECE: usize = 256 << 10;
+/// How far ahead is read, for each thread: several blocks of text, and a little more than one of noise.
+const EACH: usize = 1 << 20;
+
+/// What has been read, and not yet decoded.
+pub struct ReadAhead {
+    descriptor: c_int,
+    /// Reading never waits.
+    is_regular: bool,
+    bytes: Vec<u8>,
+    /// Those before have been decoded.
+    at: usize,
+    ended: bool,
+}
+
+impl ReadAhead {
+    /// If there may be threads.
+    pub fn new(descriptor: c_int) -> Option<Self> {
+        if threads() < 2 {
+            return None;
+        }
+        let mut status = MaybeUninit::<libc::stat>::zeroed();
+        // SAFETY: `status` has room for what is written; zeros are a status, too.
+        let mode = unsafe {
+            libc::fstat(descriptor, status.as_mut_ptr());
+            status.assume_init().st_mode
+        };
+        let is_regular = mode & libc::S_IFMT == libc::S_IFREG;
+        Some(ReadAhead { descriptor, is_regular, bytes: Vec::new(), at: 0, ended: false })
+    }
+
+    /// `BZ2_bzRead`: decodes until there is no more room, or the stream ends.
+    ///
+    /// # Safety
+    /// The stream is being decoded, and has room where it says.
+    pub unsafe fn read(&mut self, stream: &mut Stream) -> c_int {
+        loop {
+            if let Err(code) = self.fill() {
+                return code;
+            }
+            let unread = &self.bytes[self.at..];
+            (stream.next_in, stream.avail_in) = (unread.as_ptr().cast_mut().cast(), unread.len() as c_uint);
+            // SAFETY: by the contract.
+            let code = unsafe { BZ2_bzDecompress(stream) };
+            self.at = self.bytes.len() - stream.avail_in as usize;
+            if code != BZ_OK || stream.avail_out == 0 {
+                return code;
+            }
+            if self.ended && self.at == self.bytes.len() {
+                return BZ_UNEXPECTED_EOF;
+            }
+        }
+    }
+
+    /// Reads what can be read without waiting, or waits if nothing is there.
+    fn fill(&mut self) -> Result<(), c_int> {
+        let room = EACH * threads();
+        loop {
+            let unread = self.bytes.len() - self.at;
+            let may_wait = unread == 0 || self.is_regular && unread < room / 2;
+            if self.ended || unread >= room || !may_wait && (self.is_regular || !self.is_readable()) {
+                return Ok(());
+            }
+            self.read_piece()?;
+        }
+    }
+
+    /// Whether reading does not wait.
+    fn is_readable(&self) -> bool {
+        let mut poll = libc::pollfd { fd: self.descriptor, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor, which lives as long as the call.
+        unsafe { libc::poll(&mut poll, 1, 0) > 0 }
+    }
+
+    fn read_piece(&mut self) -> Result<(), c_int> {
+        if self.at > self.bytes.len() / 2 {
+            self.bytes.drain(..self.at);
+            self.at = 0;
+        }
+        self.bytes.try_reserve(PIECE).map_err(|_| BZ_MEM_ERROR)?;
+        let room = self.bytes.spare_capacity_mut();
+        // SAFETY: `room` is as long as said.
+        let count = unsafe { libc::read(self.descriptor, room.as_mut_ptr().cast(), PIECE.min(room.len())) };
+        match usize::try_from(count) {
+            Ok(0) => self.ended = true,
+            // SAFETY: `read` has written them.
+            Ok(count) => unsafe { self.bytes.set_len(self.bytes.len() + count) },
+            Err(_) if std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) => {}
+            Err(_) => return Err(BZ_IO_ERROR),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! Memory: allocations that fail, where each comes from and goes to, and how much it is.
+
+use crate::coding::code;
+use crate::library::{BzStream, Library, ours, theirs};
+use hybz_testkit::crafted::block::Block;
+use hybz_testkit::crafted::stream::Stream;
+use hybz_testkit::shapes::shape;
+use hybz_testkit::skip::{Need, skip};
+use std::collections::HashMap;
+use std::ffi::{c_int, c_uint, c_void};
+use std::process::Command;
+
+/// An allocator that counts, and fails when it is told to.
+#[derive(Default)]
+struct Heap {
+    live: HashMap<usize, usize>,
+    calls: usize,
+    /// The calls that fail.
+    fails: Option<std::ops::Range<usize>>,
+    failed: usize,
+}
+
+unsafe extern "C" fn heap_alloc(heap: *mut c_void, items: c_int, size: c_int) -> *mut c_void {
+    // SAFETY: `opaque` is a heap, and nobody else uses it now.
+    let heap = unsafe { &mut *heap.cast::<Heap>() };
+    heap.calls += 1;
+    if heap.fails.as_ref().is_some_and(|fails| fails.contains(&heap.calls)) {
+        heap.failed += 1;
+        return std::ptr::null_mut();
+    }
+    let len = items as usize * size as usize;
+    // SAFETY: malloc takes any size.
+    let memory = unsafe { libc::malloc(len) };
+    heap.live.insert(memory.addr(), len);
+    memory
+}
+
+unsafe extern "C" fn heap_free(heap: *mut c_void, memory: *mut c_void) {
+    // SAFETY: as above.
+    let heap = unsafe { &mut *heap.cast::<Heap>() };
+    assert!(heap.live.remove(&memory.addr()).is_some(), "freed what was not allocated");
+    // SAFETY: it was allocated by malloc.
+    unsafe { libc::free(memory) };
+}
+
+fn stream_of(heap: &mut Heap) -> BzStream {
+    let mut stream = BzStream::new();
+    stream.alloc = Some(heap_alloc);
+    stream.free = Some(heap_free);
+    stream.opaque = (&raw mut *heap).cast();
+    stream
+}
+
+/// Codes; goes on after `BZ_MEM_ERROR` if `again`. The bytes, or the code of an error.
+fn code_with(heap: &mut Heap, text: &[u8], again: bool) -> Result<Vec<u8>, c_int> {
+    let library = ours();
+    let mut stream = stream_of(heap);
+    let mut out = vec![0; text.len() + text.len() / 50 + 1000];
+    // SAFETY: the buffers are as long as said.
+    unsafe {
+        let code = (library.BZ2_bzCompressInit)(&mut stream, 1, 0, 0);
+        if code != 0 {
+            return Err(code);
+        }
+        (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), out.len() as c_uint);
+        let mut result = Ok(());
+        let third = text.len() / 3;
+        'all: for (action, end, piece) in
+            [(0, 4, &text[..third]), (1, 1, &text[third..2 * third]), (2, 4, &text[2 * third..])]
+        {
+            (stream.next_in, stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
+            while action > 0 || stream.avail_in > 0 {
+                let code = (library.BZ2_bzCompress)(&mut stream, action);
+                match code {
+                    -3 if again => {}
+                    _ if code < 0 => {
+                        result = Err(code);
+                        break 'all;
+                    }
+                    _ if action > 0 && code == end => break,
+                    _ => {}
+                }
+            }
+        }
+        out.truncate(stream.total_out() as usize);
+        assert_eq!((library.BZ2_bzCompressEnd)(&mut stream), 0);
+        result.map(|()| out)
+    }
+}
+
+/// Decodes, in pieces. The text, or the code of an error.
+fn decode_with(heap: &mut Heap, coded: &[u8], small: c_int) -> Result<Vec<u8>, c_int> {
+    let library = ours();
+    let mut stream = stream_of(heap);
+    let mut text = vec![0; 1_000_000];
+    // SAFETY: the buffers are as long as said.
+    unsafe {
+        let code = (library.BZ2_bzDecompressInit)(&mut stream, 0, small);
+        if code != 0 {
+            return Err(code);
+        }
+        (stream.next_out, stream.avail_out) = (text.as_mut_ptr(), text.len() as c_uint);
+        let mut code = 0;
+        for piece in coded.chunks(9000) {
+            (stream.next_in, stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
+            code = (library.BZ2_bzDecompress)(&mut stream);
+            if code != 0 {
+                break;
+            }
+        }
+        text.truncate(stream.total_out() as usize);
+        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+        if code == 4 { Ok(text) } else { Err(code) }
+    }
+}
+
+/// Lets the first allocation fail, then the second, and so on: alone, and with all that follow.
+fn fail_everywhere(what: &str, wanted: &[u8], goes_on: bool, run: impl Fn(&mut Heap, bool) -> Result<Vec<u8>, c_int>) {
+    let mut places = 0;
+    for place in 1.. {
+        for fails in [place..place + 1, place..usize::MAX] {
+            let again = goes_on && fails.end == place + 1;
+            let mut heap = Heap { fails: Some(fails), ..Heap::default() };
+            let result = run(&mut heap, again);
+            assert!(heap.live.is_empty(), "{what}, place {place}: {} allocations are left", heap.live.len());
+            match result {
+                Ok(made) => {
+                    assert!(made == wanted, "{what}, place {place}: bytes");
+                    assert!(heap.failed == 0 || again, "{what}, place {place}: a failure that nobody noticed");
+                }
+                Err(code) => {
+                    assert_eq!(code, -3, "{what}, place {place}");
+                    assert!(heap.failed > 0, "{what}, place {place}: no failure");
+                }
+            }
+            if heap.failed == 0 {
+                assert!(places > 1, "{what}: {places} places");
+                return;
+            }
+        }
+        places = place;
+    }
+}
+
+#[test]
+fn failing_allocations() {
+    // Runs first, so that a block is full before its text is: the second block begins in the middle.
+    let mut text = vec![7; 1000];
+    text.extend((shape("words").make)(110_000));
+    let coded = code_with(&mut Heap::default(), &text, false).unwrap();
+    fail_everywhere("coding", &coded, true, |heap, again| code_with(heap, &text, again));
+    fail_everywhere("coding nothing", &code_with(&mut Heap::default(), &[], false).unwrap(), true, |heap, again| {
+        code_with(heap, &[], again)
+    });
+    for small in [0, 1] {
+        fail_everywhere("decoding", &text, false, |heap, _| decode_with(heap, &coded, small));
+    }
+    let randomised = Stream::single(Block::randomised_of_text(&text[..50_000])).bytes();
+    let zeros = vec![0; 900_000];
+    let runs = Stream::single(Block::of_text(&zeros)).bytes();
+    for small in [0, 1] {
+        fail_everywhere("a randomised block", &text[..50_000], false, |heap, _| decode_with(heap, &randomised, small));
+        fail_everywhere("a long run", &zeros, false, |heap, _| decode_with(heap, &runs, small));
+    }
+}
+
+/// A stream whose text comes from `bzalloc`, to the last large piece.
+#[test]
+fn memory_is_the_callers() {
+    let text = (shape("random").make)(300_000);
+    let mut heap = Heap::default();
+    let coded = code_with(&mut heap, &text, false).unwrap();
+    assert!(heap.calls > 3 && heap.live.is_empty());
+    let mut heap = Heap::default();
+    assert!(decode_with(&mut heap, &coded, 0).unwrap() == text);
+    assert!(heap.calls > 3 && heap.live.is_empty());
+}
+
+/// What a process does whose peak is measured.
+#[derive(Clone, Copy, Debug)]
+enum Use {
+    Code(usize, usize),
+    Decode(usize, usize, c_int),
+}
+
+const USES: &[(&str, Use)] = &[
+    ("code1", Use::Code(1, 3_000_000)),
+    ("decode1", Use::Decode(1, 3_000_000, 0)),
+    ("small1", Use::Decode(1, 3_000_000, 1)),
+    ("code1000", Use::Code(1000, 1000)),
+    ("decode1000", Use::Decode(1000, 1000, 0)),
+    ("small1000", Use::Decode(1000, 1000, 1)),
+    ("code8full", Use::Code(8, 1_000_000)),
+    ("decode8full", Use::Decode(8, 1_000_000, 0)),
+];
+
+/// Runs streams that all are open at once. Returns the kilobytes that they took at most.
+fn run(library: &Library, what: Use) -> u64 {
+    let status = |field: &str| -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let (count, len) = match what {
+        Use::Code(count, len) | Use::Decode(count, len, _) => (count, len),
+    };
+    let text = (shape("words").make)(len);
+    let coded = code(library, &text, 9, &[(2, 4 << 20, 4 << 20)]).1;
+    let mut streams: Vec<Box<BzStream>> = (0..count).map(|_| Box::new(BzStream::new())).collect();
+    let mut room = vec![1u8; len + 1000];
+    let half = coded.len() / 2;
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = status("VmRSS:");
+    // SAFETY: the buffers are as long as said.
+    unsafe {
+        for stream in &mut streams {
+            (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), room.len() as c_uint);
+            match what {
+                Use::Code(..) => {
+                    (library.BZ2_bzCompressInit)(&mut **stream, 9, 0, 0);
+                    (stream.next_in, stream.avail_in) = (text.as_ptr(), len as c_uint);
+                    (library.BZ2_bzCompress)(&mut **stream, 0);
+                }
+                Use::Decode(.., small) => {
+                    (library.BZ2_bzDecompressInit)(&mut **stream, 0, small);
+                    (stream.next_in, stream.avail_in) = (coded.as_ptr(), half as c_uint);
+                    (library.BZ2_bzDecompress)(&mut **stream);
+                }
+            }
+        }
+        for stream in &mut streams {
+            match what {
+                Use::Code(..) => {
+                    assert_eq!((library.BZ2_bzCompress)(&mut **stream, 2), 4);
+                    assert_eq!(room[..stream.total_out() as usize], coded);
+                    // What was written to the room belongs to the last stream.
+                }
+                Use::Decode(..) => {
+                    let rest = coded.len() - stream.total_in() as usize;
+                    (stream.next_in, stream.avail_in) = (coded[coded.len() - rest..].as_ptr(), rest as c_uint);
+                    assert_eq!((library.BZ2_bzDecompress)(&mut **stream), 4);
+                    assert_eq!(stream.total_out(), len as u64);
+                }
+            }
+        }
+        let peak = status("VmHWM:") - before;
+        for stream in &mut streams {
+            match what {
+                Use::Code(..) => assert_eq!((library.BZ2_bzCompressEnd)(&mut **stream), 0),
+                Use::Decode(..) => assert_eq!((library.BZ2_bzDecompressEnd)(&mut **stream), 0),
+            }
+        }
+        peak
+    }
+}
+
+const VARIABLE: &str = "HYBZ_LIBBZ2_PEAK";
+
+/// Measures in processes of their own, at most three times what C's library takes, and as much with many streams.
+#[test]
+fn peaks() {
+    if theirs().is_none() {
+        return skip(Need::Peers, "the system has no libbz2.so.1.0");
+    }
+    if !std::path::Path::new("/proc/self/clear_refs").exists() {
+        return skip(Need::System, "no /proc");
+    }
+    for (name, what) in USES {
+        let measure = |library: &str| -> u64 {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", "memory::peak_of_a_process", "--nocapture", "--test-threads=1"]);
+            let output = child.env(VARIABLE, format!("{library} {name}")).env_remove("HYBZ_THREADS").output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let peak = text.split("peak of ").nth(1).and_then(|rest| rest.split(" kB").next());
+            peak.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))).parse().unwrap()
+        };
+        let (ours, theirs) = (measure("ours"), measure("theirs"));
+        eprintln!("{what:?}: {ours} kB, C's library {theirs} kB: {:.2}", ours as f64 / theirs as f64);
+        assert!(ours <= 3 * theirs + 512, "{what:?}: {ours} kB, C's library {theirs} kB");
+    }
+}
+
+/// The process that `peaks` begins.
+#[test]
+fn peak_of_a_process() {
+    let Ok(which) = std::env::var(VARIABLE) else { return };
+    let (library, name) = which.split_once(' ').unwrap();
+    let library = if library == "ours" { ours() } else { theirs().unwrap() };
+    let (_, what) = USES.iter().find(|(known, _)| *known == name).unwrap();
+    println!("peak of {} kB", run(&library, *what));
+}

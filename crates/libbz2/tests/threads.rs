@@ -1,0 +1,468 @@
+//! `HYBZ_THREADS`: the same bytes and texts with threads; when there are any, and what they do to a process.
+//!
+//! The library looks at the variable once, so each test begins this program anew with an environment of its own.
+
+#![allow(unsafe_code)]
+
+#[allow(dead_code)]
+#[path = "differential/library.rs"]
+mod library;
+
+use hybz_libbz2 as _;
+use hybz_testkit::fork::{in_child, run_tests};
+use hybz_testkit::shapes::{Rng, shape};
+use hybz_testkit::skip::{Need, skip_named};
+use library::{BzStream, Library, ours, theirs};
+use std::ffi::{CString, c_int, c_uint};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const ROLE: &str = "HYBZ_LIBBZ2_ROLE";
+
+/// A name, the environment of the process, and what it does.
+type Role = (&'static str, &'static [(&'static str, &'static str)], fn());
+
+const ROLES: &[Role] = &[
+    ("the_same_with_3_threads", &[("HYBZ_THREADS", "3")], the_same),
+    ("the_same_with_all_threads", &[("HYBZ_THREADS", "0")], the_same),
+    ("the_same_without_a_thread_to_be_had", &[("HYBZ_THREADS", "4"), ("RUST_MIN_STACK", "70368744177664")], || {
+        the_same();
+        assert_eq!(threads(), 1);
+    }),
+    ("none_by_default", &[], || none(1)),
+    ("none_if_it_says_1", &[("HYBZ_THREADS", "1")], || none(1)),
+    ("none_if_it_is_no_number", &[("HYBZ_THREADS", "many")], || none(1)),
+    ("they_come_with_the_second_block_and_go", &[("HYBZ_THREADS", "3")], come_and_go),
+    ("signals_do_not_reach_them", &[("HYBZ_THREADS", "2")], signals),
+    ("streams_go_on_in_the_child_of_a_fork", &[("HYBZ_THREADS", "3")], forks),
+    ("files_are_read_ahead", &[("HYBZ_THREADS", "3")], files),
+    ("a_pipe_does_not_wait_for_more", &[("HYBZ_THREADS", "3")], pipe),
+    ("damaged_streams", &[("HYBZ_THREADS", "3")], damaged),
+];
+
+/// A test.
+type Act = Box<dyn Fn()>;
+
+fn main() {
+    if let Ok(role) = std::env::var(ROLE) {
+        let (_, _, act) = ROLES.iter().find(|(name, ..)| *name == role).expect("a role");
+        return act();
+    }
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted.as_str()));
+    let mut tests: Vec<(&str, Act)> = Vec::new();
+    for (name, environment, _) in ROLES.iter().filter(|(name, ..)| chosen(name)) {
+        tests.push((name, Box::new(move || begin(Command::new(std::env::current_exe().unwrap()), name, environment))));
+    }
+    if chosen("not_in_programs_with_other_rights") {
+        tests.push(("not_in_programs_with_other_rights", Box::new(other_rights)));
+    }
+    run_tests(&tests);
+}
+
+/// Begins this program anew.
+fn begin(mut program: Command, role: &str, environment: &[(&str, &str)]) {
+    program.env_remove("HYBZ_THREADS").env(ROLE, role).envs(environment.iter().copied());
+    let status = program.status().unwrap();
+    assert!(status.success(), "{role}: {status}");
+}
+
+/// How many threads the process has.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+fn text(rng: &mut Rng, len: usize) -> Vec<u8> {
+    let name = ["words", "random", "short_runs", "records", "zeros"][rng.below(5)];
+    (shape(name).make)(len)
+}
+
+/// Codes a text in pieces with rooms, with flushes, and notes how many bytes were there when each flush was complete.
+struct Coding<'a> {
+    library: &'a Library,
+    stream: BzStream,
+    text: &'a [u8],
+    out: Vec<u8>,
+}
+
+impl<'a> Coding<'a> {
+    fn new(library: &'a Library, text: &'a [u8], level: c_int) -> Self {
+        let mut stream = Box::new(BzStream::new());
+        // SAFETY: the stream is new. Its place changes, so it begins anew below.
+        unsafe {
+            assert_eq!((library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0), 0);
+            assert_eq!((library.BZ2_bzCompressEnd)(&mut *stream), 0);
+        }
+        Coding { library, stream: *stream, text, out: Vec::new() }
+    }
+
+    fn begin(&mut self, level: c_int) {
+        // SAFETY: the stream is new.
+        assert_eq!(unsafe { (self.library.BZ2_bzCompressInit)(&mut self.stream, level, 0, 0) }, 0);
+    }
+
+    fn call(&mut self, action: c_int, room: usize) -> c_int {
+        let len = self.out.len();
+        self.out.resize(len + room, 0);
+        (self.stream.next_out, self.stream.avail_out) = (self.out[len..].as_mut_ptr(), room as c_uint);
+        // SAFETY: the output has room, and the input is of the text.
+        let code = unsafe { (self.library.BZ2_bzCompress)(&mut self.stream, action) };
+        self.out.truncate(len + room - self.stream.avail_out as usize);
+        code
+    }
+
+    /// Gives `len` bytes of the text, until they are taken.
+    fn run(&mut self, len: usize, rng: &mut Rng) {
+        let len = len.min(self.text.len());
+        let (piece, rest) = self.text.split_at(len);
+        self.text = rest;
+        (self.stream.next_in, self.stream.avail_in) = (piece.as_ptr(), len as c_uint);
+        while self.stream.avail_in > 0 {
+            assert_eq!(self.call(0, 1 + rng.below(300_000)), 1);
+        }
+    }
+
+    /// Flushes, or ends the stream, with so much text.
+    fn finish(&mut self, action: c_int, len: usize, rng: &mut Rng) {
+        let len = len.min(self.text.len());
+        let (piece, rest) = self.text.split_at(len);
+        self.text = rest;
+        (self.stream.next_in, self.stream.avail_in) = (piece.as_ptr(), len as c_uint);
+        let (more, end) = if action == 1 { (2, 1) } else { (3, 4) };
+        loop {
+            match self.call(action, 1 + rng.below(300_000)) {
+                code if code == end => break,
+                code => assert_eq!(code, more),
+            }
+        }
+        assert_eq!(self.stream.avail_in, 0);
+    }
+}
+
+impl Drop for Coding<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the stream was begun.
+        assert_eq!(unsafe { (self.library.BZ2_bzCompressEnd)(&mut self.stream) }, 0);
+    }
+}
+
+/// The bytes of a text, whose flushes `seed` says, and where each of them ended.
+fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>) {
+    let (mut plan, mut rooms) = (Rng(seed), Rng(seed + 1));
+    let level = 1 + plan.below(9) as c_int;
+    let mut coding = Coding::new(library, text, level);
+    coding.begin(level);
+    let mut flushes = Vec::new();
+    while !coding.text.is_empty() {
+        let len = [1, 1000, 8192, 100_000, 2_000_000][plan.below(5)];
+        if plan.below(12) == 0 {
+            coding.finish(1, len, &mut rooms);
+            flushes.push(coding.out.len());
+        } else {
+            coding.run(len, &mut rooms);
+        }
+    }
+    if plan.below(3) == 0 {
+        coding.finish(1, 0, &mut rooms);
+        flushes.push(coding.out.len());
+    }
+    coding.finish(2, 0, &mut rooms);
+    (std::mem::take(&mut coding.out), flushes)
+}
+
+/// Decodes in pieces with rooms: the text, the last code, and how much input was taken.
+fn decode(library: &Library, coded: &[u8], pieces: &[usize], rooms: &[usize], seed: u64) -> (Vec<u8>, c_int, usize) {
+    let mut rng = Rng(seed);
+    let mut stream = BzStream::new();
+    let (mut text, mut taken, mut idle) = (Vec::new(), 0, 0);
+    let mut room = vec![0; *rooms.iter().max().unwrap()];
+    // SAFETY: the buffers are as long as said.
+    unsafe {
+        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
+        let mut code = 0;
+        while code == 0 && idle < 3 {
+            let piece = &coded[taken..][..pieces[rng.below(pieces.len())].min(coded.len() - taken)];
+            let len = rooms[rng.below(rooms.len())];
+            // A copy that goes at once: the library may not look at it later.
+            let copy = piece.to_vec();
+            (stream.next_in, stream.avail_in) = (copy.as_ptr(), copy.len() as c_uint);
+            (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), len as c_uint);
+            code = (library.BZ2_bzDecompress)(&mut stream);
+            taken += piece.len() - stream.avail_in as usize;
+            let made = len - stream.avail_out as usize;
+            text.extend_from_slice(&room[..made]);
+            assert_eq!((stream.total_in(), stream.total_out()), (taken as u64, text.len() as u64));
+            idle = if made == 0 && taken == coded.len() && len > 0 { idle + 1 } else { 0 };
+        }
+        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+        (text, code, taken)
+    }
+}
+
+const PIECES: [&[usize]; 5] = [&[usize::MAX], &[8192], &[300_000, 1], &[70_000, 0, 2_000_000], &[1_000_000]];
+const ROOMS: [&[usize]; 4] = [&[8_000_000], &[65_536], &[0, 1, 300_000], &[1_000_000, 7]];
+
+fn the_same() {
+    let Some(theirs) = theirs() else {
+        return skip_named(Need::Peers, "threads::the_same", "the system has no libbz2.so.1.0");
+    };
+    let ours = ours();
+    let mut rng = Rng(5);
+    for case in 0..10 {
+        let len = [0, 10, 250_000, 1_500_000, 4_000_000][case % 5];
+        let text = text(&mut rng, len);
+        let (made, flushes) = code(&ours, &text, case as u64);
+        let (wanted, wanted_flushes) = code(&theirs, &text, case as u64);
+        assert_eq!(flushes, wanted_flushes, "case {case}: where flushes ended");
+        assert!(made == wanted, "case {case}: bytes");
+        let mut coded = made;
+        let end = coded.len();
+        coded.extend(b"BZh9 and what follows");
+        let (pieces, rooms) = (PIECES[rng.below(5)], ROOMS[rng.below(4)]);
+        let (back, code, taken) = decode(&ours, &coded, pieces, rooms, case as u64);
+        assert_eq!((code, taken), (4, end), "case {case}, {pieces:?}, {rooms:?}");
+        assert!(back == text, "case {case}, {pieces:?}, {rooms:?}: text");
+    }
+}
+
+/// Much of everything, and still only so many threads.
+fn none(wanted: usize) {
+    let ours = ours();
+    let text = (shape("words").make)(3_000_000);
+    let (coded, _) = code(&ours, &text, 3);
+    assert_eq!(decode(&ours, &coded, PIECES[0], ROOMS[0], 1).0, text);
+    assert_eq!(threads(), wanted);
+}
+
+fn come_and_go() {
+    let ours = ours();
+    let text = (shape("words").make)(2_000_000);
+    let mut rng = Rng(1);
+    let mut coding = Coding::new(&ours, &text, 1);
+    coding.begin(1);
+    coding.run(150_000, &mut rng);
+    assert_eq!(threads(), 1, "with one block");
+    coding.run(1_200_000, &mut rng);
+    assert!((2..=4).contains(&threads()), "{} threads with many blocks", threads());
+    let names: Vec<String> = std::fs::read_dir("/proc/self/task")
+        .unwrap()
+        .map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap())
+        .collect();
+    assert!(names.iter().any(|name| name.trim() == "hybz-libbz2"), "{names:?}");
+    coding.finish(2, 0, &mut rng);
+    let begin = Instant::now();
+    while threads() > 1 {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{} threads are left", threads());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(begin.elapsed() > Duration::from_millis(500), "they go at once");
+    // And come again.
+    let (coded, _) = code(&ours, &text, 4);
+    assert_eq!(decode(&ours, &coded, PIECES[0], ROOMS[0], 1).0, text);
+}
+
+fn signals() {
+    let ours = ours();
+    let text = (shape("words").make)(1_000_000);
+    let mut coding = Coding::new(&ours, &text, 1);
+    coding.begin(1);
+    coding.run(1_000_000, &mut Rng(1));
+    let mut seen = 0;
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+        let blocked = u64::from_str_radix(&field("SigBlk:"), 16).unwrap();
+        if field("Name:") == "hybz-libbz2" {
+            // SIGINT, SIGTERM, SIGALRM and SIGCHLD.
+            let wanted = [libc::SIGINT, libc::SIGTERM, libc::SIGALRM, libc::SIGCHLD];
+            assert!(wanted.iter().all(|signal| blocked & 1 << (signal - 1) != 0), "{blocked:x}");
+            seen += 1;
+        } else {
+            assert_eq!(blocked, 0, "the caller's own thread");
+        }
+    }
+    assert!(seen > 0);
+}
+
+fn forks() {
+    let ours = ours();
+    let text = (shape("words").make)(3_000_000);
+    let wanted = {
+        let mut coding = Coding::new(&ours, &text, 2);
+        coding.begin(2);
+        coding.finish(2, text.len(), &mut Rng(1));
+        std::mem::take(&mut coding.out)
+    };
+    for round in 0..6 {
+        let mut coding = Coding::new(&ours, &text, 2);
+        coding.begin(2);
+        coding.run(400_000 + 300_000 * round, &mut Rng(2));
+        let check = |coding: &mut Coding<'_>| {
+            coding.run(500_000, &mut Rng(3));
+            coding.finish(2, text.len(), &mut Rng(4));
+            assert!(coding.out == wanted, "round {round}");
+        };
+        // In a child, in a child of a child, and then in the parent.
+        in_child("coding", || {
+            in_child("coding again", || check(&mut coding));
+            check(&mut coding);
+        });
+        check(&mut coding);
+    }
+    let mut stream = BzStream::new();
+    let mut back = vec![0u8; text.len()];
+    // SAFETY: the buffers are as long as said.
+    unsafe {
+        assert_eq!((ours.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
+        (stream.next_in, stream.avail_in) = (wanted.as_ptr(), wanted.len() as c_uint);
+        (stream.next_out, stream.avail_out) = (back.as_mut_ptr(), 100_000);
+        assert_eq!((ours.BZ2_bzDecompress)(&mut stream), 0);
+        let mut go_on = |len: usize| {
+            stream.avail_out = (len - stream.total_out() as usize) as c_uint;
+            let code = (ours.BZ2_bzDecompress)(&mut stream);
+            (code, back[..stream.total_out() as usize] == text[..stream.total_out() as usize])
+        };
+        in_child("decoding", || {
+            assert_eq!(go_on(1_000_000), (0, true));
+            in_child("decoding again", || assert_eq!(go_on(text.len()), (4, true)));
+            assert_eq!(go_on(text.len()), (4, true));
+        });
+        assert_eq!(go_on(2_000_000), (0, true));
+        assert_eq!(go_on(text.len()), (4, true));
+        assert_eq!((ours.BZ2_bzDecompressEnd)(&mut stream), 0);
+    }
+}
+
+/// Reads all of a file by the short functions, `len` bytes at a time: the text and the last result.
+fn read_all(library: &Library, file: *mut std::ffi::c_void, len: usize) -> (Vec<u8>, c_int) {
+    let (mut text, mut room) = (Vec::new(), vec![0u8; len]);
+    loop {
+        // SAFETY: `room` is as long as said.
+        let count = unsafe { (library.BZ2_bzread)(file, room.as_mut_ptr().cast(), len as c_int) };
+        if count <= 0 {
+            return (text, count);
+        }
+        text.extend_from_slice(&room[..count as usize]);
+    }
+}
+
+fn files() {
+    let ours = ours();
+    let path = std::env::temp_dir().join(format!("hybz-libbz2-threads-{}", std::process::id()));
+    let name = CString::new(path.to_str().unwrap()).unwrap();
+    let text = (shape("words").make)(3_500_000);
+    // SAFETY: the strings and buffers live as long as the calls.
+    unsafe {
+        let file = (ours.BZ2_bzopen)(name.as_ptr(), c"w2".as_ptr());
+        for piece in text.chunks(10_000) {
+            assert_eq!((ours.BZ2_bzwrite)(file, piece.as_ptr().cast_mut().cast(), piece.len() as c_int), 10_000);
+        }
+        (ours.BZ2_bzclose)(file);
+        let coded = std::fs::read(&path).unwrap();
+        let mut wanted = vec![0; coded.len() + 100];
+        let mut len = wanted.len() as c_uint;
+        let source = text.as_ptr().cast_mut().cast();
+        let to = wanted.as_mut_ptr().cast();
+        assert_eq!((ours.BZ2_bzBuffToBuffCompress)(to, &mut len, source, text.len() as c_uint, 2, 0, 0), 0);
+        assert!(wanted[..len as usize] == coded, "a file and a buffer");
+        for len in [4096, 1_000_000] {
+            let file = (ours.BZ2_bzopen)(name.as_ptr(), c"r".as_ptr());
+            assert!(read_all(&ours, file, len) == (text.clone(), 0));
+            (ours.BZ2_bzclose)(file);
+        }
+        // Cut, and damaged: an error, after whole blocks.
+        std::fs::write(&path, &coded[..coded.len() - 1000]).unwrap();
+        let file = (ours.BZ2_bzopen)(name.as_ptr(), c"r".as_ptr());
+        let (begin, code) = read_all(&ours, file, 4096);
+        assert_eq!(code, -1);
+        assert!(begin.len() > 3_000_000 && text.starts_with(&begin), "{}", begin.len());
+        (ours.BZ2_bzclose)(file);
+        let mut bad = coded.clone();
+        bad[coded.len() / 2] ^= 1;
+        std::fs::write(&path, &bad).unwrap();
+        let file = (ours.BZ2_bzopen)(name.as_ptr(), c"r".as_ptr());
+        assert_eq!(read_all(&ours, file, 4096).1, -1);
+        (ours.BZ2_bzclose)(file);
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
+/// A flushed block is there for the reader although the pipe stays open.
+fn pipe() {
+    let ours = ours();
+    let text = (shape("words").make)(45_000);
+    let mut ends = [0; 2];
+    // SAFETY: the buffers live as long as the calls.
+    unsafe {
+        assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+        let mut coding = Coding::new(&ours, &text, 1);
+        coding.begin(1);
+        let file = (ours.BZ2_bzdopen)(ends[0], c"r".as_ptr());
+        libc::alarm(60);
+        for _ in 0..5 {
+            let before = coding.out.len();
+            coding.run(9_000, &mut Rng(1));
+            coding.finish(1, 0, &mut Rng(1));
+            // The last codes of a flush are held back, as in bzip2's library: an empty flush does not bring them.
+            let bytes = &coding.out[before..];
+            assert_eq!(libc::write(ends[1], bytes.as_ptr().cast(), bytes.len()), bytes.len() as isize);
+        }
+        let mut room = vec![0u8; 4 * 9_000];
+        let count = (ours.BZ2_bzread)(file, room.as_mut_ptr().cast(), room.len() as c_int);
+        assert_eq!(count as usize, room.len());
+        assert!(text.starts_with(&room));
+        (ours.BZ2_bzclose)(file);
+        libc::close(ends[1]);
+    }
+}
+
+/// The same text and code as from C's library.
+fn damaged() {
+    let Some(theirs) = theirs() else {
+        return skip_named(Need::Peers, "threads::damaged", "the system has no libbz2.so.1.0");
+    };
+    let ours = ours();
+    let mut rng = Rng(9);
+    for case in 0..60 {
+        let text = text(&mut rng, 1_200_000);
+        let mut coding = Coding::new(&theirs, &text, 1);
+        coding.begin(1);
+        coding.finish(2, text.len(), &mut Rng(1));
+        let mut coded = coding.out.clone();
+        let at = rng.below(coded.len());
+        match rng.below(4) {
+            0 => coded.truncate(at),
+            1 => coded[at] ^= 1 << rng.below(8),
+            // A magic inside a block.
+            2 => coded[at..].iter_mut().zip([0x31, 0x41, 0x59, 0x26, 0x53, 0x59]).for_each(|(to, from)| *to = from),
+            _ => coded[at..].iter_mut().zip([0x17, 0x72, 0x45, 0x38, 0x50, 0x90]).for_each(|(to, from)| *to = from),
+        }
+        let (pieces, rooms) = (PIECES[rng.below(5)], ROOMS[rng.below(4)]);
+        let made = decode(&ours, &coded, pieces, rooms, case);
+        let wanted = decode(&theirs, &coded, pieces, rooms, case);
+        assert_eq!((made.1, made.0.len()), (wanted.1, wanted.0.len()), "case {case}, {pieces:?}, {rooms:?}");
+        assert!(made.0 == wanted.0, "case {case}, {pieces:?}, {rooms:?}: text");
+    }
+}
+
+/// A copy of this program that belongs to somebody else, with the set-user-ID bit.
+fn other_rights() {
+    let name = "threads::not_in_programs_with_other_rights";
+    // SAFETY: no preconditions.
+    if unsafe { libc::geteuid() } != 0 {
+        return skip_named(Need::System, name, "only root can make such a program");
+    }
+    let path = std::env::temp_dir().join(format!("hybz-libbz2-suid-{}", std::process::id()));
+    std::fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+    let c_path = CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: the path is a string.
+    let made = unsafe { libc::chown(c_path.as_ptr(), 65534, 65534) == 0 && libc::chmod(c_path.as_ptr(), 0o4755) == 0 };
+    let mut program = Command::new(&path);
+    program.arg0("suid");
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        begin(program, "none_if_it_says_1", &[("HYBZ_THREADS", "3")])
+    }));
+    std::fs::remove_file(&path).unwrap();
+    assert!(made && outcome.is_ok());
+}
