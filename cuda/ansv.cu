@@ -6,7 +6,7 @@
 // suffixes in random order, eight find no neighbour before them in the tile, and eight none after them. For these a
 // whole warp continues in the tree over all tiles: one load reads a node's children.
 //
-// The result for one lane also holds for others. Of the lanes that lack a neighbour before the tile, the first has the
+// The result for one lane also holds for others. The first of the lanes that lack a neighbour before the tile has the
 // largest value. Everything between the tile and its neighbour is larger than it, so all other lanes with values above
 // that neighbour's have the same neighbour. Without this, each suffix of one chain of a periodic text would go through
 // the whole tree.

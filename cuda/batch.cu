@@ -104,7 +104,7 @@ void report_counts(const Counters &counters, uint32_t round, hybz_report *report
     }
 }
 
-// From keys to distinct ranks: the first sort, groups, rounds. Keys and values are in arena.sort.
+// Goes from keys to distinct ranks: the first sort, groups, rounds. Keys and values are in arena.sort.
 int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock::time_point deadline, Events &events,
              hybz_report *report) {
     Arena &arena = lane->arena;

@@ -1,8 +1,8 @@
 // factor.cu: exact LZ77 factors of a text: the sort of suffixes.cu, then the steps of factor.cuh.
 //
 // The sort writes positions where it otherwise writes letters, so its cost does not change, and it leaves the ranks
-// that longest.cu needs. The other arrays reuse memory of the sort: a lane takes as much as for `.hbz` blocks, except
-// that the order takes 4 bytes per byte where letters take 1.
+// that longest.cu needs. The other arrays reuse memory of the sort: a lane takes as much memory as for `.hbz` blocks,
+// except that the order takes 4 bytes per byte, and letters only 1.
 #include "factor.cuh"
 #include "lane.cuh"
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace hybz {
 
 constexpr uint32_t kMaxEvents = 12 + 4 * HYBZ_MAX_ROUNDS;
 
-// The data that go to the device and back with a batch, besides text and column; pinned.
+// The data that go to the device and back with a batch, in addition to text and column; pinned.
 struct Staging {
     uint32_t table[kMarkedTable]; // the larger of the two sizes
     uint32_t base[HYBZ_MAX_BLOCKS + 1], text_base[HYBZ_MAX_BLOCKS + 1], third_base[HYBZ_MAX_BLOCKS + 1];

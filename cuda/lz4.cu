@@ -204,8 +204,8 @@ struct hybz_lz4 {
 
 namespace {
 
-// The number of input bytes uploaded at once. The parts in flight must hold what the link carries while a warp decodes
-// a block (1 ms or 2 for 64 KiB); there are eight such parts.
+// The number of input bytes in one upload. The parts in flight must hold what the link carries while a warp decodes a
+// block (1 ms or 2 for 64 KiB); there are eight such parts.
 uint64_t bytes_at_once(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_bytes) {
     uint32_t longest = 0;
     for (uint32_t b = 0; b < count; b++) longest = std::max(longest, blocks[b].length);

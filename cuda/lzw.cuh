@@ -28,7 +28,7 @@ enum LzwEvent : uint32_t {
     kLzwCleared,
 };
 
-// The result of a task: the length of its text, and what follows it.
+// The result of a task: the length of its text, and the cause of its end.
 struct LzwFound {
     uint32_t length;
     uint32_t event, code, known; // kLzwUnknown: the code, and the number of known codes

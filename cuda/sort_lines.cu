@@ -17,7 +17,7 @@ constexpr uint32_t kFirstLimit = 64;
 // key bits in use.
 constexpr uint32_t kManyLines = 1 << 24;
 
-// The data that go to the device and back with a batch of lines, besides the text; pinned.
+// The data that go to the device and back with a batch of lines, in addition to the text; pinned.
 struct LinesStaging {
     uint32_t range_begin[HYBZ_MAX_BLOCKS + 1], range_end[HYBZ_MAX_BLOCKS];
     uint64_t places;

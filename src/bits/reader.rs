@@ -3,7 +3,7 @@
 //! [`BitSource`] is all that the reference decoder needs from its input. [`SliceBits`] is the plain implementation, for
 //! bytes in memory. [`BitReader`] is the fast one: it keeps a 64-bit word and fills it with one unaligned load and no
 //! branch (F. Giesen, "Reading bits in far too many ways", variant 4). After each refill at least 56 bits are ready,
-//! and the load is not on the path from one code to the next. Keeping only a bit position and loading anew for each
+//! and the load is not on the path from one code to the next. Keeping only a bit position and loading again for each
 //! code would be simpler, but would put a load, a byte swap and a shift on that path.
 
 /// A source of bits in order.
@@ -154,7 +154,7 @@ impl<'a> BitReader<'a> {
 mod tests {
     use super::*;
 
-    /// So simple that it is unlikely to be wrong.
+    /// A reader so simple that it is unlikely to be wrong.
     fn naive(data: &[u8], at: u64, n: u32) -> u32 {
         (at..at + u64::from(n)).fold(0, |value, bit| {
             let byte = data.get((bit / 8) as usize).copied().unwrap_or(0);

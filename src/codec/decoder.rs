@@ -11,8 +11,8 @@
 //!
 //! The fast path returns a block only if everything is regular and the CRC is right. In any other case (a randomised
 //! block, over-subscribed codes, bits that are not a code, data that end early, a wrong CRC) it decides nothing: the
-//! reference decoder decodes the block again, and its result counts. So only the reference decoder defines which blocks
-//! are accepted, and a bug in the fast path can cost time but cannot accept or reject a block.
+//! reference decoder decodes the block again, and its result counts. Only the reference decoder therefore defines which
+//! blocks are accepted, and a bug in the fast path can cost time but cannot accept or reject a block.
 
 use super::bwt::inverse;
 use super::header::Bz2BlockHeader;
@@ -114,7 +114,7 @@ impl Decoder {
         self.decode_codes(data, bits.position(), end, limit)
     }
 
-    /// Decodes what follows the header in `self`, from bit `start` on, up to the run-length-coded text, whose pieces
+    /// Decodes the codes after the header in `self`, from bit `start` on, up to the run-length-coded text, whose pieces
     /// are then in `self.bwt`. Returns the length of that text, and the bit after the last code.
     fn decode_codes(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
         self.groups.start_block(&self.header)?;

@@ -159,7 +159,7 @@ pub(crate) fn by_index(head: &[u8]) -> Option<ByIndex> {
     TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole)?.by_index
 }
 
-/// What follows the streams of one format.
+/// The kind of data after the streams of one format.
 pub(crate) enum Next {
     /// A stream of a format.
     Stream(Coding),
@@ -226,7 +226,7 @@ impl Format {
         self.row().name
     }
 
-    /// What a file of this format is called: `a .bz2`.
+    /// The name of a file of this format in a sentence: `a .bz2`.
     #[doc(hidden)]
     pub fn file(self) -> &'static str {
         self.row().file

@@ -107,7 +107,7 @@ impl Header {
     }
 }
 
-/// What a record describes.
+/// The subject of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A block.

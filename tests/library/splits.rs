@@ -39,7 +39,7 @@ fn check(name: &str, file: &Arc<dyn ReadAt>, text: &[u8], count: u64) {
     }
 }
 
-/// A small block that ends with eight ones: a carrier may have this end in common with it.
+/// A small block that ends with eight ones: a carrier may share this end.
 fn block_ending_in_ones(rng: &mut Rng) -> Block {
     // Seven bytes, and no runs: their count would be an eighth.
     let mut text = b"abcdef\n".to_vec();
@@ -148,10 +148,11 @@ fn parts_of_hostile_files_are_their_text() {
     }
 }
 
-/// A file with one wrong bit: a part is what it was, or an error, and one of them is an error if the file is bad.
+/// A file with one wrong bit: each part is unchanged, or an error, and at least one part is an error if the file is
+/// bad.
 ///
 /// If the true block across a cut is damaged, and good blocks lie in the data of it, the next part takes these for the
-/// file's. So of hostile files only the second is asked.
+/// file's. For hostile files, only the second statement is therefore checked.
 #[test]
 fn damage_is_an_error_of_a_part() {
     let mut own = 0;
@@ -204,7 +205,7 @@ fn traps() {
         let is_long = matches!(&case.expect, Expect::Accepted(text) if text.len() > 1 << 20);
         for count in if is_long { &[3][..] } else { &[1, 3, 20] }.iter().copied() {
             match &case.expect {
-                // A block in garbage, which other parts could take for one of the file.
+                // A block in garbage, which other parts could take for a block of the file.
                 Expect::Accepted(_) if count > 1 && in_garbage(&file, count) => refused += 1,
                 Expect::Accepted(text) => check(&case.name, &file, text, count),
                 Expect::Refused { .. } if count == 1 => {
@@ -217,7 +218,7 @@ fn traps() {
     assert!((1..100).contains(&refused), "{refused}");
 }
 
-/// Whether a part refuses a file because of what follows its last stream.
+/// Whether a part refuses a file because of the data after its last stream.
 fn in_garbage(file: &Arc<dyn ReadAt>, count: u64) -> bool {
     let is_garbage = |error: io::Error| matches!(error.downcast(), Ok(Error::TrailingGarbage { .. }));
     parts(file, count, false).into_iter().any(|part| part.is_err_and(is_garbage))

@@ -10,9 +10,9 @@
 //! steps earlier         1        1         2        3
 //! ```
 //!
-//! That is the knight's move of the thesis. So only the last three errors of each row cross a slanted border, and only
-//! a line of errors crosses a horizontal one. One shape serves for the whole picture, for a tile of a core, for the
-//! middle of a handover and for a GPU's part of a hybrid.
+//! That is the knight's move of the thesis. Only the last three errors of each row therefore cross a slanted border,
+//! and only a line of errors crosses a horizontal one. One shape serves for the whole picture, for a tile of a core,
+//! for the middle of a handover and for a GPU's part of a hybrid.
 //!
 //! ```text
 //!            from             to

@@ -13,7 +13,7 @@ pub enum GpuPipeline {
     Hybrid,
 }
 
-/// What is written.
+/// The format to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// bzip2's format
@@ -24,7 +24,7 @@ pub enum OutputFormat {
     Lz4,
 }
 
-/// What is verified.
+/// The extent of verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Verified {
     /// Each block

@@ -97,7 +97,7 @@ impl Kind {
     }
 }
 
-/// What was typed, and the mode that follows from it.
+/// The typed flags, and the mode that follows from them.
 pub struct Given<'a> {
     pub program: &'a OsStr,
     pub flags: &'a Flags,

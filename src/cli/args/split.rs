@@ -1,4 +1,4 @@
-//! Parts of a compressed file by its own bytes: `I/N`, or `SIZE@OFFSET`.
+//! Parts of a compressed file, given by its compressed bytes: `I/N`, or `SIZE@OFFSET`.
 
 use super::values::text_length;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 /// The value of `--split`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// One of so many parts of about the same length, from 1.
+    /// Part `I` of `N` parts of about the same length, from 1.
     Part { number: u64, of: u64 },
     /// The blocks that begin in these bytes.
     Bytes { from: u64, end: u64 },
 }
 
 impl Split {
-    /// Which bytes of a file of `len` bytes these are.
+    /// The range of these bytes in a file of `len` bytes.
     pub fn of(self, len: u64) -> Range<u64> {
         match self {
             Split::Part { number, of } => hybz::seek::SplitReader::bytes_of_part(number - 1, of, len),

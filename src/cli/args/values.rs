@@ -10,7 +10,7 @@ pub const MAX_THREADS: u64 = 1 << 22;
 struct Letters {
     /// The unit of a number without a letter.
     bare: u64,
-    /// What k multiplies by; Ki is 1024 in any case.
+    /// The factor for which k stands; Ki is 1024 in any case.
     kilo: u64,
 }
 

@@ -34,7 +34,7 @@ pub struct Finished {
     pub reread: Option<Reread>,
     /// Whether the result may replace another file.
     pub replace: bool,
-    /// What to print if all goes well.
+    /// The message if all goes well.
     pub message: Vec<u8>,
     /// The numbers of bytes read and written for this result, if they are counted.
     pub count: Option<(u64, u64)>,

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What is known about an operand before work on it begins.
+/// The knowledge about an operand before work on it begins.
 pub struct Job {
     /// The operand's name in messages.
     pub name: OsString,
@@ -69,7 +69,7 @@ impl Ready {
     }
 }
 
-/// What is recorded about an operand while it is read.
+/// The data recorded about an operand while it is read.
 #[derive(Default)]
 pub struct Seen {
     /// The first bytes of an input that cannot be read again, such as a pipe.

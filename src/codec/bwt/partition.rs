@@ -1,6 +1,6 @@
 //! Bentley and McIlroy's partition into three ("Engineering a sort function", Software: Practice and Experience 23,
 //! 1993), with exactly the moves that both of bzip2's sorts make: entries equal to the pivot are gathered at both ends
-//! and then swapped into the middle. Where rotations tie, these moves decide which comes first.
+//! and then swapped into the middle. If rotations tie, these moves decide which comes first.
 
 use std::cmp::Ordering;
 

@@ -26,9 +26,9 @@
 //! doubled text.
 //!
 //! Consecutive full blocks of one periodic stretch begin at the same phase, because all of them are whole words long.
-//! So they are the same block, and the memo misses once: measured on 100 MB each of zeros, `yes`, and patterns of 7 to
-//! 300,007 bytes, at levels 1, 2, 3, 5, 8 and 9. (Most of these patterns make no full block periodic: without runs a
-//! full block has 100,000 x level - 19 bytes, which at level 9 is a prime.)
+//! They are therefore the same block, and the memo misses once: measured on 100 MB each of zeros, `yes`, and patterns
+//! of 7 to 300,007 bytes, at levels 1, 2, 3, 5, 8 and 9. (Most of these patterns make no full block periodic: without
+//! runs a full block has 100,000 x level - 19 bytes, which at level 9 is a prime.)
 //!
 //! The reference is bzip2 1.0.8, the command. The `bzip2` crate (0.6.1 with libbz2-rs-sys 0.2.6) differs: for comparing
 //! equal rotations its main sort charges one or two units less, and so it may finish where bzip2 gives up

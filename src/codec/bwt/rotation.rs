@@ -5,7 +5,7 @@
 //!
 //! 1. Find the least byte. The least rotation begins where a run of that byte begins; most blocks have few such places,
 //!    because after run-length coding the least byte is often a rare count byte.
-//! 2. Of those places, keep the ones with the least eight bytes; of these the ones with the least next eight; and so on
+//! 2. Keep the places with the least eight bytes; of these, keep those with the least next eight bytes; and so on,
 //!    until one is left. Nearly always the first eight bytes suffice.
 //! 3. If many places agree for long (Fibonacci words, repeated pages), this would take quadratic time. After a fixed
 //!    budget the two pointers therefore take over, eight bytes at a time, in linear time for any block.

@@ -1,8 +1,8 @@
 //! Run-length decoding: the byte after four equal bytes tells how many more of them follow, 0 to 255.
 //!
 //! Each step copies 64 bytes and compares them with their neighbours; three ones in a row in the resulting mask mark
-//! the start of four equal bytes. The count may itself equal the bytes around it, so looking back cannot tell a run,
-//! and the search starts anew after each count.
+//! the start of four equal bytes. The count may itself equal the bytes around it, so looking back cannot detect a run,
+//! and the search starts afresh after each count.
 //!
 //! Measured on a Zen 5 core, in ns per byte of text, with the CRC: 0.10 where runs are rare, 0.17 on the kernel tarball
 //! (0.53 with one search for four equal bytes and one copy of variable length per run), 2.1 where every run has four

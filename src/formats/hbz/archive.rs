@@ -112,7 +112,7 @@ impl List {
     /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
     /// let file = hybz::compress(&[7; 5000], &settings)?;
     /// assert!(List::read(&mut std::io::Cursor::new(&file))?.is_complete());
-    /// // Cut in the index: all blocks are found, but nobody knows that.
+    /// // Cut in the index: all blocks are found, but this is not known.
     /// let list = List::read(&mut std::io::Cursor::new(&file[..file.len() - 9]))?;
     /// assert_eq!((list.blocks().len(), list.is_complete()), (5, false));
     /// # Ok::<(), hybz::Error>(())
@@ -193,8 +193,8 @@ impl List {
         self.blocks.iter().map(verdict).collect()
     }
 
-    /// Where the streams that are listed end, in bytes: the length of the file, unless something follows them, such as
-    /// garbage, a `.bz2` stream, or the rest of a damaged stream.
+    /// The end of the listed streams, in bytes: the length of the file, unless something follows them, such as garbage,
+    /// a `.bz2` stream, or the rest of a damaged stream.
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};

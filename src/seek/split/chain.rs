@@ -1,8 +1,8 @@
 //! Follows the items of a `.bz2` file from one of them on: headers, blocks and ends of streams. The pool decodes ahead
 //! everything that looks like a block.
 //!
-//! Verdicts are those of `formats::bzip2::stream::chain`, as far as they can be had without what is before the first
-//! item: the level of the first stream and the CRCs of its earlier blocks.
+//! Verdicts are those of `formats::bzip2::stream::chain`, as far as possible without the data before the first item:
+//! the level of the first stream and the CRCs of its earlier blocks are unknown.
 
 use super::start::{Answer, REACH, ask, is_plausible};
 use super::{Expect, Place, Source, StreamState};
@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Bytes read for a block that is decoded here. No encoder writes longer ones.
+/// The number of bytes read for a block that is decoded here. No encoder writes longer blocks.
 const BLOCK_BYTES: u64 = 4 << 20;
 
 /// Reads a file from a byte on.
@@ -127,8 +127,8 @@ impl Chain {
         }
     }
 
-    /// What follows the last stream. bzip2 ignores it. The parts of the file after this one cannot know that they are
-    /// in garbage, so there must be nothing in it that they could take for a block.
+    /// Handles the data after the last stream, which bzip2 ignores. Later parts of the file cannot know that they are
+    /// in garbage, so nothing in it may look like a block.
     fn garbage(&mut self, byte: u64) -> Result<(), Error> {
         let mut head = [0; Format::HEAD_LEN];
         let len = fill_at(&self.file, &mut head, byte).map_err(Error::Read)?;
@@ -155,7 +155,8 @@ impl Chain {
 
     fn block_or_end(&mut self, stream: Option<StreamState>) -> Result<Option<Text>, Error> {
         let (magic, len) = magic_at(&self.file, self.place.bit)?;
-        // As bzip2 does: byte by byte, so that a wrong byte is damage even if the input ends before the sixth byte.
+        // Compares byte by byte, as bzip2 does, so that a wrong byte is damage even if the input ends before the sixth
+        // byte.
         if ![BLOCK_MAGIC, END_MAGIC].iter().any(|wanted| wanted >> (48 - len) == magic >> (48 - len)) {
             return Err(self.damaged(Damage::Magic));
         }
@@ -212,7 +213,7 @@ impl Chain {
         Ok(block.text)
     }
 
-    /// Checks that whoever reads from the stop on finds the end of a block that is longer than any encoder's.
+    /// Checks that a reader of the data from the stop on finds the end of a block that is longer than any encoder's.
     fn check_reach(&self, start: u64, end: u64) -> Result<(), Error> {
         let is_longer = end >= self.stop && self.stop - start > REACH * 8;
         let is_found = || match ask(&self.file, self.stop / 8)? {
@@ -226,7 +227,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Decodes the block at this bit, and returns it with the position of the data that its end counts from.
+    /// Decodes the block at this bit. Returns the block, and the position of the data from which its end is counted.
     pub fn decode(&mut self, bit: u64, limit: u32) -> Result<Result<(DecodedBlock, u64), DecodeError>, Error> {
         for bytes in [BLOCK_BYTES, MAX_BLOCK_BITS / 8 + 1] {
             let mut data = vec![0; bytes.min(self.end / 8 - bit / 8) as usize];

@@ -21,12 +21,12 @@ type Source = Arc<dyn ReadAt>;
 /// An item of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// Where it begins, in bits.
+    /// The bit at which it begins.
     bit: u64,
     expect: Expect,
 }
 
-/// What stands at a place.
+/// The kind of item at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {
     /// The header of a stream, or the end of the file.
@@ -45,8 +45,8 @@ struct StreamState {
 /// Reads the text of the blocks that begin in some of a `.bz2` file's bytes.
 ///
 /// The parts of a file together are its text: each block is in exactly one part, and no part needs an index, or
-/// anything of the file but its own bytes, up to 2.5 MiB before them, and the rest of its last block. So as many
-/// processes as there are parts can share the reading.
+/// anything of the file but its own bytes, up to 2.5 MiB before them, and the rest of its last block. Any number of
+/// processes can therefore share the reading, one for each part.
 ///
 /// ```
 /// use hybz::{Settings, seek::SplitReader};
@@ -64,10 +64,9 @@ struct StreamState {
 ///
 /// Magics in the data of blocks mislead no part, nor do blocks within the data of blocks. Damage is an error of the
 /// part in which the damaged block begins. Block numbers in errors count from the part's first block, bit offsets from
-/// the file's first bit. What nobody can check without the beginning of a stream is left unchecked in its other parts:
-/// whether blocks are longer than its level allows, and its combined CRC. Garbage after the last stream is ignored,
-/// unless something in it looks like a block; that is [`Error::TrailingGarbage`] in the part in which the garbage
-/// begins.
+/// the file's first bit. Two checks need the beginning of a stream, and are left out in its other parts: whether blocks
+/// are longer than its level allows, and its combined CRC. Garbage after the last stream is ignored, unless something
+/// in it looks like a block; that is [`Error::TrailingGarbage`] in the part in which the garbage begins.
 pub struct SplitReader {
     file: Source,
     bytes: Range<u64>,
@@ -78,11 +77,11 @@ pub struct SplitReader {
     output: Output,
 }
 
-/// What is read next.
+/// The text to read next.
 enum State {
     /// Nothing is open yet.
     Closed,
-    /// The line that the part before this one has.
+    /// The line that belongs to the previous part.
     FirstLine,
     /// The text of the part's own blocks.
     Own,
@@ -93,12 +92,12 @@ enum State {
 }
 
 impl SplitReader {
-    /// Reads the blocks of `file` that begin in these of its bytes. If they go up to its end or beyond, so does the
-    /// part. Nothing is read before the first text is.
+    /// Reads the blocks of `file` that begin in these of its bytes. If the bytes go up to the file's end or beyond, so
+    /// does the part. Nothing is read before the first read of text.
     ///
     /// With `lines`, the part has whole lines: those that begin after the first byte of the text of its blocks, up to
-    /// the one that begins right after that text; the first part also has the first line. So each line of the file is
-    /// in exactly one part, and a part may need blocks of the next ones for the rest of its last line.
+    /// the one that begins right after that text; the first part also has the first line. Each line of the file is
+    /// therefore in exactly one part, and a part may need blocks of the next parts for the rest of its last line.
     pub fn new(file: Arc<dyn ReadAt>, bytes: Range<u64>, lines: bool, settings: &Settings) -> SplitReader {
         let (settings, output) = (settings.clone(), Output::default());
         SplitReader { file, bytes, lines, settings, chain: None, state: State::Closed, output }
@@ -201,7 +200,7 @@ impl Read for SplitReader {
     /// Reads on.
     ///
     /// # Errors
-    /// An error of reading the file, or an [`Error`] inside; the same one again on every later call.
+    /// An error of reading the file, or an [`Error`] inside; every later call returns the same error again.
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if buf.is_empty() {
             return Ok(0);

@@ -2,10 +2,10 @@
 //!
 //! Every item of an intact file that lies across the byte, or ends at it, says where the next one begins: a block by
 //! its codes, the end of a stream by its length, the header of a stream likewise. All bits before the byte that look
-//! like such an item are asked, and those that cannot be one are dropped. If one answer is left, it is the right one,
-//! because the true item is among them. If several are left, the file has blocks within the data of blocks; then the
-//! file is decoded from its beginning, which settles it. So a magic in the data of a block costs time, but never a
-//! wrong text.
+//! like such an item are examined, and those that cannot be one are dropped. If one answer is left, it is the right
+//! one, because the true item is among them. If several are left, the file has blocks within the data of blocks; the
+//! file is then decoded from its beginning, which settles the question. A magic in the data of a block therefore costs
+//! time, but never gives a wrong text.
 //!
 //! The obvious alternative, to take the first block after the byte that decodes with its CRC, loses or doubles text as
 //! soon as a block lies whole in the data of another, and takes a damaged block for data.
@@ -27,13 +27,13 @@ use crate::settings::Settings;
 /// 18,002 groups of 50 codes of 20 bits are 2.25 MB, and the header is at most 30 kB. Longer ones are possible if
 /// code lengths wander up and down ([`Chain`] checks these).
 pub(super) const REACH: u64 = 5 << 19;
-/// How many bytes after the byte are read at first.
+/// The number of bytes after the byte that are read at first.
 const AHEAD: u64 = 256 << 10;
 
-/// What the bits around a byte say about the next item.
+/// The answer of the bits around a byte to the question of the next item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It is this one.
+    /// The next item is this one.
     One(Place),
     /// There are several answers.
     Several,
@@ -58,7 +58,7 @@ pub(super) fn find_start(file: &Source, byte: u64, stop: u64, settings: &Setting
     }
 }
 
-/// Every part finds out what a file is, so that none of them is silent about another format.
+/// Every part finds out the file's format, so that none of them is silent about another format.
 fn check_head(file: &Source) -> Result<(), Error> {
     let mut head = [0; 4];
     let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
@@ -69,7 +69,7 @@ fn check_head(file: &Source) -> Result<(), Error> {
     }
 }
 
-/// Asks everything that looks like an item across this byte where the next one begins.
+/// Finds out where the next item begins, from everything that looks like an item across this byte.
 pub(super) fn ask(file: &Source, byte: u64) -> Result<Answer, Error> {
     let mut around = Around::read(file, byte)?;
     let mut found = Vec::new();
@@ -129,7 +129,7 @@ impl<'a> Around<'a> {
         Ok(())
     }
 
-    /// Where the codes of a block end, if they are codes, and if that is after the byte.
+    /// The bit at which the codes of a block end, if they are codes, and if that is after the byte.
     fn end_of_block(&mut self, bit: u64) -> Result<Option<u64>, Error> {
         let all = self.here / 8 + REACH;
         loop {
@@ -191,10 +191,10 @@ impl<'a> Around<'a> {
     }
 }
 
-/// The first good block at or after this bit, for a byte that lies in damage or after the last stream. It must join
-/// what follows it.
+/// The first good block at or after this bit, for a byte that lies in damage or after the last stream. The block must
+/// be followed by another block or the end of a stream.
 ///
-/// A bad one is an error: it may be damaged, and its text must not be missed in silence.
+/// A bad block is an error: it may be damaged, and its text must not be lost in silence.
 fn search(file: &Source, from: u64, stop: u64, settings: &Settings) -> Result<Place, Error> {
     for mark in Marks::new(file, from) {
         let mark = mark?;

@@ -157,7 +157,7 @@ impl Lanes {
             Offload::Bwt | Offload::Resident => 5,
             // Lists of rows take 6.33 bytes for each byte of a column: in pinned memory, and on their way to a core.
             Offload::Hybrid => 16,
-            // The charge for such a block, in the lane and after it.
+            // The charge for a block of a `.hbz` stream, in the lane and after it.
             Offload::Suffixes | Offload::CodeLarge => 24,
             // A batch in the lane and the next one: a span and its text, for which 2 MiB are charged.
             Offload::Decode => 5,

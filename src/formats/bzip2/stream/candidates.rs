@@ -25,7 +25,7 @@ pub(crate) struct Candidates<R> {
     stopped: bool,
 }
 
-/// One candidate: its bits, and what they decode to.
+/// One candidate: its bits, and the result of decoding them.
 pub(crate) struct Candidate {
     pub span: Span,
     pub answer: Result<DecodedBlock, DecodeError>,

@@ -25,7 +25,7 @@ use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
-/// What is expected at the chain's position.
+/// The item that is expected at the chain's position.
 #[derive(Clone, Copy)]
 enum Expect {
     /// A stream header, or after the first stream: the end of the input, or garbage.

@@ -2,8 +2,8 @@
 //! they are known to be blocks.
 //!
 //! A block begins with a 48-bit magic at any bit offset, and the same 48 bits may stand anywhere inside a block's data.
-//! So a span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span
-//! begins. The scanner decides nothing; a magic that was missed or invented costs time, but changes no byte.
+//! A span is therefore speculation: `chain` believes a span's result only if the block before it ended exactly where
+//! the span begins. The scanner decides nothing; a magic that was missed or invented costs time, but changes no byte.
 
 use super::end::find_end_magic;
 use super::parallel_scan::{Open, Shared};

@@ -11,10 +11,10 @@
 //! A large block has all 256 byte values, some of them only a few times. These get no code: they are written as an
 //! **escape** and their place among the bytes without a code, and their codes become free for phrases.
 //!
-//! The order of the codes decides which contexts are neighbours in the last column. So a phrase comes after its first
-//! letter, and the letters are ordered so that similar ones are neighbours (B. Chapin and S. Tate, "Higher compression
-//! from the Burrows-Wheeler transform by modified sorting", DCC 1998). Measured: 0.3 and 0.15 % smaller, at no cost for
-//! readers.
+//! The order of the codes decides which contexts are neighbours in the last column. A phrase therefore comes after its
+//! first letter, and the letters are ordered so that similar ones are neighbours (B. Chapin and S. Tate, "Higher
+//! compression from the Burrows-Wheeler transform by modified sorting", DCC 1998). Measured: 0.3 and 0.15 % smaller, at
+//! no cost for readers.
 
 use super::words::WordCutter;
 use crate::formats::hbz::header::MAX_PHRASE;
@@ -28,7 +28,7 @@ const SAMPLE: usize = 16 << 10;
 /// An escaped byte costs as much as a phrase saves with this many bytes.
 const ESCAPE_COST: u64 = 8;
 
-/// What a code stands for.
+/// The meaning of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// A byte.
@@ -39,7 +39,7 @@ pub enum Meaning {
     Escape,
 }
 
-/// What each code of a block stands for.
+/// The meanings of all codes of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dictionary {
     codes: Vec<Meaning>,

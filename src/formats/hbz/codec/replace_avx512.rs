@@ -4,7 +4,7 @@
 //! from which masks of the ends of pieces follow (as in `words`). An instruction turns such a mask into the positions
 //! of its bits, so no step is taken for each piece; eight pieces at once are hashed and looked up in the filter. A
 //! phrase writes its code over its first byte, and clears the bits of its other bytes in a mask of bytes to keep; the
-//! same instruction moves the kept bytes together. So phrases cost no copying.
+//! same instruction moves the kept bytes together. Phrases therefore cost no copying.
 //!
 //! The time of all steps before a block's sort, in ns per byte of text, alternating with the portable kernel and the
 //! standard library's hash for the sample (Zen 5, medians of nine, the quietest of some rounds): source code 1.72,

@@ -1,4 +1,4 @@
-//! Where a `.hbz` stream ends: it states the length of each of its parts, and ends after its index.
+//! Finds the end of a `.hbz` stream. A stream states the length of each of its parts, and ends after its index.
 
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN, Next, StreamHeader, next};
 use crate::stream::piece::StreamEndDetector;

@@ -18,7 +18,7 @@ const CHUNK: usize = 256 << 10;
 const MAX_TEXT: usize = 2 << 20;
 const MAX_BLOCKS: usize = 1024;
 
-/// What the scanner found, in order.
+/// The items that the scanner found, in order.
 pub(super) enum Found {
     /// Blocks, and for linked blocks the relay that has them decoded. The flag says that the checksum of the text is
     /// wanted.

@@ -18,7 +18,7 @@ pub(super) struct Part {
     pub end: End,
 }
 
-/// What follows a part.
+/// The kind of text after a part.
 pub(super) enum End {
     /// The next chunk's text.
     Chunk,
