@@ -3,7 +3,7 @@
 use crate::formats::kinds::Format;
 use std::{error, fmt, io};
 
-/// What is wrong with a piece of compressed data.
+/// The kind of damage in a piece of compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
@@ -152,18 +152,20 @@ impl fmt::Display for Damage {
                 write!(f, "the stream has {blocks} blocks, but its index lists {listed}")
             }
             Damage::Field(field) => write!(f, "bad {field}"),
-            Damage::Version(version) => write!(f, "version {version} of the format is not known"),
+            Damage::Version(version) => write!(f, "version {version} of the format is unknown"),
             Damage::PartCrc { part, stored, computed } => {
                 write!(f, "CRC of the {part} 0x{computed:08x}, but 0x{stored:08x} is stored")
             }
-            Damage::LzwBits(bits) => write!(f, "codes of up to {bits} bits, where 9 to 16 are known"),
+            Damage::LzwBits(bits) => write!(f, "codes of up to {bits} bits, but only 9 to 16 are known"),
             Damage::LzwStart => f.write_str("the strip does not begin with the code that clears the table"),
             Damage::LzwCode { code, end } => write!(f, "code {code}, but only those below {end} are known"),
             Damage::LzwTable => f.write_str("the table of codes is full, and is not cleared"),
             Damage::LzwLength { wanted, found } => write!(f, "the strip ends after {found} of {wanted} bytes"),
             Damage::Lz4Field(field) => write!(f, "bad {field}"),
-            Damage::Lz4Dictionary(number) => write!(f, "dictionary {number} is needed, and dictionaries are not read"),
-            Damage::Lz4Length { len, max } => write!(f, "a block of {len} bytes, where {max} are allowed"),
+            Damage::Lz4Dictionary(number) => {
+                write!(f, "dictionary {number} is needed, but dictionaries are not supported")
+            }
+            Damage::Lz4Length { len, max } => write!(f, "a block of {len} bytes, but {max} are allowed"),
             Damage::Lz4Block => f.write_str("bad LZ4 block"),
             Damage::Lz4Checksum { part, stored, computed } => {
                 write!(f, "checksum of the {part} 0x{computed:08x}, but 0x{stored:08x} is stored")
@@ -231,7 +233,7 @@ pub enum Error {
     BlockTooLarge {
         /// The block.
         block: u64,
-        /// Where it begins.
+        /// The position at which it begins.
         bit_offset: u64,
     },
     /// A block of a `.hbz` stream needs more memory than the [`Pool`](crate::Pool) may use. The data may be good.
@@ -328,13 +330,16 @@ impl fmt::Display for Error {
             Error::Memory { block, needs, allowed } => {
                 // The number of MB is rounded so that allowing that many is enough.
                 let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
-                write!(f, "block {block} needs {needs} MB of memory, and {allowed} are allowed")
+                write!(f, "block {block} needs {needs} MB of memory, but {allowed} are allowed")
             }
             Error::TrailingGarbage { offset } => write!(f, "trailing garbage at byte {offset}"),
             Error::NotAnIndex => f.write_str("not an index"),
             Error::BadIndex(what) => write!(f, "the index is damaged: {what}"),
             Error::ForeignIndex { bit_offset } => {
-                write!(f, "the index is of another file, or older than it: it does not fit at bit {bit_offset}")
+                write!(
+                    f,
+                    "the index belongs to another file, or is older than the file: it does not fit at bit {bit_offset}"
+                )
             }
             Error::NoIndex { why, .. } => f.write_str(why),
             Error::TextLength { stated, found } => {
@@ -342,8 +347,8 @@ impl fmt::Display for Error {
             }
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
             Error::TooLong { len, max } => write!(f, "a text of {len} bytes cannot be factorized, only {max}"),
-            Error::NoMemory { needs } => write!(f, "{} MB of memory cannot be had", needs.div_ceil(1 << 20)),
-            Error::BadFactor { number } => write!(f, "factor {number} copies nothing, or from where nothing is"),
+            Error::NoMemory { needs } => write!(f, "{} MB of memory are not available", needs.div_ceil(1 << 20)),
+            Error::BadFactor { number } => write!(f, "factor {number} copies nothing, or from a place without text"),
             Error::Miscoded { block, station, reason } => {
                 write!(f, "block {block} was coded wrong twice, the second time by {station}: {reason}")
             }

@@ -105,7 +105,7 @@ impl Joiner {
             let joiner = guard.as_mut().ok_or_else(|| PyValueError::new_err("The stream has been finished"))?;
             let found = Part::open(&Bytes(&part)).map_err(|error| errors::of(error, Stream::Pieces))?;
             if (found.level, found.crc) != (self.level, crc) {
-                return Err(PyValueError::new_err("The part has not the shard's blocks"));
+                return Err(PyValueError::new_err("The part does not have the shard's blocks"));
             }
             let shard = Shard::new(0, 0, 0, blocks, crc);
             joiner.part(&shard, &Bytes(&part)).map_err(|error| errors::of(error, Stream::Pieces))?;

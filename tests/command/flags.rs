@@ -271,7 +271,7 @@ fn flags_from_the_environment() {
     let run = run(command.args(["a"]).env("BZIP2", "-k").env("BZIP", "-1 pbzip2").env("HYBZ", "-p 2 - -- -4"));
     assert_eq!(run.code, 0, "{run:?}");
     for (word, variable) in [("pbzip2", "BZIP"), ("-", "HYBZ"), ("--", "HYBZ")] {
-        let remark = format!("hybz: `{word}' in the environment variable {variable} is no flag: ignored\n");
+        let remark = format!("hybz: `{word}' in the environment variable {variable} is not a flag: ignored\n");
         assert!(run.stderr.contains(&remark), "{run:?}");
     }
     assert_eq!(place.names(), ["a", "a.bz2", "pbzip2"]);

@@ -82,7 +82,7 @@ fn shapes_as_gzip_and_ncompress_read_them() {
     ours(b"\x1f\x9d").says(2, "Compressed file ends unexpectedly");
     // gzip and ncompress read uninitialised memory here.
     for bits in 0..9 {
-        ours(&nine(0x80 | bits, &[a, 257, 257])).says(2, "where 9 to 16 are known");
+        ours(&nine(0x80 | bits, &[a, 257, 257])).says(2, "but only 9 to 16 are known");
     }
 }
 

@@ -123,7 +123,7 @@ fn a_file_that_grows() {
     assert!(read.len() >= 8 << 20 && grown.starts_with(&read), "{run:?}");
     place
         .hybz(&["-r", "--resume", "tree"])
-        .says(1, "tree/grows.bz2 already exists, and is not that of the input file.");
+        .says(1, "tree/grows.bz2 already exists, and is not the result of the input file.");
     assert!(place.get("tree/grows") == grown);
     place.hybz(&["-rf", "--resume", "tree"]).says(0, "1 file compressed");
     assert!(decompressed(&place.get("tree/grows.bz2")) == grown && !place.has("tree/grows"));

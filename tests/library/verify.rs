@@ -172,7 +172,7 @@ fn wrong_once_and_no_more() {
         let retired: Vec<&str> = stations.iter().filter_map(|station| station.retired.as_deref()).collect();
         assert_eq!(retired.len(), lanes, "{stations:?}");
         assert_eq!(retired.iter().filter(|why| why.starts_with("a block that it coded was wrong: ")).count(), 1);
-        assert_eq!(retired.iter().filter(|why| **why == "its device computed wrongly").count(), lanes - 1);
+        assert_eq!(retired.iter().filter(|why| **why == "its device computed wrong results").count(), lanes - 1);
     }
 }
 

@@ -181,8 +181,8 @@ impl<T: Checked> InFlight<T> {
             match agrees {
                 Some(second) => {
                     let [maker, second] = [*maker, *second].map(|by| self.submitter.name(by));
-                    let who = format!("{maker} {made} it, {second} the same again");
-                    let text = format!("{what} that it called wrong was right: {reason}, it said ({who})");
+                    let who = format!("{maker} {made} it, and {second} {made} the same again");
+                    let text = format!("{what} that it called wrong was right; its reason: {reason} ({who})");
                     self.submitter.blame(*by, &text);
                 }
                 None => self.blame_maker(*maker, *by, reason),

@@ -80,7 +80,7 @@ fn those_that_help(cores: usize) -> usize {
 impl Inner {
     /// The same pool, built anew in the child of a fork.
     fn after_fork(&self) -> Inner {
-        let cannot = || -> Make { Box::new(|| Err("not to be had in a process that was forked".to_owned())) };
+        let cannot = || -> Make { Box::new(|| Err("not available in a forked process".to_owned())) };
         let makes =
             |group: &GroupPlan| GroupMakes { makes: (0..group.members).map(|_| cannot()).collect(), held_bytes: 0 };
         self.plan.clone().build(self.plan.groups.iter().map(makes).collect())

@@ -201,7 +201,7 @@ impl Shared {
         let life = move || shared.worker_life(id, make, &own);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(life).is_ok();
         if !started {
-            counters.set_retired("no thread to be had".to_owned());
+            counters.set_retired("no thread available".to_owned());
             self.change(|state, _| state.not_started(id));
         }
         started

@@ -111,7 +111,7 @@ impl Counters {
     pub fn why_distrusted(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let own = words.failure.clone().filter(|_| self.wrong.load(Relaxed) > 0);
-        own.unwrap_or_else(|| "its device computed wrongly".to_owned())
+        own.unwrap_or_else(|| "its device computed wrong results".to_owned())
     }
 
     /// Counts a job of `bytes` that other tasks continue.

@@ -129,9 +129,9 @@ class BZ2File(io.BufferedIOBase):
         elif mode in ("w", "wb", "x", "xb", "a", "ab"):
             mode = mode[0] + "b"
             if index is not None and mode == "ab":
-                raise ValueError("Argument 'index' cannot be used when appending: it would lack what is there")
+                raise ValueError("Argument 'index' cannot be used when appending: it would lack the existing blocks")
             if index is not None and block_size is not None:
-                raise ValueError("A .hbz file has its index in it")
+                raise ValueError("A .hbz file contains its index")
             recording = index is not None
             compressor = BZ2Compressor(compresslevel, threads=threads, block_size=block_size, _recording=recording)
         else:

@@ -172,7 +172,7 @@ def _ranges(path, size, index, options, threads):
 
 
 def _is_unindexed(path, options):
-    """Whether a file is a .bz2 and has no index beside it."""
+    """Whether a file is a .bz2 and has no index next to it."""
     with opened(path, options) as file:
         if file.read(3) != b"BZh":
             return False
@@ -186,7 +186,7 @@ def _is_unindexed(path, options):
 def check_encoding(encoding):
     """Lines are cut as bytes, before they are decoded."""
     if "\n".encode(encoding) != b"\n":
-        raise ValueError(f"lines in {encoding} cannot be told from the bytes around them")
+        raise ValueError(f"lines in {encoding} cannot be distinguished from the bytes around them")
 
 
 def _import(file, index, options):
@@ -198,7 +198,7 @@ def _import(file, index, options):
 
 
 class _SplitText:
-    """The text of a split, and what follows."""
+    """The text of a split, and the text after it."""
 
     def __init__(self, split, threads, stack):
         self._split, self._threads = split, threads

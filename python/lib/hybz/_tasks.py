@@ -111,12 +111,12 @@ def _check_out(path, options, out, out_options):
     source_fs, source = filesystem(path, options)
     fs, there = filesystem(out, out_options)
     if type(fs) is type(source_fs) and there == source:
-        raise ValueError(f"{out} is the file that is to be compressed")
+        raise ValueError(f"{out} is the file to compress")
     if fs.isdir(there):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), out)
     if _is_local(fs) and os.path.exists(there):
         if _is_local(source_fs) and os.path.exists(source) and os.path.samefile(source, there):
-            raise ValueError(f"{out} is the file that is to be compressed")
+            raise ValueError(f"{out} is the file to compress")
         if not os.path.isfile(there):
             raise ValueError(f"{out} is not a regular file")
 

@@ -18,7 +18,7 @@ __all__ = ["Datasource", "read_text", "compress"]
 def _runner(threads, remote_args):
     """Runs tasks in Ray. A task whose worker dies runs again."""
     if threads < 1:
-        raise ValueError("threads must be 1 or more: a task gets so many of Ray's CPUs")
+        raise ValueError("threads must be 1 or more: a task gets this many of Ray's CPUs")
     options = {"num_cpus": threads, **(remote_args or {})}
 
     def run(function, arguments, stop=None):

@@ -38,7 +38,7 @@ impl Environment {
                     }
                 } else {
                     let word = String::from_utf8_lossy(word);
-                    let remark = format!("`{word}' in the environment variable {name} is no flag: ignored");
+                    let remark = format!("`{word}' in the environment variable {name} is not a flag: ignored");
                     environment.ignored_words.push(remark);
                 }
                 value_follows = is_flag && takes_next_word(command, word);

@@ -45,7 +45,7 @@ pub struct Flags {
     /// Compress.
     ///
     /// The default, unless the program is called by a name such as bunzip2. Files that already have the suffix of a
-    /// compressed file are refused, also with -f: so a job that runs every night does not wrap its own results.
+    /// compressed file are refused, even with -f, so that a nightly job does not compress its own results again.
     #[arg(short = 'z', long, overrides_with_all = MODES)]
     pub compress: bool,
 
@@ -57,7 +57,7 @@ pub struct Flags {
     ///
     /// A .hbz file has an index, which is read. A .bz2 file does not store the length of its text: FILE.bz2.bzi is
     /// read if it fits, and otherwise the file is decoded, as are .Z and .lz4. With -v, every block is decoded and its
-    /// state shown; of a damaged .hbz file, each block by itself.
+    /// state shown; in a damaged .hbz file, each block is decoded by itself.
     #[arg(short, long, overrides_with_all = MODES)]
     pub list: bool,
 
@@ -118,7 +118,7 @@ pub struct Flags {
     /// Give a part of the text of FILE, a .bz2, without an index: I/N, or SIZE@OFFSET of its compressed bytes.
     ///
     /// Part I of N (1 to N) has the blocks that begin in the Ith of N equal parts of the compressed file, and only
-    /// these and parts of their neighbours are decoded. So N processes or machines share the reading, without a first
+    /// these and parts of their neighbours are decoded. N processes or machines thus share the reading, without a first
     /// pass, and their texts one after the other are the text of FILE. The other form is for schedulers: the blocks
     /// that begin in SIZE bytes (inf: all) from byte OFFSET on. Damage is an error of the part in which it lies. The
     /// text goes to standard output, or to -o.
@@ -127,9 +127,9 @@ pub struct Flags {
 
     /// With --ranges or --split, give whole lines: those that begin in a part.
     ///
-    /// So the line in which a range begins is left out, unless it begins there, and the last one is completed. Parts
-    /// that cover the text give each line once. (Parts of --split leave out the first line that begins in them, and
-    /// give the one that begins right after them. The first part has the first line.)
+    /// A line that begins before its range is left out, and the last line is completed. Parts that cover the text give
+    /// each line once. (Parts of --split leave out the first line that begins in them, and give the one that begins
+    /// right after them. The first part has the first line.)
     #[arg(long)]
     pub lines: bool,
 
@@ -145,11 +145,11 @@ pub struct Flags {
 
     /// Walk directories: all files in them and below.
     ///
-    /// Of each directory the files come first, then its directories, in the order of their names. Left out and counted
-    /// are files that have the suffix of a compressed file (with -d and -t: that lack one), files that hybz writes for
-    /// itself (.hybz-journal, .NAME.hybz-tmp, the report), symbolic links, FIFOs, sockets and devices, and directories
-    /// on other file systems. What cannot be read is reported, and the rest goes on. At the end one line says how many
-    /// files there were; -q hides it.
+    /// In each directory, files come first, then directories, in the order of their names. These are left out and
+    /// counted: files that have the suffix of a compressed file (with -d and -t: that lack one), files that hybz writes
+    /// for itself (.hybz-journal, .NAME.hybz-tmp, the report), symbolic links, FIFOs, sockets and devices, and
+    /// directories on other file systems. What cannot be read is reported, and the walk goes on. At the end one line
+    /// has the number of files; -q hides it.
     #[arg(short, long)]
     pub recursive: bool,
 
@@ -182,13 +182,13 @@ pub struct Flags {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output_dir: Option<OsString>,
 
-    /// Leave out files whose results are there and right.
+    /// Leave out files whose results exist and are right.
     ///
-    /// So a call that was interrupted can be repeated. A result that is there is decompressed and compared with the
-    /// input file; then that is left out, or removed if it would have been. Where input files are kept, the file
-    /// .hybz-journal in the walked directory, or in DIR of --output-dir, says which results need no comparison because
-    /// neither file has changed since. It can be removed at any time. A result that is not right is an error, or
-    /// replaced with -f. With --verify=file, all results are compared, and read from the disk.
+    /// An interrupted call can thus be repeated. An existing result is decompressed and compared with the input file.
+    /// If both agree, the input file is left out, or removed as after compressing it. Where input files are kept, the
+    /// file .hybz-journal in the walked directory, or in DIR of --output-dir, says which results need no comparison
+    /// because neither file has changed since. It can be removed at any time. A result that is not right is an error,
+    /// or replaced with -f. With --verify=file, all results are compared, and read from the disk.
     #[arg(long)]
     pub resume: bool,
 
@@ -201,11 +201,11 @@ pub struct Flags {
     pub fail_fast: bool,
     /// Decode what was coded, and compare it, before it is written: blocks, file or none (default: blocks).
     ///
-    /// Each block is decoded by another core than the one that coded it. A block that is wrong is coded again, and a
-    /// message names who coded it, who gets no more work; if it is wrong again, there is no result, the input file
-    /// stays, and the exit code is 3. This takes a quarter more time. With file, input file and result are also read
-    /// again from the disk and compared, before the result gets its name. Without this flag, only blocks that a GPU
-    /// made are verified, if the input file is to be removed; with none, not even those.
+    /// Each block is decoded by another core than the one that coded it. A wrong block is coded again, and a message
+    /// names the core or GPU that coded it, which gets no more work. If the block is wrong again, there is no result,
+    /// the input file stays, and the exit code is 3. This takes a quarter more time. With file, input file and result
+    /// are also read again from the disk and compared, before the result gets its name. Without this flag, only blocks
+    /// that a GPU made are verified, if the input file is to be removed; with none, not even those.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks",
         overrides_with = "no_verify")]
     pub verify: Option<Verified>,
@@ -235,10 +235,10 @@ pub struct Flags {
 
     /// Join parts, in any order, to the .bz2 file of PLAN: bzip2's bytes, into -o FILE or to standard output.
     ///
-    /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. What is in the blocks
-    /// is looked at only with --verify: then every part is decoded first. With --join=streams the parts are written as
-    /// they are, one stream after another, in the order of the plan that --plan-file names: the same text, but not
-    /// bzip2's bytes. (A plan that is called streams is --join=./streams.)
+    /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. The contents of the
+    /// blocks are checked only with --verify: every part is then decoded first. With --join=streams the parts are
+    /// written unchanged, one stream after another, in the order of the plan that --plan-file names: the same text, but
+    /// not bzip2's bytes. (A plan that is called streams is --join=./streams.)
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub join: Option<OsString>,
 
@@ -254,15 +254,15 @@ pub struct Flags {
 
     /// Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone.
     ///
-    /// Each stream is what bzip2 makes of its text, and the file is a .bz2 like any other. It is a little longer: by
-    /// what it takes to begin blocks where streams begin. SIZE is a number of bytes, or of the unit that follows it: k
-    /// (1000), M, G, T, Ki (1024), Mi, Gi or Ti.
+    /// Each stream is what bzip2 makes of its text, and the file is a .bz2 like any other. It is a little longer,
+    /// because blocks begin where streams begin. SIZE is a number of bytes, or of the unit that follows it: k (1000),
+    /// M, G, T, Ki (1024), Mi, Gi or Ti.
     #[arg(long, value_name = "SIZE", value_parser = shard_size)]
     pub stream_size: Option<u64>,
 
     /// With --stream-size, end each stream at the end of a line, at the first after SIZE.
     ///
-    /// So each stream has whole lines. A line that is longer than SIZE stays whole.
+    /// Each stream then has whole lines. A line that is longer than SIZE stays whole.
     #[arg(long)]
     pub split_lines: bool,
 
@@ -304,15 +304,15 @@ pub struct Flags {
     ///
     /// SIZE is a number of bytes, or of the unit that follows it: k (1000), M, G, Ki (1024), Mi or Gi. Compressing
     /// takes 17 MB of memory for each thread at 1M, 91 MB at 9M and 0.7 GB at 100M, and up to twice as much for data
-    /// that cannot be compressed. It is refused where that could be more than there may be.
+    /// that cannot be compressed. Blocks are refused if they could need more memory than is allowed.
     #[arg(long, value_name = "SIZE", value_parser = text_length)]
     pub block_size: Option<u64>,
 
     /// Write this format: bz2, hbz or lz4 (default: bz2, or hbz with --block-size).
     ///
     /// hbz has blocks of 9M unless --block-size gives their size. lz4 writes FILE.lz4, which lz4 and others read: many
-    /// times faster than .bz2 both ways, and larger. Each of its blocks of 64 KiB can be read alone, and their index
-    /// follows them, which lz4 skips. -1 (the default) and -2 are fast, -3 to -9 make smaller files.
+    /// times faster than .bz2 in both directions, but larger. Each of its blocks of 64 KiB can be read alone, and their
+    /// index follows them, which lz4 skips. -1 (the default) and -2 are fast, -3 to -9 make smaller files.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
 
@@ -346,9 +346,9 @@ pub struct Flags {
 
     /// Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: all).
     ///
-    /// LIST is separated by commas, for example 0,GPU-4f0b,1b:00.0. Of a UUID, a beginning that only one GPU has is
-    /// enough. A GPU takes longer to start than small inputs take, so these never touch one. The output
-    /// does not depend on what GPUs do.
+    /// LIST is separated by commas, for example 0,GPU-4f0b,1b:00.0. The beginning of a UUID is enough if only one GPU
+    /// has it. A GPU takes longer to start than small inputs take, so small inputs never use one. The output does not
+    /// depend on what GPUs do.
     #[arg(long, value_name = "LIST", overrides_with = "no_gpu")]
     pub gpu: Option<String>,
 
@@ -358,7 +358,7 @@ pub struct Flags {
 
     /// What GPUs do when compressing (default: resident).
     ///
-    /// Of .hbz files GPUs sort and code the blocks. With bwt, and blocks of more than 32 MB, they only sort them.
+    /// GPUs sort and code the blocks of .hbz files. With bwt, and blocks of more than 32 MB, they only sort them.
     #[arg(long, value_name = "SHAPE")]
     pub gpu_pipeline: Option<GpuPipeline>,
 
@@ -381,8 +381,8 @@ pub struct Flags {
     /// When decompressing, write all zeros: leave no holes in files.
     ///
     /// Without it, runs of 4 KiB of zeros and more become holes, which take no space on the disk. This is done in
-    /// regular files that hybz makes, and in standard output if that is a regular file whose end is written to. What is
-    /// read from the file is the same.
+    /// regular files that hybz makes, and in standard output if that is a regular file whose end is written to. Reading
+    /// the file gives the same bytes.
     #[arg(long)]
     pub no_sparse: bool,
 
@@ -399,8 +399,8 @@ pub struct Flags {
     /// Show progress even if standard error is not a terminal: as text or json, or never (default: text).
     ///
     /// On a terminal, progress appears after one second, unless -q or never is given. With json, an object is written
-    /// to standard error every second and one at the end. Whatever is shown, the signal USR1 has one line of progress
-    /// written to standard error at once.
+    /// to standard error every second and one at the end. In any case, the signal USR1 makes hybz write one line of
+    /// progress to standard error immediately.
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
         overrides_with = "no_progress")]
     pub progress: Option<ProgressFormat>,
@@ -412,23 +412,23 @@ pub struct Flags {
     /// Write a JSON object for each file and a summary: json to standard error, or json:FILE.
     ///
     /// Each object is a line, written when its file is done. FILE is appended to; - is standard output. The last line
-    /// is the summary, also if a signal ends hybz. docs/JSON.md in the sources says what the objects have in them.
+    /// is the summary, also if a signal ends hybz. docs/JSON.md in the sources describes the objects.
     #[arg(long, value_name = "FORMAT", value_hint = ValueHint::FilePath)]
     pub report: Option<OsString>,
 
     /// Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5).
     ///
-    /// All FILEs together are one input, for which there is an eighth of the memory. It is compressed and decompressed
-    /// with 1, 2, 4 and more threads up to those that there are or that -p gives, with and without GPUs if there are
-    /// any, in rounds in which all take turns. Every output is verified. The table has the medians. With -d, compressed
-    /// FILEs are decompressed only, and with -z others are compressed only. No file is changed.
+    /// All FILEs together are one input, which may take an eighth of the memory. It is compressed and decompressed with
+    /// 1, 2, 4 and more threads, up to all or to the number that -p gives, with and without GPUs if there are any, in
+    /// rounds in which all take turns. Every output is verified. The table has the medians. With -d, compressed FILEs
+    /// are decompressed only, and with -z others are compressed only. No file is changed.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, num_args = 0..=1, require_equals = true,
         default_missing_value = "5")]
     pub bench: Option<f64>,
 
     /// With --bench, measure these programs too, such as lbzip2,pbzip2.
     ///
-    /// They are run with their standard input and output in memory. One that is not installed is left out, with a
+    /// They are run with their standard input and output in memory. A program that is not installed is left out, with a
     /// remark.
     #[arg(long, value_name = "PROGRAMS")]
     pub against: Option<String>,
@@ -439,13 +439,13 @@ pub struct Flags {
 
     /// Measure how repetitive FILEs are: entropy, runs of the BWT, exact LZ77 factors.
     ///
-    /// Of each file as it is, or with -d of the text of a compressed one, there is a line: its length n, how many
-    /// different bytes it has, the order-0 entropy in bits for each byte, the runs r of equal letters in its
+    /// There is a line for each file, or with -d for the text of each compressed file: its length n, the number of
+    /// different bytes in it, the order-0 entropy in bits for each byte, the runs r of equal letters in its
     /// Burrows-Wheeler transform with an end mark, n/r, the factors z of its exact LZ77 parse (the longest earlier
     /// occurrence, which may overlap, or a byte that is new), n/z, and the length of the longest factor. With several
-    /// files a last line has their sums. -v adds how long each step took. A file takes 13 times its length of memory,
-    /// at most what -m gives, or half of what there is, and may have 2147483647 bytes. -p is how many files are
-    /// measured at the same time. A GPU measures files of 32 MiB to 1 GiB, if there is one. No file is changed.
+    /// files a last line has their sums. -v adds the time of each step. A file takes 13 times its length of memory, at
+    /// most what -m gives, or half of the memory, and may have 2147483647 bytes. -p is the number of files measured at
+    /// the same time. A GPU measures files of 32 MiB to 1 GiB, if there is one. No file is changed.
     #[arg(long)]
     pub measure: bool,
 

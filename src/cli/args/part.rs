@@ -68,7 +68,7 @@ pub fn streams(given: &Given<'_>) -> anyhow::Result<Option<StreamRange>> {
     }
     if given.flags.index.is_some() {
         let flag = if at.is_some() { "--at" } else { "--streams" };
-        bail!("An index is of a whole file: {flag} and --index cannot be used together.");
+        bail!("An index describes a whole file: {flag} and --index cannot be used together.");
     }
     Ok(Some(StreamRange { at: at.unwrap_or(0), count }))
 }

@@ -79,7 +79,7 @@ fn amount(text: &str) -> Result<Amount, String> {
 }
 
 fn no_infinity(offset: Amount) -> Result<Amount, String> {
-    if offset == Amount::All { Err("no range begins behind everything".to_owned()) } else { Ok(offset) }
+    if offset == Amount::All { Err("no range begins after the end".to_owned()) } else { Ok(offset) }
 }
 
 #[cfg(test)]

@@ -22,7 +22,9 @@ impl RecoverMode {
     pub fn new(given: &Given<'_>, recovery: Recovery) -> anyhow::Result<RecoverMode> {
         let (target, json) = (target(given)?, given.flags.json);
         match target {
-            Target::Beside if given.reads_stdin() => bail!("What is recovered from stdin needs a name: use -o or -c."),
+            Target::Beside if given.reads_stdin() => {
+                bail!("The result of recovering stdin needs a name: use -o or -c.")
+            }
             Target::Beside => {}
             _ if recovery == Recovery::Split => {
                 bail!("--recover=split makes several files: it takes neither -c nor -o.")

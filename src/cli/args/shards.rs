@@ -102,7 +102,7 @@ fn check_file(given: &Given<'_>) -> anyhow::Result<()> {
 fn named_target(given: &Given<'_>, plan: &Path) -> anyhow::Result<Target> {
     let (flag, target) = (given.kind.flag(), target(given)?);
     match &target {
-        Target::File(result) if result == plan => bail!("{flag} and -o cannot be about the same file."),
+        Target::File(result) if result == plan => bail!("{flag} and -o cannot name the same file."),
         Target::Beside => bail!("{flag} wants a name for its result: -o FILE, or -c for standard output."),
         _ => Ok(target),
     }

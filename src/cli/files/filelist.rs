@@ -45,7 +45,7 @@ impl Names {
                 Ok(0) => return None,
                 Ok(n) if n as u64 == limit && name.last() != Some(&self.end) => {
                     self.failed = true;
-                    let text = " has a name of more than a million bytes: the rest of it is not read.";
+                    let text = " has a name of more than a million bytes: the rest of the list is not read.";
                     return Some(Err(Failure::about(1, "The list ", &self.name, text)));
                 }
                 Ok(_) => {}

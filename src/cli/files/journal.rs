@@ -70,7 +70,7 @@ impl Journal {
         match file.read_exact(&mut header) {
             Ok(()) if header == *HEADER => {}
             Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(failed(e)),
-            _ => return Err("it is something else".to_owned()),
+            _ => return Err("it is not a journal".to_owned()),
         }
         let records = len.saturating_sub(HEADER.len() as u64);
         // Twice as many: a tree can span several file systems, and a result that is made again gets another record.

@@ -1,4 +1,4 @@
-//! What the command's messages say about formats. Everything else about them is in the library's table.
+//! The parts of the command's messages that are about formats. Everything else about them is in the library's table.
 
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{Damage, Format, Formats};
@@ -35,9 +35,9 @@ pub fn found(format: Format) -> String {
 /// The reason why no index is written for a file of this format.
 pub fn no_index(format: Format, name: &OsStr) -> Vec<u8> {
     let why = match format {
-        Format::Lz4 => " has LZ4 frames, whose indexes are their own".to_owned(),
+        Format::Lz4 => " has LZ4 frames, which contain their own indexes".to_owned(),
         _ => match format.index() {
-            IndexKind::Within(_) => format!(" {}, which have indexes of their own", found(format)),
+            IndexKind::Within(_) => format!(" {}, which contain their own indexes", found(format)),
             _ => format!(" {}, which has no blocks", found(format)),
         },
     };

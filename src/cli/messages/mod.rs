@@ -111,7 +111,7 @@ impl Failure {
         let &Error::Memory { block, needs, allowed } = error else { return Failure::internal(name, error) };
         // The numbers are rounded so that `-m` with the first of them is enough.
         let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
-        let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} can be had") };
+        let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} are available") };
         Failure::new(
             1,
             [shown(name).as_bytes(), format!(": block {block} needs {needs} MB, {limit}.").as_bytes()].concat(),

@@ -133,7 +133,7 @@ impl Index {
         fill_at(file, &mut bytes, at).map_err(Error::Read)?;
         let mut index = Index::parse(&bytes).map_err(Error::BadIndex)?;
         index.frame_at =
-            at.checked_sub(index.frame_len).ok_or(Error::BadIndex("the frame is longer than what is before it"))?;
+            at.checked_sub(index.frame_len).ok_or(Error::BadIndex("the frame is longer than the data before it"))?;
         Ok(Some(index))
     }
 
@@ -156,7 +156,7 @@ impl Index {
         let [len, again] = [u32_at(bytes, 4) as usize + FRAME_HEAD, u32_at(bytes, end + 4) as usize];
         ensure(len == bytes.len() && again == len, "its length is wrong")?;
         ensure(checksum(&bytes[..end]) == u32_at(bytes, end), "its checksum is wrong")?;
-        ensure(bytes[12] == VERSION, "its version is not known")?;
+        ensure(bytes[12] == VERSION, "its version is unknown")?;
         ensure(
             bytes[13..16] == [groups::GROUP as u8, groups::STRIDE as u8, 0],
             "its groups are not those of its version",

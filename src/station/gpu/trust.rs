@@ -8,12 +8,12 @@ use crate::gpu::DeviceError;
 
 /// The device returned fewer bytes than required.
 pub(super) fn too_little() -> DeviceError {
-    DeviceError::Other("the device gave back too little".to_owned())
+    DeviceError::Other("the device returned too few bytes".to_owned())
 }
 
 /// The device gets no more work, through any of its lanes.
 pub(super) fn computes_wrongly() -> DeviceError {
-    DeviceError::Wrong("the device computes wrongly")
+    DeviceError::Wrong("the device computes wrong results")
 }
 
 /// The sums of the bytes and of their squares, which are equal for a block and its last column.

@@ -28,14 +28,15 @@ rows! {
      taken if they are typed" => files_of_its_own;
     "a list that is missing, a directory, or none" | "-" | "a sentence, rc 1" => bad_lists;
     "`--exclude GLOB`" | "bad flag" | "leaves out names and paths" => excluded;
-    "`--output-dir DIR`" | "bad flag" | "results beneath DIR, at the places of their sources, which are kept unless \
+    "`--output-dir DIR`" | "bad flag" | "results below DIR, at the places of their sources, which are kept unless \
      `--rm`" => output_directory;
-    "`--output-dir`: source directories that may not be written" | "-" | "their mirrors may not either, when all of \
-     them is done" => mirrors_of_read_only_directories;
+    "`--output-dir`: source directories that may not be written" | "-" | "their mirrors are not writable either, once \
+        they are complete"
+        => mirrors_of_read_only_directories;
     "`--output-dir`: names with `..`, links in DIR" | "-" | "refused, rc 1: nothing is written outside DIR"
         => nothing_leaves_the_output_directory;
     "`--keep-going`, `--fail-fast`" | "bad flag" | "the default; no further file after an error" => first_error;
-    "these flags with others that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
+    "these flags in senseless combinations" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
 /// `tree` with 5 files: some names are not text.
@@ -165,7 +166,7 @@ fn links_and_special_files() {
         .says(1, "Input file typed is a symbolic link to a directory: not followed without -f.");
     place.hybz(&["-rf", "typed"]).says(0, "1 file compressed");
     assert!(place.has("elsewhere/file.bz2"));
-    // A file with two names goes only with -f, as ever.
+    // A file with two names is removed only with -f, as usual.
     place.shell("mkdir two; echo hello > two/a; ln two/a two/b").silent(0);
     place.hybz(&["-r", "two"]).says(1, "Input file two/a has 1 other link.").says(1, "two/b has 1 other link.");
     place.hybz(&["-qrf", "two"]).silent(0);

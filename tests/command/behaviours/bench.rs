@@ -16,7 +16,7 @@ rows! {
     "`--bench -d`, `-z`" | "no such thing" | "one direction; compressed files only with -d" => one_direction;
     "`--bench` of more than fits into memory" | "no such thing" | "the beginning, with a remark; of compressed files a \
      sentence, rc 1" => more_than_fits;
-    "`--bench` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
+    "`--bench` with senseless flags" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
 fn the_object(place: &Place, args: &[&str], code: i32) -> Value {
@@ -151,7 +151,7 @@ fn one_direction() {
     assert_eq!(cells(&found), json!([["hybz", "decompress", 1, true]]));
     assert_eq!((&found["uncompressed"], &found["level"]), (&json!(200_000), &json!(null)));
     assert_eq!(cells(&the_object(&place, &["-p1", "-z", "a"], 0)), json!([["hybz", "compress", 1, true]]));
-    let says = " is compressed: use -d to measure how it is decompressed.";
+    let says = " is compressed: use -d to measure decompressing it.";
     place.hybz(&["--bench=0", "a", "a.bz2"]).says(1, says);
     place.hybz(&["--bench=0", "-d", "a"]).says(2, "hybz: a: bad magic number (file not created by bzip2)");
     place.hybz(&["--bench=0", "empty"]).says(1, "There is nothing to measure: the input is empty.");
@@ -174,7 +174,7 @@ fn more_than_fits() {
                 head -c 60000000 /dev/zero > 60";
     place.shell(make).silent(0);
     let limited = |args: &str| place.shell(&format!("ulimit -v 400000; hybz --bench=0 -p1 --no-gpu {args}"));
-    limited("-z 60").says(0, "hybz: only the first 48 MB are measured: memory is for no more");
+    limited("-z 60").says(0, "hybz: only the first 48 MB are measured: memory does not suffice for more");
     limited("-d 30").silent(0);
     for args in ["-d 60.bz2", "-d 240.bz2", "-d 30 30"] {
         limited(args).says(1, "is too large: 48 MB of memory are for the input.");

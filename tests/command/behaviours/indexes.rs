@@ -7,7 +7,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 rows! {
-    "`--index` while compressing" | "no index" | "FILE.bz2 as ever, and FILE.bz2.bzi" => an_index_while_compressing;
+    "`--index` while compressing" | "no index" | "FILE.bz2 as usual, and FILE.bz2.bzi" => an_index_while_compressing;
     "`--index` with `-t`, `-dk`, `-dc`, `-l`" | "no index" | "the same index, of a file that exists"
         => an_index_of_a_file;
     "`--index=FILE`, `-o FILE`, stdin" | "no index" | "FILE, or the result's name and `.bzi`; a name is needed where \
@@ -16,14 +16,14 @@ rows! {
     "`--index` of a .hbz" | "no index" | "a remark; rc 0" => a_hbz_needs_no_index;
     "a result whose name is taken meanwhile" | "rc 1" | "rc 1, and no index either" => no_index_without_its_file;
     "`--index` of a damaged file" | "no index" | "none is written; rc 2" => no_index_of_damage;
-    "`-f --index=FIFO`, a device" | "no index" | "written to as it is, as `-o` does" => an_index_into_a_fifo;
+    "`-f --index=FIFO`, a device" | "no index" | "written to directly, as by `-o`" => an_index_into_a_fifo;
     "an index that cannot be written; its mode" | "no index" | "rc 1 before the work; no result, source kept; as the \
      file's" => unwritable_index;
     "`--index-format=offsets`, also with `-l`" | "no index" | "lines of BITS,BYTES" => lines_of_offsets;
-    "`-l` beside an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark"
+    "`-l` next to an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark"
         => lists_by_the_index;
     "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
-    "`--index` of a `.bz2`" | "no index" | "refused as ever, with a hint at `-t --index`" => a_hint_at_t;
+    "`--index` of a `.bz2`" | "no index" | "refused as usual, with a hint at `-t --index`" => a_hint_at_t;
     "`-l` of a file that cannot be opened" | "no -l" | "no head of a table" => no_head_without_a_file;
     "`-d` of a file that has an index" | "no index" | "the index stays, with a remark; none under bzip2's names"
         => an_index_that_is_left;
@@ -154,10 +154,10 @@ fn a_hbz_needs_no_index() {
     let place = Place::with(&[("a", &text(100_000))]);
     place.shell("hybz -k --block-size 1M a; hybz -k a; cat a.bz2 a.hbz > mixed").silent(0);
     for args in [["-t", "--index", "a.hbz"], ["-t", "--index", "mixed"], ["-l", "--index", "a.hbz"]] {
-        place.hybz(&args).says(0, "has .hbz streams, which have indexes of their own: no index is written");
+        place.hybz(&args).says(0, "has .hbz streams, which contain their own indexes: no index is written");
         place.hybz(&["-q", args[0], args[1], args[2]]).silent(0);
     }
-    place.hybz(&["--index", "--block-size", "1M", "a"]).says(1, "A .hbz file has an index of its own");
+    place.hybz(&["--index", "--block-size", "1M", "a"]).says(1, "A .hbz file contains its own index");
     assert_eq!(place.names(), ["a", "a.bz2", "a.hbz", "mixed"]);
 }
 
@@ -340,8 +340,8 @@ fn nonsense() {
     refused(&[
         ("-t --index --index-format=zip a.bz2", "--index-format wants bzi or offsets, not `zip'."),
         ("-t --index-format bzi a.bz2", "--index-format is about --index, and with -l it can be offsets."),
-        ("--index --block-size 2M plain", "A .hbz file has an index of its own: --index is about .bz2."),
-        ("--index --perturb 1000 plain", "A .hbz file has an index of its own: --index is about .bz2."),
+        ("--index --block-size 2M plain", "A .hbz file contains its own index: --index is about .bz2."),
+        ("--index --perturb 1000 plain", "A .hbz file contains its own index: --index is about .bz2."),
         ("-d --index a.bz2", "use -d --index with -k, -c or -o."),
         ("--index=x plain a.bz2", "--index=FILE is the index of one file, not of 2."),
         ("-c --index plain", "The index needs a name: use --index=FILE."),

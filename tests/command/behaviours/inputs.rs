@@ -16,7 +16,7 @@ rows! {
     "a file with other hard links" | "rc 1, also with `-k`" | "rc 1 if a name would go; with `-k` it is done"
         => hard_links;
     "the same with `-f`" | "done" | "the same" => hard_links_with_force;
-    "a FIFO, F2F" | "waits for a writer before it looks" | "rc 1 at once" => fifos_are_refused;
+    "a FIFO, F2F" | "waits for a writer before it looks" | "rc 1 immediately" => fifos_are_refused;
     "a FIFO with `-c` or `-f`" | "read" | "the same; it is not removed" => fifos_are_read;
     "a device, F2F" | "rc 1" | "the same" => devices;
     "a file that may not be read" | "rc 1" | "the same" => unreadable_files;

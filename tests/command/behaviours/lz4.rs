@@ -16,7 +16,7 @@ rows! {
      `NAME.lz4.bz2`" => names;
     "damage to an `.lz4`, a cut, a dictionary" | "-" | "rc 2, the text before it to stdout, what is wrong by name"
         => damage;
-    "bytes behind an LZ4 frame that are no frame" | "-" | "ignored with a remark, as behind a `.bz2`; `lz4 -d`: rc 1"
+    "bytes after an LZ4 frame that are not a frame" | "-" | "ignored with a remark, as after a `.bz2`; `lz4 -d`: rc 1"
         => garbage;
     "`-l` of an `.lz4`; with `-v`, `--json`, `--offsets`" | "no -l" | "decoded: its sizes, the number of blocks; \
      offsets are refused" => listing;
@@ -150,7 +150,7 @@ fn listing() {
 #[test]
 fn other_flags() {
     let place = Place::with(&[("a.lz4", &coded(b"text"))]);
-    let remark = "a.lz4 has LZ4 frames, whose indexes are their own: no index is written";
+    let remark = "a.lz4 has LZ4 frames, which contain their own indexes: no index is written";
     place.hybz(&["-t", "--index", "a.lz4"]).says(0, remark);
     assert_eq!(place.names(), ["a.lz4"]);
     // Skippable frames alone have no stream, and so no index either.

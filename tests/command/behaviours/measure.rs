@@ -12,12 +12,12 @@ rows! {
     "`--measure --report=json`" | "no such thing" | "the same objects and a summary, where --report says" => a_report;
     "`--measure` of stdin" | "no such thing" | "measured like a file" => of_stdin;
     "`--measure -d`" | "no such thing" | "the text of compressed files; damaged ones are rc 2" => of_text;
-    "`--measure` of what fails" | "no such thing" | "a sentence, rc 1, and the other files" => what_fails;
+    "`--measure` of files that fail" | "no such thing" | "a sentence, rc 1, and the other files" => what_fails;
     "`--measure` of more than fits into memory" | "no such thing" | "refused by name before it is read; rc 1"
         => more_than_fits;
     "`--measure -p`, `-v`, `-q`, `--progress`" | "no such thing" | "many files at once, in order; times of the steps"
         => many_files;
-    "`--measure` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is printed" => nonsense;
+    "`--measure` with senseless flags" | "-" | "a sentence; rc 1; nothing is printed" => nonsense;
 }
 
 #[test]

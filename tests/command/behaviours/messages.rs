@@ -17,7 +17,7 @@ rows! {
     "lines of `-v`" | "in the order of the operands" | "the same, whatever is finished first" => lines_in_order;
     "progress" | "none" | "on a terminal after a second, also if stdout is a pipe; `--progress` elsewhere" => progress;
     "progress that is not wanted" | "none" | "`-q` and `--progress=never` forbid it" => no_progress;
-    "a bad value" | "no flag has one" | "says what is wanted, and of which flag as it was typed" => bad_values;
+    "a bad value" | "no flag has one" | "names the flag as it was typed, and says what it needs" => bad_values;
     "flags that contradict" | "`-c` and `-t`" | "named as they were typed" => contradictions;
     "advice to recover" | "after damage, also of an empty file" | "where there is something to recover: `hybz \
      --recover NAME`; under bzip2's names bzip2's own" => advice;

@@ -84,15 +84,15 @@ const TABLES: [(&str, &str, &[Row]); 23] = [
 const HEAD: &str = "\
 # Behaviour
 
-What the command does, and what bzip2 1.0.8 does in its place. hybz is a drop-in `bzip2`, so most rows say \"the same\";
+For users who know bzip2: what hybz does, and what bzip2 1.0.8 does. hybz is a drop-in, so most rows say \"the same\";
 where they do not, bzip2 loses data, hangs, or has no such thing. Each row is a test, and these are all of them:
 
 ```text
 cargo test --test command behaviours
 ```
 
-This page is made of the tests' own tables in `tests/command/behaviours`; to write it again, set `HYBZ_BLESS=1`. Where
-both should do the same, most tests run the system's bzip2 beside hybz and compare exit codes, output, messages and
+The tests write this page from their tables in `tests/command/behaviours`; to write it again, set `HYBZ_BLESS=1`. Where
+both should do the same, most tests run the system's bzip2 next to hybz and compare exit codes, output, messages and
 files. What bzip2 does otherwise was seen by running it or read in its source. F2F: from file to file, without `-c`. rc:
 the exit code.
 ";

@@ -91,7 +91,7 @@ fn variables() {
 fn words_in_variables() {
     let place = Place::with(&[("a", b"hello\n"), ("pbzip2", b"a program\n")]);
     run(place.called("hybz").arg("a").env("BZIP2", "pbzip2"))
-        .says(0, "hybz: `pbzip2' in the environment variable BZIP2 is no flag: ignored\n");
+        .says(0, "hybz: `pbzip2' in the environment variable BZIP2 is not a flag: ignored\n");
     assert_eq!(place.names(), ["a.bz2", "pbzip2"]);
 }
 

@@ -26,17 +26,18 @@ rows! {
         => links_as_outputs;
     "an unfinished result" | "has its name, mode 0600" | "has no name" => unfinished_results;
     "mode of the result" | "that of the source" | "the same, without set-uid, set-gid and sticky bits" => modes;
-    "somebody else's file" | "a set-uid source gives a set-uid file of one's own"
-        | "nobody may do more with the result than with the source" => files_of_others;
+    "another user's file" | "a set-uid source gives the caller a set-uid file"
+        | "no user may do more with the result than with the source" => files_of_others;
     "mode after trailing garbage" | "0600" | "that of the source" => modes_after_garbage;
     "times of the result" | "those of the source, in whole seconds" | "those of the source, in nanoseconds" => times;
     "zeros in decompressed files" | "written" | "runs of 4 KiB and more are holes in regular files, and in stdout \
      if it is one and is written from its end on; not with `--no-sparse`" => zeros;
-    "the disk, before a source goes" | "not waited for" | "waited for, data and name; not with `--no-sync`" => syncs;
+    "the disk, before a source is removed" | "not waited for" | "waited for, data and name; not with `--no-sync`"
+        => syncs;
     "a source that cannot be removed" | "rc 1, both stay" | "the same" => sources_that_stay;
     "a directory that may not be written" | "rc 1" | "the same, in one line" => unwritable_directories;
     "a full disk, F2F" | "rc 1, no result, source kept" | "the same" => full_disks;
-    "a full disk behind stdout" | "rc 1, but 0 after trailing garbage" | "rc 1" => full_stdout;
+    "a stdout on a full disk" | "rc 1, but 0 after trailing garbage" | "rc 1" => full_stdout;
     "a closed stdout" | "rc 1" | "the same" => closed_stdout;
     "SIGINT" | "rc 1, the partial result removed" | "killed by it, so that shell loops stop; nothing is left" => sigint;
     "SIGTERM, SIGHUP" | "rc 1, the partial result removed" | "killed by them; nothing is left" => sigterm_and_sighup;

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 rows! {
     "`--ranges` with an index, without, of a .hbz" | "no ranges" | "these bytes, in this order" => ranges_of_bytes;
     "`--ranges` of lines" | "no ranges" | "these lines" => ranges_of_lines;
-    "`--ranges` behind the end" | "no ranges" | "what there is, and a remark; rc 0, as `dd`" => ranges_behind_the_end;
+    "`--ranges` after the end" | "no ranges" | "the existing bytes, and a remark; rc 0, as `dd`"
+        => ranges_after_the_end;
     "`--ranges` from a pipe" | "no ranges" | "a sentence; rc 1" => no_ranges_from_a_pipe;
     "`--ranges` of a file that has changed" | "no ranges" | "a remark, decoded without the index; rc 1 if it was \
      named, or fits the first part and not another" => a_foreign_index;
@@ -100,7 +101,7 @@ fn no_split() {
     place.shell("hybz -dc a.bz2 | hybz -c --block-size 1M >a.hbz").silent(0);
     for (words, what) in [
         ("hybz --split 1/2 a.hbz", "has .hbz streams: --split is about .bz2."),
-        ("cat a.bz2 | hybz --split 1/2", "is not a file on a disk: --split cannot go to a place in it."),
+        ("cat a.bz2 | hybz --split 1/2", "is not a file on a disk: --split cannot seek in it."),
     ] {
         let run = place.shell(words);
         assert!(run.code == 1 && run.stderr.contains(what) && run.stdout.is_empty(), "{run:?}");
@@ -158,7 +159,7 @@ fn ranges_of_lines() {
 }
 
 #[test]
-fn ranges_behind_the_end() {
+fn ranges_after_the_end() {
     let (place, plain) = place();
     assert!(all_ways(&place, &["--ranges", "inf@0"]).silent(0).stdout == plain);
     let beyond = ["-q", "--ranges", "100@599990,5@600000,1@1T"];
@@ -197,9 +198,14 @@ fn a_foreign_index() {
     place.shell("hybz -t --index other.bz2; mv other.bz2.bzi a.bz2.bzi").silent(0);
     let run = place.hybz(&["-dc", "--ranges", "9@500000", "a.bz2"]);
     assert_eq!(run.stdout, plain[500_000..500_009]);
-    run.says(0, "hybz: Index a.bz2.bzi: the index is of another file, or older than it: it does not fit at bit ");
+    run.says(
+        0,
+        "hybz: Index a.bz2.bzi: the index belongs to another file, or is older than the file: it does not fit at bit ",
+    );
     place.hybz(&["-dcq", "--ranges", "9@500000", "a.bz2"]).silent(0);
-    place.hybz(&["-dc", "--ranges", "9@5", "--index", "a.bz2"]).says(1, "Index a.bz2.bzi: the index is of another");
+    place
+        .hybz(&["-dc", "--ranges", "9@5", "--index", "a.bz2"])
+        .says(1, "Index a.bz2.bzi: the index belongs to another");
     place.hybz(&["-dc", "--ranges", "9@5", "--index=none", "a.bz2"]).says(1, "Can't open input file none");
     place.hybz(&["-dc", "--ranges", "9@5", "--index=a.bz2", "a.bz2"]).says(1, "Index a.bz2: not an index.");
     place.hybz(&["-l", "a.bz2"]).says(0, "decoding without it");
@@ -216,10 +222,16 @@ fn a_foreign_index() {
     place.hybz(&["-dc", "--ranges", "9@120k", "--index", "a.bz2"]).says(1, "it does not fit at bit ");
     place.hybz(&["-dc", "--ranges", "9@120k", "a.bz2"]).says(2, "Data integrity error");
     let run = place.hybz(&["-dc", "--ranges", "9@5,9@120k", "a.bz2"]);
-    run.says(1, "hybz: Index a.bz2.bzi: the index is of another file, or older than it: it does not fit at bit ");
+    run.says(
+        1,
+        "hybz: Index a.bz2.bzi: the index belongs to another file, or is older than the file: it does not fit at bit ",
+    );
     place.shell("mv a.bz2.bzi other.bzi").silent(0);
     let run = place.hybz(&["-dc", "--ranges", "9@5,9@120k", "--index=other.bzi", "a.bz2"]);
-    run.says(1, "hybz: Index other.bzi: the index is of another file, or older than it: it does not fit at bit ");
+    run.says(
+        1,
+        "hybz: Index other.bzi: the index belongs to another file, or is older than the file: it does not fit at bit ",
+    );
 }
 
 #[test]
@@ -376,7 +388,7 @@ fn nonsense() {
         ("-dc --lines --at 0 a.bz2", "--lines is about --ranges and --split."),
         ("-dc --lines --ranges 1L@0 a.bz2", "--lines and ranges of lines (L) cannot be used together."),
         ("-dc --lines --ranges 1@5L a.bz2", "--lines and ranges of lines (L) cannot be used together."),
-        ("-dc --at 0 --index a.bz2", "An index is of a whole file: --at and --index cannot be used together."),
+        ("-dc --at 0 --index a.bz2", "An index describes a whole file: --at and --index cannot be used together."),
         ("-t --streams 1 --index a.bz2", "--streams and --index cannot be used together."),
         ("-dc --ranges 1@0 --index --index-format=bzi a.bz2", "--index-format is about writing one."),
     ]);

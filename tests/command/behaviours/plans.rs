@@ -13,11 +13,12 @@ rows! {
     "a plan whose checks are right and whose CRCs disagree" | "no shards" | "refused; rc 1; nothing is written"
         => plans_that_disagree;
     "a plan of an older hybz" | "no shards" | "refused, naming `--plan`; rc 1" => old_plans;
-    "2 GB of zeros, or `/dev/zero`, as a plan" | "no shards" | "refused at the first line that is none, in bounded \
-     memory" => endless_plans;
+    "2 GB of zeros, or `/dev/zero`, as a plan" | "no shards" | "refused at the first line that is not a plan's, in \
+     bounded memory" => endless_plans;
     "a plan through a pipe" | "no shards" | "as from a file" => plans_through_pipes;
     "a FIFO without a writer for `--plan`, `--plan-ranges`, `--join`, `--shard`, `--index`" | "no such flags" | "a \
-     sentence at once; rc 1" => fifos;
+        sentence immediately; rc 1"
+        => fifos;
 }
 
 /// Uses this plan in every way: it is refused, or the results are right.
@@ -145,8 +146,8 @@ fn plans_that_disagree() {
     let mut long = lines.clone();
     long[0] += "0";
     for (bad, says) in [
-        (blocks, "Plan bad has shards whose CRCs do not give that of the whole."),
-        (crc, "Plan bad has shards whose CRCs do not give that of the whole."),
+        (blocks, "Plan bad has shards whose CRCs do not give the CRC of the whole."),
+        (crc, "Plan bad has shards whose CRCs do not give the CRC of the whole."),
         (long, "Plan bad ends at byte 250000 of 2500000: it is not complete."),
     ] {
         assert_ne!(bad, lines);
@@ -173,8 +174,8 @@ fn endless_plans() {
     parts(&place, "-1 --plan 300k");
     place.shell("truncate -s 2G zeros; head -n4 plan > more; truncate -s 2G more").silent(0);
     for (plan, says) in [
-        ("zeros", "Plan zeros does not begin as one."),
-        ("/dev/zero", "Plan /dev/zero does not begin as one."),
+        ("zeros", "Plan zeros does not begin as a plan."),
+        ("/dev/zero", "Plan /dev/zero does not begin as a plan."),
         ("more", "Plan more has a line that does not follow: `????"),
     ] {
         for command in ["--join=PLAN part.* -o whole", "--shard=0 --plan-file=PLAN a -o whole"] {
@@ -211,9 +212,9 @@ fn fifos() {
     for (args, says) in [
         ("--plan=1M p", no_disk),
         ("--plan-ranges=1M p", no_disk),
-        ("--join=p part.0 -o x", "Plan p is a FIFO that nobody writes to."),
-        ("--join=streams --plan-file=p part.0 -o x", "Plan p is a FIFO that nobody writes to."),
-        ("--shard=0 --plan-file=p a -o x", "Plan p is a FIFO that nobody writes to."),
+        ("--join=p part.0 -o x", "Plan p is a FIFO without a writer."),
+        ("--join=streams --plan-file=p part.0 -o x", "Plan p is a FIFO without a writer."),
+        ("--shard=0 --plan-file=p a -o x", "Plan p is a FIFO without a writer."),
         ("--join=plan p -o x", "Part p is not a normal file."),
         ("--join=plan --verify p part.* -o x", "Part p is not a normal file."),
         ("--plan-ranges=1M --index=p a.bz2", "Index p is not a normal file."),

@@ -4,18 +4,18 @@ use super::rows;
 use crate::place::{Place, compressed, installed, noise, run, text};
 
 rows! {
-    "`--recover` of a damaged file" | "bzip2recover and a loop" | "NAME.recovered; what is lost is said; rc 2; the \
+    "`--recover` of a damaged file" | "bzip2recover and a loop" | "NAME.recovered; losses are reported; rc 2; the \
      file is not touched" => text_of_good_blocks;
     "`--recover` where nothing is lost, or nothing found" | "rc 0, 1" | "rc 0; rc 1 and no file" => nothing_lost;
     "`--recover=fill`" | "no such thing" | "zeros where text is lost, exactly as many if there is an index" => filled;
     "`--recover=bz2`" | "no such thing" | "a valid file of the good blocks, NAME.recovered.bz2" => rejoined;
     "`--recover=split`" | "bzip2recover makes bad ones, too" | "a file of each good block" => split;
     "`--recover --json`" | "no such thing" | "an object for each file (docs/JSON.md)" => as_json;
-    "`--recover` with -c, -o, stdin, several files, -q" | "no such thing" | "as ever; a pipe is refused" => places;
+    "`--recover` with -c, -o, stdin, several files, -q" | "no such thing" | "as usual; a pipe is refused" => places;
     "results of `--recover` that exist" | "no such thing" | "kept unless -f" => nothing_is_overwritten;
     "called as `bzip2recover`" | "files, messages, rc" | "the same" => as_bzip2recover;
     "more than 50,000 blocks" | "bzip2recover refuses" | "no limit" => many_blocks;
-    "`--recover` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
+    "`--recover` with senseless flags" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
 /// A file of at least three blocks, of which the second is damaged; and the text of its first and of its last blocks.
@@ -61,13 +61,13 @@ fn nothing_lost() {
     assert!(place.get("empty.recovered").is_empty());
     for (name, bytes) in [("noise", noise(50_000)), ("nothing", Vec::new()), ("cut.bz2", b"BZh91AY".to_vec())] {
         place.put(name, &bytes);
-        place.hybz(&["--recover", name]).says(1, ": no good block of a .bz2 is in it.");
-        place.hybz(&["--recover=bz2", name]).says(1, ": no good block of a .bz2 is in it.");
+        place.hybz(&["--recover", name]).says(1, ": it has no good block of a .bz2.");
+        place.hybz(&["--recover=bz2", name]).says(1, ": it has no good block of a .bz2.");
         assert!(!place.has(format!("{name}.recovered")) && !place.has("cut.recovered"));
     }
     // A header, and as many zeros as an end has bytes.
     place.put("header.bz2", &[&b"BZh9"[..], &[0; 10]].concat());
-    place.hybz(&["--recover", "header.bz2"]).says(1, ": no good block of a .bz2 is in it.");
+    place.hybz(&["--recover", "header.bz2"]).says(1, ": it has no good block of a .bz2.");
     assert!(!place.has("header.recovered"));
     // The last 15 bytes of another stream.
     let other = compressed(b"lost");
@@ -99,7 +99,7 @@ fn filled() {
     assert!(place.get("a.recovered") == filled);
     place.put("a.bz2.bzi", b"nonsense");
     place.hybz(&["--recover=fill", "-f", "a.bz2"]).says(2, "; recovering without it.");
-    place.hybz(&["--recover=fill", "-f", "a.bz2"]).says(2, "was guessed, since there is no index");
+    place.hybz(&["--recover=fill", "-f", "a.bz2"]).says(2, "were guessed, because there is no index");
     place.hybz(&["--recover", "--index=plain", "a.bz2"]).says(1, "Index plain: not an index.");
 }
 
@@ -154,9 +154,7 @@ fn places() {
     assert!(place.get("x") == expected);
     place.shell("cp a.bz2 b.tbz2; cp a.bz2 c; hybz --recover -qq b.tbz2 c").silent(2);
     assert!(place.get("b.tar.recovered") == expected && place.get("c.recovered") == expected);
-    place
-        .shell("cat a.bz2 | hybz --recover -c")
-        .says(1, "is not a file on a disk: --recover cannot go to a place in it.");
+    place.shell("cat a.bz2 | hybz --recover -c").says(1, "is not a file on a disk: --recover cannot seek in it.");
     place.shell("mkfifo f; hybz --recover f").says(1, "is not a file on a disk");
     // An existing FIFO is written to, and stays.
     place.shell("mkfifo out; cat out >y & hybz --recover -fqqo out a.bz2; wait; test -p out && cmp x y").silent(0);
@@ -266,8 +264,8 @@ fn nonsense() {
         ("--recover=split -c a.bz2", "--recover=split makes several files: it takes neither -c nor -o."),
         ("--recover=split -o x a.bz2", "--recover=split makes several files: it takes neither -c nor -o."),
         ("--recover --json -c a.bz2", "--json prints to standard output: use --recover with -o, not with -c."),
-        ("--recover", "What is recovered from stdin needs a name: use -o or -c."),
-        ("--recover a.bz2 -", "What is recovered from stdin needs a name: use -o or -c."),
+        ("--recover", "The result of recovering stdin needs a name: use -o or -c."),
+        ("--recover a.bz2 -", "The result of recovering stdin needs a name: use -o or -c."),
         ("--recover --index=x a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
         ("--recover --index a.bz2", "Can't open input file a.bz2.bzi: No such file or directory."),
     ] {

@@ -15,19 +15,19 @@ use std::time::{Duration, Instant};
 rows! {
     "`--report=json`" | "no such thing" | "an object for each file and a summary, on stderr (docs/JSON.md)"
         => report_of_files;
-    "`--report` of files that fail" | "no such thing" | "an object for each, with its exit code and what is wrong"
+    "`--report` of files that fail" | "no such thing" | "an object for each, with its exit code and its error"
         => report_of_failures;
     "`--report=json:FILE`" | "no such thing" | "appended to, line by line; other files are not touched"
         => places_of_reports;
-    "`--report` and signals" | "no such thing" | "a summary of what was done until then" => report_of_the_interrupted;
-    "`--report` and signals in the midst of many files" | "no such thing"
+    "`--report` and signals" | "no such thing" | "a summary of the work done until then" => report_of_the_interrupted;
+    "`--report` and signals in the middle of many files" | "no such thing"
         | "every file that is done has an object, but at most one" => report_of_the_interrupted_at_any_time;
     "`--report` and an early end" | "no such thing" | "a summary in any case; a report that cannot be written is rc 1"
         => reports_end;
     "`--progress=json`" | "no such thing" | "an object every second, and one at the end" => progress_as_json;
-    "SIGUSR1" | "ends it" | "a line of progress, at once; nothing is disturbed" => asked_by_signal;
+    "SIGUSR1" | "ends it" | "a line of progress, immediately; nothing is disturbed" => asked_by_signal;
     "SIGUSR1, ignored when hybz is started" | "ignored" | "the same" => not_asked_by_signal;
-    "`--report`, `--progress=json` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is written"
+    "`--report`, `--progress=json` with senseless flags" | "-" | "a sentence; rc 1; nothing is written"
         => nonsense;
     "objects of `-l --json` and `--recover --json`" | "no such thing" | "fit the schema, as all others"
         => other_objects;

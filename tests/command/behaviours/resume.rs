@@ -15,13 +15,14 @@ use std::thread::sleep;
 use std::time::Duration;
 
 rows! {
-    "`--resume`" | "bad flag" | "what is there and right is left out; what is not right is an error, or replaced with \
-     `-f`" => resumed;
-    "`--resume` with `--report`, `--progress`" | "-" | "what is complete has an object, and counts"
+    "`--resume`" | "bad flag" | "complete, right results are left out; a wrong one is an error, or replaced with `-f`"
+        => resumed;
+    "`--resume` with `--report`, `--progress`" | "-" | "complete results have an object, and count"
         => complete_files_are_reported;
-    "`--resume` with `--verify=file`" | "-" | "what is complete is read from the disk and compared, whatever the \
-     journal says" => complete_files_are_read_again;
-    "`-d --resume` of a damaged file whose result is there" | "-" | "the damage is named; rc 2"
+    "`--resume` with `--verify=file`" | "-" | "complete results are read from the disk and compared, whatever the \
+        journal says"
+        => complete_files_are_read_again;
+    "`-d --resume` of a damaged file whose result exists" | "-" | "the damage is named; rc 2"
         => damaged_sources;
     "`--resume` with a journal that is lost, cut or garbage" | "-" | "the same" => journals;
 }
@@ -72,7 +73,8 @@ fn resumed() {
     let run = place.hybz(&["-rd", "--resume", "tree"]).says(1, "2 complete before").says(1, "3 errors");
     for (name, bytes) in &wrong {
         assert!(
-            run.stderr.contains(&format!("Output file {name} already exists, and is not that of the input file.")),
+            run.stderr
+                .contains(&format!("Output file {name} already exists, and is not the result of the input file.")),
             "{run:?}"
         );
         assert!(place.get(name) == *bytes && place.has(format!("{name}.bz2")));
@@ -87,7 +89,9 @@ fn resumed() {
     place.put("a.bz2", &compressed(b"hello\n"));
     place.hybz(&["--resume", "a"]).says(0, "1 skipped (1 complete before)");
     assert_eq!(place.names(), ["a.bz2", "tree"]);
-    place.shell("echo hello > a; truncate -s 20 a.bz2; hybz --resume a").says(1, "is not that of the input file.");
+    place
+        .shell("echo hello > a; truncate -s 20 a.bz2; hybz --resume a")
+        .says(1, "is not the result of the input file.");
     place.shell("rm a.bz2; mkdir a.bz2; hybz --resume a").says(1, "Output file a.bz2 already exists.");
     assert!(place.has("a"));
 }
@@ -118,7 +122,7 @@ fn journals() {
     // Another kind of file with that name is left alone.
     for bytes in [&b"x"[..], b"something else, and long enough"] {
         place.put("out/.hybz-journal", bytes);
-        again(&place).says(0, "The journal out/.hybz-journal cannot be used: it is something else.");
+        again(&place).says(0, "The journal out/.hybz-journal cannot be used: it is not a journal.");
         assert_eq!(place.get("out/.hybz-journal"), bytes);
     }
     place.shell("rm out/.hybz-journal; ln -s ../tree/one out/.hybz-journal").silent(0);
@@ -129,7 +133,9 @@ fn journals() {
     // A source that changed: its old result is not right, whatever the journal says.
     place.put("out/.hybz-journal-kept", &journal);
     place.shell("rm out/.hybz-journal; mv out/.hybz-journal-kept out/.hybz-journal; echo new >> tree/one").silent(0);
-    again(&place).says(1, "out/tree/one.bz2 already exists, and is not that of the input file.").says(1, "4 complete");
+    again(&place)
+        .says(1, "out/tree/one.bz2 already exists, and is not the result of the input file.")
+        .says(1, "4 complete");
     place.hybz(&["-rf", "--resume", "--output-dir", "out", "tree"]).says(0, "1 file compressed");
     assert_eq!(decompressed(&place.get("out/tree/one.bz2")), place.get("tree/one"));
     // If sources are kept next to their results, the journal is in the walked directory, and is not an operand.
@@ -207,7 +213,7 @@ fn complete_files_are_read_again() {
     let forged = [place.get("d/.hybz-journal"), record(&place, "d/a", "d/a.bz2").to_vec()].concat();
     place.put("d/.hybz-journal", &forged);
     resume(&[]).says(0, "1 complete before");
-    resume(&["--verify=file"]).says(1, "Output file d/a.bz2 already exists, and is not that of the input file.");
+    resume(&["--verify=file"]).says(1, "Output file d/a.bz2 already exists, and is not the result of the input file.");
     resume(&["--verify=file", "-f"]).says(0, "1 file compressed");
     assert_eq!(decompressed(&place.get("d/a.bz2")), text(200_000));
 }

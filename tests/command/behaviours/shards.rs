@@ -11,8 +11,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 rows! {
-    "`--plan`, `--shard`, `--join`" | "no shards" | "the bytes of the whole file compressed at once" => joined;
-    "`--join=streams`" | "no shards" | "the parts behind each other, checked as ever; the same text"
+    "`--plan`, `--shard`, `--join`" | "no shards" | "the bytes of the whole file compressed in one call" => joined;
+    "`--join=streams`" | "no shards" | "the parts one after another, checked as usual; the same text"
         => joined_as_streams;
     "10,000 parts, 16 descriptors" | "no shards" | "joined" => many_parts;
     "`--shard` and `--join` killed at any time" | "no shards" | "no file under the name, or a complete one; again is \
@@ -97,7 +97,7 @@ fn joined_as_streams() {
     place.shell("head -c-1 part.2 > cut; cp part.1 bad; printf x | dd of=bad bs=1 seek=5000 conv=notrunc 2> /dev/null");
     for (parts, says) in [
         ("$(ls part.* | grep -vw part.3)", "hybz: Shard 3 has no part."),
-        ("part.* ./part.3", "hybz: Part ./part.3 is of shard 3, of which part.3 is a part, too."),
+        ("part.* ./part.3", "hybz: Part ./part.3 belongs to shard 3, and so does part.3."),
         ("$(ls part.* | grep -vw part.2) cut", "hybz: Part cut does not end as a .bz2 file"),
         ("--verify $(ls part.* | grep -vw part.1) bad", "hybz: Part bad is damaged: "),
     ] {
@@ -243,9 +243,12 @@ fn wrong_parts() {
     for (parts, says) in [
         (format!("$(ls part.* | grep -vxE 'part.(0|{})')", count - 1), &missing[..]),
         ("$(ls part.* | grep -vw part.3)".to_owned(), "hybz: Shard 3 has no part."),
-        ("part.* ./part.3".to_owned(), "hybz: Part ./part.3 is of shard 3, of which part.3 is a part, too."),
-        ("part.* other.bz2".to_owned(), "hybz: Part other.bz2 is of no shard of the plan: it is of another one, or"),
-        ("part.* nine".to_owned(), "hybz: Part nine is of level 9, and the plan of level 1."),
+        ("part.* ./part.3".to_owned(), "hybz: Part ./part.3 belongs to shard 3, and so does part.3."),
+        (
+            "part.* other.bz2".to_owned(),
+            "hybz: Part other.bz2 belongs to no shard of the plan: it belongs to another plan, or",
+        ),
+        ("part.* nine".to_owned(), "hybz: Part nine has level 9, but the plan has level 1."),
         ("$(ls part.* | grep -vw part.2) cut".to_owned(), "hybz: Part cut does not end as a .bz2 file"),
         ("part.* longer".to_owned(), "hybz: Part longer does not end as a .bz2 file"),
         ("part.* a".to_owned(), "hybz: Part a is not a .bz2 file."),
@@ -282,12 +285,12 @@ fn changed_files() {
     let mut other = place.get("a");
     other[400_000] ^= 1;
     place.put("a", &other);
-    let says = "hybz: Can't read input file a: shard 1 is not what the plan says: the file has changed, or is another.";
+    let says = "hybz: Can't read input file a: shard 1 differs from the plan: the file has changed, or is another one.";
     place.hybz(&["--shard=1", "--plan-file=plan", "a", "-o", "new"]).says(1, says);
     place.hybz(&["--shard=0", "--plan-file=plan", "a", "-o", "same"]).silent(0);
     place.put("a", &other[..500_000]);
     place.hybz(&["--shard=1", "--plan-file=plan", "a", "-o", "new"]).says(1, says);
-    place.hybz(&["--shard=5", "--plan-file=plan", "a", "-o", "new"]).says(1, "shard 5 is not what the plan says");
+    place.hybz(&["--shard=5", "--plan-file=plan", "a", "-o", "new"]).says(1, "shard 5 differs from the plan");
     assert!(!place.has("new"));
 }
 
@@ -301,16 +304,16 @@ fn wrong_plans() {
     for (plan, says) in [
         ("cut", "Plan cut ends at byte "),
         ("other", "Plan other has a line that does not follow: `3\t"),
-        ("headless", "Plan headless does not begin as one."),
-        ("a", "Plan a does not begin as one."),
-        ("bytes", "Plan bytes does not begin as one."),
+        ("headless", "Plan headless does not begin as a plan."),
+        ("a", "Plan a does not begin as a plan."),
+        ("bytes", "Plan bytes does not begin as a plan."),
         ("none", "Can't open input file none: No such file or directory."),
     ] {
         place.hybz(&["--join", plan, "part.0", "-o", "whole"]).says(1, says);
         place.hybz(&["--shard=0", "--plan-file", plan, "a", "-o", "whole"]).says(1, says);
     }
     let run = place.hybz(&["--shard=99", "--plan-file=plan", "a", "-o", "whole"]);
-    run.says(1, "Plan plan has 9 shards, and no 99.");
+    run.says(1, "Plan plan has 9 shards, but no shard 99.");
     assert!(!place.has("whole"));
 }
 
@@ -349,15 +352,15 @@ fn nonsense() {
         ("--join plan --verify=file b.bz2 -o x", "--verify=file is about compressing."),
         ("--join plan - -o x b.bz2", "--join reads files, not standard input."),
         ("-f --plan 1 -o a a", "Output file a is an input file."),
-        ("-f --join plan b.bz2 -o plan", "--join and -o cannot be about the same file."),
-        ("-f --shard 0 --plan-file plan a -o plan", "--shard and -o cannot be about the same file."),
+        ("-f --join plan b.bz2 -o plan", "--join and -o cannot name the same file."),
+        ("-f --shard 0 --plan-file plan a -o plan", "--shard and -o cannot name the same file."),
         ("-f --shard 0 --plan-file plan a -o a", "Output file a is the input file."),
         ("--join plan --bench b.bz2", "cannot be used together."),
         ("--join plan --plan-file plan b.bz2 -o x", "--plan-file is about --shard and --join=streams."),
         ("--join=streams b.bz2 -o x", "--join=streams wants a plan: --plan-file PLAN."),
         ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is an input file."),
         ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is an input file."),
-        ("-f --join=streams --plan-file plan b.bz2 -o plan", "--join and -o cannot be about the same file."),
+        ("-f --join=streams --plan-file plan b.bz2 -o plan", "--join and -o cannot name the same file."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
         assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");

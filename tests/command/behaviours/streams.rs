@@ -233,8 +233,8 @@ fn wrong_files() {
         ("nothing", 2, "hybz: nothing: file ends unexpectedly: it is empty"),
         ("large", 1, "hybz: Input file large has .hbz streams: --plan-ranges is about .bz2."),
         ("none", 1, "hybz: Can't open input file none: No such file or directory."),
-        (".", 1, "Input file . is not a file on a disk: --plan-ranges cannot go to a place in it."),
-        ("--index=other a.bz2", 1, "hybz: Index other: the index is of another file"),
+        (".", 1, "Input file . is not a file on a disk: --plan-ranges cannot seek in it."),
+        ("--index=other a.bz2", 1, "hybz: Index other: the index belongs to another file"),
         ("--index=none a.bz2", 1, "hybz: Can't open input file none"),
         ("-o a.bz2 a.bz2", 1, "Output file a.bz2 is an input file."),
     ] {
@@ -246,7 +246,7 @@ fn wrong_files() {
     // The index next to it belongs to another file.
     let run = place.hybz(&["--plan-ranges=100k", "a.bz2"]);
     assert_eq!(fields(&run.out()).len(), 3);
-    run.says(0, "hybz: Index a.bz2.bzi: the index is of another file");
+    run.says(0, "hybz: Index a.bz2.bzi: the index belongs to another file");
 }
 
 #[test]

@@ -12,12 +12,13 @@ rows! {
     "`--verify` from stdin, to stdout, of .hbz, with `-s`" | "no verification" | "the same" => wherever_blocks_are_made;
     "`--verify=file`" | "no verification" | "also both files are read again, after the disk has them and before the \
      result has its name" => files_are_read_again;
-    "a disk that keeps something else than it was given" | "not noticed" | "with `--verify=file` rc 3, no result, \
+    "a disk that stores wrong bytes" | "not noticed" | "with `--verify=file` rc 3, no result, \
      source kept" => a_disk_that_lies;
     "a source that cannot be read again: a FIFO, or a result that is a device" | "-" | "`--verify=file` refuses it; \
      rc 1" => what_cannot_be_read_again;
-    "SIGKILL at any system call, with `--verify` and `--verify=file`" | "no verification" | "the source is there, or a \
-     complete result" => killed_at_any_call;
+    "SIGKILL at any system call, with `--verify` and `--verify=file`" | "no verification" | "the source exists, or a \
+        complete result"
+        => killed_at_any_call;
     "`--verify` with `-d`, `-t`, `-l`; `--verify=file` with `-c`, stdin, `--no-sync`" | "-" | "a sentence; rc 1; \
      nothing is written" => verify_and_other_flags;
 }

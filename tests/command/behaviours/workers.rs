@@ -21,8 +21,9 @@ rows! {
     "`-l` of damaged and other files" | "bad flag" | "rc 2; the others are listed" => lists_of_damaged_files;
     "`-lv` of a damaged .bz2" | "bad flag" | "rc 2; also the damaged places, and the blocks after them" =>
         lists_of_damaged_blocks;
-    "`-lv` of files whose streams, not blocks, are damaged" | "no such flag" | "all is listed of the blocks after the \
-     damage" => lists_of_damaged_streams;
+    "`-lv` of files whose streams, not blocks, are damaged" | "no such flag" | "all data of the blocks after the \
+        damage are listed"
+        => lists_of_damaged_streams;
 }
 
 /// The rows of CPU stations in the table of `-vv`.

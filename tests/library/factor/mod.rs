@@ -158,7 +158,7 @@ fn what_cannot_be_expanded() {
     for (bad, number) in [(vec![copy(0, 1)], 1), (vec![letter, copy(1, 1)], 2), (vec![letter, letter, copy(0, 0)], 3)] {
         let error = expand(bad).expect_err("a bad factor");
         assert!(matches!(error, Error::BadFactor { number: found } if found == number), "{error}");
-        assert_eq!(error.to_string(), format!("factor {number} copies nothing, or from where nothing is"));
+        assert_eq!(error.to_string(), format!("factor {number} copies nothing, or from a place without text"));
     }
     let error = expand([letter, copy(0, u32::MAX)]).expect_err("too much");
     assert!(matches!(error, Error::TooLong { len: 0x1_0000_0000, .. }), "{error}");

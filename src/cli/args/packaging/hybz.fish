@@ -56,7 +56,7 @@ complete -c hybz -l lines -d 'With --ranges or --split, give whole lines: those 
 complete -c hybz -s r -l recursive -d 'Walk directories: all files in them and below'
 complete -c hybz -l cross-file-systems -d 'With -r, also walk other file systems than that of the directory'
 complete -c hybz -l null -d 'With --filelist, a zero byte ends each name, as find -print0 writes them'
-complete -c hybz -l resume -d 'Leave out files whose results are there and right'
+complete -c hybz -l resume -d 'Leave out files whose results exist and are right'
 complete -c hybz -l keep-going -d 'Go on with the next file after an error (the default)'
 complete -c hybz -l fail-fast -d 'Begin no further file after an error'
 complete -c hybz -l no-verify

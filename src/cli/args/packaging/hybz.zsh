@@ -83,7 +83,7 @@ never\:"Nothing"))' \
 '--recursive[Walk directories\: all files in them and below]' \
 '--cross-file-systems[With -r, also walk other file systems than that of the directory]' \
 '--null[With --filelist, a zero byte ends each name, as find -print0 writes them]' \
-'--resume[Leave out files whose results are there and right]' \
+'--resume[Leave out files whose results exist and are right]' \
 '--keep-going[Go on with the next file after an error (the default)]' \
 '--fail-fast[Begin no further file after an error]' \
 '--no-verify[]' \

@@ -61,7 +61,7 @@ impl Input {
                     coded.extend_from_slice(&bytes.0);
                 }
                 (false, true) => {
-                    let text = " is compressed: use -d to measure how it is decompressed.";
+                    let text = " is compressed: use -d to measure decompressing it.";
                     return Err(Failure::about(1, "Input file ", name, text));
                 }
                 (false, false) => text.extend(bytes),
@@ -79,7 +79,8 @@ impl Input {
         if !only_decompress && !decompressed(plan, &coded, false, u64::MAX).is_ok_and(|again| again == *text.0) {
             return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
         }
-        let remark = cut.then(|| format!("only the first {} MB are measured: memory is for no more", room >> 20));
+        let remark =
+            cut.then(|| format!("only the first {} MB are measured: memory does not suffice for more", room >> 20));
         Ok(Input { text, coded, remark })
     }
 }

@@ -106,7 +106,7 @@ impl Rest<'_> {
         let mended = self.mended.take();
         let state = match mended {
             Some(what) => what.to_string().into(),
-            None if block.doubtful => "doubtful: it may be of another file".into(),
+            None if block.doubtful => "doubtful: it may belong to another file".into(),
             None => "ok".into(),
         };
         let text = (block.text_offset, Some(block.text_len()));

@@ -352,7 +352,7 @@ impl Lister {
             found.rows = rows::of_list(&list, verdicts);
         }
         if !list.is_complete() {
-            let damage = ": damaged or cut between blocks: there may be more of them";
+            let damage = ": damaged or cut between blocks: there may be more blocks";
             found.verdict = Err(Failure::about(2, "", name, damage));
         }
         Ok(found)

@@ -177,7 +177,7 @@ impl Measurer {
             }
             Answer::Core => {}
             Answer::Failed(why) => {
-                let remark = format!(": a GPU failed at it ({why}), and a core measures it");
+                let remark = format!(": a GPU failed ({why}); a core measures it");
                 self.messages.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
             }
         }

@@ -142,7 +142,7 @@ impl Rescuer {
             Err(error) => return Err(self.trouble(name, &results, error)),
         };
         if story.found.blocks == 0 && (story.found.streams == 0 || story.found.holes > 0) {
-            return Err(Failure::about(1, "", name, ": no good block of a .bz2 is in it.").into());
+            return Err(Failure::about(1, "", name, ": it has no good block of a .bz2.").into());
         }
         story.guessed = results.guessed;
         let place = results.name();

@@ -31,7 +31,7 @@ pub fn words(name: &OsStr, story: &Story) -> Vec<Line> {
         (remark.bits.start, Line::Remark(line))
     });
     let doubtful = story.doubtful.iter().map(|bits| {
-        let line = about(format!("{}: doubtful: a good block, but nothing stands before and behind it", at(bits)));
+        let line = about(format!("{}: doubtful: a good block, but nothing precedes or follows it", at(bits)));
         (bits.start, Line::Remark(line))
     });
     let mut lines: Vec<_> = holes.chain(remarks).chain(doubtful).collect();
@@ -42,14 +42,14 @@ pub fn words(name: &OsStr, story: &Story) -> Vec<Line> {
 fn hole_line(hole: &Hole) -> String {
     let Hole { bits, blocks, text_offset, text_len, cause, .. } = hole;
     let blocks = match blocks {
-        0 => "blocks whose number is not known".to_owned(),
+        0 => "an unknown number of blocks".to_owned(),
         blocks => format!("at least {}", counted(*blocks, "block")),
     };
     let text = match (text_offset, text_len) {
         (Some(offset), Some(len)) => format!("{len} bytes of text from byte {offset} on"),
         (Some(offset), None) => format!("text from byte {offset} on"),
         (None, Some(len)) => format!("{len} bytes of text"),
-        (None, None) => "text at a place that is not known".to_owned(),
+        (None, None) => "text at an unknown place".to_owned(),
     };
     format!("bits {} to {} are lost: {blocks}, {text}: {cause}", bits.start, bits.end)
 }
@@ -59,7 +59,7 @@ pub fn summary(name: &OsStr, story: &Story) -> Vec<u8> {
     let (blocks, holes) = (counted(story.found.blocks, "block"), counted(story.found.holes, "hole"));
     let mut text = format!(": {blocks} recovered, {} of text, {holes}", counted(story.found.text_len, "byte"));
     if story.guessed {
-        text.push_str("; how long the holes are was guessed, since there is no index");
+        text.push_str("; the lengths of the holes were guessed, because there is no index");
     }
     [shown(name).as_bytes(), text.as_bytes()].concat()
 }

@@ -21,7 +21,7 @@ pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failu
     let say = |what: String| Failure::about(1, "Input file ", name, &what);
     let read_error = |e: io::Error| Failure::input("read", name, &e);
     if !file.metadata().map_err(read_error)?.is_file() {
-        return Err(say(format!(" is not a file on a disk: {flag} cannot go to a place in it.")));
+        return Err(say(format!(" is not a file on a disk: {flag} cannot seek in it.")));
     }
     if file.stream_position().map_err(read_error)? > 0 {
         return Err(say(format!(" is not at its beginning: {flag} counts from there.")));

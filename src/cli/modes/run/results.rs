@@ -259,7 +259,7 @@ impl Results {
                 false => Note::Remark(trouble.into_bytes()),
             });
         } else if self.plan.common.gpu_required && messages::gpus_came_late(&summary) {
-            self.print(Note::Remark(b"no GPU was used: the CPU had done all of it before one was ready".to_vec()));
+            self.print(Note::Remark(b"no GPU was used: the CPU had done all the work before one was ready".to_vec()));
         }
         verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
         if self.plan.common.verbose >= 2 {

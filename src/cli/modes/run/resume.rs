@@ -73,7 +73,7 @@ pub fn look(
         if plan.common.force {
             return Ok(Found::Missing(entry.filter(|_| settled)));
         }
-        let text = " already exists, and is not that of the input file.";
+        let text = " already exists, and is not the result of the input file.";
         return Err(Failure::about(1, "Output file ", result.name(), text));
     }
     if plan.mode.remove_sources {

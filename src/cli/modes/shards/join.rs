@@ -52,8 +52,7 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
         }
         // This happens before the stream gets its end and the file its name.
         if joiner.crc() != crc {
-            let text =
-                format!(" is of blocks with the CRC {crc:08x}, and those of the parts have {:08x}.", joiner.crc());
+            let text = format!(" states the CRC {crc:08x}, but the blocks of the parts have {:08x}.", joiner.crc());
             return Err(Failure::about(1, "Plan ", how.plan.as_os_str(), &text).into());
         }
         joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?.0
@@ -117,16 +116,18 @@ fn sorted<'a>(
             Err(failure) => say(failure),
             Ok(part) if part.level != level => {
                 let levels = (part.level.get(), level.get());
-                say(is(&format!(" is of level {}, and the plan of level {}.", levels.0, levels.1)));
+                say(is(&format!(" has level {}, but the plan has level {}.", levels.0, levels.1)));
             }
             Ok(part) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
                 Some(Some(shard)) => parts[shard] = Some(path),
-                None => say(is(" is of no shard of the plan: it is of another one, or its file has changed.")),
+                None => {
+                    say(is(" belongs to no shard of the plan: it belongs to another plan, or its file has changed."))
+                }
                 Some(None) => {
                     let shard = shards.iter().position(|shard| shard.crc == part.crc).unwrap_or(0);
                     let other = parts[shard].unwrap_or(path);
                     let other = shown(other.as_os_str());
-                    say(is(&format!(" is of shard {shard}, of which {} is a part, too.", other.display())));
+                    say(is(&format!(" belongs to shard {shard}, and so does {}.", other.display())));
                 }
             },
         }
@@ -161,7 +162,7 @@ fn open(path: &Path) -> Result<Part, Failure> {
     Part::open(&file).map_err(|error| match error {
         Error::Read(e) => Failure::input("read", name, &e),
         Error::NotBzip2 => Failure::about(1, "Part ", name, " is not a .bz2 file."),
-        _ => Failure::about(1, "Part ", name, " does not end as a .bz2 file: it is cut, or something follows."),
+        _ => Failure::about(1, "Part ", name, " does not end as a .bz2 file: it is cut, or other data follow."),
     })
 }
 
@@ -176,7 +177,12 @@ fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure>
     if (decoded, found.blocks, found.streams) == (shard.length, shard.blocks, 1) {
         return Ok(());
     }
-    Err(Failure::about(1, "Part ", name, &format!(" is not of shard {}, though its CRC is.", shard.number)))
+    Err(Failure::about(
+        1,
+        "Part ",
+        name,
+        &format!(" does not belong to shard {}, although it has its CRC.", shard.number),
+    ))
 }
 
 fn trouble(plan: &Plan<ShardsMode>, name: &OsStr, error: Error) -> Trouble {

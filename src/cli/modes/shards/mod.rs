@@ -76,7 +76,7 @@ pub fn planned(mode: &ShardMode) -> Result<(Level, Shard), Failure> {
     let PlanFile { level, shards, .. } = PlanFile::read(path)?;
     let count = shards.len();
     let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
-    let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, and no {number}."));
+    let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, but no shard {number}."));
     Ok((level, *found.ok_or_else(none)?))
 }
 
@@ -105,7 +105,7 @@ pub fn text(name: &OsStr, mut file: File, shard: &Shard) -> Result<UpTo, Failure
 
 /// The reason why a shard differs from its plan.
 pub fn changed(shard: &Shard) -> Error {
-    let text = format!("shard {} is not what the plan says: the file has changed, or is another", shard.number);
+    let text = format!("shard {} differs from the plan: the file has changed, or is another one", shard.number);
     Error::Read(io::Error::other(text))
 }
 

@@ -100,7 +100,7 @@ impl PlanFile {
         let mut reader = BufReader::new(Reader::at_once(file));
         // A FIFO opened without blocking reads as empty until it has a writer.
         if found.file_type().is_fifo() && reader.fill_buf().is_ok_and(<[u8]>::is_empty) {
-            return Err(not_a_plan(name, "is a FIFO that nobody writes to"));
+            return Err(not_a_plan(name, "is a FIFO without a writer"));
         }
         Self::parse(reader).map_err(|refused| match refused {
             Refused::Read(e) => Failure::input("read", name, &e),
@@ -114,7 +114,7 @@ impl PlanFile {
         let (level, len) = head(&first)?;
         let found = [first, next_line(&mut reader)?].concat();
         if found != lines.head(level, len) {
-            return Err("does not begin as one, or its first lines have changed".into());
+            return Err("does not begin as a plan, or its first lines have changed".into());
         }
         let (mut shards, mut end, mut combined) = (Vec::new(), 0u64, 0u32);
         loop {
@@ -125,7 +125,7 @@ impl PlanFile {
                 match next_line(&mut reader)? {
                     _ if !same => return Err(changed(&line)),
                     _ if end != len => return Err(Refused::Plan(unfinished(b"", end, len))),
-                    _ if combined != crc => return Err("has shards whose CRCs do not give that of the whole".into()),
+                    _ if combined != crc => return Err("has shards whose CRCs do not give the CRC of the whole".into()),
                     rest if !rest.is_empty() => return Err("goes on after its end".into()),
                     _ => return Ok(PlanFile { level, len, crc, shards }),
                 }
@@ -136,15 +136,15 @@ impl PlanFile {
             if lines.shard(&shard).as_bytes() != line {
                 return Err(changed(&line));
             }
-            end = end.checked_add(shard.length).ok_or("is of more bytes than there can be")?;
+            end = end.checked_add(shard.length).ok_or("has more bytes than are possible")?;
             combined = combined.rotate_left((shard.blocks % 32) as u32) ^ shard.crc;
             shards.push(shard);
         }
     }
 }
 
-/// Reads a line with its line end. Of a line that is too long, reads more bytes than a valid line can have. Empty at
-/// the end of the file.
+/// Reads a line with its line end. If a line is too long, reads more bytes than a valid line can have. Empty at the end
+/// of the file.
 fn next_line(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
@@ -165,7 +165,7 @@ fn head(line: &[u8]) -> Result<(Level, u64), Refused> {
         }
         _ => None,
     };
-    head.ok_or_else(|| "does not begin as one".into())
+    head.ok_or_else(|| "does not begin as a plan".into())
 }
 
 fn shard(line: &str) -> Option<Shard> {
@@ -317,13 +317,13 @@ mod tests {
         assert_eq!(refused(&text(Level::BEST, 106, &shards, crc)), "ends at byte 105 of 106: it is not complete");
         assert!(refused(&text(Level::BEST, 10, &shards[..1], 8)).starts_with("has shards whose CRCs"));
         let huge = [Shard::new(0, 0, u64::MAX, 1, 0), Shard::new(1, u64::MAX, 1, 1, 0)];
-        assert_eq!(refused(&text(Level::BEST, 0, &huge, 0)), "is of more bytes than there can be");
+        assert_eq!(refused(&text(Level::BEST, 0, &huge, 0)), "has more bytes than are possible");
     }
 
     #[test]
     fn what_is_no_plan() {
         for bad in ["", "x", "0\t0\t10\t1\t7\n", "#hybz-plan-2", "#hybz-plan-3\t9\t0\t00000000\n"] {
-            assert_eq!(refused(bad.as_bytes()), "does not begin as one", "{bad:?}");
+            assert_eq!(refused(bad.as_bytes()), "does not begin as a plan", "{bad:?}");
         }
         let old = refused(b"#hybz-plan-1\t9\t100\n#number\toffset\tlength\tblocks\tcrc\n0\t0\t100\t1\t00000007\n");
         assert_eq!(old, "is of an older format (#hybz-plan-1): make it again with --plan");
