@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whole trees against find and xargs: benches/batch.sh FILE [COUNT] [ROUNDS]
+# Compares whole trees with find and xargs: benches/batch.sh FILE [COUNT] [ROUNDS]
 #
 # Makes a tree of COUNT (10,000) files in memory, always the same: pieces of FILE of 64 bytes to 32 kB, short ones more
 # often, under names with spaces, line ends and bytes that are not text, and links. `find -print0 | xargs -0 -P2 bzip2`

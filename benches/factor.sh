@@ -1,5 +1,5 @@
 #!/bin/bash
-# Exact LZ77 factors on one core, quietly: HYBZ=target/release/hybz benches/factor.sh FILE [ROUNDS]
+# Measures exact LZ77 factors on one core: HYBZ=target/release/hybz benches/factor.sh FILE [ROUNDS]
 #
 # Measures FILE, in memory, ROUNDS times (5), pinned to one core and without a GPU: the median and the best rate in
 # MB/s, by the wall clock of the whole process and by the processor's time (which tells more on a busy machine), and the

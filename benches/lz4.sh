@@ -1,5 +1,5 @@
 #!/bin/bash
-# LZ4 frames against lz4: benches/lz4.sh FILE [ROUNDS]
+# Compares LZ4 frames with lz4: benches/lz4.sh FILE [ROUNDS]
 #
 # hybz and lz4 compress FILE at levels 1, 3 and 9 and decompress it in turn: hybz's file of independent blocks of
 # 64 KiB and lz4's of linked ones; on one core, and hybz on all. The output of the first round is compared

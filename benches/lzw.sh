@@ -1,5 +1,5 @@
 #!/bin/bash
-# LZW against older programs: benches/lzw.sh FILE [ROUNDS]
+# Compares LZW with older programs: benches/lzw.sh FILE [ROUNDS]
 #
 # FILE is compressed by ncompress; hybz, gzip and ncompress decompress it in turn, on one core, and once more hybz with
 # eight copies on all cores. FILE's bytes as a grey image of 1,024 columns: tiffcp and examples/tiff_lzw code it in

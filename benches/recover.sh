@@ -1,5 +1,5 @@
 #!/bin/sh
-# Recovery against bzip2recover and the usual shell loop after it: benches/recover.sh FILE [ROUNDS]
+# Compares recovery with bzip2recover and the usual shell loop after it: benches/recover.sh FILE [ROUNDS]
 # FILE is compressed with bzip2 -9, and a byte in each quarter of the result is changed. Medians of ROUNDS (3), seconds.
 set -eu
 file=${1:?a file to be compressed} rounds=${2:-3}

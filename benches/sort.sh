@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lines against GNU sort: benches/sort.sh [ROUNDS] [LARGE]
+# Compares sorting lines with GNU sort: benches/sort.sh [ROUNDS] [LARGE]
 #
 # Makes files of lines in memory: words of all word lists in /usr/share/dict, shuffled; the paths of this machine under
 # five prefixes, shuffled; random lines of 99 bytes; strings of 9 of four letters; a column of numbers. `LC_ALL=C sort

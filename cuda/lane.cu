@@ -86,11 +86,11 @@ bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
     if (pipeline == HYBZ_DECODE) return uint64_t(max_blocks) * max_length <= INT32_MAX;
     if (pipeline == HYBZ_DECODE_LARGE)
         return max_blocks <= HYBZ_MAX_LARGE && uint64_t(max_blocks) * max_length <= uint64_t(1) << 30;
-    // Bytes are numbered in 32 bits, and CUB counts lines in 31.
+    // Byte numbers have 32 bits, and CUB's counts of lines have 31.
     if (pipeline == HYBZ_LINES) return uint64_t(max_blocks) * max_length <= HYBZ_MAX_TEXT;
     if (!is_wide(pipeline)) return max_length <= HYBZ_MAX_LENGTH;
     if (pipeline == HYBZ_FACTOR && max_blocks != 1) return false;
-    // Rows are numbered in 32 bits, and CUB counts in 31.
+    // Row numbers have 32 bits, and CUB's counts have 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&
            uint64_t(max_blocks) << pitch_bits_for(pipeline, max_length) <= uint64_t(1) << 32 &&
            uint64_t(max_blocks) * (max_length + 1) <= INT32_MAX;

@@ -9,9 +9,9 @@ pub(crate) use crate::formats::kinds::Format as StreamFormat;
 pub struct StreamSummary {
     /// The number of bytes read (up to the trailing garbage, if there is any).
     pub bytes_in: u64,
-    /// Bytes written.
+    /// The number of bytes written.
     pub bytes_out: u64,
-    /// Blocks in it.
+    /// The number of its blocks.
     pub blocks: u64,
     /// The number of bzip2 streams in the input: 1 when compressing; at least 1 when decompressing.
     pub streams: u64,

@@ -98,7 +98,7 @@ impl Seeds {
     fn new(stream: StreamHeader) -> Seeds {
         let mut rng = Rng(1);
         let mut blocks = Vec::new();
-        // Bytes of which no phrases are made, and a text with phrases.
+        // Bytes from which no phrases are made, and a text with phrases.
         for (letters, len) in [(1, 300), (2, 5000), (7, 70_000), (200, 20_000), (1, 200_000)] {
             let text: Vec<u8> = (0..len).map(|_| 0x80 + rng.below(letters) as u8 / 2).collect();
             blocks.push((Block::of(&text, &stream), Known::plain(&text)));

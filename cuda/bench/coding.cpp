@@ -103,7 +103,7 @@ int check_case(const CodingCase &c, size_t number, double (&ms)[4]) {
                               about.data(), tallies.data(), entries.memory, kTimeout, &report),
              "tokens");
         wrong += differ("tokens", number, about.data(), c.about.data(), c.blocks);
-        // Blocks shorter than the longest have fewer.
+        // Blocks shorter than the longest have fewer entry points.
         for (uint32_t b = 0, each = ((longest - 1) >> c.entry_log) + 1; b < c.blocks; b++)
             wrong += differ("entries", number, entries.memory + b * each, c.entries.data() + b * each,
                             ((c.lengths[b] - 1) >> c.entry_log) + 1);

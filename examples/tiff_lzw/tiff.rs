@@ -12,7 +12,7 @@ pub type Trouble = Box<dyn std::error::Error>;
 pub struct Image {
     pub width: usize,
     pub height: usize,
-    /// Bytes of a pixel: 1 or 3.
+    /// The number of bytes of a pixel: 1 or 3.
     pub samples: usize,
     pub pixels: Vec<u8>,
 }

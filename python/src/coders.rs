@@ -249,7 +249,7 @@ struct Decompressor {
 
 impl Drop for Decompressor {
     fn drop(&mut self) {
-        // As for the compressor.
+        // As for the compressor: the thread that drops this holds the interpreter's lock.
         if let Some(decoder) = self.decoder.take() {
             decoder.cancel();
         }

@@ -169,7 +169,7 @@ impl Reader {
         })
     }
 
-    /// Bytes of text.
+    /// The number of bytes of text.
     fn size(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.state.lock()?.text_len())
     }

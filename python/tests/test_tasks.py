@@ -19,7 +19,7 @@ from hybz import _tasks
 @unittest.skipIf(fsspec is None, "fsspec is not installed")
 class Tasks(Files):
     def run_twice(self, function, arguments, stop=None):
-        """As speculative engines do: everything twice, and the last first."""
+        """Runs tasks like a speculative engine: everything twice, and the last first."""
         twice = [function(*each) for each in [*arguments, *reversed(arguments)]]
         return twice[: len(arguments)]
 

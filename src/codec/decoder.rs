@@ -77,7 +77,7 @@ impl Decoder {
     /// including its magic.
     ///
     /// # Errors
-    /// As for [`decode`](Self::decode).
+    /// The same as for [`decode`](Self::decode).
     pub fn decode_reference(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, DecodeError> {
         self.fallbacks += 1;
         let block = reference::decode(bits, limit.min(MAX_BLOCK as u32))?;

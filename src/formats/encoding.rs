@@ -81,7 +81,7 @@ impl Encoding {
         }
     }
 
-    /// The same for text of this length, which is stored if the format has a field for it.
+    /// The two ends for text of this length, which is stored if the format has a field for it.
     pub fn text_len(self, len: u64) -> Encoding {
         match self {
             Encoding::Lz4(frame) => Encoding::Lz4(frame.text_len(len)),

@@ -21,7 +21,7 @@ pub struct FactorsByDevice {
     /// The number of runs of equal letters in the Burrows-Wheeler transform of the text and an end mark; 0 if not
     /// wanted.
     pub runs: u32,
-    /// Milliseconds of device time for each step, in the order of [`FACTOR_STEPS`].
+    /// The milliseconds of device time for each step, in the order of [`FACTOR_STEPS`].
     pub times: [f32; FACTOR_STEPS.len()],
 }
 

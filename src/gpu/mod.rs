@@ -101,7 +101,7 @@ pub struct Device {
     pub uuid: String,
     /// Such as `0000:1b:00.0`.
     pub pci: String,
-    /// Bytes of memory.
+    /// The number of bytes of memory.
     pub memory: u64,
 }
 

@@ -46,7 +46,7 @@ pub struct GpuStation<O: Offloaded> {
 pub struct Times {
     /// Batches.
     pub batches: u32,
-    /// Blocks in all batches.
+    /// The number of blocks in all batches.
     pub blocks: usize,
     /// The time before the device was called.
     pub prepare: Duration,

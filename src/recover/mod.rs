@@ -98,7 +98,7 @@ pub struct Hole {
     pub blocks: u64,
     /// The offset of its text in the whole text: known for the first hole, or from the index.
     pub text_offset: Option<u64>,
-    /// Bytes of text lost, if an index tells.
+    /// The number of bytes of text lost, if an index tells.
     pub text_len: Option<u64>,
     /// What is wrong.
     pub cause: Cause,

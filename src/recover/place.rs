@@ -60,7 +60,7 @@ impl Places {
         self.at = self.at.filter(|_| !self.index.is_empty());
     }
 
-    /// Bytes of text missing before `offset`, or before the end.
+    /// The number of bytes of text missing before `offset`, or before the end.
     pub fn missing_before(&self, offset: Option<u64>) -> Option<u64> {
         if self.index.is_empty() {
             return None;
@@ -68,7 +68,7 @@ impl Places {
         offset.zip(self.at).and_then(|(offset, at)| offset.checked_sub(at))
     }
 
-    /// Bytes of text missing at the end.
+    /// The number of bytes of text missing at the end.
     pub fn missing_at_the_end(&self) -> Option<u64> {
         self.missing_before((!self.index.is_empty()).then_some(self.text_len))
     }

@@ -82,7 +82,7 @@ pub(crate) enum Step {
     Done,
 }
 
-/// Bytes that a joiner has no use for ([`Step::Other`]).
+/// Bytes for which a joiner has no use ([`Step::Other`]).
 pub(crate) enum Rest {
     Bytes(Vec<u8>),
     /// More bytes may come with the next piece.

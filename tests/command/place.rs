@@ -284,7 +284,7 @@ pub fn compressed(text: &[u8]) -> Vec<u8> {
     compressed_at(1, text)
 }
 
-/// The same, with blocks of 900 kB.
+/// `text` compressed with blocks of 900 kB.
 pub fn compressed_at_9(text: &[u8]) -> Vec<u8> {
     compressed_at(9, text)
 }

@@ -66,7 +66,7 @@ fn links_are_left_to_the_kernel() {
     assert!(place.get("victim").starts_with(b"{\"schema\":1,"));
 }
 
-/// The same with the kernel's own rule, and with that for regular files, as root in a sticky directory.
+/// The same with the kernel's rules for links and for regular files, as root in a sticky directory.
 #[test]
 fn sticky_directories() {
     let is_on = |name: &str| {

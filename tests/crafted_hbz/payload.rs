@@ -21,7 +21,7 @@ pub struct Payload {
     pub tokens: Vec<Vec<u32>>,
     /// One table for each selector.
     pub selectors: Vec<Vec<u32>>,
-    /// Bytes and tokens of each segment.
+    /// The numbers of bytes and tokens of each segment.
     pub directory: Vec<(u32, u32)>,
     pub segments: Vec<u8>,
 }

@@ -243,7 +243,7 @@ fn one_after_the_other() {
             assert!(input.rest == &file[at..], "{most}");
         }
         assert_eq!(input.rest, b"the end");
-        // The same by writing.
+        // The same decoders, written to.
         let mut rest = &file[..];
         for (part, stream) in parts.iter().zip(&streams) {
             let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());

@@ -166,7 +166,7 @@ fn periodic_blocks() {
     }
     check_with_program(&mut encoder, &shapes::letters(449_990, 256).repeat(2), 9, "a doubled random half");
     for word in [2, 3, 5, 100, 1000, 300_000, 449_990] {
-        // As many whole words as a block has room for.
+        // The number of whole words for which a block has room.
         let word = shapes::letters(word, 20);
         check_with_program(
             &mut encoder,

@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::process::{Command, Stdio};
 
-/// Every named input: all edges, and all shapes in a length or two.
+/// Every named input: all edges, and all shapes in one or two lengths.
 fn inputs() -> Vec<(&'static str, Vec<u8>)> {
     let edges = shapes::EDGES.iter().map(|edge| (edge.name, (edge.make)()));
     let lens = [1, 200_000];

@@ -67,7 +67,7 @@ impl<T: Checked> Task for Check<T> {
     }
 }
 
-/// The same task on a core with fresh state: what a core keeps from earlier tasks may have caused the error.
+/// The same task on a core with fresh state: the state that a core keeps from earlier tasks may have caused the error.
 #[derive(Debug)]
 pub struct Retry<T>(pub T);
 

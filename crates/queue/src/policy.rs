@@ -25,7 +25,7 @@ use std::time::Duration;
 /// The expected performance of an accelerator, until it has been measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// Bytes a second of all members of the group together.
+    /// The rate of all members of the group together, in bytes a second.
     pub rate: f64,
     /// The time from the decision to start it until it can take work.
     pub start: Duration,
@@ -46,7 +46,7 @@ pub struct Snapshot {
     pub more_comes: bool,
     /// Accelerators that accept the class, running or being started.
     pub accelerators: usize,
-    /// Bytes a second of all accelerators together.
+    /// The rate of all accelerators together, in bytes a second.
     pub accelerator_rate: f64,
     /// The number of bytes that they hold and have not done yet, estimated by their rates.
     pub held: f64,
@@ -54,7 +54,7 @@ pub struct Snapshot {
     pub ready_in: f64,
     /// Cores that accept the class, running or not.
     pub cores: usize,
-    /// Bytes a second of one core; the expected rate if none has been measured.
+    /// The rate of one core, in bytes a second; the expected rate if none has been measured.
     pub core_rate: f64,
     /// Whether `core_rate` has been measured.
     pub core_measured: bool,

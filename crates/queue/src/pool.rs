@@ -78,7 +78,7 @@ fn those_that_help(cores: usize) -> usize {
 }
 
 impl Inner {
-    /// The same pool, built anew in the child of a fork.
+    /// The same pool, rebuilt in the child of a fork.
     fn after_fork(&self) -> Inner {
         let cannot = || -> Make { Box::new(|| Err("not available in a forked process".to_owned())) };
         let makes =

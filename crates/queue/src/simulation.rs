@@ -36,10 +36,10 @@ enum Task {
 #[derive(Clone, Copy)]
 struct Gpu {
     lanes: usize,
-    /// Bytes a second of all lanes together.
+    /// The rate of all lanes together, in bytes a second.
     rate: f64,
     max_batch: usize,
-    /// Seconds until the lanes run, or have failed to start.
+    /// The seconds until the lanes run, or have failed to start.
     start: f64,
     fails_to_start: bool,
     /// The time in seconds from which every batch takes this long and then fails.
@@ -62,7 +62,7 @@ const H200: Gpu = Gpu {
 #[derive(Clone)]
 struct Machine {
     cores: usize,
-    /// Bytes a second of each core.
+    /// The rate of each core, in bytes a second.
     core_rate: f64,
     gpus: Vec<Gpu>,
     hardware: usize,
@@ -78,7 +78,7 @@ impl Machine {
 struct Input {
     blocks: usize,
     block: f64,
-    /// Bytes a second at which the input can be read.
+    /// The rate at which the input can be read, in bytes a second.
     read_rate: f64,
     announced: bool,
     /// The maximum number of blocks in flight.

@@ -87,7 +87,7 @@ impl<T: Task> Reply<T> {
 pub(super) struct Account {
     /// The counters of the worker that has the job.
     pub counters: Option<Arc<Counters>>,
-    /// Bytes of input.
+    /// The number of bytes of input.
     pub bytes: u64,
     /// Set if an accelerator did a part of the job, or if it was submitted for a core to finish.
     pub continuation: bool,

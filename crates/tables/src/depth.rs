@@ -6,7 +6,7 @@
 use crate::{INTERVALS, SIZES};
 use libsais::SuffixArrayConstruction;
 
-/// Bytes that one round of the thesis's string sort compares.
+/// The number of bytes that one round of the thesis's string sort compares.
 const STEP: u32 = 8;
 
 /// The length of each suffix's common prefix with its predecessor in sorted order, by position in the block.

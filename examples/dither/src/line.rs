@@ -48,7 +48,7 @@ impl Line {
         self.errors[at..][..COUNT].try_into().expect("so many were taken")
     }
 
-    /// The same, to be written.
+    /// The errors of `COUNT` columns, to be written.
     ///
     /// # Panics
     /// If there is no room for them.

@@ -67,9 +67,9 @@ impl fmt::Display for Mode {
 /// The sizes of bands, tiles and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Rows of a band: a multiple of 32.
+    /// The number of rows of a band: a multiple of 32.
     pub band: usize,
-    /// Steps of a tile: a multiple of 16.
+    /// The number of steps of a tile: a multiple of 16.
     pub tile: usize,
     /// For handover: how many steps at each end of the wavefront the cores do.
     pub ends: usize,
@@ -94,7 +94,7 @@ impl Sizes {
         Sizes { band, tile, ends, strip: (width / tile / 8).max(1) }
     }
 
-    /// The same, rounded to the required multiples, and none of them 0.
+    /// These sizes, rounded to the required multiples; none of them is 0.
     fn rounded(self) -> Sizes {
         let up = |size: usize, of: usize| size.clamp(1, 1 << 40).next_multiple_of(of);
         Sizes {

@@ -34,7 +34,7 @@ const HEADER: &[u8; 16] = b"hybz journal 1\n\0";
 /// This many records are read from any journal (128 MiB); more on a file system with more files.
 const MIN_MAX_RECORDS: u64 = 16 << 20;
 
-/// Bytes per read.
+/// The number of bytes per read.
 const PIECE: usize = 64 << 10;
 
 /// An open journal.

@@ -63,7 +63,7 @@ impl OutputFile {
         OutputFile::create_clean(path, directory, private, existing, temporary)
     }
 
-    /// As [`create`](OutputFile::create), where what a killed process may have left has been removed.
+    /// Like [`create`](OutputFile::create), after the leftovers of a killed process have been removed.
     pub fn create_clean(
         path: &Path,
         directory: Directory,

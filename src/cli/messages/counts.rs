@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 pub struct Counts {
     program: Vec<u8>,
     started: Instant,
-    /// Bytes read of all inputs so far.
+    /// The number of bytes read of all inputs so far.
     read: AtomicU64,
     /// Total length of the finished inputs, in bytes. Only its writer reads it.
     done: AtomicU64,
     written: AtomicU64,
-    /// Bytes of all inputs together, or [`UNKNOWN`].
+    /// The number of bytes of all inputs together, or [`UNKNOWN`].
     total: AtomicU64,
     /// Inputs that are done, successfully or not.
     files: AtomicU64,

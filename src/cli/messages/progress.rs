@@ -105,7 +105,7 @@ impl Rate {
         }
     }
 
-    /// Bytes a second.
+    /// The rate in bytes a second.
     fn per_second(&self, now: Duration, bytes: u64) -> f64 {
         let &(then, before) = self.measured.front().unwrap_or(&(Duration::ZERO, 0));
         let seconds = now.saturating_sub(then).as_secs_f64();

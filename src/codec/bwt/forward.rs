@@ -27,7 +27,7 @@ use libsais::SuffixArrayConstruction;
 use std::collections::TryReserveError;
 use std::sync::Arc;
 
-/// Rows processed together.
+/// The number of rows processed together.
 const ROWS: usize = 1024;
 
 /// Computes last columns in its own memory, which it reuses for each block: 5 bytes per byte of the longest block.

@@ -35,7 +35,7 @@ use std::collections::TryReserveError;
 
 /// The number of chains that walk at once.
 const LANES: usize = 24;
-/// Steps between two checks of the lanes, and rungs of a ladder.
+/// The number of steps between two checks of the lanes, and of rungs of a ladder.
 const STEPS: usize = 16;
 /// The max number of splitters.
 const MAX_SPLITTERS: usize = 1024;

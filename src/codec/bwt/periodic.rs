@@ -464,8 +464,8 @@ mod tests {
         assert_eq!(origins.recall(b"ab", 151), None);
     }
 
-    /// Blocks longer than any of bzip2's, or that no text has as its run-length coding: they get some origin that
-    /// decodes.
+    /// Blocks that are longer than any of bzip2's, or that are not the run-length coding of any text, get some origin
+    /// that decodes.
     #[test]
     fn what_bzip2_could_not_have_made() {
         let origins = PeriodicOrigins::new();

@@ -121,7 +121,7 @@ impl List {
         self.complete
     }
 
-    /// Bytes of text in the blocks listed.
+    /// The number of bytes of text in the listed blocks.
     pub fn text_len(&self) -> u64 {
         self.blocks.last().map_or(0, |block| block.text_at + u64::from(block.text_len))
     }

@@ -1,5 +1,5 @@
 //! Codes and decodes blocks on a core with the library `lz4`: its decoder is the fastest on cores, and it refuses
-//! exactly what the command `lz4` refuses.
+//! exactly the blocks that the command `lz4` refuses.
 
 use super::groups::samples;
 use super::{Frame, Sample};
@@ -23,7 +23,7 @@ pub struct CodedBlocks {
     pub(crate) samples: Vec<Sample>,
 }
 
-/// Codes a text in blocks.
+/// Codes a text as blocks.
 pub(crate) fn encode(text: &[u8], frame: Frame) -> CodedBlocks {
     let mut coded = CodedBlocks::default();
     coded.bytes.reserve(text.len() / 2);

@@ -67,7 +67,7 @@ pub(crate) struct Walker {
     head: [u8; MAX_HEADER_LEN],
     head_len: usize,
     frame: Header,
-    /// Bytes consumed.
+    /// The number of bytes consumed.
     at: u64,
 }
 
@@ -78,7 +78,7 @@ impl Default for Walker {
 }
 
 impl Walker {
-    /// Bytes of the input consumed.
+    /// The number of bytes of the input consumed.
     pub fn at(&self) -> u64 {
         self.at
     }

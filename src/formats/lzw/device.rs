@@ -68,7 +68,7 @@ impl DeviceStrips {
     /// codes have completed, and nothing else uses either range during the call.
     ///
     /// # Errors
-    /// As for [`decode`](Self::decode), and if a strip is not within `coded` or `text`.
+    /// The same as for [`decode`](Self::decode), and an error if a strip is not within `coded` or `text`.
     #[allow(unsafe_code)]
     pub unsafe fn decode_on_device(
         &mut self,

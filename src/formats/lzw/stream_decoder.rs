@@ -13,7 +13,7 @@ use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MAGIC, MIN_BITS, Un
 
 /// The max length of the text kept. A string can be 64 KiB, so it must be several times that.
 const MAX_KEPT: usize = 2 << 20;
-/// Codes in a group; the width can change only after a whole group.
+/// The number of codes in a group; the width can change only after a whole group.
 const GROUP: usize = 8;
 /// Room for the longest string, and for the bytes that a fast copy writes after it.
 const ROOM: usize = (1 << 16) + SLACK;

@@ -52,7 +52,7 @@ pub(super) struct Chain {
     garbage_allowed: bool,
     /// Whether other parts follow, which must not take garbage for blocks.
     pub has_successors: bool,
-    /// Blocks so far.
+    /// The number of blocks so far.
     blocks: u64,
 }
 

@@ -100,7 +100,7 @@ fn trees() {
     same(all(&place, "tree"), before.clone());
     place.hybz(&["-qrk", "./tree/"]).silent(0);
     assert_eq!(all(&place, "tree").len(), 10);
-    // The same order each time.
+    // The order is the same each time.
     let names = place.shell("rm tree/one.bz2 tree/*/*.bz2 tree/*/*/*.bz2; hybz -rkv tree").stderr;
     let starts = ["  tree/one: ", "  tree/a b/*: ", "  tree/a b/two", "lines: ", "  tree/a b/deeper/-dash: "];
     let places: Vec<_> = starts.iter().map(|start| names.find(start)).collect();

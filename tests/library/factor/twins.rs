@@ -1,4 +1,4 @@
-//! The same factors by other ways: the definition, in quadratic time, and a suffix automaton, in linear time.
+//! The same factors by other algorithms: the definition, in quadratic time, and a suffix automaton, in linear time.
 
 use hybz::factor::Factor;
 use hybz::factor::neighbours::{NONE, Pair};

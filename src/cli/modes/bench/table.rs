@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Bytes of text a second, in millions.
+/// The rate in millions of bytes of text a second.
 pub fn speed(bytes: usize, time: Duration) -> f64 {
     bytes as f64 / time.as_secs_f64().max(1e-9) / 1e6
 }

@@ -25,7 +25,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Bytes per write.
+/// The number of bytes per write.
 const BUFFER: usize = 256 << 10;
 
 /// Plans shards or ranges, or joins parts.

@@ -18,7 +18,7 @@ pub(crate) struct Assembler {
     level: Level,
     pieces: VecDeque<Issued<IssuedBlock>>,
     summary: StreamSummary,
-    /// Bits written so far.
+    /// The number of bits written so far.
     at: u64,
     /// Whether the open stream has a block.
     has_block: bool,

@@ -46,7 +46,7 @@ struct Redo {
     walk: Walk,
     /// Its bytes so far, beginning with the one that contains its first bit.
     bytes: Vec<u8>,
-    /// Bits of `bytes` up to the end of the available data.
+    /// The number of bits of `bytes` up to the end of the available data.
     end: u64,
     /// The number of held spans that are already in `bytes`.
     spans: usize,

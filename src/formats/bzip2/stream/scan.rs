@@ -75,7 +75,7 @@ impl Scanner {
         }
     }
 
-    /// The same for input that begins at this byte of a file.
+    /// A scanner for input that begins at this byte of a file.
     pub fn starting_at(self, byte: u64) -> Self {
         Scanner { at: byte, ..self }
     }

@@ -18,7 +18,7 @@ struct Codes {
     parts: Vec<Vec<u8>>,
     /// Codes between entry points.
     interval: usize,
-    /// Bytes of text between perturbation bytes; 0 if there are none.
+    /// The number of bytes of text between perturbation bytes; 0 if there are none.
     perturbation: usize,
     text_len: u64,
 }

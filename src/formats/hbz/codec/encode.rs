@@ -77,7 +77,7 @@ impl HbzEncoder {
     /// [`max_rows`](StreamHeader::max_rows) of them.
     ///
     /// # Panics
-    /// As [`encode`](Self::encode).
+    /// The same as for [`encode`](Self::encode).
     pub fn prepare(&mut self, text: &[u8], number: u32, stream: &StreamHeader, codes: &mut Vec<u8>) -> Prepared {
         assert!((1..=stream.block_size as usize).contains(&text.len()), "a block of {} bytes", text.len());
         let mut text_to_code = text;

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Rows of vectors that may be kept without a charge: 16 MiB.
+/// The number of rows of vectors that may be kept without a charge: 16 MiB.
 const FREE_ROWS: u64 = 4 << 20;
 
 /// The vectors of one pool.
@@ -19,9 +19,9 @@ pub struct Vectors(Mutex<Shelf>);
 #[derive(Debug)]
 struct Shelf {
     spare: Vec<Vec<AtomicU32>>,
-    /// Rows of all vectors, including those in use.
+    /// The number of rows of all vectors, including those in use.
     rows: u64,
-    /// Rows that are charged.
+    /// The number of rows that are charged.
     charged: u64,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Assembler {
     pieces: VecDeque<Issued<Coded>>,
     index: Vec<IndexEntry>,
     summary: StreamSummary,
-    /// Bytes written.
+    /// The number of bytes written.
     at: u64,
     begun: bool,
     /// All pieces have come.

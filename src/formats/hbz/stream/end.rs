@@ -7,7 +7,7 @@ use crate::stream::piece::StreamEndDetector;
 #[derive(Default)]
 pub(super) struct Parts {
     stream: Option<StreamHeader>,
-    /// Blocks so far.
+    /// The number of blocks so far.
     blocks: u32,
     /// The beginning of the next header.
     header: [u8; HEADER_LEN],

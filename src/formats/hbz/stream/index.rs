@@ -12,7 +12,7 @@ pub(crate) struct Index {
     of_blocks: <RandomState as BuildHasher>::Hasher,
     of_index: <RandomState as BuildHasher>::Hasher,
     crc: Crc,
-    /// Bytes of the index read so far.
+    /// The number of bytes of the index read so far.
     len: u64,
 }
 

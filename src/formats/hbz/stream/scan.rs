@@ -39,7 +39,7 @@ enum Gathering {
     Payload(StreamHeader, BlockHeader),
     /// The index, of which this many bytes are left.
     Index(usize),
-    /// Bytes that are no part of a stream.
+    /// Bytes that are not a part of a stream.
     Other,
     /// No part: the block that begins here is not decoded.
     Nothing,

@@ -62,12 +62,12 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Bytes of text.
+    /// The number of bytes of text.
     pub fn text_len(&self) -> u64 {
         self.text_len
     }
 
-    /// Bytes of the file.
+    /// The number of bytes of the file.
     pub fn coded_len(&self) -> u64 {
         self.coded_len
     }

@@ -16,7 +16,7 @@ pub(super) struct Assembler {
     pieces: VecDeque<Issued<IssuedText>>,
     index: Index,
     summary: StreamSummary,
-    /// Bytes written.
+    /// The number of bytes written.
     at: u64,
     /// All pieces have come.
     ended: bool,

@@ -1,4 +1,4 @@
-//! Codes, tables and selectors: those that are used must be valid, and some that are not used need not be.
+//! Codes, tables and selectors: used ones must be valid, while some unused ones need not be.
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{Block, Body, Table};
