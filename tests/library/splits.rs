@@ -131,7 +131,7 @@ fn some_file(rng: &mut Rng, is_hostile: bool) -> (Vec<u8>, Vec<u8>) {
     (file, text)
 }
 
-/// The number of random files. 10,000 took 6 minutes.
+/// The number of random files.
 fn cases() -> u64 {
     std::env::var("HYBZ_SPLIT_CASES").map_or(1000, |cases| cases.parse().expect("a number"))
 }
