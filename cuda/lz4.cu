@@ -21,7 +21,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kLz4Warps = 4;
-constexpr uint32_t kLz4Ctas = 12; // at least, in a multiprocessor: 40 registers a thread
+constexpr uint32_t kLz4Ctas = 12; // minimum in a multiprocessor: 40 registers a thread
 
 constexpr uint32_t kTokenWindow = 128; // bytes of input searched for tokens together
 

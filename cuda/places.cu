@@ -1,7 +1,7 @@
 // places.cu: symbols of `.hbz` blocks to the last column: move-to-front ranks, and runs.
 //
 //   1 places    one warp a segment: from a list that holds 0, 1, 2, ... (ranks.cuh); runs never leave a segment, so it
-//               is known where its rows are, and they are written at once, as places in the segment's first list
+//               is known where its rows are, and they are written directly, as places in the segment's first list
 //   2 lists     one CTA a block: composes the permutations: the first list of every segment
 //
 // entries.cu converts the places to codes when it reads them. A segment could be divided further, as ranks.cu divides

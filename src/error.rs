@@ -250,7 +250,7 @@ pub enum Error {
         /// The offset of these bytes, in bytes.
         offset: u64,
     },
-    /// The file is no index: neither a `.bzi` nor lines of offsets ([`index`](crate::index)).
+    /// The file is not an index: neither a `.bzi` nor lines of offsets ([`index`](crate::index)).
     NotAnIndex,
     /// The index is damaged, or of an unknown version.
     BadIndex(&'static str),

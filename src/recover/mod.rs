@@ -110,7 +110,7 @@ pub struct Hole {
 pub enum Cause {
     /// The first block is damaged.
     Damage(Damage),
-    /// There is no recognisable block where one should begin.
+    /// No recognisable block begins at the place where one should begin.
     NoBlock,
     /// The file ends before the block or the stream does.
     Cut,

@@ -16,7 +16,7 @@
 //!
 //! The manager waits only for these readers, for the memory budget and for room in the channel of begun inputs; the
 //! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in
-//! the queue. So there is no deadlock.
+//! the queue. There is therefore no deadlock.
 
 use super::driver::{Advance, Driver, fill, read_some, write_text};
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
@@ -58,7 +58,7 @@ pub enum Task {
     Decompress {
         /// The formats that are read.
         formats: Formats,
-        /// Whether bytes that are no stream may follow the last stream.
+        /// Whether bytes that are not a stream may follow the last stream.
         trailing_garbage: bool,
     },
     /// Write the text of its first streams: this many, whatever follows them.

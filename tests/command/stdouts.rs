@@ -58,7 +58,8 @@ pub fn full() {
     all_end("> /dev/full", 1, "hybz: Can't write output file (stdout): No space left on device.\n");
 }
 
-/// The reader has gone before the first byte is written: killed by SIGPIPE in silence, or with 1 where that is ignored.
+/// The reader has gone before the first byte is written: killed by SIGPIPE in silence, or exit code 1 if that is
+/// ignored.
 pub fn closed_readers() {
     // The FIFO is open for reading while it is opened for writing, and then no more.
     let gone = "3>&1 4<> fifo 5> fifo 4>&- 1>&5 5>&- 3>&-";

@@ -62,7 +62,7 @@ fn shell_loops_stop_at_control_c() {
     assert!(!run.out().contains("not stopped"), "{run:?}");
 }
 
-/// The bytes are those that other programs read.
+/// Other programs read the bytes.
 #[test]
 fn others_read_it() {
     let place = Place::with(&[("a", &text(500_000))]);

@@ -142,7 +142,7 @@ fn command(file: &Path, limit: Limit, place: &Path) -> Option<Command> {
     Some(command)
 }
 
-/// The peak of a process in MB, and the time that it has worked in some unit.
+/// The peak memory of a process in MB, and its processor time in some unit.
 fn state(child: &Child) -> Option<(u64, u64)> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -43,7 +43,7 @@ impl Outputs for Collected {
     }
 }
 
-/// A source that is no file.
+/// A source that is not a file.
 pub fn stream(bytes: &[u8]) -> Source {
     Source::Stream(Box::new(Cursor::new(bytes.to_vec())))
 }

@@ -67,7 +67,7 @@ impl Job {
         }
     }
 
-    /// Leaves the job unchanged to a CPU core, because it does not suit this station. This is no failure.
+    /// Leaves the job unchanged to a CPU core, because it does not suit this station. This is not a failure.
     pub fn decline(&mut self) {
         if self.is_open() {
             self.progress = Progress::Declined;
@@ -123,7 +123,7 @@ impl<T: Task> TypedJob<'_, T> {
         self.job.progress = Progress::Completed;
     }
 
-    /// Leaves the job unchanged to a CPU core, because it does not suit this station. This is no failure.
+    /// Leaves the job unchanged to a CPU core, because it does not suit this station. This is not a failure.
     pub fn decline(self) {
         self.job.decline();
     }

@@ -25,7 +25,7 @@ struct Failure {
 
 /// A wrong argument, or a file that cannot be read or written.
 const ENVIRONMENT: u8 = 1;
-/// An input that is no picture, or a damaged one.
+/// An input that is not a picture, or a damaged picture.
 const DAMAGED: u8 = 2;
 /// An error that should not happen.
 const INTERNAL: u8 = 3;

@@ -21,7 +21,7 @@
 //!
 //! Measured on a Zen 5 core, ns per byte of a block of the kernel tarball: 8 lanes 1.75, 12 1.25, 16 1.1, 20 0.97, 24
 //! 0.90, 32 0.88; 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages. Building T
-//! takes 0.70; with runs of up to 8 instead of 16 written at once 0.90; prefetching the next piece's line gained
+//! takes 0.70; with runs of up to 8 instead of 16 written together 0.90; prefetching the next piece's line gained
 //! nothing. Two bytes a step (T composed with itself) would halve the number of steps, but with 24 chains these no
 //! longer wait, and the vector would be twice as large and take one more pass to build.
 //!

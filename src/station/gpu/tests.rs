@@ -325,7 +325,7 @@ fn a_second_backend() {
     }
 }
 
-/// The same with real devices, where there are any.
+/// The same with real devices, if there are any.
 #[test]
 fn on_every_device() {
     let (backend, devices) = match gpu::backend() {

@@ -238,7 +238,7 @@ fn threads_flags() {
 #[test]
 fn threads_variable() {
     let place = Place::with(&[("a", &text(2_500_000))]);
-    // The stations that -vv names are the threads.
+    // The stations in the table of -vv are the threads.
     for (variable, flags, cores) in [("3", "", 3), ("3", "-p2", 2), (" 2 ", "", 2), ("1", "-p4", 4)] {
         let run = place.shell(&format!("HYBZ_THREADS='{variable}' hybz -1vvc {flags} a >b.bz2"));
         let seen = run.stderr.lines().filter(|line| line.trim_start().starts_with("cpu")).count();

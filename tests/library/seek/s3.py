@@ -2,7 +2,7 @@
 
 python3 s3.py packages      fails if moto or s3fs is missing
 python3 s3.py FILE...       puts the files into a bucket, prints where it is, and ends with its standard input; then it
-                            prints how many bytes of each file s3fs has read once more, and found the same
+                            prints how many bytes of each file s3fs has read again, and found the same
 """
 
 import importlib.util

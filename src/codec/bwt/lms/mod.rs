@@ -13,8 +13,8 @@
 //! replaces the induced sorting of substrings, and sorting numbers in registers replaces the recursion;
 //! docs/ALGORITHMS.md has the idea and its figures.
 //!
-//! Every step works on a ring: a word that begins at its least rotation and is no repetition. In a ring, suffix order
-//! is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
+//! Every step works on a ring: a word that begins at its least rotation and is not a repetition. In a ring, suffix
+//! order is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
 
 mod gather;
 mod induce;
@@ -127,7 +127,7 @@ impl LmsSort {
     /// after it, and returns the row of the rotation that begins at byte `turn`. `rows` has room for each byte of the
     /// word. Returns `None` if libsais would be faster: nearly all LMS substrings differ.
     ///
-    /// The word begins at its least rotation and is no repetition.
+    /// The word begins at its least rotation and is not a repetition.
     pub(super) fn last_column(&mut self, ring: &[u8], turn: i32, rows: &mut [i32], last: &mut Vec<u8>) -> Option<u32> {
         let len = ring.len() - BEFORE - AFTER;
         assert!((2..MAX).contains(&len));

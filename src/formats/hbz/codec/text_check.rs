@@ -67,7 +67,7 @@ pub struct WalkLen<'a> {
 
 impl WalkLen<'_> {
     /// Sets the walk's length to `len` bytes. Returns whether all walks so far have at most `max` in total. A repeated
-    /// walk sets it again.
+    /// walk sets its length again.
     pub(super) fn set(self, len: u64, max: u64) -> bool {
         self.lens.0[self.number].store(len, Relaxed);
         self.lens.0.iter().map(|len| len.load(Relaxed)).sum::<u64>() <= max
