@@ -4,7 +4,7 @@
 # docs/speed-light.svg and docs/speed-dark.svg, the bars of README.md.
 #
 #     benches/growth.sh            draws
-#     benches/growth.sh --check fails if drawing would change anything
+#     benches/growth.sh --check    fails if drawing would change anything
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)

@@ -17,7 +17,7 @@
 #     ROUNDS    timed rounds (5)        THREADS   "1 2 4", for the scenarios that vary them
 #     SIZES     "100M 1G"               SCALE     0.01 makes every input a hundredth as large, to try a scenario
 #     CORES     cores of `workstation`  WORK      where inputs and outputs are kept (/dev/shm)
-#     MACHINE a name for the machine COMMIT the commit of hybz, if there is no git
+#     MACHINE   a name for the machine  COMMIT    the commit of hybz, if there is no git
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)

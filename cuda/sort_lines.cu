@@ -140,7 +140,7 @@ int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uin
     return lane->wait(deadline);
 }
 
-// Whether the parts of each range make its length.
+// Whether the parts of each range add up to its length.
 bool parts_fit(const LineBatch &batch, const uint32_t *lengths, const Place &place) {
     const hybz_slice *slice = place.slices;
     for (uint32_t r = 0; r < batch.ranges; r++) {

@@ -24,7 +24,7 @@ pub(crate) const SMALL: usize = 256 << 10;
 pub(crate) struct State {
     pub source: Shared,
     pub settings: Settings,
-    /// The process that decoder and seeker belong to.
+    /// The process to which decoder and seeker belong.
     pub process: u32,
     /// The position in the text at which the next read begins.
     pub at: u64,

@@ -388,7 +388,7 @@ class S3(Files):
         host, port = self.server.get_host_and_port()
         self.options = {"key": "none", "secret": "none", "endpoint_url": f"http://{host}:{port}"}
         self.fs = s3fs.S3FileSystem(**self.options)
-        # s3fs caches what was written for the whole process, whatever the server, so each test has its own bucket.
+        # s3fs keeps one cache for the whole process, whatever the server, so each test has its own bucket.
         self.bucket = "of-" + self.id().rpartition(".")[2].replace("_", "-")
         self.fs.mkdir(self.bucket)
 

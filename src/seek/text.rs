@@ -26,7 +26,7 @@ impl Decoded {
     pub fn memory(&self) -> u64 {
         match &self.text {
             Text::RunLength { coded, .. } => coded.len() as u64,
-            // The codes, at most a third as many bytes.
+            // The codes, which take at most a third as many bytes as the text.
             Text::Compact(_) => self.text.len() / 3,
             Text::Plain(_) | Text::Parts(_) => self.text.len(),
         }

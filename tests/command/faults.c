@@ -90,7 +90,7 @@ static void point(void)
 /* Whether this is the call that is to fail. */
 #define fails(fault) ({ static atomic_int calls; fails_at(fault, &calls); })
 
-/* Neither a terminal nor a pipe nor /proc; opened for writing if `writing`. */
+/* Whether the file is neither a terminal nor a pipe nor in /proc, and is opened for writing if `writing`. */
 static int regular(int fd, int writing)
 {
     struct stat found;

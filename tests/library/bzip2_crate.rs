@@ -294,7 +294,7 @@ fn every_trap() {
     }
 }
 
-/// 50,000 places where the stream might end, each asked about one by one.
+/// The stream might end at 50,000 places, which are examined one by one.
 #[test]
 fn a_flood_of_end_magics_costs_no_square() {
     let case = cases::all().into_iter().find(|case| case.name == "falsemagic-end-flood").expect("a case");

@@ -390,8 +390,8 @@ impl PoolBuilder {
     /// (A long block that needs more than the whole budget is refused.)
     ///
     /// By default the budget is some pieces for each station, and room for the accelerators' batches, up to
-    /// [`max_memory`](Self::max_memory). A single block may then take 7 of 8 bytes of the memory of
-    /// the machine, or of the container.
+    /// [`max_memory`](Self::max_memory). A single block may then take 7/8 of the memory of the machine, or of the
+    /// container.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self

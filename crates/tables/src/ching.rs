@@ -14,7 +14,7 @@ use hybz::factor::{factors, suffixes};
 use std::thread;
 use std::time::Instant;
 
-/// The number of runs; the best counts.
+/// The number of runs; the best run counts.
 const RUNS: usize = 3;
 /// Ching's divisions are 15 times a power of two: his GPU had 15 multiprocessors.
 const DIVISIONS: usize = 15;

@@ -7,7 +7,7 @@ use hybz::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, backend};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The number of runs; the best counts.
+/// The number of runs; the best run counts.
 const RUNS: usize = 5;
 
 /// A lane for one text.

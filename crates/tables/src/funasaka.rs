@@ -13,7 +13,7 @@ use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_
 use std::thread;
 use std::time::Instant;
 
-/// The number of runs; the best counts.
+/// The number of runs; the best run counts.
 const RUNS: usize = 3;
 /// The length of his strips for compression: a row of 4,096 pixels, with a thread each.
 const ROW: usize = 4096;

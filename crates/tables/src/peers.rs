@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The number of runs; the best counts.
+/// The number of runs; the best run counts.
 const RUNS: usize = 3;
 /// The columns of the images made from texts.
 pub const COLUMNS: usize = 1024;

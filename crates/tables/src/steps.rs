@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The max number of the set's blocks in a batch.
 const BATCH: usize = 256;
-/// The number of runs; the best counts.
+/// The number of runs; the best run counts.
 const RUNS: usize = 5;
 
 /// One block of the set.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-/// The number of runs on cores; the best counts.
+/// The number of runs on cores; the best run counts.
 const RUNS: usize = 3;
 /// The number of lines of the generated sets.
 const MADE: usize = 10_000_000;

@@ -71,7 +71,7 @@ struct Display {
     /// The bar on the terminal, if there is one.
     bar: Option<Bar>,
     rate: Rate,
-    /// The bytes of all inputs, if they are known, once they were asked for.
+    /// The number of bytes of all inputs, if known; it is determined at the first request.
     total: Option<Option<u64>>,
 }
 

@@ -107,7 +107,7 @@ fn window(text: &[u8], start: usize) -> u64 {
     }
 }
 
-/// Wraps a position less than twice the length.
+/// Wraps a position that is less than twice the length.
 #[inline]
 fn wrap(position: usize, len: usize) -> usize {
     if position < len { position } else { position - len }

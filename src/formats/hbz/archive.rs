@@ -210,8 +210,8 @@ impl List {
     }
 
     /// Blocks that take more memory than this to decode are not decoded: [`read_range`](Self::read_range) and
-    /// [`verify`](Self::verify) give [`Error::Memory`] for them. By default 7 of 8 bytes of the memory of the machine,
-    /// or of the container.
+    /// [`verify`](Self::verify) give [`Error::Memory`] for them. The default is 7/8 of the memory of the machine, or of
+    /// the container.
     ///
     /// ```
     /// use hybz::{Error, LargeBlocks, Settings, hbz::List};

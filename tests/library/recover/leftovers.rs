@@ -76,7 +76,7 @@ fn the_beginning_of_a_lost_stream() {
         check(&[&one[..], begin, &one].concat(), 2);
         check(begin, 1);
     }
-    // A header and an end with blocks between them that are gone.
+    // A header and an end; the blocks between them are gone.
     let end = &coded(&words(300))[..];
     let end = (0..8).map(|bit| find_end(end, bit)).find(|end| !end.is_empty());
     if let Some(end) = end {
