@@ -273,12 +273,25 @@ CPP
 judge_cxx() {
   g++ -Wall -Wextra -Werror -I crates/libbz2/include -o "$work/cxx" "$work/cxx.cpp" "$lib" && "$work/cxx"
 }
-prepare_abi() { packages abigail-tools binutils libbz2-dev; }
+# bzip2's own source with both headers: the types that a program sees.
+prepare_abi() {
+  local folder=$work/abi name
+  packages abigail-tools binutils libbz2-dev gcc
+  bzip2_source=$(source_of bzip2) || return 1
+  mkdir -p "$folder"
+  for name in theirs ours; do
+    cp "$bzip2_source"/*.[ch] "$folder/"
+    [ "$name" = theirs ] || cp crates/libbz2/include/bzlib.h "$folder/"
+    (cd "$folder" && gcc -g -O0 -w -fPIC -shared -D_FILE_OFFSET_BITS=64 -o "$name.so" \
+      blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c) || return 1
+  done
+}
 judge_abi() {
   local missing
   missing=$(comm -23 <(grep -oE 'BZ2_bz[A-Za-z0-9]+ ?\(' crates/libbz2/include/bzlib.h | tr -d ' (' | sort -u) \
     <(nm -D --defined-only "$lib" | awk '{print $3}' | sort -u))
   [ -z "$missing" ] || { echo "missing: $missing"; return 1; }
+  abidiff "$work/abi/theirs.so" "$work/abi/ours.so" >>"$log" 2>&1 || { echo "bzlib.h differs: $log"; return 1; }
   echo "$(nm -D --defined-only "$lib" | grep -c ' T BZ2_') functions," \
     "$(readelf -d "$lib" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')"
 }

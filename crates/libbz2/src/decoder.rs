@@ -113,6 +113,7 @@ impl Decoder {
                 }
                 Ok(true) => match self.take(stream) {
                     Ok(true) => {}
+                    Ok(false) if self.sees_damage() => self.read_plainly(),
                     Ok(false) => return BZ_OK,
                     Err(code) => return code,
                 },
@@ -274,14 +275,22 @@ impl Decoder {
         match reading {
             Reading::Starved => return Ok(true),
             Reading::NoMemory => return self.fail_memory(),
-            Reading::Irregular => {
-                // The codes begin in the first byte: `header` has dropped all bytes before.
-                self.at = self.codes;
-                self.stage = Stage::PlainCodes(Box::new(Plain::new(&self.header)));
-            }
+            Reading::Irregular => self.read_plainly(),
             Reading::Complete => self.begin_text(Stage::Text),
         }
         Ok(false)
+    }
+
+    /// Whether the codes are damaged where the input ends.
+    fn sees_damage(&self) -> bool {
+        matches!(self.stage, Stage::Codes) && self.fast.sees_damage(&self.header, &self.input, self.at)
+    }
+
+    /// Reads the codes again, symbol by symbol.
+    fn read_plainly(&mut self) {
+        // They begin in the first byte: `header` has dropped all bytes before.
+        self.at = self.codes;
+        self.stage = Stage::PlainCodes(Box::new(Plain::new(&self.header)));
     }
 
     fn plain_codes(&mut self) -> Result<bool, c_int> {

@@ -4,13 +4,14 @@
 
 use crate::alloc::Memory;
 use hybz::internals::bits::reader::BitReader;
+use hybz::internals::bits::{BitSource, SliceBits};
 use hybz::internals::codec::bwt::inverse::Inverse;
 use hybz::internals::codec::header::Bz2BlockHeader;
-use hybz::internals::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
+use hybz::internals::codec::huffman::decode::{CanonicalCodes, GroupDecoder, SYMBOL_BYTES};
 use hybz::internals::codec::mtf::decode::MtfDecoder;
 use hybz::internals::codec::run_length::decode::InMemoryExpander;
 use hybz::internals::crc;
-use hybz::internals::formats::bzip2::{GROUP, MAX_CODE};
+use hybz::internals::formats::bzip2::{GROUP, MAX_CODE, MAX_RUN_WEIGHT};
 
 /// What reading has come to.
 pub enum Reading {
@@ -43,6 +44,8 @@ pub struct Fast {
     mtf: MtfDecoder,
     inverse: Inverse,
     group: usize,
+    /// The max length of the block.
+    limit: u32,
     text: Vec<u8>,
     given: usize,
 }
@@ -59,6 +62,7 @@ impl Fast {
             mtf: MtfDecoder::new(0),
             inverse: Inverse::empty(),
             group: 0,
+            limit: 0,
             text: Vec::new(),
             given: 0,
         }
@@ -74,7 +78,7 @@ impl Fast {
             return Reading::NoMemory;
         }
         self.mtf.begin(&header.used, limit);
-        self.group = 0;
+        (self.group, self.limit) = (0, limit);
         Reading::Starved
     }
 
@@ -105,6 +109,45 @@ impl Fast {
                 return Reading::Complete;
             }
         }
+    }
+
+    /// Whether what is there of the next group, from bit `at` on, is damaged: `read` looks at whole groups only, but a
+    /// stream may end there, and bzip2's library has looked at each code by then.
+    pub fn sees_damage(&self, header: &Bz2BlockHeader, data: &[u8], at: u64) -> bool {
+        let Some(&selector) = header.selectors.get(self.group) else { return true };
+        let codes = CanonicalCodes::new(&header.lengths[usize::from(selector)][..header.alphabet()]);
+        let end_of_block = header.alphabet() as u16 - 1;
+        let mut bits = SliceBits::new(data, at, u64::MAX);
+        let (mut len, mut weight) = self.mtf.progress();
+        for _ in 0..GROUP {
+            let mut length = codes.shortest();
+            let Some(mut code) = bits.bits(length) else { return false };
+            let symbol = loop {
+                if length > MAX_CODE.into() {
+                    return true;
+                }
+                if let Some(symbol) = codes.symbol(length, code) {
+                    break symbol;
+                }
+                length += 1;
+                let Some(bit) = bits.bits(1) else { return false };
+                code = code << 1 | bit;
+            };
+            if symbol < 2 {
+                if weight >= MAX_RUN_WEIGHT {
+                    return true;
+                }
+                len += u64::from(weight << symbol);
+                weight <<= 1;
+                continue;
+            }
+            if len + u64::from(symbol != end_of_block) > self.limit.into() {
+                return true;
+            }
+            len += 1;
+            weight = 1;
+        }
+        false
     }
 
     /// Makes the text of a block whose codes are complete. Returns false if another decoder must decide.

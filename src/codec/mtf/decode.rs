@@ -118,6 +118,11 @@ impl MtfDecoder {
         if self.state.len > u64::from(self.limit) { Err(Irregular) } else { Ok(()) }
     }
 
+    /// The length of the column so far, and the weight of the next run digit: 1 if the last symbol was none.
+    pub fn progress(&self) -> (u64, u32) {
+        (self.state.len, self.state.weight)
+    }
+
     /// Returns the runs so far, followed by one more word that tells where the last run ends, and the length of the
     /// column.
     pub fn finish(&mut self) -> (&[u32], usize) {
