@@ -6,8 +6,8 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use hybz::Text;
 use hybz::internals::bits::{BitWriter, append_bits};
+use hybz::internals::block::Text;
 use hybz::internals::codec::bwt::forward::ForwardBwt;
 use hybz::internals::codec::bwt::rotation;
 use hybz::internals::codec::huffman::encode::code_lengths;

@@ -14,11 +14,12 @@
 //! that read and split, HYBZ_WINDOW the memory in MB, HYBZ_OUT a file for the output. `benches/run.sh gpu-library` runs
 //! this bench.
 
-use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
-use hybz::gpu::Offload;
+use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
+use hybz::internals::block::CodedBlock;
+use hybz::internals::gpu::Offload;
 use hybz::internals::tasks::{ENCODE, EncodeBlock};
 use hybz::schedule::{Accepts, Job, Station, StationError};
-use hybz::{CodedBlock, Error, Lanes, Level, Pool, StreamSummary, Verify};
+use hybz::{Error, Lanes, Level, Pool, ReadAt, StreamSummary, Verify};
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
@@ -141,13 +142,13 @@ fn main() {
     let modes: Vec<&str> =
         if args.len() > 2 { args[2..].iter().map(String::as_str).collect() } else { vec!["cpu", "gpu", "all"] };
     let input = Arc::new(Repeated { text, len: total });
-    match hybz::gpu::devices() {
+    match hybz::internals::gpu::devices() {
         Ok(devices) => println!("devices: {devices:?}"),
         Err(why) => println!("no device: {why}"),
     }
-    let mut lanes = Lanes { at_once: true, ..Lanes::default() };
-    lanes.lanes = number("HYBZ_LANES").unwrap_or(lanes.lanes);
-    lanes.blocks = number("HYBZ_BLOCKS").unwrap_or(lanes.blocks);
+    let mut lanes = Lanes::default().at_once(true);
+    lanes = number("HYBZ_LANES").map_or(lanes.clone(), |count| lanes.lanes(count));
+    lanes = number("HYBZ_BLOCKS").map_or(lanes.clone(), |count| lanes.blocks(count));
     let shaped = |mode: &str| {
         let offload = match mode.split_once('-').map_or("", |(shape, _)| shape) {
             "bwt" => Offload::Bwt,
@@ -155,7 +156,7 @@ fn main() {
             "resident" => Offload::Resident,
             _ => Offload::default(),
         };
-        Lanes { offload, ..lanes.clone() }
+        lanes.clone().offload(offload)
     };
     let mut expected = None;
     for mode in modes {

@@ -47,7 +47,7 @@ fn own_text() -> Result<(), Box<dyn Error>> {
     let text: String = (0..200_000).map(|i| format!("record {i}, with the number {}\n", i * 7919 % 100_003)).collect();
     // Blocks of 256 KiB: larger ones compress better, smaller ones are read sooner.
     let blocks = LargeBlocks::try_new(256 << 10).ok_or("1 KiB to 1 GiB")?;
-    let file = hybz::compress(text.as_bytes(), &Settings::new().large_blocks(blocks))?;
+    let file = hybz::compress(text.as_bytes(), &Settings::new().encoding(blocks))?;
 
     let mut input = Counted(Cursor::new(&file), 0);
     let list = List::read(&mut input)?;

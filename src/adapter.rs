@@ -3,10 +3,10 @@
 
 use crate::block::Text;
 use crate::error::Error;
+use crate::flow::driver::{Drained, Driver};
 use crate::gate::Gate;
 use crate::index::Recorder;
 use crate::output::Output;
-use crate::stream::driver::{Drained, Driver};
 use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -326,7 +326,7 @@ macro_rules! reader {
             /// assert_eq!((reader.summary().streams, reader.summary().blocks), (1, 1));
             /// # std::io::Result::Ok(())
             /// ```
-            pub fn summary(&self) -> crate::StreamSummary {
+            pub fn summary(&self) -> crate::summary::StreamSummary {
                 self.0.summary()
             }
         }

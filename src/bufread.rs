@@ -15,9 +15,9 @@
 //! ```
 
 use crate::adapter::{Exact, Reader, Whole, reader};
+use crate::flow::driver::Driver;
 use crate::formats::bzip2::header::Level;
 use crate::settings::Settings;
-use crate::stream::driver::Driver;
 use std::io::BufRead;
 
 /// Reads text from `R`, and is read as one `.bz2` stream with bzip2's exact bytes.

@@ -46,7 +46,7 @@ pub fn combine(combined: u32, block: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes;
+    use hybz_testkit::shapes;
 
     /// The definition, bit by bit.
     fn naive(bytes: &[u8]) -> u32 {

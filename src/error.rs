@@ -1,6 +1,6 @@
 //! All errors of the library, as types.
 
-use crate::formats::kinds::Format;
+use crate::format::Format;
 use std::{error, fmt, io};
 
 /// The kind of damage in a piece of compressed data.
@@ -276,23 +276,6 @@ pub enum Error {
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks belong to the
     /// parent. New streams work.
     Forked,
-    /// The text is too long to be factorized ([`factor`](crate::factor)).
-    TooLong {
-        /// The text's length in bytes, as far as known.
-        len: u64,
-        /// The maximum length.
-        max: u64,
-    },
-    /// There is not enough memory to factorize a text ([`factor`](crate::factor)).
-    NoMemory {
-        /// The number of bytes that could not be allocated.
-        needs: u64,
-    },
-    /// A factor copies nothing, or copies from a place without text ([`factor::expand`](crate::factor::expand)).
-    BadFactor {
-        /// The number of the factor, counted from 1.
-        number: u64,
-    },
     /// A block was verified ([`Verify`](crate::Verify)), found wrong, coded again, and found wrong again. This is a
     /// defect of hybz or of the machine: no part of the block has been written.
     Miscoded {
@@ -346,9 +329,6 @@ impl fmt::Display for Error {
                 write!(f, "there are {found} bytes of text, but {stated} were stated")
             }
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
-            Error::TooLong { len, max } => write!(f, "a text of {len} bytes cannot be factorized, only {max}"),
-            Error::NoMemory { needs } => write!(f, "{} MB of memory are not available", needs.div_ceil(1 << 20)),
-            Error::BadFactor { number } => write!(f, "factor {number} copies nothing, or from a place without text"),
             Error::Miscoded { block, station, reason } => {
                 write!(f, "block {block} was coded wrong twice, the second time by {station}: {reason}")
             }
@@ -379,9 +359,6 @@ impl Error {
             &Error::NoIndex { format, why } => Error::NoIndex { format, why },
             &Error::TextLength { stated, found } => Error::TextLength { stated, found },
             Error::Forked => Error::Forked,
-            &Error::TooLong { len, max } => Error::TooLong { len, max },
-            &Error::NoMemory { needs } => Error::NoMemory { needs },
-            &Error::BadFactor { number } => Error::BadFactor { number },
             Error::Miscoded { block, station, reason } => {
                 Error::Miscoded { block: *block, station: station.clone(), reason: reason.clone() }
             }
@@ -400,7 +377,7 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`] and [`Error::NoMemory`]
+    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`]
     /// `OutOfMemory`, and errors that are not caused by the data `Other`, with the [`Error`] inside. An I/O error is
     /// returned unchanged.
     fn from(e: Error) -> Self {
@@ -408,7 +385,7 @@ impl From<Error> for io::Error {
             Error::Read(e) | Error::Write(e) => return e,
             Error::Truncated { .. } => io::ErrorKind::UnexpectedEof,
             Error::Forked | Error::Miscoded { .. } | Error::Internal { .. } => io::ErrorKind::Other,
-            Error::Memory { .. } | Error::NoMemory { .. } => io::ErrorKind::OutOfMemory,
+            Error::Memory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, e)

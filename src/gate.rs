@@ -4,9 +4,9 @@
 //! bytes up to there, then says whether it does end. Everything before such a place is taken in one step, so blocks are
 //! still read ahead and decoded in parallel.
 
-use crate::formats;
-use crate::formats::kinds::Formats;
+use crate::format::Formats;
 use crate::stream::piece::StreamEndDetector;
+use crate::table;
 use std::fmt;
 
 /// Watches the input of a decoder.
@@ -33,7 +33,7 @@ impl Gate {
         }
         if !self.begun {
             self.begun = true;
-            self.end = (formats::first(Formats::All, Some(first)).end)();
+            self.end = (table::first(Formats::All, Some(first)).end)();
         }
         let end = self.end.as_mut().and_then(|end| end.take(bytes));
         self.closed = end.is_some();
@@ -62,8 +62,8 @@ impl fmt::Debug for Gate {
 mod tests {
     use super::*;
     use crate::formats::bzip2::stream::put_end_magic as put;
-    use crate::shapes::{Rng, random, shape};
     use crate::{LargeBlocks, Level, Settings};
+    use hybz_testkit::shapes::{Rng, random, shape};
 
     /// Feeds `data` in pieces, opening the gate wherever it closes. Returns the positions at which it closed.
     fn places(data: &[u8], mut piece: impl FnMut() -> usize) -> Vec<usize> {
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn streams_end_where_it_closes() {
         let text = (shape("words").make)(250_000);
-        let large = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
+        let large = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
         for settings in [Settings::new().level(Level::FASTEST), large] {
             for text in [&text[..], b""] {
                 let coded = crate::compress(text, &settings).unwrap();

@@ -33,10 +33,10 @@
 
 use crate::adapter::{Exact, Reader, Whole, reader};
 use crate::error::Error;
+use crate::flow::driver::Driver;
 use crate::formats::bzip2::header::Level;
 use crate::index::Recorder;
 use crate::settings::Settings;
-use crate::stream::driver::Driver;
 use std::io::{BufReader, Read};
 
 /// The size of [`BzDecoder`]'s reads, and so the maximum that it reads past the end of the stream.
@@ -204,7 +204,7 @@ reader!(
 pub(crate) fn whole(mut driver: Driver, mut input: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     while let Some((text, _)) = driver.pull(&mut input)? {
-        crate::stream::driver::write_text(&mut out, &text).map_err(Error::Write)?;
+        crate::stream::text::write_text(&mut out, &text).map_err(Error::Write)?;
     }
     Ok(out)
 }

@@ -76,6 +76,16 @@ pub(crate) fn fill_at(source: &(impl ReadAt + ?Sized), buf: &mut [u8], offset: u
     Ok(filled)
 }
 
+/// One read, repeated if a signal interrupts it.
+pub(crate) fn read_some(reader: &mut dyn io::Read, room: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(room) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
 /// Reads a [`ReadAt`] sequentially, from its beginning or from the position that is set.
 pub(crate) struct Positioned<'a, R: ?Sized> {
     pub source: &'a R,

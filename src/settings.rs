@@ -1,12 +1,12 @@
 //! Settings that a caller can choose.
 
-use crate::Pool;
+use crate::encoding::Encoding;
+use crate::format::Formats;
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::stream::Streams;
-use crate::formats::encoding::Encoding;
-use crate::formats::kinds::Formats;
-use crate::stream::Extent;
+use crate::stream::piece::Extent;
 use crate::stream::verify::Verify;
+use hybz_queue::Pool;
 use std::fmt;
 
 /// How to compress or decompress a stream, and with which pool. Start from [`Settings::new`].
@@ -145,7 +145,7 @@ impl Settings {
     ///
     /// ```
     /// use hybz::{Error, Formats, LargeBlocks, Settings};
-    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1 << 20).expect("a size that is allowed"));
+    /// let settings = Settings::new().encoding(LargeBlocks::try_new(1 << 20).expect("a size that is allowed"));
     /// let coded = hybz::compress(b"text", &settings)?;
     /// assert_eq!(hybz::decompress(&coded, &settings)?, b"text");
     /// assert!(matches!(hybz::decompress(&coded, &settings.formats(Formats::Bzip2)), Err(Error::NotBzip2)));
@@ -171,7 +171,7 @@ impl Settings {
     }
 
     /// The number of bytes of compressed input scanned in one step, so that tests can put boundaries at any place.
-    #[doc(hidden)]
+    #[cfg(any(test, feature = "internals"))]
     pub fn scan_chunk(mut self, bytes: usize) -> Self {
         self.scan_chunk = Some(bytes);
         self

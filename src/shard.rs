@@ -35,8 +35,7 @@ use crate::error::Error;
 use crate::formats::bzip2::header::{self, END_BITS, END_MAGIC, HEADER_BITS, Header, Level};
 use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
 use crate::index::bits_at;
-use crate::read_at::{ReadAt, fill_at};
-use crate::stream::driver::read_some;
+use crate::read_at::{ReadAt, fill_at, read_some};
 use crate::stream::piece::Cut;
 use crossbeam_channel::bounded;
 use std::fmt;
@@ -162,7 +161,7 @@ impl<F: FnMut(Shard) -> io::Result<()>> Planning<F> {
 
 /// Reads a text and cuts it into blocks, and nothing more: the baseline for measuring a plan. Returns the number of
 /// blocks.
-#[doc(hidden)]
+#[cfg(any(test, feature = "internals"))]
 pub fn split(text: impl Read, level: Level) -> io::Result<u64> {
     let mut blocks = 0;
     cut(text, level, |_| {
@@ -316,7 +315,7 @@ impl<W> fmt::Debug for Joiner<W> {
 mod tests {
     use super::*;
     use crate::Settings;
-    use crate::shapes::{Rng, SHAPES};
+    use hybz_testkit::shapes::{Rng, SHAPES};
 
     fn shards(text: &[u8], level: Level, size: u64) -> (Vec<Shard>, u32) {
         let mut shards = Vec::new();
@@ -362,7 +361,7 @@ mod tests {
             check(&text, level, 1);
             check(&text, level, 1 + rng.below(400_000) as u64);
         }
-        let text = (crate::shapes::shape("words").make)(2_000_000);
+        let text = (hybz_testkit::shapes::shape("words").make)(2_000_000);
         for level in 1..=9 {
             check(&text, Level::try_new(level).unwrap(), 500_000);
         }
@@ -373,8 +372,8 @@ mod tests {
 
     #[test]
     fn runs_across_ends_of_shards() {
-        let before = (crate::shapes::shape("de_bruijn").make)(99_981);
-        let after = (crate::shapes::shape("words").make)(101_000);
+        let before = (hybz_testkit::shapes::shape("de_bruijn").make)(99_981);
+        let after = (hybz_testkit::shapes::shape("words").make)(101_000);
         for gap in [0, 1, 2, 3, 4, 5, 254, 255, 256] {
             for run in [1, 2, 3, 4, 5, 254, 255, 256, 259, 600] {
                 let text = [&before[..before.len() - gap], &vec![b'r'; run], &after].concat();

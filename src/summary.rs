@@ -1,7 +1,7 @@
 //! Summaries of streams and blocks.
 
+pub(crate) use crate::format::Format as StreamFormat;
 use crate::formats::bzip2::header::Level;
-pub(crate) use crate::formats::kinds::Format as StreamFormat;
 
 /// The summary of one input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -27,12 +27,12 @@
 
 use crate::adapter::{State, push_gated};
 use crate::error::Error;
+use crate::flow::driver::Driver;
 use crate::formats::bzip2::header::Level;
 use crate::gate::Gate;
 use crate::index::Recorder;
 use crate::output::Output;
 use crate::settings::Settings;
-use crate::stream::driver::Driver;
 use crate::stream::piece::Step;
 use crate::summary::StreamSummary;
 use std::fmt;

@@ -7,7 +7,7 @@
 mod crafted_hbz;
 
 use crafted_hbz::{Block, Meaning, Payload, file, stream};
-use hybz::hbz::StreamHeader;
+use hybz::internals::formats::hbz::StreamHeader;
 use hybz::{Error, Pool, Settings};
 use hybz_testkit::memory::{forget_peak, peak};
 use hybz_testkit::shapes::Rng;

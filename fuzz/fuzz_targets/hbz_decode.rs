@@ -38,7 +38,7 @@ fn mend(file: &mut [u8]) {
         header[28..32].copy_from_slice(&crc.to_le_bytes());
     };
     let Some(header) = file.get_mut(..32) else { return };
-    header[..8].copy_from_slice(&hybz::hbz::MAGIC);
+    header[..8].copy_from_slice(&hybz::internals::formats::hbz::MAGIC);
     seal(header);
     let mut at = 32;
     while let Some(header) = file.get(at..at + 32) {

@@ -19,7 +19,7 @@ fuzz_target!(|recipe: &[u8]| {
     // Blocks of 1 KiB to 128 KiB; no perturbation, or one byte inserted after each 1 to 253.
     let size = (1 << 10) + u32::from(*size) * 500;
     let large = LargeBlocks::try_new(size).unwrap().perturbation(u32::from(interval.saturating_sub(2)), 1);
-    let settings = Settings::new().pool(pool).large_blocks(large);
+    let settings = Settings::new().pool(pool).encoding(large);
     let file = hybz::compress(&text, &settings).unwrap();
     assert!(hybz::decompress(&file, &settings).unwrap() == text);
     let list = hybz::hbz::List::read(&mut Cursor::new(&file)).unwrap();

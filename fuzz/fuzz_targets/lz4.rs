@@ -4,7 +4,8 @@
 //! The first byte says which; for a block, the second byte says how much text is before it.
 #![no_main]
 
-use hybz::lz4::{Frame, Index, LEGACY_MAGIC, MAGIC, groups, plain};
+use hybz::internals::formats::lz4::{Index, LEGACY_MAGIC, MAGIC, groups, plain};
+use hybz::lz4::Frame;
 use hybz::{Pool, Settings};
 use libfuzzer_sys::fuzz_target;
 use std::io::{self, Write};
@@ -65,7 +66,7 @@ fn index(bytes: &[u8]) {
 
 fn text(text: &[u8]) {
     let text = text.repeat(1 + text.len() % 40);
-    let coded = hybz::compress(&text, &settings().lz4(Frame::new())).unwrap();
+    let coded = hybz::compress(&text, &settings().encoding(Frame::new())).unwrap();
     assert!(hybz::decompress(&coded, &settings()).unwrap() == text);
     let index = Index::read(&coded).unwrap().unwrap();
     let blocks = (0..index.blocks().len()).map(|n| index.decode(n, &coded[index.range(n)]).unwrap());

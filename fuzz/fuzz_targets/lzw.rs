@@ -5,7 +5,8 @@
 //! is.
 #![no_main]
 
-use hybz::lzw::{MAGIC, StripDecoder, StripEncoder, plain};
+use hybz::internals::formats::lzw::{MAGIC, plain};
+use hybz::lzw::{StripDecoder, StripEncoder};
 use hybz::{Error, Formats, Pool, Settings};
 use libfuzzer_sys::fuzz_target;
 use std::io::{self, Write};

@@ -5,7 +5,7 @@ use crate::sequential::{AtHand, Sequential};
 use crate::signals::Signals;
 use crate::source::Shared;
 use hybz::index::{Index, Recorder};
-use hybz::{ReadAt, Settings, hbz, seek};
+use hybz::{Format, ReadAt, Settings, seek};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::io;
@@ -276,12 +276,12 @@ impl State {
 
     /// Opens a `.hbz` file by its own index. Returns whether it is one, whole and undamaged.
     pub fn open_hbz(&mut self) -> bool {
-        let mut magic = [0; hbz::MAGIC.len()];
+        let mut magic = [0; Format::HEAD_LEN];
         let mut filled = 0;
         while let Ok(n @ 1..) = self.source.read_at(&mut magic[filled..], filled as u64) {
             filled += n;
         }
-        if magic != hbz::MAGIC {
+        if Format::of(&magic) != Some(Format::Hbz) {
             return false;
         }
         let Ok(seeker) = seek::Reader::open(self.source.clone(), &self.settings) else { return false };

@@ -62,5 +62,5 @@ pub(crate) fn coding(compresslevel: i64, threads: i64, block_size: Option<i64>) 
     let Some(size) = block_size else { return Ok(settings) };
     let large = u32::try_from(size).ok().and_then(LargeBlocks::try_new);
     let large = large.ok_or_else(|| PyValueError::new_err("block_size must be between 1 KiB and 1 GiB"))?;
-    Ok(settings.large_blocks(large))
+    Ok(settings.encoding(large))
 }

@@ -60,7 +60,7 @@ impl BackWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::Rng;
+    use hybz_testkit::shapes::Rng;
 
     #[test]
     fn what_is_written_backwards_reads_forwards() {

@@ -179,7 +179,7 @@ pub fn append_bits_from(out: &mut BitWriter, bytes: &[u8], from: u64, bit_len: u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::Rng;
+    use hybz_testkit::shapes::Rng;
 
     /// One bool for each bit.
     #[derive(Default)]

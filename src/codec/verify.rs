@@ -153,7 +153,7 @@ fn is_complete(lengths: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::codec::encoder::Encoder;
-    use crate::shapes::{EDGES, SHAPES};
+    use hybz_testkit::shapes::{EDGES, SHAPES};
     use std::sync::Arc;
 
     /// A text in every form that stations pass to each other.

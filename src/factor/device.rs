@@ -24,7 +24,7 @@ const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 ///
 /// ```no_run
 /// # fn example(text: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
-/// use hybz::factor::{DeviceFactorizer, factors};
+/// use hybz::internals::factor::{DeviceFactorizer, factors};
 /// let mut device = DeviceFactorizer::open(None, text.len())?;
 /// let all = match device.factors(text) {
 ///     Ok(all) => all,
@@ -140,7 +140,7 @@ fn fitting(bytes: usize) -> Result<usize, DeviceError> {
 
 /// Factorizes a text that is too short for a device.
 fn on_a_core(text: &[u8], take: &mut dyn FnMut(Factor)) -> Result<u64, DeviceError> {
-    let memory = |error: crate::Error| DeviceError::Memory(error.to_string());
+    let memory = |error: super::Error| DeviceError::Memory(error.to_string());
     factors(text).map_err(memory)?.for_each(take);
     Ok(super::measure(text).map_err(memory)?.runs)
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::factor::{factors, measure};
 use crate::gpu::{self, DeviceLane};
-use crate::skip::{Need, skip};
+use hybz_testkit::skip::{Need, skip};
 
 /// Corrupts the answer of a lane.
 type Spoil = fn(&mut FactorsByDevice, &mut Vec<FactorByDevice>);

@@ -1,9 +1,9 @@
 //! Measures of how repetitive a text is.
 
+use super::Error;
 use super::neighbours;
 use super::parse::Parse;
 use super::suffixes;
-use crate::Error;
 
 /// How repetitive a text is: what [`measure`] returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,10 +56,10 @@ const OFTEN: usize = 1 << 20;
 /// Measures a text.
 ///
 /// ```
-/// let found = hybz::factor::measure(b"abracadabra")?;
+/// let found = hybz::internals::factor::measure(b"abracadabra")?;
 /// assert_eq!((found.bytes, found.alphabet, found.runs, found.factors, found.longest), (11, 5, 8, 8, 4));
 /// assert_eq!(found.mean(), 11.0 / 8.0);
-/// # Ok::<(), hybz::Error>(())
+/// # Ok::<(), hybz::internals::factor::Error>(())
 /// ```
 ///
 /// # Errors

@@ -5,12 +5,12 @@
 //! factor by itself. There is no window and no min length, so this is a measure and not a format.
 //!
 //! ```
-//! use hybz::factor::{Factor, expand, factors};
+//! use hybz::internals::factor::{Factor, expand, factors};
 //! let all: Vec<Factor> = factors(b"abababc")?.collect();
 //! let copy = Factor::Copy { source: 0, len: 4 };
 //! assert_eq!(all, [Factor::Letter(b'a'), Factor::Letter(b'b'), copy, Factor::Letter(b'c')]);
 //! assert_eq!(expand(all)?, b"abababc");
-//! # Ok::<(), hybz::Error>(())
+//! # Ok::<(), hybz::internals::factor::Error>(())
 //! ```
 //!
 //! # Algorithm
@@ -33,22 +33,18 @@
 //! several threads to measure several texts at the same time.
 
 mod device;
+mod error;
 mod measure;
-#[doc(hidden)]
 pub mod neighbours;
-#[doc(hidden)]
 pub mod parse;
-#[doc(hidden)]
 pub mod suffixes;
-#[doc(hidden)]
 pub mod tiled;
 
 pub use device::DeviceFactorizer;
+pub use error::Error;
 pub use measure::{Measures, measure};
-#[doc(hidden)]
 pub use measure::{Step, measure_in_steps};
 
-use crate::Error;
 use parse::Parse;
 use std::iter::FusedIterator;
 

@@ -1,8 +1,8 @@
 //! All nearest smaller values of a suffix array: for each suffix, the nearest suffixes before and after it in sorted
 //! order that begin earlier in the text.
 
+use super::Error;
 use super::suffixes::zeros;
-use crate::Error;
 
 /// Marks a missing neighbour.
 pub const NONE: i32 = -1;

@@ -1,7 +1,7 @@
 //! The suffix array of a text, by libsais, and memory for large arrays.
 
+use super::Error;
 use super::MAX_TEXT;
-use crate::Error;
 use crate::codec::huge_pages;
 use libsais::SuffixArrayConstruction;
 use std::hint::black_box;

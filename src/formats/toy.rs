@@ -1,22 +1,22 @@
-//! A format for tests only. It shows what a new format needs: this file, its name among the modules of `stream`, a
-//! variant of [`Format`], and in `formats` a row and an [`Encoding`].
+//! A format for tests only. It shows what a new format needs: this file, its name among the modules of `formats`,
+//! a variant of [`Format`], a row of the table, and a variant of [`Encoding`](crate::Encoding).
 //!
 //! ```text
 //! stream   0xf7 "TOY" | length of the text 4, little-endian | the text with all bits inverted
 //! ```
 
-use super::{Coding, Row};
 use crate::block::Text;
 use crate::error::Error;
-use crate::formats::kinds::{Blocks, Format, IndexKind, Magic};
+use crate::format::{Blocks, Format, IndexKind, Magic};
 use crate::stream::copy::Chunks;
 use crate::stream::piece::{Decoding, Ends, Extent, Issued, Join, Step, StreamEndDetector, connect};
 use crate::summary::{Mark, StreamInfo, StreamSummary};
+use crate::table::{Coding, Row};
 
 const MAGIC: [u8; 4] = *b"\xf7TOY";
 const HEADER_LEN: usize = 8;
 
-pub(super) const ROW: Row = Row {
+pub(crate) const ROW: Row = Row {
     format: Format::Toy,
     name: "toy",
     file: "a .toy",
@@ -29,7 +29,7 @@ pub(super) const ROW: Row = Row {
     by_index: None,
 };
 
-pub(super) fn encode() -> Ends {
+pub(crate) fn encode() -> Ends {
     connect(Chunks::default(), Encoder::default())
 }
 
@@ -163,7 +163,7 @@ impl StreamEndDetector for End {
 #[cfg(test)]
 mod tests {
     use crate::flow::{self, Input, Inputs, Outputs, Source, Task};
-    use crate::formats::kinds::Format;
+    use crate::format::Format;
     use crate::index::Index;
     use crate::{Encoding, Error, Formats, LargeBlocks, Level, Pool, Settings, StreamInfo, StreamSummary, Verify};
     use std::io::Read;
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn between_streams_of_other_formats() {
         let large = LargeBlocks::try_new(50_000).unwrap();
-        for settings in [Settings::new(), Settings::new().large_blocks(large)] {
+        for settings in [Settings::new(), Settings::new().encoding(large)] {
             let other = crate::compress(b"other ", &settings).unwrap();
             let all = [&other[..], &toy(b"toy "), &toy(b"toys "), &other].concat();
             assert_eq!(read(&all).unwrap(), b"other toy toys other ");

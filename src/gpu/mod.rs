@@ -26,9 +26,6 @@ mod lzw;
 mod select;
 pub(crate) mod station;
 
-#[cfg(not(feature = "internals"))]
-pub(crate) use choice::Choice;
-#[cfg(feature = "internals")]
 pub use choice::Choice;
 #[cfg(all(test, feature = "cuda"))]
 pub(crate) use cuda::{from_device, to_device};
@@ -45,7 +42,6 @@ pub use lines::{KeptText, LineOrder, RangeInParts, SortLines, SortedLines};
 pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use lzw::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 pub use select::select;
-#[cfg(feature = "internals")]
 pub use station::{GpuStation, Offloaded, Open, Times};
 
 /// The compiled-in backends. The first one with devices is used.
@@ -188,7 +184,6 @@ pub fn devices() -> Result<Vec<Device>, String> {
 }
 
 /// The first backend with devices, and its devices.
-#[doc(hidden)]
 pub fn backend() -> Result<(&'static dyn Backend, Vec<Device>), String> {
     let mut reason = "this hybz was built without GPU support (feature `cuda`)".to_owned();
     for &backend in BACKENDS {

@@ -1,7 +1,7 @@
 //! A lane as a station of the queue, whatever it does with its tasks: failures, smaller lanes, times.
 
 use super::{DeviceError, DeviceLane};
-use crate::schedule::{Job, Station, StationError};
+use hybz_queue::{Job, Station, StationError};
 use std::time::{Duration, Instant};
 
 /// How a lane's thread handles tasks and a device.

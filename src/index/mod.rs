@@ -25,25 +25,27 @@
 
 pub(crate) mod bzi;
 mod offsets;
+#[cfg(any(test, feature = "internals"))]
 mod part;
+#[cfg(any(test, feature = "internals"))]
 mod ranges;
 mod recorder;
 mod records;
 
 use crate::codec::Decoder;
 use crate::error::{DecodeError, Error};
+use crate::flow::driver::Driver;
 use crate::formats::bzip2::header::{
     self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS,
 };
 use crate::index::bzi::{HEADER_LEN, Header, Kind, Record, Unread};
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
-use crate::stream::driver::Driver;
 use records::Records;
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 
-pub use crate::formats::hbz::archive::List;
+#[cfg(any(test, feature = "internals"))]
 pub use ranges::TextRange;
 pub use recorder::Recorder;
 
@@ -212,6 +214,7 @@ impl Index {
     ///
     /// # Errors
     /// See [`find`](Self::find).
+    #[cfg(any(test, feature = "internals"))]
     pub fn level(&self) -> Result<Level, Error> {
         let mut highest = Level::FASTEST;
         for number in 0..self.header.records {
@@ -252,6 +255,7 @@ impl Index {
     ///
     /// # Errors
     /// See [`find`](Self::find); [`Error::BadIndex`] also if line ends were not counted.
+    #[cfg(any(test, feature = "internals"))]
     pub fn find_line_end(&self, number: u64) -> Result<Option<Block>, Error> {
         let Some(all) = self.lines()? else { return Err(Error::BadIndex("it has no line ends")) };
         if number == 0 || number > all {
@@ -267,7 +271,7 @@ impl Index {
     ///
     /// # Errors
     /// See [`find`](Self::find).
-    pub fn next(&self, block: &Block) -> Result<Option<Block>, Error> {
+    pub(crate) fn next(&self, block: &Block) -> Result<Option<Block>, Error> {
         let Some(next) = self.block_from(block.record + 1)? else { return Ok(None) };
         let follows = next.bit_offset >= block.end_bit && next.text_offset == block.text_offset + block.text_len;
         if follows { Ok(Some(next)) } else { Err(Error::BadIndex(OUT_OF_ORDER)) }

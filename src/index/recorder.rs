@@ -3,8 +3,8 @@
 use super::Index;
 use super::records::Records;
 use crate::error::Error;
+use crate::format::{Blocks, Format, IndexKind};
 use crate::formats::bzip2::header::Level;
-use crate::formats::kinds::{Blocks, Format, IndexKind};
 use crate::index::bzi::{Header, Kind, Record};
 use crate::summary::{BlockInfo, Mark, StreamInfo};
 
@@ -41,10 +41,10 @@ impl Recorder {
     /// Adds the end of the last blocks' stream.
     pub fn stream(&mut self, stream: &StreamInfo) {
         let &StreamInfo { number, format, level, bit_offset, end, combined_crc, .. } = stream;
-        if format.index() != IndexKind::Beside {
+        if format.row().index != IndexKind::Beside {
             self.other = Some(format);
         }
-        if self.other.is_some_and(|format| format.blocks() != Blocks::Listed) {
+        if self.other.is_some_and(|format| format.row().blocks != Blocks::Listed) {
             return;
         }
         self.push(Kind::EndOfStream, bit_offset, number, level, combined_crc);
@@ -75,6 +75,7 @@ impl Recorder {
     }
 
     /// The position of the last block or end of a stream in the compressed file, in bits.
+    #[cfg(any(test, feature = "internals"))]
     pub fn bit_offset(&self) -> Option<u64> {
         Some(self.records.last()?.bit_offset)
     }
@@ -101,6 +102,7 @@ impl Recorder {
     /// assert_eq!(part, text[50_000..50_100]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(any(test, feature = "internals"))]
     pub fn so_far(&self) -> Option<Index> {
         let mut known = self.clone();
         let last = known.records.last_mut().filter(|_| self.other.is_none() && !self.other_blocks)?;

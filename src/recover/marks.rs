@@ -30,7 +30,7 @@ const LOOK_AHEAD: usize = 6;
 /// All magics of a file in order, at any bit. The file is read once, in pieces of 1 MiB.
 ///
 /// ```
-/// use hybz::recover::{Kind, Mark, Marks};
+/// use hybz::internals::recover::{Kind, Mark, Marks};
 /// let file = hybz::compress(b"to be or not to be\n", &hybz::Settings::new())?;
 /// let marks: Result<Vec<_>, _> = Marks::new(&file, 0).collect();
 /// assert_eq!(marks?, [Mark { bit: 32, kind: Kind::Block }, Mark { bit: 343, kind: Kind::End }]);

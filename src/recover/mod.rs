@@ -25,7 +25,7 @@
 //! ```
 
 mod crcs;
-mod marks;
+pub(crate) mod marks;
 mod place;
 mod rejoin;
 mod remains;
@@ -37,13 +37,12 @@ use crate::error::{Damage, Error};
 use crate::index::Index;
 use crate::read_at::ReadAt;
 use crate::settings::Settings;
-use crate::stream::driver::write_text;
+use crate::stream::text::write_text;
 use std::fmt;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use marks::{Kind, Mark, Marks};
 pub use rejoin::Rejoiner;
 
 /// A good block.

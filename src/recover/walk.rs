@@ -86,7 +86,13 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Walker {
             file,
             end: file.len() * 8,
-            candidates: Candidates::new(Positioned { source: file, at: 0 }, 0, u64::MAX, settings),
+            candidates: Candidates::new(
+                Positioned { source: file, at: 0 },
+                0,
+                u64::MAX,
+                settings.get_pool(),
+                settings.scan_chunk,
+            ),
             decoder: None,
             places,
             take,

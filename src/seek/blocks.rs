@@ -2,12 +2,12 @@
 
 use super::cache::Cache;
 use super::text::Decoded;
-use crate::Client;
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError, Error};
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock};
 use crate::index::{Block, Index, bits_of};
-use crate::schedule::TaskError;
+use hybz_queue::Client;
+use hybz_queue::TaskError;
 use std::ops::Range;
 use std::sync::Arc;
 

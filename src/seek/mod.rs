@@ -18,15 +18,15 @@ mod sequence;
 mod split;
 pub(crate) mod text;
 
-use crate::Client;
 use crate::error::Error;
-use crate::formats;
-use crate::formats::kinds::Format;
+use crate::format::Format;
 use crate::index::Index;
 use crate::read_at::{Positioned, ReadAt, fill_at, sought};
 use crate::settings::Settings;
+use crate::table;
 use blocks::{Blocks, Wanted};
 use cache::Cache;
+use hybz_queue::Client;
 use sequence::Sequences;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -73,7 +73,7 @@ impl<R: ReadAt> Reader<R> {
     pub fn open(source: R, settings: &Settings) -> Result<Self, Error> {
         let mut head = [0; Format::HEAD_LEN];
         let len = fill_at(&source, &mut head, 0).map_err(Error::Read)?;
-        let blocks = match formats::by_index(&head[..len]) {
+        let blocks = match table::by_index(&head[..len]) {
             Some(by_index) => (by_index.seek)(&source)?,
             None => Box::new(Index::build(Positioned { source: &source, at: 0 }, settings)?),
         };

@@ -1,10 +1,10 @@
 //! An input that is only copied.
 
 use super::piece::{Cut, Ends, Issued, Join, Piece, Step, connect};
-use crate::Client;
 use crate::block::Text;
 use crate::error::Error;
 use crate::summary::StreamSummary;
+use hybz_queue::Client;
 use std::collections::VecDeque;
 
 /// The size of one read.

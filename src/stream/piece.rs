@@ -6,12 +6,12 @@
 
 use crate::block::Text;
 use crate::error::Error;
-use crate::formats::kinds::Formats;
+use crate::format::Formats;
 use crate::read_at::ReadAt;
-use crate::schedule::Permit;
 use crate::summary::{Mark, StreamSummary};
-use crate::{Client, Pool};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
+use hybz_queue::Permit;
+use hybz_queue::{Client, Pool};
 use std::io;
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@
 
 use crate::codec::mismatch::Mismatch;
 use crate::error::Error;
-use crate::schedule::{Checked, Class, Made, Miscomputed, ProducedBy, TaskError, Ticket};
-use crate::{Client, Pool};
+use hybz_queue::{Checked, Class, Made, Miscomputed, ProducedBy, TaskError, Ticket};
+use hybz_queue::{Client, Pool};
 
 /// Which coded blocks are decoded again before they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -72,7 +72,7 @@ fn damaged_ones() {
 
 /// A file of small blocks, which the library writes but no flag asks for: so that 500 damaged ones cost little.
 fn small_blocks(plain: &[u8], size: u32) -> Vec<u8> {
-    hybz::compress(plain, &Settings::new().large_blocks(LargeBlocks::try_new(size).unwrap())).unwrap()
+    hybz::compress(plain, &Settings::new().encoding(LargeBlocks::try_new(size).unwrap())).unwrap()
 }
 
 /// 150 flips and cuts (with `HYBZ_LONG`, 5000): exit code 2, the block named, no file left, and the undamaged blocks

@@ -1,7 +1,7 @@
 //! The payload of a block as its fields (docs/FORMAT.md).
 
-use hybz::hbz::{BlockHeader, StreamHeader};
 use hybz::internals::bits::{BitSource, BitWriter, SliceBits};
+use hybz::internals::formats::hbz::{BlockHeader, StreamHeader};
 
 /// The meaning of a code, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each test binary uses its own part
 
-use hybz::CodedBlock;
+use hybz::internals::block::CodedBlock;
 use hybz::internals::codec::mismatch::Mismatch;
 use hybz::internals::tasks::{CodedLarge, EncodeBlock, EncodeLarge};
 use hybz::schedule::{Accepts, Check, Core, Job, PoolBuilder, Retry, Station, StationError, Task};

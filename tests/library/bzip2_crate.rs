@@ -223,7 +223,7 @@ fn decoders_of_good_streams() {
 /// Stream by stream, each with a separate decoder that leaves the reader at the next stream.
 #[test]
 fn one_after_the_other() {
-    let large = settings().large_blocks(LargeBlocks::try_new(20_000).unwrap());
+    let large = settings().encoding(LargeBlocks::try_new(20_000).unwrap());
     let small = level(1).0;
     let text = (shape("words").make)(300_000);
     let parts = [&text[..250_000], b"", &text[250_000..], b"x", b"", &text[..70_000]];
@@ -354,7 +354,7 @@ fn the_end_needs_no_more_input() {
         }
     }
     for text in [&b""[..], b"text", &(shape("words").make)(300_000)] {
-        for settings in [level(1).0, settings().large_blocks(LargeBlocks::try_new(100_000).unwrap())] {
+        for settings in [level(1).0, settings().encoding(LargeBlocks::try_new(100_000).unwrap())] {
             let coded = ours::compress(text, &settings);
             let mut decoder = hybz::read::BzDecoder::with_settings(Waits(&coded), &settings);
             assert!(read_all(&mut decoder, 1000) == (Ok(()), text.to_vec()));
@@ -367,7 +367,7 @@ fn the_end_needs_no_more_input() {
 #[test]
 fn large_blocks() {
     let text = (shape("words").make)(200_000);
-    let large = settings().large_blocks(LargeBlocks::try_new(30_000).unwrap().perturbation(5000, 3));
+    let large = settings().encoding(LargeBlocks::try_new(30_000).unwrap().perturbation(5000, 3));
     let mut rng = Rng(9);
     for len in [0, 1, 30_000, 200_000] {
         let coded = ours::compress(&text[..len], &large);

@@ -5,10 +5,10 @@
 use crate::program;
 use crate::shapes;
 use hybz::internals::bits::{BitSource, SliceBits};
+use hybz::internals::block::{DecodeError, DecodedBlock, Text};
 use hybz::internals::codec::Decoder;
 use hybz::internals::codec::run_length::decode::Expander;
 use hybz::internals::crc;
-use hybz::{DecodeError, DecodedBlock, Text};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

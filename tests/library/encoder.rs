@@ -4,8 +4,8 @@
 
 use crate::program;
 use crate::shapes;
-use hybz::Text;
 use hybz::internals::bits::{BitWriter, append_bits};
+use hybz::internals::block::Text;
 use hybz::internals::codec::Encoder;
 use hybz::internals::crc;
 use shapes::{EDGES, Rng, SHAPES, periodic};

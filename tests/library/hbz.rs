@@ -4,13 +4,14 @@ use crate::crafted_hbz;
 use crate::shapes;
 use crate::skip;
 use crate::texts::damaged;
+use hybz::internals::formats::hbz::StreamHeader;
 use hybz::{Damage, Error, LargeBlocks, Pool, Settings};
 use shapes::{EDGES, Rng, SHAPES, shape};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::num::NonZeroUsize;
 
 fn large(size: u32, interval: u32) -> Settings {
-    Settings::new().large_blocks(LargeBlocks::try_new(size).unwrap().perturbation(interval, 1))
+    Settings::new().encoding(LargeBlocks::try_new(size).unwrap().perturbation(interval, 1))
 }
 
 fn round_trip(text: &[u8], size: u32, interval: u32, what: &str) -> Vec<u8> {
@@ -103,7 +104,7 @@ fn same_settings_same_bytes() {
     let first = hybz::compress(&text, &large(100_000, 1000)).unwrap();
     assert_eq!(first, hybz::compress(&text, &large(100_000, 1000).pool(&one)).unwrap());
     let other_seed = LargeBlocks::try_new(100_000).unwrap().perturbation(1000, 2);
-    assert_ne!(first, hybz::compress(&text, &Settings::new().large_blocks(other_seed)).unwrap());
+    assert_ne!(first, hybz::compress(&text, &Settings::new().encoding(other_seed)).unwrap());
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn the_index_lists_other_blocks() {
 /// A block of a few rows with entry points 16 million rows apart takes no more than its rows.
 #[test]
 fn entry_points_far_apart() {
-    let stream = hybz::hbz::StreamHeader { entry_log: 24, ..crafted_hbz::stream(1 << 20) };
+    let stream = StreamHeader { entry_log: 24, ..crafted_hbz::stream(1 << 20) };
     let text = (shape("words").make)(300);
     let block = crafted_hbz::Block::of(&text, &stream);
     let file = crafted_hbz::file(&stream, std::iter::repeat_n(&block, 2000));
@@ -192,8 +193,8 @@ fn bombs() {
     // Decoded by one station, by all of them, and perturbed.
     for (rows, len, interval) in [(9000, 255, 0), (1_100_000, 6, 0), (9000, 255, 1), (9000, 255, 1000)] {
         let phrase = &bytes[..len];
-        let stream = hybz::hbz::StreamHeader { interval, ..crafted_hbz::stream(1 << 30) };
-        let plain = hybz::hbz::StreamHeader { interval: 0, ..stream };
+        let stream = StreamHeader { interval, ..crafted_hbz::stream(1 << 30) };
+        let plain = StreamHeader { interval: 0, ..stream };
         let mut block = crafted_hbz::Block::bomb(rows, phrase, &plain);
         let mut text = phrase.repeat(rows);
         if interval > 0 {
@@ -404,7 +405,7 @@ fn the_example_in_the_specification() {
         })
         .collect();
     let text = b"abracadabra, abracadabra";
-    let coded = hybz::compress(text, &Settings::new().large_blocks(LargeBlocks::try_new(1 << 20).unwrap())).unwrap();
+    let coded = hybz::compress(text, &Settings::new().encoding(LargeBlocks::try_new(1 << 20).unwrap())).unwrap();
     assert!(bytes == coded, "is {coded:02x?}");
     assert_eq!(hybz::decompress(&bytes, &Settings::new()).unwrap(), text);
 }

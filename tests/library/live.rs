@@ -49,7 +49,7 @@ fn bz2(text: &[u8]) -> Vec<u8> {
 
 fn large(text: &[u8]) -> Vec<u8> {
     let large = LargeBlocks::try_new(50_000).unwrap();
-    hybz::compress(text, &Settings::new().large_blocks(large)).unwrap()
+    hybz::compress(text, &Settings::new().encoding(large)).unwrap()
 }
 
 fn threads(count: usize) -> Settings {

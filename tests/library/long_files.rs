@@ -2,7 +2,9 @@
 
 use crate::shapes;
 use crate::through;
-use hybz::flow::{LONG_FILE, ReadAt, Source, Task};
+use hybz::ReadAt;
+use hybz::flow::{Source, Task};
+use hybz::internals::flow::LONG_FILE;
 use hybz::internals::tasks::{DECODE, ENCODE};
 use hybz::schedule::Accepts;
 use hybz::{Error, Formats, Level, Pool, Settings, StreamSummary, Verify};

@@ -4,7 +4,9 @@
 use crate::shapes;
 use crate::skip;
 use crate::texts::text;
-use hybz::lz4::{Frame, Index};
+use hybz::internals::formats::hbz::MAGIC as HBZ_MAGIC;
+use hybz::internals::formats::lz4::{Index, LEGACY_MAGIC, MAGIC};
+use hybz::lz4::Frame;
 use hybz::{Damage, Error, Formats, Pool, Settings};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use proptest::collection::vec;
@@ -26,7 +28,7 @@ fn words(len: usize) -> Vec<u8> {
 }
 
 fn compress(text: &[u8], frame: Frame) -> Vec<u8> {
-    hybz::compress(text, &Settings::new().lz4(frame)).unwrap()
+    hybz::compress(text, &Settings::new().encoding(frame)).unwrap()
 }
 
 fn decompress(coded: &[u8]) -> Result<Vec<u8>, Error> {
@@ -162,7 +164,7 @@ fn infos(len: u64) -> Vec<FrameInfo> {
 
 /// A legacy frame, which `lz4_flex` reads and does not write.
 fn legacy(text: &[u8]) -> Vec<u8> {
-    let mut coded = hybz::lz4::LEGACY_MAGIC.to_vec();
+    let mut coded = LEGACY_MAGIC.to_vec();
     for text in text.chunks(8 << 20) {
         let block = lz4_flex::block::compress(text);
         coded.extend((block.len() as u32).to_le_bytes());
@@ -250,7 +252,7 @@ fn what_follows() {
     let text = words(100_000);
     let coded = compress(&text, Frame::new());
     let strict = Settings::new().trailing_garbage(false);
-    for garbage in [&b"garbage"[..], b"B", b"\x04", b"\x04\x22\x4d", b"BZh9", &hybz::hbz::MAGIC] {
+    for garbage in [&b"garbage"[..], b"B", b"\x04", b"\x04\x22\x4d", b"BZh9", &HBZ_MAGIC] {
         let both = [&coded, garbage].concat();
         assert!(decompress(&both).unwrap() == text);
         let error = hybz::decompress(&both, &strict).unwrap_err();
@@ -394,7 +396,7 @@ fn lengths_that_are_stated() {
     assert_eq!(stated.len(), unknown.len() + 8);
     assert_eq!((stated[4], unknown[4]), (0x6c, 0x64));
     for other in [2_999_999, 3_000_001, 1] {
-        let error = hybz::compress(&text, &Settings::new().lz4(Frame::new().text_len(other))).unwrap_err();
+        let error = hybz::compress(&text, &Settings::new().encoding(Frame::new().text_len(other))).unwrap_err();
         assert!(matches!(error, Error::TextLength { stated, found: 3_000_000 } if stated == other));
     }
     for coded in [stated, unknown] {
@@ -407,7 +409,7 @@ fn lengths_that_are_stated() {
 #[test]
 fn flushes() {
     let text = words(200_000);
-    let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &Settings::new().lz4(Frame::new()));
+    let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &Settings::new().encoding(Frame::new()));
     for sip in text.chunks(30_001) {
         encoder.write_all(sip).unwrap();
         encoder.flush().unwrap();
@@ -442,7 +444,7 @@ proptest! {
     #[test]
     fn anything(bytes in vec(any::<u8>(), 0..300), which in 0..4_usize) {
         let linked = [4, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0];
-        let head: [&[u8]; 4] = [&hybz::lz4::MAGIC, &hybz::lz4::LEGACY_MAGIC, &linked, b"P*M\x18"];
+        let head: [&[u8]; 4] = [&MAGIC, &LEGACY_MAGIC, &linked, b"P*M\x18"];
         let _ = decompress(&[head[which], &bytes].concat());
     }
 }

@@ -6,7 +6,8 @@ use crate::through;
 use hybz::flow::Task;
 use hybz::index::Index;
 use hybz::internals::formats::lzw::Header;
-use hybz::lzw::{decode_strips, encode_strips, plain};
+use hybz::internals::formats::lzw::plain;
+use hybz::lzw::{decode_strips, encode_strips};
 use hybz::{Damage, Error, Format, Formats, Pool, Settings, Verify};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -111,7 +112,7 @@ fn many_files_in_one_queue() {
 
 #[test]
 fn under_bzip2s_names() {
-    let large = Settings::new().large_blocks(hybz::LargeBlocks::try_new(100_000).unwrap());
+    let large = Settings::new().encoding(hybz::LargeBlocks::try_new(100_000).unwrap());
     let hbz = hybz::compress(b"text", &large).unwrap();
     let z = plain::compress(b"text", Header { max_bits: 16, block_mode: true }, |_| false);
     let bzip2 = hybz::compress(b"text", &Settings::new()).unwrap();

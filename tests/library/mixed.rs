@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 
 /// Settings for `.hbz` blocks of 50,000 bytes.
 fn hbz_settings() -> Settings {
-    Settings::new().large_blocks(LargeBlocks::try_new(50_000).unwrap())
+    Settings::new().encoding(LargeBlocks::try_new(50_000).unwrap())
 }
 
 /// Decodes in every way: in one call, read, read in small pieces, written in small pieces.
@@ -95,7 +95,7 @@ fn a_second_magic_that_is_cut() {
     let text = (shape("words").make)(60_000);
     let bzip2 = hybz::compress(&text, &Settings::new()).unwrap();
     let large = hybz::compress(&text, &hbz_settings()).unwrap();
-    let magics = [&hybz::hbz::MAGIC[..], b"BZh"];
+    let magics = [&hybz::internals::formats::hbz::MAGIC[..], b"BZh"];
     for first in [&bzip2, &large] {
         for len in 1..=8 {
             for magic in magics.into_iter().filter(|magic| len <= magic.len()) {

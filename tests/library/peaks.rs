@@ -93,7 +93,7 @@ const MADE: [Made; 9] = [
     made("46 blocks of 64 MiB", false, || bombs(46)),
     made("640 MB of zeros", false, || {
         let large = hybz::LargeBlocks::try_new(64 << 20).expect("64 MiB");
-        hybz::compress(&vec![0; 640_000_000], &hybz::Settings::new().large_blocks(large)).expect("memory")
+        hybz::compress(&vec![0; 640_000_000], &hybz::Settings::new().encoding(large)).expect("memory")
     }),
     made("1 GiB in one block", false, || {
         let stream = crafted_hbz::stream(1 << 30);

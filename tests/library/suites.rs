@@ -106,11 +106,11 @@ fn hybz_and_bzip2_agree_on_every_file() {
 #[test]
 fn the_suites_on_gpus() {
     use hybz::schedule::Accepts;
-    if let Err(why) = hybz::gpu::devices() {
+    if let Err(why) = hybz::internals::gpu::devices() {
         return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}"));
     }
     let Some(suites) = program::shared("suites") else { return };
-    let lanes = hybz::Lanes { at_once: true, lanes: 2, blocks: 3, ..hybz::Lanes::for_decoding() };
+    let lanes = hybz::Lanes::for_decoding().at_once(true).lanes(2).blocks(3);
     let cores = Accepts::AllBut(&[hybz::internals::tasks::DECODE]);
     let pool = hybz::Pool::builder().cores_accept(cores).accelerators(&lanes).build();
     let on_gpus = hybz::Settings::new().pool(&pool);

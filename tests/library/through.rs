@@ -1,6 +1,7 @@
 //! Inputs through the flow, and its outputs.
 
-use hybz::flow::{Input, Inputs, Outputs, Source, Task, run, run_here};
+use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
+use hybz::internals::flow::run_here;
 use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary, Verify};
 use std::io::Cursor;
 use std::ops::ControlFlow;

@@ -142,7 +142,8 @@ fn hybz_agrees_with_chunks_of_1_mib() {
 /// All cases as files of one call, as the command passes them: they share one queue, and each has its own outcome, in
 /// the order of the files.
 fn in_one_queue(pool: &hybz::Pool, here: bool) {
-    use hybz::flow::{Input, Inputs, Outputs, Source, Task, run, run_here};
+    use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
+    use hybz::internals::flow::run_here;
     use std::ops::ControlFlow;
 
     struct Files(std::slice::Iter<'static, Case>);
@@ -216,11 +217,11 @@ fn hybz_agrees_with_all_in_one_queue_and_no_memory() {
 #[test]
 fn hybz_agrees_on_gpus() {
     use hybz::schedule::Accepts;
-    if let Err(why) = hybz::gpu::devices() {
+    if let Err(why) = hybz::internals::gpu::devices() {
         return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}"));
     }
     for blocks in [3, 32] {
-        let lanes = hybz::Lanes { at_once: true, blocks, ..hybz::Lanes::for_decoding() };
+        let lanes = hybz::Lanes::for_decoding().at_once(true).blocks(blocks);
         let cores = Accepts::AllBut(&[hybz::internals::tasks::DECODE]);
         let pool = hybz::Pool::builder().cores_accept(cores).accelerators(&lanes).build();
         in_one_queue(&pool, false);

@@ -58,7 +58,7 @@ fn text(len: usize) -> Vec<u8> {
 fn one_of_many_blocks() {
     let (bytes, blocks) = (text(99_981 * 24 + 5000), 25);
     let right = reference::compress(1, &bytes);
-    let large = hybz::compress(&bytes[..200_000], &Settings::new().large_blocks(LARGE)).expect("a block");
+    let large = hybz::compress(&bytes[..200_000], &Settings::new().encoding(LARGE)).expect("a block");
     for (n, company) in [Company::Alone, Company::Two, Company::Device, Company::Two].into_iter().enumerate() {
         let flips = Some(Flips { block: [3, 0, 7, 24][n], bit: [1000, -1, 130, 0][n], again: false });
         for (text, task, right, blocks) in [
@@ -310,7 +310,7 @@ fn the_same_bytes() {
     let shapes = shapes::SHAPES.iter().map(|shape| (shape.make)(210_000));
     for (n, bytes) in shapes.chain([vec![], vec![7; 30_000_000]]).enumerate() {
         let settings = Settings::new().level(Level::FASTEST);
-        let large = settings.clone().large_blocks(LargeBlocks::try_new(50_000).expect("more than 1 KiB"));
+        let large = settings.clone().encoding(LargeBlocks::try_new(50_000).expect("more than 1 KiB"));
         for settings in [settings, large] {
             let right = hybz::compress(&bytes, &settings).expect("no device");
             let builder = match n % 3 {

@@ -2,7 +2,7 @@
 
 use super::gpu::{TIMEOUT, TIMEOUT_PER_BYTE, size};
 use super::order::Order;
-use hybz::gpu::{Choice, DeviceError, LineOrder, SortLines};
+use hybz::internals::gpu::{Choice, DeviceError, LineOrder, SortLines};
 use std::fmt;
 
 /// Sorts text from a device's memory to the same device's memory.
@@ -23,8 +23,8 @@ use std::fmt;
 pub struct DeviceSorter(Box<dyn SortLines>);
 
 impl DeviceSorter {
-    /// On the first of the devices that `device` names (as [`gpu::select`](hybz::gpu::select) takes them), for up to
-    /// `bytes` bytes of text, less than 4 GiB, in lines of at least 6 bytes on average.
+    /// On the first of the devices that `device` names (a number, a name such as `GPU-4f0b`, or a PCI address), for up
+    /// to `bytes` bytes of text, less than 4 GiB, in lines of at least 6 bytes on average.
     ///
     /// # Errors
     /// If there is no such device, or not enough memory on it.

@@ -13,8 +13,8 @@ use super::range::RangeText;
 use super::stored::{Kept, PART, StoredRange};
 use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
 use super::text::Ends;
-use hybz::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
-use hybz::gpu::{GpuStation, Offloaded, Open, Times};
+use hybz::internals::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
+use hybz::internals::gpu::{GpuStation, Offloaded, Open, Times};
 use hybz_queue::{Accelerators, Accepts, Class, Expected, Job, PoolBuilder, TypedJob, WorkerGroup};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,8 @@ use std::time::Duration;
 /// The GPU lanes that a pool gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineLanes {
-    /// The devices, in the notation of [`gpu::select`](hybz::gpu::select); all visible ones if `None`.
+    /// The devices: numbers, names such as `GPU-4f0b` or PCI addresses, with commas between them. All visible ones if
+    /// `None`.
     pub devices: Option<String>,
     /// Lanes of each device.
     pub lanes: usize,

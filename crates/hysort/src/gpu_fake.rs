@@ -1,6 +1,8 @@
 //! A fake device for tests: it sorts lines on the CPU and fails as scripted.
 
-use hybz::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines};
+use hybz::internals::gpu::{
+    DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines,
+};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;

@@ -9,7 +9,7 @@ use super::partition::Partitioner;
 use super::parts::{Parted, Piece};
 use super::splitters::Splitters;
 
-use hybz::gpu::KeptText;
+use hybz::internals::gpu::KeptText;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

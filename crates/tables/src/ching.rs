@@ -8,9 +8,9 @@
 
 use crate::datasets;
 use crate::factor_device::{Device, Found};
-use hybz::factor::neighbours::{Pair, by_position};
-use hybz::factor::parse::Parse;
-use hybz::factor::{factors, suffixes};
+use hybz::internals::factor::neighbours::{Pair, by_position};
+use hybz::internals::factor::parse::Parse;
+use hybz::internals::factor::{factors, suffixes};
 use std::thread;
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! The GPU columns of the tables.
 
-use hybz::gpu::{LaneSize, SortSuffixes, backend};
-use hybz::hbz::StreamHeader;
+use hybz::internals::formats::hbz::StreamHeader;
 use hybz::internals::formats::hbz::encode::HbzEncoder;
+use hybz::internals::gpu::{SortSuffixes, backend};
 use hybz::{Lanes, LargeBlocks, Pool, Settings};
 use std::time::{Duration, Instant};
 
@@ -14,11 +14,11 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
     let (backend, devices) = backend().ok()?;
     let device = devices.into_iter().next()?;
     let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
-    let lanes = Lanes { at_once: true, ..Lanes::for_large_blocks(&large) };
-    let shape = LaneSize { max_blocks: lanes.blocks, max_length: lanes.max_length };
+    let lanes = Lanes::for_large_blocks(&large).at_once(true);
+    let shape = lanes.size();
     let mut lane = backend.open_suffixes(&device, shape).ok()?;
     let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
-    let settings = Settings::new().large_blocks(large);
+    let settings = Settings::new().encoding(large);
     let plain = hybz::compress(text, &settings).expect("memory");
     let sort = (0..2).map(|_| sort(&mut *lane, text, &stream, &plain)).reduce(f64::min)?;
     drop(lane);
@@ -39,8 +39,8 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
 pub fn decoding_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> {
     backend().ok()?;
     let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
-    let coded = hybz::compress(text, &Settings::new().large_blocks(large)).expect("memory");
-    let lanes = Lanes { at_once: true, ..Lanes::for_decoding_large() };
+    let coded = hybz::compress(text, &Settings::new().encoding(large)).expect("memory");
+    let lanes = Lanes::for_decoding_large().at_once(true);
     let pool = Pool::builder().accelerators(&lanes).build();
     let settings = Settings::new().pool(&pool);
     let decode = |_| {

@@ -1,9 +1,9 @@
 //! The GPU columns of Ching's tables: one text on the first device.
 
-use hybz::factor::Factor;
-use hybz::factor::neighbours::Pair;
-use hybz::factor::parse::Parse;
-use hybz::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, backend};
+use hybz::internals::factor::Factor;
+use hybz::internals::factor::neighbours::Pair;
+use hybz::internals::factor::parse::Parse;
+use hybz::internals::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, backend};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);

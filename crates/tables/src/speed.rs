@@ -1,7 +1,7 @@
 //! Times and sizes on one core: Table 5.1, Figure 5.7, and a comparison with libsais alone.
 
 use crate::{INTERVALS, SIZES};
-use hybz::hbz::StreamHeader;
+use hybz::internals::formats::hbz::StreamHeader;
 use hybz::internals::formats::hbz::{decode::HbzDecoder, encode::HbzEncoder};
 use libsais::BwtConstruction;
 use std::time::{Duration, Instant};

@@ -14,7 +14,7 @@ const MIN_WITH_GPUS: usize = 1_000_000_000;
 pub fn by_number(set: &str, text: &[u8]) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let numbers = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < cores).chain([cores]);
-    let gpus = hybz::gpu::likely();
+    let gpus = hybz::internals::gpu::likely();
     let mut text = std::borrow::Cow::Borrowed(text);
     if gpus == 0 {
         println!("# no device: no lines with GPUs (Table 5.3)");
@@ -27,13 +27,13 @@ pub fn by_number(set: &str, text: &[u8]) {
     for number in numbers {
         let number = NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
         for (name, lanes, settings) in [
-            ("hbz-9M", Lanes::for_large_blocks(&large), Settings::new().large_blocks(large)),
+            ("hbz-9M", Lanes::for_large_blocks(&large), Settings::new().encoding(large)),
             ("bz2", Lanes::default(), Settings::new().level(Level::BEST)),
         ] {
             let pool = Pool::builder().threads(number).build();
             let coded = line(&text, &settings, pool, &format!("{set},{name},{number},0"), false);
             if gpus > 0 {
-                let pool = Pool::builder().threads(number).accelerators(&Lanes { at_once: true, ..lanes }).build();
+                let pool = Pool::builder().threads(number).accelerators(&lanes.at_once(true)).build();
                 let name = format!("{set},{name},{number},{gpus}");
                 assert!(coded == line(&text, &settings, pool, &name, true), "GPUs and cores write the same bytes");
             }

@@ -2,7 +2,6 @@
 
 use crate::fail;
 use hybz::Settings;
-use hybz::gpu::{BlockForDevice, Device, LaneSize, Steps, backend};
 use hybz::internals::bits::reader::BitReader;
 use hybz::internals::bits::{BitSource, BitWriter, SliceBits};
 use hybz::internals::codec::bwt::forward::ForwardBwt;
@@ -17,6 +16,7 @@ use hybz::internals::codec::selector::encode::HuffmanTables;
 use hybz::internals::codec::{Decoder, find_magic, run_length};
 use hybz::internals::crc;
 use hybz::internals::formats::bzip2::MAX_BLOCK;
+use hybz::internals::gpu::{BlockForDevice, Device, LaneSize, Steps, backend};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

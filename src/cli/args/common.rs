@@ -6,7 +6,7 @@ use super::flags::Flags;
 use super::kind::Given;
 use super::operand::Operand;
 use anyhow::bail;
-use hybz::gpu::Offload;
+use hybz::internals::gpu::Offload;
 use hybz::{Format, Formats};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;

@@ -2,7 +2,8 @@
 
 use crate::cli::files::job::Seen;
 use hybz::Format;
-use hybz::flow::{self, Source};
+use hybz::flow::Source;
+use hybz::internals::flow::LONG_FILE;
 use hybz_files::file::wait_readable;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -36,7 +37,7 @@ impl Reader {
     /// A reader of a file whose metadata are known.
     pub fn of(file: File, found: &Metadata) -> Self {
         let wait_first = found.file_type().is_fifo();
-        let is_long = found.is_file() && found.len() >= flow::LONG_FILE;
+        let is_long = found.is_file() && found.len() >= LONG_FILE;
         Reader { file, wait_first, is_long, seen: None }
     }
 

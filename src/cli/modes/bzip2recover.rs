@@ -5,7 +5,7 @@
 
 use crate::cli::messages::errno_text;
 use hybz::internals::bits::{BitWriter, append_bits_from};
-use hybz::recover::Marks;
+use hybz::internals::recover::Marks;
 use hybz::{Error, ReadAt};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};

@@ -3,7 +3,7 @@
 use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
 use anyhow::bail;
 use hybz::Lanes;
-use hybz::gpu::Offload;
+use hybz::internals::gpu::Offload;
 use hybz_files::memory;
 use std::fs::{self, File};
 use std::io;
@@ -90,25 +90,23 @@ pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>)
     let devices = match &common.gpus {
         Gpus::None => return Vec::new(),
         Gpus::Visible => None,
-        Gpus::These(list) => Some(list.clone()),
+        Gpus::These(list) => Some(list),
     };
     let kinds = match coding.map(|coding| (coding.encoding.format().is_native(), coding.encoding.large_blocks())) {
         None => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
         Some((false, _)) => return Vec::new(),
         Some((true, Some(large))) if common.gpu_pipeline == Offload::Bwt => {
-            vec![Lanes { offload: Offload::Suffixes, ..Lanes::for_large_blocks(&large) }]
+            vec![Lanes::for_large_blocks(&large).offload(Offload::Suffixes)]
         }
         Some((true, Some(large))) => vec![Lanes::for_large_blocks(&large)],
-        Some((true, None)) => vec![Lanes { offload: common.gpu_pipeline, ..Lanes::default() }],
+        Some((true, None)) => vec![Lanes::default().offload(common.gpu_pipeline)],
     };
     let lanes = kinds.into_iter().map(|kind| {
-        let mut lanes = Lanes { devices: devices.clone(), at_once: common.gpu_required, ..kind };
-        // More lanes than batches would have nothing to do. A lane pins two to three times the text of a batch.
-        let batches = expected.map_or(u64::MAX, |total| total.div_ceil(lanes.batch_bytes()));
-        let room = common.memory.map_or(u64::MAX, |memory| memory / (3 * (lanes.blocks * lanes.max_length) as u64));
-        lanes.growth = common.memory;
-        lanes.lanes = lanes.lanes.min(usize::try_from(batches.min(room)).unwrap_or(usize::MAX)).max(1);
-        lanes
+        let lanes = kind.at_once(common.gpu_required).limited(expected, common.memory);
+        match devices {
+            Some(devices) => lanes.devices(devices),
+            None => lanes,
+        }
     });
     lanes.collect()
 }

@@ -172,7 +172,7 @@ fn make_room(suffixes: &mut Vec<i32>, len: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 
     /// By the definition: all rotations, sorted.
     fn naive(block: &[u8]) -> (Vec<u8>, usize) {

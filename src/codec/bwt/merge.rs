@@ -242,7 +242,7 @@ mod tests {
     use super::*;
     use crate::codec::bwt::forward::ForwardBwt;
     use crate::codec::bwt::rotation;
-    use crate::shapes::{Rng, SHAPES};
+    use hybz_testkit::shapes::{Rng, SHAPES};
     use std::sync::Arc;
 
     fn check(block: &[u8], what: &str) {

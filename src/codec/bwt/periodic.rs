@@ -122,8 +122,8 @@ mod tests {
     use super::super::rotation;
     use super::*;
     use crate::codec::run_length::encode::encode;
-    use crate::shapes::{self, Rng};
     use bzip2::{Action, Compress, Compression, Status};
+    use hybz_testkit::shapes::{self, Rng};
     use std::io::Write;
     use std::path::Path;
     use std::process::{Command, Stdio};
@@ -411,7 +411,7 @@ mod tests {
     fn real_files() {
         let files = shapes::real_files(2 << 20);
         if files.is_empty() {
-            return crate::skip::skip(crate::skip::Need::Shared, "there is no ../shared/data");
+            return hybz_testkit::skip::skip(hybz_testkit::skip::Need::Shared, "there is no ../shared/data");
         }
         for (_, text) in files {
             for times in [3, 20] {

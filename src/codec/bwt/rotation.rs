@@ -175,7 +175,7 @@ pub fn period(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 
     fn naive_least(text: &[u8]) -> usize {
         let rotation = |start: usize| [&text[start..], &text[..start]].concat();

@@ -136,7 +136,7 @@ pub fn assign_codes(lengths: &[u8]) -> [u32; 512] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::Rng;
+    use hybz_testkit::shapes::Rng;
 
     /// bzip2's own method: weights next to the heap, depths by climbing. Also returns how often it halved.
     fn naive(frequencies: &[u32]) -> (Vec<u8>, u32) {

@@ -249,7 +249,7 @@ impl<'a> SymbolWriter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 
     /// The definition: a list, searched from the front.
     fn naive(last: &[u8]) -> Vec<u16> {

@@ -24,7 +24,7 @@ pub fn encode(plain: &[u8], coded: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::{self, EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::{self, EDGES, Rng, SHAPES};
 
     /// The definition: one byte at a time.
     fn naive(plain: &[u8]) -> Vec<u8> {

@@ -69,7 +69,7 @@ pub fn run_len(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::{Rng, SHAPES};
+    use hybz_testkit::shapes::{Rng, SHAPES};
 
     #[test]
     fn finds_what_plain_search_finds() {

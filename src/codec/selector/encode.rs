@@ -267,7 +267,7 @@ fn write_table(lengths: &[u8], out: &mut BitWriter) {
 mod tests {
     use super::*;
     use crate::bits::append_bits;
-    use crate::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 
     /// bzip2's own method: every cost of every group added up, every frequency counted, in every round.
     fn naive(text: &[u16], alphabet: usize) -> (Vec<Vec<u8>>, Vec<u8>) {

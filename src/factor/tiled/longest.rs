@@ -32,7 +32,9 @@ pub struct Earlier {
 /// also looks at a byte that differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
+    /// By all threads.
     pub all: u64,
+    /// By the one that compared most.
     pub thread: u64,
 }
 

@@ -22,7 +22,7 @@
 //! Nothing inside a stream is aligned to bytes. There is no length field: a block ends where its EOB symbol ends.
 
 use crate::bits::BitWriter;
-use crate::formats::kinds::Magic;
+use crate::format::Magic;
 use std::{error, fmt};
 
 /// The 48 bits that end a stream: digits of the square root of pi.

@@ -3,15 +3,15 @@
 use crate::block::Text;
 use crate::crc::Crc;
 use crate::error::{Damage, Error};
+use crate::format::Magic;
+use crate::formats::bzip2::header::magic as bzip2_magic;
 use crate::formats::hbz::codec::decode::HbzDecoder;
-use crate::formats::hbz::header::{BlockHeader, IndexEntry, LargeBlocks, MAGIC, StreamHeader};
+use crate::formats::hbz::header::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::formats::hbz::header::{
     ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, Next, index_count, index_len, index_tail, next,
 };
 use crate::formats::hbz::stream::index::{Index, Judged};
-use crate::formats::kinds::Format;
-use crate::schedule::memory_of_one_piece;
-use crate::settings::Settings;
+use hybz_queue::memory_of_one_piece;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use std::ops::Range;
 ///
 /// ```
 /// use hybz::{LargeBlocks, Settings};
-/// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+/// let settings = Settings::new().encoding(LargeBlocks::try_new(1024).unwrap());
 /// let mut file = std::io::Cursor::new(hybz::compress(&[7; 1500], &settings)?);
 /// let list = hybz::hbz::List::read(&mut file)?;
 /// let [first, second] = list.blocks() else { panic!("two blocks") };
@@ -51,7 +51,7 @@ pub struct Listed {
 ///
 /// ```
 /// use hybz::{LargeBlocks, Settings};
-/// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+/// let settings = Settings::new().encoding(LargeBlocks::try_new(1024).unwrap());
 /// let mut file = std::io::Cursor::new(hybz::compress(&[7; 5000], &settings)?);
 /// let list = hybz::hbz::List::read(&mut file)?;
 /// assert_eq!((list.streams(), list.blocks().len(), list.text_len()), (1, 5, 5000));
@@ -109,7 +109,7 @@ impl List {
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};
-    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let settings = Settings::new().encoding(LargeBlocks::try_new(1024).unwrap());
     /// let file = hybz::compress(&[7; 5000], &settings)?;
     /// assert!(List::read(&mut std::io::Cursor::new(&file))?.is_complete());
     /// // Cut in the index: all blocks are found, but this is not known.
@@ -133,7 +133,7 @@ impl List {
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings};
-    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let settings = Settings::new().encoding(LargeBlocks::try_new(1024).unwrap());
     /// let text: Vec<u8> = (0..5000u32).map(|i| (i / 50) as u8).collect();
     /// let mut file = std::io::Cursor::new(hybz::compress(&text, &settings)?);
     /// let list = hybz::hbz::List::read(&mut file)?;
@@ -172,7 +172,7 @@ impl List {
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings};
-    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let settings = Settings::new().encoding(LargeBlocks::try_new(1024).unwrap());
     /// let mut file = std::io::Cursor::new(hybz::compress(&[7; 3000], &settings)?);
     /// let list = hybz::hbz::List::read(&mut file)?;
     /// let payload = list.blocks()[1].at as usize + 32;
@@ -198,7 +198,7 @@ impl List {
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};
-    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let settings = Settings::new().encoding(LargeBlocks::try_new(1024).unwrap());
     /// let one = hybz::compress(&[7; 5000], &settings)?;
     /// let both = [&one[..], &hybz::compress(b"text", &Settings::new())?].concat();
     /// let list = List::read(&mut std::io::Cursor::new(both))?;
@@ -215,7 +215,7 @@ impl List {
     ///
     /// ```
     /// use hybz::{Error, LargeBlocks, Settings, hbz::List};
-    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let settings = Settings::new().encoding(LargeBlocks::try_new(1024).unwrap());
     /// let mut file = std::io::Cursor::new(hybz::compress(&[7; 1024], &settings)?);
     /// let list = List::read(&mut file)?.max_memory(1000);
     /// assert!(matches!(list.read_range(&mut file, 0..10), Err(Error::Memory { block: 1, allowed: 1000, .. })));
@@ -319,26 +319,10 @@ impl List {
         let mut bytes = vec![0; rest];
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
-        let may_follow = [Format::Bzip2, Format::Hbz].iter().any(|format| format.fits(&bytes));
+        let may_follow = [bzip2_magic(&bytes), Magic::of(&bytes, &MAGIC)].iter().any(|magic| *magic != Magic::No);
         list.complete = open.is_none() && (rest == 0 || !may_follow);
         list.end = at;
         Ok(list)
-    }
-}
-
-impl Settings {
-    /// Compress to `.hbz` with such blocks, instead of to `.bz2`. (When decompressing, the data tell their format.)
-    ///
-    /// ```
-    /// use hybz::{LargeBlocks, Settings};
-    /// let large = LargeBlocks::try_new(4 << 20).expect("1 KiB to 1 GiB");
-    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().large_blocks(large))?;
-    /// assert!(coded.starts_with(&hybz::hbz::MAGIC));
-    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
-    /// # Ok::<(), hybz::Error>(())
-    /// ```
-    pub fn large_blocks(self, large: LargeBlocks) -> Self {
-        self.encoding(large)
     }
 }
 

@@ -5,7 +5,7 @@
 //! ```
 //! use hybz::{LargeBlocks, Settings};
 //! let text: Vec<u8> = (0..50_000u32).flat_map(u32::to_le_bytes).collect();
-//! let settings = Settings::new().large_blocks(LargeBlocks::try_new(60_000).unwrap());
+//! let settings = Settings::new().encoding(LargeBlocks::try_new(60_000).unwrap());
 //! let mut file = std::io::Cursor::new(hybz::compress(&text, &settings)?);
 //! let list = hybz::hbz::List::read(&mut file)?;
 //! assert_eq!(list.blocks().len(), 4);
@@ -20,4 +20,3 @@ pub(crate) mod seek;
 pub(crate) mod stream;
 
 pub use archive::{List, Listed};
-pub use header::{BlockHeader, IndexEntry, MAGIC, StreamHeader};

@@ -1,16 +1,16 @@
 //! The blocks of a `.hbz` file, from its index, and the tasks that decode them.
 
 use super::List;
-use crate::Client;
 use crate::error::{Damage, Error};
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::read_at::{Positioned, ReadAt};
-use crate::schedule::TaskError;
 use crate::seek::blocks::{Blocks, Wanted, data};
 use crate::seek::cache::Cache;
 use crate::seek::text::Decoded;
+use hybz_queue::Client;
+use hybz_queue::TaskError;
 use std::sync::Arc;
 
 /// Blocks of `.hbz` files with more rows than this are decoded in stages by all stations: a block that is read alone

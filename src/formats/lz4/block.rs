@@ -1,8 +1,8 @@
 //! Codes and decodes blocks on a core with the library `lz4`: its decoder is the fastest on cores, and it refuses
 //! exactly the blocks that the command `lz4` refuses.
 
-use super::groups::samples;
-use super::{Frame, Sample};
+use super::Frame;
+use super::groups::{Sample, samples};
 use crate::error::Damage;
 use crate::formats::lz4::header::{STORED, WINDOW, checksum};
 use std::ops::Range;

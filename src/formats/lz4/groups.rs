@@ -15,7 +15,7 @@ use super::sequence::{Sequence, Unreadable, parse};
 
 /// The number of sequences in a group.
 pub const GROUP: usize = 32;
-/// The number of groups per place in an [`Index`](super::Index).
+/// The number of groups per place in an [`Index`](super::index::Index).
 pub const STRIDE: usize = 8;
 
 /// A place in a block at which a group of sequences begins.

@@ -15,7 +15,7 @@
 //! literals, the offset in 2 bytes, and the added bytes of the match's length. The last sequence has literals only.
 
 use crate::error::Damage;
-use crate::formats::kinds::Magic;
+use crate::format::Magic;
 use twox_hash::XxHash32;
 
 /// The first bytes of a frame.

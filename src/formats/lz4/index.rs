@@ -43,7 +43,7 @@ pub struct IndexedBlock {
 /// ```
 /// use hybz::{Settings, lz4::{Frame, Index}};
 /// let text = b"hybz".repeat(100_000);
-/// let coded = hybz::compress(&text, &Settings::new().lz4(Frame::new()))?;
+/// let coded = hybz::compress(&text, &Settings::new().encoding(Frame::new()))?;
 /// let index = Index::read(&coded)?.expect("written after the frame");
 /// assert_eq!(index.text_len(), 400_000);
 /// let bytes = &coded[index.range(3)];
@@ -138,11 +138,13 @@ impl Index {
     }
 
     /// Whether a whole skippable frame claims to be an index.
+    #[cfg(any(test, feature = "cuda", feature = "internals"))]
     pub(crate) fn claims(frame: &[u8]) -> bool {
         frame.starts_with(&SKIPPABLE) && frame.get(FRAME_HEAD..FRAME_HEAD + 4) == Some(&MAGIC)
     }
 
     /// The length of the indexed frame.
+    #[cfg(any(test, feature = "cuda", feature = "internals"))]
     pub(crate) fn frame_len(&self) -> u64 {
         self.frame_len
     }

@@ -1,7 +1,7 @@
-//! LZ4 frames: what `lz4` reads and writes, for [`Settings::lz4`](crate::Settings::lz4).
+//! LZ4 frames: what `lz4` reads and writes, for [`Settings::encoding`](crate::Settings::encoding).
 //!
 //! hybz writes frames of independent blocks of 64 KiB, with the checksum of the text, and its length if that is known.
-//! An [`Index`] follows each frame in a skippable frame, which every reader of LZ4 skips. The index has the position of
+//! An index follows each frame in a skippable frame, which every reader of LZ4 skips. The index has the position of
 //! each block and, for devices, the places within long blocks at which decoding can begin. No reader needs the index.
 //!
 //! All frames are read: linked and independent blocks of 64 KiB to 4 MiB, with and without checksums and lengths,
@@ -9,10 +9,10 @@
 //! [`Damage::Lz4Dictionary`](crate::Damage::Lz4Dictionary).
 //!
 //! ```
-//! use hybz::{Settings, lz4::Frame};
+//! use hybz::{Format, Settings, lz4::Frame};
 //! let text = b"to be or not to be, that is the question. To be or not to be!";
-//! let coded = hybz::compress(text, &Settings::new().lz4(Frame::new()))?;
-//! assert!(coded.starts_with(&hybz::lz4::MAGIC));
+//! let coded = hybz::compress(text, &Settings::new().encoding(Frame::new()))?;
+//! assert_eq!(Format::of(&coded), Some(Format::Lz4));
 //! assert_eq!(hybz::decompress(&coded, &Settings::new())?, text);
 //! # Ok::<(), hybz::Error>(())
 //! ```
@@ -26,28 +26,21 @@
 //! | `index` | the positions of blocks, and places within them |
 
 pub(crate) mod block;
+#[cfg(any(test, feature = "cuda", feature = "internals"))]
 pub mod gpu;
-#[doc(hidden)]
-pub mod groups;
+pub(crate) mod groups;
 pub(crate) mod header;
-mod index;
-#[doc(hidden)]
-pub mod plain;
-mod sequence;
+pub(crate) mod index;
+#[cfg(any(test, feature = "internals"))]
+pub(crate) mod plain;
+pub(crate) mod sequence;
 pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
 pub(crate) mod walk;
 
-pub use groups::Sample;
-pub use header::{LEGACY_MAGIC, MAGIC};
-pub use index::{Index, IndexedBlock};
-pub use sequence::Unreadable;
-pub(crate) use sequence::text_len;
-
-use crate::settings::Settings;
-
-/// How a frame is written.
+/// How a frame is written. Its blocks are not verified, whatever [`Settings::verify`](crate::Settings::verify) says: it
+/// carries a checksum of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     pub(crate) level: u8,
@@ -79,8 +72,8 @@ impl Frame {
     /// ```
     /// use hybz::{Settings, lz4::Frame};
     /// let text = "to be or not to be? That is the question, or is it not? ".repeat(99);
-    /// let len = |frame| Ok::<_, hybz::Error>(hybz::compress(text.as_bytes(), &Settings::new().lz4(frame))?.len());
-    /// assert!(len(Frame::new().level(9))? <= len(Frame::new())?);
+    /// let coded = |frame| hybz::compress(text.as_bytes(), &Settings::new().encoding(frame));
+    /// assert!(coded(Frame::new().level(9))?.len() <= coded(Frame::new())?.len());
     /// # Ok::<(), hybz::Error>(())
     /// ```
     pub fn level(mut self, level: u8) -> Frame {
@@ -94,7 +87,7 @@ impl Frame {
     ///
     /// ```
     /// use hybz::{Error, Settings, lz4::Frame};
-    /// let settings = Settings::new().lz4(Frame::new().text_len(5));
+    /// let settings = Settings::new().encoding(Frame::new().text_len(5));
     /// assert!(hybz::compress(b"hello", &settings).is_ok());
     /// let wrong = hybz::compress(b"hello!", &settings);
     /// assert!(matches!(wrong, Err(Error::TextLength { stated: 5, found: 6 })));
@@ -104,33 +97,17 @@ impl Frame {
         self
     }
 
-    /// Whether an [`Index`] follows the frame.
+    /// Whether an index follows the frame.
     ///
     /// ```
     /// use hybz::{Settings, lz4::Frame};
-    /// let with = hybz::compress(b"text", &Settings::new().lz4(Frame::new()))?;
-    /// let without = hybz::compress(b"text", &Settings::new().lz4(Frame::new().index(false)))?;
+    /// let with = hybz::compress(b"text", &Settings::new().encoding(Frame::new()))?;
+    /// let without = hybz::compress(b"text", &Settings::new().encoding(Frame::new().index(false)))?;
     /// assert!(with.starts_with(&without) && with.len() > without.len());
     /// # Ok::<(), hybz::Error>(())
     /// ```
     pub fn index(mut self, index: bool) -> Frame {
         self.index = index;
         self
-    }
-}
-
-impl Settings {
-    /// Compress to an LZ4 frame. Its blocks are not verified, whatever
-    /// [`verify`](Self::verify) says; it carries a checksum of its text.
-    ///
-    /// ```
-    /// use hybz::{Settings, lz4};
-    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().lz4(lz4::Frame::new()))?;
-    /// assert!(coded.starts_with(&lz4::MAGIC));
-    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
-    /// # Ok::<(), hybz::Error>(())
-    /// ```
-    pub fn lz4(self, frame: Frame) -> Self {
-        self.encoding(frame)
     }
 }

@@ -97,6 +97,7 @@ fn length(coded: &[u8], at: &mut usize, bits: u8) -> Result<usize, Unreadable> {
 }
 
 /// The text length of a block according to its tokens; `None` if they are invalid or give more than `most`.
+#[cfg(any(test, feature = "cuda", feature = "internals"))]
 pub(crate) fn text_len(coded: &[u8], most: usize) -> Option<usize> {
     let (mut at, mut len) = (0, 0);
     loop {

@@ -1,10 +1,13 @@
 //! Compares the group decoder with the plain one and `lz4`; tests the index, also with false contents.
 
 use super::block::{encode, window};
-use super::{Frame, Index, Sample, Unreadable, groups, plain};
+use super::groups::{self, Sample};
+use super::index::Index;
+use super::sequence::Unreadable;
+use super::{Frame, plain};
 use crate::formats::lz4::header::checksum;
-use crate::shapes::{EDGES, SHAPES};
 use crate::{Error, Settings};
+use hybz_testkit::shapes::{EDGES, SHAPES};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -115,7 +118,7 @@ fn rounds() {
 /// Wrong samples are always detected.
 #[test]
 fn samples_that_lie() {
-    let text = crate::shapes::SHAPES.iter().find(|s| s.name == "words").map(|s| (s.make)(1 << 16)).unwrap();
+    let text = hybz_testkit::shapes::SHAPES.iter().find(|s| s.name == "words").map(|s| (s.make)(1 << 16)).unwrap();
     let (coded, text, samples) = coded_blocks(&text, 1).remove(0);
     assert!(samples.len() > 5, "{}", samples.len());
     let mut room = vec![0; text.len()];
@@ -135,7 +138,7 @@ fn samples_that_lie() {
 
 fn file(len: usize) -> (Vec<u8>, Vec<u8>) {
     let words = SHAPES.iter().find(|s| s.name == "words").map(|s| (s.make)(len)).unwrap();
-    let coded = crate::compress(&words, &Settings::new().lz4(Frame::new())).unwrap();
+    let coded = crate::compress(&words, &Settings::new().encoding(Frame::new())).unwrap();
     (words, coded)
 }
 
@@ -240,7 +243,7 @@ proptest! {
     #[test]
     fn an_index_with_other_bytes(changes in vec((any::<prop::sample::Index>(), 0..8_u32), 1..4)) {
         let text: Vec<u8> = (0..150_000_usize).map(|n| b"abracadabra, "[n * n % 97 % 13]).collect();
-        let mut file = crate::compress(&text, &Settings::new().lz4(Frame::new())).unwrap();
+        let mut file = crate::compress(&text, &Settings::new().encoding(Frame::new())).unwrap();
         let len = u32::from_le_bytes(file[file.len() - 8..][..4].try_into().unwrap()) as usize;
         let index = file.len() - len..file.len() - 12;
         for (at, bit) in changes {

@@ -21,12 +21,12 @@ const BYTES_PER_MICROSECOND: u32 = 10_000;
 /// for text in device.decode(&[(&coded[..], 2)])? {
 ///     println!("{text:?}");
 /// }
-/// # Ok::<(), hybz::gpu::DeviceError>(())
+/// # Ok::<(), hybz::lzw::DeviceError>(())
 /// ```
 pub struct DeviceStrips(Box<dyn DecodeStrips>);
 
 impl DeviceStrips {
-    /// Opens the first device that `device` names (in the syntax of [`gpu::select`](crate::gpu::select)), for batches
+    /// Opens the first device that `device` names (a number, a name such as `GPU-4f0b`, or a PCI address), for batches
     /// of up to `strips` strips with `coded` bytes of codes and `text` bytes of text in all. It takes slightly more
     /// than that of the device's memory. `text` may be 0 if everything is in device memory.
     ///

@@ -4,8 +4,8 @@ use super::device::{DeviceStrips, outcome};
 use super::{StripDecoder, StripEncoder, plain};
 use crate::error::Damage;
 use crate::gpu::StripFound;
-use crate::shapes::SHAPES;
-use crate::skip::{Need, skip};
+use hybz_testkit::shapes::SHAPES;
+use hybz_testkit::skip::{Need, skip};
 
 /// Codes, the wanted length of text, and the result of a core that decodes them.
 struct Case {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`StripEncoder`], [`StripDecoder`] | one strip or tile |
 //! | [`encode_strips`], [`decode_strips`] | many, on all cores |
-//! | [`DeviceStrips`] | many, decoded on a GPU |
+//! | `DeviceStrips` | many, decoded on a GPU (feature `cuda`) |
 //! | [`decompress`] | a `.Z` file in memory |
 //!
 //! All decoders of [`read`](crate::read), [`bufread`](crate::bufread), [`write`](mod@crate::write) and
@@ -15,14 +15,15 @@
 
 mod chunks;
 mod copy;
+#[cfg(any(test, feature = "cuda", feature = "internals"))]
 mod device;
 #[cfg(test)]
 mod device_tests;
 mod encode;
 pub(crate) mod header;
 mod links;
-#[doc(hidden)]
-pub mod plain;
+#[cfg(any(test, feature = "internals"))]
+pub(crate) mod plain;
 pub(crate) mod stream;
 mod stream_decoder;
 mod strip;
@@ -30,10 +31,12 @@ mod strips;
 #[cfg(test)]
 mod tests;
 
+#[cfg(any(test, feature = "cuda", feature = "internals"))]
+pub use crate::gpu::{DeviceError, StripForDevice};
 pub(crate) use chunks::{Chunk, ChunkDecoder};
+#[cfg(any(test, feature = "cuda", feature = "internals"))]
 pub use device::DeviceStrips;
 pub use encode::StripEncoder;
-pub use header::MAGIC;
 use stream_decoder::StreamDecoder;
 pub use strip::StripDecoder;
 pub use strips::{decode_strips, encode_strips};

@@ -2,7 +2,7 @@
 
 use super::{StripDecoder, StripEncoder};
 use crate::error::{Damage, Error};
-use crate::schedule::{Class, Client, Core, Permit, Pool, Task, Ticket};
+use hybz_queue::{Class, Client, Core, Permit, Pool, Task, Ticket};
 use std::collections::VecDeque;
 use std::iter::Fuse;
 

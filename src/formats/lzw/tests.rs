@@ -4,7 +4,7 @@ use super::stream_decoder::{StreamDecoder, Trouble};
 use super::{StripDecoder, StripEncoder, plain};
 use crate::error::Damage;
 use crate::formats::lzw::header::{HEADER_LEN, Header};
-use crate::shapes::{Rng, SHAPES, random};
+use hybz_testkit::shapes::{Rng, SHAPES, random};
 
 /// Decodes a stream in pieces of the lengths that `piece` gives, with at most `max` bytes of text at a time.
 fn in_pieces(coded: &[u8], mut piece: impl FnMut() -> usize, max: usize) -> (Vec<u8>, Result<(), Trouble>) {
@@ -153,7 +153,7 @@ fn noise_after_a_header() {
 /// A stream that is cut, or changed at one place.
 #[test]
 fn damaged_streams() {
-    let text = (crate::shapes::shape("words").make)(3000);
+    let text = (hybz_testkit::shapes::shape("words").make)(3000);
     for header in HEADERS {
         let coded = plain::compress(&text, header, |at| at % 1000 < 3);
         for at in 0..coded.len() {
@@ -248,7 +248,7 @@ fn full_tables() {
 
 #[test]
 fn strips_that_are_cut_or_changed() {
-    let text = (crate::shapes::shape("words").make)(9000);
+    let text = (hybz_testkit::shapes::shape("words").make)(9000);
     let mut coded = Vec::new();
     StripEncoder::new().encode(&text, &mut coded);
     for at in 0..coded.len() {

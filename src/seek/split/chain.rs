@@ -10,13 +10,13 @@ use crate::block::{DecodedBlock, Text};
 use crate::codec::Decoder;
 use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
+use crate::format::Format;
 use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
 };
 use crate::formats::bzip2::stream::candidates::{Candidate, Candidates};
-use crate::formats::kinds::Format;
 use crate::read_at::{ReadAt, fill_at};
-use crate::recover::{Kind, Marks};
+use crate::recover::marks::{Kind, Marks};
 use crate::settings::Settings;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Chain {
             end: file.len().saturating_mul(8),
             place,
             stop,
-            candidates: Candidates::new(reader, at, stop, settings),
+            candidates: Candidates::new(reader, at, stop, settings.get_pool(), settings.scan_chunk),
             decoder: None,
             garbage_allowed: settings.allows_garbage(),
             has_successors: stop < u64::MAX,
@@ -132,7 +132,7 @@ impl Chain {
     fn garbage(&mut self, byte: u64) -> Result<(), Error> {
         let mut head = [0; Format::HEAD_LEN];
         let len = fill_at(&self.file, &mut head, byte).map_err(Error::Read)?;
-        if let Some(format) = Format::of(&head[..len]).filter(|format| format.is_native()) {
+        if let Some(format) = Format::of(&head[..len]).filter(|format| format.row().native.is_some()) {
             return Err(Error::NoIndex { format, why: format.no_index() });
         }
         if !self.garbage_allowed || self.has_successors && self.has_candidates(byte * 8)? {

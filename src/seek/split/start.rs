@@ -20,7 +20,7 @@ use crate::formats::bzip2::header::{
 };
 use crate::formats::bzip2::stream::walk::{Walk, Walked};
 use crate::read_at::fill_at;
-use crate::recover::{Kind, Marks};
+use crate::recover::marks::{Kind, Marks};
 use crate::settings::Settings;
 
 /// Blocks that begin more than this many bytes before a byte are not found from it. No encoder writes a longer block:

@@ -2,7 +2,7 @@
 
 use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
 use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
-use crate::schedule::Job;
+use hybz_queue::Job;
 use std::time::{Duration, Instant};
 
 /// The time that any batch may take, plus a time for each byte (50 MB/s: the slowest batches seen run at 500).

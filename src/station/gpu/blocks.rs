@@ -7,7 +7,7 @@ use crate::codec::encoder::run_length_code;
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, DeviceLane};
-use crate::schedule::Job;
+use hybz_queue::Job;
 
 /// How a kind of lane handles a batch.
 pub(super) trait BlockOffload: Send + Default {

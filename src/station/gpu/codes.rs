@@ -21,7 +21,7 @@ use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::gpu::station::Times;
 use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError};
-use crate::schedule::Job;
+use hybz_queue::Job;
 
 /// State for finishing and checking blocks, made when it is first needed.
 #[derive(Default)]

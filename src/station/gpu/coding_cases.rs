@@ -4,7 +4,7 @@
 use crate::formats::hbz::codec::tally::{self, Prices, Tally};
 use crate::gpu::fake::FakeLane;
 use crate::gpu::{CodeLargeBlocks, DeviceLane, LaneSize, SharesForDevice};
-use crate::shapes::{SHAPES, shape};
+use hybz_testkit::shapes::{SHAPES, shape};
 use std::time::Duration;
 
 /// Writes batches of codes and a core's results for them, step by step, to the file that `HYBZ_CODING_CASES` names.

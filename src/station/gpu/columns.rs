@@ -6,7 +6,7 @@ use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::formats::bzip2::stream::tasks::{EncodeBlock, Rows, SortedBlock};
 use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortColumns};
-use crate::schedule::Job;
+use hybz_queue::Job;
 
 #[derive(Default)]
 pub(super) struct Columns;

@@ -16,7 +16,7 @@ use crate::gpu::station::Times;
 use crate::gpu::{
     DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
 };
-use crate::schedule::Job;
+use hybz_queue::Job;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

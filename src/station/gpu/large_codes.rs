@@ -26,7 +26,7 @@ use crate::gpu::station::Times;
 use crate::gpu::{
     self, CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, SharesForDevice, Tokenized, TokensByDevice,
 };
-use crate::schedule::Job;
+use hybz_queue::Job;
 use std::sync::Arc;
 
 /// One block of this many batches is decoded: 0.1 s for 9 MB.

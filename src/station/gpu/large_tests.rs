@@ -2,6 +2,7 @@
 //! there are any.
 
 use super::*;
+use crate::block::Text;
 use crate::crc;
 use crate::error::Damage;
 use crate::formats::hbz::codec::decode::Block;
@@ -9,9 +10,9 @@ use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{DecodeCodes, DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
-use crate::schedule::{Accepts, Core, Job, StationError, Task};
-use crate::shapes::{Rng, SHAPES, shape};
-use crate::{Pool, Settings, Text};
+use crate::{Pool, Settings};
+use hybz_queue::{Accepts, Core, Job, StationError, Task};
+use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
 
 /// The number of rows that a fake lane has for each of its blocks: some blocks are longer than the lane.
@@ -176,7 +177,7 @@ fn failures() {
 fn in_a_pool() {
     let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(150_000)).collect();
     for size in [40_000, 1 << 30] {
-        let settings = Settings::new().large_blocks(LargeBlocks::try_new(size).unwrap());
+        let settings = Settings::new().encoding(LargeBlocks::try_new(size).unwrap());
         let coded = crate::compress(&text, &settings).unwrap();
         let mut wrong = coded.clone();
         let middle = wrong.len() / 2;
@@ -208,7 +209,7 @@ fn in_a_pool() {
 fn on_every_device() {
     let (backend, devices) = match gpu::backend() {
         Ok(found) => found,
-        Err(why) => return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}")),
+        Err(why) => return hybz_testkit::skip::skip(hybz_testkit::skip::Need::Gpu, &format!("no device: {why}")),
     };
     let (all, damaged) = (blocks(&LENS), damaged_blocks(200_000));
     for device in devices {
@@ -229,7 +230,7 @@ fn on_every_device() {
     let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(2_000_000)).collect();
     for (size, interval) in [(1 << 10, 0), (900_000, 10), (9_000_000, 0), (64_000_000, 1000)] {
         let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
-        let coded = crate::compress(&text, &Settings::new().large_blocks(large)).unwrap();
+        let coded = crate::compress(&text, &Settings::new().encoding(large)).unwrap();
         let lanes = Lanes { at_once: true, lanes: 2, ..Lanes::for_decoding_large() };
         let pool = Pool::builder().cores_accept(Accepts::AllBut(&[DECODE_LARGE])).accelerators(&lanes).build();
         assert!(crate::decompress(&coded, &Settings::new().pool(&pool)).unwrap() == text, "{size} {interval}");

@@ -29,9 +29,9 @@ use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE};
 use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
-use crate::schedule::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
 use batches::station;
 use blocks::BlockStation;
+use hybz_queue::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
 use large::Growth;
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
@@ -75,26 +75,31 @@ const LARGE_ROWS: usize = 1 << 19;
 /// take more.
 const READERS: usize = 2;
 
-/// The GPU lanes that a pool gets.
+/// The GPU lanes that a pool gets, on all visible devices unless [`devices`](Self::devices) says which.
+///
+/// ```
+/// use hybz::{Lanes, Pool};
+/// let pool = Pool::builder().accelerators(&Lanes::default()).accelerators(&Lanes::for_decoding()).build();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lanes {
     /// The devices, in the notation of [`gpu::select`]; all visible ones if `None`.
-    pub devices: Option<String>,
+    devices: Option<String>,
     /// The number of lanes of each device.
-    pub lanes: usize,
+    lanes: usize,
     /// The maximum number of blocks in a batch. Each byte of each block costs 73 bytes of device memory and 2 of pinned
     /// memory (hybrid: 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
-    pub blocks: usize,
+    blocks: usize,
     /// The longest block, in bytes: for `.bz2` streams a little more than 900,000.
-    pub max_length: usize,
+    max_length: usize,
     /// The number of additional bytes of pinned memory that all lanes of one device that decode `.hbz` streams may take
     /// together for longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`. Cores
     /// do blocks for which no lane has room.
-    pub growth: Option<u64>,
+    growth: Option<u64>,
     /// Whether lanes are started with the first block, instead of when the work left is worth their start.
-    pub at_once: bool,
+    at_once: bool,
     /// How the work is divided between devices and cores.
-    pub offload: Offload,
+    offload: Offload,
 }
 
 impl Default for Lanes {
@@ -145,8 +150,20 @@ impl Lanes {
         Lanes { lanes, blocks, max_length, offload: Offload::DecodeLarge, ..Lanes::default() }
     }
 
+    /// Only these devices: their numbers, names such as `GPU-4f0b` or PCI addresses, with commas between them.
+    pub fn devices(mut self, devices: impl Into<String>) -> Self {
+        self.devices = Some(devices.into());
+        self
+    }
+
+    /// Whether lanes are started with the first block, instead of when the work left is worth their start.
+    pub fn at_once(mut self, at_once: bool) -> Self {
+        self.at_once = at_once;
+        self
+    }
+
     /// The approximate number of input bytes in a batch.
-    pub fn batch_bytes(&self) -> u64 {
+    pub(crate) fn batch_bytes(&self) -> u64 {
         let rows = (self.blocks * self.max_length) as u64;
         if self.offload == Offload::DecodeLarge { rows / 4 } else { rows }
     }
@@ -199,7 +216,7 @@ impl Lanes {
     /// The number of threads that should read one long file while these lanes run. An input of `.bz2` streams can be
     /// read from any place, both to compress and to decompress. When decoding, one thread is almost enough for one
     /// device.
-    pub fn readers(&self) -> usize {
+    pub(crate) fn readers(&self) -> usize {
         match self.offload {
             Offload::Suffixes | Offload::CodeLarge => 1,
             Offload::Decode | Offload::DecodeLarge => 1 + self.device_count(),
@@ -209,7 +226,7 @@ impl Lanes {
 
     /// One group for each device. No device is looked for before a group is started; a lane that cannot be opened says
     /// so in its station's report.
-    pub fn groups(&self) -> Vec<WorkerGroup> {
+    pub(crate) fn groups(&self) -> Vec<WorkerGroup> {
         let choice = gpu::Choice::new(self.devices.as_deref());
         (0..choice.count()).map(|number| self.group(number, &choice)).collect()
     }
@@ -272,6 +289,43 @@ impl Lanes {
                 Box::new(station(name, self.blocks, open, large::Large::new(growth))?)
             }
         })
+    }
+}
+
+/// What the command, tests and benches choose for themselves.
+#[cfg(any(test, feature = "internals"))]
+impl Lanes {
+    /// The size of each lane.
+    pub fn size(&self) -> LaneSize {
+        LaneSize { max_blocks: self.blocks, max_length: self.max_length }
+    }
+
+    /// This many lanes of each device.
+    pub fn lanes(mut self, lanes: usize) -> Self {
+        self.lanes = lanes;
+        self
+    }
+
+    /// Batches of at most this many blocks.
+    pub fn blocks(mut self, blocks: usize) -> Self {
+        self.blocks = blocks;
+        self
+    }
+
+    /// Another division of the work.
+    pub fn offload(mut self, offload: Offload) -> Self {
+        self.offload = offload;
+        self
+    }
+
+    /// At most as many lanes as an input of this many bytes keeps busy, and as fit into this much memory.
+    pub fn limited(mut self, input: Option<u64>, memory: Option<u64>) -> Self {
+        let batches = input.map_or(u64::MAX, |total| total.div_ceil(self.batch_bytes()));
+        // A lane pins two to three times the text of a batch.
+        let room = memory.map_or(u64::MAX, |memory| memory / (3 * (self.blocks * self.max_length) as u64));
+        self.growth = memory;
+        self.lanes = self.lanes.min(usize::try_from(batches.min(room)).unwrap_or(usize::MAX)).max(1);
+        self
     }
 }
 

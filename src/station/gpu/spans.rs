@@ -21,7 +21,7 @@ use crate::formats::bzip2::header::{END_MAGIC, MAX_BLOCK};
 use crate::formats::bzip2::stream::tasks::DecodeBlock;
 use crate::gpu::station::Times;
 use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
-use crate::schedule::Job;
+use hybz_queue::Job;
 
 /// The number of bytes that the device may read past a block's bits.
 const PADDING: usize = 8;

@@ -4,9 +4,9 @@ use super::*;
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock, EncodeBlock};
 use crate::gpu::LaneSize;
 use crate::gpu::fake::{FakeLane, Fault};
-use crate::schedule::{Accepts, Core, Job, StationError, Task};
-use crate::shapes::{Rng, SHAPES, shape};
 use crate::{Level, Pool, Settings};
+use hybz_queue::{Accepts, Core, Job, StationError, Task};
+use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
 
 fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
@@ -19,7 +19,7 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
 
 /// A span with a block from bit `shift` on, followed by `rest` bytes of another block.
 fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
-    let block = EncodeBlock(crate::Text::Plain(text.to_vec())).run(&mut Core::new(0));
+    let block = EncodeBlock(crate::block::Text::Plain(text.to_vec())).run(&mut Core::new(0));
     let mut data = crate::bits::BitWriter::new();
     data.write(0, shift as u32);
     crate::bits::append_bits(&mut data, &block.bytes, block.bit_len);
@@ -152,7 +152,7 @@ fn in_a_pool() {
 fn on_every_device() {
     let (backend, devices) = match gpu::backend() {
         Ok(found) => found,
-        Err(why) => return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}")),
+        Err(why) => return hybz_testkit::skip::skip(hybz_testkit::skip::Need::Gpu, &format!("no device: {why}")),
     };
     let (all, damaged) = (spans(), damaged_spans());
     for device in devices {

@@ -15,7 +15,7 @@ use crate::formats::hbz::header::ENTRY_LOG;
 use crate::formats::hbz::stream::tasks::{EncodeLarge, SortedLarge};
 use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
-use crate::schedule::Job;
+use hybz_queue::Job;
 
 /// A block in the batch.
 struct Entry {

@@ -2,6 +2,7 @@
 
 use super::blocks::{Batch, BlockStation, Entry};
 use super::*;
+use crate::block::CodedBlock;
 use crate::block::Text;
 use crate::codec::encoder::run_length_code;
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
@@ -13,9 +14,9 @@ use crate::gpu::{
     CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane,
     SortSuffixes, SortedSuffixes, Steps,
 };
-use crate::schedule::{Accepts, Core, Job, StationError, Task, Ticket};
-use crate::shapes::SHAPES;
-use crate::{CodedBlock, Level, Pool, Settings};
+use crate::{Level, Pool, Settings};
+use hybz_queue::{Accepts, Core, Job, StationError, Task, Ticket};
+use hybz_testkit::shapes::SHAPES;
 use std::num::NonZeroUsize;
 
 const OFFLOADS: [Offload; 3] = [Offload::Bwt, Offload::Hybrid, Offload::Resident];
@@ -330,7 +331,7 @@ fn a_second_backend() {
 fn on_every_device() {
     let (backend, devices) = match gpu::backend() {
         Ok(found) => found,
-        Err(why) => return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}")),
+        Err(why) => return hybz_testkit::skip::skip(hybz_testkit::skip::Need::Gpu, &format!("no device: {why}")),
     };
     let batch = texts();
     for (device, offload) in devices.iter().flat_map(|device| OFFLOADS.map(|offload| (device, offload))) {
@@ -373,7 +374,7 @@ fn on_every_device() {
     for (size, interval) in [(1 << 10, 0), (100_000, 10), (1_000_000, 0), (9_000_000, 1000), (64_000_000, 0)] {
         let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
         let lanes = Lanes { at_once: true, lanes: 2, ..Lanes::for_large_blocks(&large) };
-        check_on_device(&text, &Settings::new().large_blocks(large), &lanes, &format!("{size} {interval}"));
+        check_on_device(&text, &Settings::new().encoding(large), &lanes, &format!("{size} {interval}"));
     }
 }
 
@@ -450,11 +451,11 @@ fn large_blocks_in_a_pool() {
     for shape in SHAPES {
         text.extend((shape.make)(70_000));
     }
-    let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
+    let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
     let plain = crate::compress(&text, &settings).unwrap();
     for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
         for cores in [0, 2] {
-            let mut pool = crate::Pool::builder();
+            let mut pool = hybz_queue::Pool::builder();
             pool = match NonZeroUsize::new(cores) {
                 Some(cores) => pool.threads(cores),
                 None => pool.without_cpu(),
@@ -479,14 +480,14 @@ fn large_blocks_in_a_pool() {
 #[test]
 fn a_long_block_and_no_lane() {
     let text = (SHAPES[SHAPES.len() - 1].make)(40_000);
-    let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
+    let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
     let plain = crate::compress(&text, &settings).unwrap();
     let (done, all_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for wait in 0..400 {
             for cores in [0, 1] {
-                let mut pool = crate::Pool::builder().without_cpu();
-                pool = NonZeroUsize::new(cores).map_or(pool, |cores| crate::Pool::builder().threads(cores));
+                let mut pool = hybz_queue::Pool::builder().without_cpu();
+                pool = NonZeroUsize::new(cores).map_or(pool, |cores| hybz_queue::Pool::builder().threads(cores));
                 for _ in 0..2 {
                     pool = pool.station(accepts(Offload::Suffixes), move || {
                         std::thread::sleep(Duration::from_micros(wait % 100));
@@ -520,7 +521,7 @@ fn lanes_of_any_block_size_can_be_made() {
 #[test]
 fn lanes_that_come_late_or_never() {
     let text = (SHAPES[SHAPES.len() - 1].make)(400_000);
-    let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
+    let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
     let plain = crate::compress(&text, &settings).unwrap();
     let slow = || std::thread::sleep(Duration::from_millis(50));
     type Make = fn() -> Result<Box<dyn Station>, String>;
@@ -535,7 +536,7 @@ fn lanes_that_come_late_or_never() {
             slow();
             make()
         };
-        let pool = crate::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1));
+        let pool = hybz_queue::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1));
         let pool = pool.station(accepts(Offload::Suffixes), made).build();
         assert!(crate::compress(&text, &settings.clone().pool(&pool)).unwrap() == plain);
         let summary = pool.summary();

@@ -11,7 +11,7 @@ use crate::codec::bwt::rotation;
 use crate::formats::bzip2::stream::tasks::Rows;
 use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortThirds};
-use crate::schedule::Job;
+use hybz_queue::Job;
 
 #[derive(Default)]
 pub(super) struct Thirds;

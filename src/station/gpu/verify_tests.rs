@@ -4,8 +4,8 @@ use super::tests::{accepts, fake};
 use crate::formats::bzip2::stream::tasks::ENCODE;
 use crate::gpu::Offload;
 use crate::gpu::fake::Fault;
-use crate::schedule::Accepts;
 use crate::{Level, Pool, Settings, StationReport, Verify};
+use hybz_queue::Accepts;
 use std::num::NonZeroUsize;
 
 /// Compresses a text in a pool with a lane that makes this error in each batch, several times if necessary. Returns the
@@ -40,7 +40,7 @@ fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
 
 #[test]
 fn one_wrong_bit_of_a_gpu_is_found() {
-    let mut text = (crate::shapes::shape("words").make)(3_200_000);
+    let mut text = (hybz_testkit::shapes::shape("words").make)(3_200_000);
     text.dedup();
     let right = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
     let (mut found, mut missed) = (0, 0);
@@ -60,7 +60,7 @@ fn one_wrong_bit_of_a_gpu_is_found() {
 /// blame, not a core.
 #[test]
 fn a_wrong_column_is_the_devices_fault() {
-    let text = (crate::shapes::shape("words").make)(1_600_000);
+    let text = (hybz_testkit::shapes::shape("words").make)(1_600_000);
     let right = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
     let found = (0..50).any(|_| {
         let pool = Pool::builder().threads(NonZeroUsize::new(4).unwrap()).cores_accept(Accepts::AllBut(&[ENCODE]));

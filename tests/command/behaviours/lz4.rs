@@ -30,7 +30,7 @@ rows! {
 }
 
 fn coded(text: &[u8]) -> Vec<u8> {
-    hybz::compress(text, &Settings::new().lz4(Frame::new())).unwrap()
+    hybz::compress(text, &Settings::new().encoding(Frame::new())).unwrap()
 }
 
 #[test]
@@ -39,11 +39,12 @@ fn writing() {
     let place = Place::with(&[("a", &text), ("b", b"short")]);
     place.hybz(&["-k", "--format=lz4", "a", "b"]).silent(0);
     assert!(
-        place.get("a.lz4") == hybz::compress(&text, &Settings::new().lz4(Frame::new().text_len(3_000_000))).unwrap()
+        place.get("a.lz4")
+            == hybz::compress(&text, &Settings::new().encoding(Frame::new().text_len(3_000_000))).unwrap()
     );
     assert!(place.get("b.lz4") == coded(b"short"));
     place.hybz(&["-kf", "-9", "--format=lz4", "a"]).silent(0);
-    let nine = Settings::new().lz4(Frame::new().level(9).text_len(3_000_000));
+    let nine = Settings::new().encoding(Frame::new().level(9).text_len(3_000_000));
     assert!(place.get("a.lz4") == hybz::compress(&text, &nine).unwrap());
     assert_eq!(place.hybz_with_input(&["--format", "lz4"], b"x").silent(0).stdout, coded(b"x"));
     place.hybz(&["--format=lz4", "-o", "c", "b"]).silent(0);
@@ -58,7 +59,7 @@ fn other_formats() {
     let place = Place::with(&[("a", b"text")]);
     place.hybz(&["-k", "--format=hbz", "a"]).silent(0);
     let large = LargeBlocks::try_new(9_000_000).unwrap();
-    assert_eq!(place.get("a.hbz"), hybz::compress(b"text", &Settings::new().large_blocks(large)).unwrap());
+    assert_eq!(place.get("a.hbz"), hybz::compress(b"text", &Settings::new().encoding(large)).unwrap());
     place.hybz(&["-k", "--format=bz2", "a"]).silent(0);
     assert_eq!(place.get("a.bz2"), hybz::compress(b"text", &Settings::new()).unwrap());
     assert_eq!(place.hybz(&["--format=zip", "a"]).code, 1);

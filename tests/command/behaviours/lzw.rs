@@ -137,7 +137,7 @@ fn ranges() {
 
 #[test]
 fn called_as_bzip2() {
-    let large = Settings::new().large_blocks(LargeBlocks::try_new(1_000_000).unwrap());
+    let large = Settings::new().encoding(LargeBlocks::try_new(1_000_000).unwrap());
     let hbz = hybz::compress(&text(5000), &large).unwrap();
     for file in [SIX, &hbz] {
         for (name, args) in [

@@ -3,7 +3,7 @@
 use super::rows;
 use crate::json::objects;
 use crate::place::{Place, compressed, noise, odd_name, run, run_with_input, text};
-use hybz::factor::measure;
+use hybz::internals::factor::measure;
 use serde_json::{Value, json};
 
 rows! {

@@ -7,8 +7,10 @@ mod twins;
 use crate::program;
 use crate::shapes;
 use crate::skip::{Need, skip, skip_part};
-use hybz::Error;
-use hybz::factor::{Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes};
+use hybz::internals::factor::Error;
+use hybz::internals::factor::{
+    Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes,
+};
 use proptest::prelude::*;
 use shapes::{EDGES, Rng, SHAPES, real_files, shape};
 use std::path::{Path, PathBuf};

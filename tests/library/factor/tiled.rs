@@ -3,8 +3,8 @@
 
 use super::{found, sorted, twins};
 use crate::shapes::{EDGES, Rng, SHAPES, real_files, shape};
-use hybz::factor::neighbours;
-use hybz::factor::tiled::{self, Sizes, longest, path};
+use hybz::internals::factor::neighbours;
+use hybz::internals::factor::tiled::{self, Sizes, longest, path};
 
 const SMALL: [Sizes; 3] = [
     Sizes { tile: 8, strip: 2, fan: 2, run: 2, piece: 4, group: 2 },

@@ -48,7 +48,7 @@ pub fn recorded(pool: &Pool, task: Task, bytes: &[u8], here: bool) -> (Vec<u8>, 
     }
     let (inputs, mut made) = (One(Some((task, bytes.to_vec()))), Made::default());
     match here {
-        true => hybz::flow::run_here(pool, inputs, &mut made),
+        true => hybz::internals::flow::run_here(pool, inputs, &mut made),
         false => hybz::flow::run(pool, inputs, &mut made),
     }
     made.2.expect("an end").unwrap();
@@ -410,7 +410,7 @@ fn a_damaged_index_is_found() {
 
 #[test]
 fn a_hbz_has_its_own() {
-    let large = Settings::new().large_blocks(LargeBlocks::try_new(20_000).unwrap());
+    let large = Settings::new().encoding(LargeBlocks::try_new(20_000).unwrap());
     let text = (shape("words").make)(100_000);
     let coded = hybz::compress(&text, &large).unwrap();
     assert!(matches!(Index::build(&coded[..], &Settings::new()), Err(Error::NoIndex { format: Format::Hbz, .. })));
@@ -423,7 +423,7 @@ fn a_hbz_has_its_own() {
 /// The places of blocks and streams are reported in the same way for `.hbz`, and for streams of both kinds.
 #[test]
 fn places_of_all_streams() {
-    let large = Settings::new().large_blocks(LargeBlocks::try_new(20_000).unwrap());
+    let large = Settings::new().encoding(LargeBlocks::try_new(20_000).unwrap());
     let (one, two) = ((shape("words").make)(150_000), (shape("words").make)(50_000));
     let (bz2, hbz) =
         (hybz::compress(&one, &Settings::new().level(level(1))).unwrap(), hybz::compress(&two, &large).unwrap());

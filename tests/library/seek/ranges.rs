@@ -40,7 +40,7 @@ fn random_ranges_of_hbz() {
     for (name, text) in [("words", (shape("words").make)(3_000_000)), ("compact", compact)] {
         for size in [5000, 100_000, 2 << 20] {
             let large = LargeBlocks::try_new(size).unwrap();
-            let one = hybz::compress(&text, &settings.clone().large_blocks(large)).unwrap();
+            let one = hybz::compress(&text, &settings.clone().encoding(large)).unwrap();
             let reader = Reader::open([&one[..], &one, b"garbage"].concat(), &settings).unwrap().cache(1 << 20);
             let both = [&text[..], &text].concat();
             (0..100).for_each(|_| check(name, &reader, &both, &mut rng, 200_000));

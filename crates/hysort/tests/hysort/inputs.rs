@@ -6,7 +6,7 @@ use hybz::{LargeBlocks, Settings};
 
 fn coded(text: &[u8]) -> [Vec<u8>; 2] {
     let settings = Settings::new();
-    let large = settings.clone().large_blocks(LargeBlocks::try_new(1 << 20).expect("1 MiB is allowed"));
+    let large = settings.clone().encoding(LargeBlocks::try_new(1 << 20).expect("1 MiB is allowed"));
     [settings, large].map(|settings| hybz::compress(text, &settings).expect("it can be compressed"))
 }
 

@@ -23,7 +23,7 @@ use crate::cli::messages::{Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
 use anyhow::{anyhow, bail};
 use cell::{Cell, Who};
-use hybz::gpu::Device;
+use hybz::internals::gpu::Device;
 use hybz_files::directory::Directory;
 use hybz_files::quote::shown;
 use hybz_files::stdout;
@@ -89,10 +89,10 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
 
 /// The GPUs that are measured, if any.
 fn devices(common: &Common) -> anyhow::Result<Vec<Device>> {
-    let found = hybz::gpu::devices().and_then(|devices| match &common.gpus {
+    let found = hybz::internals::gpu::devices().and_then(|devices| match &common.gpus {
         Gpus::None => Ok(Vec::new()),
         Gpus::Visible => Ok(devices),
-        Gpus::These(list) => hybz::gpu::select(list, &devices),
+        Gpus::These(list) => hybz::internals::gpu::select(list, &devices),
     });
     match found {
         Ok(devices) if common.gpu_required && devices.is_empty() => bail!("A GPU is required: there is none."),

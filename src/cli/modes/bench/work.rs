@@ -2,7 +2,8 @@
 
 use crate::cli::args::{BenchMode, Direction, Plan};
 use crate::cli::modes::limits;
-use hybz::flow::{self, Inputs, LONG_FILE, Outputs, Source, Task};
+use hybz::flow::{self, Inputs, Outputs, Source, Task};
+use hybz::internals::flow::LONG_FILE;
 use hybz::{Error, Pool, ReadAt, StreamSummary, Summary, Verify};
 use std::io::{self, Cursor, Write};
 use std::num::NonZeroUsize;

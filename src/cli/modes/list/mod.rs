@@ -26,7 +26,7 @@ use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
 use crate::cli::modes::limits;
 use damaged::FileFrom;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
-use hybz::index::List;
+use hybz::hbz::List;
 use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{BlockInfo, Error, Format, Pool, StreamInfo, StreamSummary};

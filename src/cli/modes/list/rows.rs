@@ -1,6 +1,6 @@
 //! The listed data of blocks.
 
-use hybz::index::List;
+use hybz::hbz::List;
 use hybz::{BlockInfo, Error};
 use std::borrow::Cow;
 

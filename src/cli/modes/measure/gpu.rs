@@ -1,8 +1,8 @@
 //! The GPU that measures long files, if there is one and it is allowed.
 
 use crate::cli::args::{Common, Gpus};
-use hybz::factor::{DeviceFactorizer, Measures};
-use hybz::gpu::{DeviceError, likely};
+use hybz::internals::factor::{DeviceFactorizer, Measures};
+use hybz::internals::gpu::{DeviceError, likely};
 use hybz::schedule::{StationReport, Summary};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

@@ -19,7 +19,7 @@ use anyhow::Context;
 use budget::{Budget, Permit};
 use gpu::{Answer, Gpu};
 use hybz::Pool;
-use hybz::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
+use hybz::internals::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
 use input::Input;

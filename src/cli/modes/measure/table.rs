@@ -2,7 +2,7 @@
 
 use super::{Found, Times};
 use crate::cli::messages::json::{self, Object};
-use hybz::factor::Measures;
+use hybz::internals::factor::Measures;
 use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -137,7 +137,7 @@ fn run_with(
     let mut results = Results::new(plan.clone(), messages.clone(), pool)?;
     let operands = Operands::new(plan, messages, iter, pool);
     match no_threads {
-        true => flow::run_here(pool, operands, &mut results),
+        true => hybz::internals::flow::run_here(pool, operands, &mut results),
         false => flow::run(pool, operands, &mut results),
     }
     Ok(results.finish(pool))
@@ -145,8 +145,8 @@ fn run_with(
 
 /// Returns an error if a GPU that is required cannot be used.
 fn require_gpus(gpus: &Gpus) -> anyhow::Result<()> {
-    let found = hybz::gpu::devices().and_then(|devices| match gpus {
-        Gpus::These(list) => hybz::gpu::select(list, &devices),
+    let found = hybz::internals::gpu::devices().and_then(|devices| match gpus {
+        Gpus::These(list) => hybz::internals::gpu::select(list, &devices),
         _ => Ok(devices),
     });
     found.map(drop).map_err(|why| anyhow!("A GPU is required: {why}."))

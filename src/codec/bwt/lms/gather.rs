@@ -172,7 +172,7 @@ mod avx512 {
 mod tests {
     use super::*;
     use crate::codec::bwt::rotation;
-    use crate::shapes::{Rng, SHAPES};
+    use hybz_testkit::shapes::{Rng, SHAPES};
 
     /// By the definition.
     fn naive(word: &[u8]) -> Vec<u32> {

@@ -211,7 +211,7 @@ fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::Rng;
+    use hybz_testkit::shapes::Rng;
 
     #[test]
     fn as_the_standard_library() {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::codec::bwt::rotation;
-use crate::shapes::{EDGES, Rng, SHAPES};
+use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 use libsais::SuffixArrayConstruction;
 
 /// The word turned to its least rotation, with its surroundings, and the new place of the word's own beginning.

@@ -4,10 +4,9 @@ use super::scan::Scanner;
 use super::span::{IssuedSpan, Span};
 use crate::block::DecodedBlock;
 use crate::error::{DecodeError, Error};
-use crate::settings::Settings;
-use crate::stream::driver::read_some;
+use crate::read_at::read_some;
 use crate::stream::piece::{Cut, Issued, Piece};
-use crate::{Client, Pool};
+use hybz_queue::{Client, Pool};
 use std::collections::VecDeque;
 use std::io::Read;
 
@@ -32,10 +31,10 @@ pub(crate) struct Candidate {
 }
 
 impl<R: Read> Candidates<R> {
-    /// The candidates from byte `at` of a file on, where `reader` is, that begin before bit `stop`.
-    pub fn new(reader: R, at: u64, stop: u64, settings: &Settings) -> Self {
-        let pool: &Pool = settings.get_pool();
-        let scanner = settings.scan_chunk.map_or_else(Scanner::new, Scanner::with_chunk);
+    /// The candidates from byte `at` of a file on, where `reader` is, that begin before bit `stop`;
+    /// `chunk` is the number of bytes scanned in one step.
+    pub fn new(reader: R, at: u64, stop: u64, pool: &Pool, chunk: Option<usize>) -> Self {
+        let scanner = chunk.map_or_else(Scanner::new, Scanner::with_chunk);
         Candidates {
             reader,
             scanner: scanner.starting_at(at),

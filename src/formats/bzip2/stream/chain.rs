@@ -20,8 +20,8 @@ use crate::error::{Damage, DecodeError, Error};
 use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
 };
-use crate::stream::driver::count_lines;
 use crate::stream::piece::{Extent, Issued, Join, Step};
+use crate::stream::text::count_lines;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 

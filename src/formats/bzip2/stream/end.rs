@@ -103,7 +103,7 @@ fn confirm(data: &[u8], start: u64, from: u64) -> Option<u64> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::shapes::random;
+    use hybz_testkit::shapes::random;
 
     /// Puts an end magic at this bit.
     pub(crate) fn put(data: &mut [u8], start: u64) {

@@ -250,7 +250,7 @@ mod tests {
     use super::super::split::tests::{check_blocks, runs_around_block_ends};
     use super::*;
     use crate::read_at::ReadAt;
-    use crate::shapes::{Rng, SHAPES};
+    use hybz_testkit::shapes::{Rng, SHAPES};
 
     /// A file whose reads return less than requested, as on some file systems.
     struct Steps(Vec<u8>);

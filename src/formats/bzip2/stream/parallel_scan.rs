@@ -137,9 +137,9 @@ mod tests {
     use super::super::scan::Scanner;
     use super::super::scan::tests::seen;
     use super::*;
-    use crate::shapes::Rng;
     use crate::stream::piece::Cut;
     use crate::{Level, Settings, compress};
+    use hybz_testkit::shapes::Rng;
 
     /// The spans if one thread reads the first `alone` bytes of the input and then several read the rest, in stretches
     /// of this length. The input begins at byte 5 of its file.

@@ -1,12 +1,12 @@
 //! A span: a stretch of compressed input that begins with bits that look like a block, and the search for such bits.
 
 use super::tasks::{DECODE, DecodeBlock};
-use crate::Client;
 use crate::block::DecodedBlock;
 use crate::codec::find_magic;
 use crate::error::DecodeError;
-use crate::schedule::Ticket;
 use crate::stream::piece::Piece;
+use hybz_queue::Client;
+use hybz_queue::Ticket;
 use std::sync::Arc;
 
 /// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:

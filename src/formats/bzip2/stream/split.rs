@@ -9,14 +9,14 @@
 //! longer than its block (46 MB of zeros make one block) is coded here, piece by piece, to keep memory bounded.
 
 use super::tasks::{ENCODE, EncodeBlock};
-use crate::Client;
 use crate::block::{CodedBlock, Text};
 use crate::codec::run_length;
 use crate::crc::Crc;
 use crate::formats::bzip2::header::Level;
-use crate::stream::driver::count_lines;
 use crate::stream::piece::{Cut, Piece};
+use crate::stream::text::count_lines;
 use crate::stream::verify::{CodedTicket, Verify, encode};
+use hybz_queue::Client;
 use std::collections::VecDeque;
 
 pub(crate) use crate::block::MAX_PLAIN_TEXT;

@@ -153,8 +153,8 @@ mod tests {
     use super::*;
     use crate::formats::bzip2::header::Level;
     use crate::formats::bzip2::stream::split::BlockOptions;
-    use crate::shapes::{Rng, SHAPES, shape};
     use crate::{Settings, index::Index};
+    use hybz_testkit::shapes::{Rng, SHAPES, shape};
     use std::io::Write;
 
     /// The lengths of the streams of a text, by the rule.

@@ -9,7 +9,7 @@ use crate::codec::encoder::Encoder;
 use crate::codec::mismatch::Mismatch;
 use crate::error::DecodeError;
 use crate::formats::bzip2::header::Level;
-use crate::schedule::{Checked, Class, Core, Task};
+use hybz_queue::{Checked, Class, Core, Task};
 use std::sync::Arc;
 
 /// Blocks to be encoded.

@@ -189,8 +189,8 @@ impl Walk {
 mod tests {
     use super::*;
     use crate::codec::decoder::Decoder;
-    use crate::shapes::{Rng, shape};
     use crate::{Level, Settings};
+    use hybz_testkit::shapes::{Rng, shape};
 
     /// The block of a small stream, without the stream's header of 32 bits.
     fn block(text: &[u8]) -> Vec<u8> {

@@ -175,7 +175,7 @@ pub fn normalize(counts: &[u32], states: usize) -> Shares {
 mod tests {
     use super::*;
     use crate::bits::BitWriter;
-    use crate::shapes::Rng;
+    use hybz_testkit::shapes::Rng;
 
     fn round_trip(symbols: &[u8], alphabet: usize) -> usize {
         const STATES: usize = 2048;

@@ -193,7 +193,7 @@ fn cheapest(group: &[u8], costs: &Costs, prices: &Prices, last: u8) -> u8 {
 mod tests {
     use super::super::token::CLASSES;
     use super::*;
-    use crate::shapes::Rng;
+    use hybz_testkit::shapes::Rng;
 
     #[test]
     fn groups_of_one_kind_get_one_table() {

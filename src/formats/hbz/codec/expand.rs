@@ -128,7 +128,7 @@ impl CodeExpander {
 mod tests {
     use super::*;
     use crate::formats::hbz::codec::replace::replace;
-    use crate::shapes::{EDGES, SHAPES, shape};
+    use hybz_testkit::shapes::{EDGES, SHAPES, shape};
 
     const INTERVAL: usize = 4096;
 

@@ -281,7 +281,7 @@ impl CodeWriter<'_> {
 mod tests {
     use super::super::words::twin::first_piece_len;
     use super::*;
-    use crate::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 
     /// Piece by piece, byte by byte.
     fn naive(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {

@@ -5,7 +5,7 @@ use super::encode::HbzEncoder;
 use crate::block::Text;
 use crate::error::Damage;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
-use crate::shapes::{EDGES, Rng, SHAPES};
+use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 
 fn stream(block_size: u32, interval: u32) -> StreamHeader {
     StreamHeader { block_size, interval, seed: 7, entry_log: 12 }
@@ -43,7 +43,7 @@ fn shapes_and_edges() {
 /// Words in the samples of the dictionary; everywhere else, bytes that are rare in the samples.
 #[test]
 fn a_sample_that_deceives() {
-    let words = (crate::shapes::shape("words").make)(40_000_000 / 32);
+    let words = (hybz_testkit::shapes::shape("words").make)(40_000_000 / 32);
     let mut text: Vec<u8> = Vec::new();
     for piece in 0..32usize {
         text.extend_from_slice(&words[piece * 39_000..][..17_000]);
@@ -55,7 +55,7 @@ fn a_sample_that_deceives() {
 /// Above 2^24 rows the words of the vector have no room for bytes.
 #[test]
 fn more_rows_than_a_word_packs() {
-    let text = (crate::shapes::shape("words").make)(1 << 20);
+    let text = (hybz_testkit::shapes::shape("words").make)(1 << 20);
     let text: Vec<u8> = (0u8..40).flat_map(|i| [&text[usize::from(i)..], &[i ^ 0x80; 3]].concat()).collect();
     check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "many words");
 }
@@ -63,7 +63,7 @@ fn more_rows_than_a_word_packs() {
 /// The vector and the walk of one block of one segment, stage by stage.
 #[test]
 fn the_vector_is_the_naive_one() {
-    let text = (crate::shapes::shape("words").make)(30_000);
+    let text = (hybz_testkit::shapes::shape("words").make)(30_000);
     let stream = stream(1 << 20, 0);
     let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
     let block = Block::parse(stream, header, payload.into()).unwrap();
@@ -87,7 +87,7 @@ fn damaged_payloads_with_good_crcs() {
     let mut decoder = HbzDecoder::new();
     let stream = stream(1 << 20, 0);
     for shape in ["words", "short_runs", "random", "zeros"] {
-        let text = (crate::shapes::shape(shape).make)(140_000);
+        let text = (hybz_testkit::shapes::shape(shape).make)(140_000);
         let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
         for round in 0..400 {
             let mut bad = payload.clone();

@@ -153,7 +153,7 @@ pub mod twin {
 mod tests {
     use super::twin::first_piece_len;
     use super::*;
-    use crate::shapes::{EDGES, SHAPES};
+    use hybz_testkit::shapes::{EDGES, SHAPES};
 
     fn check(text: &[u8], what: &str) {
         let (mut expected, mut from) = (Vec::new(), 0);

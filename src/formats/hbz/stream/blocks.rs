@@ -6,7 +6,7 @@ use crate::formats::hbz::header::BlockHeader;
 use crate::formats::hbz::header::StreamHeader;
 use crate::stream::piece::{Cut, Piece};
 use crate::stream::verify::{CodedTicket, Verify, encode};
-use crate::{Client, Pool};
+use hybz_queue::{Client, Pool};
 use std::sync::Arc;
 
 /// The minimum size of one read.

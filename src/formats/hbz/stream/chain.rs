@@ -8,9 +8,9 @@ use crate::crc;
 use crate::error::{Damage, Error};
 use crate::formats::hbz::codec::decode::VectorCharge;
 use crate::formats::hbz::header::{self, BlockHeader, HEADER_LEN, IndexEntry, Next, StreamHeader};
-use crate::schedule::Permit;
 use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
+use hybz_queue::Permit;
 use std::collections::VecDeque;
 
 /// The part that must come next.

@@ -1,10 +1,10 @@
 //! The flow of a `.hbz` stream: `blocks` cuts text, `assemble` joins coded blocks; `scan` cuts the stream, `chain`
 //! joins texts and compares the `index`.
 
-use crate::Pool;
 use crate::formats::hbz::header::LargeBlocks;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
 use crate::stream::verify::Verify;
+use hybz_queue::Pool;
 
 mod assemble;
 mod blocks;

@@ -11,9 +11,9 @@ use crate::block::Text;
 use crate::error::Damage;
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
-use crate::schedule::Ticket;
 use crate::stream::piece::{Cut, Piece};
-use crate::{Client, Pool};
+use hybz_queue::Ticket;
+use hybz_queue::{Client, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use crate::formats::hbz::codec::decode::{
 };
 use crate::formats::hbz::codec::encode::HbzEncoder;
 use crate::formats::hbz::header::SEGMENT_LOG;
-use crate::schedule::{Core, Duty, Submitter, Task, TaskError};
+use hybz_queue::{Core, Duty, Submitter, Task, TaskError};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -7,7 +7,7 @@ use crate::error::Damage;
 use crate::formats::hbz::codec::decode::{Block, HbzDecoder, Vectors};
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
-use crate::schedule::{Checked, Class, Core, Start, Submitter, Task};
+use hybz_queue::{Checked, Class, Core, Start, Submitter, Task};
 use std::sync::Arc;
 
 /// A core's rate for long blocks, rounded down from the slowest machine measured: no client can wait until the first

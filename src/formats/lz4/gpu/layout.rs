@@ -3,8 +3,9 @@
 use super::Error;
 use crate::error::{Damage, Error as FrameError};
 use crate::formats::lz4::header::{Header, checksum};
+use crate::formats::lz4::index::Index;
+use crate::formats::lz4::sequence::text_len;
 use crate::formats::lz4::walk::{Ending, Part, Walker};
-use crate::formats::lz4::{Index, text_len};
 use crate::gpu::Lz4ForDevice;
 use std::ops::Range;
 use std::thread;
@@ -17,7 +18,7 @@ const UNKNOWN: u32 = u32::MAX;
 /// ```
 /// use hybz::{Settings, lz4::Frame, lz4::gpu::Layout};
 /// let text = b"hybz".repeat(100_000);
-/// let coded = hybz::compress(&text, &Settings::new().lz4(Frame::new()))?;
+/// let coded = hybz::compress(&text, &Settings::new().encoding(Frame::new()))?;
 /// let layout = Layout::read(&coded).unwrap();
 /// assert_eq!((layout.text_len(), layout.blocks()), (400_000, 7));
 /// # Ok::<(), hybz::Error>(())
@@ -45,7 +46,7 @@ struct Open {
 impl Layout {
     /// The layout of a whole file: consecutive frames, with skippable ones between them.
     ///
-    /// If an [`Index`] follows a frame, only the lengths of its blocks are read. Otherwise the lengths of the texts are
+    /// If an index follows a frame, only the lengths of its blocks are read. Otherwise the lengths of the texts are
     /// not stored, and all cores parse the blocks' tokens.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! [`Layout::read`] finds the blocks of frames, and a [`Decoder`] decodes them from host memory
 //! ([`load`](Decoder::load)), overlapping transfer and decoding, or from device memory ([`decode`](Decoder::decode)).
 //! Each warp of the device takes a block, so throughput needs thousands of blocks: frames of blocks of 64 KiB, as
-//! [`Settings::lz4`](crate::Settings::lz4) and `lz4 -B4 -BI` write them. Larger blocks, of up to 4 MiB, are decoded
+//! hybz and `lz4 -B4 -BI` write them. Larger blocks, of up to 4 MiB, are decoded
 //! too, but a file of a gigabyte has too few of those to keep a device busy.
 //!
 //! ```no_run
@@ -41,10 +41,11 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-use crate::gpu::{Choice, Coded, DecodeLz4, DeviceBytes};
+use crate::gpu::{Choice, Coded, DecodeLz4};
 use std::fmt;
 use std::time::Duration;
 
+pub use crate::gpu::{DeviceBytes, DeviceError};
 pub use error::Error;
 pub use layout::Layout;
 
@@ -62,7 +63,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Opens the first device that `device` names (in the syntax of [`gpu::select`](crate::gpu::select)), for `blocks`
+    /// Opens the first device that `device` names (a number, a name such as `GPU-4f0b`, or a PCI address), for `blocks`
     /// blocks at once, at least 1. Each takes 36 bytes of device memory and of pinned memory. Frames of more blocks are
     /// decoded in parts.
     ///

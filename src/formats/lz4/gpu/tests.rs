@@ -5,8 +5,9 @@ use super::{Decoder, Error, Layout};
 use crate::error::{Damage, Error as FrameError};
 use crate::formats::lz4::{Frame, plain};
 use crate::gpu::{Coded, DecodeLz4, DeviceBytes, DeviceError, Lz4ForDevice, MAX_LZ4};
-use crate::skip::{Need, skip};
-use crate::{Settings, shapes};
+use crate::settings::Settings;
+use hybz_testkit::shapes;
+use hybz_testkit::skip::{Need, skip};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
 use std::io::Write;
 use std::slice;
@@ -91,7 +92,7 @@ fn by_flex(text: &[u8], info: &FrameInfo) -> Vec<u8> {
 }
 
 fn compress(text: &[u8], frame: Frame) -> Vec<u8> {
-    crate::compress(text, &Settings::new().lz4(frame)).unwrap()
+    crate::compress(text, &Settings::new().encoding(frame)).unwrap()
 }
 
 /// Decodes from host memory and from device memory.
@@ -170,7 +171,7 @@ fn short_blocks() {
     let text = words(200_000);
     let info = FrameInfo::new().block_mode(BlockMode::Independent).block_size(BlockSize::Max64KB);
     let mut theirs = FrameEncoder::with_frame_info(info, Vec::new());
-    let settings = Settings::new().lz4(Frame::new());
+    let settings = Settings::new().encoding(Frame::new());
     let mut ours = crate::write::BzEncoder::with_settings(Vec::new(), &settings);
     for sip in text.chunks(30_001) {
         theirs.write_all(sip).unwrap();

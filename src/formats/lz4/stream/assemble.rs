@@ -3,9 +3,10 @@
 use super::texts::{IssuedText, TextEnd};
 use crate::block::Text;
 use crate::error::Error;
+use crate::formats::lz4::Frame;
 use crate::formats::lz4::block::CodedBlocks;
 use crate::formats::lz4::header::Header;
-use crate::formats::lz4::{Frame, Index};
+use crate::formats::lz4::index::Index;
 use crate::stream::piece::{Issued, Join, Step};
 use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;

@@ -3,9 +3,9 @@
 use super::scan::{FrameEnd, IssuedFound, Rest};
 use crate::block::Text;
 use crate::error::{Damage, Error};
-use crate::schedule::Permit;
 use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use hybz_queue::Permit;
 use std::collections::VecDeque;
 use std::hash::Hasher;
 use twox_hash::XxHash32;

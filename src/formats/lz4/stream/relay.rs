@@ -5,7 +5,7 @@
 
 use super::tasks::{DECODE_LZ4, DecodeLz4};
 use crate::formats::lz4::block::{Blocks, DecodedBlocks, window};
-use crate::schedule::{Duty, Submitter, Ticket};
+use hybz_queue::{Duty, Submitter, Ticket};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -2,13 +2,13 @@
 
 use super::relay::Relay;
 use super::tasks::{DECODE_LZ4, DecodeLz4};
-use crate::Client;
 use crate::error::Damage;
 use crate::formats::lz4::block::{Blocks, DecodedBlocks, ToDecode};
 use crate::formats::lz4::header::{Header, WINDOW};
 use crate::formats::lz4::walk::{Ending, Part, Walker};
-use crate::schedule::Ticket;
 use crate::stream::piece::{Cut, Extent, Piece};
+use hybz_queue::Client;
+use hybz_queue::Ticket;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use crate::formats::lz4::Frame;
 use crate::formats::lz4::block::{self, Blocks, CodedBlocks, DecodedBlocks};
-use crate::schedule::{Class, Core, Task};
+use hybz_queue::{Class, Core, Task};
 use std::sync::Arc;
 
 /// Text to be encoded.

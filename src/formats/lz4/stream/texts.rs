@@ -1,11 +1,11 @@
 //! Cuts text into jobs of several blocks.
 
 use super::tasks::{ENCODE_LZ4, EncodeLz4};
-use crate::Client;
 use crate::formats::lz4::Frame;
 use crate::formats::lz4::block::CodedBlocks;
-use crate::schedule::Ticket;
 use crate::stream::piece::{Cut, Piece};
+use hybz_queue::Client;
+use hybz_queue::Ticket;
 use std::collections::VecDeque;
 use std::hash::Hasher;
 use twox_hash::XxHash32;

@@ -1,10 +1,10 @@
 //! Cuts a `.Z` stream into chunks.
 
 use super::relay::{Part, Relay};
-use crate::Client;
 use crate::formats::lzw::Chunk;
-use crate::schedule::{Submitter, Ticket};
 use crate::stream::piece::{Cut, Piece};
+use hybz_queue::Client;
+use hybz_queue::{Submitter, Ticket};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -4,9 +4,9 @@ use super::chunks::IssuedChunk;
 use super::relay::{End, Part, Relay};
 use crate::block::Text;
 use crate::error::Error;
-use crate::schedule::Permit;
 use crate::stream::piece::{Issued, Join, Step};
 use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use hybz_queue::Permit;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

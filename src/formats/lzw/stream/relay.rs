@@ -8,7 +8,7 @@
 use super::tasks::{DECODE_LZW, DecodeLzw};
 use crate::error::Error;
 use crate::formats::lzw::{Chunk, ChunkDecoder};
-use crate::schedule::{Duty, Submitter, TaskError, Ticket};
+use hybz_queue::{Duty, Submitter, TaskError, Ticket};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::formats::lzw::ChunkDecoder;
-use crate::schedule::{Class, Core, Task};
+use hybz_queue::{Class, Core, Task};
 use std::cell::Cell;
 use std::fmt;
 

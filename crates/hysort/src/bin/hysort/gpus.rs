@@ -13,8 +13,8 @@ pub fn lanes(plan: &Plan, memory: u64) -> Result<Option<LineLanes>, Failure> {
         Gpus::These(list) => Some(list.clone()),
     };
     if plan.gpu_required {
-        let found = hybz::gpu::devices().and_then(|found| match &devices {
-            Some(list) => hybz::gpu::select(list, &found),
+        let found = hybz::internals::gpu::devices().and_then(|found| match &devices {
+            Some(list) => hybz::internals::gpu::select(list, &found),
             None => Ok(found),
         });
         found.map_err(|why| Failure::sentence(format!("a GPU is required: {why}")))?;

@@ -24,14 +24,16 @@ const END: &[u8] = b"\x17\x72\x45\x38\x50\x90";
 fn is_compressed(head: &[u8]) -> bool {
     match head {
         [b'B', b'Z', b'h', b'1'..=b'9', magic @ ..] => magic.starts_with(BLOCK) || magic.starts_with(END),
-        _ => head.starts_with(&hybz::hbz::MAGIC),
+        _ => head.starts_with(&hybz::internals::formats::hbz::MAGIC),
     }
 }
 
 /// Whether more bytes are needed to know.
 fn may_be_compressed(head: &[u8]) -> bool {
     head.len() < HEAD
-        && (head.is_empty() || b"BZh".starts_with(&head[..head.len().min(3)]) || head[0] == hybz::hbz::MAGIC[0])
+        && (head.is_empty()
+            || b"BZh".starts_with(&head[..head.len().min(3)])
+            || head[0] == hybz::internals::formats::hbz::MAGIC[0])
 }
 
 /// Checks that all files can be read. (Those that come later in the work may have gone by then.)
@@ -249,7 +251,7 @@ mod tests {
         for text in [&b""[..], b"text"] {
             assert!(is_compressed(&hybz::compress(text, &settings).unwrap()[..HEAD]));
         }
-        assert!(is_compressed(&hybz::hbz::MAGIC) && is_compressed(b"\x89HBZ\r\n\x1a\n12"));
+        assert!(is_compressed(&hybz::internals::formats::hbz::MAGIC) && is_compressed(b"\x89HBZ\r\n\x1a\n12"));
         for text in
             [&b"BZh9"[..], b"BZh9 is what a .bz2 begins with", b"BZh0\x31\x41\x59\x26\x53\x59", b"", b"\x89HBZ\n"]
         {

@@ -40,7 +40,7 @@ impl Text {
     fn new(pieces: &[Vec<u8>], settings: &Settings) -> Text {
         let plain = pieces.concat();
         let streams: Vec<u8> = pieces.iter().flat_map(|piece| hybz::compress(piece, settings).unwrap()).collect();
-        let large = settings.clone().large_blocks(LargeBlocks::try_new(1024).unwrap());
+        let large = settings.clone().encoding(LargeBlocks::try_new(1024).unwrap());
         let hbz = hybz::compress(&plain, &large).unwrap();
         let index = Index::build(&streams[..], settings).unwrap();
         let (mut counted, mut offsets, mut uncounted) = (Vec::new(), Vec::new(), Vec::new());

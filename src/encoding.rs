@@ -1,14 +1,14 @@
 //! The format that text is compressed to, with its options.
 
-use super::kinds::Format;
-use super::{bzip2, hbz, lz4};
-use crate::Pool;
+use crate::format::Format;
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::stream::Streams;
 use crate::formats::bzip2::stream::split::BlockOptions;
 use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::lz4::Frame;
+use crate::formats::{bzip2, hbz, lz4};
 use crate::stream::piece::Ends;
+use hybz_queue::Pool;
 
 /// The format that text is compressed to, with its options.
 ///
@@ -33,7 +33,6 @@ pub enum Encoding {
     Lz4(Frame),
     /// One stream of `formats/toy.rs`.
     #[cfg(test)]
-    #[doc(hidden)]
     Toy,
 }
 
@@ -73,6 +72,21 @@ impl Encoding {
         }
     }
 
+    /// The two ends of a stream to be written.
+    pub(crate) fn encode(self, pool: &Pool, options: BlockOptions) -> Ends {
+        match self {
+            Encoding::Bzip2 { level, streams } => bzip2::stream::encode(level, streams, options),
+            Encoding::Hbz(large) => hbz::stream::encode(large, pool, options.verify),
+            Encoding::Lz4(frame) => lz4::stream::encode(frame),
+            #[cfg(test)]
+            Encoding::Toy => crate::formats::toy::encode(),
+        }
+    }
+}
+
+/// What the command asks of an encoding.
+#[cfg(any(test, feature = "internals"))]
+impl Encoding {
     /// The blocks, if they are larger than bzip2's.
     pub fn large_blocks(self) -> Option<LargeBlocks> {
         match self {
@@ -86,17 +100,6 @@ impl Encoding {
         match self {
             Encoding::Lz4(frame) => Encoding::Lz4(frame.text_len(len)),
             other => other,
-        }
-    }
-
-    /// The two ends of a stream to be written.
-    pub(crate) fn encode(self, pool: &Pool, options: BlockOptions) -> Ends {
-        match self {
-            Encoding::Bzip2 { level, streams } => bzip2::stream::encode(level, streams, options),
-            Encoding::Hbz(large) => hbz::stream::encode(large, pool, options.verify),
-            Encoding::Lz4(frame) => lz4::stream::encode(frame),
-            #[cfg(test)]
-            Encoding::Toy => super::toy::encode(),
         }
     }
 }

@@ -7,12 +7,12 @@
 //! blocks are still read ahead and decoded by all stations.
 
 use super::driver::Driver;
-use super::piece::{Collect, Decoding, Extent, Rest, Step};
 use crate::error::Error;
-use crate::formats::kinds::Format;
-use crate::formats::{self, Next};
+use crate::format::Format;
 use crate::gate::Gate;
+use crate::stream::piece::{Collect, Decoding, Extent, Rest, Step};
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
+use crate::table::{self, Next};
 
 /// The maximum number of bytes handed over in one step.
 const PUSH: usize = 64 << 10;
@@ -94,7 +94,7 @@ impl Mixed {
                 self.done = true;
                 return Ok(None);
             }
-            match formats::next(self.decoding.formats, rest, self.ended) {
+            match table::next(self.decoding.formats, rest, self.ended) {
                 Next::Stream(coding) => {
                     let decoding = Decoding { extent: Extent::Streams(1), ..self.decoding.clone() };
                     let driver = Driver::new(&decoding.pool, (coding.decode)(&decoding));

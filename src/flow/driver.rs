@@ -3,15 +3,14 @@
 //! The library's encoders and decoders are built on this. Their inner readers and writers need be neither `Send` nor
 //! `'static`, and dropping one leaves only jobs whose results are not awaited.
 
-use super::copy;
-use super::piece::{Collect, Ends, Feed, Step};
 use crate::block::Text;
-use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
-use crate::lines;
+use crate::read_at::read_some;
+use crate::stream::copy;
+use crate::stream::piece::{Collect, Ends, Feed, Step};
 use crate::summary::{Mark, StreamSummary};
-use crate::{Client, Pool};
-use std::io::{self, Read, Write};
+use hybz_queue::{Client, Pool};
+use std::io::{self, Read};
 
 /// One stream in the pool. Dropping it cancels its jobs.
 pub(crate) struct Driver {
@@ -188,16 +187,6 @@ pub(crate) enum Drained {
     Done,
 }
 
-/// One read, repeated if a signal interrupts it.
-pub(crate) fn read_some(reader: &mut dyn Read, room: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match reader.read(room) {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
 /// One read into a stream. Returns how many bytes came.
 pub(crate) fn fill(reader: &mut dyn Read, feed: &mut dyn Feed) -> io::Result<usize> {
     let room = feed.room();
@@ -210,51 +199,4 @@ pub(crate) fn fill(reader: &mut dyn Read, feed: &mut dyn Feed) -> io::Result<usi
         }
     }
     Ok(n)
-}
-
-/// Writes a text, expanding it in small pieces if it is run-length-coded. Returns the number of bytes.
-pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
-    match text {
-        Text::Plain(bytes) => {
-            out.write_all(bytes)?;
-            Ok(bytes.len() as u64)
-        }
-        Text::Parts(parts) => {
-            parts.iter().try_for_each(|part| out.write_all(part.as_slice()))?;
-            Ok(text.len())
-        }
-        Text::Compact(compact) => {
-            compact.pieces().try_for_each(|piece| out.write_all(&piece))?;
-            Ok(text.len())
-        }
-        Text::RunLength { coded, len, .. } => {
-            let mut expander = Expander::new();
-            let mut buf = vec![0; 128 << 10];
-            loop {
-                match expander.next(coded, &mut buf) {
-                    0 => return Ok(*len),
-                    n => out.write_all(&buf[..n])?,
-                }
-            }
-        }
-    }
-}
-
-/// The number of line ends in a text.
-pub(crate) fn count_lines(text: &Text) -> u64 {
-    struct Counter(u64);
-    impl Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += lines::count(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    // The counter never fails.
-    let _ = write_text(&mut counter, text);
-    counter.0
 }

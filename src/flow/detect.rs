@@ -1,14 +1,14 @@
 //! A stream whose first byte selects a format. `mixed` handles the data after the streams of that format.
 
 use super::mixed::Mixed;
-use super::piece::{Collect, Decoding, Ends, Feed, Rest, Step};
-use crate::Client;
 use crate::error::Error;
-use crate::formats;
 use crate::read_at::ReadAt;
-use crate::schedule::Permit;
+use crate::stream::piece::{Collect, Decoding, Ends, Feed, Rest, Step};
 use crate::summary::StreamSummary;
+use crate::table;
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use hybz_queue::Client;
+use hybz_queue::Permit;
 use std::io;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Detecting {
     fn open(&mut self, first: Option<u8>) -> &mut dyn Feed {
         let (decoding, sender) = (&self.decoding, &self.collect);
         &mut **self.feed.get_or_insert_with(|| {
-            let (feed, collect) = (formats::first(decoding.formats, first).decode)(decoding);
+            let (feed, collect) = (table::first(decoding.formats, first).decode)(decoding);
             // Without a receiver, the text is no longer wanted.
             let _ = sender.send(collect);
             feed

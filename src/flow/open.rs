@@ -2,10 +2,9 @@
 
 use super::detect;
 use super::driver::Driver;
-use super::piece::Decoding;
 use crate::formats::bzip2::stream::split::BlockOptions;
-
 use crate::settings::Settings;
+use crate::stream::piece::Decoding;
 
 impl Driver {
     pub fn compress(settings: &Settings) -> Driver {

@@ -28,7 +28,6 @@ pub enum Format {
     Zstd,
     /// The format of `formats/toy.rs`, which shows what a new format takes.
     #[cfg(test)]
-    #[doc(hidden)]
     Toy,
 }
 

@@ -1,0 +1,67 @@
+//! What the command, tests, benches and other packages of this repository use and nobody else should: it may change
+//! with every version. (Feature `internals`.)
+#![allow(missing_docs)]
+
+pub mod bits {
+    pub use crate::bits::*;
+}
+pub mod block {
+    pub use crate::block::*;
+    pub use crate::error::DecodeError;
+}
+pub mod codec {
+    pub use crate::codec::*;
+}
+pub mod crc {
+    pub use crate::crc::*;
+}
+/// Exact LZ77 factors, for the command's `--measure` and for tables.
+pub mod factor {
+    pub use crate::factor::*;
+}
+pub mod flow {
+    pub use crate::flow::here::run_here;
+    pub use crate::flow::reading::LONG_FILE;
+}
+pub mod formats {
+    pub use crate::format::{Blocks, IndexKind};
+    pub mod bzip2 {
+        pub use crate::formats::bzip2::header::*;
+    }
+    pub mod hbz {
+        pub use crate::formats::hbz::codec::*;
+        pub use crate::formats::hbz::header::*;
+    }
+    pub mod lz4 {
+        pub use crate::formats::lz4::groups::Sample;
+        pub use crate::formats::lz4::header::{LEGACY_MAGIC, MAGIC};
+        pub use crate::formats::lz4::index::{Index, IndexedBlock};
+        pub use crate::formats::lz4::sequence::Unreadable;
+        pub mod groups {
+            pub use crate::formats::lz4::groups::*;
+        }
+        pub mod plain {
+            pub use crate::formats::lz4::plain::*;
+        }
+    }
+    pub mod lzw {
+        pub use crate::formats::lzw::header::*;
+        pub mod plain {
+            pub use crate::formats::lzw::plain::*;
+        }
+    }
+}
+/// The door to devices: what stations of GPUs are made of, here and in hysort.
+pub mod gpu {
+    pub use crate::gpu::*;
+}
+pub mod recover {
+    pub use crate::recover::marks::{Kind, Mark, Marks};
+}
+/// The tasks of all formats, for tests of stations.
+pub mod tasks {
+    pub use crate::formats::bzip2::stream::tasks::*;
+    pub use crate::formats::hbz::stream::tasks::*;
+    pub use crate::formats::lz4::stream::tasks::*;
+    pub use crate::formats::lzw::stream::tasks::*;
+}
