@@ -92,7 +92,8 @@ fn coded() -> (Vec<u8>, usize, Vec<u8>) {
 #[test]
 fn several_readers_of_a_compressed_file() {
     let (coded, from, text) = coded();
-    for readers in [1, 2, 5] {
+    // Two readers are also those of the damaged file below.
+    for readers in [1, 5] {
         let file = File { text: coded.clone(), broken_from: u64::MAX };
         let task = Task::Decompress { formats: Formats::All, trailing_garbage: true };
         let (out, outcome) = through(task, file, from as u64, readers);

@@ -5,6 +5,7 @@ use crate::ours;
 use crate::program;
 use crate::reference;
 use crafted::{Case, Expect, cases};
+use hybz_testkit::long;
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -79,7 +80,12 @@ fn the_bzip2_crate_says_what_bzip2_does() {
 fn hybz_agrees(chunk: usize) {
     let pool = ours::pool(2);
     let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);
+    // Every file in pieces of 1 and of 64 bytes; the sizes between them on files that these do not make slow.
+    let is_usual = |case: &Case| !(2..64).contains(&chunk) || case.file.len() < 5000;
     each(table(), |case| {
+        if !long() && !is_usual(case) {
+            return Ok(());
+        }
         let (written, out) = ours::decompress_written(&case.file, chunk, &settings);
         let whole = ours::decompress(&case.file, &settings);
         match &case.expect {
@@ -265,14 +271,19 @@ fn false_magics_before_much_more() {
     let settings = hybz::Settings::new().pool(&pool);
     let noise = crafted::noise(7, 800_000);
     let more = ours::compress(&noise, &settings);
-    for name in ["falsemagic-block-200", "nested-valid-block-40", "falsemagic-block-in-selectors"] {
+    // 72 MB after the first, 24 MB after each of the others: 90 streams after all three took 10 seconds of CPU more.
+    let names = [("falsemagic-block-200", 90), ("nested-valid-block-40", 30), ("falsemagic-block-in-selectors", 30)];
+    for (name, after) in names {
         let case = table().iter().find(|case| case.name == name).expect("a case of this name");
         let Expect::Accepted(text) = &case.expect else { panic!("{name} is right") };
         // The first four streams keep the stations busy while the rest is read.
-        let file = [&more.repeat(4)[..], &case.file, &more.repeat(90)].concat();
+        let file = [&more.repeat(4)[..], &case.file, &more.repeat(after)].concat();
         let (verdict, out) = ours::decompress_written(&file, 1 << 20, &settings);
         assert_eq!(verdict, Ok(()), "{name}");
-        assert!(out[4 * noise.len()..].starts_with(text) && out.len() == text.len() + 94 * noise.len(), "{name}");
+        assert!(
+            out[4 * noise.len()..].starts_with(text) && out.len() == text.len() + (4 + after) * noise.len(),
+            "{name}"
+        );
         assert!(ours::decompress(&file, &settings).as_ref() == Ok(&out), "{name}");
     }
 }

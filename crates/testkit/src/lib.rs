@@ -12,6 +12,17 @@ pub mod skip;
 
 use std::path::{Path, PathBuf};
 
+/// Whether tests that draw their cases draw many, and those that go through a table go through all of it: `HYBZ_LONG`
+/// is set, as in `.ci/nightly`.
+pub fn long() -> bool {
+    std::env::var_os("HYBZ_LONG").is_some()
+}
+
+/// The number of rounds of a campaign: `usual`, or `many` if [`long`].
+pub fn rounds(usual: usize, many: usize) -> usize {
+    if long() { many } else { usual }
+}
+
 /// The folder `../shared/NAME` next to the repository, which may be missing.
 pub fn shared(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name)

@@ -11,6 +11,7 @@ use hybz::internals::factor::Error;
 use hybz::internals::factor::{
     Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes,
 };
+use hybz_testkit::rounds;
 use proptest::prelude::*;
 use shapes::{EDGES, Rng, SHAPES, real_files, shape};
 use std::path::{Path, PathBuf};
@@ -178,10 +179,10 @@ fn too_long() {
     assert_eq!(memory_needed(1_000_000), 12_008_192);
 }
 
-/// The real files: every factor's length by the automaton, of 400 kB of each.
+/// The real files: every factor's length by the automaton, of 150 kB of each.
 #[test]
 fn files_by_the_automaton() {
-    let files = real_files(400_000);
+    let files = real_files(rounds(150_000, 400_000) as u64);
     if files.is_empty() {
         return skip(Need::Shared, "no ../shared/data");
     }

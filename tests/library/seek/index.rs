@@ -7,6 +7,7 @@ use hybz::flow::{Input, Inputs, Outputs, Source, Task};
 use hybz::index::{Index, Recorder};
 use hybz::seek::Reader;
 use hybz::{BlockInfo, Error, Format, Formats, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary, Verify};
+use hybz_testkit::long;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -240,7 +241,9 @@ fn an_index_that_lies_is_found() {
         bad[at + 36..at + 40].copy_from_slice(&check.finish().to_le_bytes());
     };
     let (mut wrong, mut tried) = (0, 0);
-    for record in 0..records {
+    // The first, the last, and some between.
+    let step = if long() { 1 } else { 4 };
+    for record in (0..records).filter(|record| record % step == 0 || record + 1 == records) {
         for field in fields {
             let here = [-1i64, 1, 100, -100, 1 << 20, 1 << 40].map(|change| (change, record + 1));
             let from_here_on = [-1, 1, 100].map(|change| (change, records));

@@ -50,9 +50,20 @@ impl Bits {
     }
 
     /// The low `width` bits of `value`.
+    ///
+    /// Byte by byte: bit by bit it took half of the time in which the table of cases is made.
     pub fn push(&mut self, value: u64, width: u32) {
-        for i in (0..width).rev() {
-            self.bit(value >> i & 1 == 1);
+        let mut left = width;
+        while left > 0 {
+            let used = (self.len % 8) as u32;
+            if used == 0 {
+                self.bytes.push(0);
+            }
+            let count = left.min(8 - used);
+            left -= count;
+            let piece = (value >> left) as u32 & ((1 << count) - 1);
+            self.bytes[self.len / 8] |= (piece << (8 - used - count)) as u8;
+            self.len += count as usize;
         }
     }
 
@@ -68,18 +79,24 @@ impl Bits {
             self.bytes.extend_from_slice(&other.bytes);
             self.len += other.len;
         } else {
-            for i in 0..other.len {
-                self.bit(other.get(i));
-            }
+            self.extend_from(other, 0, other.len);
+        }
+    }
+
+    /// Appends the bits of `other` from `from` to before `to`.
+    fn extend_from(&mut self, other: &Bits, from: usize, to: usize) {
+        let mut at = from;
+        while at < to {
+            let count = (8 - at % 8).min(to - at);
+            self.push((other.bytes[at / 8] >> (8 - at % 8 - count)).into(), count as u32);
+            at += count;
         }
     }
 
     /// The bits from `from` to before `to`.
     pub fn slice(&self, from: usize, to: usize) -> Bits {
         let mut bits = Bits::new();
-        for i in from..to {
-            bits.bit(self.get(i));
-        }
+        bits.extend_from(self, from, to);
         bits
     }
 
@@ -92,5 +109,29 @@ impl Bits {
 
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bits;
+
+    /// Numbers and strings at each place in a byte, against the same bit by bit.
+    #[test]
+    fn as_bit_by_bit() {
+        let value = 0x9e37_79b9_7f4a_7c15u64;
+        for before in 0..9 {
+            for width in 0..=64u32 {
+                let mut expected = Bits::number(5, before);
+                (0..width).rev().for_each(|i| expected.bit(value >> i & 1 == 1));
+                let mut made = Bits::number(5, before);
+                made.push(value, width);
+                assert_eq!(made, expected, "{before} {width}");
+                let (number, mut joined) = (Bits::number(value, width), Bits::number(5, before));
+                joined.extend(&number);
+                assert_eq!(joined, expected, "{before} {width}");
+                assert_eq!(expected.slice(before as usize, expected.len()), number, "{before} {width}");
+            }
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Random parts of random texts, read in every way, and compared with slices of the text.
 //!
-//! `HYBZ_RANGES_CASES` says how many cases there are (default: 1,000).
+//! `HYBZ_RANGES_CASES` says how many cases there are (default: 300; 1,000 with `HYBZ_LONG`).
 
 use super::{Coded, Cursor, Parts};
 use crate::cli::args::{Amount, Range};
 use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{LargeBlocks, Pool, Settings};
+use hybz_testkit::rounds;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -188,7 +189,8 @@ fn read(mut parts: Parts, rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn random_parts_are_slices_of_the_text() {
-    let cases = std::env::var("HYBZ_RANGES_CASES").ok().map_or(1000, |cases| cases.parse().expect("a number"));
+    let cases =
+        std::env::var("HYBZ_RANGES_CASES").ok().map_or(rounds(300, 1000), |cases| cases.parse().expect("a number"));
     let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
     let (settings, mut rng) = (Settings::new().pool(&pool), Rng(24));
     let texts = texts(&mut rng, &settings);
