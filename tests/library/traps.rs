@@ -4,7 +4,7 @@ use crate::crafted;
 use crate::ours;
 use crate::program;
 use crate::reference;
-use crafted::{Case, Expect, cases};
+use crafted::{Case, Expect, bits::Bits, cases};
 use hybz_testkit::long;
 use std::io::Write;
 use std::sync::OnceLock;
@@ -285,6 +285,24 @@ fn false_magics_before_much_more() {
             "{name}"
         );
         assert!(ours::decompress(&file, &settings).as_ref() == Ok(&out), "{name}");
+    }
+}
+
+/// The table is made of numbers and strings at each place in a byte: they are the same bit by bit.
+#[test]
+fn bits_are_appended_as_one_by_one() {
+    let value = 0x9e37_79b9_7f4a_7c15u64;
+    for before in 0..9 {
+        for width in 0..=64u32 {
+            let mut expected = Bits::number(5, before);
+            (0..width).rev().for_each(|i| expected.bit(value >> i & 1 == 1));
+            let (number, mut pushed, mut joined) =
+                (Bits::number(value, width), Bits::number(5, before), Bits::number(5, before));
+            pushed.push(value, width);
+            joined.extend(&number);
+            assert!(pushed == expected && joined == expected, "{before}, {width}");
+            assert!(expected.slice(before as usize, expected.len()) == number, "{before}, {width}");
+        }
     }
 }
 

@@ -146,8 +146,12 @@ fn text_on_a_device() {
 fn some_of_a_text_on_a_device() {
     let long = text(20 << 20, b'\n');
     let twin = twin(&long, b'\n', false, false);
-    for budget in [4, 12, 30, 50, 400] {
-        for call in [0, 3, 7] {
+    for (number, budget) in [4, 12, 30, 50, 400].into_iter().enumerate() {
+        for (place, call) in [0, 3, 7].into_iter().enumerate() {
+            // Every second pair: each amount of memory with one failure or two.
+            if !hybz_testkit::long() && (number + place) % 2 == 1 {
+                continue;
+            }
             let pool = pool_with(Some((call, Fault::Memory)), 8 << 20, Some(budget << 20));
             let limits = Limits::new().temporary(tempfile::tempfile);
             let mut sorter = Sorter::new(&Order::new(), limits, &pool);

@@ -111,27 +111,3 @@ impl Bits {
         &self.bytes
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Bits;
-
-    /// Numbers and strings at each place in a byte, against the same bit by bit.
-    #[test]
-    fn as_bit_by_bit() {
-        let value = 0x9e37_79b9_7f4a_7c15u64;
-        for before in 0..9 {
-            for width in 0..=64u32 {
-                let mut expected = Bits::number(5, before);
-                (0..width).rev().for_each(|i| expected.bit(value >> i & 1 == 1));
-                let mut made = Bits::number(5, before);
-                made.push(value, width);
-                assert_eq!(made, expected, "{before} {width}");
-                let (number, mut joined) = (Bits::number(value, width), Bits::number(5, before));
-                joined.extend(&number);
-                assert_eq!(joined, expected, "{before} {width}");
-                assert_eq!(expected.slice(before as usize, expected.len()), number, "{before} {width}");
-            }
-        }
-    }
-}
