@@ -48,7 +48,7 @@ fn plant(top: &Path, count: usize, mut random: Random) {
         }
         let len = 1_usize << random.below(16);
         let at = random.below((text.len() - len) as u64) as usize;
-        fs::write(&path, &text[at..at + len - (number % 2) as usize]).expect("a file");
+        fs::write(&path, &text[at..at + len - number % 2]).expect("a file");
         if random.below(20) == 0 {
             symlink(OsStr::from_bytes(&name), directory.join(format!("link {number}"))).expect("a link");
         }
