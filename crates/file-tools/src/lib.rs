@@ -5,6 +5,7 @@ pub mod directory;
 pub mod file;
 pub mod last_mode;
 pub mod memory;
+pub mod pipe;
 pub mod process;
 pub mod quote;
 pub mod signals;
