@@ -124,7 +124,7 @@ impl ForwardBwt {
         let end = start + len + lms::AFTER;
         block.extend_from_within(..(end - len).min(len));
         block.extend_from_within(..end - block.len());
-        make_room(&mut self.suffixes, len);
+        make_room(&mut self.suffixes, len.max(lms::MIN_ROWS));
         let ring = &block[start - lms::BEFORE..end];
         let row = lms.last_column(ring, (len - least) as i32 % len as i32, &mut self.suffixes, &mut self.last);
         block.truncate(len);

@@ -16,23 +16,28 @@ pub(super) struct Counts {
 }
 
 /// Puts the LMS positions of `text[..len]` into `positions`, ascending, and `len` after them. `text[len]` is the first
-/// byte again.
-pub(super) fn gather(kernel: Kernel, text: &[u8], len: usize, positions: &mut Vec<u32>) -> Counts {
+/// byte again. `room` has at least half of `len` and one more.
+pub(super) fn gather(kernel: Kernel, text: &[u8], len: usize, room: &mut [i32], positions: &mut Vec<i32>) -> Counts {
     assert!(len >= 2 && text.len() > len && text[len] == text[0]);
-    match kernel {
-        Kernel::Plain => gather_plain(text, len, positions),
+    // Positions come from the end, so they are written from the end; at most every second one is LMS.
+    let first = match kernel {
+        Kernel::Plain => gather_plain(text, len, room),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512 => {
             // SAFETY: `Kernel::detect` has found the features.
             #[allow(unsafe_code)]
             unsafe {
-                avx512::gather(text, len, positions);
+                avx512::gather(text, len, room)
             }
         }
-    }
+    };
+    // The last position is of type L, so `len` was found first: it is position 0.
+    positions.clear();
+    positions.push(0);
+    positions.extend_from_slice(&room[first..room.len() - 1]);
     let all = histogram(text[..len].iter().map(|&byte| byte as usize));
     let lms = histogram(positions.iter().map(|&at| text[at as usize] as usize));
-    positions.push(len as u32);
+    positions.push(len as i32);
     Counts { all, lms }
 }
 
@@ -50,20 +55,20 @@ fn histogram(mut bytes: impl ExactSizeIterator<Item = usize>) -> [u32; 256] {
     std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum())
 }
 
-fn gather_plain(text: &[u8], len: usize, positions: &mut Vec<u32>) {
-    positions.clear();
+/// Writes the positions to the end of `room`, and returns where the first one is.
+fn gather_plain(text: &[u8], len: usize, room: &mut [i32]) -> usize {
+    let mut first = room.len();
     let mut next_is_small = true;
     for at in (0..len).rev() {
         let (byte, next) = (text[at], text[at + 1]);
         let is_small = byte < next || (byte == next && next_is_small);
         if next_is_small && !is_small {
-            positions.push(at as u32 + 1);
+            first -= 1;
+            room[first] = at as i32 + 1;
         }
         next_is_small = is_small;
     }
-    // The last position is of type L, so `len` was found first: it is position 0.
-    positions[0] = 0;
-    positions[1..].reverse();
+    first
 }
 
 /// The types of 64 positions at a time. A type passes from a position to the one before it where their bytes are equal,
@@ -79,14 +84,8 @@ mod avx512 {
     const CHUNK: usize = 64;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
-    pub(super) fn gather(text: &[u8], len: usize, positions: &mut Vec<u32>) {
-        // Positions come from the end, so they are written from the end; at most every second one is LMS.
-        let room = len / 2 + CHUNK;
-        if positions.len() < room {
-            positions.resize(room, 0);
-        }
-        let room = positions.len();
-        let mut first = room;
+    pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
+        let mut first = room.len();
         let lanes = lanes();
         let mut next_is_small = 1;
         let mut end = len;
@@ -101,13 +100,10 @@ mod avx512 {
             let list = _mm512_maskz_compress_epi8(found, lanes);
             let found = found.count_ones() as usize;
             first -= found;
-            store(&mut positions[first..first + found], list, start as u32 + 1);
+            store(&mut room[first..first + found], list, start as i32 + 1);
             end = start;
         }
-        // The last position is of type L, so `len` was found first: it is position 0.
-        positions.copy_within(first..room - 1, 1);
-        positions[0] = 0;
-        positions.truncate(room - first);
+        first
     }
 
     #[target_feature(enable = "avx512f,avx512bw")]
@@ -153,8 +149,8 @@ mod avx512 {
     /// Stores the first bytes of `list` as numbers from `base`.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn store(positions: &mut [u32], list: __m512i, base: u32) {
-        let base = _mm512_set1_epi32(base as i32);
+    fn store(positions: &mut [i32], list: __m512i, base: i32) {
+        let base = _mm512_set1_epi32(base);
         let quarters = [_mm512_extracti32x4_epi32::<0>(list), _mm512_extracti32x4_epi32::<1>(list)];
         for (part, quarter) in positions.chunks_mut(16).zip(quarters) {
             let mask = ((1u32 << part.len()) - 1) as u16;
@@ -175,12 +171,12 @@ mod tests {
     use hybz_testkit::shapes::{Rng, SHAPES};
 
     /// By the definition.
-    fn naive(word: &[u8]) -> Vec<u32> {
+    fn naive(word: &[u8]) -> Vec<i32> {
         let rotation = |start: usize| [&word[start..], &word[..start]].concat();
         let small: Vec<bool> = (0..word.len()).map(|at| rotation(at) < rotation((at + 1) % word.len())).collect();
         (0..word.len())
             .filter(|&at| small[at] && !small[(at + word.len() - 1) % word.len()])
-            .map(|at| at as u32)
+            .map(|at| at as i32)
             .collect()
     }
 
@@ -199,8 +195,8 @@ mod tests {
             text.push(text[0]);
             for kernel in Kernel::all() {
                 let mut positions = Vec::new();
-                let counts = gather(kernel, &text, word.len(), &mut positions);
-                assert_eq!(positions.pop(), Some(word.len() as u32));
+                let counts = gather(kernel, &text, word.len(), &mut vec![0; word.len()], &mut positions);
+                assert_eq!(positions.pop(), Some(word.len() as i32));
                 assert_eq!(positions, wanted, "{kernel:?}, {text:?}");
                 assert_eq!(counts.lms.iter().sum::<u32>() as usize, wanted.len());
                 assert_eq!(counts.all.iter().sum::<u32>() as usize, word.len());

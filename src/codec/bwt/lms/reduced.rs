@@ -5,7 +5,7 @@
 //! places, so that each round looks three times as far (prefix doubling after Manber and Myers, SODA 1990, with two
 //! ranks). Rings of few names have long repeats, and libsais sorts them.
 
-use super::Kernel;
+use super::{Kernel, as_u64};
 use libsais::SuffixArrayConstruction;
 
 /// The number of bits of a position. A block of less than 2^20 bytes has fewer LMS positions than 2^19.
@@ -23,17 +23,14 @@ const POSITIONS_PER_NAME: usize = 40;
 /// files the rounds sort 0.2 to 2.5 times as many, but a text can be crafted that needs 11 rounds over all positions.
 const MAX_WORK: usize = 4;
 
+/// How much longer the spare numbers must be than what is sorted.
+const SPARE: usize = 8;
+
 /// Memory for one ring.
 #[derive(Debug, Default)]
 pub(super) struct Reduced {
-    /// The LMS positions in the order of their rotations, by number.
-    pub(super) order: Vec<i32>,
-    /// The end of each name's entries, once they have been distributed.
-    ends: Vec<u32>,
-    entries: Vec<u64>,
     /// For each position its place in the order: the place of the first position equal to it.
-    ranks: Vec<u32>,
-    spare: Vec<u64>,
+    pub(super) ranks: Vec<u32>,
     groups: Vec<Group>,
     next_groups: Vec<Group>,
 }
@@ -46,111 +43,136 @@ struct Group {
 }
 
 impl Reduced {
-    /// Sorts the rotations of the ring `names`, in which each of `distinct` names occurs; its least rotation is the
-    /// first, and it has no period.
-    pub(super) fn sort(&mut self, kernel: Kernel, names: &mut [i32], distinct: usize) {
+    /// Replaces the ring `names`, in which each of `distinct` names occurs, by the numbers of its positions in the order
+    /// of their rotations. The ring's least rotation is the first, and it has no period. `rows` has two numbers and more
+    /// for each name; it and `ends` are only used meanwhile. Returns false, and has spoilt the names, if it takes too
+    /// long.
+    pub(super) fn sort(
+        &mut self,
+        kernel: Kernel,
+        names: &mut [i32],
+        distinct: usize,
+        rows: &mut [i32],
+        ends: &mut Vec<u32>,
+    ) -> bool {
         assert!(names.len() <= 1 << POSITION_BITS);
-        if distinct * POSITIONS_PER_NAME < names.len() || !self.sort_by_ranks(kernel, names, distinct) {
-            self.sort_by_libsais(names);
+        let largest = count(names, distinct, ends);
+        // The entries, and the room that sorting needs, are in the rows.
+        let fits = names.len() + largest + 2 * SPARE <= rows.len() / 2;
+        if distinct * POSITIONS_PER_NAME < names.len() || !fits {
+            sort_by_libsais(names, rows);
+            return true;
         }
-    }
-
-    /// The order of suffixes is that of rotations, because the ring is a Lyndon word.
-    fn sort_by_libsais(&mut self, names: &mut [i32]) {
-        let len = names.len();
-        // Room that libsais may use for its buckets.
-        self.order.resize(len + len / 4 + 1024, 0);
-        SuffixArrayConstruction::for_text_mut(names)
-            .in_borrowed_buffer(&mut self.order)
-            .single_threaded()
-            .run()
-            .expect("libsais fails only when there is no memory");
-        self.order.truncate(len);
-    }
-
-    /// Returns false if it takes too long.
-    fn sort_by_ranks(&mut self, kernel: Kernel, names: &[i32], distinct: usize) -> bool {
-        let len = names.len();
+        let (entries, spare) = as_u64(rows).split_at_mut(names.len());
         let bits = usize::BITS - distinct.leading_zeros();
-        self.distribute(names, distinct, bits);
-        let largest = self.ends.windows(2).map(|ends| (ends[1] - ends[0]) as usize).max().unwrap_or(0);
-        let largest = largest.max(self.ends[0] as usize);
-        if self.spare.len() < largest + 8 {
-            self.spare.resize(largest + 8, 0);
-        }
-        kernel.sort_runs(&mut self.entries, &self.ends, &mut self.spare);
+        distribute(names, entries, ends, bits);
+        kernel.sort_runs(entries, ends, spare);
+        self.sort_by_ranks(kernel, names, entries, spare, ends, bits)
+    }
 
-        self.order.resize(len, 0);
+    /// The positions are sorted by their own names and those that follow in an entry. Returns false if it takes too
+    /// long.
+    fn sort_by_ranks(
+        &mut self,
+        kernel: Kernel,
+        order: &mut [i32],
+        entries: &mut [u64],
+        spare: &mut [u64],
+        ends: &[u32],
+        bits: u32,
+    ) -> bool {
+        let len = order.len();
         self.ranks.resize(len, 0);
         self.groups.clear();
         let mut start = 0;
-        for &end in &self.ends {
+        for &end in ends {
             let run = start as usize..end as usize;
-            rank(&self.entries[run.clone()], start, &mut self.order[run], &mut self.ranks, &mut self.groups);
+            rank(&entries[run.clone()], start, &mut order[run], &mut self.ranks, &mut self.groups);
             start = end;
         }
-
         let mut work = MAX_WORK * len;
         let mut depth = 1 + (KEY_BITS / bits) as usize;
         while !self.groups.is_empty() {
             let members = self.groups.iter().map(|group| group.len as usize).sum();
             let Some(left) = work.checked_sub(members) else { return false };
             work = left;
-            self.refine(kernel, depth % len, 2 * depth % len);
+            self.refine(kernel, order, entries, spare, [depth % len, 2 * depth % len]);
             depth *= 3;
         }
         true
     }
 
-    /// Puts each position into the run of its name, with the names that follow it.
-    fn distribute(&mut self, names: &[i32], distinct: usize, bits: u32) {
-        self.ends.clear();
-        self.ends.resize(distinct, 0);
-        for &name in names {
-            self.ends[name as usize] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut self.ends {
-            (*start, sum) = (sum, sum + *start);
-        }
-        self.entries.resize(names.len(), 0);
-        let mut following = 0u64;
-        let push = |following: u64, name: i32| (name as u64) << (64 - bits) | following >> bits;
-        // The names that follow the last position are the first ones.
-        for i in (0..64).rev() {
-            following = push(following, names[i % names.len()]);
-        }
-        for (position, &name) in names.iter().enumerate().rev() {
-            let place = &mut self.ends[name as usize];
-            self.entries[*place as usize] = following & !POSITION | position as u64;
-            *place += 1;
-            following = push(following, name);
-        }
-    }
-
-    /// Sorts each group by the ranks `near` and `far` positions ahead.
-    fn refine(&mut self, kernel: Kernel, near: usize, far: usize) {
+    /// Sorts each group by the ranks at two distances ahead.
+    fn refine(
+        &mut self,
+        kernel: Kernel,
+        order: &mut [i32],
+        entries: &mut [u64],
+        spare: &mut [u64],
+        distances: [usize; 2],
+    ) {
         let len = self.ranks.len();
         self.next_groups.clear();
-        let largest = self.groups.iter().map(|group| group.len as usize).max().unwrap_or(0);
-        if self.spare.len() < largest + 8 {
-            self.spare.resize(largest + 8, 0);
-        }
         for group in &self.groups {
-            let members = &mut self.order[group.start as usize..(group.start + group.len) as usize];
-            let entries = &mut self.entries[..members.len()];
+            let members = &mut order[group.start as usize..(group.start + group.len) as usize];
+            let entries = &mut entries[..members.len()];
             for (entry, &position) in entries.iter_mut().zip(members.iter()) {
                 let position = position as usize;
-                let ahead = |distance: usize| {
+                let [near, far] = distances.map(|distance| {
                     let at = position + distance;
                     self.ranks[if at < len { at } else { at - len }] as u64
-                };
-                *entry = ahead(near) << (2 * POSITION_BITS) | ahead(far) << POSITION_BITS | position as u64;
+                });
+                *entry = near << (2 * POSITION_BITS) | far << POSITION_BITS | position as u64;
             }
-            kernel.sort(entries, &mut self.spare);
+            kernel.sort(entries, spare);
             rank(entries, group.start, members, &mut self.ranks, &mut self.next_groups);
         }
         std::mem::swap(&mut self.groups, &mut self.next_groups);
+    }
+}
+
+/// The order of suffixes is that of rotations, because the ring is a Lyndon word.
+fn sort_by_libsais(names: &mut [i32], rows: &mut [i32]) {
+    let len = names.len();
+    // The rows are longer than the ring: libsais uses the rest for its buckets.
+    SuffixArrayConstruction::for_text_mut(names)
+        .in_borrowed_buffer(rows)
+        .single_threaded()
+        .run()
+        .expect("libsais fails only when there is no memory");
+    names.copy_from_slice(&rows[..len]);
+}
+
+/// Puts the place at which each name's entries begin into `starts`. Returns the number of entries of the most frequent
+/// name.
+fn count(names: &[i32], distinct: usize, starts: &mut Vec<u32>) -> usize {
+    starts.clear();
+    starts.resize(distinct, 0);
+    for &name in names {
+        starts[name as usize] += 1;
+    }
+    let largest = starts.iter().max().map_or(0, |&most| most as usize);
+    let mut sum = 0;
+    for start in starts {
+        (*start, sum) = (sum, sum + *start);
+    }
+    largest
+}
+
+/// Puts each position into the run of its name, with the names that follow it. The places at which the runs begin
+/// become those at which they end.
+fn distribute(names: &[i32], entries: &mut [u64], places: &mut [u32], bits: u32) {
+    let mut following = 0u64;
+    let push = |following: u64, name: i32| (name as u64) << (64 - bits) | following >> bits;
+    // The names that follow the last position are the first ones.
+    for i in (0..64).rev() {
+        following = push(following, names[i % names.len()]);
+    }
+    for (position, &name) in names.iter().enumerate().rev() {
+        let place = &mut places[name as usize];
+        entries[*place as usize] = following & !POSITION | position as u64;
+        *place += 1;
+        following = push(following, name);
     }
 }
 
