@@ -8,7 +8,7 @@
 //! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
 //! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
-//! block. With the feature `lms` and AVX-512, words of 300 kB to 1 MB are sorted by their LMS positions (`lms`).
+//! block. With AVX-512, words of 300 kB to 1 MB are sorted by their LMS positions (`lms`).
 //! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and
 //! the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
 //! samples: 70 with every 16th row sampled, 62 with every second. Nothing was gained by compiling libsais with -O3 or
@@ -18,7 +18,6 @@
 //! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is the last column of
 //! w with each byte repeated m times; its origin comes from `periodic`.
 
-#[cfg(any(test, feature = "lms"))]
 use super::lms::{self, LmsSort};
 use super::periodic::PeriodicOrigins;
 use super::rotation;
@@ -33,7 +32,6 @@ const ROWS: usize = 1024;
 /// Computes last columns in its own memory, which it reuses for each block: 5 bytes per byte of the longest block.
 #[derive(Debug)]
 pub struct ForwardBwt {
-    #[cfg(any(test, feature = "lms"))]
     lms: Option<LmsSort>,
     suffixes: Vec<i32>,
     last: Vec<u8>,
@@ -53,23 +51,12 @@ pub struct LastColumn<'a> {
 impl ForwardBwt {
     /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
-        ForwardBwt {
-            #[cfg(any(test, feature = "lms"))]
-            lms: LmsSort::new(),
-            suffixes: Vec::new(),
-            last: Vec::new(),
-            candidates: Vec::new(),
-            origins,
-        }
+        ForwardBwt { lms: LmsSort::new(), suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
     }
 
     /// Sorts all blocks with libsais, which needs no more memory than [`try_reserve`](Self::try_reserve) reserves.
     pub fn by_libsais(self) -> Self {
-        ForwardBwt {
-            #[cfg(any(test, feature = "lms"))]
-            lms: None,
-            ..self
-        }
+        ForwardBwt { lms: None, ..self }
     }
 
     /// Reserves the memory for a block of `len` bytes that is not periodic.
@@ -109,14 +96,8 @@ impl ForwardBwt {
         LastColumn { bytes: &self.last, origin }
     }
 
-    #[cfg(not(any(test, feature = "lms")))]
-    fn sort_by_lms(&mut self, _: &mut Vec<u8>, _: usize, _: usize) -> Option<u32> {
-        None
-    }
-
     /// The same as [`ForwardBwt::sort`], for words that [`LmsSort`] takes. The block is the word, and bytes are
     /// appended to it.
-    #[cfg(any(test, feature = "lms"))]
     fn sort_by_lms(&mut self, block: &mut Vec<u8>, least: usize, times: usize) -> Option<u32> {
         let len = block.len();
         let lms = self.lms.as_mut().filter(|lms| times == 1 && lms.takes(len))?;
