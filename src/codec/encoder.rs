@@ -57,12 +57,14 @@ impl Encoder {
         encode_column(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
 
-    /// An encoder whose memory can be reserved by [`try_reserve`](Self::try_reserve). It takes less memory; on a
-    /// processor with AVX-512 it takes more time.
+    /// The same encoder with less memory. On a processor with AVX-512 it takes more time.
+    pub fn sparing(self) -> Self {
+        Encoder { bwt: self.bwt.by_libsais(), ..self }
+    }
+
+    /// An encoder whose memory can be reserved by [`try_reserve`](Self::try_reserve). It is [sparing](Self::sparing).
     pub fn reservable() -> Self {
-        let mut encoder = Self::new();
-        encoder.bwt = encoder.bwt.by_libsais();
-        encoder
+        Self::new().sparing()
     }
 
     /// Reserves the memory for a block of `len` run-length-coded bytes, so that [`append`](Self::append) of a block up
