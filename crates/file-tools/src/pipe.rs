@@ -1,8 +1,8 @@
 //! A pipe that gets whole pages instead of copies of them.
 //!
 //! `write` copies each byte into pages of the kernel's, on the thread that calls it: 2.5 GB/s on a host with an H200,
-//! less than its lanes decode. `vmsplice` puts our own pages into the pipe. The kernel does not say when the last reader
-//! is done with them: one that splices or tees them on may hold them for as long as it likes. So a page that was given
+//! less than its lanes decode. `vmsplice` puts our own pages into the pipe. The kernel does not say when the last
+//! reader is done with them: one that splices or tees them on may hold them for as long as it likes. So a page that was given
 //! away is never written to again. `MADV_DONTNEED` takes it out of our memory; when malloc hands out that address the
 //! next time, there is a new page of zeros. That fault costs the thread that fills the page next 0.6 us on that host
 //! (2.5 us on a virtual machine of 2 cores), many threads at once: 8 GB went to `cat` at 4.3 to 5.5 GB/s instead of 2.5
@@ -83,8 +83,8 @@ fn give_pages(_: BorrowedFd<'_>, _: &[u8]) -> (usize, io::Result<bool>) {
 #[allow(unsafe_code)]
 fn forget(pages: &mut [u8]) -> bool {
     use rustix::mm::{Advice, madvise};
-    // SAFETY: these are whole pages of bytes that are borrowed for writing, in private anonymous memory of malloc's, and
-    // zeros are bytes, too.
+    // SAFETY: these are whole pages of bytes that are borrowed for writing, in private anonymous memory of malloc's,
+    // and zeros are bytes, too.
     unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxDontNeed) }.is_ok()
 }
 

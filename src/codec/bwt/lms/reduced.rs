@@ -43,10 +43,10 @@ struct Group {
 }
 
 impl Reduced {
-    /// Replaces the ring `names`, in which each of `distinct` names occurs, by the numbers of its positions in the order
-    /// of their rotations. The ring's least rotation is the first, and it has no period. `rows` has two numbers and more
-    /// for each name; it and `ends` are only used meanwhile. Returns false, and has spoilt the names, if it takes too
-    /// long.
+    /// Replaces the ring `names`, in which each of `distinct` names occurs, by the numbers of its positions in the
+    /// order of their rotations. The ring's least rotation is the first, and it has no period. `rows` has at least two
+    /// numbers for each name; it and `ends` are only used meanwhile. Returns false if it takes too long; the names are
+    /// lost then.
     pub(super) fn sort(
         &mut self,
         kernel: Kernel,
