@@ -2,11 +2,11 @@
 //!
 //! `write` copies each byte into pages of the kernel's, on the thread that calls it: 2.5 GB/s on a host with an H200,
 //! less than its lanes decode. `vmsplice` puts our own pages into the pipe. The kernel does not say when the last
-//! reader is done with them: one that splices or tees them on may hold them for as long as it likes. So a page that was given
-//! away is never written to again. `MADV_DONTNEED` takes it out of our memory; when malloc hands out that address the
-//! next time, there is a new page of zeros. That fault costs the thread that fills the page next 0.6 us on that host
-//! (2.5 us on a virtual machine of 2 cores), many threads at once: 8 GB went to `cat` at 4.3 to 5.5 GB/s instead of 2.5
-//! to 3.2, and to `wc -c` at 3.5 instead of 2.4, with 12 threads that filled buffers.
+//! reader is done with them: one that splices or tees them on may hold them for as long as it likes. So a page that was
+//! given away is never written to again. `MADV_DONTNEED` takes it out of our memory; when malloc hands out that address
+//! the next time, there is a new page of zeros. That fault costs the thread that fills the page next 0.6 us on that
+//! host (2.5 us on a virtual machine of 2 cores), many threads at once: 8 GB went to `cat` at 4.3 to 5.5 GB/s instead
+//! of 2.5 to 3.2, and to `wc -c` at 3.5 instead of 2.4, with 12 threads that filled buffers.
 
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use std::io;
