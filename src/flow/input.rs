@@ -112,6 +112,10 @@ pub trait Outputs {
     type Out: Write;
     /// An input is next. With `None` it is skipped, and no other method is called for it.
     fn begin(&mut self, meta: &mut Self::Meta) -> Option<Self::Out>;
+    /// Writes some of the text, which is not needed afterwards: `out` may keep the memory.
+    fn write(&mut self, out: &mut Self::Out, text: Vec<u8>) -> io::Result<()> {
+        out.write_all(&text)
+    }
     /// A block has been written.
     fn block(&mut self, meta: &mut Self::Meta, block: &BlockInfo) {
         let _ = (meta, block);

@@ -3,13 +3,14 @@
 use super::here::run_here;
 use super::input::{Input, Inputs, Outputs, Source, Task, open, told};
 use super::reading::{read_all, read_file};
+use crate::block::Text;
 use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::formats::bzip2::stream::assemble::Assembler;
 use crate::formats::bzip2::stream::split::BlockOptions;
 use crate::stream::piece::{Collect, Step, link};
 use crate::stream::text::write_text;
-use crate::summary::{Mark, StreamSummary};
+use crate::summary::StreamSummary;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hybz_queue::{Pool, Submitter};
 use std::io::Write;
@@ -105,7 +106,7 @@ fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O)
             continue;
         };
         let outcome = match collect {
-            Some(mut collect) => write_one(&mut *collect, &mut out, &mut |mark| told(outputs, &mut meta, mark)),
+            Some(mut collect) => write_one(&mut *collect, outputs, &mut meta, &mut out),
             None => Ok(StreamSummary::default()),
         };
         submitter.cancel();
@@ -115,17 +116,23 @@ fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O)
 }
 
 /// Writes one input's output.
-fn write_one(
+fn write_one<O: Outputs>(
     collect: &mut dyn Collect,
-    out: &mut dyn Write,
-    told: &mut dyn FnMut(Option<Mark>),
+    outputs: &mut O,
+    meta: &mut O::Meta,
+    out: &mut O::Out,
 ) -> Result<StreamSummary, Error> {
     let mut bytes_out = 0;
     loop {
         match collect.step(true)? {
             Step::Out(text, mark) => {
-                bytes_out += write_text(out, &text).map_err(Error::Write)?;
-                told(mark);
+                bytes_out += text.len();
+                match text {
+                    Text::Plain(bytes) => outputs.write(out, bytes),
+                    text => write_text(out, &text).map(drop),
+                }
+                .map_err(Error::Write)?;
+                told(outputs, meta, mark);
             }
             Step::Done => return Ok(StreamSummary { bytes_out, ..collect.summary() }),
             Step::Need | Step::Pending | Step::Other => {

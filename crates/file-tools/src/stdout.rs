@@ -4,6 +4,7 @@
 //! descriptor" as success, so output would be lost silently.
 
 use crate::file::wait_writable_fd;
+use crate::pipe;
 use crate::process;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::stdio;
@@ -37,6 +38,17 @@ pub fn print(mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether stdout is a pipe that takes whole pages.
+pub fn takes_pages() -> bool {
+    pipe::takes_pages(stdio::stdout())
+}
+
+/// Writes all of `bytes` to such a pipe, as [`pipe::give`] does.
+pub fn give(bytes: Vec<u8>) -> io::Result<bool> {
+    check()?;
+    pipe::give(stdio::stdout(), bytes)
 }
 
 /// If stdout is a pipe, enlarges it beyond the usual 64 KiB, as far as the system allows. Writer and reader then wait

@@ -253,12 +253,14 @@ pub struct Stdout {
     /// Whether holes are wanted, until it is known whether stdout can have them.
     may_have_holes: bool,
     holes: Option<Holes>,
+    /// Whether it takes whole pages; `None` while that is not known.
+    takes_pages: Option<bool>,
 }
 
 impl Stdout {
     /// Stdout, with holes in place of long runs of zeros if they are `wanted` and stdout is a file written at its end.
     pub fn with_holes(wanted: bool) -> Stdout {
-        Stdout { written: 0, may_have_holes: wanted, holes: None }
+        Stdout { written: 0, may_have_holes: wanted, holes: None, takes_pages: None }
     }
 
     /// Writes the skipped zeros to the file: as a hole, except the `last` of them.
@@ -275,6 +277,27 @@ impl Stdout {
             }
         }
         Ok(())
+    }
+
+    /// Whether a long output goes to a pipe that takes pages, and giving them away `pays`.
+    pub fn takes_pages(&mut self, pays: impl FnOnce() -> bool) -> bool {
+        match self.takes_pages {
+            Some(known) => known,
+            None if self.written < LONG => false,
+            None if !stdout::takes_pages() => *self.takes_pages.insert(false),
+            // Accelerators may start later.
+            None => pays() && *self.takes_pages.insert(true),
+        }
+    }
+
+    /// Writes all of `bytes` to a pipe that takes pages. Returns how many they were.
+    pub fn give(&mut self, bytes: Vec<u8>) -> io::Result<u64> {
+        let len = bytes.len() as u64;
+        if !stdout::give(bytes)? {
+            self.takes_pages = Some(false);
+        }
+        self.written += len;
+        Ok(len)
     }
 
     fn write_through(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -3,6 +3,7 @@
 use crate::cli::files::output::{OutputFile, Stdout};
 use crate::cli::messages::counts::Counts;
 use hybz::Error;
+use hybz_files::pipe;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
@@ -48,6 +49,22 @@ impl Sink {
 pub struct Counted {
     pub sink: Sink,
     pub counts: Arc<Counts>,
+}
+
+impl Counted {
+    /// Writes all of `bytes`. A long output to a pipe takes their pages, if that `pays`.
+    pub fn give(&mut self, bytes: Vec<u8>, pays: impl FnOnce() -> bool) -> io::Result<()> {
+        if let Sink::Stdout(out) = &mut self.sink
+            && bytes.len() >= pipe::MIN_GIVEN
+            && out.get_mut().takes_pages(pays)
+        {
+            out.flush()?;
+            let written = out.get_mut().give(bytes)?;
+            self.counts.wrote(written);
+            return Ok(());
+        }
+        self.write_all(&bytes)
+    }
 }
 
 impl Write for Counted {

@@ -341,6 +341,12 @@ impl Outputs for Results {
         }
     }
 
+    fn write(&mut self, out: &mut Counted, text: Vec<u8>) -> io::Result<()> {
+        // Only accelerators decode faster than a pipe takes copies.
+        let pool = &self.pool;
+        out.give(text, || pool.readers() > 1)
+    }
+
     fn stream(&mut self, job: &mut Job, stream: &StreamInfo) {
         if let Some(index) = &mut job.index {
             index.recorder.stream(stream);
