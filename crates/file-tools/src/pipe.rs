@@ -4,9 +4,10 @@
 //! less than its lanes decode. `vmsplice` puts our own pages into the pipe. The kernel does not say when the last
 //! reader is done with them: one that splices or tees them on may hold them for as long as it likes. So a page that was
 //! given away is never written to again. `MADV_DONTNEED` takes it out of our memory; when malloc hands out that address
-//! the next time, there is a new page of zeros. The threads that fill buffers pay for it: 8 GB took 6.2 s of system time
-//! instead of 3.1 on that host, 1.6 us a page (2 us on a virtual machine of 2 cores). In exchange, with 12 threads that
-//! filled buffers, they went to `cat` at 4.3 to 5.5 GB/s instead of 2.5 to 3.2, and to `wc -c` at 3.5 instead of 2.4.
+//! the next time, there is a new page of zeros. The threads that fill buffers pay for it: 8 GB took 6.2 s of system
+//! time instead of 3.1 on that host, 1.6 us a page (2 us on a virtual machine of 2 cores). In exchange, with 12 threads
+//! that filled buffers, they went to `cat` at 4.3 to 5.5 GB/s instead of 2.5 to 3.2, and to `wc -c` at 3.5 instead of
+//! 2.4.
 
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use std::io;
