@@ -182,7 +182,7 @@ impl<T: Checked> InFlight<T> {
                 Some(second) => {
                     let [maker, second] = [*maker, *second].map(|by| self.submitter.name(by));
                     let who = format!("{maker} {made} it, and {second} {made} the same again");
-                    let text = format!("{what} that it called wrong was right; its reason: {reason} ({who})");
+                    let text = format!("{what} that it called wrong was right: {reason} ({who})");
                     self.submitter.blame(*by, &text);
                 }
                 None => self.blame_maker(*maker, *by, reason),
