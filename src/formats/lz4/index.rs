@@ -41,7 +41,7 @@ pub struct IndexedBlock {
 /// ([`decode`](Self::decode)). A false index causes an error, never wrong text.
 ///
 /// ```
-/// use hybz::{Settings, lz4::{Frame, Index}};
+/// use hybz::{Settings, internals::formats::lz4::Index, lz4::Frame};
 /// let text = b"hybz".repeat(100_000);
 /// let coded = hybz::compress(&text, &Settings::new().encoding(Frame::new()))?;
 /// let index = Index::read(&coded)?.expect("written after the frame");
