@@ -41,6 +41,10 @@ fn level_is_identical(level: u8) {
     for (i, (name, text)) in texts(level).into_iter().enumerate() {
         let expected = if judge { program::bzip2(level, &text) } else { reference::compress(level, &text) };
         for (j, pool) in pools.iter().enumerate() {
+            // Levels 2 to 8: two of the three numbers, in turn.
+            if !long() && !matches!(level, 1 | 9) && (i / 2 + usize::from(level)) % 3 == j {
+                continue;
+            }
             let settings = Settings::new().level(ours::level(level)).pool(pool);
             let way = WAYS[(i + j + usize::from(level)) % 3];
             let file = compressed(way, &text, &settings);
