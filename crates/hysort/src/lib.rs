@@ -1,7 +1,8 @@
 //! Sorts lines on the stations of a pool: `LC_ALL=C sort`.
 //!
-//! Whole lines are compared as unsigned bytes. [`sorted`] and [`Sorter`] return the bytes that `LC_ALL=C sort` writes
-//! with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return numbers instead.
+//! Whole lines are compared as unsigned bytes, or [`Keys`] of them. [`sorted`] and [`Sorter`] return the bytes that
+//! `LC_ALL=C sort` writes with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return
+//! numbers instead.
 //!
 //! ```
 //! use hysort::{Order, lines, pool, sorted};
@@ -38,6 +39,9 @@
 //! in memory or in a temporary file of their own, by as many of their bytes as distinguish them, and are inserted
 //! between the others when these are written. So memory does not depend on their length.
 //!
+//! **Keys.** A line to be sorted by keys is sorted as a longer line, which begins with a code of its keys: bytes in the
+//! order of the keys. The code is left out as lines are written. So all of this is the same with keys.
+//!
 //! **Memory.** Waiting text and jobs in flight hold permits of the pool's budget. [`Limits`] say how much a [`Sorter`]
 //! may hold, and where it may put the rest.
 //!
@@ -59,6 +63,7 @@ mod gpu;
 mod gpu_fake;
 #[cfg(test)]
 mod gpu_tests;
+mod keys;
 mod limits;
 mod local;
 mod long;
@@ -88,6 +93,7 @@ mod writer;
 pub use device::DeviceSorter;
 pub use error::Error;
 pub use gpu::LineLanes;
+pub use keys::{Key, KeyError, KeySorter, Keys, Options};
 pub use limits::{Limits, Report};
 pub use merge::merge;
 pub use order::Order;
@@ -121,6 +127,18 @@ pub fn pool() -> PoolBuilder {
 /// Only errors that the text does not cause: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
 pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
     let mut sorter = Sorter::new(order, Limits::new(), pool);
+    sorter.push(text)?;
+    let mut out = Vec::with_capacity(text.len() + 1);
+    sorter.write_to(&mut out)?;
+    Ok(out)
+}
+
+/// The lines of `text` in the order of their keys, as [`sorted`] returns them.
+///
+/// # Errors
+/// As [`sorted`].
+pub fn sorted_by(text: &[u8], keys: &Keys, pool: &Pool) -> Result<Vec<u8>, Error> {
+    let mut sorter = KeySorter::new(keys, Limits::new(), pool);
     sorter.push(text)?;
     let mut out = Vec::with_capacity(text.len() + 1);
     sorter.write_to(&mut out)?;

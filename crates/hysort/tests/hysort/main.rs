@@ -2,6 +2,7 @@
 
 mod ends;
 mod inputs;
+mod keys;
 mod merging;
 mod messages;
 mod outputs;

@@ -178,18 +178,18 @@ fn a_check_of_another_kind() {
 fn what_hysort_does_not_do() {
     let place = Place::with(FILES);
     let help = "Try 'hysort --help' for more information.\n";
-    let by = "hysort sorts whole lines by their bytes; use sort";
-    for flag in ["-k", "-n", "-f", "-b", "-d", "-g", "-h", "-i", "-M", "-R", "-V", "-t", "--key", "--sort"] {
-        let value = if ["-k", "-t", "--key", "--sort"].contains(&flag) { " 1" } else { "" };
-        let text = format!("hysort: {flag} is not supported: {by}\n{help}");
-        place.shell(&format!("$SORT {flag}{value} a")).says(2, &text);
+    let by = ": hysort has no random order; use sort or shuf";
+    for flag in ["-R", "--random-sort", "-nR", "-k1,1R"] {
+        let name = if flag.starts_with("--") { "--random-sort" } else { "-R" };
+        place.shell(&format!("$SORT {flag} a")).says(2, &format!("hysort: {name} is not supported{by}\n{help}"));
     }
-    place.shell("$SORT -rnu a").says(2, &format!("hysort: -n is not supported: {by}\n{help}"));
-    place.shell("$SORT --numeric a").says(2, &format!("hysort: --numeric-sort is not supported: {by}\n{help}"));
-    place.shell("$SORT --n a").says(2, &format!("hysort: --numeric-sort is not supported: {by}\n{help}"));
-    place.shell("$SORT --g a").says(2, &format!("hysort: --general-numeric-sort is not supported: {by}\n{help}"));
-    place.shell("$SORT --co x a").says(2, &format!("hysort: --compress-program is not supported\n{help}"));
-    place.shell("$SORT +1 a").says(2, &format!("hysort: +1 is not supported: {by}\n{help}"));
+    place.shell("$SORT --random-source=a a").says(2, &format!("hysort: --random-source is not supported{by}\n{help}"));
+    for flag in ["-g", "-h", "-M", "-V", "-k1,1V"] {
+        let name = &flag[flag.len() - 1..];
+        place.shell(&format!("$SORT {flag} a")).says(2, &format!("hysort: -{name} is not supported; use sort\n{help}"));
+    }
+    place.shell("$SORT --sort=month a").says(2, &format!("hysort: --sort is not supported; use sort\n{help}"));
+    place.shell("$SORT +1 a").says(2, &format!("hysort: +1 is not supported; use sort\n{help}"));
     place.shell("$SORT --debug a").says(2, &format!("hysort: --debug is not supported\n{help}"));
     place
         .shell("$SORT --compress-program=gzip a")
@@ -203,7 +203,6 @@ fn no_word_reaches_a_terminal_as_it_is() {
     let place = Place::with(FILES);
     let help = "Try 'hysort --help' for more information.\n";
     place.shell("printf 'b\\na\\n' >$'x\\033'; $SORT -c $'x\\033'").says(1, "hysort: 'x'$'\\033':2: disorder: a\n");
-    let by = "hysort sorts whole lines by their bytes; use sort";
     for (words, said) in [
         (r"$'--x\033'", r"unrecognized option '--x'$'\033'"),
         (r"$'--x=\377'", r"unrecognized option '--x='$'\377'"),
@@ -217,7 +216,7 @@ fn no_word_reaches_a_terminal_as_it_is() {
                 "\nValid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'"
             ),
         ),
-        (r"$'+1\033'", &format!(r"'+1'$'\033' is not supported: {by}")),
+        (r"$'+1\033'", r"'+1'$'\033' is not supported; use sort"),
         (r"--completions $'\n'", r"invalid argument ''$'\n' for '--completions': it is bash, zsh or fish"),
     ] {
         place.shell(&format!("$SORT {words} a")).says(2, &format!("hysort: {said}\n{help}"));
@@ -251,7 +250,7 @@ fn help_and_version() {
     let place = Place::with(FILES);
     let help = place.shell("$SORT --help --no-such").silent(0);
     assert!(help.stdout.starts_with(b"Sorts lines by their bytes") && help.stdout.ends_with(b"2 trouble.\n"));
-    assert!(!String::from_utf8_lossy(&help.stdout).contains("numeric"));
+    assert!(!String::from_utf8_lossy(&help.stdout).contains("random"));
     let version = place.shell("$SORT --version").silent(0);
     assert!(version.stdout.starts_with(concat!("hysort ", env!("CARGO_PKG_VERSION"), "\n").as_bytes()));
     let page = String::from_utf8(place.shell("$SORT --man").silent(0).stdout).unwrap();

@@ -5,7 +5,7 @@ use crate::failure::{Failure, STDOUT};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::spill::Spill;
-use hysort::{Error, Order};
+use hysort::Error;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,11 +28,6 @@ pub struct Call<'a> {
     pub progress: Progress,
     pub spill: Arc<Spill>,
     pub started: Instant,
-}
-
-/// How the plan orders lines.
-pub fn order(plan: &Plan) -> Order {
-    Order::new().end(plan.end()).reverse(plan.reverse).unique(plan.unique)
 }
 
 /// Has `work` write the result.

@@ -1,7 +1,7 @@
 //! `-c`: whether a file is sorted.
 
 use crate::args::Plan;
-use crate::call::{Outcome, order};
+use crate::call::Outcome;
 use crate::failure::Failure;
 use crate::input::{Input, Opener};
 use crate::limits;
@@ -18,7 +18,11 @@ pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let opener = Opener::new(plan, limits::threads(plan), limits::memory(plan) / 8);
     let failed = |e| Input::failure(name, e);
     let text = BufReader::with_capacity(READ, opener.open(name)?.into_reader().map_err(failed)?);
-    let found = hysort::check(text, &order(plan)).map_err(|e| match e {
+    let found = match plan.keys() {
+        Some(keys) => keys.check(text),
+        None => hysort::check(text, &plan.order()),
+    };
+    let found = found.map_err(|e| match e {
         Error::Read(e) => failed(e),
         e => failed(e.into()),
     })?;

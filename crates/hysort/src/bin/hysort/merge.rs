@@ -2,7 +2,7 @@
 //! goes to a temporary file, which is merged with the others.
 
 use crate::args::Plan;
-use crate::call::{Call, failure, order, write};
+use crate::call::{Call, failure, write};
 use crate::failure::Failure;
 use crate::input::{Input, Opener};
 use crate::limits;
@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::rounds::{Part, Rounds, at_once, is_out_of_descriptors};
 use crate::spill::Spill;
-use hysort::Error;
+use hysort::{Error, Keys};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
@@ -37,6 +37,7 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let memory = limits::memory(plan);
     let merging = Merging {
         plan,
+        keys: plan.keys(),
         opener: Opener::new(plan, threads, memory / 8),
         progress: &progress,
         own: output.regular_stdout().map(|found| (found.dev(), found.ino())),
@@ -46,6 +47,9 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let mut rounds = Rounds::new(&spill);
     let mut most = at_once().min(plan.batch.unwrap_or(usize::MAX));
     let mut sources: VecDeque<Source> = plan.files.iter().cloned().map(Source::Named).collect();
+    if merging.keys.is_some() {
+        merging.in_order(&mut sources, &mut most, &mut rounds, memory)?;
+    }
     loop {
         // If they are too many: as many as are needed, so that the last step merges as many as it can.
         let some = if sources.len() <= most { sources.len() } else { (sources.len() - most + 1).min(most) };
@@ -75,6 +79,7 @@ impl Source {
 
 struct Merging<'a> {
     plan: &'a Plan,
+    keys: Option<Keys>,
     opener: Opener<'a>,
     progress: &'a Progress,
     /// Device and inode of stdout, if it is a regular file: a file written there must not be read.
@@ -87,12 +92,45 @@ struct Merging<'a> {
 type Trouble = Mutex<Option<(OsString, io::Error)>>;
 
 impl Merging<'_> {
+    fn merge(&self, texts: Vec<Text<'_>>, out: impl Write) -> Result<(), Error> {
+        match &self.keys {
+            Some(keys) => keys.merge(texts, out),
+            None => hysort::merge(texts, &self.plan.order(), out),
+        }
+    }
+
+    /// Merges sources until few enough are left to be read at once. What is made of some sources takes their place:
+    /// lines with equal keys stay in the order of the files.
+    fn in_order(
+        &self,
+        sources: &mut VecDeque<Source>,
+        most: &mut usize,
+        rounds: &mut Rounds<'_>,
+        memory: u64,
+    ) -> Result<(), Failure> {
+        while sources.len() > *most {
+            let mut next = VecDeque::new();
+            while sources.len() > 1 {
+                let some = sources.len().min(*most);
+                rounds.begin(sources.iter().take(some).filter_map(Source::made));
+                let texts = self.open(sources, some, memory)?;
+                if texts.len() < some {
+                    *most = texts.len(); // there are fewer descriptors than there were
+                }
+                next.push_back(Source::Made(self.step(texts, rounds)?));
+            }
+            next.append(sources);
+            *sources = next;
+        }
+        Ok(())
+    }
+
     /// Merges some of the sources into a temporary file.
     fn step(&self, texts: Vec<Text<'_>>, rounds: &mut Rounds<'_>) -> Result<Part, Failure> {
         let failed = |e| self.spill.failure(e);
         let write = |file: &File| {
             let mut out = BufWriter::with_capacity(MOST as usize, file);
-            let merged = hysort::merge(texts, &order(self.plan), &mut out);
+            let merged = self.merge(texts, &mut out);
             merged.map_err(|e| self.failure(e))?;
             out.flush().map_err(failed)
         };
@@ -100,7 +138,7 @@ impl Merging<'_> {
     }
 
     fn last(&self, texts: Vec<Text<'_>>, output: Output) -> Result<(), Failure> {
-        write(output, self.progress, |out| hysort::merge(texts, &order(self.plan), out), |e| self.failure(e))
+        write(output, self.progress, |out| self.merge(texts, out), |e| self.failure(e))
     }
 
     /// Opens the first `most` sources and removes them from the queue; fewer, but at least two, if no descriptor is

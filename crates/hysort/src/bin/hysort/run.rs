@@ -1,7 +1,7 @@
 //! One call of the command: sorting, merging or checking.
 
 use crate::args::{Plan, What, names};
-use crate::call::{Call, Outcome, failure, order, write};
+use crate::call::{Call, Outcome, failure, write};
 use crate::failure::Failure;
 use crate::input::{self, Input, Opener};
 use crate::output::Output;
@@ -9,7 +9,7 @@ use crate::pieces::Stop;
 use crate::progress::Progress;
 use crate::spill::Spill;
 use crate::{check, gpus, limits, merge};
-use hysort::{Limits, Report, Sorter, StationReport, Summary};
+use hysort::{Error, KeySorter, Limits, Pool, Report, Sorter, StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -61,7 +61,7 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     let spill = Arc::clone(&call.spill);
     let reading = limits::reading(threads, memory);
     let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
-    let mut sorter = Sorter::new(&order(plan), limits, &pool);
+    let mut sorter = Lines::new(plan, limits, &pool);
     let opener = Opener::new(plan, threads, memory / 8);
     if let Some(whole) = opener.whole() {
         sorter.expect(whole.bytes, |at| whole.look(at));
@@ -95,6 +95,49 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
         say(&report, &progress, started, &stations);
     }
     Ok(())
+}
+
+/// Sorts lines, by keys or as a whole.
+enum Lines {
+    Whole(Box<Sorter>),
+    Keyed(Box<KeySorter>),
+}
+
+impl Lines {
+    fn new(plan: &Plan, limits: Limits, pool: &Pool) -> Lines {
+        match plan.keys() {
+            Some(keys) => Lines::Keyed(Box::new(KeySorter::new(&keys, limits, pool))),
+            None => Lines::Whole(Box::new(Sorter::new(&plan.order(), limits, pool))),
+        }
+    }
+
+    fn expect(&mut self, bytes: u64, look: impl FnMut(u64) -> Option<Vec<u8>>) {
+        match self {
+            Lines::Whole(sorter) => sorter.expect(bytes, look),
+            Lines::Keyed(sorter) => sorter.expect(bytes, look),
+        }
+    }
+
+    fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
+        match self {
+            Lines::Whole(sorter) => sorter.push_owned(text),
+            Lines::Keyed(sorter) => sorter.push_owned(text),
+        }
+    }
+
+    fn end_of_file(&mut self) -> Result<(), Error> {
+        match self {
+            Lines::Whole(sorter) => sorter.end_of_file(),
+            Lines::Keyed(sorter) => sorter.end_of_file(),
+        }
+    }
+
+    fn write_to(self, out: &mut impl Write) -> Result<Report, Error> {
+        match self {
+            Lines::Whole(sorter) => sorter.write_to(out),
+            Lines::Keyed(sorter) => sorter.write_to(out),
+        }
+    }
 }
 
 /// The output of `-v`: the work done, by station.

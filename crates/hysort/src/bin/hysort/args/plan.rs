@@ -9,6 +9,7 @@ use crate::names::{in_plain_quotes, quoted};
 use crate::packaging;
 use hybz_files::process;
 use hybz_files::quote::for_terminal;
+use hysort::{Key, KeyError, Keys, Options, Order};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
@@ -52,6 +53,11 @@ pub struct Plan {
     pub what: What,
     pub reverse: bool,
     pub unique: bool,
+    pub stable: bool,
+    keys: Vec<Key>,
+    /// The options of keys that have none.
+    options: Options,
+    separator: Option<u8>,
     /// Whether a zero byte ends a line.
     pub zero: bool,
     /// The files that are read; `-` is stdin.
@@ -77,6 +83,23 @@ impl Plan {
     /// The byte that ends a line.
     pub fn end(&self) -> u8 {
         if self.zero { 0 } else { b'\n' }
+    }
+
+    /// How lines are ordered, apart from keys.
+    pub fn order(&self) -> Order {
+        Order::new().end(self.end()).reverse(self.reverse).unique(self.unique)
+    }
+
+    /// The keys of lines; `None` if they are compared as a whole.
+    pub fn keys(&self) -> Option<Keys> {
+        if self.keys.is_empty() && self.options.is_plain() {
+            return None;
+        }
+        let keys = match &self.keys[..] {
+            [] => vec![Key::line(self.options)],
+            keys => keys.iter().map(|key| key.clone().or_options(&self.options)).collect(),
+        };
+        Some(Keys::new(keys, &self.order()).stable(self.stable).separator(self.separator))
     }
 }
 
@@ -123,7 +146,18 @@ impl Plan {
     ) -> Result<(), Failure> {
         let given = value.clone().unwrap_or_default();
         match id {
-            "reverse" => self.reverse = true,
+            "reverse" => {
+                self.reverse = true;
+                self.option(b'r');
+            }
+            "numeric-sort" => self.option(b'n'),
+            "ignore-case" => self.option(b'f'),
+            "ignore-leading-blanks" => self.option(b'b'),
+            "dictionary-order" => self.option(b'd'),
+            "ignore-nonprinting" => self.option(b'i'),
+            "key" => self.keys.push(key(&given)?),
+            "field-separator" => self.separate(&given)?,
+            "stable" => self.stable = true,
             "unique" => self.unique = true,
             "zero-terminated" => self.zero = true,
             "check" | "quiet-check" => self.check(if id == "check" { how(value.as_deref())? } else { 'C' }, checked)?,
@@ -153,9 +187,27 @@ impl Plan {
             "verbose" => self.verbose = true,
             "progress" => self.progress = Some(true),
             "no-progress" => self.progress = Some(false),
-            _ => {} // --stable; --merge together with --check
+            _ => {} // --merge together with --check
         }
         Ok(())
+    }
+
+    /// An option of all keys that have none.
+    fn option(&mut self, letter: u8) {
+        self.options = self.options.with(letter).unwrap_or(self.options);
+    }
+
+    fn separate(&mut self, given: &OsStr) -> Result<(), Failure> {
+        let byte = match given.as_bytes() {
+            [] => return Err(Failure::sentence("empty tab")),
+            [byte] => *byte,
+            b"\\0" => 0,
+            _ => return Err(Failure::sentence([b"multi-character tab ", &in_plain_quotes(given)[..]].concat())),
+        };
+        match self.separator.replace(byte) {
+            Some(before) if before != byte => Err(Failure::sentence("incompatible tabs")),
+            _ => Ok(()),
+        }
     }
 
     fn check(&mut self, letter: char, checked: &mut Option<char>) -> Result<(), Failure> {
@@ -176,6 +228,11 @@ impl Plan {
             return Err(Failure::usage(
                 [&extra[..], b"\nfile operands cannot be combined with --files0-from"].concat(),
             ));
+        }
+        let global = [Key::line(self.options)];
+        let inherited = self.keys.iter().cloned().map(|key| key.or_options(&self.options));
+        for key in inherited.chain(global.into_iter().filter(|_| self.keys.is_empty())) {
+            key.options().check().map_err(key_failure)?;
         }
         if self.gpu_required && self.gpus == Gpus::None {
             return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
@@ -220,11 +277,34 @@ fn how(value: Option<&OsStr>) -> Result<char, Failure> {
     }
 }
 
+/// The value of `-k`.
+fn key(given: &OsStr) -> Result<Key, Failure> {
+    Key::from_bytes(given.as_bytes()).map_err(|e| match e {
+        KeyError::Syntax(why) => {
+            let before = format!("{why}: invalid field specification ");
+            Failure::sentence([before.as_bytes(), &in_plain_quotes(given)].concat())
+        }
+        e => key_failure(e),
+    })
+}
+
+fn key_failure(e: KeyError) -> Failure {
+    match e {
+        KeyError::Count(why, text) => {
+            let before = format!("{why}: invalid count at start of ");
+            Failure::sentence([before.as_bytes(), &in_plain_quotes(OsStr::from_bytes(&text))].concat())
+        }
+        KeyError::Unsupported(letter) => refused(OsStr::new(&format!("-{letter}"))),
+        e => Failure::sentence(e.to_string()),
+    }
+}
+
 /// The message that explains hysort's order to users who ask for another.
 fn refused(typed: &OsStr) -> Failure {
     let why = match typed.as_bytes() {
+        b"-R" | b"--random-sort" | b"--random-source" => ": hysort has no random order; use sort or shuf",
         b"--debug" | b"--compress-program" => "",
-        _ => ": hysort sorts whole lines by their bytes; use sort",
+        _ => "; use sort",
     };
     let typed = for_terminal(typed, true);
     Failure::usage([typed.as_bytes(), b" is not supported", why.as_bytes()].concat())

@@ -7,25 +7,18 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "\nsorts lines by their bytes, on every core\nMIT OR Apache-2.0");
 const AFTER_HELP: &str = "\
-Without files, or where a file is -, hysort reads standard input. Whole lines are sorted by their bytes, whatever the
-locale is: what comes out is what LC_ALL=C sort writes.
+Without files, or where a file is -, hysort reads standard input. Lines are sorted by their keys and then by their
+bytes, whatever the locale is: what comes out is what LC_ALL=C sort writes.
 SIZE is a number of KiB, or of the unit that follows: b (bytes), K (1024), M, G, T, P, E, or % of the memory.
 The variable TMPDIR names the directory of temporary files. Exit codes: 0 success, 1 lines are out of order (-c, -C),
 2 trouble.";
 
 /// Flags of GNU sort that hysort does not support: an id, the letter and long name, and whether they take a value.
-const REFUSED: [(&str, Option<char>, &str, bool); 16] = [
-    ("blanks", Some('b'), "ignore-leading-blanks", false),
-    ("dictionary", Some('d'), "dictionary-order", false),
-    ("case", Some('f'), "ignore-case", false),
+const REFUSED: [(&str, Option<char>, &str, bool); 9] = [
     ("general", Some('g'), "general-numeric-sort", false),
     ("human", Some('h'), "human-numeric-sort", false),
-    ("nonprinting", Some('i'), "ignore-nonprinting", false),
-    ("key", Some('k'), "key", true),
     ("month", Some('M'), "month-sort", false),
-    ("numeric", Some('n'), "numeric-sort", false),
     ("random", Some('R'), "random-sort", false),
-    ("field", Some('t'), "field-separator", true),
     ("versions", Some('V'), "version-sort", false),
     ("random_source", None, "random-source", true),
     ("sort", None, "sort", true),
@@ -93,6 +86,7 @@ pub fn command() -> Command {
         .disable_version_flag(true)
         .arg(Arg::new("files").num_args(0..).value_name("FILE").value_hint(ValueHint::FilePath).hide(true))
         .args(order())
+        .args(keys())
         .args(modes())
         .args(places())
         .args(means())
@@ -126,9 +120,33 @@ fn order() -> [Arg; 4] {
         switch(
             "stable",
             Some('s'),
-            "Accepted, without effect.\n\nLines that are equal have equal bytes: nobody can tell which of them came \
-             first.",
+            "Keep lines with equal keys in the order in which they came.\n\nWithout it they are sorted by their \
+             bytes.",
         ),
+    ]
+}
+
+fn keys() -> [Arg; 7] {
+    [
+        value(
+            "key",
+            Some('k'),
+            "KEY",
+            "Sort by a part of each line; it can be given several times.\n\nKEY is F[.C][OPTIONS][,F[.C][OPTIONS]]: \
+             from byte C of field F up to byte C of another field, or to the end of that field or of the line. Both \
+             count from 1. OPTIONS are the letters of the flags b, d, f, i, n and r, for this key alone.",
+        ),
+        value(
+            "field-separator",
+            Some('t'),
+            "BYTE",
+            "BYTE separates fields.\n\nWithout it a field begins with the blanks that separate it from the one before.",
+        ),
+        switch("numeric-sort", Some('n'), "Compare keys, or lines, as numbers."),
+        switch("ignore-case", Some('f'), "Compare lower case letters as upper case."),
+        switch("ignore-leading-blanks", Some('b'), "Ignore blanks at the start of keys."),
+        switch("dictionary-order", Some('d'), "Compare blanks, letters and digits only."),
+        switch("ignore-nonprinting", Some('i'), "Compare printable bytes only."),
     ]
 }
 

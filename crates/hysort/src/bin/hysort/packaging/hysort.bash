@@ -23,12 +23,28 @@ _hysort() {
 
     case "${cmd}" in
         hysort)
-            opts="-r -u -z -s -c -C -m -o -T -S -v --reverse --unique --zero-terminated --stable --check --merge --output --files0-from --temporary-directory --no-decompress --buffer-size --parallel --batch-size --gpu --no-gpu --gpu-required --no-sync --verbose --progress --no-progress --help --version --man --completions"
+            opts="-r -u -z -s -k -t -n -f -b -d -i -c -C -m -o -T -S -v --reverse --unique --zero-terminated --stable --key --field-separator --numeric-sort --ignore-case --ignore-leading-blanks --dictionary-order --ignore-nonprinting --check --merge --output --files0-from --temporary-directory --no-decompress --buffer-size --parallel --batch-size --gpu --no-gpu --gpu-required --no-sync --verbose --progress --no-progress --help --version --man --completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --field-separator)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --check)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

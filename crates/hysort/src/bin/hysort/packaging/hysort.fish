@@ -1,3 +1,5 @@
+complete -c hysort -s k -l key -d 'Sort by a part of each line; it can be given several times' -r
+complete -c hysort -s t -l field-separator -d 'BYTE separates fields' -r
 complete -c hysort -s c -l check -d 'Check that the input is sorted; do not sort' -r
 complete -c hysort -s o -l output -d 'Write to FILE, which may be an input file' -r -F
 complete -c hysort -l files0-from -d 'Read the names of the input files from FILE (-: standard input); a zero byte ends each' -r -F
@@ -10,7 +12,12 @@ complete -c hysort -l completions -d 'Print the completions for SHELL: bash, zsh
 complete -c hysort -s r -l reverse -d 'Sort in descending order'
 complete -c hysort -s u -l unique -d 'Of equal lines, write one (with -c: lines must ascend strictly)'
 complete -c hysort -s z -l zero-terminated -d 'A zero byte ends a line, not a newline'
-complete -c hysort -s s -l stable -d 'Accepted, without effect'
+complete -c hysort -s s -l stable -d 'Keep lines with equal keys in the order in which they came'
+complete -c hysort -s n -l numeric-sort -d 'Compare keys, or lines, as numbers'
+complete -c hysort -s f -l ignore-case -d 'Compare lower case letters as upper case'
+complete -c hysort -s b -l ignore-leading-blanks -d 'Ignore blanks at the start of keys'
+complete -c hysort -s d -l dictionary-order -d 'Compare blanks, letters and digits only'
+complete -c hysort -s i -l ignore-nonprinting -d 'Compare printable bytes only'
 complete -c hysort -s C -d 'The same as -c, and print nothing'
 complete -c hysort -s m -l merge -d 'Merge files that are sorted; do not sort'
 complete -c hysort -l no-decompress -d 'Sort the bytes of compressed files as they are'

@@ -15,6 +15,10 @@ _hysort() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
+'-k+[Sort by a part of each line; it can be given several times]:KEY:_default' \
+'--key=[Sort by a part of each line; it can be given several times]:KEY:_default' \
+'-t+[BYTE separates fields]:BYTE:_default' \
+'--field-separator=[BYTE separates fields]:BYTE:_default' \
 '-c+[Check that the input is sorted; do not sort]::HOW:_default' \
 '--check=[Check that the input is sorted; do not sort]::HOW:_default' \
 '-o+[Write to FILE, which may be an input file]:FILE:_files' \
@@ -34,8 +38,18 @@ _hysort() {
 '--unique[Of equal lines, write one (with -c\: lines must ascend strictly)]' \
 '-z[A zero byte ends a line, not a newline]' \
 '--zero-terminated[A zero byte ends a line, not a newline]' \
-'-s[Accepted, without effect]' \
-'--stable[Accepted, without effect]' \
+'-s[Keep lines with equal keys in the order in which they came]' \
+'--stable[Keep lines with equal keys in the order in which they came]' \
+'-n[Compare keys, or lines, as numbers]' \
+'--numeric-sort[Compare keys, or lines, as numbers]' \
+'-f[Compare lower case letters as upper case]' \
+'--ignore-case[Compare lower case letters as upper case]' \
+'-b[Ignore blanks at the start of keys]' \
+'--ignore-leading-blanks[Ignore blanks at the start of keys]' \
+'-d[Compare blanks, letters and digits only]' \
+'--dictionary-order[Compare blanks, letters and digits only]' \
+'-i[Compare printable bytes only]' \
+'--ignore-nonprinting[Compare printable bytes only]' \
 '-C[The same as -c, and print nothing]' \
 '-m[Merge files that are sorted; do not sort]' \
 '--merge[Merge files that are sorted; do not sort]' \

@@ -1,0 +1,209 @@
+//! Codes of keys: strings of bytes in the order of the keys, none of which is the beginning of another.
+//!
+//! A code consists of symbols, of which there are 254: all bytes but two. The byte that ends lines is none of them, so
+//! a code may be part of a line, and neither is the one that ends all codes of a line ([`Alphabets::end_of_code`]). The
+//! symbols in descending order give a code of the opposite order, because no code is the beginning of another.
+//!
+//! | key | code |
+//! |---|---|
+//! | bytes | byte + 1 each, 249 and more as 250 and the rest; 0 |
+//! | number | sign and number of digits in one symbol; pairs of digits, + 1; 0. Negative ones: descending |
+//! | count | the number of its digits; its digits, to base 254 |
+
+use super::number::Decimal;
+
+/// How many symbols there are.
+pub(super) const SYMBOLS: u8 = 254;
+/// Bytes from this one on take two symbols.
+const ESCAPED: u8 = 249;
+const ESCAPE: u8 = ESCAPED + 1;
+/// The first symbol of the number zero.
+const ZERO: u8 = 126;
+/// More digits before the point have a length of their own.
+const MOST_DIGITS: usize = 100;
+
+/// The bytes of the symbols, ascending and descending.
+#[derive(Clone, Debug)]
+pub(super) struct Alphabets {
+    end_of_code: u8,
+    bytes: [[u8; SYMBOLS as usize]; 2],
+}
+
+impl Alphabets {
+    /// For lines that end with this byte.
+    pub fn new(end: u8) -> Alphabets {
+        let end_of_code = u8::from(end == 0);
+        let mut bytes = [[0; SYMBOLS as usize]; 2];
+        for (symbol, byte) in (0..=255).filter(|byte| ![end, end_of_code].contains(byte)).enumerate() {
+            bytes[0][symbol] = byte;
+            bytes[1][SYMBOLS as usize - 1 - symbol] = byte;
+        }
+        Alphabets { end_of_code, bytes }
+    }
+
+    /// The byte that ends the codes of a line.
+    pub fn end_of_code(&self) -> u8 {
+        self.end_of_code
+    }
+
+    /// The symbol of an ascending code that is written with this byte.
+    pub fn symbol_of(&self, byte: u8) -> u8 {
+        self.bytes[0].iter().position(|&other| other == byte).unwrap_or_default() as u8
+    }
+
+    /// The codes of all bytes: what is written for each, one byte or two, the first in the lower half. (The zero byte
+    /// is no symbol.)
+    pub fn of_bytes(&self, descending: bool) -> [u16; 256] {
+        let symbols = &self.bytes[usize::from(descending)];
+        std::array::from_fn(|byte| match byte as u8 {
+            byte @ ESCAPED.. => {
+                u16::from(symbols[usize::from(ESCAPE)]) | u16::from(symbols[usize::from(byte - ESCAPED)]) << 8
+            }
+            byte => u16::from(symbols[usize::from(byte) + 1]),
+        })
+    }
+}
+
+/// Appends codes to a line's code.
+#[derive(Debug)]
+pub(super) struct Coder<'a> {
+    pub out: &'a mut Vec<u8>,
+    pub alphabets: &'a Alphabets,
+    pub descending: bool,
+}
+
+impl Coder<'_> {
+    fn write(&mut self, symbol: u8, descending: bool) {
+        self.out.push(self.alphabets.bytes[usize::from(descending)][usize::from(symbol)]);
+    }
+
+    /// A symbol: the code of a number less than [`SYMBOLS`].
+    pub fn symbol(&mut self, symbol: u8) {
+        self.write(symbol, self.descending);
+    }
+
+    /// A string of bytes, by a table of [`Alphabets::of_bytes`]. Bytes that are 0 there are left out.
+    pub fn bytes(&mut self, text: &[u8], table: &[u16; 256]) {
+        let start = self.out.len();
+        self.out.extend(text.iter().map(|&byte| table[usize::from(byte)] as u8));
+        let is_simple = text.iter().all(|&byte| (1..256).contains(&table[usize::from(byte)]));
+        if !is_simple {
+            self.out.truncate(start);
+            for &byte in text {
+                let [first, second] = table[usize::from(byte)].to_le_bytes();
+                self.out.extend([first, second].into_iter().filter(|&byte| byte != 0));
+            }
+        }
+        self.symbol(0);
+    }
+
+    /// A count.
+    pub fn count(&mut self, count: u64) {
+        self.count_in(count, self.descending);
+    }
+
+    fn count_in(&mut self, count: u64, descending: bool) {
+        let base = u64::from(SYMBOLS);
+        let mut digits = [0; 9];
+        let (mut len, mut rest) = (0, count);
+        while rest > 0 {
+            digits[len] = (rest % base) as u8;
+            rest /= base;
+            len += 1;
+        }
+        self.write(len as u8, descending);
+        digits[..len].iter().rev().for_each(|&digit| self.write(digit, descending));
+    }
+
+    /// A number.
+    pub fn number(&mut self, number: &Decimal<'_>) {
+        let Decimal { negative, whole, fraction } = *number;
+        if whole.is_empty() && fraction.is_empty() {
+            return self.symbol(ZERO);
+        }
+        // In the descending alphabet this is a symbol below ZERO.
+        let descending = self.descending != negative;
+        self.write(ZERO + 2 + whole.len().min(MOST_DIGITS + 1) as u8, descending);
+        if whole.len() > MOST_DIGITS {
+            self.count_in(whole.len() as u64, descending);
+        }
+        let digit = |byte: u8| byte - b'0';
+        let (first, pairs) = whole.split_at(whole.len() % 2);
+        first.iter().for_each(|&byte| self.write(digit(byte) + 1, descending));
+        pairs.as_chunks().0.iter().for_each(|&[a, b]| self.write(10 * digit(a) + digit(b) + 1, descending));
+        let (pairs, last) = fraction.as_chunks();
+        pairs.iter().for_each(|&[a, b]| self.write(10 * digit(a) + digit(b) + 1, descending));
+        last.iter().for_each(|&a| self.write(10 * digit(a) + 1, descending));
+        self.write(0, descending);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    fn code(end: u8, descending: bool, of: impl Fn(&mut Coder<'_>)) -> Vec<u8> {
+        let (alphabets, mut out) = (Alphabets::new(end), Vec::new());
+        of(&mut Coder { out: &mut out, alphabets: &alphabets, descending });
+        assert!(!out.contains(&end) && !out.contains(&alphabets.end_of_code()), "{out:?}");
+        out
+    }
+
+    fn check<T: Ord + std::fmt::Debug>(values: &[T], of: impl Fn(&mut Coder<'_>, &T)) {
+        for end in [0, 1, 10, 255] {
+            for descending in [false, true] {
+                let codes: Vec<_> = values.iter().map(|v| code(end, descending, |coder| of(coder, v))).collect();
+                for (a, x) in values.iter().zip(&codes) {
+                    for (b, y) in values.iter().zip(&codes) {
+                        let expected = if descending { b.cmp(a) } else { a.cmp(b) };
+                        assert_eq!(x.cmp(y), expected, "{a:?} {b:?}");
+                        assert!(x == y || !x.starts_with(y), "{a:?} {b:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn strings_of_bytes() {
+        let mut rng = Rng(31);
+        let letters = [0, 1, 2, 9, 10, 11, 65, 247, 248, 249, 250, 254, 255];
+        let strings: Vec<Vec<u8>> =
+            (0..120).map(|_| (0..rng.below(5)).map(|_| letters[rng.below(letters.len())]).collect()).collect();
+        check(&strings, |coder, string| {
+            let table = coder.alphabets.of_bytes(coder.descending);
+            coder.bytes(string, &table);
+        });
+    }
+
+    #[test]
+    fn counts() {
+        let mut counts = vec![0, 1, 253, 254, 255, 64_515, 64_516, 1 << 32, u64::MAX - 1, u64::MAX];
+        counts.extend(0..50);
+        check(&counts, |coder, &count| coder.count(count));
+    }
+
+    #[test]
+    fn numbers() {
+        let mut rng = Rng(32);
+        let mut numbers: Vec<i64> = (0..60).map(|_| rng.below(2_000_000) as i64 - 1_000_000).collect();
+        numbers.extend(-30..30);
+        numbers.extend([i64::MIN, i64::MAX, 99_999, 100_000, -100_000]);
+        for places in 0..4 {
+            check(&numbers, |coder, number| {
+                // The point moves to the left: the order is the same.
+                let digits = format!("{:0width$}", number.unsigned_abs(), width = places + 1);
+                let (whole, fraction) = digits.split_at(digits.len() - places);
+                let sign = if *number < 0 { "-" } else { "" };
+                coder.number(&Decimal::at_start_of(format!("{sign}{whole}.{fraction}").as_bytes()));
+            });
+        }
+        let mut lengths: Vec<usize> = (90..120).chain([250, 300, 1000]).collect();
+        check(&lengths, |coder, &len| coder.number(&Decimal::at_start_of(&b"7".repeat(len))));
+        lengths.reverse();
+        check(&lengths.iter().map(|&len| -(len as i64)).collect::<Vec<_>>(), |coder, &len| {
+            coder.number(&Decimal::at_start_of(&[b"-", &b"7".repeat(-len as usize)[..]].concat()));
+        });
+    }
+}

@@ -1,0 +1,162 @@
+//! Sorting by keys: `sort -k`, `-n` and so on.
+//!
+//! A line becomes a record, which is sorted as a line is: the codes of its keys (see `code.rs`), a byte that ends them,
+//! and the line. When records are written, all before the line is left out.
+//!
+//! ```text
+//! b 10        "10" as a number, end, b 10        a 9
+//! a 9    ->   "9" as a number, end, a 9     ->   b 10
+//! ```
+//!
+//! The line itself is the last key, as in `sort`. If lines with equal keys stay in the order in which they came
+//! (`-s`, `-u`), the place of the line comes between its codes and the line.
+
+mod bare;
+mod code;
+mod key;
+mod number;
+mod ordered;
+mod sorter;
+
+pub use key::{Key, KeyError, Options};
+pub use sorter::KeySorter;
+
+use crate::order::Order;
+use code::{Alphabets, Coder};
+use key::Kind;
+use number::Decimal;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// The keys by which lines are sorted, in descending order of their weight.
+///
+/// ```
+/// use hysort::{Keys, Order, sorted_by};
+/// let pool = hysort::pool().build();
+/// let keys = Keys::new([("2,2n".parse()?)], &Order::new());
+/// assert_eq!(sorted_by(b"b 10\na 9\n", &keys, &pool)?, b"a 9\nb 10\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Keys(Arc<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    order: Order,
+    stable: bool,
+    separator: Option<u8>,
+    alphabets: Alphabets,
+    parts: Vec<Part>,
+}
+
+/// A key, ready for use.
+#[derive(Clone, Debug)]
+struct Part {
+    key: Key,
+    descending: bool,
+    table: Box<[u16; 256]>,
+}
+
+/// Where a line stands in the input: the number of its file, and its offset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    file: u64,
+    at: u64,
+}
+
+impl Keys {
+    /// These keys. Lines with equal keys are compared by their bytes, in the opposite order if `order` is reversed;
+    /// only the first of them is kept if it is unique.
+    pub fn new(keys: impl IntoIterator<Item = Key>, order: &Order) -> Keys {
+        let parts = keys.into_iter().map(|key| Part { key, descending: false, table: Box::new([0; 256]) }).collect();
+        let alphabets = Alphabets::new(order.end_byte());
+        Keys::made(Inner { order: *order, stable: false, separator: None, alphabets, parts })
+    }
+
+    /// Lines with equal keys stay in the order in which they came: `sort -s`.
+    pub fn stable(self, stable: bool) -> Keys {
+        Keys::made(Inner { stable, ..Arc::unwrap_or_clone(self.0) })
+    }
+
+    /// The byte that separates fields: `sort -t`. If there is none, fields begin with the blanks between them.
+    pub fn separator(self, byte: Option<u8>) -> Keys {
+        Keys::made(Inner { separator: byte, ..Arc::unwrap_or_clone(self.0) })
+    }
+
+    fn made(mut inner: Inner) -> Keys {
+        let reversed = inner.record_order().is_reverse();
+        for part in &mut inner.parts {
+            part.descending = part.key.options.has(b'r') != reversed;
+            let codes = inner.alphabets.of_bytes(part.descending);
+            let options = part.key.options;
+            for byte in 0..=255 {
+                let code = codes[usize::from(options.folded(byte))];
+                part.table[usize::from(byte)] = if options.keeps(byte) { code } else { 0 };
+            }
+        }
+        Keys(Arc::new(inner))
+    }
+
+    /// The order of the records.
+    fn record_order(&self) -> Order {
+        self.0.record_order()
+    }
+
+    fn end_byte(&self) -> u8 {
+        self.0.order.end_byte()
+    }
+
+    /// Appends the codes of a line, and the byte that ends them.
+    fn code(&self, line: &[u8], out: &mut Vec<u8>) {
+        let alphabets = &self.0.alphabets;
+        for part in &self.0.parts {
+            let key = part.key.find(line, self.0.separator);
+            let mut coder = Coder { out, alphabets, descending: part.descending };
+            match part.key.options.kind() {
+                Kind::Text => coder.bytes(key, &part.table),
+                Kind::Number => coder.number(&Decimal::at_start_of(key)),
+            }
+        }
+        out.push(alphabets.end_of_code());
+    }
+
+    /// Appends the record of a line, without its end.
+    fn record(&self, line: &[u8], place: Place, out: &mut Vec<u8>) {
+        self.code(line, out);
+        if self.0.is_stable() {
+            let mut coder = Coder { out, alphabets: &self.0.alphabets, descending: false };
+            coder.count(place.file);
+            coder.count(place.at);
+        }
+        out.extend_from_slice(line);
+    }
+
+    /// Appends the records of whole lines, the last of which may lack its end.
+    fn records(&self, text: &[u8], mut place: Place, out: &mut Vec<u8>) {
+        let from = place.at;
+        for line in crate::text::lines(text, self.end_byte()) {
+            place.at = from + line.start as u64;
+            self.record(&text[line], place, out);
+            out.push(self.end_byte());
+        }
+    }
+
+    /// Compares two lines by their codes and, if the order says so, by their bytes.
+    fn compare(&self, a: (&[u8], &[u8]), b: (&[u8], &[u8])) -> Ordering {
+        let order = self.record_order();
+        let codes = order.compare(a.0, b.0);
+        if self.0.is_stable() { codes } else { codes.then_with(|| order.compare(a.1, b.1)) }
+    }
+}
+
+impl Inner {
+    /// Whether lines with equal keys are not compared.
+    fn is_stable(&self) -> bool {
+        self.stable || self.order.is_unique()
+    }
+
+    /// Places ascend, whatever the order of the lines is; equal keys are dropped later, because the lines may differ.
+    fn record_order(&self) -> Order {
+        self.order.unique(false).reverse(self.order.is_reverse() && !self.is_stable())
+    }
+}

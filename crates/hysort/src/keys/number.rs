@@ -1,0 +1,67 @@
+//! Decimal numbers as `sort -n` reads them.
+
+/// The number at the beginning of a text, in its digits: `-0012.50x` is -12.5. What is no number is zero, and so is
+/// minus zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Decimal<'a> {
+    pub negative: bool,
+    /// The digits before the point, the first of which is not 0.
+    pub whole: &'a [u8],
+    /// The digits after it, the last of which is not 0.
+    pub fraction: &'a [u8],
+}
+
+/// Splits a text after its leading bytes of a kind.
+pub(super) fn split_while(text: &[u8], is: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
+    text.split_at(text.iter().position(|&byte| !is(byte)).unwrap_or(text.len()))
+}
+
+/// A byte that separates fields if no other one does. (In a text whose lines end with NUL, a newline may, too.)
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n')
+}
+
+impl<'a> Decimal<'a> {
+    /// The number at the beginning of a text, after blanks.
+    pub fn at_start_of(text: &'a [u8]) -> Decimal<'a> {
+        Decimal::read(text).0
+    }
+
+    /// The number, and the text after it.
+    pub fn read(text: &'a [u8]) -> (Decimal<'a>, &'a [u8]) {
+        let text = split_while(text, is_blank).1;
+        let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |rest| (true, rest));
+        let (zeros, digits) = split_while(text, |byte| byte == b'0');
+        let (whole, rest) = split_while(digits, |byte| byte.is_ascii_digit());
+        let _ = zeros;
+        let (fraction, rest) = match rest.strip_prefix(b".") {
+            Some(after) => split_while(after, |byte| byte.is_ascii_digit()),
+            None => (&[][..], rest),
+        };
+        let used = fraction.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
+        (Decimal { negative, whole, fraction: &fraction[..used] }, rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_sort_reads_them() {
+        for (text, negative, whole, fraction, rest) in [
+            ("12.50x", false, "12", "5", "x"),
+            (" \t-0012.50", true, "12", "5", ""),
+            ("", false, "", "", ""),
+            ("-", true, "", "", ""),
+            ("- 5", true, "", "", " 5"),
+            ("+5", false, "", "", "+5"),
+            ("-.05.3", true, "", "05", ".3"),
+            ("7.", false, "7", "", ""),
+            ("000", false, "", "", ""),
+        ] {
+            let number = Decimal { negative, whole: whole.as_bytes(), fraction: fraction.as_bytes() };
+            assert_eq!(Decimal::read(text.as_bytes()), (number, rest.as_bytes()), "{text}");
+        }
+    }
+}

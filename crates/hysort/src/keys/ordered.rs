@@ -1,0 +1,94 @@
+//! `-m` and `-c` with keys.
+
+use super::bare::Bare;
+use super::{Keys, Place};
+use crate::error::Error;
+use crate::merge::merge_counted;
+use crate::ordered::{Disorder, read_line};
+use std::cmp::Ordering;
+use std::io::{self, BufRead, Read, Write};
+
+/// The records of a text.
+struct Records<R> {
+    text: R,
+    keys: Keys,
+    line: Vec<u8>,
+    record: Vec<u8>,
+    /// How much of the record has been read.
+    at: usize,
+    place: Place,
+}
+
+impl<R: BufRead> Read for Records<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let from = self.fill_buf()?;
+        let len = from.len().min(buf.len());
+        buf[..len].copy_from_slice(&from[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl<R: BufRead> BufRead for Records<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.record.len() {
+            (self.at, self.place.at) = (0, self.place.at + 1);
+            self.record.clear();
+            let end = self.keys.end_byte();
+            self.line.clear();
+            if self.text.read_until(end, &mut self.line)? > 0 {
+                let line = self.line.strip_suffix(&[end]).unwrap_or(&self.line);
+                self.keys.record(line, self.place, &mut self.record);
+                self.record.push(end);
+            }
+        }
+        Ok(&self.record[self.at..])
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.at += len;
+    }
+}
+
+impl Keys {
+    /// Merges `sources`, each of whose lines are already in order, as [`merge`](fn@crate::merge) does.
+    ///
+    /// # Errors
+    /// [`Error::Read`] and [`Error::Write`].
+    pub fn merge(&self, sources: Vec<impl BufRead + Send>, mut out: impl Write) -> Result<(), Error> {
+        let records = |(file, text)| {
+            let place = Place { file: file as u64, at: 0 };
+            Records { text, keys: self.clone(), line: Vec::new(), record: Vec::new(), at: 0, place }
+        };
+        let sources = sources.into_iter().enumerate().map(records).collect();
+        let order = self.record_order();
+        merge_counted(sources, &order, Bare::new(self, &mut out), |_, _| ()).map(drop)
+    }
+
+    /// The first line of `text` that is out of order, as [`check`](fn@crate::check) finds it.
+    ///
+    /// # Errors
+    /// [`Error::Read`].
+    pub fn check(&self, mut text: impl BufRead) -> Result<Option<Disorder>, Error> {
+        let (mut last, mut line, mut number) = (Vec::new(), Vec::new(), 1);
+        let (mut last_code, mut code) = (Vec::new(), Vec::new());
+        let end = self.end_byte();
+        if !read_line(&mut text, end, &mut last)? {
+            return Ok(None);
+        }
+        self.code(&last, &mut last_code);
+        while read_line(&mut text, end, &mut line)? {
+            number += 1;
+            code.clear();
+            self.code(&line, &mut code);
+            match self.compare((&last_code, &last), (&code, &line)) {
+                Ordering::Less => {}
+                Ordering::Equal if !self.0.order.is_unique() => {}
+                _ => return Ok(Some(Disorder { number, line })),
+            }
+            std::mem::swap(&mut last, &mut line);
+            std::mem::swap(&mut last_code, &mut code);
+        }
+        Ok(None)
+    }
+}

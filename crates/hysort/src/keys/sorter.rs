@@ -1,0 +1,242 @@
+//! Sorts streams by keys.
+
+use super::bare::Bare;
+use super::{Keys, Place};
+use crate::error::Error;
+use crate::flight::Flight;
+use crate::limits::{Limits, Report};
+use crate::parts::{Piece, Wrong};
+use crate::sorter::Sorter;
+use crate::tasks::LineTask;
+use crate::text::{Ends, last_end};
+use crate::{Pool, hold};
+use hybz_queue::{Checked, Class, Client, Core, Permit, Task};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Lines to be coded.
+const CODE: Class = Class::new("code", 300e6);
+
+/// How much text is coded in a task, if memory is not short.
+const CHUNK: usize = 1 << 20;
+
+/// Make the records of whole lines.
+#[derive(Clone, Debug)]
+struct CodeLines {
+    keys: Keys,
+    text: Piece,
+    place: Place,
+}
+
+impl Task for CodeLines {
+    type Output = Vec<u8>;
+
+    fn run(&self, _: &mut Core) -> Vec<u8> {
+        let text = self.text.bytes();
+        let mut out = Vec::with_capacity(text.len() + text.len() / 2);
+        self.keys.records(text, self.place, &mut out);
+        out
+    }
+
+    fn bytes_out(records: &Vec<u8>) -> u64 {
+        records.len() as u64
+    }
+}
+
+impl Checked for CodeLines {
+    type Wrong = Wrong;
+    const WORDS: [&'static str; 3] = ["a part", "coded", "checked"];
+
+    fn check(&self, records: &mut Vec<u8>, _: &mut Core) -> Result<(), Wrong> {
+        let mut expected = Vec::with_capacity(records.len());
+        self.keys.records(self.text.bytes(), self.place, &mut expected);
+        if *records == expected { Ok(()) } else { Err(Wrong("the codes of keys are wrong")) }
+    }
+
+    fn is_same(a: &Vec<u8>, b: &Vec<u8>) -> bool {
+        a == b
+    }
+}
+
+impl LineTask for CodeLines {
+    fn class(&self) -> Class {
+        CODE
+    }
+
+    fn bytes(&self) -> u64 {
+        self.text.range.len() as u64
+    }
+
+    /// Only cores make them.
+    fn is_to_be_checked(_: &Vec<u8>) -> bool {
+        false
+    }
+}
+
+/// Sorts lines that come in pieces by keys: a [`Sorter`] of their records.
+///
+/// A line is held in memory as a whole until its keys are known.
+///
+/// ```
+/// use hysort::{KeySorter, Keys, Limits, Order};
+/// let pool = hysort::pool().build();
+/// let keys = Keys::new(["2,2n".parse()?], &Order::new());
+/// let mut sorter = KeySorter::new(&keys, Limits::new(), &pool);
+/// sorter.push_owned(b"b 10\na ".to_vec())?;
+/// sorter.push_owned(b"9".to_vec())?;
+/// let mut out = Vec::new();
+/// sorter.write_to(&mut out)?;
+/// assert_eq!(out, b"a 9\nb 10\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct KeySorter {
+    keys: Keys,
+    inner: Sorter,
+    flight: Flight<CodeLines, ()>,
+    chunk: usize,
+    /// The beginning of a line that has no end yet, and permits for it.
+    rest: Vec<u8>,
+    holder: Client,
+    permits: Vec<Permit>,
+    /// The place of the next byte.
+    place: Place,
+}
+
+impl std::fmt::Debug for KeySorter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeySorter").field("inner", &self.inner).field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+impl KeySorter {
+    /// A sorter that has no lines yet.
+    pub fn new(keys: &Keys, limits: Limits, pool: &Pool) -> KeySorter {
+        let memory = limits.memory;
+        let coding = memory / 8;
+        let limits = if memory == u64::MAX { limits } else { limits.memory(memory - coding) };
+        KeySorter {
+            keys: keys.clone(),
+            inner: Sorter::new(&keys.record_order(), limits, pool),
+            flight: Flight::new(pool, coding),
+            chunk: ((coding / 32) as usize).clamp(1 << 12, CHUNK),
+            rest: Vec::new(),
+            holder: pool.client(),
+            permits: Vec::new(),
+            place: Place::default(),
+        }
+    }
+
+    /// As [`Sorter::expect`].
+    pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
+        let Some(first) = look(0) else { return };
+        let records = self.sample(&first, 0, false);
+        let whole = last_end(&first, self.keys.end_byte()).map_or(0, |end| end + 1);
+        if whole == 0 {
+            return;
+        }
+        let scaled = |at: u64, by: usize, of: usize| (u128::from(at) * by as u128 / of as u128) as u64;
+        let (keys, len) = (self.keys.clone(), records.len());
+        let sample = |at: u64| {
+            let at = scaled(at, whole, len).min(bytes);
+            look(at).map(|text| sample(&keys, &text, at, at > 0))
+        };
+        self.inner.expect(scaled(bytes, len, whole), sample);
+    }
+
+    fn sample(&self, text: &[u8], at: u64, inside: bool) -> Vec<u8> {
+        sample(&self.keys, text, at, inside)
+    }
+
+    /// Takes text, cut anywhere.
+    ///
+    /// # Errors
+    /// As [`Sorter::push`].
+    pub fn push(&mut self, text: &[u8]) -> Result<(), Error> {
+        self.push_owned(text.to_vec())
+    }
+
+    /// Takes text, cut anywhere.
+    ///
+    /// # Errors
+    /// As [`Sorter::push`].
+    pub fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
+        let end = self.keys.end_byte();
+        let mut from = 0;
+        if !self.rest.is_empty() {
+            let first = Ends::new(&text, end).next();
+            from = first.map_or(text.len(), |at| at + 1);
+            self.hold(&text[..from]);
+            if first.is_none() {
+                return Ok(());
+            }
+            self.end_line()?;
+        }
+        let last = last_end(&text[from..], end).map_or(from, |at| from + at + 1);
+        let text = Arc::new(text);
+        while from < last {
+            let most = last.min(from + self.chunk);
+            let to = match last_end(&text[from..most], end) {
+                Some(at) => from + at + 1,
+                None => Ends::new(&text[from..last], end).next().map_or(last, |at| from + at + 1),
+            };
+            self.code(Piece { text: Arc::clone(&text), range: from..to })?;
+            from = to;
+        }
+        self.hold(&text[last..]);
+        Ok(())
+    }
+
+    /// Keeps the beginning of a line.
+    fn hold(&mut self, text: &[u8]) {
+        self.rest.extend_from_slice(text);
+        if self.rest.len() > CHUNK {
+            self.permits.extend(hold(&self.holder, text.len() as u64));
+        }
+    }
+
+    /// Has the line that was kept coded.
+    fn end_line(&mut self) -> Result<(), Error> {
+        let text = Arc::new(std::mem::take(&mut self.rest));
+        self.permits.clear();
+        let range = 0..text.len();
+        self.code(Piece { text, range })
+    }
+
+    fn code(&mut self, text: Piece) -> Result<(), Error> {
+        let place = self.place;
+        let len = text.range.len() as u64;
+        self.place.at += len;
+        let task = CodeLines { keys: self.keys.clone(), text, place };
+        self.flight.submit(task, (), 3 * len, &mut |(), records| self.inner.push_owned(records))
+    }
+
+    /// Ends a last line that lacks its end: the text that follows is another file's.
+    ///
+    /// # Errors
+    /// As [`Sorter::push`].
+    pub fn end_of_file(&mut self) -> Result<(), Error> {
+        if self.rest.is_empty() { Ok(()) } else { self.end_line() }
+    }
+
+    /// Writes all lines in order.
+    ///
+    /// # Errors
+    /// As [`Sorter::write_to`].
+    pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
+        self.end_of_file()?;
+        self.flight.finish(&mut |(), records| self.inner.push_owned(records))?;
+        let mut bare = Bare::new(&self.keys, out);
+        let report = self.inner.write_to(&mut bare)?;
+        Ok(Report { lines_written: bare.lines, bytes_written: bare.bytes, ..report })
+    }
+}
+
+/// The records of the whole lines in a sample. Within a text, the first line is only the end of one.
+fn sample(keys: &Keys, text: &[u8], at: u64, inside: bool) -> Vec<u8> {
+    let end = keys.end_byte();
+    let to = last_end(text, end).map_or(0, |end| end + 1);
+    let from = if inside { Ends::new(&text[..to], end).next().map_or(to, |end| end + 1) } else { 0 };
+    let mut records = if inside { vec![end] } else { Vec::new() };
+    keys.records(&text[from..to], Place { file: 0, at: at + from as u64 }, &mut records);
+    records
+}

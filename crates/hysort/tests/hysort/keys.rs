@@ -1,0 +1,274 @@
+//! Sorting by keys: random specifications and texts, and those that people use.
+
+use crate::place::{Place, gnu_sort, hysort, same};
+use hybz_testkit::shapes::Rng;
+use std::process::{Command, Output};
+
+/// The letters of options that are tried.
+const LETTERS: &[&str] = &["b", "d", "f", "i", "n", "r", "n", "nr", "bn", "df", "fr"];
+
+/// What lines are made of: many of them are equal as some key.
+const TOKENS: &[&[u8]] = &[
+    b"a",
+    b"A",
+    b"b",
+    b"aB",
+    b"Ab",
+    b"z",
+    b"_",
+    b"\xe4",
+    b"\xff\xfe",
+    b"\xf9",
+    b"0",
+    b"00",
+    b"1",
+    b"-1",
+    b"10",
+    b"9",
+    b"-0",
+    b"01",
+    b"1.0",
+    b"1.5",
+    b"-1.5",
+    b".5",
+    b"-.5",
+    b"1.50",
+    b"123456789012345678901234567890",
+    b"+1",
+    b"-",
+    b"--1",
+    b"1e3",
+    b"1,000",
+    b"\x01",
+    b"\x00",
+    b"\x0b",
+    b"\x7f",
+    b"chr1",
+    b"chr10",
+    b"chr2",
+    b".",
+    b"1.",
+    b"100",
+    b"1K",
+    b"2M",
+    b"Jan",
+    b"feb",
+    b"MAR",
+    b"inf",
+    b"nan",
+    b"v1.2",
+    b"v1.10",
+    b"a.c",
+    b"a~",
+    b"0x1F",
+    b"1e-2",
+];
+
+const GAPS: &[&[u8]] = &[b" ", b"\t", b"  ", b",", b",", b" ,", b"", b":", b" ", b"\t"];
+
+fn pick<'a, T: ?Sized>(rng: &mut Rng, all: &[&'a T]) -> &'a T {
+    all[rng.below(all.len())]
+}
+
+fn text(rng: &mut Rng, end: u8) -> Vec<u8> {
+    let (mut text, tokens) = (Vec::new(), 1 + rng.below(TOKENS.len()));
+    let most = if rng.below(30) == 0 { 3000 } else { 30 };
+    for _ in 0..rng.below(most) {
+        for _ in 0..rng.below(5) {
+            text.extend_from_slice(pick(rng, GAPS));
+            text.extend_from_slice(TOKENS[rng.below(tokens)]);
+            if end == 0 && rng.below(10) == 0 {
+                text.push(b'\n');
+            }
+        }
+        text.push(end);
+    }
+    if rng.below(4) == 0 {
+        text.pop();
+    }
+    text
+}
+
+fn options(rng: &mut Rng) -> String {
+    if rng.below(2) == 0 { String::new() } else { pick(rng, LETTERS).to_owned() }
+}
+
+fn key(rng: &mut Rng) -> String {
+    let mut key = format!("{}", 1 + rng.below(4));
+    if rng.below(4) == 0 {
+        key += &format!(".{}", 1 + rng.below(4));
+    }
+    key += &options(rng);
+    if rng.below(3) > 0 {
+        key += &format!(",{}", 1 + rng.below(4));
+        if rng.below(3) == 0 {
+            key += &format!(".{}", rng.below(4));
+        }
+        key += &options(rng);
+    }
+    key
+}
+
+/// A call, whose files are `a`, `b` and `c`.
+fn words(rng: &mut Rng) -> (Vec<String>, u8) {
+    let mut words = Vec::new();
+    for _ in 0..rng.below(4) {
+        words.push(format!("-k{}", key(rng)));
+    }
+    if rng.below(3) == 0 {
+        words.push(format!("-{}", pick(rng, LETTERS)));
+    }
+    for (flag, of) in [("-s", 4), ("-u", 4), ("-r", 5), ("-t,", 3)] {
+        if rng.below(of) == 0 {
+            words.push(flag.to_owned());
+        }
+    }
+    let end = if rng.below(10) == 0 { 0 } else { b'\n' };
+    if end == 0 {
+        words.push("-z".to_owned());
+    }
+    match rng.below(10) {
+        0 => words.extend(["-c", "a"].map(str::to_owned)),
+        1 => words.extend(["-C", "a"].map(str::to_owned)),
+        2 => words.extend(["-m", "a"].map(str::to_owned)),
+        3 => words.extend(["-m", "a", "b", "c"].map(str::to_owned)),
+        4 => words.extend(["-S1M", "a", "b", "c"].map(str::to_owned)),
+        _ => words.push("a".to_owned()),
+    }
+    (words, end)
+}
+
+fn run(place: &Place, program: &str, words: &[String]) -> Output {
+    let mut command = Command::new(program);
+    command.args(words).current_dir(place.path("")).env("LC_ALL", "C");
+    command.output().expect("it runs")
+}
+
+/// `HYBZ_SORT_KEYS_CASES` says how many; 1,000 otherwise.
+#[test]
+fn random_keys_and_texts() {
+    if !gnu_sort() {
+        return;
+    }
+    let cases = std::env::var("HYBZ_SORT_KEYS_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(1000);
+    let seed: u64 = std::env::var("HYBZ_SORT_KEYS_SEED").ok().and_then(|number| number.parse().ok()).unwrap_or(29);
+    let (mut rng, mut sorted) = (Rng(seed), 0);
+    let place = Place::with(&[]);
+    for case in 0..cases {
+        let (words, end) = words(&mut rng);
+        let mut lens = [0; 3];
+        for (name, len) in ["a", "b", "c"].iter().zip(&mut lens) {
+            let text = text(&mut rng, end);
+            *len = text.len();
+            std::fs::write(place.path(name), text).expect("a file in the place");
+        }
+        let sorting: Vec<String> =
+            words.iter().filter(|word| !["-c", "-C", "-m"].contains(&&***word)).cloned().collect();
+        // Files that are merged or checked are usually in order.
+        if sorting.len() < words.len() && rng.below(4) > 0 {
+            let count = words.iter().filter(|word| ["a", "b", "c"].contains(&&***word)).count();
+            for name in &["a", "b", "c"][..count] {
+                let flags = sorting.iter().filter(|word| !["a", "b", "c"].contains(&&***word)).cloned();
+                let words: Vec<String> = flags.chain(["-o".to_owned(), name.to_string(), name.to_string()]).collect();
+                run(&place, "sort", &words);
+            }
+        }
+        let (ours, theirs) = (run(&place, hysort(), &words), run(&place, "sort", &words));
+        let said = |output: &Output| String::from_utf8_lossy(&output.stderr).replace("hysort: ", "sort: ");
+        let is_same = ours.stdout == theirs.stdout && ours.status.code() == theirs.status.code();
+        let is_same = is_same && said(&ours) == said(&theirs);
+        if !is_same {
+            for name in ["a", "b", "c"] {
+                eprintln!("{name}: {:?}", String::from_utf8_lossy(&place.get(name)));
+            }
+            let shown = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+            eprintln!("hysort: {:?} {:?} {}", ours.status.code(), shown(&ours), said(&ours));
+            eprintln!("sort:   {:?} {:?} {}", theirs.status.code(), shown(&theirs), said(&theirs));
+            panic!("case {case}, seed {seed}: {words:?}");
+        }
+        sorted += usize::from(theirs.status.code() == Some(0));
+    }
+    // Most specifications make sense.
+    assert!(sorted * 3 > cases * 2, "{sorted} of {cases}");
+}
+
+const FILES: &[(&str, &[u8])] = &[
+    ("a", b"chr2\t50\tx\nchr10\t7\ty\nchr2\t9\tz\n\nchr1 1\n"),
+    ("b", b"b,2,x y\na,10,z\nb,1,\n,,\n"),
+    ("passwd", b"root:x:0:0::/root:/bin/bash\ndaemon:x:1:1::/:/bin/sh\nuser:x:1000:9::/home/u:/bin/sh\n"),
+];
+
+/// `$SORT` is hysort, then sort.
+const CASES: &[&str] = &[
+    "$SORT -k1,1 -k2,2n a",
+    "$SORT -t, -k2,2nr b",
+    "$SORT -t, -k2 -t, b",
+    "$SORT -t, -t: b",
+    "$SORT -t '' b",
+    "$SORT -t ab b",
+    "$SORT -t '\\0' b",
+    "$SORT -t: -k3,3n passwd",
+    "$SORT -t: -nk4 passwd -s -r",
+    "$SORT --key=2 --numeric-sort --ignore-case a",
+    "$SORT -k a",
+    "$SORT -k 0 a",
+    "$SORT -k 1.0 a",
+    "$SORT -k 1, a",
+    "$SORT -k 1,0 a",
+    "$SORT -k 1,1.x a",
+    "$SORT -k 1.x a",
+    "$SORT -k 1,1z a",
+    "$SORT -k 1x a",
+    "$SORT -k 99999999999999999999 a",
+    "$SORT -k 1,99999999999999999999 a",
+    "$SORT -k 1.99999999,2.99999999 a",
+    "$SORT -k",
+    "$SORT -t",
+    "$SORT -ni a",
+    "$SORT -nd a",
+    "$SORT -k1ni a",
+    "$SORT -k1nfd -k1x a",
+    "$SORT -nid -k1,1b a",
+    "$SORT -di a",
+    "$SORT -dif a",
+    "$SORT -c -k1,1 a",
+    "$SORT -c -k2,2n a",
+    "$SORT -cu -k1,1 b",
+    "$SORT -su -k1,1 b",
+    "$SORT -ru -t, -k1,1 b",
+    "$SORT -m -k1,1 a b a",
+    "for i in $(seq 9); do seq $i 40 400 | sed s/$/:$i/ >f$i; done; $SORT -m -s -n --batch-size=2 f*",
+    "for i in $(seq 9); do seq $i 400 >f$i; done; $SORT -m -u -k1.1,1.2n --batch-size=3 f*",
+    "$SORT -k2n -o a a; cat a",
+    "cat a | $SORT -k2n - b",
+];
+
+#[test]
+fn keys_as_sort_takes_them() {
+    if !gnu_sort() {
+        return;
+    }
+    for script in CASES {
+        same(FILES, script);
+    }
+}
+
+/// More text than memory: records go to files, and so do long lines.
+#[test]
+fn keys_of_more_text_than_memory() {
+    if !gnu_sort() {
+        return;
+    }
+    let mut rng = Rng(7);
+    let mut text = Vec::new();
+    for number in 0..60_000 {
+        text.extend(format!("chr{}\t{}\t{number}\n", rng.below(20), rng.below(90_000)).into_bytes());
+        if number % 20_000 == 7 {
+            text.extend([&b"chr3 5 ".repeat(60_000)[..], b"\n"].concat());
+        }
+    }
+    for flags in ["-k1,1 -k2,2n", "-k1,1 -k2,2nr -s", "-k1,1 -u", "-r -k2,2n", "-k1,1r -k2,2n -r"] {
+        same(&[("a", &text)], &format!("$SORT {flags} a"));
+        same(&[("a", &text)], &format!("cat a | $SORT -S 2M {flags}"));
+    }
+}
