@@ -80,7 +80,7 @@ class Tasks(Files):
 
         self.check_failure(after_parts(lambda folder: os.unlink(os.path.join(folder, "3"))), FileNotFoundError)
         self.check_failure(after_parts(cut), EOFError)
-        self.assertIn("not the shard's", self.check_failure(after_parts(swap), ValueError))
+        self.assertIn("does not have the shard's", self.check_failure(after_parts(swap), ValueError))
 
     def test_a_task_that_dies_leaves_no_part(self):
         text = words(500_000)
