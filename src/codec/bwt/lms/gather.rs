@@ -6,6 +6,9 @@
 
 use super::Kernel;
 
+/// Positions that the vector code looks at together.
+const CHUNK: usize = 64;
+
 /// The number of occurrences of each byte.
 #[derive(Debug)]
 pub(super) struct Counts {
@@ -15,11 +18,16 @@ pub(super) struct Counts {
     pub(super) lms: [u32; 256],
 }
 
-/// Puts the LMS positions of `text[..len]` into `positions`, ascending, and `len` after them. `text[len]` is the first
-/// byte again. `room` has at least half of `len` and one more.
-pub(super) fn gather(kernel: Kernel, text: &[u8], len: usize, room: &mut [i32], positions: &mut Vec<i32>) -> Counts {
-    assert!(len >= 2 && text.len() > len && text[len] == text[0]);
-    // Positions come from the end, so they are written from the end; at most every second one is LMS.
+/// The room that [`gather`] needs for the positions of a word of `len` bytes: at most every second one is LMS.
+pub(super) fn room(len: usize) -> usize {
+    len / 2 + CHUNK
+}
+
+/// Puts the LMS positions of `text[..len]` into the end of `room`, ascending, and `len` after them. `text[len]` is the
+/// first byte again. Returns the place of the first one, which is 0.
+pub(super) fn gather(kernel: Kernel, text: &[u8], len: usize, room: &mut [i32]) -> usize {
+    assert!(len >= 2 && text.len() > len && text[len] == text[0] && room.len() >= self::room(len));
+    // Positions come from the end, so they are written from the end. The last one is of type L, so `len` comes first.
     let first = match kernel {
         Kernel::Plain => gather_plain(text, len, room),
         #[cfg(target_arch = "x86_64")]
@@ -31,13 +39,16 @@ pub(super) fn gather(kernel: Kernel, text: &[u8], len: usize, room: &mut [i32], 
             }
         }
     };
-    // The last position is of type L, so `len` was found first: it is position 0.
-    positions.clear();
-    positions.push(0);
-    positions.extend_from_slice(&room[first..room.len() - 1]);
-    let all = histogram(text[..len].iter().map(|&byte| byte as usize));
-    let lms = histogram(positions.iter().map(|&at| text[at as usize] as usize));
-    positions.push(len as i32);
+    // `len` is position 0, too.
+    let first = first - 1;
+    room[first] = 0;
+    first
+}
+
+/// Counts the bytes of a word, which has these LMS `positions`.
+pub(super) fn count(word: &[u8], positions: &[i32]) -> Counts {
+    let all = histogram(word.iter().map(|&byte| byte as usize));
+    let lms = histogram(positions.iter().map(|&at| word[at as usize] as usize));
     Counts { all, lms }
 }
 
@@ -55,7 +66,6 @@ fn histogram(mut bytes: impl ExactSizeIterator<Item = usize>) -> [u32; 256] {
     std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum())
 }
 
-/// Writes the positions to the end of `room`, and returns where the first one is.
 fn gather_plain(text: &[u8], len: usize, room: &mut [i32]) -> usize {
     let mut first = room.len();
     let mut next_is_small = true;
@@ -75,13 +85,12 @@ fn gather_plain(text: &[u8], len: usize, room: &mut [i32]) -> usize {
 /// as a carry passes through an addition.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
+    use super::CHUNK;
     use std::arch::x86_64::{
         __m512i, _mm512_add_epi32, _mm512_cmpeq_epu8_mask, _mm512_cmplt_epu8_mask, _mm512_cvtepu8_epi32,
         _mm512_extracti32x4_epi32, _mm512_loadu_epi8, _mm512_mask_storeu_epi32, _mm512_maskz_compress_epi8,
         _mm512_maskz_loadu_epi8, _mm512_set1_epi32,
     };
-
-    const CHUNK: usize = 64;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
     pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
@@ -194,10 +203,11 @@ mod tests {
             let wanted = naive(&text);
             text.push(text[0]);
             for kernel in Kernel::all() {
-                let mut positions = Vec::new();
-                let counts = gather(kernel, &text, word.len(), &mut vec![0; word.len()], &mut positions);
+                let mut positions = vec![-1; room(word.len())];
+                let first = gather(kernel, &text, word.len(), &mut positions);
                 assert_eq!(positions.pop(), Some(word.len() as i32));
-                assert_eq!(positions, wanted, "{kernel:?}, {text:?}");
+                assert_eq!(positions[first..], wanted, "{kernel:?}, {text:?}");
+                let counts = count(&text[..word.len()], &positions[first..]);
                 assert_eq!(counts.lms.iter().sum::<u32>() as usize, wanted.len());
                 assert_eq!(counts.all.iter().sum::<u32>() as usize, word.len());
             }

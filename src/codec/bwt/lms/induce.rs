@@ -15,14 +15,14 @@ const AHEAD: usize = 32;
 const TURN: i32 = i32::MIN;
 
 /// Fills the last column of the word in `ring`, which has [`BEFORE`] bytes before it. `lms` are the LMS positions in
-/// the order of their rotations. Returns the row of the rotation that begins at `turn`.
+/// the order of their rotations; `turns` has room for as many. Returns the row of the rotation that begins at `turn`.
 pub(super) fn last_column(
     ring: &[u8],
     turn: i32,
     counts: &Counts,
     lms: &[i32],
     rows: &mut [i32],
-    turns: &mut Vec<i32>,
+    turns: &mut [i32],
     last: &mut [u8],
 ) -> Option<u32> {
     const { assert!(BEFORE == 2) };
@@ -33,7 +33,6 @@ pub(super) fn last_column(
     let mut found = None;
     let starts = starts(counts);
 
-    turns.resize(lms.len(), 0);
     let mut turned = 0;
     let mut turned_at = [0; 257];
     let mut heads = starts;

@@ -1,20 +1,20 @@
-//! The last column of a block by sorting its LMS positions: 1.3 times as fast as libsais on six files, for processors
+//! The last column of a block by sorting its LMS positions: 1.35 times as fast as libsais on six files, for processors
 //! with AVX-512.
 //!
 //! | step | file | ns a byte, linux |
 //! |---|---|---|
-//! | LMS positions: a third of all | `gather` | 1.1 |
-//! | names of their substrings, by a hash table | `names` | 3.9 |
-//! | their order: the ring of names, sorted | `reduced`, `sort_avx512` | 8.3 |
-//! | the last column, by induction | `induce` | 4.5 |
+//! | LMS positions: a third of all | `gather` | 0.25 |
+//! | names of their substrings, by a hash table | `names` | 3.7 |
+//! | their order: the ring of names, sorted | `reduced`, `sort_avx512` | 6.2 |
+//! | the last column, by induction | `induce` | 4.1 |
 //!
-//! The sum is 17.1; libsais takes 20.3 for a suffix array and the column from it (Xeon of 2023, one core, best of
-//! three, blocks of 900,000 bytes; geometric mean of dickens, nci, ooffice, reymont, xml and linux 1.28). A hash table
-//! replaces the induced sorting of substrings, and sorting numbers in registers replaces the recursion;
-//! docs/ALGORITHMS.md has the idea and its figures.
+//! The sum is 14.2; libsais takes 18.9 for a suffix array and the column from it (a core of an AMD EPYC with 1 MB of L2
+//! cache, medians, blocks of 900,000 bytes; dickens 1.54, nci 1.25, ooffice 1.43, reymont 1.40, xml 1.16, linux 1.34). A
+//! hash table replaces the induced sorting of substrings, and sorting numbers in registers replaces the recursion;
+//! docs/ALGORITHMS.md has the idea and a ledger of what was tried.
 //!
-//! Every step works on a ring: a word that begins at its least rotation and is not a repetition. In a ring, suffix
-//! order is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
+//! Every step works on a ring: a word that begins at its least rotation and is no repetition. In a ring, suffix order
+//! is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
 
 mod gather;
 mod induce;
@@ -23,7 +23,6 @@ mod reduced;
 #[cfg(target_arch = "x86_64")]
 mod sort_avx512;
 
-use names::Names;
 use reduced::Reduced;
 
 /// The number of bytes before the word in a ring: they are the word's last bytes.
@@ -37,9 +36,6 @@ pub(super) const MIN: usize = 300_000;
 
 /// Positions have 19 bits in `reduced`, and at most half of a word's bytes are LMS positions.
 const MAX: usize = 1 << 20;
-
-/// The minimum length of the rows: the smallest table of names has room there.
-pub(super) const MIN_ROWS: usize = names::MIN_TABLE;
 
 /// The code that sorts and gathers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,43 +66,38 @@ impl Kernel {
         [Kernel::Plain].into_iter().chain(Self::detect())
     }
 
-    /// Sorts `numbers`; `spare` is longer by at least eight numbers.
-    fn sort(self, numbers: &mut [u64], spare: &mut [u64]) {
+    /// Sorts `numbers`. Those that differ in their lowest `free` bits only may come in any order. This is faster if
+    /// `spare` is longer by at least eight.
+    fn sort(self, numbers: &mut [u64], free: u32, spare: &mut [u64]) {
         match self {
-            Kernel::Plain => numbers.sort_unstable(),
+            Kernel::Plain => numbers.sort_unstable_by_key(|number| number >> free),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => {
                 // SAFETY: `detect` has found the feature.
                 #[allow(unsafe_code)]
                 unsafe {
-                    sort_avx512::sort(numbers, spare);
+                    sort_avx512::sort(numbers, free, spare);
                 }
             }
         }
     }
-
-    /// Sorts each run of `numbers`; the first begins at 0, each ends where `ends` says.
-    fn sort_runs(self, numbers: &mut [u64], ends: &[u32], spare: &mut [u64]) {
-        let mut start = 0;
-        for &end in ends {
-            self.sort(&mut numbers[start..end as usize], spare);
-            start = end as usize;
-        }
-    }
 }
 
-/// Computes last columns of rings. It owns 5 to 8 bytes for each byte of a word.
+/// Computes last columns of rings, in memory of its own: at most 5 bytes for each byte of a word, and usually 3.
 ///
-/// What is large and does not live until the end lies in the rows, which the last step fills: positions while they are
-/// found, the table of names, the entries that are sorted. With vectors of their own for these, a thread needed 14 to
-/// 21 MB more than with libsais.
+/// | step | positions | names | ranks | rows |
+/// |---|---|---|---|---|
+/// | LMS positions | positions | | | |
+/// | names | positions | names by number | rank of each number | hash table, distinct substrings, their keys |
+/// | their order | positions | names, then ranks | end of each name | entries, or libsais's order |
+/// | last column | turns | positions in order | | rows |
 #[derive(Debug)]
 pub(super) struct LmsSort {
     kernel: Kernel,
-    /// The LMS positions; in the last step, rotations that are seen again on the way back.
     positions: Vec<i32>,
-    names: Names,
-    reduced: Reduced,
+    names: Vec<i32>,
+    ranks: Vec<u32>,
+    starts: Vec<u64>,
 }
 
 impl LmsSort {
@@ -116,7 +107,7 @@ impl LmsSort {
     }
 
     fn with_kernel(kernel: Kernel) -> Self {
-        LmsSort { kernel, positions: Vec::new(), names: Names::default(), reduced: Reduced::default() }
+        LmsSort { kernel, positions: Vec::new(), names: Vec::new(), ranks: Vec::new(), starts: Vec::new() }
     }
 
     /// Whether words of this length are sorted here.
@@ -126,36 +117,49 @@ impl LmsSort {
 
     /// Fills `last` with the last column of the word in `ring`, which has [`BEFORE`] bytes before it and [`AFTER`]
     /// after it, and returns the row of the rotation that begins at byte `turn`. `rows` has room for each byte of the
-    /// word, and for [`MIN_ROWS`]. Returns `None` if libsais would be faster: nearly all LMS substrings differ, or
-    /// sorting their names takes too long.
+    /// word. Returns `None` if libsais would be faster: nearly all LMS substrings differ.
     ///
-    /// The word begins at its least rotation and is not a repetition.
+    /// The word begins at its least rotation and is no repetition.
     pub(super) fn last_column(&mut self, ring: &[u8], turn: i32, rows: &mut [i32], last: &mut Vec<u8>) -> Option<u32> {
         let len = ring.len() - BEFORE - AFTER;
-        assert!((2..MAX).contains(&len) && rows.len() >= len.max(MIN_ROWS));
-        let text = &ring[BEFORE..];
-        let counts = gather::gather(self.kernel, text, len, rows, &mut self.positions);
-        let distinct = self.names.assign(text, &self.positions, rows, &mut self.reduced.ranks)?;
-        let order = &mut self.names.of;
-        if !self.reduced.sort(self.kernel, order, distinct, rows, &mut self.names.numbers) {
+        assert!((2..MAX).contains(&len) && rows.len() >= len);
+        if as_numbers(rows).len() < len / 2 {
             return None;
         }
-        for number in &mut *order {
-            *number = self.positions[*number as usize];
-        }
+        let room = gather::room(len);
+        make_room(&mut self.positions, room);
+        let text = &ring[BEFORE..];
+        let first = gather::gather(self.kernel, text, len, &mut self.positions[..room]);
+        let positions = &mut self.positions[first..room];
+        let count = positions.len() - 1;
+        make_room(&mut self.names, count);
+        make_room(&mut self.starts, count / 64 + 1);
+        let names = &mut self.names[..count];
+        let distinct = names::assign(self.kernel, text, positions, names, as_numbers(rows), &mut self.ranks)?;
+        let counts = gather::count(&text[..len], &positions[..count]);
+        let mut reduced = Reduced { rows, ends: &mut self.ranks, starts: &mut self.starts };
+        reduced.sort(self.kernel, names, distinct, positions);
         last.clear();
         last.resize(len, 0);
-        induce::last_column(ring, turn, &counts, order, rows, &mut self.positions, last)
+        induce::last_column(ring, turn, &counts, names, rows, positions, last)
     }
 }
 
-/// The rows as numbers of 64 bits.
-fn as_u64(rows: &mut [i32]) -> &mut [u64] {
-    // SAFETY: both types have a value for all bits, and none that is invalid.
-    #[allow(unsafe_code)]
-    unsafe {
-        rows.align_to_mut().1
+/// Makes `memory` at least `len` numbers long, and a little longer if it grows. It may lose its contents.
+fn make_room<T: Clone + Default>(memory: &mut Vec<T>, len: usize) {
+    if memory.len() < len {
+        // Not both at once.
+        *memory = Vec::new();
+        *memory = vec![T::default(); len + len / 16];
     }
+}
+
+/// The memory of `words` as numbers twice as large.
+fn as_numbers(words: &mut [i32]) -> &mut [u64] {
+    // SAFETY: any bits are a number of either type.
+    #[allow(unsafe_code)]
+    let (_, numbers, _) = unsafe { words.align_to_mut::<u64>() };
+    numbers
 }
 
 /// Asks for the cache line of an element. An index past the end does nothing.

@@ -4,241 +4,216 @@
 //! A hash table finds equal substrings, and only distinct ones are sorted: 19,000 instead of 250,000 for a block of
 //! source code. The usual way, induced sorting, sorts every position.
 
-use super::{as_u64, prefetch};
+use super::{Kernel, make_room, prefetch};
+use std::cmp::Ordering;
 
-/// The minimum number of bits of a slot's number. The table becomes four times as large when half of it is full, if the
-/// rows have room for that.
-const MIN_BITS: u32 = 14;
+/// The number of bits of a substring's number, and the maximum for a slot's: a table of 2 MB.
+const NUMBER_BITS: u32 = 18;
 
-/// The length of a slot. The first two numbers are the hash. The third has the substring's number in order of
-/// appearance, plus 1, and above that its length, or [`LONG`]; 0 is an empty slot.
-const SLOT: usize = 3;
-
-/// The length of the smallest table.
-pub(super) const MIN_TABLE: usize = SLOT << MIN_BITS;
-
-/// The number of bits of a substring's number in a slot.
-const NUMBER_BITS: u32 = 20;
-
-/// The length of all substrings that are longer than their key.
-const LONG: usize = 9;
-
-/// The maximum number of names, as a share of the largest table's slots: 180,000 for blocks of 900 kB. Blocks of
-/// ooffice have 80,000 to 135,000 names and are sorted 1.2 times as fast as by libsais.
-const MAX_LOAD: (usize, usize) = (11, 16);
+/// The number of bits of a slot's number at first. The table becomes four times as large when half of it is full.
+const FIRST_BITS: u32 = 16;
 
 /// The number of substrings whose slots are fetched together.
 const BATCH: usize = 32;
 
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    /// For each LMS position the name of its substring, first in order of appearance, then by rank.
-    pub(super) of: Vec<i32>,
-    /// For each distinct substring the number of the LMS position at which it begins first.
-    pub(super) numbers: Vec<u32>,
-}
-
-/// The table that finds substrings.
+/// The hash table and the distinct substrings. Both are in memory that the last column needs later.
 struct Table<'a> {
-    slots: &'a mut [i32],
+    text: &'a [u8],
+    /// By number.
+    distinct: &'a mut [Substring],
+    len: usize,
+    slots: &'a mut [u64],
     bits: u32,
-    /// Steps in the table, and groups of eight bytes compared, that may still be done.
+    /// The budget: steps in the table, and groups of eight bytes compared. Six files in 900 kB blocks take 1.1 to 1.9
+    /// per substring.
     work: usize,
 }
 
-/// The text and where its LMS substrings begin.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    text: &'a [u8],
-    positions: &'a [i32],
+/// A substring's place (32 bits) and length.
+type Substring = u64;
+
+/// A slot has, from the highest bit, the place of its substring (20 bits), its number ([`NUMBER_BITS`]), and the bits of
+/// [`MATCH`]. 0 is an empty slot, because no length is 0.
+const PLACE_SHIFT: u32 = 44;
+const NUMBER_SHIFT: u32 = 26;
+
+/// The bits of a slot that equal substrings share: 6 for the length, [`MAX_LEN`] for any longer one, and 20 of the hash.
+const MATCH: u64 = (1 << NUMBER_SHIFT) - 1;
+const LEN_SHIFT: u32 = 20;
+const MAX_LEN: usize = 63;
+
+/// A substring to be looked up.
+#[derive(Clone, Copy, Default)]
+struct Wanted {
+    /// Its first eight bytes.
+    key: u64,
+    hash: u64,
 }
 
-impl Source<'_> {
-    /// The substring that begins at a position's number. It lasts to the next position.
-    #[inline]
-    fn substring(&self, number: usize) -> Substring {
-        let (at, next) = (self.positions[number] as u32, self.positions[number + 1] as u32);
-        Substring { at, len: next - at + 1 }
+/// Names the substrings of `text` that begin at `positions`; each lasts to the next position, so none begins at the
+/// last. Returns the number of names, or `None` if going on is not worth while: three of four substrings differ, or the
+/// table has become slow (a text can be crafted so that hashes collide).
+///
+/// `room` has half as many numbers as the text has bytes.
+pub(super) fn assign(
+    kernel: Kernel,
+    text: &[u8],
+    positions: &[i32],
+    names: &mut [i32],
+    room: &mut [u64],
+    ranks: &mut Vec<u32>,
+) -> Option<usize> {
+    let count = positions.len() - 1;
+    let most = (room.len() / 5 * 2).min(1 << NUMBER_BITS);
+    let (distinct, slots) = room.split_at_mut(most);
+    let max_bits = slots.len().ilog2().min(NUMBER_BITS);
+    let bits = FIRST_BITS.min(max_bits);
+    let most = most.min((1 << max_bits) / 10 * 7);
+    let mut table = Table { text, distinct, len: 0, slots, bits, work: 8 * count + 1000 };
+    table.slots[..1 << bits].fill(0);
+    let mut wanted = [Wanted::default(); BATCH];
+    let mut named = 0;
+    for names in names[..count].chunks_mut(BATCH) {
+        let ends = &positions[named..=named + names.len()];
+        if 2 * table.len > 1 << table.bits && table.bits < max_bits {
+            table.grow((table.bits + 2).min(max_bits));
+        }
+        // Text and programs are below 0.6 then. Random bytes are near 1, and 0.94 to the end.
+        let early = named > count / 8 && table.len * 4 > named * 3;
+        let earlier = named > count / 32 && table.len * 16 > named * 15;
+        if early || earlier || table.len + BATCH > most {
+            return None;
+        }
+        for (wanted, ends) in wanted.iter_mut().zip(ends.windows(2)) {
+            *wanted = hash(text, ends[0] as usize, ends[1] as usize);
+            prefetch(table.slots, wanted.slot(table.bits));
+        }
+        for ((wanted, ends), name) in wanted.iter().zip(ends.windows(2)).zip(names.iter_mut()) {
+            *name = table.find(*wanted, ends[0] as usize, (ends[1] - ends[0]) as usize + 1)? as i32;
+        }
+        named += names.len();
     }
-
-    #[inline]
-    fn hash(&self, number: usize) -> (u64, u64) {
-        hash(self.text, self.positions[number] as usize, self.positions[number + 1] as usize)
+    let distinct = table.len;
+    make_room(ranks, distinct);
+    let (substrings, room) = room.split_at_mut(distinct);
+    let (keys, spare) = room.split_at_mut(distinct);
+    rank(kernel, text, substrings, keys, spare, ranks);
+    for name in &mut names[..count] {
+        *name = ranks[*name as usize] as i32;
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Substring {
-    at: u32,
-    len: u32,
-}
-
-impl Names {
-    /// Names the substrings of `text` that begin at `positions`; each lasts to the next position, so none begins at the
-    /// last. `rows` holds the table meanwhile, and at least [`MIN_TABLE`] numbers; `ranks` is for the names' ranks.
-    /// Returns the number of names, or `None` if going on is not worth while: three of four substrings differ, or the
-    /// table has become slow (a text can be crafted so that hashes collide).
-    pub(super) fn assign(
-        &mut self,
-        text: &[u8],
-        positions: &[i32],
-        rows: &mut [i32],
-        ranks: &mut Vec<u32>,
-    ) -> Option<usize> {
-        let source = Source { text, positions };
-        let count = positions.len() - 1;
-        let max_bits = (rows.len() / SLOT).ilog2();
-        let max_names = (1 << max_bits) / MAX_LOAD.1 * MAX_LOAD.0;
-        self.numbers.clear();
-        self.of.clear();
-        self.of.reserve(count);
-        // Six files in 900 kB blocks take 1.1 to 1.9 steps per substring.
-        let mut table = Table { slots: rows, bits: MIN_BITS, work: 8 * count + 1000 };
-        table.refill(source, &self.numbers);
-        let mut hashes = [0; BATCH];
-        for from in (0..count).step_by(BATCH) {
-            let batch = from..(from + BATCH).min(count);
-            if 2 * self.numbers.len() > 1 << table.bits && table.bits < max_bits {
-                table.bits = (table.bits + 2).min(max_bits);
-                table.refill(source, &self.numbers);
-            }
-            let early = from > count / 8 && self.numbers.len() * 4 > from * 3;
-            if early || self.numbers.len() + BATCH > max_names {
-                return None;
-            }
-            for (hashed, number) in hashes.iter_mut().zip(batch.clone()) {
-                *hashed = source.hash(number).1;
-                prefetch(table.slots, table.first(*hashed));
-            }
-            for (&hash, position) in hashes.iter().zip(batch) {
-                let number = table.find(source, position, hash, &mut self.numbers)?;
-                self.of.push(number as i32);
-            }
-        }
-        self.rank(source, table.slots, ranks);
-        Some(self.numbers.len())
-    }
-
-    /// Replaces numbers by ranks.
-    fn rank(&mut self, source: Source<'_>, rows: &mut [i32], ranks: &mut Vec<u32>) {
-        let (keys, _) = as_u64(rows).as_chunks_mut::<2>();
-        let keys = &mut keys[..self.numbers.len()];
-        for (number, key) in keys.iter_mut().enumerate() {
-            *key = [source.hash(self.numbers[number] as usize).0, number as u64];
-        }
-        keys.sort_unstable();
-        let substring = |key: &[u64; 2]| source.substring(self.numbers[key[1] as usize] as usize);
-        for ties in keys.chunk_by_mut(|a, b| a[0] == b[0]).filter(|ties| ties.len() > 1) {
-            ties.sort_unstable_by(|a, b| substring(a).cmp(&substring(b), source.text));
-        }
-        ranks.clear();
-        ranks.resize(keys.len(), 0);
-        for (rank, key) in keys.iter().enumerate() {
-            ranks[key[1] as usize] = rank as u32;
-        }
-        for name in &mut self.of {
-            *name = ranks[*name as usize] as i32;
-        }
-    }
+    Some(distinct)
 }
 
 impl Table<'_> {
-    /// The place of the first slot for a hash.
+    /// The number of the substring that begins at `at`: a new number if no equal substring is known. `None` if no work
+    /// is left.
     #[inline]
-    fn first(&self, hash: u64) -> usize {
-        SLOT * (mix(hash) >> (64 - self.bits)) as usize
-    }
-
-    /// The place of the slot after this one.
-    #[inline]
-    fn after(&self, at: usize) -> usize {
-        let next = at + SLOT;
-        if next < SLOT << self.bits { next } else { 0 }
-    }
-
-    /// Empties the table, and fills in these substrings, which differ.
-    fn refill(&mut self, source: Source<'_>, numbers: &[u32]) {
-        self.slots[..SLOT << self.bits].fill(0);
-        for (number, &position) in numbers.iter().enumerate() {
-            let hash = source.hash(position as usize).1;
-            let mut at = self.first(hash);
-            while self.slots[at + 2] != 0 {
-                at = self.after(at);
-            }
-            self.put(at, hash, entry(number, source.substring(position as usize)));
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, at: usize, hash: u64, entry: i32) {
-        self.slots[at..at + SLOT].copy_from_slice(&[hash as i32, (hash >> 32) as i32, entry]);
-    }
-
-    /// The number of the substring that begins at a position: a new number if no equal substring is known. `None` if no
-    /// work is left.
-    #[inline]
-    fn find(&mut self, source: Source<'_>, position: usize, hash: u64, numbers: &mut Vec<u32>) -> Option<usize> {
-        let this = source.substring(position);
-        let mut at = self.first(hash);
+    fn find(&mut self, wanted: Wanted, at: usize, len: usize) -> Option<usize> {
+        let match_bits = wanted.match_bits(len);
+        let mut place = wanted.slot(self.bits);
         loop {
             self.work = self.work.checked_sub(1)?;
-            let &[low, high, found] = self.slots[at..].first_chunk::<SLOT>()?;
-            if found == 0 {
-                let number = numbers.len();
-                self.put(at, hash, entry(number, this));
-                numbers.push(position as u32);
+            let slot = self.slots[place];
+            if slot == 0 {
+                let number = self.len;
+                self.slots[place] = (at as u64) << PLACE_SHIFT | (number as u64) << NUMBER_SHIFT | match_bits;
+                self.distinct[number] = (at as u64) << 32 | len as u64;
+                self.len += 1;
                 return Some(number);
             }
-            let number = (found & ((1 << NUMBER_BITS) - 1)) as usize - 1;
-            if (low, high) == (hash as i32, (hash >> 32) as i32) && found == entry(number, this) {
-                // For substrings of up to eight bytes, the hash is the substring.
-                let is_equal = || {
-                    let other = source.substring(numbers[number] as usize);
-                    other.len == this.len && other.bytes(source.text) == this.bytes(source.text)
-                };
-                if this.len < LONG as u32 || is_equal() {
-                    self.work = self.work.saturating_sub(this.len as usize / 8);
+            if slot & MATCH == match_bits {
+                let number = (slot >> NUMBER_SHIFT) as usize & ((1 << NUMBER_BITS) - 1);
+                if len <= 8 {
+                    if key(self.text, (slot >> PLACE_SHIFT) as usize, len) == wanted.key {
+                        return Some(number);
+                    }
+                } else if bytes(self.text, self.distinct[number]) == &self.text[at..at + len] {
+                    self.work = self.work.saturating_sub(len / 8);
                     return Some(number);
                 }
             }
-            at = self.after(at);
+            place = (place + 1) & ((1 << self.bits) - 1);
+        }
+    }
+
+    /// Enlarges the table in place: all distinct substrings are hashed again.
+    #[cold]
+    fn grow(&mut self, bits: u32) {
+        self.bits = bits;
+        self.slots[..1 << bits].fill(0);
+        for (number, &substring) in self.distinct[..self.len].iter().enumerate() {
+            let (at, len) = ((substring >> 32) as usize, substring as u32 as usize);
+            let wanted = hash(self.text, at, at + len - 1);
+            let mut place = wanted.slot(bits);
+            while self.slots[place] != 0 {
+                place = (place + 1) & ((1 << bits) - 1);
+            }
+            let slot = (at as u64) << PLACE_SHIFT | (number as u64) << NUMBER_SHIFT | wanted.match_bits(len);
+            self.slots[place] = slot;
         }
     }
 }
 
-/// The third number of a slot.
-#[inline]
-fn entry(number: usize, substring: Substring) -> i32 {
-    ((substring.len as usize).min(LONG) << NUMBER_BITS | (number + 1)) as i32
-}
-
-impl Substring {
+impl Wanted {
     #[inline]
-    fn bytes<'a>(&self, text: &'a [u8]) -> &'a [u8] {
-        &text[self.at as usize..][..self.len as usize]
+    fn slot(self, bits: u32) -> usize {
+        (self.hash >> (64 - bits)) as usize
     }
 
-    /// The order of rotations that begin with different substrings.
-    ///
-    /// If one substring ends and the other continues after the same bytes, the shorter one is larger: its last position
-    /// is of type S, while the same position in the other is not LMS, and therefore of type L.
-    fn cmp(&self, other: &Substring, text: &[u8]) -> std::cmp::Ordering {
-        let (a, b) = (self.bytes(text), other.bytes(text));
-        let both = a.len().min(b.len());
-        a[..both].cmp(&b[..both]).then(b.len().cmp(&a.len()))
+    /// The bits in [`MATCH`] of a slot with a substring of this length and hash.
+    #[inline]
+    fn match_bits(self, len: usize) -> u64 {
+        (len.min(MAX_LEN) as u64) << LEN_SHIFT | (self.hash ^ self.hash >> 32) & ((1 << LEN_SHIFT) - 1)
     }
 }
 
-/// The first eight bytes, big-endian, and the hash of the substring of `text` from `at` to `last`, both included.
-///
-/// A short substring is filled with one bits, which keeps the order of [`Substring::cmp`]. A longer substring continues
-/// with a byte of type L, and that byte is not 255: it is not larger than the byte before it, and the last byte of a
-/// substring is smaller than the byte before it.
+/// The rank of each of the `substrings`.
+fn rank(kernel: Kernel, text: &[u8], substrings: &[Substring], keys: &mut [u64], spare: &mut [u64], ranks: &mut [u32]) {
+    const NUMBER: u64 = (1 << NUMBER_BITS) - 1;
+    for ((number, entry), &substring) in (0..).zip(keys.iter_mut()).zip(substrings) {
+        *entry = key(text, (substring >> 32) as usize, substring as u32 as usize) & !NUMBER | number;
+    }
+    kernel.sort(keys, NUMBER_BITS, spare);
+    let substring = |entry: u64| substrings[(entry & NUMBER) as usize];
+    for ties in keys.chunk_by_mut(|a, b| a & !NUMBER == b & !NUMBER).filter(|ties| ties.len() > 1) {
+        ties.sort_unstable_by(|&a, &b| compare(text, substring(a), substring(b)));
+    }
+    for (rank, &entry) in keys.iter().enumerate() {
+        ranks[(entry & NUMBER) as usize] = rank as u32;
+    }
+}
+
 #[inline]
-fn hash(text: &[u8], at: usize, last: usize) -> (u64, u64) {
+fn bytes(text: &[u8], substring: Substring) -> &[u8] {
+    &text[(substring >> 32) as usize..][..substring as u32 as usize]
+}
+
+/// The order of rotations that begin with different substrings.
+///
+/// If one substring ends and the other continues after the same bytes, the shorter one is larger: its last position is
+/// of type S, while the same position in the other is not LMS, and therefore of type L.
+fn compare(text: &[u8], a: Substring, b: Substring) -> Ordering {
+    let (a, b) = (bytes(text, a), bytes(text, b));
+    let both = a.len().min(b.len());
+    a[..both].cmp(&b[..both]).then(b.len().cmp(&a.len()))
+}
+
+/// The first eight bytes, big-endian, of the substring of `len` bytes at `at`.
+///
+/// A short substring is filled with one bits, which keeps the order of [`compare`]. A longer substring continues with a
+/// byte of type L, and that byte is not 255: it is not larger than the byte before it, and the last byte of a substring
+/// is smaller than the byte before it.
+#[inline]
+fn key(text: &[u8], at: usize, len: usize) -> u64 {
+    load(text, at) | (!0u64).checked_shr(8 * len as u32).unwrap_or(0)
+}
+
+/// The substring of `text` from `at` to `last`, both included.
+#[inline]
+fn hash(text: &[u8], at: usize, last: usize) -> Wanted {
     let len = last - at + 1;
-    let key = load(text, at) | (!0u64).checked_shr(8 * len as u32).unwrap_or(0);
-    (key, if len <= 8 { key } else { long_hash(text, at, len) })
+    let key = key(text, at, len);
+    Wanted { key, hash: mix(if len <= 8 { key } else { long_hash(text, at, len) }) }
 }
 
 #[cold]
@@ -259,4 +234,30 @@ fn load(text: &[u8], at: usize) -> u64 {
 #[inline]
 fn mix(hash: u64) -> u64 {
     hash.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Different substrings of the same length and hash.
+    #[test]
+    fn equal_hashes() {
+        for len in [3, 8, 9, 62, 63, 200] {
+            let text: Vec<u8> = (0..3 * len + 8).map(|at| (at / len) as u8).collect();
+            let (mut distinct, mut slots) = ([0; 8], [0; 16]);
+            let mut table =
+                Table { text: &text, distinct: &mut distinct, len: 0, slots: &mut slots, bits: 4, work: 1000 };
+            for number in [0, 1, 2, 1, 0, 2] {
+                let at = number * len;
+                let wanted = Wanted { key: key(&text, at, len), hash: 12_345 };
+                assert_eq!(table.find(wanted, at, len), Some(number), "{len} bytes");
+            }
+            // One byte more.
+            if len + 1 < text.len() {
+                let wanted = Wanted { key: key(&text, 0, len + 1), hash: 12_345 };
+                assert_eq!(table.find(wanted, 0, len + 1), Some(3), "{len} bytes and one more");
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //! places, so that each round looks three times as far (prefix doubling after Manber and Myers, SODA 1990, with two
 //! ranks). Rings of few names have long repeats, and libsais sorts them.
 
-use super::{Kernel, as_u64};
+use super::{Kernel, as_numbers};
 use libsais::SuffixArrayConstruction;
 
 /// The number of bits of a position. A block of less than 2^20 bytes has fewer LMS positions than 2^19.
@@ -23,145 +23,92 @@ const POSITIONS_PER_NAME: usize = 40;
 /// files the rounds sort 0.2 to 2.5 times as many, but a text can be crafted that needs 11 rounds over all positions.
 const MAX_WORK: usize = 4;
 
-/// How much longer the spare numbers must be than what is sorted.
-const SPARE: usize = 8;
-
-/// Memory for one ring.
-#[derive(Debug, Default)]
-pub(super) struct Reduced {
-    /// For each position its place in the order: the place of the first position equal to it.
-    pub(super) ranks: Vec<u32>,
-    groups: Vec<Group>,
-    next_groups: Vec<Group>,
+/// Memory for one ring. Nothing in it lasts from one ring to the next.
+pub(super) struct Reduced<'a> {
+    /// At least twice as many numbers as there are positions.
+    pub(super) rows: &'a mut [i32],
+    /// At least one number for each name: the end of its entries, once they have been distributed.
+    pub(super) ends: &'a mut [u32],
+    /// A bit for each place in the order, and one more: whether a group of equal positions begins there. A position that
+    /// equals no other is a group, too.
+    pub(super) starts: &'a mut [u64],
 }
 
-/// Equal positions; they are neighbours in the order.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    start: u32,
-    len: u32,
-}
-
-impl Reduced {
-    /// Replaces the ring `names`, in which each of `distinct` names occurs, by the numbers of its positions in the
-    /// order of their rotations. The ring's least rotation is the first, and it has no period. `rows` has at least two
-    /// numbers for each name; it and `ends` are only used meanwhile. Returns false if it takes too long; the names are
-    /// lost then.
-    pub(super) fn sort(
-        &mut self,
-        kernel: Kernel,
-        names: &mut [i32],
-        distinct: usize,
-        rows: &mut [i32],
-        ends: &mut Vec<u32>,
-    ) -> bool {
-        assert!(names.len() <= 1 << POSITION_BITS);
-        let largest = count(names, distinct, ends);
-        // The entries, and the room that sorting needs, are in the rows.
-        let fits = names.len() + largest + 2 * SPARE <= rows.len() / 2;
-        if distinct * POSITIONS_PER_NAME < names.len() || !fits {
-            sort_by_libsais(names, rows);
-            return true;
+impl Reduced<'_> {
+    /// Sorts the rotations of the ring `names`, in which each of `distinct` names occurs; its least rotation is the
+    /// first, and it has no period. Replaces the names by the `values` of their positions in the order of rotations.
+    pub(super) fn sort(&mut self, kernel: Kernel, names: &mut [i32], distinct: usize, values: &[i32]) {
+        assert!(names.len() <= 1 << POSITION_BITS && 2 * names.len() <= self.rows.len());
+        if distinct * POSITIONS_PER_NAME >= names.len() && self.sort_by_ranks(kernel, names, distinct) {
+            for (value, entry) in names.iter_mut().zip(as_numbers(self.rows)) {
+                *value = values[position(*entry)];
+            }
+        } else {
+            self.sort_by_libsais(names);
+            for (value, &position) in names.iter_mut().zip(self.rows.iter()) {
+                *value = values[position as usize];
+            }
         }
-        let (entries, spare) = as_u64(rows).split_at_mut(names.len());
-        let bits = usize::BITS - distinct.leading_zeros();
-        distribute(names, entries, ends, bits);
-        kernel.sort_runs(entries, ends, spare);
-        self.sort_by_ranks(kernel, names, entries, spare, ends, bits)
     }
 
-    /// The positions are sorted by their own names and those that follow in an entry. Returns false if it takes too
-    /// long.
-    fn sort_by_ranks(
-        &mut self,
-        kernel: Kernel,
-        order: &mut [i32],
-        entries: &mut [u64],
-        spare: &mut [u64],
-        ends: &[u32],
-        bits: u32,
-    ) -> bool {
-        let len = order.len();
-        self.ranks.resize(len, 0);
-        self.groups.clear();
+    /// Puts the order into `rows`. The order of suffixes is that of rotations, because the ring is a Lyndon word.
+    fn sort_by_libsais(&mut self, names: &mut [i32]) {
+        // It uses what is longer than the names for its buckets.
+        SuffixArrayConstruction::for_text_mut(names)
+            .in_borrowed_buffer(self.rows)
+            .single_threaded()
+            .run()
+            .expect("libsais fails only when there is no memory");
+    }
+
+    /// Puts entries in the order into `rows`. Returns false if it takes too long; then the
+    /// names have become ranks, which tell more positions apart.
+    fn sort_by_ranks(&mut self, kernel: Kernel, names: &mut [i32], distinct: usize) -> bool {
+        let len = names.len();
+        let bits = usize::BITS - distinct.leading_zeros();
+        let (entries, spare) = as_numbers(self.rows).split_at_mut(len);
+        let ends = &mut self.ends[..distinct];
+        distribute(names, entries, ends, bits);
+        let starts = &mut self.starts[..len / 64 + 1];
+        starts.fill(0);
         let mut start = 0;
-        for &end in ends {
-            let run = start as usize..end as usize;
-            rank(&entries[run.clone()], start, &mut order[run], &mut self.ranks, &mut self.groups);
+        for &end in ends.iter() {
+            let end = end as usize;
+            starts[start / 64] |= 1 << (start % 64);
+            kernel.sort(&mut entries[start..end], POSITION_BITS, spare);
             start = end;
         }
+        starts[len / 64] |= 1 << (len % 64);
+        let ranks = names;
+        rank_all(entries, starts, ranks);
+
         let mut work = MAX_WORK * len;
         let mut depth = 1 + (KEY_BITS / bits) as usize;
-        while !self.groups.is_empty() {
-            let members = self.groups.iter().map(|group| group.len as usize).sum();
-            let Some(left) = work.checked_sub(members) else { return false };
-            work = left;
-            self.refine(kernel, order, entries, spare, [depth % len, 2 * depth % len]);
-            depth *= 3;
-        }
-        true
-    }
-
-    /// Sorts each group by the ranks at two distances ahead.
-    fn refine(
-        &mut self,
-        kernel: Kernel,
-        order: &mut [i32],
-        entries: &mut [u64],
-        spare: &mut [u64],
-        distances: [usize; 2],
-    ) {
-        let len = self.ranks.len();
-        self.next_groups.clear();
-        for group in &self.groups {
-            let members = &mut order[group.start as usize..(group.start + group.len) as usize];
-            let entries = &mut entries[..members.len()];
-            for (entry, &position) in entries.iter_mut().zip(members.iter()) {
-                let position = position as usize;
-                let [near, far] = distances.map(|distance| {
-                    let at = position + distance;
-                    self.ranks[if at < len { at } else { at - len }] as u64
-                });
-                *entry = near << (2 * POSITION_BITS) | far << POSITION_BITS | position as u64;
+        loop {
+            match refine(kernel, entries, starts, ranks, [depth % len, 2 * depth % len], spare, &mut work) {
+                Some(0) => return true,
+                Some(_) => depth *= 3,
+                None => return false,
             }
-            kernel.sort(entries, spare);
-            rank(entries, group.start, members, &mut self.ranks, &mut self.next_groups);
         }
-        std::mem::swap(&mut self.groups, &mut self.next_groups);
     }
 }
 
-/// The order of suffixes is that of rotations, because the ring is a Lyndon word.
-fn sort_by_libsais(names: &mut [i32], rows: &mut [i32]) {
-    let len = names.len();
-    // The rows are longer than the ring: libsais uses the rest for its buckets.
-    SuffixArrayConstruction::for_text_mut(names)
-        .in_borrowed_buffer(rows)
-        .single_threaded()
-        .run()
-        .expect("libsais fails only when there is no memory");
-    names.copy_from_slice(&rows[..len]);
+#[inline]
+fn position(entry: u64) -> usize {
+    (entry & POSITION) as usize
 }
 
-/// Puts the place at which each name's entries begin into `starts`. Returns the number of entries of the most frequent
-/// name.
-fn count(names: &[i32], distinct: usize, starts: &mut Vec<u32>) -> usize {
-    starts.clear();
-    starts.resize(distinct, 0);
+/// Puts each position into the run of its name, with the names that follow it.
+fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32], bits: u32) {
+    ends.fill(0);
     for &name in names {
-        starts[name as usize] += 1;
+        ends[name as usize] += 1;
     }
-    let largest = starts.iter().max().map_or(0, |&most| most as usize);
     let mut sum = 0;
-    for start in starts {
+    for start in ends.iter_mut() {
         (*start, sum) = (sum, sum + *start);
     }
-    largest
-}
-
-/// Puts each position into the run of its name, with the names that follow it. The places at which the runs begin
-/// become those at which they end.
-fn distribute(names: &[i32], entries: &mut [u64], places: &mut [u32], bits: u32) {
     let mut following = 0u64;
     let push = |following: u64, name: i32| (name as u64) << (64 - bits) | following >> bits;
     // The names that follow the last position are the first ones.
@@ -169,29 +116,100 @@ fn distribute(names: &[i32], entries: &mut [u64], places: &mut [u32], bits: u32)
         following = push(following, names[i % names.len()]);
     }
     for (position, &name) in names.iter().enumerate().rev() {
-        let place = &mut places[name as usize];
+        let place = &mut ends[name as usize];
         entries[*place as usize] = following & !POSITION | position as u64;
         *place += 1;
         following = push(following, name);
     }
 }
 
-/// Copies the order of sorted entries, whose first place is `start`, into the positions, the ranks, and the groups of
-/// equals.
-#[inline]
-fn rank(entries: &[u64], start: u32, order: &mut [i32], ranks: &mut [u32], groups: &mut Vec<Group>) {
-    let mut at = 0;
-    while at < entries.len() {
-        let key = entries[at] >> POSITION_BITS;
-        let first = at;
-        while at < entries.len() && entries[at] >> POSITION_BITS == key {
-            let position = entries[at] & POSITION;
-            order[at] = position as i32;
-            ranks[position as usize] = start + first as u32;
-            at += 1;
+/// Gives each position the place of the first position equal to it as its rank. `starts` has the starts of names, and
+/// gets those of groups.
+fn rank_all(entries: &[u64], starts: &mut [u64], ranks: &mut [i32]) {
+    let (mut key, mut first) = (0, 0);
+    for ((at, entries), starts) in (0..).step_by(64).zip(entries.chunks(64)).zip(starts) {
+        let mut bits = *starts;
+        for (i, &entry) in entries.iter().enumerate() {
+            let begins = (*starts >> i & 1 != 0) | (entry >> POSITION_BITS != key);
+            key = entry >> POSITION_BITS;
+            first = if begins { at + i as i32 } else { first };
+            bits |= u64::from(begins) << i;
+            ranks[position(entry)] = first;
         }
-        if at - first > 1 {
-            groups.push(Group { start: start + first as u32, len: (at - first) as u32 });
-        }
+        *starts = bits;
     }
+}
+
+/// Sorts each group by the ranks of what lies at two `distances` ahead. Returns the number of members of all groups, or
+/// `None` when there is no more `work`.
+fn refine(
+    kernel: Kernel,
+    entries: &mut [u64],
+    starts: &mut [u64],
+    ranks: &mut [i32],
+    distances: [usize; 2],
+    spare: &mut [u64],
+    work: &mut usize,
+) -> Option<usize> {
+    let len = ranks.len();
+    let mut members = 0;
+    let mut at = 0;
+    while let Some((start, end)) = next_group(starts, at, len) {
+        members += end - start;
+        *work = work.checked_sub(end - start)?;
+        let group = &mut entries[start..end];
+        for entry in &mut *group {
+            let position = position(*entry);
+            let [near, far] = distances.map(|distance| {
+                let ahead = position + distance;
+                ranks[if ahead < len { ahead } else { ahead - len }] as u64
+            });
+            *entry = near << (2 * POSITION_BITS) | far << POSITION_BITS | position as u64;
+        }
+        kernel.sort(group, POSITION_BITS, spare);
+        let (mut key, mut first) = (group[0] >> POSITION_BITS, start);
+        for (place, &entry) in (start..).zip(group.iter()) {
+            let begins = entry >> POSITION_BITS != key;
+            key = entry >> POSITION_BITS;
+            first = if begins { place } else { first };
+            starts[place / 64] |= u64::from(begins) << (place % 64);
+            ranks[position(entry)] = first as i32;
+        }
+        at = end;
+    }
+    Some(members)
+}
+
+/// The first group of two or more that begins at place `at` or later.
+#[inline]
+fn next_group(starts: &[u64], at: usize, len: usize) -> Option<(usize, usize)> {
+    if at >= len {
+        return None;
+    }
+    // Bit i: place i begins a group, and the next place does not.
+    let long = |word: usize| {
+        let next = starts.get(word + 1).map_or(1, |next| next & 1);
+        starts[word] & !(starts[word] >> 1 | next << 63)
+    };
+    let mut word = at / 64;
+    let mut found = long(word) & (!0 << (at % 64));
+    while found == 0 {
+        word += 1;
+        if word >= starts.len() {
+            return None;
+        }
+        found = long(word);
+    }
+    let start = word * 64 + found.trailing_zeros() as usize;
+    if start >= len {
+        return None;
+    }
+    // `len` begins a group, so there is an end.
+    let mut word = (start + 1) / 64;
+    let mut found = starts[word] & (!0 << ((start + 1) % 64));
+    while found == 0 {
+        word += 1;
+        found = starts[word];
+    }
+    Some((start, word * 64 + found.trailing_zeros() as usize))
 }

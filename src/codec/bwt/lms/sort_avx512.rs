@@ -16,10 +16,11 @@ const LANES: usize = 8;
 /// The maximum number of numbers sorted without a partition.
 const NETWORK: usize = 8 * LANES;
 
-/// Sorts `numbers`. `spare` has room for [`LANES`] more numbers than `numbers` has.
+/// Sorts `numbers`, but leaves numbers that differ only in their lowest `free` bits in any order. Faster if `spare` has
+/// room for [`LANES`] more numbers than `numbers` has.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(super) fn sort(numbers: &mut [u64], spare: &mut [u64]) {
+pub(super) fn sort(numbers: &mut [u64], free: u32, spare: &mut [u64]) {
     match numbers.len() {
         0 | 1 => {}
         2 => {
@@ -31,7 +32,7 @@ pub(super) fn sort(numbers: &mut [u64], spare: &mut [u64]) {
         9..=16 => sort_16(numbers),
         17..=32 => sort_32(numbers),
         33..=NETWORK => sort_64(numbers),
-        len => quicksort(numbers, spare, 2 * len.ilog2()),
+        len => quicksort(numbers, free, spare, 0, 2 * len.ilog2()),
     }
 }
 
@@ -149,19 +150,30 @@ fn reverse(v: __m512i) -> __m512i {
     _mm512_permutexvar_epi64(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), v)
 }
 
-/// After `depth` bad pivots the standard library's sort takes over, so that no input takes quadratic time.
+/// Sorts numbers that are all `least` or more.
+///
+/// After `depth` partitions the standard library's sort takes over, so that no input takes quadratic time.
 #[target_feature(enable = "avx512f")]
-fn quicksort(numbers: &mut [u64], spare: &mut [u64], depth: u32) {
-    if numbers.len() <= NETWORK {
-        return sort(numbers, spare);
+fn quicksort(mut numbers: &mut [u64], free: u32, spare: &mut [u64], mut least: u64, mut depth: u32) {
+    while numbers.len() > NETWORK {
+        if depth == 0 {
+            return numbers.sort_unstable();
+        }
+        depth -= 1;
+        let pivot = median(numbers) >> free << free;
+        if pivot > least {
+            let below = partition(numbers, spare, pivot);
+            let (low, high) = numbers.split_at_mut(below);
+            quicksort(low, free, spare, least, depth);
+            (numbers, least) = (high, pivot);
+        } else {
+            // Many are equal. They come first, and are done.
+            let Some(next) = pivot.checked_add(1 << free) else { return };
+            let equal = partition(numbers, spare, next);
+            (numbers, least) = (&mut numbers[equal..], next);
+        }
     }
-    if depth == 0 {
-        return numbers.sort_unstable();
-    }
-    let below = partition(numbers, spare, median(numbers));
-    let (low, high) = numbers.split_at_mut(below);
-    quicksort(low, spare, depth - 1);
-    quicksort(high, spare, depth - 1);
+    sort(numbers, free, spare);
 }
 
 /// The fifth of eight numbers taken from all over `numbers`.
@@ -178,7 +190,9 @@ fn median(numbers: &[u64]) -> u64 {
 fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
     let pivots = _mm512_set1_epi64(pivot as i64);
     let len = numbers.len();
-    assert!(spare.len() >= len + LANES);
+    if spare.len() < len + LANES {
+        return partition_in_place(numbers, pivot);
+    }
     let (mut low, mut high) = (0, 0);
     let whole = len - len % LANES;
     for at in (0..whole).step_by(LANES) {
@@ -208,6 +222,17 @@ fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
     low
 }
 
+/// The same without other memory.
+fn partition_in_place(numbers: &mut [u64], pivot: u64) -> usize {
+    let mut low = 0;
+    for at in 0..numbers.len() {
+        let number = numbers[at];
+        numbers.swap(at, low);
+        low += usize::from(number < pivot);
+    }
+    low
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,23 +246,29 @@ mod tests {
         let mut rng = Rng(11);
         let lens = (0..200).chain([255, 256, 257, 1000, 4096, 10_007]);
         for len in lens {
-            for kind in 0..4 {
+            for kind in 0..6 {
                 let number = |i: usize, rng: &mut Rng| match kind {
                     0 => (rng.below(1 << 30) as u64) << 34 | rng.below(1 << 30) as u64,
                     1 => i as u64,
                     2 => u64::MAX - i as u64,
-                    _ => rng.below(3) as u64,
+                    3 => rng.below(3) as u64,
+                    4 => u64::MAX - ((rng.below(20) as u64) << 19 | i as u64),
+                    _ => (rng.below(2 + len / 4) as u64) << 19 | i as u64,
                 };
-                let mut numbers: Vec<u64> = (0..len).map(|i| number(i, &mut rng)).collect();
+                let numbers: Vec<u64> = (0..len).map(|i| number(i, &mut rng)).collect();
                 let mut wanted = numbers.clone();
                 wanted.sort_unstable();
-                let mut spare = vec![0; len + LANES];
-                // SAFETY: detected above.
-                #[allow(unsafe_code)]
-                unsafe {
-                    sort(&mut numbers, &mut spare);
+                for (spare, free) in [(0, 0), (100, 19), (len + LANES, 0), (len + LANES, 19)] {
+                    let mut sorted = numbers.clone();
+                    // SAFETY: detected above.
+                    #[allow(unsafe_code)]
+                    unsafe {
+                        sort(&mut sorted, free, &mut vec![0; spare]);
+                    }
+                    assert!(sorted.is_sorted_by_key(|number| number >> free), "{len} numbers of kind {kind}, {free}");
+                    sorted.sort_unstable();
+                    assert!(sorted == wanted, "{len} numbers of kind {kind}, {free}: others");
                 }
-                assert!(numbers == wanted, "{len} numbers of kind {kind}");
             }
         }
     }

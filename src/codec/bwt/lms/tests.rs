@@ -2,6 +2,7 @@ use super::*;
 use crate::codec::bwt::rotation;
 use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 use libsais::SuffixArrayConstruction;
+use proptest::prelude::*;
 
 /// The word turned to its least rotation, with its surroundings, and the new place of the word's own beginning.
 fn ring(word: &[u8]) -> Option<(Vec<u8>, i32)> {
@@ -30,7 +31,7 @@ fn check(word: &[u8], what: &str) -> usize {
     let mut left = 0;
     for kernel in Kernel::all() {
         let mut sort = LmsSort::with_kernel(kernel);
-        let mut rows = vec![0; word.len().max(MIN_ROWS)];
+        let mut rows = vec![0; word.len().max(1 << 15)];
         let mut last = Vec::new();
         // Sorts twice: the second time the memory has the first sort's leftovers.
         for _ in 0..2 {
@@ -93,6 +94,11 @@ fn deep_repeats() {
     word[123_456] ^= 1;
     word.push(7);
     check(&word, "a part, a hundred times");
+    // Many names, so that rounds begin; then there is no more work left.
+    let part: Vec<u8> = (0..12_500).map(|_| rng.below(256) as u8).collect();
+    let mut word = part.repeat(36);
+    word[123_456] ^= 1;
+    assert_eq!(check(&word, "a long part, 36 times"), 0);
     let mut word = b"ab".repeat(200_000);
     word.extend(b"aab");
     check(&word, "two letters");
@@ -108,6 +114,41 @@ fn random_bytes_are_left_to_libsais() {
     let mut rng = Rng(6);
     let word: Vec<u8> = (0..400_000).map(|_| rng.below(256) as u8).collect();
     assert_eq!(check(&word, "random bytes"), 2 * Kernel::all().count());
+}
+
+/// A step in making a word: new bytes, or a copy of earlier ones.
+#[derive(Clone, Debug)]
+enum Step {
+    New(Vec<u8>),
+    Copy { from: proptest::sample::Index, len: usize },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => proptest::collection::vec(any::<u8>(), 1..30).prop_map(Step::New),
+        3 => proptest::collection::vec(97u8..100, 1..30).prop_map(Step::New),
+        1 => (any::<u8>(), 1usize..40).prop_map(|(byte, len)| Step::New(vec![byte; len])),
+        4 => (any::<proptest::sample::Index>(), 1usize..500).prop_map(|(from, len)| Step::Copy { from, len }),
+    ];
+    proptest::collection::vec(step, 1..80)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn words_of_copies(steps in steps()) {
+        let mut word = vec![0];
+        for step in steps {
+            match step {
+                Step::New(bytes) => word.extend(bytes),
+                Step::Copy { from, len } => {
+                    let from = from.index(word.len());
+                    (from..from + len).for_each(|at| word.push(word[at]));
+                }
+            }
+        }
+        check(&word, "copies");
+    }
 }
 
 /// Substrings of eight bytes whose hashes begin with the same bits: the table must give up in time.

@@ -32,7 +32,7 @@ fn encoder(core: &mut Core) -> &mut Encoder {
     })
 }
 
-/// Whether this process may map so little memory (`ulimit -v`, `ulimit -d`) that a thread has no 7 MB more for speed:
+/// Whether this process may map so little memory (`ulimit -v`, `ulimit -d`) that a thread has no 5 MB more for speed:
 /// one thread works in 22 MB.
 fn memory_is_short() -> bool {
     #[cfg(target_os = "linux")]
