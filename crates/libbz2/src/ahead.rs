@@ -1,7 +1,6 @@
 //! Blocks that threads code or decode ahead of what the caller is given.
 
-use crate::alloc::Memory;
-use crate::coder::NoMemory;
+use crate::alloc::{Memory, NoMemory};
 use crate::crew::{Job, Tools, Work, submit, threads};
 use crate::fast::Fast;
 use crate::header::{HeaderReader, Step};
@@ -18,13 +17,6 @@ const JOBS: usize = 2;
 const MAGIC: u64 = 48;
 /// Less input than this is not searched for blocks.
 const LARGE: usize = 64 << 10;
-
-/// What a thread codes with.
-#[derive(Default)]
-pub struct CodeTools {
-    encoder: Option<Encoder>,
-    block: Vec<u8>,
-}
 
 /// A block to be coded, which is run-length-coded already.
 pub struct CodeBlock {
@@ -51,7 +43,7 @@ impl Work for CodeBlock {
 
     /// `None` without memory.
     fn run(&self, tools: &mut Tools) -> Option<Coded> {
-        let CodeTools { encoder, block } = &mut tools.code;
+        let Tools { encoder, block, .. } = tools;
         let encoder = encoder.get_or_insert_with(Encoder::reservable);
         let len = self.block.len();
         let mut out = BitWriter::new();

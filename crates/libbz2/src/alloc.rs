@@ -16,6 +16,9 @@ pub type AllocFn = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> *mut c_voi
 /// `bzfree`.
 pub type FreeFn = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
+/// There is no memory.
+pub struct NoMemory;
+
 /// Where the memory of a stream comes from.
 #[derive(Clone, Copy)]
 pub struct Memory {
@@ -31,7 +34,7 @@ thread_local! {
     static WINDOW: Cell<Option<Memory>> = const { Cell::new(None) };
 }
 
-// SAFETY: whoever calls the functions vouches for them; threads are only given `Memory::MALLOC`.
+// SAFETY: the callers of the functions vouch for them; threads are only given `Memory::MALLOC`.
 unsafe impl Send for Memory {}
 
 impl Memory {

@@ -5,7 +5,7 @@
 //! and so does this one.
 
 use crate::ahead::CodedAhead;
-use crate::alloc::Memory;
+use crate::alloc::{Memory, NoMemory};
 use crate::input::Input;
 use crate::stream::*;
 use hybz::Level;
@@ -48,9 +48,6 @@ pub struct Coder {
     /// Blocks that threads code, if there may be threads.
     ahead: Option<CodedAhead>,
 }
-
-/// There is no memory.
-pub struct NoMemory;
 
 impl Coder {
     /// The state of a new stream.

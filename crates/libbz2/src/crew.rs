@@ -1,14 +1,14 @@
 //! Threads that code and decode blocks, if `HYBZ_THREADS` asks for them: without it there are none.
 //!
 //! A library in somebody else's process must not surprise it: threads are made when blocks wait, have all signals
-//! blocked, and end after a second without work. If none can be made the caller does the work, since whoever waits for
-//! a job that nobody has begun does it.
+//! blocked, and end after a second without work. If none can be made the caller does the work: a waiter does a job that
+//! no thread has begun.
 //!
 //! **Forks.** A child has none of its parent's threads, and a thread may have held the lock. So the child makes a crew
 //! of its own, and does again the jobs that a thread had begun, from their input, which is kept.
 
-use crate::ahead::CodeTools;
 use crate::fast::Fast;
+use hybz::internals::codec::Encoder;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::ffi::CStr;
@@ -60,8 +60,10 @@ fn asked_for() -> usize {
 /// What a thread keeps from job to job.
 #[derive(Default)]
 pub struct Tools {
-    /// For blocks that are coded.
-    pub code: CodeTools,
+    /// For blocks that are coded, which need room for twice their length.
+    pub encoder: Option<Encoder>,
+    /// That room.
+    pub block: Vec<u8>,
     /// For blocks that are decoded.
     pub fast: Option<Fast>,
 }
@@ -74,9 +76,9 @@ pub trait Work: Send + Sync + 'static {
     fn run(&self, tools: &mut Tools) -> Self::Output;
 }
 
-/// Nobody has begun it.
+/// It has not begun.
 const WAITING: u32 = 0;
-/// A thread, or whoever waits for it, does it.
+/// A thread or its waiter does it.
 const BEGUN: u32 = 1;
 /// Its output is there, or has been taken.
 const DONE: u32 = 2;
@@ -96,7 +98,7 @@ unsafe impl<W: Work> Sync for Job<W> {}
 unsafe impl<W: Work> Send for Job<W> {}
 
 impl<W: Work> Job<W> {
-    /// A job that nobody knows yet.
+    /// A job that is not submitted yet.
     pub fn new(work: W) -> Arc<Self> {
         let (state, output) = (AtomicU32::new(WAITING), UnsafeCell::new(None));
         Arc::new(Job { work, state, forks: FORKS.load(Relaxed), output })
@@ -116,7 +118,7 @@ impl<W: Work> Job<W> {
         self.state.compare_exchange(WAITING, BEGUN, Relaxed, Relaxed).is_ok()
     }
 
-    /// Nobody begins it any more.
+    /// Keeps it from being begun.
     pub fn cancel(&self) {
         self.begin();
     }
@@ -140,7 +142,7 @@ impl<W: Work> Job<W> {
                 shared = crew.done.wait(shared).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
         }
-        // SAFETY: it is done, and nobody else waits for it.
+        // SAFETY: it is done, and has one waiter.
         let output = unsafe { (*self.output.get()).take() };
         output.unwrap_or_else(|| self.work.run(tools))
     }
@@ -155,7 +157,7 @@ impl<W: Work> Task for Job<W> {
     fn perform(&self, tools: &mut Tools) {
         if self.begin() {
             let output = self.work.run(tools);
-            // SAFETY: `begin` has returned true to nobody else.
+            // SAFETY: `begin` returns true once.
             unsafe { *self.output.get() = Some(output) };
             self.state.store(DONE, Release);
         }
@@ -206,7 +208,7 @@ fn crew() -> &'static Crew {
         // SAFETY: it is never freed.
         Ok(_) => unsafe { &*crew },
         Err(other) => {
-            // SAFETY: nobody else has seen it; and the other one is never freed.
+            // SAFETY: it was not published, and the other one is never freed.
             unsafe {
                 drop(Box::from_raw(crew));
                 &*other
