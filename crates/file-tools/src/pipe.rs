@@ -66,7 +66,12 @@ fn give_pages(fd: BorrowedFd<'_>, pages: &[u8]) -> (usize, io::Result<bool>) {
         match spliced {
             Ok(0) => return (given, Ok(false)),
             Ok(n) => given += n,
-            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(Errno::INTR) => {}
+            // Another process that has the pipe can make it non-blocking.
+            Err(Errno::AGAIN) => match crate::file::wait_writable_fd(fd) {
+                Ok(()) => {}
+                Err(e) => return (given, Err(e)),
+            },
             Err(Errno::INVAL | Errno::NOSYS | Errno::BADF | Errno::PERM | Errno::NOMEM) => return (given, Ok(false)),
             Err(e) => return (given, Err(e.into())),
         }

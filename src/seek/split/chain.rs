@@ -4,7 +4,7 @@
 //! Verdicts are those of `formats::bzip2::stream::chain`, as far as possible without the data before the first item:
 //! the level of the first stream and the CRCs of its earlier blocks are unknown.
 
-use super::start::{Answer, REACH, ask, is_plausible};
+use super::around::{Answer, REACH, ask, is_plausible, magic_at};
 use super::{Expect, Place, Source, StreamState};
 use crate::block::{DecodedBlock, Text};
 use crate::codec::Decoder;
@@ -54,14 +54,6 @@ pub(super) struct Chain {
     pub has_successors: bool,
     /// The number of blocks so far.
     blocks: u64,
-}
-
-/// The next 48 bits of a file, with zeros after its end, and how many of them are in whole bytes of the file.
-pub(super) fn magic_at(file: &Source, bit: u64) -> Result<(u64, u64), Error> {
-    let mut bytes = [0; 8];
-    let len = fill_at(file, &mut bytes[..7], bit / 8).map_err(Error::Read)?;
-    let have = (len as u64 * 8).saturating_sub(bit % 8);
-    Ok((u64::from_be_bytes(bytes) << (bit % 8) >> 16, have.min(48) / 8 * 8))
 }
 
 impl Chain {

@@ -1,6 +1,7 @@
 //! Reads a part of a `.bz2` file that is given by its compressed bytes, without an index and without the file's
-//! beginning: `start` finds the first block, `chain` follows the blocks from there.
+//! beginning: `start` finds the first block by what lies `around` a byte, `chain` follows the blocks from there.
 
+mod around;
 mod chain;
 mod start;
 
