@@ -32,12 +32,13 @@ struct Table<'a> {
 /// A substring's place (32 bits) and length.
 type Substring = u64;
 
-/// A slot has, from the highest bit, the place of its substring (20 bits), its number ([`NUMBER_BITS`]), and the bits of
-/// [`MATCH`]. 0 is an empty slot, because no length is 0.
+/// A slot has, from the highest bit, the place of its substring (20 bits), its number ([`NUMBER_BITS`]), and the bits
+/// of [`MATCH`]. 0 is an empty slot, because no length is 0.
 const PLACE_SHIFT: u32 = 44;
 const NUMBER_SHIFT: u32 = 26;
 
-/// The bits of a slot that equal substrings share: 6 for the length, [`MAX_LEN`] for any longer one, and 20 of the hash.
+/// The bits of a slot that equal substrings share: 6 for the length, [`MAX_LEN`] for any longer one, and 20 of the
+/// hash.
 const MATCH: u64 = (1 << NUMBER_SHIFT) - 1;
 const LEN_SHIFT: u32 = 20;
 const MAX_LEN: usize = 63;

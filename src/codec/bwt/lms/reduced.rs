@@ -29,8 +29,8 @@ pub(super) struct Reduced<'a> {
     pub(super) rows: &'a mut [i32],
     /// At least one number for each name: the end of its entries, once they have been distributed.
     pub(super) ends: &'a mut [u32],
-    /// A bit for each place in the order, and one more: whether a group of equal positions begins there. A position that
-    /// equals no other is a group, too.
+    /// A bit for each place in the order, and one more: whether a group of equal positions begins there. A position
+    /// that equals no other is a group, too.
     pub(super) starts: &'a mut [u64],
 }
 
