@@ -9,9 +9,9 @@
 //! | the last column, by induction | `induce` | 4.1 |
 //!
 //! The sum is 14.2; libsais takes 18.9 for a suffix array and the column from it (a core of an AMD EPYC with 1 MB of L2
-//! cache, medians, blocks of 900,000 bytes; dickens 1.54, nci 1.25, ooffice 1.43, reymont 1.40, xml 1.16, linux 1.34).
-//! A hash table replaces the induced sorting of substrings, and sorting numbers in registers replaces the recursion;
-//! docs/ALGORITHMS.md has the idea and a ledger of what was tried.
+//! cache, blocks of 900,000 bytes, the least CPU time of each; dickens 1.54, nci 1.25, ooffice 1.43, reymont 1.40,
+//! xml 1.16, linux 1.34). A hash table replaces the induced sorting of substrings, and sorting numbers in registers
+//! replaces the recursion; docs/ALGORITHMS.md has the idea and a ledger of what was tried.
 //!
 //! Every step works on a ring: a word that begins at its least rotation and is no repetition. In a ring, suffix order
 //! is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
