@@ -16,7 +16,7 @@ const PUSH_CHUNK: usize = 64 << 10;
 
 /// The state of a stream.
 #[derive(Debug)]
-pub(crate) enum State {
+pub(crate) enum StreamState {
     Open,
     /// All output has been handed out or written.
     Complete,
@@ -24,11 +24,11 @@ pub(crate) enum State {
     Failed(Error),
 }
 
-impl State {
+impl StreamState {
     /// Enters the failed state, which is final. Returns the error for this call.
     pub fn fail(&mut self, error: Error) -> io::Error {
         let told = error.again().into();
-        *self = State::Failed(error);
+        *self = StreamState::Failed(error);
         told
     }
 }
@@ -164,7 +164,7 @@ pub(crate) struct Reader<S> {
     driver: Driver,
     output: Output,
     bytes_out: u64,
-    state: State,
+    state: StreamState,
     /// An error of the inner reader, to be returned once everything read before it has been handed out.
     broken: Option<io::Error>,
 }
@@ -172,7 +172,7 @@ pub(crate) struct Reader<S> {
 impl<S: Source> Reader<S> {
     pub fn new(source: S, driver: Driver) -> Self {
         let output = Output::default();
-        Reader { source, driver, output, bytes_out: 0, state: State::Open, broken: None }
+        Reader { source, driver, output, bytes_out: 0, state: StreamState::Open, broken: None }
     }
 
     pub fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
@@ -189,13 +189,13 @@ impl<S: Source> Reader<S> {
                 return Ok(n);
             }
             match &self.state {
-                State::Open => {}
-                State::Complete => return Ok(0),
-                State::Failed(error) => return Err(error.again().into()),
+                StreamState::Open => {}
+                StreamState::Complete => return Ok(0),
+                StreamState::Failed(error) => return Err(error.again().into()),
             }
             match self.next() {
                 Ok(Some(text)) => self.output.set(text),
-                Ok(None) => self.state = State::Complete,
+                Ok(None) => self.state = StreamState::Complete,
                 Err(Error::Read(e)) => return Err(e),
                 Err(error) => return Err(self.state.fail(error)),
             }

@@ -11,14 +11,14 @@ pub const MAX_PLAIN_TEXT: usize = 2 << 20;
 
 /// A range of bytes in a buffer that several blocks share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct SharedBytes {
     /// The shared buffer: bytes of the input.
     pub bytes: Arc<Vec<u8>>,
     /// The range in that buffer.
     pub range: Range<usize>,
 }
 
-impl Part {
+impl SharedBytes {
     /// The bytes of the range.
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
@@ -26,7 +26,7 @@ impl Part {
 
     /// The bytes of the range, without copying them if no other part shares the buffer.
     pub(crate) fn into_vec(self) -> Vec<u8> {
-        let Part { bytes, range } = self;
+        let SharedBytes { bytes, range } = self;
         if range != (0..bytes.len()) {
             return bytes[range].to_vec();
         }
@@ -43,7 +43,7 @@ pub enum Text {
     /// The bytes themselves.
     Plain(Vec<u8>),
     /// The bytes themselves, in the buffers into which they were read: one part, or a few in order.
-    Parts(Vec<Part>),
+    Parts(Vec<SharedBytes>),
     /// Run-length-coded text (bzip2's first step), in whole tokens.
     RunLength {
         /// The coded bytes, which are the input of the BWT.

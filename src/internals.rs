@@ -56,7 +56,7 @@ pub mod gpu {
     pub use crate::gpu::*;
 }
 pub mod recover {
-    pub use crate::recover::marks::{Kind, Mark, Marks};
+    pub use crate::recover::marks::{MagicKind, Mark, Marks};
 }
 /// The tasks of all formats, for tests of stations.
 pub mod tasks {

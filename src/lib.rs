@@ -106,6 +106,7 @@ mod stream;
 mod summary;
 mod table;
 pub mod write;
+mod writer;
 
 /// The queue that all stations of a process drain: a package of its own, for any kind of tasks.
 pub use hybz_queue as schedule;

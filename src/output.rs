@@ -1,6 +1,6 @@
 //! Decoded text that is to be copied to a reader's buffer or to a writer.
 
-use crate::block::{Part, Text};
+use crate::block::{SharedBytes, Text};
 use crate::codec::run_length::decode::Expander;
 use std::vec;
 
@@ -21,7 +21,7 @@ pub(crate) struct Output {
 enum Rest {
     #[default]
     Nothing,
-    Parts(vec::IntoIter<Part>),
+    Parts(vec::IntoIter<SharedBytes>),
     Runs(Vec<u8>, Expander),
     Pieces(Box<dyn Iterator<Item = Vec<u8>> + Send>),
 }

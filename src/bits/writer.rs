@@ -176,6 +176,16 @@ pub fn append_bits_from(out: &mut BitWriter, bytes: &[u8], from: u64, bit_len: u
     }
 }
 
+/// Replaces up to `count` bits from bit `start` on, as far as the data reach.
+pub fn set_bits(data: &mut [u8], start: u64, value: u64, count: u64) {
+    for i in 0..count {
+        let (byte, bit) = (((start + i) / 8) as usize, 7 - (start + i) % 8);
+        if let Some(byte) = data.get_mut(byte) {
+            *byte = *byte & !(1 << bit) | ((value >> (count - 1 - i) & 1) as u8) << bit;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

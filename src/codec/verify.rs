@@ -22,7 +22,7 @@ use super::mismatch::Mismatch;
 use super::run_length;
 use super::run_length::decode::{Expander, InMemoryExpander, decode_text};
 use crate::bits::SliceBits;
-use crate::block::{CodedBlock, Part, Text};
+use crate::block::{CodedBlock, SharedBytes, Text};
 use crate::crc;
 use crate::formats::bzip2::header::{MAX_BLOCK, MAX_CODE, MAX_WRITTEN_CODE};
 
@@ -36,7 +36,7 @@ pub enum Proof {
 }
 
 /// Properties of a decoded block.
-struct Found {
+struct DecodedParts {
     /// The bit at which the block's codes end.
     end_bit: u64,
     /// Its length before run-length decoding.
@@ -56,7 +56,7 @@ impl Decoder {
             Ok((rows, end_bit)) => {
                 let (crc, only) = self.compare(text, rows)?;
                 let proof = if only && self.bwt.is_one_cycle() { Proof::Whole } else { Proof::ButOrigin };
-                Found { end_bit, block_len: rows as u32, crc, proof }
+                DecodedParts { end_bit, block_len: rows as u32, crc, proof }
             }
             // The reference decoder has the last word here too.
             Err(_) => {
@@ -65,7 +65,7 @@ impl Decoder {
                 right(is_same(&decoded.text, text))?;
                 self.header.read(&mut SliceBits::new(&block.bytes, 0, block.bit_len), limit)?;
                 let (end_bit, block_len, crc) = (decoded.end_bit, decoded.block_len, decoded.crc);
-                Found { end_bit, block_len, crc, proof: Proof::ButOrigin }
+                DecodedParts { end_bit, block_len, crc, proof: Proof::ButOrigin }
             }
         };
         let part = |name, right: bool| if right { Ok(()) } else { Err(Mismatch::Part(name)) };
@@ -114,7 +114,8 @@ fn is_text(text: &Text, bytes: &[u8]) -> bool {
         Text::Plain(plain) => plain == bytes,
         Text::Parts(parts) => {
             let mut rest = bytes;
-            let begins = |part: &Part| rest.split_off(..part.range.len()).is_some_and(|same| same == part.as_slice());
+            let begins =
+                |part: &SharedBytes| rest.split_off(..part.range.len()).is_some_and(|same| same == part.as_slice());
             parts.iter().all(begins) && rest.is_empty()
         }
         &Text::RunLength { len, crc, .. } => bytes.len() as u64 == len && crc::checksum(bytes) == crc,
@@ -159,7 +160,7 @@ mod tests {
     /// A text in every form that stations pass to each other.
     fn forms(text: &[u8]) -> Vec<Text> {
         let bytes = Arc::new(text.to_vec());
-        let part = |range| Part { bytes: Arc::clone(&bytes), range };
+        let part = |range| SharedBytes { bytes: Arc::clone(&bytes), range };
         let half = text.len() / 2;
         let mut coded = Vec::new();
         crate::codec::run_length::encode(text, &mut coded);

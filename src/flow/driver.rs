@@ -17,12 +17,12 @@ pub(crate) struct Driver {
     client: Client,
     feed: Box<dyn Feed>,
     collect: Box<dyn Collect>,
-    input: Input,
+    input: InputState,
 }
 
 /// The state of the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Input {
+enum InputState {
     Open,
     /// The input has ended, but the last pieces are not all issued.
     Ended,
@@ -32,7 +32,7 @@ enum Input {
 
 impl Driver {
     pub fn new(pool: &Pool, (feed, collect): Ends) -> Driver {
-        Driver { client: pool.client(), feed, collect, input: Input::Open }
+        Driver { client: pool.client(), feed, collect, input: InputState::Open }
     }
 
     /// Submits complete pieces. Returns whether all are submitted (otherwise the budget is used up).
@@ -48,8 +48,8 @@ impl Driver {
             };
             self.feed.issue(&self.client, permit);
         }
-        if all && self.input == Input::Ended {
-            self.input = Input::Told;
+        if all && self.input == InputState::Ended {
+            self.input = InputState::Told;
             self.feed.end(Ok(()));
         }
         while self.collect.receive(false)? {}
@@ -72,7 +72,7 @@ impl Driver {
         loop {
             let all_issued = self.issue()?;
             let rests = self.feed.rests();
-            match self.collect.step(!all_issued || self.input == Input::Told || rests)? {
+            match self.collect.step(!all_issued || self.input == InputState::Told || rests)? {
                 Step::Out(text, mark) => return Ok(Advance::Out(text, mark)),
                 Step::Done => {
                     // Input that was read ahead is not wanted.
@@ -109,9 +109,9 @@ impl Driver {
 
     /// Records that there is no more input.
     pub fn end_input(&mut self) {
-        if self.input == Input::Open {
+        if self.input == InputState::Open {
             self.feed.finish();
-            self.input = Input::Ended;
+            self.input = InputState::Ended;
         }
     }
 

@@ -5,7 +5,7 @@ use super::input::{FromStart, Source};
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::stream::parallel_read::{self, Runs};
 use crate::formats::bzip2::stream::readers::Readers;
-use crate::formats::bzip2::stream::split::{Block, BlockOptions, IssuedBlock, Splitter};
+use crate::formats::bzip2::stream::split::{BlockOptions, CutBlock, IssuedBlock, Splitter};
 use crate::read_at::{ReadAt, read_some};
 use crate::stream::piece::{Cut, Feed, Link, Piece};
 use hybz_queue::{Client, Pool};
@@ -25,8 +25,8 @@ pub(super) fn read_file(
     client: &Client,
     link: &Link<IssuedBlock>,
 ) -> io::Result<()> {
-    let mut submit = |block: Block| {
-        let block = Block { options, ..block };
+    let mut submit = |block: CutBlock| {
+        let block = CutBlock { options, ..block };
         let permit = client.permit(block.charge());
         link.issue(block, client, permit) && !client.submitter().is_cancelled()
     };

@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct Choice {
     list: Option<String>,
-    found: Arc<OnceLock<Found>>,
+    found: Arc<OnceLock<Selection>>,
     /// By position in the list: whether the device has been started.
     started: Arc<[OnceLock<()>]>,
 }
 
 /// The devices, or why there are none.
-type Found = Result<(&'static dyn Backend, Vec<Device>), String>;
+type Selection = Result<(&'static dyn Backend, Vec<Device>), String>;
 
 impl Choice {
     /// All visible devices, or those on `list`.
@@ -42,7 +42,7 @@ impl Choice {
         Ok((*backend, device))
     }
 
-    fn find(&self) -> Found {
+    fn find(&self) -> Selection {
         let (backend, all) = backend()?;
         let devices = self.list.as_ref().map_or(Ok(all.clone()), |list| select(list, &all))?;
         Ok((backend, devices))

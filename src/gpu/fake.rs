@@ -13,7 +13,7 @@ use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::selector::encode::HuffmanTables;
-use crate::formats::hbz::codec::decode::{Block, PayloadParts, SegmentSpan, TableShares};
+use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
 use crate::formats::hbz::codec::steps::Steps;
 use crate::formats::hbz::codec::tally::{self, Prices, Tally};
 use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
@@ -380,7 +380,7 @@ impl DecodeCodes for FakeLane {
 
 impl LargeForDevice {
     /// Reads back the block that was written to the input, as far as the input has it.
-    fn read(&self, input: &[u8]) -> Block {
+    fn read(&self, input: &[u8]) -> PayloadBlock {
         let words = |at: u32, count: usize| -> Vec<u32> {
             let bytes = &input[at as usize..][..4 * count];
             bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)).collect()
@@ -402,6 +402,6 @@ impl LargeForDevice {
             shares: &TableShares { tokens: each(tokens, 26), selectors: each(of_selectors, selectors) },
             segments: &segments.collect::<Vec<_>>(),
         };
-        Block::from_parts(parts, self.rows, self.entry_log as u8)
+        PayloadBlock::from_parts(parts, self.rows, self.entry_log as u8)
     }
 }

@@ -2,7 +2,7 @@
 //! ([`Offload::DecodeLarge`](super::Offload::DecodeLarge)).
 
 use super::{DeviceError, DeviceLane};
-use crate::formats::hbz::codec::decode::{Block, PayloadParts};
+use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts};
 use std::time::Duration;
 
 /// The max number of blocks in a batch.
@@ -92,7 +92,7 @@ impl LargeForDevice {
 
     /// Writes the block's data for the device to the input, at byte `at`, a multiple of 4; there must be room for
     /// [`input_len`](Self::input_len) bytes. Its rows begin at `base`.
-    pub fn write(block: &Block, base: u32, input: &mut [u8], at: usize) -> LargeForDevice {
+    pub fn write(block: &PayloadBlock, base: u32, input: &mut [u8], at: usize) -> LargeForDevice {
         let parts = block.parts();
         let first = parts.segments.first().map_or(0, |segment| segment.bytes.start);
         let len = coded_len(&parts);

@@ -34,7 +34,7 @@ pub enum Unread {
 
 /// The header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct IndexHeader {
     /// Whether records have the number of line ends before them.
     pub lines: bool,
     /// The end of the last stream in the compressed file, in bytes.
@@ -49,7 +49,7 @@ pub struct Header {
     pub streams: u64,
 }
 
-impl Header {
+impl IndexHeader {
     /// The number of bytes of a record.
     pub fn record_len(&self) -> usize {
         if self.lines { MAX_RECORD } else { 32 }
@@ -76,7 +76,7 @@ impl Header {
     }
 
     /// Reads and checks a header.
-    pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<Header, Unread> {
+    pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<IndexHeader, Unread> {
         if bytes[..8] != MAGIC {
             return Err(Unread::Magic);
         }
@@ -86,7 +86,7 @@ impl Header {
         if bytes[8] != VERSION || bytes[9] & !LINES != 0 {
             return Err(Unread::Version(bytes[8]));
         }
-        let header = Header {
+        let header = IndexHeader {
             lines: bytes[9] & LINES != 0,
             coded_len: u64_at(bytes, 16),
             text_len: u64_at(bytes, 24),
@@ -109,7 +109,7 @@ impl Header {
 
 /// The subject of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordKind {
     /// A block.
     Block,
     /// The end of a stream.
@@ -122,7 +122,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The position in the compressed file, in bits.
     pub bit_offset: u64,
     /// The number of bytes of text before it.
@@ -139,7 +139,7 @@ pub struct Record {
 
 impl Record {
     /// The record with this number as bytes of a file, in the first `record_len` bytes.
-    pub fn write(&self, number: u64, header: &Header) -> [u8; MAX_RECORD] {
+    pub fn write(&self, number: u64, header: &IndexHeader) -> [u8; MAX_RECORD] {
         let mut bytes = [0; MAX_RECORD];
         bytes[..8].copy_from_slice(&self.bit_offset.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.text_offset.to_le_bytes());
@@ -156,12 +156,12 @@ impl Record {
     }
 
     /// Reads and checks the record with this number, which has `record_len` bytes; `None` if it is damaged.
-    pub fn parse(bytes: &[u8], number: u64, header: &Header) -> Option<Record> {
+    pub fn parse(bytes: &[u8], number: u64, header: &IndexHeader) -> Option<Record> {
         let at = bytes.len().checked_sub(4).filter(|at| at + 4 == header.record_len())?;
         let kind = match bytes[25] {
-            0 => Kind::Block,
-            1 => Kind::EndOfStream,
-            2 => Kind::EndOfData,
+            0 => RecordKind::Block,
+            1 => RecordKind::EndOfStream,
+            2 => RecordKind::EndOfData,
             _ => return None,
         };
         let record = Record {
@@ -177,10 +177,10 @@ impl Record {
         let good = check(number, &bytes[..at]) == u32_at(bytes, at)
             && (1..=9).contains(&record.level)
             && bytes[26..28] == [0, 0]
-            && (kind == Kind::EndOfData) == (number + 1 == header.records)
+            && (kind == RecordKind::EndOfData) == (number + 1 == header.records)
             && record.bit_offset <= header.coded_len * 8
             && record.text_offset <= header.text_len
-            && (kind != Kind::EndOfData || (record.bit_offset, record.text_offset, record.crc) == whole);
+            && (kind != RecordKind::EndOfData || (record.bit_offset, record.text_offset, record.crc) == whole);
         good.then_some(record)
     }
 }
@@ -205,29 +205,29 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn header(lines: bool) -> Header {
-        Header { lines, coded_len: 1000, text_len: 5000, records: 5, blocks: 2, streams: 2 }
+    fn header(lines: bool) -> IndexHeader {
+        IndexHeader { lines, coded_len: 1000, text_len: 5000, records: 5, blocks: 2, streams: 2 }
     }
 
     #[test]
     fn every_byte_of_the_header_counts() {
         let good = header(true).write();
-        assert_eq!(Header::parse(&good), Ok(header(true)));
+        assert_eq!(IndexHeader::parse(&good), Ok(header(true)));
         for bit in 0..good.len() * 8 {
             let mut bad = good;
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(Header::parse(&bad).is_err(), "bit {bit}");
+            assert!(IndexHeader::parse(&bad).is_err(), "bit {bit}");
         }
         // The CRC may be right and the numbers impossible.
         for absurd in [
-            Header { records: 4, ..header(false) },
-            Header { blocks: u64::MAX, ..header(false) },
-            Header { records: 1, blocks: 0, streams: 0, ..header(false) },
-            Header { records: 1 << 62, blocks: (1 << 62) - 3, ..header(false) },
-            Header { coded_len: u64::MAX, ..header(false) },
-            Header { text_len: 1, ..header(false) },
+            IndexHeader { records: 4, ..header(false) },
+            IndexHeader { blocks: u64::MAX, ..header(false) },
+            IndexHeader { records: 1, blocks: 0, streams: 0, ..header(false) },
+            IndexHeader { records: 1 << 62, blocks: (1 << 62) - 3, ..header(false) },
+            IndexHeader { coded_len: u64::MAX, ..header(false) },
+            IndexHeader { text_len: 1, ..header(false) },
         ] {
-            assert_eq!(Header::parse(&absurd.write()), Err(Unread::Damaged), "{absurd:?}");
+            assert_eq!(IndexHeader::parse(&absurd.write()), Err(Unread::Damaged), "{absurd:?}");
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
     fn every_byte_of_a_record_counts() {
         for lines in [false, true] {
             let header = header(lines);
-            let kind = Kind::EndOfStream;
+            let kind = RecordKind::EndOfStream;
             let counted = if lines { 77 } else { 0 };
             let record =
                 Record { kind, bit_offset: 32, text_offset: 9, crc: 0x1234, stream: 1, level: 9, lines: counted };

@@ -38,7 +38,7 @@ use crate::flow::driver::Driver;
 use crate::formats::bzip2::header::{
     self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS,
 };
-use crate::index::bzi::{HEADER_LEN, Header, Kind, Record, Unread};
+use crate::index::bzi::{HEADER_LEN, IndexHeader, Record, RecordKind, Unread};
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
 use records::Records;
@@ -55,7 +55,7 @@ const OUT_OF_ORDER: &str = "its records are not in order";
 /// The index of a `.bz2` file. The [module](self) has an example.
 #[derive(Debug)]
 pub struct Index {
-    header: Header,
+    header: IndexHeader,
     records: Records,
     /// The index was made from lines of offsets, which have no checksums.
     from_offsets: bool,
@@ -142,7 +142,7 @@ impl Index {
     pub fn open_unchecked(index: Arc<dyn ReadAt>, file: &dyn ReadAt) -> Result<Index, Error> {
         let mut bytes = [0; HEADER_LEN];
         let len = fill_at(&*index, &mut bytes, 0).map_err(Error::Read)?;
-        match Header::parse(&bytes) {
+        match IndexHeader::parse(&bytes) {
             Ok(header) if header.index_len() == Some(index.len()) => {
                 Ok(Index { header, records: Records::open(index, &header)?, from_offsets: false })
             }
@@ -290,7 +290,7 @@ impl Index {
     /// The first block at or after this record.
     fn block_from(&self, record: u64) -> Result<Option<Block>, Error> {
         for number in record..self.header.records {
-            if self.record(number)?.kind == Kind::Block {
+            if self.record(number)?.kind == RecordKind::Block {
                 return self.block(number).map(Some);
             }
         }
@@ -307,8 +307,8 @@ impl Index {
         let bits = next.bit_offset.checked_sub(this.bit_offset);
         let text_len = next.text_offset.checked_sub(this.text_offset);
         let level = Level::try_new(this.level);
-        let fits = this.kind == Kind::Block
-            && next.kind != Kind::EndOfData
+        let fits = this.kind == RecordKind::Block
+            && next.kind != RecordKind::EndOfData
             && (next.stream, next.level) == (this.stream, this.level)
             && next.lines >= this.lines
             // A longer block is refused everywhere.
@@ -366,7 +366,7 @@ impl Index {
         let last = self.record(self.header.records - 2)?;
         let end = self.header.coded_len;
         let bits = bits_at(file, last.bit_offset)?;
-        let fits = last.kind == Kind::EndOfStream
+        let fits = last.kind == RecordKind::EndOfStream
             && (last.bit_offset + END_BITS).div_ceil(8) == end
             && bits == Some((END_MAGIC, last.crc));
         if !fits {
@@ -382,7 +382,7 @@ impl Index {
     fn check_last_block(&self, file: &dyn ReadAt) -> Result<(), Error> {
         let mut last = None;
         for number in (0..self.header.records).rev() {
-            if self.record(number)?.kind == Kind::Block {
+            if self.record(number)?.kind == RecordKind::Block {
                 last = Some(self.block(number)?);
                 break;
             }

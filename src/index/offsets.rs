@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
 };
-use crate::index::bzi::Kind;
+use crate::index::bzi::RecordKind;
 use crate::read_at::{Positioned, ReadAt, fill_at};
 use crate::summary::{BlockInfo, StreamFormat, StreamInfo};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -41,12 +41,12 @@ pub(super) fn write(index: &Index, out: &mut dyn Write) -> Result<(), Error> {
     for number in 0..index.header.records {
         let record = index.record(number)?;
         match record.kind {
-            Kind::EndOfStream if !has_blocks => continue,
-            Kind::EndOfStream => end = (record.bit_offset + END_BITS).next_multiple_of(8),
-            Kind::EndOfData => return line(end, record.text_offset),
-            Kind::Block => {}
+            RecordKind::EndOfStream if !has_blocks => continue,
+            RecordKind::EndOfStream => end = (record.bit_offset + END_BITS).next_multiple_of(8),
+            RecordKind::EndOfData => return line(end, record.text_offset),
+            RecordKind::Block => {}
         }
-        has_blocks = record.kind == Kind::Block;
+        has_blocks = record.kind == RecordKind::Block;
         line(record.bit_offset, record.text_offset)?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::Index;
 use super::records::Records;
 use crate::error::Error;
 use crate::formats::bzip2::header::HEADER_BITS;
-use crate::index::bzi::{Header, Kind, Record};
+use crate::index::bzi::{IndexHeader, Record, RecordKind};
 use std::ops::Range;
 
 impl Index {
@@ -39,7 +39,7 @@ impl Index {
         if first.bit_offset != HEADER_BITS {
             // Represents everything before the part: readers want a record for the beginning of the file, and blocks
             // after it.
-            let before = Record { kind: Kind::EndOfStream, stream: 1, ..self.record(0)? };
+            let before = Record { kind: RecordKind::EndOfStream, stream: 1, ..self.record(0)? };
             records.push(Record { bit_offset: HEADER_BITS, text_offset: 0, lines: 0, ..before });
         }
         // The stream of the first block is the one after the record before it.
@@ -48,20 +48,20 @@ impl Index {
         let (mut number, mut blocks) = (first.record, 0);
         let last = loop {
             let record = self.record(number)?;
-            if record.text_offset >= end || record.kind == Kind::EndOfData {
+            if record.text_offset >= end || record.kind == RecordKind::EndOfData {
                 break record;
             }
-            blocks += u64::from(record.kind == Kind::Block);
+            blocks += u64::from(record.kind == RecordKind::Block);
             records.push(renumbered(record));
             number += 1;
         };
         // The last block ends where the next record begins. For readers of the part that record is the end of the
         // stream.
-        let last = Record { kind: Kind::EndOfStream, ..renumbered(last) };
+        let last = Record { kind: RecordKind::EndOfStream, ..renumbered(last) };
         let end = last.bit_offset.div_ceil(8);
         records.push(last);
-        records.push(Record { kind: Kind::EndOfData, bit_offset: end * 8, crc: 0, ..last });
-        let header = Header {
+        records.push(Record { kind: RecordKind::EndOfData, bit_offset: end * 8, crc: 0, ..last });
+        let header = IndexHeader {
             lines: self.header.lines,
             coded_len: end,
             text_len: last.text_offset,

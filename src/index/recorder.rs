@@ -5,7 +5,7 @@ use super::records::Records;
 use crate::error::Error;
 use crate::format::{Blocks, Format, IndexKind};
 use crate::formats::bzip2::header::Level;
-use crate::index::bzi::{Header, Kind, Record};
+use crate::index::bzi::{IndexHeader, Record, RecordKind};
 use crate::summary::{BlockInfo, Mark, StreamInfo};
 
 /// Makes the index of a file while it is compressed or decompressed. It takes the reports of
@@ -14,7 +14,7 @@ use crate::summary::{BlockInfo, Mark, StreamInfo};
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     records: Vec<Record>,
-    header: Header,
+    header: IndexHeader,
     lines: u64,
     /// The last format other than `.bz2` of which there was a stream.
     other: Option<Format>,
@@ -32,7 +32,7 @@ impl Recorder {
     pub fn block(&mut self, block: &BlockInfo) {
         let &BlockInfo { bit_offset, stream, level, crc, text_len, lines, .. } = block;
         self.header.lines = lines.is_some() && (self.header.lines || self.header.blocks == 0);
-        self.push(Kind::Block, bit_offset, stream, level, crc);
+        self.push(RecordKind::Block, bit_offset, stream, level, crc);
         self.header.blocks += 1;
         self.header.text_len += text_len;
         self.lines += lines.unwrap_or(0);
@@ -47,7 +47,7 @@ impl Recorder {
         if self.other.is_some_and(|format| format.row().blocks != Blocks::Listed) {
             return;
         }
-        self.push(Kind::EndOfStream, bit_offset, number, level, combined_crc);
+        self.push(RecordKind::EndOfStream, bit_offset, number, level, combined_crc);
         self.header.streams += 1;
         self.header.coded_len = end;
     }
@@ -61,7 +61,7 @@ impl Recorder {
         }
     }
 
-    fn push(&mut self, kind: Kind, bit_offset: u64, stream: u64, level: Option<Level>, crc: u32) {
+    fn push(&mut self, kind: RecordKind, bit_offset: u64, stream: u64, level: Option<Level>, crc: u32) {
         self.other_blocks |= level.is_none();
         let stream = u32::try_from(stream).unwrap_or(u32::MAX);
         let level = level.map_or(0, Level::get);
@@ -106,12 +106,12 @@ impl Recorder {
     pub fn so_far(&self) -> Option<Index> {
         let mut known = self.clone();
         let last = known.records.last_mut().filter(|_| self.other.is_none() && !self.other_blocks)?;
-        if last.kind == Kind::Block {
+        if last.kind == RecordKind::Block {
             if self.header.blocks == 1 {
                 return None;
             }
             // The block before it ends where it begins; the end of a stream would tell no more.
-            last.kind = Kind::EndOfStream;
+            last.kind = RecordKind::EndOfStream;
             known.header.blocks -= 1;
             known.header.streams += 1;
             known.header.text_len = last.text_offset;
@@ -129,11 +129,11 @@ impl Recorder {
         if let Some(format) = self.other {
             return Err(Error::NoIndex { format, why: format.no_index() });
         }
-        let Some(last) = self.records.last().copied().filter(|last| last.kind == Kind::EndOfStream) else {
+        let Some(last) = self.records.last().copied().filter(|last| last.kind == RecordKind::EndOfStream) else {
             return Err(Error::BadIndex("the last stream has no end"));
         };
         let bit_offset = self.header.coded_len * 8;
-        self.records.push(Record { kind: Kind::EndOfData, bit_offset, crc: 0, ..last });
+        self.records.push(Record { kind: RecordKind::EndOfData, bit_offset, crc: 0, ..last });
         self.header.records = self.records.len() as u64;
         if !self.header.lines {
             self.records.iter_mut().for_each(|record| record.lines = 0);

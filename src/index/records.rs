@@ -1,7 +1,7 @@
 //! The records of an index, in memory or in a file.
 
 use crate::error::Error;
-use crate::index::bzi::{HEADER_LEN, Header, Record};
+use crate::index::bzi::{HEADER_LEN, IndexHeader, Record};
 use crate::read_at::{ReadAt, fill_at};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ pub(super) struct Page {
 
 impl Records {
     /// Opens the records of an index file with this header.
-    pub fn open(file: Arc<dyn ReadAt>, header: &Header) -> Result<Records, Error> {
+    pub fn open(file: Arc<dyn ReadAt>, header: &IndexHeader) -> Result<Records, Error> {
         if file.len() > SMALL {
             return Ok(Records::File(file, Mutex::default()));
         }
@@ -38,7 +38,7 @@ impl Records {
     }
 
     /// The record with this number.
-    pub fn get(&self, number: u64, header: &Header) -> Result<Record, Error> {
+    pub fn get(&self, number: u64, header: &IndexHeader) -> Result<Record, Error> {
         let (file, pages) = match self {
             Records::Memory(records) => {
                 let record = usize::try_from(number).ok().and_then(|number| records.get(number));
@@ -64,7 +64,7 @@ impl Records {
 }
 
 impl Page {
-    fn get(&self, number: u64, header: &Header) -> Result<Record, Error> {
+    fn get(&self, number: u64, header: &IndexHeader) -> Result<Record, Error> {
         let at = (number - self.first) as usize * header.record_len();
         let bytes = self.bytes.get(at..at + header.record_len());
         bytes
@@ -73,7 +73,7 @@ impl Page {
     }
 }
 
-fn read_page(file: &dyn ReadAt, header: &Header, first: u64, count: u64) -> Result<Page, Error> {
+fn read_page(file: &dyn ReadAt, header: &IndexHeader, first: u64, count: u64) -> Result<Page, Error> {
     let len = header.record_len();
     let mut bytes = vec![0; count as usize * len];
     let filled = fill_at(file, &mut bytes, HEADER_LEN as u64 + first * len as u64).map_err(Error::Read)?;

@@ -5,7 +5,7 @@
 //! the combination of the stored CRCs by exactly the wrong bits of that CRC, rotated. By chance, a computed CRC
 //! explains the difference with a probability of 2^-32.
 
-use super::marks::{Kind, Marks};
+use super::marks::{MagicKind, Marks};
 use crate::crc;
 use crate::error::Error;
 use crate::index::bits_at;
@@ -31,12 +31,12 @@ impl StoredCrcs {
             let mark = mark?;
             let Some((_, stored)) = bits_at(file, mark.bit)? else { break };
             match mark.kind {
-                Kind::End => {
+                MagicKind::End => {
                     found.difference = stored ^ combined;
                     break;
                 }
-                Kind::Block if found.blocks.len() == MAX_BLOCKS => break,
-                Kind::Block => {
+                MagicKind::Block if found.blocks.len() == MAX_BLOCKS => break,
+                MagicKind::Block => {
                     combined = crc::combine(combined, stored);
                     found.blocks.push(mark.bit);
                 }

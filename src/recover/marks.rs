@@ -6,7 +6,7 @@ use crate::read_at::{ReadAt, fill_at};
 
 /// The two kinds of magics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MagicKind {
     /// The beginning of a block.
     Block,
     /// The end of a stream.
@@ -19,7 +19,7 @@ pub struct Mark {
     /// Its position in the file, in bits.
     pub bit: u64,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: MagicKind,
 }
 
 /// The number of bytes searched in one step.
@@ -30,10 +30,10 @@ const LOOK_AHEAD: usize = 6;
 /// All magics of a file in order, at any bit. The file is read once, in pieces of 1 MiB.
 ///
 /// ```
-/// use hybz::internals::recover::{Kind, Mark, Marks};
+/// use hybz::internals::recover::{Mark, MagicKind, Marks};
 /// let file = hybz::compress(b"to be or not to be\n", &hybz::Settings::new())?;
 /// let marks: Result<Vec<_>, _> = Marks::new(&file, 0).collect();
-/// assert_eq!(marks?, [Mark { bit: 32, kind: Kind::Block }, Mark { bit: 343, kind: Kind::End }]);
+/// assert_eq!(marks?, [Mark { bit: 32, kind: MagicKind::Block }, Mark { bit: 343, kind: MagicKind::End }]);
 /// # Ok::<(), hybz::Error>(())
 /// ```
 pub struct Marks<'a> {
@@ -80,10 +80,10 @@ impl Iterator for Marks<'_> {
             let end = *self.end.get_or_insert_with(|| find_end(data, self.from).filter(here));
             let bit = block.into_iter().chain(end).min();
             if let Some(bit) = bit {
-                let kind = if block == Some(bit) { Kind::Block } else { Kind::End };
+                let kind = if block == Some(bit) { MagicKind::Block } else { MagicKind::End };
                 match kind {
-                    Kind::Block => self.block = None,
-                    Kind::End => self.end = None,
+                    MagicKind::Block => self.block = None,
+                    MagicKind::End => self.end = None,
                 }
                 self.from = bit + 1;
                 return Some(Ok(Mark { bit: self.at * 8 + bit, kind }));
@@ -111,7 +111,9 @@ mod tests {
             let mut expected = Vec::new();
             (0..WINDOW - 4).for_each(|_| bits.write(0x55, 8));
             bits.write(0, shift % 50);
-            for (magic, kind) in [(BLOCK_MAGIC, Kind::Block), (END_MAGIC, Kind::End), (END_MAGIC, Kind::End)] {
+            for (magic, kind) in
+                [(BLOCK_MAGIC, MagicKind::Block), (END_MAGIC, MagicKind::End), (END_MAGIC, MagicKind::End)]
+            {
                 expected.push(Mark { bit: bits.bit_len(), kind });
                 bits.write(magic, 48);
                 bits.write(0, shift % 7);

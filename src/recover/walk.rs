@@ -1,10 +1,11 @@
 //! Walks through a damaged file from left to right.
 
 use super::crcs::StoredCrcs;
-use super::marks::{Kind, Marks};
+use super::marks::{MagicKind, Marks};
 use super::place::Places;
 use super::remains::{is_end, is_of_a_stream, near};
 use super::{Block, Cause, Found, Hole, Recovered, Remark, What};
+use crate::bits::writer::set_bits;
 use crate::block::DecodedBlock;
 use crate::codec::Decoder;
 use crate::crc;
@@ -431,7 +432,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         for mark in Marks::new(self.file, block + 48) {
             let mark = mark?;
             match end {
-                None if mark.kind == Kind::End => {
+                None if mark.kind == MagicKind::End => {
                     let next = (mark.bit + END_BITS).next_multiple_of(8);
                     if next >= self.end || self.is_header(next)? {
                         return Ok(None);
@@ -465,7 +466,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let mut last = None;
         for mark in Marks::new(self.file, opened.from) {
             let mark = mark?;
-            if mark.kind == Kind::End && mark.bit + END_BITS <= self.end {
+            if mark.kind == MagicKind::End && mark.bit + END_BITS <= self.end {
                 last = Some(mark.bit);
             }
         }
@@ -487,15 +488,5 @@ fn cause(error: DecodeError) -> Cause {
     match error {
         DecodeError::Damaged(damage) => Cause::Damage(damage),
         DecodeError::OutOfData => Cause::Cut,
-    }
-}
-
-/// Replaces up to `count` bits from bit `start` on, as far as the data reach.
-fn set_bits(data: &mut [u8], start: u64, value: u64, count: u64) {
-    for i in 0..count {
-        let (byte, bit) = (((start + i) / 8) as usize, 7 - (start + i) % 8);
-        if let Some(byte) = data.get_mut(byte) {
-            *byte = *byte & !(1 << bit) | ((value >> (count - 1 - i) & 1) as u8) << bit;
-        }
     }
 }

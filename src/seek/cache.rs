@@ -21,14 +21,14 @@ struct Shelf {
 }
 
 struct Kept {
-    state: State,
+    state: Slot,
     bytes: u64,
     used: u64,
     /// The number of readers that wait for the block. The block stays until they have it.
     waited_for: usize,
 }
 
-enum State {
+enum Slot {
     /// The block is being decoded.
     Pending,
     Here(Arc<Decoded>),
@@ -71,7 +71,7 @@ impl Cache {
             return false;
         }
         let bytes = bytes + OVERHEAD;
-        shelf.blocks.insert(number, Kept { state: State::Pending, bytes, used, waited_for: wait.into() });
+        shelf.blocks.insert(number, Kept { state: Slot::Pending, bytes, used, waited_for: wait.into() });
         shelf.bytes += bytes;
         shelf.make_room();
         true
@@ -83,7 +83,7 @@ impl Cache {
         if let Some(kept) = shelf.blocks.get_mut(&number) {
             let bytes = OVERHEAD + decoded.as_ref().map_or(0, Decoded::memory);
             let before = std::mem::replace(&mut kept.bytes, bytes);
-            kept.state = decoded.map_or_else(State::Failed, |decoded| State::Here(Arc::new(decoded)));
+            kept.state = decoded.map_or_else(Slot::Failed, |decoded| Slot::Here(Arc::new(decoded)));
             shelf.bytes = shelf.bytes - before + bytes;
             shelf.make_room();
         }
@@ -93,7 +93,7 @@ impl Cache {
 
     /// Stores an error for the block unless its text has come.
     pub fn put_if_pending(&self, number: u64, error: impl FnOnce() -> Error) {
-        let is_pending = |kept: &Kept| matches!(kept.state, State::Pending);
+        let is_pending = |kept: &Kept| matches!(kept.state, Slot::Pending);
         if self.shelf().blocks.get(&number).is_some_and(is_pending) {
             self.put(number, Err(error()));
         }
@@ -105,18 +105,18 @@ impl Cache {
         loop {
             let kept = shelf.blocks.get_mut(&number)?;
             match &kept.state {
-                State::Here(decoded) => {
+                Slot::Here(decoded) => {
                     let decoded = Arc::clone(decoded);
                     kept.waited_for = kept.waited_for.saturating_sub(1);
                     shelf.make_room();
                     return Some(Ok(decoded));
                 }
-                State::Failed(error) => {
+                Slot::Failed(error) => {
                     let error = error.again();
                     shelf.remove(number);
                     return Some(Err(error));
                 }
-                State::Pending => shelf = self.came.wait(shelf).unwrap_or_else(PoisonError::into_inner),
+                Slot::Pending => shelf = self.came.wait(shelf).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
@@ -127,7 +127,7 @@ impl Shelf {
     /// one.
     fn make_room(&mut self) {
         while self.bytes > self.limit {
-            let old = self.blocks.iter().filter(|(_, kept)| !matches!(kept.state, State::Pending));
+            let old = self.blocks.iter().filter(|(_, kept)| !matches!(kept.state, Slot::Pending));
             let old = old
                 .filter(|(_, kept)| kept.waited_for == 0 && kept.used < self.clock)
                 .min_by_key(|(_, kept)| kept.used);

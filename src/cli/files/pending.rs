@@ -25,16 +25,16 @@ pub struct Pending {
 
 /// The files that the pending operands make, replace or remove.
 #[derive(Clone, Default)]
-pub struct PathLocks(Arc<Shared>);
+pub struct PathLocks(Arc<SharedPending>);
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedPending {
+    state: Mutex<PendingState>,
     few: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PendingState {
     operands: usize,
     /// Names of results without their directories, in lower case: some file systems do not distinguish `A` from `a`.
     /// Only missing operands are looked up here, so equal names in other directories cost nothing.
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl PathLocks {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PendingState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

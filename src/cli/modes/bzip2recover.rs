@@ -27,7 +27,7 @@ const END_MAGIC: u64 = 0x1772_4538_5090;
 struct Ends(Vec<u8>);
 
 /// The bits between two magics: the positions of the first and the last bit.
-type Block = (u64, u64);
+type BlockBits = (u64, u64);
 
 /// Runs the whole program.
 pub fn run(called: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
@@ -92,7 +92,7 @@ fn extract(program: &[u8], words: &[OsString]) -> Result<(), Ends> {
 }
 
 /// Finds the blocks, and prints where they are.
-fn find(file: &File) -> Result<Vec<Block>, Error> {
+fn find(file: &File) -> Result<Vec<BlockBits>, Error> {
     let mut blocks = Vec::new();
     // The number of magics so far, and the end of the last one.
     let (mut magics, mut first) = (0u64, 0);

@@ -21,7 +21,7 @@ const SMALL: usize = 10;
 
 /// A rotation of the block.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct SortItem {
     /// The key by which this pass sorts.
     key: u32,
     /// The position of the rotation's first byte.
@@ -32,16 +32,17 @@ struct Entry {
 /// be a repetition.
 pub fn origin(word: &[u8], times: usize) -> usize {
     let len = word.len();
-    let entry = |start: usize| Entry { key: word[start % len].into(), start: start as u32 };
-    let mut rotations: Vec<Entry> = (0..len).map(entry).collect();
+    let entry = |start: usize| SortItem { key: word[start % len].into(), start: start as u32 };
+    let mut rotations: Vec<SortItem> = (0..len).map(entry).collect();
     // For each rotation of the word, the first row of its bucket.
     let mut heads = vec![0; len];
     let mut unsorted = refine(&mut rotations, std::iter::once(0..len).collect(), &mut heads);
     // The bucket of the block itself. The first pass, by bytes, leaves rotations that begin later in front.
-    let mut own: Vec<Entry> = (0..len * times).rev().map(entry).filter(|entry| entry.key == word[0].into()).collect();
+    let mut own: Vec<SortItem> =
+        (0..len * times).rev().map(entry).filter(|entry| entry.key == word[0].into()).collect();
     let mut depth = 1;
     while own.len() > times {
-        let set_key = |entry: &mut Entry| entry.key = heads[(entry.start as usize + depth) % len];
+        let set_key = |entry: &mut SortItem| entry.key = heads[(entry.start as usize + depth) % len];
         own.iter_mut().for_each(set_key);
         unsorted.iter().for_each(|bucket| rotations[bucket.clone()].iter_mut().for_each(set_key));
 
@@ -56,7 +57,7 @@ pub fn origin(word: &[u8], times: usize) -> usize {
 }
 
 /// Splits buckets by the keys of their rotations. Returns the buckets with more than one rotation.
-fn refine(rotations: &mut [Entry], buckets: Vec<Range<usize>>, heads: &mut [u32]) -> Vec<Range<usize>> {
+fn refine(rotations: &mut [SortItem], buckets: Vec<Range<usize>>, heads: &mut [u32]) -> Vec<Range<usize>> {
     let mut unsorted = Vec::new();
     for bucket in buckets {
         let mut head = bucket.start;
@@ -75,7 +76,7 @@ fn refine(rotations: &mut [Entry], buckets: Vec<Range<usize>>, heads: &mut [u32]
 
 /// Sorts by keys. The parts are taken in bzip2's order (the smaller one next), because they share the generator of the
 /// pivots.
-fn quicksort(entries: &mut [Entry]) {
+fn quicksort(entries: &mut [SortItem]) {
     let mut random = 0_u32;
     let mut ranges = Vec::from_iter(std::iter::once(0..entries.len()));
     while let Some(range) = ranges.pop() {
@@ -98,7 +99,7 @@ fn quicksort(entries: &mut [Entry]) {
 }
 
 /// Sorts by keys, from the back: first with a gap of four, if there are more than four entries, then with a gap of one.
-fn insertion_sort(entries: &mut [Entry]) {
+fn insertion_sort(entries: &mut [SortItem]) {
     for gap in [4, 1] {
         for from in (0..entries.len().saturating_sub(gap)).rev() {
             let entry = entries[from];

@@ -116,29 +116,29 @@ pub const ESCAPE: u16 = 255;
 struct LookupTable {
     codes: CanonicalCodes,
     lengths: [u8; 256],
-    /// The entry for each value of the next 11 bits: see [`Entry`].
-    entries: Box<[Entry; 1 << LOOKUP_BITS]>,
+    /// The entry for each value of the next 11 bits: see [`TableEntry`].
+    entries: Box<[TableEntry; 1 << LOOKUP_BITS]>,
 }
 
 /// Up to three codes that follow one another. Bits 0-5: the number of bits that they have together; 6-7: the number of
 /// codes (0 to 3); then the symbols, 8 bits each.
-type Entry = u32;
+type TableEntry = u32;
 
 /// The number of bits that the codes of an entry have together.
 #[inline(always)]
-fn bit_count(entry: Entry) -> u32 {
+fn bit_count(entry: TableEntry) -> u32 {
     entry & 63
 }
 
 /// The number of codes in an entry.
 #[inline(always)]
-fn code_count(entry: Entry) -> u32 {
+fn code_count(entry: TableEntry) -> u32 {
     entry >> 6 & 3
 }
 
 /// The symbols of an entry, and one meaningless byte.
 #[inline(always)]
-fn symbols(entry: Entry) -> [u8; 4] {
+fn symbols(entry: TableEntry) -> [u8; 4] {
     (entry >> 8).to_le_bytes()
 }
 
@@ -184,7 +184,7 @@ impl LookupTable {
 
     /// Adds a second and a third code to each entry of one code, if its bits contain them whole.
     fn join_codes(&mut self) {
-        let single: [Entry; 1 << LOOKUP_BITS] = *self.entries;
+        let single: [TableEntry; 1 << LOOKUP_BITS] = *self.entries;
         for (bits, entry) in self.entries.iter_mut().enumerate() {
             for shift in [16, 24] {
                 let length = bit_count(*entry);

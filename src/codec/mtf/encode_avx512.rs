@@ -46,13 +46,13 @@ pub(super) fn encode(symbols: &mut MtfSymbols, last: &[u8]) {
 
 /// The times of 32 x N symbols, kept twice: in registers for the comparison with all of them, and in memory for the
 /// look-up of one.
-struct Times<const N: usize> {
+struct Repeats<const N: usize> {
     registers: [__m512i; N],
     memory: [u16; 256],
     now: u16,
 }
 
-impl<const N: usize> Times<N> {
+impl<const N: usize> Repeats<N> {
     /// The first list: `count` symbols in order, the first one used last.
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new(count: usize) -> Self {
@@ -60,7 +60,7 @@ impl<const N: usize> Times<N> {
         for (place, time) in memory.iter_mut().enumerate().take(count) {
             *time = (count - place) as u16;
         }
-        let mut times = Times { registers: [_mm512_setzero_si512(); N], memory, now: count as u16 };
+        let mut times = Repeats { registers: [_mm512_setzero_si512(); N], memory, now: count as u16 };
         times.load();
         times
     }
@@ -109,7 +109,7 @@ fn symbol_numbers<const N: usize>() -> [__m512i; N] {
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
 fn encode_by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut MtfSymbols) {
     let numbers = symbol_numbers::<N>();
-    let mut times = Times::<N>::new(count);
+    let mut times = Repeats::<N>::new(count);
     let mut seen = [[0; 256]; 2];
     let mut buffer = std::mem::take(&mut symbols.buffer);
     let mut out = SymbolWriter::new(&mut buffer);
@@ -160,7 +160,7 @@ fn heads(last: &[u8], at: usize) -> u64 {
 /// Returns the rank of this symbol and moves the symbol to the front.
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
 #[inline]
-fn rank_and_touch<const N: usize>(times: &mut Times<N>, numbers: &[__m512i; N], symbol: u8) -> usize {
+fn rank_and_touch<const N: usize>(times: &mut Repeats<N>, numbers: &[__m512i; N], symbol: u8) -> usize {
     times.now += 1;
     let its_time = _mm512_set1_epi16(times.memory[usize::from(symbol)] as i16);
     let its_number = _mm512_set1_epi16(i16::from(symbol));

@@ -6,7 +6,7 @@ use crate::formats::lz4::header::{
 
 /// The next part of the input.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Part<'a> {
+pub(crate) enum FramePart<'a> {
     /// All bytes are consumed; more are needed.
     Need,
     /// A frame begins.
@@ -43,7 +43,7 @@ pub(crate) enum Ending {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum WalkState {
     /// Before or in a magic.
     Magic,
     Header,
@@ -62,7 +62,7 @@ enum State {
 /// The parser.
 #[derive(Debug)]
 pub(crate) struct Walker {
-    state: State,
+    state: WalkState,
     /// The bytes of an incomplete field.
     head: [u8; MAX_HEADER_LEN],
     head_len: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Walker {
 
 impl Default for Walker {
     fn default() -> Self {
-        Walker { state: State::Magic, head: [0; MAX_HEADER_LEN], head_len: 0, frame: Header::LEGACY, at: 0 }
+        Walker { state: WalkState::Magic, head: [0; MAX_HEADER_LEN], head_len: 0, frame: Header::LEGACY, at: 0 }
     }
 }
 
@@ -84,49 +84,49 @@ impl Walker {
     }
 
     /// Consumes bytes up to the next part.
-    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Part<'a> {
+    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> FramePart<'a> {
         loop {
             let part = match self.state {
-                State::Magic => self.magic(bytes),
-                State::Header => self.header(bytes),
-                State::Length => self.length(bytes),
-                State::Data(left) => return self.data(left, bytes),
-                State::BlockChecksum => {
+                WalkState::Magic => self.magic(bytes),
+                WalkState::Header => self.header(bytes),
+                WalkState::Length => self.length(bytes),
+                WalkState::Data(left) => return self.data(left, bytes),
+                WalkState::BlockChecksum => {
                     if !self.fill(4, bytes) {
-                        return Part::Need;
+                        return FramePart::Need;
                     }
-                    self.state = State::Length;
-                    Some(Part::BlockEnd(Some(self.number())))
+                    self.state = WalkState::Length;
+                    Some(FramePart::BlockEnd(Some(self.number())))
                 }
-                State::TextChecksum => {
+                WalkState::TextChecksum => {
                     if !self.fill(4, bytes) {
-                        return Part::Need;
+                        return FramePart::Need;
                     }
-                    self.state = State::Magic;
-                    Some(Part::End(Some(self.number())))
+                    self.state = WalkState::Magic;
+                    Some(FramePart::End(Some(self.number())))
                 }
-                State::SkippableLength => {
+                WalkState::SkippableLength => {
                     if !self.fill(4, bytes) {
-                        return Part::Need;
+                        return FramePart::Need;
                     }
-                    self.state = State::Skip(self.number());
+                    self.state = WalkState::Skip(self.number());
                     None
                 }
-                State::Skip(0) => {
-                    self.state = State::Magic;
-                    Some(Part::Skipped)
+                WalkState::Skip(0) => {
+                    self.state = WalkState::Magic;
+                    Some(FramePart::Skipped)
                 }
-                State::Skip(left) => {
+                WalkState::Skip(left) => {
                     let taken = self.take(left, bytes).len() as u32;
                     if taken == 0 {
-                        return Part::Need;
+                        return FramePart::Need;
                     }
-                    self.state = State::Skip(left - taken);
+                    self.state = WalkState::Skip(left - taken);
                     None
                 }
-                State::Lost => {
+                WalkState::Lost => {
                     let _ = self.take(u32::MAX, bytes);
-                    return Part::Need;
+                    return FramePart::Need;
                 }
             };
             if let Some(part) = part {
@@ -137,19 +137,19 @@ impl Walker {
 
     /// Whether some bytes of a possible magic are consumed.
     pub fn is_in_magic(&self) -> bool {
-        self.state == State::Magic && self.head_len > 0
+        self.state == WalkState::Magic && self.head_len > 0
     }
 
     /// The state in which the input ends, if it ends here.
     pub fn ending(&self) -> Ending {
         match self.state {
-            State::Magic if self.head_len == 0 => Ending::Clean,
-            State::Magic => {
+            WalkState::Magic if self.head_len == 0 => Ending::Clean,
+            WalkState::Magic => {
                 let head = &self.head[..self.head_len];
                 Ending::Magic(self.head_len, MAGIC.starts_with(head) || LEGACY_MAGIC.starts_with(head))
             }
-            State::Length if self.head_len == 0 && self.frame.legacy => Ending::Legacy,
-            State::Lost => Ending::Clean,
+            WalkState::Length if self.head_len == 0 && self.frame.legacy => Ending::Legacy,
+            WalkState::Lost => Ending::Clean,
             _ => Ending::Cut,
         }
     }
@@ -176,94 +176,94 @@ impl Walker {
         some
     }
 
-    fn magic<'a>(&mut self, bytes: &mut &[u8]) -> Option<Part<'a>> {
+    fn magic<'a>(&mut self, bytes: &mut &[u8]) -> Option<FramePart<'a>> {
         if !self.fill(4, bytes) {
-            return Some(Part::Need);
+            return Some(FramePart::Need);
         }
         let magic = &self.head[..4];
         if magic == MAGIC {
-            self.state = State::Header;
+            self.state = WalkState::Header;
         } else if magic == LEGACY_MAGIC {
             self.head_len = 0;
             self.frame = Header::LEGACY;
-            self.state = State::Length;
-            return Some(Part::Frame(self.frame));
+            self.state = WalkState::Length;
+            return Some(FramePart::Frame(self.frame));
         } else if magic[0] & 0xf0 == 0x50 && magic[1..] == SKIPPABLE_TAIL {
             self.head_len = 0;
-            self.state = State::SkippableLength;
+            self.state = WalkState::SkippableLength;
         } else {
-            self.state = State::Lost;
-            return Some(Part::Other(magic.to_vec()));
+            self.state = WalkState::Lost;
+            return Some(FramePart::Other(magic.to_vec()));
         }
         None
     }
 
-    fn header<'a>(&mut self, bytes: &mut &[u8]) -> Option<Part<'a>> {
+    fn header<'a>(&mut self, bytes: &mut &[u8]) -> Option<FramePart<'a>> {
         if self.head_len < 5 && !self.fill(5, bytes) || !self.fill(Header::len(self.head[4]), bytes) {
-            return Some(Part::Need);
+            return Some(FramePart::Need);
         }
         let header = Header::parse(&self.head[..self.head_len]);
         self.head_len = 0;
         Some(match header {
             Ok(header) => {
                 self.frame = header;
-                self.state = State::Length;
-                Part::Frame(header)
+                self.state = WalkState::Length;
+                FramePart::Frame(header)
             }
             Err(unread) => {
-                self.state = State::Lost;
-                Part::Wrong(unread)
+                self.state = WalkState::Lost;
+                FramePart::Wrong(unread)
             }
         })
     }
 
-    fn length<'a>(&mut self, bytes: &mut &[u8]) -> Option<Part<'a>> {
+    fn length<'a>(&mut self, bytes: &mut &[u8]) -> Option<FramePart<'a>> {
         if !self.fill(4, bytes) {
-            return Some(Part::Need);
+            return Some(FramePart::Need);
         }
         let word = self.number();
         if self.frame.legacy {
             if word > LEGACY_BOUND {
                 // These bytes may be a magic.
                 self.head_len = 4;
-                self.state = State::Magic;
-                return Some(Part::End(None));
+                self.state = WalkState::Magic;
+                return Some(FramePart::End(None));
             }
-            self.state = State::Data(word);
-            return Some(Part::Block { len: word, stored: false });
+            self.state = WalkState::Data(word);
+            return Some(FramePart::Block { len: word, stored: false });
         }
         if word == 0 {
             if self.frame.text_checksum {
-                self.state = State::TextChecksum;
+                self.state = WalkState::TextChecksum;
                 return None;
             }
-            self.state = State::Magic;
-            return Some(Part::End(None));
+            self.state = WalkState::Magic;
+            return Some(FramePart::End(None));
         }
         let (len, stored) = (word & !STORED, word & STORED != 0);
         if len > self.frame.max_block_len() {
-            self.state = State::Lost;
-            return Some(Part::TooLong(len));
+            self.state = WalkState::Lost;
+            return Some(FramePart::TooLong(len));
         }
-        self.state = State::Data(len);
-        Some(Part::Block { len, stored })
+        self.state = WalkState::Data(len);
+        Some(FramePart::Block { len, stored })
     }
 
-    fn data<'a>(&mut self, left: u32, bytes: &mut &'a [u8]) -> Part<'a> {
+    fn data<'a>(&mut self, left: u32, bytes: &mut &'a [u8]) -> FramePart<'a> {
         if left > 0 {
             let some = self.take(left, bytes);
-            self.state = State::Data(left - some.len() as u32);
-            return if some.is_empty() { Part::Need } else { Part::Data(some) };
+            self.state = WalkState::Data(left - some.len() as u32);
+            return if some.is_empty() { FramePart::Need } else { FramePart::Data(some) };
         }
         if self.frame.block_checksums {
             if !self.fill(4, bytes) {
-                self.state = State::BlockChecksum;
-                return Part::Need;
+                self.state = WalkState::BlockChecksum;
+                return FramePart::Need;
             }
-            self.state = State::Length;
-            return Part::BlockEnd(Some(self.number()));
+            self.state = WalkState::Length;
+            return FramePart::BlockEnd(Some(self.number()));
         }
-        self.state = State::Length;
-        Part::BlockEnd(None)
+        self.state = WalkState::Length;
+        FramePart::BlockEnd(None)
     }
 }

@@ -7,13 +7,13 @@ use crate::formats::lzw::header::Header;
 /// The table of a `.Z` stream.
 #[derive(Debug)]
 pub(super) struct Links {
-    entries: Vec<Entry>,
+    entries: Vec<Link>,
     /// The last code and the first byte of its string, which is the prefix of the next entry.
     previous: (u16, u8),
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Link {
     /// The code of all but the last byte.
     prefix: u16,
     /// The last byte.
@@ -26,7 +26,7 @@ impl Links {
     /// The table after `codes`, which are all codes since a clear; the string of the last code begins with
     /// `first_byte`. `strings` has the lengths and last bytes of the entries.
     pub fn new(codes: &[u16], first_byte: u8, strings: impl Iterator<Item = (u32, u8)>) -> Links {
-        let entries = codes.iter().zip(strings).map(|(&prefix, (len, suffix))| Entry { prefix, suffix, len });
+        let entries = codes.iter().zip(strings).map(|(&prefix, (len, suffix))| Link { prefix, suffix, len });
         Links { entries: entries.collect(), previous: (codes.last().copied().unwrap_or(0), first_byte) }
     }
 
@@ -39,7 +39,7 @@ impl Links {
             return Err(unknown(code, first, self.entries.len() + 1));
         }
         let (prefix, first_byte) = self.previous;
-        let entry = |suffix, len| Entry { prefix, suffix, len };
+        let entry = |suffix, len| Link { prefix, suffix, len };
         let len = self.len(prefix.into(), first) + 1;
         if code == next {
             self.entries.push(entry(first_byte, len));
@@ -54,7 +54,7 @@ impl Links {
 
     #[cfg(test)]
     pub fn memory(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<Link>()
     }
 
     fn len(&self, code: u32, first: u32) -> u32 {

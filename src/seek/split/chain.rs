@@ -16,7 +16,7 @@ use crate::formats::bzip2::header::{
 };
 use crate::formats::bzip2::stream::candidates::{Candidate, Candidates};
 use crate::read_at::{ReadAt, fill_at};
-use crate::recover::marks::{Kind, Marks};
+use crate::recover::marks::{MagicKind, Marks};
 use crate::settings::Settings;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -138,7 +138,7 @@ impl Chain {
     fn has_candidates(&self, from: u64) -> Result<bool, Error> {
         for mark in Marks::new(&self.file, from) {
             let mark = mark?;
-            if mark.kind == Kind::Block && is_plausible(&self.file, mark.bit)? {
+            if mark.kind == MagicKind::Block && is_plausible(&self.file, mark.bit)? {
                 return Ok(true);
             }
         }

@@ -16,7 +16,7 @@ use super::{Expect, Place, Source};
 use crate::error::{Damage, DecodeError, Error};
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header};
 use crate::read_at::fill_at;
-use crate::recover::marks::{Kind, Marks};
+use crate::recover::marks::{MagicKind, Marks};
 use crate::settings::Settings;
 
 /// The first item at or after byte `byte` of the file. `stop` is a bit from which on it does not matter.
@@ -57,7 +57,7 @@ fn search(file: &Source, from: u64, stop: u64, settings: &Settings) -> Result<Pl
         if mark.bit >= stop {
             break;
         }
-        if mark.kind == Kind::Block && is_plausible(file, mark.bit)? {
+        if mark.kind == MagicKind::Block && is_plausible(file, mark.bit)? {
             let mut chain = Chain::new(file, Place { bit: mark.bit, expect: Expect::Block(None) }, 0, settings);
             let end = match chain.decode(mark.bit, MAX_BLOCK as u32)? {
                 Ok((block, at)) => at + block.end_bit,

@@ -27,14 +27,14 @@ pub(super) trait BlockOffload: Send + Default {
     fn run(
         &mut self,
         lane: &mut Self::Lane,
-        batch: &Batch,
+        batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError>;
 }
 
 /// A block in the batch.
-pub(super) struct Entry {
+pub(super) struct BatchBlock {
     /// Its index among the jobs.
     pub index: usize,
     pub crc: u32,
@@ -48,8 +48,8 @@ pub(super) struct Entry {
 
 /// The blocks in a lane's texts.
 #[derive(Default)]
-pub(super) struct Batch {
-    pub entries: Vec<Entry>,
+pub(super) struct BlockBatch {
+    pub entries: Vec<BatchBlock>,
     pub lengths: Vec<u32>,
     /// The original start of each block in its turned text.
     pub turns: Vec<u32>,
@@ -68,7 +68,7 @@ pub(super) struct BlockStation<B> {
 
 impl<B: BlockOffload> BlockStation<B> {
     /// Appends a block to the batch. Returns whether the block is for the device.
-    fn add_text(&mut self, index: usize, text: &Text, lane: &mut B::Lane, batch: &mut Batch) -> bool {
+    fn add_text(&mut self, index: usize, text: &Text, lane: &mut B::Lane, batch: &mut BlockBatch) -> bool {
         let (block, crc): (&[u8], u32) = match text {
             Text::RunLength { coded, crc, .. } => (coded, *crc),
             plain => {
@@ -92,17 +92,23 @@ impl<B: BlockOffload> BlockStation<B> {
         let (len, last) = (block.len(), block[block.len() - 1]);
         let turned_last = before.last().copied().unwrap_or(last);
         let (sums, text_len) = (B::sums(block), text.len());
-        batch.entries.push(Entry { index, crc, text_len, len, sums, last, turned_last });
+        batch.entries.push(BatchBlock { index, crc, text_len, len, sums, last, turned_last });
         true
     }
 }
 
 impl<B: BlockOffload> Batched for BlockStation<B> {
     type Lane = B::Lane;
-    type Batch = Batch;
+    type Batch = BlockBatch;
     const MIN_BATCH: usize = 16;
 
-    fn add(&mut self, index: usize, job: &Job, lane: &mut B::Lane, batch: &mut Batch) -> Result<Added, DeviceError> {
+    fn add(
+        &mut self,
+        index: usize,
+        job: &Job,
+        lane: &mut B::Lane,
+        batch: &mut BlockBatch,
+    ) -> Result<Added, DeviceError> {
         let Some(EncodeBlock(text)) = job.task() else { return Ok(Added::Never) };
         if batch.entries.len() == lane.size().max_blocks {
             return Ok(Added::NotNow);
@@ -110,14 +116,14 @@ impl<B: BlockOffload> Batched for BlockStation<B> {
         Ok(if self.add_text(index, text, lane, batch) { Added::Yes } else { Added::Never })
     }
 
-    fn is_empty(batch: &Batch) -> bool {
+    fn is_empty(batch: &BlockBatch) -> bool {
         batch.entries.is_empty()
     }
 
     fn run(
         &mut self,
         lane: &mut B::Lane,
-        batch: Batch,
+        batch: BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {

@@ -11,7 +11,7 @@
 //! all cores of its host busy: 0.6 ns a byte for both, in batches of 28.
 
 use super::batches::timeout;
-use super::blocks::{Batch, BlockOffload, Entry};
+use super::blocks::{BatchBlock, BlockBatch, BlockOffload};
 use super::trust::{computes_wrongly, too_little};
 use crate::block::CodedBlock;
 use crate::codec::Encoder;
@@ -41,7 +41,7 @@ impl BlockOffload for Codes {
     fn run(
         &mut self,
         lane: &mut (dyn CodeBlocks + 'static),
-        batch: &Batch,
+        batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
@@ -70,7 +70,7 @@ impl Codes {
     /// device did not keep.
     pub fn check_all(
         &mut self,
-        batch: &Batch,
+        batch: &BlockBatch,
         coded: CodedBatch<'_>,
         sample: usize,
     ) -> Result<Vec<Option<CodedBlock>>, DeviceError> {
@@ -94,7 +94,7 @@ impl Codes {
     }
 
     /// One block with its head; `None` if its data are invalid.
-    fn finish(&mut self, entry: &Entry, block: &CodedByDevice, bytes: &[u8]) -> Option<CodedBlock> {
+    fn finish(&mut self, entry: &BatchBlock, block: &CodedByDevice, bytes: &[u8]) -> Option<CodedBlock> {
         let bytes = bytes.get(block.at as usize..)?;
         let (codes, rest) = bytes.split_at_checked(block.bits.div_ceil(32) as usize * 4)?;
         let coded = CodedSymbols {
@@ -111,7 +111,7 @@ impl Codes {
     }
 
     /// Whether the block decodes to its text.
-    fn is_right(&mut self, entry: &Entry, block: &CodedBlock) -> bool {
+    fn is_right(&mut self, entry: &BatchBlock, block: &CodedBlock) -> bool {
         let decoder = self.decoder.get_or_insert_default();
         let decoded = decoder.decode(&block.bytes, 0, block.bit_len, MAX_ENCODER_BLOCK as u32);
         decoded.is_ok_and(|decoded| {

@@ -1,7 +1,7 @@
 //! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them.
 
 use super::batches::timeout;
-use super::blocks::{Batch, BlockOffload, Entry};
+use super::blocks::{BatchBlock, BlockBatch, BlockOffload};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::formats::bzip2::stream::tasks::{EncodeBlock, Rows, SortedBlock};
 use crate::gpu::station::Times;
@@ -21,7 +21,7 @@ impl BlockOffload for Columns {
     fn run(
         &mut self,
         lane: &mut (dyn SortColumns + 'static),
-        batch: &Batch,
+        batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
@@ -44,7 +44,7 @@ impl BlockOffload for Columns {
 
 /// Whether the bytes before the rows are the block's bytes, and the byte at the origin is the block's last. The first
 /// `marks` of them precede the end mark.
-pub(super) fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
+pub(super) fn check(entry: &BatchBlock, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
     // The sums leave out the byte before the end mark, but the merge needs it.
     let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
     let origin_is_right = rows.get(origin as usize) == Some(&entry.last);
@@ -56,7 +56,7 @@ pub(super) fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Re
 }
 
 /// Forwards a sorted block to the cores.
-pub(super) fn forward(entry: &Entry, rows: Rows, origin: u32, jobs: &mut [Job]) {
+pub(super) fn forward(entry: &BatchBlock, rows: Rows, origin: u32, jobs: &mut [Job]) {
     if let Some(job) = jobs[entry.index].of::<EncodeBlock>() {
         job.forward(SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len });
     }

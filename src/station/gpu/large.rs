@@ -10,7 +10,7 @@
 
 use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
-use crate::formats::hbz::codec::decode::{Block, HbzDecoder};
+use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock};
 use crate::formats::hbz::stream::tasks::DecodeLarge;
 use crate::gpu::station::Times;
 use crate::gpu::{
@@ -22,15 +22,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A block in the batch.
-struct Entry {
+struct PreparedBlock {
     index: usize,
-    block: Block,
+    block: PayloadBlock,
 }
 
 /// The blocks in a lane's input.
 #[derive(Default)]
-pub(super) struct Batch {
-    entries: Vec<Entry>,
+pub(super) struct DecodingBatch {
+    entries: Vec<PreparedBlock>,
     blocks: Vec<LargeForDevice>,
     /// The numbers of bytes of input, and of rows.
     filled: usize,
@@ -73,7 +73,7 @@ pub(super) struct Large {
 
 impl Batched for Large {
     type Lane = dyn DecodeCodes;
-    type Batch = Batch;
+    type Batch = DecodingBatch;
     const MIN_BATCH: usize = 4;
 
     /// The number of bytes of input for a lane's rows, if four rows take a byte, as in source code.
@@ -86,13 +86,13 @@ impl Batched for Large {
         index: usize,
         job: &Job,
         lane: &mut (dyn DecodeCodes + 'static),
-        batch: &mut Batch,
+        batch: &mut DecodingBatch,
     ) -> Result<Added, DeviceError> {
         let Some(DecodeLarge { payload, header, stream, .. }) = job.task() else { return Ok(Added::Never) };
         if stream.entry_log > MAX_ENTRY_LOG {
             return Ok(Added::Never); // no encoder writes such blocks
         }
-        let Ok(block) = Block::parse(*stream, *header, Arc::clone(payload)) else { return Ok(Added::Never) };
+        let Ok(block) = PayloadBlock::parse(*stream, *header, Arc::clone(payload)) else { return Ok(Added::Never) };
         if !block.tokens_fit_rows() {
             return Ok(Added::Never);
         }
@@ -110,23 +110,23 @@ impl Batched for Large {
             }
         }
         batch.blocks.push(LargeForDevice::write(&block, base as u32, lane.texts(), batch.filled));
-        batch.entries.push(Entry { index, block });
+        batch.entries.push(PreparedBlock { index, block });
         (batch.filled, batch.rows) = (batch.filled + bytes, base + rows);
         Ok(Added::Yes)
     }
 
-    fn is_empty(batch: &Batch) -> bool {
+    fn is_empty(batch: &DecodingBatch) -> bool {
         batch.entries.is_empty()
     }
 
     fn run(
         &mut self,
         lane: &mut (dyn DecodeCodes + 'static),
-        batch: Batch,
+        batch: DecodingBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
-        let Batch { entries, blocks, filled, .. } = batch;
+        let DecodingBatch { entries, blocks, filled, .. } = batch;
         let rows: Vec<u32> = blocks.iter().map(|block| block.rows).collect();
         times.batch(
             blocks.len(),
@@ -174,13 +174,13 @@ impl Large {
     /// Turns the codes into text, checks it, and answers.
     fn answer(
         &mut self,
-        entries: &[Entry],
+        entries: &[PreparedBlock],
         blocks: &[LargeForDevice],
         decoded: DecodedCodes<'_>,
         jobs: &mut [Job],
     ) -> Result<(), DeviceError> {
         let mut suspects = 1;
-        for (number, (Entry { index, block }, for_device)) in entries.iter().zip(blocks).enumerate() {
+        for (number, (PreparedBlock { index, block }, for_device)) in entries.iter().zip(blocks).enumerate() {
             let Some(job) = jobs[*index].of::<DecodeLarge>() else { continue };
             let from = for_device.base as usize;
             let odd = decoded.odd.get(number).ok_or_else(too_little)?;

@@ -33,7 +33,7 @@ use std::sync::Arc;
 const SAMPLED: u32 = 8;
 
 /// A block in the batch.
-struct Entry {
+struct CodingBlock {
     index: usize,
     prepared: Prepared,
     stream: StreamHeader,
@@ -41,8 +41,8 @@ struct Entry {
 
 /// The blocks in a lane's texts.
 #[derive(Default)]
-pub(super) struct Batch {
-    entries: Vec<Entry>,
+pub(super) struct CodingBatch {
+    entries: Vec<CodingBlock>,
     lengths: Vec<u32>,
     filled: usize,
 }
@@ -58,7 +58,7 @@ pub(super) struct LargeCodes {
 
 impl Batched for LargeCodes {
     type Lane = dyn CodeLargeBlocks;
-    type Batch = Batch;
+    type Batch = CodingBatch;
     const MIN_BATCH: usize = 1;
 
     fn add(
@@ -66,7 +66,7 @@ impl Batched for LargeCodes {
         index: usize,
         job: &Job,
         lane: &mut (dyn CodeLargeBlocks + 'static),
-        batch: &mut Batch,
+        batch: &mut CodingBatch,
     ) -> Result<Added, DeviceError> {
         let Some(EncodeLarge { text, number, stream }) = job.task() else { return Ok(Added::Never) };
         if batch.entries.len() == lane.size().max_blocks {
@@ -83,11 +83,11 @@ impl Batched for LargeCodes {
         lane.texts()[batch.filled..batch.filled + len].copy_from_slice(&self.codes);
         batch.filled += len;
         batch.lengths.push(len as u32);
-        batch.entries.push(Entry { index, prepared, stream: *stream });
+        batch.entries.push(CodingBlock { index, prepared, stream: *stream });
         Ok(Added::Yes)
     }
 
-    fn is_empty(batch: &Batch) -> bool {
+    fn is_empty(batch: &CodingBatch) -> bool {
         batch.entries.is_empty()
     }
 
@@ -95,7 +95,7 @@ impl Batched for LargeCodes {
     fn run(
         &mut self,
         lane: &mut (dyn CodeLargeBlocks + 'static),
-        batch: Batch,
+        batch: CodingBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
@@ -204,7 +204,7 @@ fn all_counted(about: &About) -> bool {
 type Coded = (BlockHeader, Vec<u8>);
 
 /// Writes the heads of all blocks.
-fn finish_all(batch: &Batch, about: &[About], coded: CodedSegments<'_>) -> Result<Vec<Coded>, DeviceError> {
+fn finish_all(batch: &CodingBatch, about: &[About], coded: CodedSegments<'_>) -> Result<Vec<Coded>, DeviceError> {
     let (mut segments, mut bytes) = (coded.segments, coded.bytes);
     let mut blocks = Vec::with_capacity(about.len());
     for ((entry, about), &length) in batch.entries.iter().zip(about).zip(&batch.lengths) {
@@ -243,7 +243,7 @@ fn finish_all(batch: &Batch, about: &[About], coded: CodedSegments<'_>) -> Resul
 
 impl LargeCodes {
     /// Whether a block decodes to its text.
-    fn check(&mut self, entry: &Entry, (header, payload): &Coded) -> Result<(), DeviceError> {
+    fn check(&mut self, entry: &CodingBlock, (header, payload): &Coded) -> Result<(), DeviceError> {
         let decoder = self.decoder.get_or_insert_default();
         let decoded = decoder.decode(entry.stream, *header, Arc::new(payload.clone()));
         decoded.map(|_| ()).map_err(|_| computes_wrongly())

@@ -5,7 +5,7 @@ use super::*;
 use crate::block::Text;
 use crate::crc;
 use crate::error::Damage;
-use crate::formats::hbz::codec::decode::Block;
+use crate::formats::hbz::codec::decode::PayloadBlock;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
 use crate::gpu::fake::{FakeLane, Fault};
@@ -343,7 +343,7 @@ fn write_case(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool) {
 /// found odd.
 fn write_spoilt(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool, more: i32) {
     let parsed = blocks.iter().filter_map(|block| {
-        let parsed = Block::parse(block.stream, block.header, Arc::clone(&block.payload)).ok()?;
+        let parsed = PayloadBlock::parse(block.stream, block.header, Arc::clone(&block.payload)).ok()?;
         parsed.tokens_fit_rows().then_some(parsed)
     });
     let (mut heads, mut input, mut expected, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0usize);

@@ -47,6 +47,8 @@ mod large;
 mod large_codes;
 #[cfg(test)]
 mod large_tests;
+#[cfg(test)]
+mod pool_tests;
 mod spans;
 #[cfg(test)]
 mod spans_tests;

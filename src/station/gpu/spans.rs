@@ -27,7 +27,7 @@ use hybz_queue::Job;
 const PADDING: usize = 8;
 
 /// A block in the batch.
-struct Entry {
+struct PreparedSpan {
     index: usize,
     crc: u32,
     /// The bit of the span's data that the device counts as bit 0.
@@ -36,8 +36,8 @@ struct Entry {
 
 /// The blocks in a lane's input.
 #[derive(Default)]
-pub(super) struct Batch {
-    entries: Vec<Entry>,
+pub(super) struct SpanBatch {
+    entries: Vec<PreparedSpan>,
     blocks: Vec<BlockForDevice>,
     filled: usize,
 }
@@ -51,7 +51,7 @@ pub(super) struct Spans {
 
 impl Batched for Spans {
     type Lane = dyn DecodeBlocks;
-    type Batch = Batch;
+    type Batch = SpanBatch;
     const MIN_BATCH: usize = 4;
 
     fn add(
@@ -59,14 +59,14 @@ impl Batched for Spans {
         index: usize,
         job: &Job,
         lane: &mut (dyn DecodeBlocks + 'static),
-        batch: &mut Batch,
+        batch: &mut SpanBatch,
     ) -> Result<Added, DeviceError> {
         let Some(span) = job.task() else { return Ok(Added::Never) };
         let full = batch.entries.len() == lane.size().max_blocks;
         Ok(if full { Added::NotNow } else { self.add_span(index, span, lane, batch) })
     }
 
-    fn is_empty(batch: &Batch) -> bool {
+    fn is_empty(batch: &SpanBatch) -> bool {
         batch.entries.is_empty()
     }
 
@@ -74,11 +74,11 @@ impl Batched for Spans {
     fn run(
         &mut self,
         lane: &mut (dyn DecodeBlocks + 'static),
-        batch: Batch,
+        batch: SpanBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
-        let Batch { entries, blocks, filled } = batch;
+        let SpanBatch { entries, blocks, filled } = batch;
         let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
         times.batch(
             blocks.len(),
@@ -115,7 +115,13 @@ impl Batched for Spans {
 
 impl Spans {
     /// Appends a block to the batch.
-    fn add_span(&mut self, index: usize, span: &DecodeBlock, lane: &mut dyn DecodeBlocks, batch: &mut Batch) -> Added {
+    fn add_span(
+        &mut self,
+        index: usize,
+        span: &DecodeBlock,
+        lane: &mut dyn DecodeBlocks,
+        batch: &mut SpanBatch,
+    ) -> Added {
         let mut bits = SliceBits::new(&span.data, span.start, span.end);
         // The level is unknown: the joiner compares the block's length with it.
         let limit = MAX_BLOCK as u32;
@@ -152,7 +158,7 @@ impl Spans {
         };
         block.used[..header.used.len()].copy_from_slice(&header.used);
         batch.blocks.push(block);
-        batch.entries.push(Entry { index, crc: header.crc, at: from as u64 * 8 });
+        batch.entries.push(PreparedSpan { index, crc: header.crc, at: from as u64 * 8 });
         Added::Yes
     }
 }
@@ -167,7 +173,7 @@ enum Outcome {
 }
 
 /// Expands and checks what the device has decoded.
-fn finish(entry: &Entry, found: &DecodedByDevice, texts: &[u8], span: &DecodeBlock) -> Outcome {
+fn finish(entry: &PreparedSpan, found: &DecodedByDevice, texts: &[u8], span: &DecodeBlock) -> Outcome {
     // The other results for an odd block mean nothing.
     if found.odd != 0 {
         return Outcome::Odd;

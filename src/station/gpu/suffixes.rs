@@ -18,7 +18,7 @@ use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
 use hybz_queue::Job;
 
 /// A block in the batch.
-struct Entry {
+struct SuffixBlock {
     index: usize,
     prepared: Prepared,
     len: usize,
@@ -30,8 +30,8 @@ struct Entry {
 
 /// The blocks in a lane's texts.
 #[derive(Default)]
-pub(super) struct Batch {
-    entries: Vec<Entry>,
+pub(super) struct SuffixBatch {
+    entries: Vec<SuffixBlock>,
     lengths: Vec<u32>,
     filled: usize,
 }
@@ -46,7 +46,13 @@ pub(super) struct Suffixes {
 
 impl Suffixes {
     /// Appends the codes of a block to the batch. Returns whether the block is for the device.
-    fn add_block(&mut self, index: usize, block: &EncodeLarge, lane: &mut dyn SortSuffixes, batch: &mut Batch) -> bool {
+    fn add_block(
+        &mut self,
+        index: usize,
+        block: &EncodeLarge,
+        lane: &mut dyn SortSuffixes,
+        batch: &mut SuffixBatch,
+    ) -> bool {
         let EncodeLarge { text, number, stream } = block;
         if stream.entry_log != ENTRY_LOG {
             return false; // no encoder writes such blocks
@@ -61,14 +67,14 @@ impl Suffixes {
         batch.lengths.push(len as u32);
         let before = self.codes.chunks_exact(1 << ENTRY_LOG).map(|chunk| chunk[chunk.len() - 1]).collect();
         let (sums, last) = (power_sums(&self.codes), self.codes[len - 1]);
-        batch.entries.push(Entry { index, prepared, len, sums, last, before });
+        batch.entries.push(SuffixBlock { index, prepared, len, sums, last, before });
         true
     }
 }
 
 impl Batched for Suffixes {
     type Lane = dyn SortSuffixes;
-    type Batch = Batch;
+    type Batch = SuffixBatch;
     const MIN_BATCH: usize = 1;
 
     fn add(
@@ -76,7 +82,7 @@ impl Batched for Suffixes {
         index: usize,
         job: &Job,
         lane: &mut (dyn SortSuffixes + 'static),
-        batch: &mut Batch,
+        batch: &mut SuffixBatch,
     ) -> Result<Added, DeviceError> {
         let Some(block) = job.task() else { return Ok(Added::Never) };
         if batch.entries.len() == lane.size().max_blocks {
@@ -85,7 +91,7 @@ impl Batched for Suffixes {
         Ok(if self.add_block(index, block, lane, batch) { Added::Yes } else { Added::Never })
     }
 
-    fn is_empty(batch: &Batch) -> bool {
+    fn is_empty(batch: &SuffixBatch) -> bool {
         batch.entries.is_empty()
     }
 
@@ -93,11 +99,11 @@ impl Batched for Suffixes {
     fn run(
         &mut self,
         lane: &mut (dyn SortSuffixes + 'static),
-        batch: Batch,
+        batch: SuffixBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
-        let Batch { entries, lengths, .. } = batch;
+        let SuffixBatch { entries, lengths, .. } = batch;
         times.batch(
             entries.len(),
             || lane.suffixes(&lengths, ENTRY_LOG, timeout(&lengths)),
@@ -106,7 +112,7 @@ impl Batched for Suffixes {
     }
 }
 
-fn forward(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [Job]) -> Result<(), DeviceError> {
+fn forward(entries: Vec<SuffixBlock>, sorted: SortedSuffixes<'_>, jobs: &mut [Job]) -> Result<(), DeviceError> {
     let each = sorted.entries.len() / entries.len();
     let (mut columns, mut rows) = (sorted.columns, sorted.entries);
     for (entry, &origin) in entries.into_iter().zip(sorted.origins) {
@@ -126,7 +132,7 @@ fn forward(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [Job]) ->
 
 /// Whether the column can be the last column of a block's codes, with `origin` as the end mark's row and these entry
 /// points.
-fn check(entry: &Entry, column: &[u8], origin: u32, entries: &[u32]) -> Result<(), DeviceError> {
+fn check(entry: &SuffixBlock, column: &[u8], origin: u32, entries: &[u32]) -> Result<(), DeviceError> {
     let before = |row: u32| column.get(row as usize + 1).copied();
     // The end mark's own row is the first, so no other suffix is the whole block.
     let ends_are_right = column[0] == entry.last && origin > 0 && column.get(origin as usize) == Some(&0);

@@ -1,6 +1,6 @@
 //! Compares lanes with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
-use super::blocks::{Batch, BlockStation, Entry};
+use super::blocks::{BatchBlock, BlockBatch, BlockStation};
 use super::*;
 use crate::block::CodedBlock;
 use crate::block::Text;
@@ -17,9 +17,8 @@ use crate::gpu::{
 use crate::{Level, Pool, Settings};
 use hybz_queue::{Accepts, Core, Job, StationError, Task, Ticket};
 use hybz_testkit::shapes::SHAPES;
-use std::num::NonZeroUsize;
 
-const OFFLOADS: [Offload; 3] = [Offload::Bwt, Offload::Hybrid, Offload::Resident];
+pub(super) const OFFLOADS: [Offload; 3] = [Offload::Bwt, Offload::Hybrid, Offload::Resident];
 /// The same for blocks of `.hbz` streams.
 const LARGE: [Offload; 2] = [Offload::Suffixes, Offload::CodeLarge];
 
@@ -60,23 +59,23 @@ pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>)
 
 /// The content of a block of either kind.
 #[derive(Clone)]
-enum Input {
+enum TestText {
     Block(Text),
     Large(EncodeLarge),
 }
 
-fn texts() -> Vec<Input> {
+fn texts() -> Vec<TestText> {
     let lens = [1, 63, 64, 65, 5000, 20000];
-    SHAPES.iter().flat_map(|shape| lens.map(|len| Input::Block(Text::Plain((shape.make)(len))))).collect()
+    SHAPES.iter().flat_map(|shape| lens.map(|len| TestText::Block(Text::Plain((shape.make)(len))))).collect()
 }
 
 /// Blocks of `.hbz` streams: all shapes, perturbed or not.
-fn large_texts() -> Vec<Input> {
+fn large_texts() -> Vec<TestText> {
     let streams = [0, 100].map(|interval| LargeBlocks::try_new(100_000).unwrap().perturbation(interval, 7).stream());
     let lens = [1, 64, 5000, 100_000];
     let all = SHAPES.iter().flat_map(|shape| lens.map(|len| (shape.make)(len))).zip(0..);
     let inputs = all.flat_map(|(text, number)| {
-        streams.map(|stream| Input::Large(EncodeLarge { text: text.clone().into(), number, stream }))
+        streams.map(|stream| TestText::Large(EncodeLarge { text: text.clone().into(), number, stream }))
     });
     inputs.collect()
 }
@@ -87,13 +86,13 @@ enum Wanted {
     Large(Ticket<(BlockHeader, Vec<u8>)>),
 }
 
-fn job(input: &Input) -> (Job, Wanted) {
+fn job(input: &TestText) -> (Job, Wanted) {
     match input.clone() {
-        Input::Block(text) => {
+        TestText::Block(text) => {
             let (job, ticket) = Job::detached(EncodeBlock(text));
             (job, Wanted::Block(ticket))
         }
-        Input::Large(question) => {
+        TestText::Large(question) => {
             let (job, ticket) = Job::detached(question);
             (job, Wanted::Large(ticket))
         }
@@ -102,7 +101,7 @@ fn job(input: &Input) -> (Job, Wanted) {
 
 /// Does the batch. Returns how many blocks were done or forwarded, declined, and not done, after checking the first
 /// kind.
-fn outcome(station: &mut dyn Station, inputs: &[Input]) -> ([usize; 3], Result<(), StationError>) {
+fn outcome(station: &mut dyn Station, inputs: &[TestText]) -> ([usize; 3], Result<(), StationError>) {
     let mut core = Core::new(0);
     let (mut jobs, wanted): (Vec<_>, Vec<_>) = inputs.iter().map(job).unzip();
     let result = station.work(&mut jobs);
@@ -116,11 +115,11 @@ fn outcome(station: &mut dyn Station, inputs: &[Input]) -> ([usize; 3], Result<(
         // A core finishes what was forwarded.
         job.run(&mut core);
         match (input, wanted) {
-            (Input::Block(text), Wanted::Block(ticket)) => {
+            (TestText::Block(text), Wanted::Block(ticket)) => {
                 let alone = EncodeBlock(text.clone()).run(&mut core);
                 assert_eq!(ticket.poll(), Some(Ok(alone)), "block {index}");
             }
-            (Input::Large(question), Wanted::Large(ticket)) => {
+            (TestText::Large(question), Wanted::Large(ticket)) => {
                 assert!(ticket.poll() == Some(Ok(question.run(&mut core))), "block {index}");
             }
             _ => panic!("block {index}"),
@@ -204,7 +203,7 @@ impl SortSuffixes for Spoilt {
 fn large_columns_that_cannot_be() {
     let text: Vec<u8> = (SHAPES[SHAPES.len() - 1].make)(100_000);
     let stream = LargeBlocks::try_new(100_000).unwrap().stream();
-    let work = [Input::Large(EncodeLarge { text: text.into(), number: 0, stream })];
+    let work = [TestText::Large(EncodeLarge { text: text.into(), number: 0, stream })];
     for how in 0..=11 {
         let open: Open<dyn SortSuffixes> = Box::new(move |max_blocks| {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: 200_000 }, None);
@@ -392,7 +391,7 @@ fn check_on_device(text: &[u8], settings: &Settings, lanes: &Lanes, what: &str) 
 #[test]
 fn coded_batches_that_cannot_be() {
     let mut lane = FakeLane::new(size(16), None);
-    let mut batch = Batch::default();
+    let mut batch = BlockBatch::default();
     for (index, shape) in SHAPES.iter().take(3).enumerate() {
         let (mut text, mut coded) = ((shape.make)(20_000), Vec::new());
         text.push(b'!'); // not periodic
@@ -401,7 +400,7 @@ fn coded_batches_that_cannot_be() {
         batch.filled += coded.len();
         batch.lengths.push(coded.len() as u32);
         let (len, text_len) = (coded.len(), text.len() as u64);
-        batch.entries.push(Entry { index, crc, text_len, len, sums: [0; 2], last: 0, turned_last: 0 });
+        batch.entries.push(BatchBlock { index, crc, text_len, len, sums: [0; 2], last: 0, turned_last: 0 });
     }
     let answer = lane.code(&batch.lengths, Duration::MAX).unwrap();
     let (blocks, bytes) = (answer.blocks.to_vec(), answer.bytes.to_vec());
@@ -444,144 +443,6 @@ fn coded_batches_that_cannot_be() {
     assert!(try_it(&blocks, &bytes[..bytes.len() - 4], 0).is_err());
 }
 
-/// Large blocks through a whole pool, with fake lanes that fail in every way, while lanes for `.bz2` run too.
-#[test]
-fn large_blocks_in_a_pool() {
-    let mut text = Vec::new();
-    for shape in SHAPES {
-        text.extend((shape.make)(70_000));
-    }
-    let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
-    let plain = crate::compress(&text, &settings).unwrap();
-    for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
-        for cores in [0, 2] {
-            let mut pool = hybz_queue::Pool::builder();
-            pool = match NonZeroUsize::new(cores) {
-                Some(cores) => pool.threads(cores),
-                None => pool.without_cpu(),
-            };
-            for offload in [Offload::Suffixes, Offload::CodeLarge, Offload::Resident] {
-                // Only some batches of lanes that code are checked, but always the first.
-                let call = usize::from(offload != Offload::CodeLarge);
-                pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (call, fault)))));
-            }
-            let pool = pool.build();
-            let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
-            assert!(coded == plain, "{fault:?}, {cores} cores");
-            let summary = pool.summary();
-            let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
-            assert_eq!(counted, text.len() as u64, "{summary:?}");
-            assert!(crate::decompress(&coded, &settings.clone().pool(&pool)).unwrap() == text);
-        }
-    }
-}
-
-/// One long block, and a lane that fails as soon as it starts: whichever comes first, some worker does the block.
-#[test]
-fn a_long_block_and_no_lane() {
-    let text = (SHAPES[SHAPES.len() - 1].make)(40_000);
-    let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
-    let plain = crate::compress(&text, &settings).unwrap();
-    let (done, all_done) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for wait in 0..400 {
-            for cores in [0, 1] {
-                let mut pool = hybz_queue::Pool::builder().without_cpu();
-                pool = NonZeroUsize::new(cores).map_or(pool, |cores| hybz_queue::Pool::builder().threads(cores));
-                for _ in 0..2 {
-                    pool = pool.station(accepts(Offload::Suffixes), move || {
-                        std::thread::sleep(Duration::from_micros(wait % 100));
-                        Err("there is no such device".to_owned())
-                    });
-                }
-                assert!(crate::compress(&text, &settings.clone().pool(&pool.build())).unwrap() == plain);
-            }
-        }
-        done.send(()).unwrap();
-    });
-    all_done.recv_timeout(Duration::from_secs(120)).expect("no block waits for ever");
-}
-
-#[test]
-fn lanes_of_any_block_size_can_be_made() {
-    for size in [1 << 10, 900_000, 9_000_000, 32 << 20, (32 << 20) + 1, 600 << 20, 1 << 30] {
-        for interval in [0, 1, 1000] {
-            let lanes = Lanes::for_large_blocks(&LargeBlocks::try_new(size).unwrap().perturbation(interval, 0));
-            let (blocks, rows) = (lanes.blocks as u64, lanes.max_length as u64 + 1);
-            assert!((1..=16).contains(&lanes.lanes) && (1..=gpu::MAX_BATCH).contains(&lanes.blocks), "{lanes:?}");
-            assert!(lanes.max_length >= size as usize && lanes.max_length <= gpu::MAX_WIDE_BLOCK, "{lanes:?}");
-            // The condition of `fits` in cuda/lane.cu.
-            assert!(blocks * rows < 1 << 31 && blocks * rows.next_power_of_two() <= 1 << 32, "{lanes:?}");
-        }
-    }
-}
-
-/// Blocks that are left to lanes are done, even if the lanes start late, never start, or leave. (The tests with a
-/// simulated clock show that the blocks are left to lanes.)
-#[test]
-fn lanes_that_come_late_or_never() {
-    let text = (SHAPES[SHAPES.len() - 1].make)(400_000);
-    let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
-    let plain = crate::compress(&text, &settings).unwrap();
-    let slow = || std::thread::sleep(Duration::from_millis(50));
-    type Make = fn() -> Result<Box<dyn Station>, String>;
-    let makes: [(Make, Option<u64>); 4] = [
-        (|| Ok(fake(Offload::Suffixes, 2, None)), None),
-        (|| Err("there is no such device".to_owned()), Some(10)),
-        (|| panic!("the station cannot be made"), Some(10)),
-        (|| Ok(fake(Offload::Suffixes, 2, Some((1, Fault::Sticky)))), None),
-    ];
-    for (make, by_cores) in makes {
-        let made = move || {
-            slow();
-            make()
-        };
-        let pool = hybz_queue::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1));
-        let pool = pool.station(accepts(Offload::Suffixes), made).build();
-        assert!(crate::compress(&text, &settings.clone().pool(&pool)).unwrap() == plain);
-        let summary = pool.summary();
-        let cores = summary.stations.iter().filter(|s| !s.accelerator);
-        let (begun, finished) = cores.fold((0, 0), |sums, s| (sums.0 + s.blocks, sums.1 + s.finished));
-        assert!(by_cores.is_none_or(|blocks| begun == blocks), "{summary:?}");
-        assert_eq!(begun + finished, 10, "{summary:?}");
-    }
-}
-
 pub(super) fn accepts(offload: Offload) -> Accepts {
     Accepts::Only(lanes(offload, 1, 1).accepts())
-}
-
-/// A whole pool, with fake lanes that fail in every way: the bytes are the same.
-#[test]
-fn in_a_pool() {
-    let mut text = Vec::new();
-    for shape in SHAPES {
-        text.extend((shape.make)(150_000));
-    }
-    let level = Settings::new().level(Level::FASTEST);
-    let plain = crate::compress(&text, &level).unwrap();
-    for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
-        for finishes_only in [false, true] {
-            for cores in [0, 2] {
-                let mut pool = Pool::builder();
-                pool = match NonZeroUsize::new(cores) {
-                    Some(cores) => pool.threads(cores),
-                    None => pool.without_cpu(),
-                };
-                if finishes_only {
-                    pool = pool.cores_accept(Accepts::AllBut(&[ENCODE]));
-                }
-                for (lane, offload) in OFFLOADS.into_iter().enumerate() {
-                    let fault = fault.map(|fault| (lane, fault));
-                    pool = pool.station(accepts(offload), move || Ok(fake(offload, 16, fault)));
-                }
-                let pool = pool.build();
-                let coded = crate::compress(&text, &level.clone().pool(&pool)).unwrap();
-                assert!(coded == plain, "{fault:?}, {cores} cores");
-                let summary = pool.summary();
-                let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
-                assert_eq!(counted, text.len() as u64, "{summary:?}");
-            }
-        }
-    }
 }

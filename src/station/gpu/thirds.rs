@@ -3,7 +3,7 @@
 //! (`codec::bwt::merge`). Blocks go to the device turned to their least rotations.
 
 use super::batches::timeout;
-use super::blocks::{Batch, BlockOffload};
+use super::blocks::{BlockBatch, BlockOffload};
 use super::columns::{check, forward};
 use super::trust::{power_sums, too_little};
 use crate::codec::bwt::merge::{self, byte_count, key_count};
@@ -30,7 +30,7 @@ impl BlockOffload for Thirds {
     fn run(
         &mut self,
         lane: &mut (dyn SortThirds + 'static),
-        batch: &Batch,
+        batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {

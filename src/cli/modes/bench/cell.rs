@@ -1,6 +1,6 @@
 //! One speed: a program, a direction, a number of threads, with or without GPUs.
 
-use super::input::Input;
+use super::input::BenchInput;
 use super::peer::Peer;
 use super::printable;
 use super::work::{Shared, decompressed, timed};
@@ -92,7 +92,7 @@ impl Cell {
     }
 
     /// Runs the cell once and verifies its output. Returns the number of bytes read.
-    pub fn run(&mut self, plan: &Plan<BenchMode>, input: &Input) -> u64 {
+    pub fn run(&mut self, plan: &Plan<BenchMode>, input: &BenchInput) -> u64 {
         let (from, to) = match self.direction {
             Direction::Compress => (&input.text, &input.coded),
             Direction::Decompress => (&input.coded, &input.text),
@@ -128,7 +128,7 @@ impl Cell {
     }
 
     /// Checks that another program's output decompresses to the text. Its later outputs are mostly equal to its first.
-    fn verify_coded(&mut self, plan: &Plan<BenchMode>, input: &Input, result: Vec<u8>) -> Result<(), String> {
+    fn verify_coded(&mut self, plan: &Plan<BenchMode>, input: &BenchInput, result: Vec<u8>) -> Result<(), String> {
         if self.first.as_ref() == Some(&result) {
             return Ok(());
         }

@@ -28,7 +28,7 @@ use hybz_files::directory::Directory;
 use hybz_files::quote::shown;
 use hybz_files::stdout;
 use hybz_files::temporary::TemporaryFiles;
-use input::Input;
+use input::BenchInput;
 use peer::Peer;
 use std::ffi::OsStr;
 use std::fs;
@@ -39,7 +39,7 @@ use std::time::Instant;
 
 /// The input of the bench, and its measurements.
 struct Bench {
-    input: Input,
+    input: BenchInput,
     threads: Vec<usize>,
     devices: Vec<Device>,
     cells: Vec<Cell>,
@@ -63,7 +63,7 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
         None => None,
     };
     let devices = devices(&plan.common)?;
-    let input = match Input::read(&plan) {
+    let input = match BenchInput::read(&plan) {
         Ok(input) => input,
         Err(failure) => {
             messages.print(&Note::Failure(failure));
@@ -109,7 +109,7 @@ fn numbers_of_threads(max: usize) -> Vec<usize> {
     numbers
 }
 
-fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, messages: &Messages) -> Bench {
+fn prepare(plan: &Plan<BenchMode>, input: BenchInput, devices: Vec<Device>, messages: &Messages) -> Bench {
     let threads = numbers_of_threads(limits::threads(&plan.common, Some(plan.mode.coding)).get());
     let mut absent = Vec::new();
     let mut peers = Vec::new();

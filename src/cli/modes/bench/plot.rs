@@ -243,7 +243,7 @@ mod tests {
     /// Two programs and GPUs at five numbers of threads: pictures do not get larger than this.
     #[test]
     fn pictures() {
-        use super::super::{cell::Who, input::Input, peer::Peer, work::Shared};
+        use super::super::{cell::Who, input::BenchInput, peer::Peer, work::Shared};
         use crate::cli::args::{Mode, Request, parse};
         use std::ffi::{OsStr, OsString};
         use std::sync::Arc;
@@ -253,7 +253,7 @@ mod tests {
         let Plan { common, mode: Mode::Bench(mode) } = *plan else { panic!() };
         let plan = Plan { common, mode };
         let shared = |len| Shared(Arc::new(vec![0; len]));
-        let input = Input { text: shared(100_000_000), coded: shared(16_000_000), remark: None };
+        let input = BenchInput { text: shared(100_000_000), coded: shared(16_000_000), remark: None };
         let peer = Arc::new(Peer::find("/bin/sh").expect("a program"));
         let threads = vec![1, 2, 4, 8, 16];
         let mut cells = Vec::new();

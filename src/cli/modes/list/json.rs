@@ -2,13 +2,13 @@
 //! their meaning.
 
 use super::rows::Row;
-use super::{By, Found, Totals};
+use super::{By, Contents, Totals};
 use crate::cli::messages::json::{self, Object};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
 /// Appends the object of a file.
-pub fn write(name: &OsStr, found: &Found, verbose: bool, text: &mut Vec<u8>) {
+pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
         let Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines } = *totals;

@@ -72,7 +72,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         {
             return Ok(end);
         }
-        let found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Found::failed);
+        let found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Contents::failed);
         lister.messages.progress.input_done(None);
         lister.show(operand.name(), &found, &mut text);
         if let Err(failure) = found.verdict {
@@ -91,7 +91,7 @@ struct Lister {
 }
 
 /// The contents of a file.
-struct Found {
+struct Contents {
     /// The whole file's, unless it is damaged.
     totals: Option<Totals>,
     rows: Vec<Row>,
@@ -122,15 +122,15 @@ enum By {
     Decoding,
 }
 
-impl Found {
-    fn failed(failure: Failure) -> Found {
-        Found { totals: None, rows: Vec::new(), offsets: Vec::new(), verdict: Err(failure) }
+impl Contents {
+    fn failed(failure: Failure) -> Contents {
+        Contents { totals: None, rows: Vec::new(), offsets: Vec::new(), verdict: Err(failure) }
     }
 }
 
 impl Lister {
     /// Appends the output for a file.
-    fn show(&self, name: &OsStr, found: &Found, text: &mut Vec<u8>) {
+    fn show(&self, name: &OsStr, found: &Contents, text: &mut Vec<u8>) {
         let verbose = self.plan.common.verbose > 0;
         match self.plan.mode.listing {
             Listing::Table => table::write(name, found, verbose, self.terminal, text),
@@ -139,7 +139,7 @@ impl Lister {
         }
     }
 
-    fn operand(&self, operand: &Operand, mut file: File) -> Result<Found, Failure> {
+    fn operand(&self, operand: &Operand, mut file: File) -> Result<Contents, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let rest = self.rest(&mut file).map_err(read_error)?;
@@ -237,7 +237,7 @@ impl Lister {
     }
 
     /// Lists a file that has an index of this name.
-    fn indexed(&self, index_name: &OsStr, index: &Index) -> Result<Found, Failure> {
+    fn indexed(&self, index_name: &OsStr, index: &Index) -> Result<Contents, Failure> {
         let failed = |error: Error| index::failure(index_name, &error);
         let mut offsets = Vec::new();
         if self.plan.mode.listing == Listing::Offsets {
@@ -253,7 +253,7 @@ impl Lister {
             text_len: index.text_len(),
             lines: index.lines().map_err(failed)?,
         };
-        Ok(Found { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
+        Ok(Contents { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
     }
 
     /// Lists a file that must be decoded.
@@ -264,7 +264,7 @@ impl Lister {
         begins_as: Format,
         rest: Option<FileFrom>,
         job: Option<&mut IndexJob>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Contents, Failure> {
         let decoded = self.decode(source);
         let mut rows = rows::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
@@ -302,11 +302,11 @@ impl Lister {
                 (None, Err(self.failure(name, &gone_on.err().unwrap_or(error))))
             }
         };
-        Ok(Found { totals, rows, offsets, verdict })
+        Ok(Contents { totals, rows, offsets, verdict })
     }
 
     /// Lists a file that contains an index.
-    fn by_own_index(&self, name: &OsStr, mut file: File, format: Format, list: List) -> Result<Found, Failure> {
+    fn by_own_index(&self, name: &OsStr, mut file: File, format: Format, list: List) -> Result<Contents, Failure> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let coded_len = file.metadata().map_err(read_error)?.len();
         if list.end() < coded_len {
@@ -333,7 +333,7 @@ impl Lister {
             text_len: list.text_len(),
             lines: None,
         };
-        let mut found = Found { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
+        let mut found = Contents { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
         if self.plan.common.verbose > 0 {
             // Decodes on all cores and, after an error, block by block. The first decoder may still be reading ahead at
             // that time, so it reads at offsets and does not use the file's position.

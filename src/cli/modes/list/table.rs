@@ -1,7 +1,7 @@
 //! The table of files, and under each with `-v` that of its blocks.
 
 use super::rows::Row;
-use super::{Found, Totals};
+use super::{Contents, Totals};
 use hybz::{Format, Level};
 use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ pub fn head() -> Vec<u8> {
 }
 
 /// Appends the lines of a file. For a damaged file only the name is known; it is shown if blocks follow.
-pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
+pub fn write(name: &OsStr, found: &Contents, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
     // A format that only counts its blocks, or has none, has no rows.
     let has_rows = verbose && !found.rows.is_empty();
     let name = for_terminal(name, terminal);

@@ -14,11 +14,11 @@ const WORTH: usize = 32 << 20;
 /// All threads share one GPU: it needs a moment for what takes each of them seconds, so they wait for it.
 pub struct Gpu {
     devices: Gpus,
-    state: Mutex<State>,
+    state: Mutex<GpuState>,
 }
 
 #[derive(Default)]
-struct State {
+struct GpuState {
     device: Device,
     /// `None` until the first request.
     done: Option<StationReport>,
@@ -54,7 +54,7 @@ impl Gpu {
             return Answer::Core;
         }
         let mut state = self.state();
-        let State { device, done } = &mut *state;
+        let GpuState { device, done } = &mut *state;
         if let Device::Closed = device {
             // No GPU was asked for, and there is none.
             if self.devices == Gpus::Visible && likely() == 0 {
@@ -108,7 +108,7 @@ impl Gpu {
         Some(summary)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GpuState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,18 +14,18 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
 /// An operand that is open.
-pub struct Input {
+pub struct MeasuredInput {
     pub file: File,
     /// The operand's length, if it is known.
     pub len: Option<u64>,
 }
 
-impl Input {
+impl MeasuredInput {
     /// Opens an operand as `-l` does: without waiting for the writer of a FIFO, and only files, unless forced.
-    pub fn open(common: &Common, operand: &Operand) -> Result<Input, Failure> {
+    pub fn open(common: &Common, operand: &Operand) -> Result<MeasuredInput, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
+        let is = |what: &[u8]| Failure::new(1, [b"MeasuredInput file ", shown(name).as_bytes(), what].concat());
         let file = match operand {
             Operand::Stdin => {
                 process::check_stdin().map_err(read_error)?;
@@ -48,7 +48,7 @@ impl Input {
         }
         // Stdin may be in the middle of a file, and files of /proc say that they are empty.
         let whole = matches!(operand, Operand::File(_)) && found.is_file() && found.len() > 0;
-        Ok(Input { file, len: whole.then_some(found.len()) })
+        Ok(MeasuredInput { file, len: whole.then_some(found.len()) })
     }
 }
 

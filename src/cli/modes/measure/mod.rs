@@ -22,7 +22,7 @@ use hybz::Pool;
 use hybz::internals::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
-use input::Input;
+use input::MeasuredInput;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -35,7 +35,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The measurements of a file.
-pub struct Found {
+pub struct FileMeasures {
     measures: Option<Measures>,
     verdict: Result<(), Failure>,
     times: Times,
@@ -135,7 +135,7 @@ impl Measurer {
     }
 
     /// Takes operands until there is none, or the printer is gone.
-    fn work(&self, sender: &Sender<(usize, Found)>) {
+    fn work(&self, sender: &Sender<(usize, FileMeasures)>) {
         loop {
             let number = self.next.fetch_add(1, Relaxed);
             if number >= self.plan.common.operands.len() || sender.send((number, self.one(number))).is_err() {
@@ -145,7 +145,7 @@ impl Measurer {
     }
 
     /// Measures an operand. A panic is a defect of hybz; it has already printed where it happened.
-    fn one(&self, number: usize) -> Found {
+    fn one(&self, number: usize) -> FileMeasures {
         let operand = &self.plan.common.operands[number];
         let started = Instant::now();
         let mut times = Times::default();
@@ -153,8 +153,8 @@ impl Measurer {
         times.all = started.elapsed();
         self.operand_done();
         match measured {
-            Ok(Ok(measures)) => Found { measures: Some(measures), verdict: Ok(()), times },
-            Ok(Err(failure)) => Found { measures: None, verdict: Err(failure), times },
+            Ok(Ok(measures)) => FileMeasures { measures: Some(measures), verdict: Ok(()), times },
+            Ok(Err(failure)) => FileMeasures { measures: None, verdict: Err(failure), times },
             Err(_) => defect(operand.name()),
         }
     }
@@ -162,7 +162,7 @@ impl Measurer {
     fn measured(&self, number: usize, times: &mut Times) -> Result<Measures, Failure> {
         let name = self.plan.common.operands[number].name();
         let started = Instant::now();
-        let Input { file, len } = Input::open(&self.plan.common, &self.plan.common.operands[number])?;
+        let MeasuredInput { file, len } = MeasuredInput::open(&self.plan.common, &self.plan.common.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
         times.read = started.elapsed();
         let mut last = Instant::now();
@@ -275,9 +275,9 @@ fn too_long(name: &OsStr) -> Failure {
     Failure::about(1, "", name, &format!(" is too long: at most {MAX_TEXT} bytes can be measured."))
 }
 
-fn defect(name: &OsStr) -> Found {
+fn defect(name: &OsStr) -> FileMeasures {
     let verdict = Err(Failure::about(3, "", name, ": a defect of hybz."));
-    Found { measures: None, verdict, times: Times::default() }
+    FileMeasures { measures: None, verdict, times: Times::default() }
 }
 
 /// Prints the measurements: the table or objects on stdout, the report to its destination, the rest to stderr.
@@ -305,7 +305,7 @@ impl Printer<'_> {
         !plan.mode.json && plan.mode.report != Some(ReportPlace::Stdout)
     }
 
-    fn show(&mut self, number: usize, found: &Found) {
+    fn show(&mut self, number: usize, found: &FileMeasures) {
         let Measurer { plan, messages, .. } = self.measurer;
         let name = plan.common.operands[number].name();
         if let Some(measures) = &found.measures {

@@ -1,6 +1,6 @@
 //! The lines of the table, and the objects (docs/JSON.md).
 
-use super::{Found, Times};
+use super::{FileMeasures, Times};
 use crate::cli::messages::json::{self, Object};
 use hybz::internals::factor::Measures;
 use hybz_files::quote::for_terminal;
@@ -79,7 +79,7 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
 }
 
 /// The object of a file, without its exit code.
-pub fn object(decoded: bool, name: &OsStr, found: &Found) -> Object {
+pub fn object(decoded: bool, name: &OsStr, found: &FileMeasures) -> Object {
     let mut object = Object::of_file("measure", name);
     object.put("decoded", decoded);
     if let Some(measures) = &found.measures {

@@ -11,7 +11,7 @@ const CHUNK: usize = 64;
 
 /// The number of occurrences of each byte.
 #[derive(Debug)]
-pub(super) struct Counts {
+pub(super) struct KeyCounts {
     /// In the word.
     pub(super) all: [u32; 256],
     /// At LMS positions.
@@ -45,11 +45,11 @@ pub(super) fn gather(kernel: Kernel, text: &[u8], len: usize, room: &mut [i32]) 
     first
 }
 
-/// Counts the bytes of a word, which has these LMS `positions`.
-pub(super) fn count(word: &[u8], positions: &[i32]) -> Counts {
+/// KeyCounts the bytes of a word, which has these LMS `positions`.
+pub(super) fn count(word: &[u8], positions: &[i32]) -> KeyCounts {
     let all = histogram(word.iter().map(|&byte| byte as usize));
     let lms = histogram(positions.iter().map(|&at| word[at as usize] as usize));
-    Counts { all, lms }
+    KeyCounts { all, lms }
 }
 
 /// Four tables, because equal neighbours would wait for each other's addition.

@@ -5,7 +5,7 @@
 //! row, the rotation that begins one byte earlier, if it is of type L, goes into the next free row for its first byte.
 //! A pass upwards does the same for type S. The byte before a rotation is its row's byte of the last column.
 
-use super::gather::Counts;
+use super::gather::KeyCounts;
 use super::{BEFORE, prefetch};
 
 /// The number of rows between reading a row and fetching its text.
@@ -19,7 +19,7 @@ const TURN: i32 = i32::MIN;
 pub(super) fn last_column(
     ring: &[u8],
     turn: i32,
-    counts: &Counts,
+    counts: &KeyCounts,
     lms: &[i32],
     rows: &mut [i32],
     turns: &mut [i32],
@@ -108,7 +108,7 @@ pub(super) fn last_column(
 }
 
 /// The first row of each byte, and the number of rows.
-fn starts(counts: &Counts) -> [u32; 257] {
+fn starts(counts: &KeyCounts) -> [u32; 257] {
     let mut sum = 0;
     std::array::from_fn(|byte| {
         let start = sum;

@@ -9,8 +9,8 @@
 //! A block's text is not copied either: it stays a part of one or two stretches until a station assembles it.
 
 use super::readers::{Look, Readers, Stretch};
-use super::split::{Block, BlockOptions, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
-use crate::block::{Part, Text};
+use super::split::{BlockOptions, CodedText, CutBlock, MAX_PLAIN_TEXT, MAX_TOKEN};
+use crate::block::{SharedBytes, Text};
 use crate::codec::run_length;
 use crate::formats::bzip2::header::Level;
 use std::collections::VecDeque;
@@ -174,15 +174,15 @@ impl Cutter {
     }
 
     /// The text from `begin` to `token`.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<SharedBytes> {
         let part = |(start, bytes): &(u64, Arc<Vec<u8>>)| {
             let clamp = |at: u64| (at.max(*start) - start).min(bytes.len() as u64) as usize;
-            Part { bytes: Arc::clone(bytes), range: clamp(self.begin)..clamp(self.token) }
+            SharedBytes { bytes: Arc::clone(bytes), range: clamp(self.begin)..clamp(self.token) }
         };
         self.held.iter().map(part).filter(|part| !part.range.is_empty()).collect()
     }
 
-    fn joined(parts: &[Part]) -> Vec<u8> {
+    fn joined(parts: &[SharedBytes]) -> Vec<u8> {
         parts.iter().flat_map(|part| part.as_slice()).copied().collect()
     }
 
@@ -223,7 +223,7 @@ impl Cutter {
 pub(crate) fn read_all(
     mut readers: Readers<Runs>,
     level: Level,
-    submit: &mut dyn FnMut(Block) -> bool,
+    submit: &mut dyn FnMut(CutBlock) -> bool,
 ) -> io::Result<()> {
     let limit = level.fill_limit();
     let mut cutter = Cutter::new(limit);
@@ -235,7 +235,7 @@ pub(crate) fn read_all(
             None => cutter.finish(),
         }
         for text in cutter.ready.drain(..) {
-            if !submit(Block { text, limit, options: BlockOptions::default(), begins_stream: false }) {
+            if !submit(CutBlock { text, limit, options: BlockOptions::default(), begins_stream: false }) {
                 return Ok(());
             }
         }

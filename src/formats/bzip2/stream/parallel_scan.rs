@@ -60,7 +60,7 @@ pub(super) struct Open {
 }
 
 /// Cuts data that several threads read into spans, as [`Scanner`](super::scan::Scanner) cuts bytes.
-pub(super) struct Shared {
+pub(super) struct SharedSpans {
     readers: Readers<Magics>,
     /// The stretches that contain the open span, and the byte of the input at which each begins.
     held: VecDeque<(u64, Arc<Vec<u8>>)>,
@@ -72,14 +72,14 @@ pub(super) struct Shared {
     ready: VecDeque<Span>,
 }
 
-impl Shared {
+impl SharedSpans {
     /// Starts `count` threads on the rest of the input, which begins at byte `from` of the file.
-    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, open: Open) -> io::Result<Shared> {
+    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, open: Open) -> io::Result<SharedSpans> {
         Ok(Self::new(Readers::start(file, from + open.byte, count)?, open))
     }
 
-    fn new(readers: Readers<Magics>, Open { byte, bit, coded }: Open) -> Shared {
-        Shared { readers, held: VecDeque::new(), end: byte, first: bit, coded, ready: VecDeque::new() }
+    fn new(readers: Readers<Magics>, Open { byte, bit, coded }: Open) -> SharedSpans {
+        SharedSpans { readers, held: VecDeque::new(), end: byte, first: bit, coded, ready: VecDeque::new() }
     }
 
     /// Takes the next stretch. Returns whether there was one.
@@ -158,7 +158,7 @@ mod tests {
             }
         }
         assert!(scanner.share_reading_with(|open| {
-            Ok(Shared::new(Readers::with_stretch(&file, 5 + open.byte, count, stretch)?, open))
+            Ok(SharedSpans::new(Readers::with_stretch(&file, 5 + open.byte, count, stretch)?, open))
         }));
         let mut more = true;
         while more {

@@ -6,7 +6,7 @@
 //! the span begins. The scanner decides nothing; a magic that was missed or invented costs time, but changes no byte.
 
 use super::end::find_end_magic;
-use super::parallel_scan::{Open, Shared};
+use super::parallel_scan::{Open, SharedSpans};
 use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::bits::{BitSource, SliceBits};
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, Header, parse_stream_header};
@@ -46,7 +46,7 @@ pub(crate) struct Scanner {
     /// The last bytes that were handed on.
     before: [u8; 4],
     /// Set once several threads read the rest.
-    shared: Option<Shared>,
+    shared: Option<SharedSpans>,
 }
 
 impl Scanner {
@@ -99,7 +99,7 @@ impl Scanner {
     }
 
     /// Hands the input from the open span on over to several readers. Returns whether these could be started.
-    pub(super) fn share_reading_with(&mut self, start: impl FnOnce(Open) -> io::Result<Shared>) -> bool {
+    pub(super) fn share_reading_with(&mut self, start: impl FnOnce(Open) -> io::Result<SharedSpans>) -> bool {
         let byte = self.at + self.base as u64;
         self.shared = start(Open { byte, bit: self.at * 8 + self.first, coded: self.coded }).ok();
         if self.shared.is_some() {
@@ -200,11 +200,11 @@ impl Cut for Scanner {
     }
 
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        self.share_reading_with(|open| Shared::start(file, from, readers, open))
+        self.share_reading_with(|open| SharedSpans::start(file, from, readers, open))
     }
 
     fn read_on(&mut self) -> io::Result<bool> {
-        self.shared.as_mut().map_or(Ok(false), Shared::read_on)
+        self.shared.as_mut().map_or(Ok(false), SharedSpans::read_on)
     }
 
     fn flush(&mut self) {

@@ -179,7 +179,7 @@ impl Splitter {
 }
 
 impl Cut for Splitter {
-    type Piece = Block;
+    type Piece = CutBlock;
 
     fn room(&mut self) -> &mut [u8] {
         // A read takes no more than the block still needs, so that little is carried over to the next block. It takes
@@ -210,14 +210,14 @@ impl Cut for Splitter {
         }
     }
 
-    fn next_piece(&mut self) -> Option<Block> {
+    fn next_piece(&mut self) -> Option<CutBlock> {
         let text = self.ready.pop_front()?;
-        Some(Block { text, limit: self.limit, options: self.options, begins_stream: false })
+        Some(CutBlock { text, limit: self.limit, options: self.options, begins_stream: false })
     }
 }
 
 /// A block's text.
-pub(crate) struct Block {
+pub(crate) struct CutBlock {
     pub text: Text,
     /// The run-length-coded size at which blocks end.
     pub limit: usize,
@@ -234,7 +234,7 @@ pub(crate) struct IssuedBlock {
     pub begins_stream: bool,
 }
 
-impl Piece for Block {
+impl Piece for CutBlock {
     type Issued = IssuedBlock;
 
     fn charge(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! Each stream has the bytes that bzip2 writes for its text. Blocks of all streams go on one queue, so the stations
 //! stay busy however short the streams are.
 
-use super::split::{Block, Splitter};
+use super::split::{CutBlock, Splitter};
 use crate::stream::piece::Cut;
 use std::collections::VecDeque;
 
@@ -60,7 +60,7 @@ pub(super) struct StreamSplitter {
     ahead: Vec<u8>,
     /// Whether the next block is the first of a stream.
     begins: bool,
-    ready: VecDeque<Block>,
+    ready: VecDeque<CutBlock>,
 }
 
 impl StreamSplitter {
@@ -100,13 +100,13 @@ impl StreamSplitter {
     /// Collects the complete blocks.
     fn collect(&mut self) {
         while let Some(block) = self.splitter.next_piece() {
-            self.ready.push_back(Block { begins_stream: std::mem::take(&mut self.begins), ..block });
+            self.ready.push_back(CutBlock { begins_stream: std::mem::take(&mut self.begins), ..block });
         }
     }
 }
 
 impl Cut for StreamSplitter {
-    type Piece = Block;
+    type Piece = CutBlock;
 
     fn room(&mut self) -> &mut [u8] {
         if self.left == 0 {
@@ -143,7 +143,7 @@ impl Cut for StreamSplitter {
         self.collect();
     }
 
-    fn next_piece(&mut self) -> Option<Block> {
+    fn next_piece(&mut self) -> Option<CutBlock> {
         self.ready.pop_front()
     }
 }

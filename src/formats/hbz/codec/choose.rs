@@ -72,7 +72,7 @@ impl AnsTables {
             before += here;
             ((before - here) * count / levels.len()) as u8
         });
-        let mut counts = Counts::default();
+        let mut counts = TokenCounts::default();
         let mut levels = levels.into_iter();
         self.choice.clear();
         for (first, segment) in segments(tokens, ends, step) {
@@ -108,7 +108,7 @@ impl AnsTables {
     /// Always inlined, so that it is compiled for the CPU features of its caller.
     #[inline(always)]
     fn round_portable(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        let mut counts = Counts::default();
+        let mut counts = TokenCounts::default();
         let mut costs = [[NEVER; MAX_TABLES]; 256];
         costs[..JOINT].copy_from_slice(&prices.tokens[..JOINT]);
         self.choice.clear();
@@ -127,7 +127,7 @@ impl AnsTables {
 }
 
 /// Counts the choices.
-struct Counts {
+struct TokenCounts {
     /// How often each token occurs in the groups of each table. There are two counts, for tokens at even and at odd
     /// places, so that a token equal to the one before it need not wait for its count.
     tokens: [[[u32; 256]; MAX_TABLES]; 2],
@@ -135,13 +135,13 @@ struct Counts {
     moves: [[u32; MAX_TABLES]; MAX_TABLES],
 }
 
-impl Default for Counts {
+impl Default for TokenCounts {
     fn default() -> Self {
-        Counts { tokens: [[[0; 256]; MAX_TABLES]; 2], moves: [[0; MAX_TABLES]; MAX_TABLES] }
+        TokenCounts { tokens: [[[0; 256]; MAX_TABLES]; 2], moves: [[0; MAX_TABLES]; MAX_TABLES] }
     }
 }
 
-impl Counts {
+impl TokenCounts {
     /// Counts a group of table `table`, whose selector follows `last`.
     #[inline(always)]
     fn add(&mut self, group: &[u8], last: u8, table: u8) {

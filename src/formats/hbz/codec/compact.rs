@@ -3,7 +3,7 @@
 //! write it.
 
 use super::expand::CodeExpander;
-use super::payload::Block;
+use super::payload::PayloadBlock;
 use super::perturb;
 use super::text_check::TextCheck;
 use crate::block::{Compact, Expand, Text};
@@ -24,7 +24,7 @@ struct Codes {
 }
 
 /// The text of a compact block, from its codes as [`walk`](Block::walk) returned them, in order. It is verified here.
-pub fn compact(block: &Block, parts: Vec<Vec<u8>>) -> Result<Text, Damage> {
+pub fn compact(block: &PayloadBlock, parts: Vec<Vec<u8>>) -> Result<Text, Damage> {
     let codes = Arc::new(Codes {
         expander: Arc::clone(&block.expander),
         parts,

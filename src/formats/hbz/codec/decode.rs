@@ -1,14 +1,15 @@
 //! Decodes one block of a `.hbz` stream, in three stages, each of which can be divided among stations.
 //!
-//! 1. [`Block::runs`]: segments of the last column become runs of places in a list, instead of runs of bytes.
-//! 2. [`Block::segment_starts`], which is fast: each segment's first list follows from the segments before it, and the
-//!    counts of bytes tell where each segment's bytes go in the vector. [`Block::fill`]: segments fill the vector.
-//! 3. [`Block::walk`]: each entry point gives its part of the text.
+//! 1. [`PayloadBlock::runs`]: segments of the last column become runs of places in a list, instead of runs of bytes.
+//! 2. [`PayloadBlock::segment_starts`], which is fast: each segment's first list follows from the segments before it,
+//!    and the counts of bytes tell where each segment's bytes go in the vector. [`PayloadBlock::fill`]: segments fill
+//!    the vector.
+//! 3. [`PayloadBlock::walk`]: each entry point gives its part of the text.
 //!
 //! [`HbzDecoder`] does all of them on one core, which is the best way as long as there are as many blocks as stations.
 
 pub use super::compact::compact;
-pub use super::payload::{Block, PayloadParts, SegmentSpan, TableShares};
+pub use super::payload::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
 pub use super::segment::{Runs, segment_mtf};
 pub use super::text_check::{TextCheck, TextLens};
 pub use super::vector::{FirstColumn, SegmentStart};
@@ -41,7 +42,7 @@ impl HbzDecoder {
 
     /// Decodes a block to its text.
     pub fn decode(&mut self, stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Text, Damage> {
-        let block = Block::parse(stream, header, payload)?;
+        let block = PayloadBlock::parse(stream, header, payload)?;
         let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
         let (starts, first_column) = block.segment_starts(&runs);
         // The vector is taken only now: all rows have been decoded, so the header does not claim more than the block
@@ -57,7 +58,7 @@ impl HbzDecoder {
     }
 }
 
-impl Block {
+impl PayloadBlock {
     /// The text of all codes of the block, verified.
     pub fn text(&self, codes: Cow<'_, [u8]>) -> Result<Text, Damage> {
         if self.is_compact() {

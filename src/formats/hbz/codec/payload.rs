@@ -21,7 +21,7 @@ pub(super) const SEGMENT: usize = 1 << SEGMENT_LOG;
 
 /// A block whose payload has been read up to its segments: ready for [`runs`](Block::runs).
 #[derive(Debug)]
-pub struct Block {
+pub struct PayloadBlock {
     pub(super) stream: StreamHeader,
     pub(super) header: BlockHeader,
     pub(super) payload: Arc<Vec<u8>>,
@@ -77,9 +77,9 @@ pub struct PayloadParts<'a> {
     pub segments: &'a [SegmentSpan],
 }
 
-impl Block {
+impl PayloadBlock {
     /// Reads and checks a payload up to its segments.
-    pub fn parse(stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Block, Damage> {
+    pub fn parse(stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<PayloadBlock, Damage> {
         let computed = crc::checksum(&payload);
         if computed != header.coded_crc {
             return Err(Damage::PartCrc { part: "payload", stored: header.coded_crc, computed });
@@ -90,7 +90,7 @@ impl Block {
         let shares = read_tables(&mut bits)?;
         let segments = read_directory(&mut bits, header.rows, payload.len())?;
         let (expander, tables) = (Arc::new(CodeExpander::new(dictionary)), OnceLock::new());
-        Ok(Block { stream, header, payload, expander, entries, list, shares, tables, segments })
+        Ok(PayloadBlock { stream, header, payload, expander, entries, list, shares, tables, segments })
     }
 
     /// Whether no segment has more tokens than rows: each token stands for at least one row.
@@ -101,17 +101,17 @@ impl Block {
 
     /// The parts of the payload.
     pub fn parts(&self) -> PayloadParts<'_> {
-        let Block { payload, entries, list, shares, segments, .. } = self;
+        let PayloadBlock { payload, entries, list, shares, segments, .. } = self;
         PayloadParts { payload, entries, list, shares, segments }
     }
 
     /// A block from which only the codes are wanted, made from [`parts`](Self::parts).
     #[cfg(test)]
-    pub fn from_parts(parts: PayloadParts<'_>, rows: u32, entry_log: u8) -> Block {
+    pub fn from_parts(parts: PayloadParts<'_>, rows: u32, entry_log: u8) -> PayloadBlock {
         let stream = StreamHeader { block_size: rows, interval: 0, seed: 0, entry_log };
         let coded_len = parts.payload.len() as u32;
         let dictionary = Dictionary::new(vec![Meaning::Byte(0)]).expect("a code for one byte");
-        Block {
+        PayloadBlock {
             stream,
             header: BlockHeader { number: 0, text_len: rows, rows, coded_len, crc: 0, coded_crc: 0 },
             payload: Arc::new(parts.payload.to_vec()),

@@ -65,8 +65,8 @@ fn replace_wide(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut
         rare + is_word(byte) * WORD + is_blank(byte) * BLANK
     });
     let (blank, without) = (_mm512_set1_epi8(BLANK as i8), _mm512_set1_epi8(WITHOUT_CODE as i8));
-    let (mut cutter, mut pieces, mut found) = (Cutter::default(), Pieces::new(), Found::new());
-    let mut part = Part { codes: [0; WIDE + PART], keep: [0; COUNT + 2], rare: [0; COUNT + 1] };
+    let (mut cutter, mut pieces, mut found) = (Cutter::default(), Pieces::new(), Hit::new());
+    let mut part = Stretch { codes: [0; WIDE + PART], keep: [0; COUNT + 2], rare: [0; COUNT + 1] };
     let mut len = 0;
     for begin in (0..text.len()).step_by(PART) {
         let end = text.len().min(begin + PART);
@@ -216,7 +216,7 @@ fn places(mask: u64, base: usize, to: &mut [u16]) -> usize {
     mask.count_ones() as usize
 }
 
-/// The pieces of at least two bytes that end in a part, as positions in `Part`.
+/// The pieces of at least two bytes that end in a part, as positions in `Stretch`.
 struct Pieces {
     starts: [u16; PART / 2 + 64],
     started: usize,
@@ -247,8 +247,8 @@ impl Pieces {
 }
 
 /// The pieces that pass the filter.
-struct Found {
-    /// For each piece its first eight bytes; then its begin and its end, as positions in `Part`, and its hash, in 16
+struct Hit {
+    /// For each piece its first eight bytes; then its begin and its end, as positions in `Stretch`, and its hash, in 16
     /// bits each.
     keys: [u64; PART / 2 + 16],
     about: [u64; PART / 2 + 16],
@@ -257,10 +257,10 @@ struct Found {
     odd: Vec<Candidate>,
 }
 
-impl Found {
-    fn new() -> Found {
+impl Hit {
+    fn new() -> Hit {
         let none = [0; PART / 2 + 16];
-        Found { keys: none, about: none, len: 0, odd: Vec::with_capacity(PART) }
+        Hit { keys: none, about: none, len: 0, odd: Vec::with_capacity(PART) }
     }
 
     /// Looks up pieces in the filter, eight at a time. All of them have eight bytes of text after their beginning.
@@ -377,7 +377,7 @@ impl Table {
 }
 
 /// A part of the text as codes, after the rest of the previous part: a piece that had not ended, of up to 64 bytes.
-struct Part {
+struct Stretch {
     codes: [u8; WIDE + PART],
     /// A bit for each code to be written. The last one stays 0.
     keep: [u64; COUNT + 2],
@@ -385,7 +385,7 @@ struct Part {
     rare: [u64; COUNT + 1],
 }
 
-impl Part {
+impl Stretch {
     /// Replaces the `len` bytes at `from`, at most 64, by a code.
     #[inline(always)]
     fn put(&mut self, from: usize, len: usize, code: u8) {

@@ -1,7 +1,7 @@
 //! Stage 1 of decoding: the segments of the last column become runs.
 
 use super::ans::{byte, class, extra};
-use super::payload::{Block, SEGMENT, SegmentSpan, Tables};
+use super::payload::{PayloadBlock, SEGMENT, SegmentSpan, Tables};
 use super::token::CLASSES;
 use crate::bits::reader::BitReader;
 use crate::codec::mtf::decode::MtfDecoder;
@@ -28,12 +28,12 @@ pub struct Runs {
     pub(super) list: [u8; 256],
 }
 
-/// A decoder with the memory that [`Block::runs`] needs.
+/// A decoder with the memory that [`PayloadBlock::runs`] needs.
 pub fn segment_mtf() -> MtfDecoder {
     MtfDecoder::new(SEGMENT)
 }
 
-impl Block {
+impl PayloadBlock {
     /// Stage 1: decodes segment `number` into its runs.
     pub fn runs(&self, number: usize, mtf: &mut MtfDecoder) -> Result<Runs, Damage> {
         let span = &self.segments[number];
@@ -75,7 +75,7 @@ struct TokenDecoder<'a> {
 }
 
 impl<'a> TokenDecoder<'a> {
-    fn new(block: &'a Block, span: &SegmentSpan) -> Self {
+    fn new(block: &'a PayloadBlock, span: &SegmentSpan) -> Self {
         let mut bits = BitReader::new(&block.payload[span.bytes.clone()], 0);
         let states = [bits.read(TOKEN_STATES.ilog2()) as usize, bits.read(TOKEN_STATES.ilog2()) as usize];
         let selector_state = bits.read(SELECTOR_STATES.ilog2()) as usize;

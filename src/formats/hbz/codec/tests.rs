@@ -1,6 +1,6 @@
 //! Whole blocks in both directions, and the stages compared with plain twins.
 
-use super::decode::{Block, HbzDecoder, TextLens};
+use super::decode::{HbzDecoder, PayloadBlock, TextLens};
 use super::encode::HbzEncoder;
 use crate::block::Text;
 use crate::error::Damage;
@@ -66,7 +66,7 @@ fn the_vector_is_the_naive_one() {
     let text = (hybz_testkit::shapes::shape("words").make)(30_000);
     let stream = stream(1 << 20, 0);
     let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
-    let block = Block::parse(stream, header, payload.into()).unwrap();
+    let block = PayloadBlock::parse(stream, header, payload.into()).unwrap();
     let runs = vec![block.runs(0, &mut super::decode::segment_mtf()).unwrap()];
     let (starts, first) = block.segment_starts(&runs);
     let vector = super::decode::Vectors::of_one().take(header.rows);

@@ -1,6 +1,6 @@
 //! Checks a block's text: its length before it is made, its CRC as its parts come in.
 
-use super::payload::Block;
+use super::payload::PayloadBlock;
 use super::perturb;
 use crate::crc::Crc;
 use crate::error::Damage;
@@ -23,7 +23,7 @@ impl TextCheck {
 
     /// Adds the next part of the text of `block`, as [`walk`](Block::walk) returned it, and removes the part's
     /// perturbation bytes.
-    pub fn add(&mut self, block: &Block, part: &mut Vec<u8>) {
+    pub fn add(&mut self, block: &PayloadBlock, part: &mut Vec<u8>) {
         let before = self.perturbed_len;
         self.perturbed_len += part.len() as u64;
         if block.stream.interval > 0 {
@@ -34,7 +34,7 @@ impl TextCheck {
     }
 
     /// Compares the whole text's length and CRC with the header of `block`.
-    pub fn finish(&self, block: &Block) -> Result<(), Damage> {
+    pub fn finish(&self, block: &PayloadBlock) -> Result<(), Damage> {
         check("length of the text", self.text_len == u64::from(block.header.text_len))?;
         let (stored, computed) = (block.header.crc, self.crc.finish());
         if stored == computed { Ok(()) } else { Err(Damage::BlockCrc { stored, computed }) }

@@ -10,7 +10,7 @@
 //! The vector's words are atomic because several stations write to it at once, each to its own words. Without ordering
 //! (`Relaxed`) that costs nothing, and it needs no unsafe code.
 
-use super::payload::{Block, SEGMENT};
+use super::payload::{PayloadBlock, SEGMENT};
 use super::segment::Runs;
 use super::text_check::WalkLen;
 use crate::codec::huge_pages;
@@ -41,7 +41,7 @@ pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
     words.into_iter().map(AtomicU32::new).collect()
 }
 
-impl Block {
+impl PayloadBlock {
     /// Between stages 1 and 2: computes the state at the beginning of each segment, and the first row of each byte.
     pub fn segment_starts(&self, segments: &[Runs]) -> (Vec<SegmentStart>, FirstColumn) {
         let mut list = self.list;

@@ -31,7 +31,7 @@ impl Blocks {
 }
 
 impl Cut for Blocks {
-    type Piece = Block;
+    type Piece = HbzBlock;
 
     fn room(&mut self) -> &mut [u8] {
         let size = self.stream.block_size as usize;
@@ -61,23 +61,23 @@ impl Cut for Blocks {
         }
     }
 
-    fn next_piece(&mut self) -> Option<Block> {
+    fn next_piece(&mut self) -> Option<HbzBlock> {
         let text = self.ready.take()?;
         let number = self.number;
         self.number += 1;
-        Some(Block { text, number, stream: self.stream, verify: self.verify })
+        Some(HbzBlock { text, number, stream: self.stream, verify: self.verify })
     }
 }
 
 /// A block's text.
-pub(crate) struct Block {
+pub(crate) struct HbzBlock {
     text: Vec<u8>,
     number: u32,
     stream: StreamHeader,
     verify: Verify,
 }
 
-impl Piece for Block {
+impl Piece for HbzBlock {
     type Issued = CodedTicket<(BlockHeader, Vec<u8>)>;
 
     fn charge(&self) -> u64 {
@@ -85,7 +85,7 @@ impl Piece for Block {
     }
 
     fn issue(self, client: &Client) -> Self::Issued {
-        let Block { text, number, stream, verify } = self;
+        let HbzBlock { text, number, stream, verify } = self;
         let bytes = text.len() as u64;
         encode(client, EncodeLarge { text: Arc::new(text), number, stream }, ENCODE_LARGE, bytes, verify)
     }

@@ -46,7 +46,7 @@ enum Gathering {
 }
 
 /// A part of a stream.
-pub(crate) enum Part {
+pub(crate) enum StreamPart {
     /// Headers, an index, or invalid data; and the header of a block if they end with one.
     Bytes(Vec<u8>, Option<(StreamHeader, BlockHeader)>),
     /// The payload of that block, for the stations.
@@ -78,35 +78,35 @@ pub(crate) enum IssuedPart {
     TooLarge { needs: u64, allowed: u64 },
 }
 
-impl Piece for Part {
+impl Piece for StreamPart {
     type Issued = IssuedPart;
 
     fn charge(&self) -> u64 {
         match self {
-            Part::Bytes(bytes, block) => {
+            StreamPart::Bytes(bytes, block) => {
                 let block = block.map_or(0, |(stream, header)| header.decoding_bytes(&stream));
                 bytes.capacity() as u64 + PIECE + block
             }
             // These bytes were charged with the header. They must not wait for a permit, because the joiner holds the
             // block's permit until they come.
-            Part::Payload(_) | Part::Cut(_) | Part::TooLarge { .. } => 0,
+            StreamPart::Payload(_) | StreamPart::Cut(_) | StreamPart::TooLarge { .. } => 0,
         }
     }
 
     fn issue(self, client: &Client) -> IssuedPart {
         match self {
-            Part::Bytes(bytes, block) => {
+            StreamPart::Bytes(bytes, block) => {
                 let vectors = client.pool().shared_value::<Vectors>();
                 IssuedPart::Bytes(bytes, block.map(|(_, header)| vectors.charge(header.rows)))
             }
-            Part::Payload(Payload { bytes, header, stream, staged }) => {
+            StreamPart::Payload(Payload { bytes, header, stream, staged }) => {
                 let stages = staged.then(|| client.submitter().clone());
                 let task = DecodeLarge { payload: Arc::new(bytes), header, stream, stages };
                 let bytes = task.bytes();
                 IssuedPart::Text(client.task(task).class(DECODE_LARGE, bytes).submit())
             }
-            Part::Cut(bytes) => IssuedPart::Cut(bytes),
-            Part::TooLarge { needs, allowed } => IssuedPart::TooLarge { needs, allowed },
+            StreamPart::Cut(bytes) => IssuedPart::Cut(bytes),
+            StreamPart::TooLarge { needs, allowed } => IssuedPart::TooLarge { needs, allowed },
         }
     }
 }
@@ -125,7 +125,7 @@ pub(crate) struct Scanner {
     payload: Vec<u8>,
     gathered: usize,
     number: u32,
-    ready: VecDeque<Part>,
+    ready: VecDeque<StreamPart>,
     /// The input pauses.
     paused: bool,
 }
@@ -149,7 +149,7 @@ impl Scanner {
     /// Hands on the examined bytes; `block` is the header with which they end.
     fn hand_on(&mut self, block: Option<(StreamHeader, BlockHeader)>) {
         if !self.raw.is_empty() {
-            self.ready.push_back(Part::Bytes(std::mem::take(&mut self.raw), block));
+            self.ready.push_back(StreamPart::Bytes(std::mem::take(&mut self.raw), block));
         }
     }
 
@@ -206,7 +206,7 @@ impl Scanner {
         let (needs, allowed) = (header.decoding_bytes(&stream), self.pool.budget().most());
         if needs > allowed {
             self.hand_on(None);
-            self.ready.push_back(Part::TooLarge { needs, allowed });
+            self.ready.push_back(StreamPart::TooLarge { needs, allowed });
             return Gathering::Nothing;
         }
         self.pool.budget().fit_pieces(needs * 5 / 3);
@@ -234,7 +234,7 @@ impl Scanner {
         // The only block of its stream: the other stations would have nothing to do.
         let alone = header.number == 0 && header.text_len < stream.block_size;
         let staged = header.rows > if alone { STAGED_ROWS_ALONE } else { STAGED_ROWS };
-        self.ready.push_back(Part::Payload(Payload { bytes, header, stream, staged }));
+        self.ready.push_back(StreamPart::Payload(Payload { bytes, header, stream, staged }));
         self.number += 1;
         self.part = Gathering::Next(stream);
         true
@@ -256,7 +256,7 @@ impl Scanner {
 }
 
 impl Cut for Scanner {
-    type Piece = Part;
+    type Piece = StreamPart;
 
     fn room(&mut self) -> &mut [u8] {
         if let Gathering::Payload(_, header) = self.part {
@@ -293,14 +293,14 @@ impl Cut for Scanner {
 
     fn finish(&mut self) {
         if let Gathering::Payload(..) = self.part {
-            self.ready.push_back(Part::Cut(self.gathered as u64));
+            self.ready.push_back(StreamPart::Cut(self.gathered as u64));
         } else {
             self.take(usize::MAX);
             self.hand_on(None);
         }
     }
 
-    fn next_piece(&mut self) -> Option<Part> {
+    fn next_piece(&mut self) -> Option<StreamPart> {
         self.ready.pop_front()
     }
 }

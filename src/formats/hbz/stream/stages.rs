@@ -5,11 +5,11 @@
 //! No thread therefore waits for a stage, several blocks can be in flight at the same time, and the receiver of the
 //! text has a single ticket.
 
-use crate::block::{Part, Text};
+use crate::block::{SharedBytes, Text};
 use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::Damage;
 use crate::formats::hbz::codec::decode::{
-    Block, FirstColumn, Runs, SegmentStart, TextCheck, TextLens, Vector, Vectors, compact, segment_mtf,
+    FirstColumn, PayloadBlock, Runs, SegmentStart, TextCheck, TextLens, Vector, Vectors, compact, segment_mtf,
 };
 use crate::formats::hbz::codec::encode::HbzEncoder;
 use crate::formats::hbz::header::SEGMENT_LOG;
@@ -23,7 +23,7 @@ const JOB_ROWS: usize = 1 << 19;
 
 /// The state of a block in the stages.
 struct Stages {
-    block: Arc<Block>,
+    block: Arc<PayloadBlock>,
     submitter: Submitter,
     vectors: Arc<Vectors>,
     progress: Mutex<Progress>,
@@ -37,7 +37,7 @@ struct Progress {
     texts: Vec<Option<Vec<u8>>>,
     /// Texts before this one are in `parts`.
     next_text: usize,
-    parts: Vec<Part>,
+    parts: Vec<SharedBytes>,
     check: TextCheck,
     /// `None` once the duty for the block has been fulfilled.
     duty: Option<Duty<Result<Text, Damage>>>,
@@ -62,7 +62,12 @@ impl From<TaskError> for Stop {
 }
 
 /// Submits the first stage; `duty` gets the text.
-pub(super) fn start(block: Block, submitter: Submitter, vectors: Arc<Vectors>, duty: Duty<Result<Text, Damage>>) {
+pub(super) fn start(
+    block: PayloadBlock,
+    submitter: Submitter,
+    vectors: Arc<Vectors>,
+    duty: Duty<Result<Text, Damage>>,
+) {
     let ranges: Vec<_> = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).collect();
     let progress = Progress {
         left: ranges.len(),
@@ -179,7 +184,7 @@ impl Stages {
         while let Some(mut text) = texts.get_mut(*next_text).and_then(Option::take) {
             *next_text += 1;
             check.add(&self.block, &mut text);
-            parts.push(Part { range: 0..text.len(), bytes: Arc::new(text) });
+            parts.push(SharedBytes { range: 0..text.len(), bytes: Arc::new(text) });
         }
         if *left == 0
             && let Some(duty) = duty.take()
@@ -200,7 +205,7 @@ fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
 #[derive(Clone, Debug)]
 pub struct DecodeRuns {
     /// The block.
-    pub block: Arc<Block>,
+    pub block: Arc<PayloadBlock>,
     /// Which segments.
     pub segments: Range<usize>,
 }
@@ -222,7 +227,7 @@ impl Task for DecodeRuns {
 #[derive(Clone, Debug)]
 pub struct FillVector {
     /// The block.
-    pub block: Arc<Block>,
+    pub block: Arc<PayloadBlock>,
     /// The runs and starts of some consecutive segments.
     pub parts: Vec<Arc<(Runs, SegmentStart)>>,
     /// The number of the first of them.
@@ -245,7 +250,7 @@ impl Task for FillVector {
 #[derive(Clone, Debug)]
 pub struct WalkEntries {
     /// The block.
-    pub block: Arc<Block>,
+    pub block: Arc<PayloadBlock>,
     /// Which entry points.
     pub entries: Range<usize>,
     /// The vector, complete.

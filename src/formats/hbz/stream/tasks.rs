@@ -4,7 +4,7 @@ use super::stages;
 use crate::block::Text;
 use crate::codec::mismatch::Mismatch;
 use crate::error::Damage;
-use crate::formats::hbz::codec::decode::{Block, HbzDecoder, Vectors};
+use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock, Vectors};
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use hybz_queue::{Checked, Class, Core, Start, Submitter, Task};
@@ -126,7 +126,7 @@ impl Task for DecodeLarge {
     fn start(&self, core: &mut Core) -> Start<Self::Output> {
         let Some(submitter) = self.stages.clone() else { return Start::Done(self.run(core)) };
         core.release::<HbzEncoder>();
-        match Block::parse(self.stream, self.header, Arc::clone(&self.payload)) {
+        match PayloadBlock::parse(self.stream, self.header, Arc::clone(&self.payload)) {
             Ok(block) => {
                 let vectors = core.shared::<Vectors>();
                 Start::Later(Box::new(move |duty| stages::start(block, submitter, vectors, duty)))

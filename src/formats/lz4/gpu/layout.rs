@@ -5,7 +5,7 @@ use crate::error::{Damage, Error as FrameError};
 use crate::formats::lz4::header::{Header, checksum};
 use crate::formats::lz4::index::Index;
 use crate::formats::lz4::sequence::text_len;
-use crate::formats::lz4::walk::{Ending, Part, Walker};
+use crate::formats::lz4::walk::{Ending, FramePart, Walker};
 use crate::gpu::Lz4ForDevice;
 use std::ops::Range;
 use std::thread;
@@ -218,28 +218,28 @@ impl Reading {
             let part = walker.next(&mut rest);
             let at = walker.at();
             match part {
-                Part::Need => return self.end(walker.ending(), at),
-                Part::Frame(header) => self.frame(header, self.skipped)?,
-                Part::Block { len, stored } => self.block(at, len, stored),
-                Part::Data(_) => {}
-                Part::BlockEnd(stored) => {
+                FramePart::Need => return self.end(walker.ending(), at),
+                FramePart::Frame(header) => self.frame(header, self.skipped)?,
+                FramePart::Block { len, stored } => self.block(at, len, stored),
+                FramePart::Data(_) => {}
+                FramePart::BlockEnd(stored) => {
                     self.complete += 1;
                     let number = self.layout.blocks.len() - 1;
                     self.layout.checksums.extend(stored.map(|stored| (number, stored)));
                 }
-                Part::End(_) => {
+                FramePart::End(_) => {
                     if let (Some(open), Some(frame)) = (&mut self.open, self.frames.last_mut()) {
                         (open.end, frame.end) = (at, at);
                     }
                     self.skipped = at;
                 }
-                Part::Skipped => {
+                FramePart::Skipped => {
                     self.index(&coded[self.skipped as usize..at as usize])?;
                     self.skipped = at;
                 }
-                Part::Other(bytes) => return Err(self.other(at - bytes.len() as u64)),
-                Part::Wrong(unread) => return Err(self.wrong(self.skipped, unread.into())),
-                Part::TooLong(len) => {
+                FramePart::Other(bytes) => return Err(self.other(at - bytes.len() as u64)),
+                FramePart::Wrong(unread) => return Err(self.wrong(self.skipped, unread.into())),
+                FramePart::TooLong(len) => {
                     let max = self.open.map_or(0, |open| open.header.block_size);
                     return Err(self.wrong(at - 4, Damage::Lz4Length { len, max }));
                 }

@@ -1,7 +1,7 @@
 //! Finds the end of an LZ4 frame. A frame states the length of each of its blocks, and ends after the last one. A
 //! legacy frame does not tell which block is the last, so all bytes are taken.
 
-use crate::formats::lz4::walk::{Part, Walker};
+use crate::formats::lz4::walk::{FramePart, Walker};
 use crate::stream::piece::StreamEndDetector;
 
 #[derive(Default)]
@@ -13,10 +13,10 @@ impl StreamEndDetector for FrameEnd {
         let mut rest = bytes;
         loop {
             match self.0.next(&mut rest) {
-                Part::Need => return None,
+                FramePart::Need => return None,
                 // The bytes that end a legacy frame belong to the data after it.
-                Part::End(None) if self.0.is_in_magic() => {}
-                Part::End(_) | Part::Other(_) | Part::Wrong(_) | Part::TooLong(_) => {
+                FramePart::End(None) if self.0.is_in_magic() => {}
+                FramePart::End(_) | FramePart::Other(_) | FramePart::Wrong(_) | FramePart::TooLong(_) => {
                     return Some(bytes.len() - rest.len());
                 }
                 _ => {}

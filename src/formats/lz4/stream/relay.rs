@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The jobs of one frame.
-pub(super) struct Relay(Mutex<State>);
+pub(super) struct Relay(Mutex<RelayState>);
 
-struct State {
+struct RelayState {
     /// The end of the text so far, while no job is running.
     history: Option<Arc<Vec<u8>>>,
     /// The next blocks.
@@ -21,10 +21,10 @@ struct State {
 
 impl Relay {
     pub fn new() -> Arc<Relay> {
-        Arc::new(Relay(Mutex::new(State { history: Some(Arc::default()), waiting: VecDeque::new() })))
+        Arc::new(Relay(Mutex::new(RelayState { history: Some(Arc::default()), waiting: VecDeque::new() })))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RelayState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,7 +5,7 @@ use super::tasks::{DECODE_LZ4, DecodeLz4};
 use crate::error::Damage;
 use crate::formats::lz4::block::{Blocks, DecodedBlocks, ToDecode};
 use crate::formats::lz4::header::{Header, WINDOW};
-use crate::formats::lz4::walk::{Ending, Part, Walker};
+use crate::formats::lz4::walk::{Ending, FramePart, Walker};
 use crate::stream::piece::{Cut, Extent, Piece};
 use hybz_queue::Client;
 use hybz_queue::Ticket;
@@ -19,7 +19,7 @@ const MAX_TEXT: usize = 2 << 20;
 const MAX_BLOCKS: usize = 1024;
 
 /// The items that the scanner found, in order.
-pub(super) enum Found {
+pub(super) enum ScannedItem {
     /// Blocks, and for linked blocks the relay that has them decoded. The flag says that the checksum of the text is
     /// wanted.
     Blocks(Blocks, Option<Arc<Relay>>, bool),
@@ -56,19 +56,19 @@ pub(super) enum IssuedFound {
     Other(Rest),
 }
 
-impl Piece for Found {
+impl Piece for ScannedItem {
     type Issued = IssuedFound;
 
     /// The bytes, the text, and the part of it that linked blocks keep.
     fn charge(&self) -> u64 {
-        let Found::Blocks(blocks, relay, _) = self else { return 0 };
+        let ScannedItem::Blocks(blocks, relay, _) = self else { return 0 };
         let text: usize = blocks.blocks.iter().map(|b| blocks.max_text(b.range.len(), b.stored)).sum();
         (blocks.bytes.capacity() + text + if relay.is_some() { 2 * WINDOW } else { 0 }) as u64
     }
 
     fn issue(self, client: &Client) -> IssuedFound {
         match self {
-            Found::Blocks(blocks, relay, hashed) => {
+            ScannedItem::Blocks(blocks, relay, hashed) => {
                 let count = blocks.blocks.len() as u64;
                 let ticket = match relay {
                     Some(relay) => relay.add(blocks, client.submitter()),
@@ -80,7 +80,7 @@ impl Piece for Found {
                 };
                 IssuedFound::Blocks { ticket, count, hashed }
             }
-            Found::Other(rest) => IssuedFound::Other(rest),
+            ScannedItem::Other(rest) => IssuedFound::Other(rest),
         }
     }
 }
@@ -105,7 +105,7 @@ pub(super) struct Scanner {
     frame_end: u64,
     frames: u64,
     done: bool,
-    ready: VecDeque<Found>,
+    ready: VecDeque<ScannedItem>,
 }
 
 impl Scanner {
@@ -143,7 +143,7 @@ impl Scanner {
         let mut blocks = std::mem::replace(&mut self.blocks, next);
         blocks.bytes.shrink_to(2 * blocks.bytes.len());
         self.text = if self.open.is_some() { self.open_text } else { 0 };
-        self.ready.push_back(Found::Blocks(blocks, self.relay.clone(), self.header.text_checksum));
+        self.ready.push_back(ScannedItem::Blocks(blocks, self.relay.clone(), self.header.text_checksum));
     }
 
     fn empty(&self) -> Blocks {
@@ -154,19 +154,19 @@ impl Scanner {
     fn other(&mut self, rest: Rest) {
         self.push();
         self.done = matches!(rest, Rest::Wrong(..) | Rest::Cut(_) | Rest::Garbage(_));
-        self.ready.push_back(Found::Other(rest));
+        self.ready.push_back(ScannedItem::Other(rest));
     }
 
-    fn part(&mut self, part: Part<'_>) {
+    fn part(&mut self, part: FramePart<'_>) {
         let at = self.walker.at();
         match part {
-            Part::Need => {}
-            Part::Frame(header) => {
+            FramePart::Need => {}
+            FramePart::Frame(header) => {
                 self.header = header;
                 self.relay = header.linked.then(Relay::new);
                 self.blocks = self.empty();
             }
-            Part::Block { len, stored } => {
+            FramePart::Block { len, stored } => {
                 let text = self.blocks.max_text(len as usize, stored);
                 if self.text + text > MAX_TEXT || self.blocks.blocks.len() == MAX_BLOCKS {
                     self.push();
@@ -175,14 +175,14 @@ impl Scanner {
                 self.open_text = text;
                 self.open = Some((at - 4, self.blocks.bytes.len(), stored));
             }
-            Part::Data(bytes) => self.blocks.bytes.extend_from_slice(bytes),
-            Part::BlockEnd(checksum) => {
+            FramePart::Data(bytes) => self.blocks.bytes.extend_from_slice(bytes),
+            FramePart::BlockEnd(checksum) => {
                 if let Some((at, from, stored)) = self.open.take() {
                     let range = from..self.blocks.bytes.len();
                     self.blocks.blocks.push(ToDecode { range, stored, checksum, at });
                 }
             }
-            Part::End(checksum) => {
+            FramePart::End(checksum) => {
                 let end = if self.walker.is_in_magic() { at - 4 } else { at };
                 let len = match checksum {
                     Some(_) => 8,
@@ -194,13 +194,13 @@ impl Scanner {
                 self.other(Rest::End(FrameEnd { header: self.header, checksum, at: end - len, end }));
                 self.done = self.extent.is_reached(self.frames);
             }
-            Part::Skipped => {
+            FramePart::Skipped => {
                 self.frame_end = at;
                 self.other(Rest::Skipped(at));
             }
-            Part::Other(head) => self.other(Rest::Garbage(at - head.len() as u64)),
-            Part::Wrong(unread) => self.other(Rest::Wrong(self.frame_end, unread.into())),
-            Part::TooLong(len) => {
+            FramePart::Other(head) => self.other(Rest::Garbage(at - head.len() as u64)),
+            FramePart::Wrong(unread) => self.other(Rest::Wrong(self.frame_end, unread.into())),
+            FramePart::TooLong(len) => {
                 let max = self.header.max_block_len();
                 self.other(Rest::Wrong(at - 4, Damage::Lz4Length { len, max }));
             }
@@ -209,7 +209,7 @@ impl Scanner {
 }
 
 impl Cut for Scanner {
-    type Piece = Found;
+    type Piece = ScannedItem;
 
     fn room(&mut self) -> &mut [u8] {
         self.room.resize(self.chunk, 0);
@@ -221,7 +221,7 @@ impl Cut for Scanner {
         let mut bytes = &room[..n];
         while !self.done {
             match self.walker.next(&mut bytes) {
-                Part::Need => break,
+                FramePart::Need => break,
                 part => self.part(part),
             }
         }
@@ -251,7 +251,7 @@ impl Cut for Scanner {
         }
     }
 
-    fn next_piece(&mut self) -> Option<Found> {
+    fn next_piece(&mut self) -> Option<ScannedItem> {
         self.ready.pop_front()
     }
 }

@@ -1,6 +1,6 @@
 //! Cuts a `.Z` stream into chunks.
 
-use super::relay::{Part, Relay};
+use super::relay::{ChunkPart, Relay};
 use crate::formats::lzw::Chunk;
 use crate::stream::piece::{Cut, Piece};
 use hybz_queue::Client;
@@ -28,7 +28,7 @@ pub(super) struct ChunkPiece {
 pub(super) struct IssuedChunk {
     pub len: u64,
     /// The chunk's text, or the next part of it.
-    pub ticket: Ticket<Part>,
+    pub ticket: Ticket<ChunkPart>,
     /// Submits the job for the rest of the text, if the chunk has more.
     pub submitter: Submitter,
 }

@@ -1,7 +1,7 @@
 //! Joins the text of a `.Z` stream.
 
 use super::chunks::IssuedChunk;
-use super::relay::{End, Part, Relay};
+use super::relay::{ChunkPart, End, Relay};
 use crate::block::Text;
 use crate::error::Error;
 use crate::stream::piece::{Issued, Join, Step};
@@ -67,7 +67,7 @@ impl Join for Texts {
                 Some(Ok(part)) => part,
                 Some(Err(error)) => return Err(Error::Internal { block: 1, reason: error.0 }),
             };
-            let Part { text, end } = part;
+            let ChunkPart { text, end } = part;
             match end {
                 End::Chunk => {
                     self.summary.bytes_in += chunk.piece.len;

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Some text of a chunk, and the kind of text that follows it.
-pub(super) struct Part {
+pub(super) struct ChunkPart {
     pub text: Vec<u8>,
     pub end: End,
 }
@@ -29,29 +29,29 @@ pub(super) enum End {
 }
 
 /// The state that the two ends of a stream share.
-pub(super) struct Relay(Mutex<State>);
+pub(super) struct Relay(Mutex<RelayState>);
 
-struct State {
+struct RelayState {
     /// Present while no job has it.
     decoder: Option<Box<ChunkDecoder>>,
     /// Whether the decoder is in the middle of a chunk and waits for the joiner.
     paused: bool,
     /// The next chunks.
-    waiting: VecDeque<(Chunk, Duty<Part>)>,
+    waiting: VecDeque<(Chunk, Duty<ChunkPart>)>,
 }
 
 impl Relay {
     pub fn new() -> Arc<Relay> {
         let (decoder, waiting) = (Some(Box::default()), VecDeque::new());
-        Arc::new(Relay(Mutex::new(State { decoder, paused: false, waiting })))
+        Arc::new(Relay(Mutex::new(RelayState { decoder, paused: false, waiting })))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RelayState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has a chunk decoded once those before it are.
-    pub fn add(self: &Arc<Self>, chunk: Chunk, submitter: &Submitter) -> Ticket<Part> {
+    pub fn add(self: &Arc<Self>, chunk: Chunk, submitter: &Submitter) -> Ticket<ChunkPart> {
         let (duty, ticket) = Ticket::with_duty();
         self.state().waiting.push_back((chunk, duty));
         self.next(submitter);
@@ -59,7 +59,7 @@ impl Relay {
     }
 
     /// Has more text decoded of the chunk of which a part was taken.
-    pub fn go_on(self: &Arc<Self>, submitter: &Submitter) -> Ticket<Part> {
+    pub fn go_on(self: &Arc<Self>, submitter: &Submitter) -> Ticket<ChunkPart> {
         let (duty, ticket) = Ticket::with_duty();
         let mut state = self.state();
         state.paused = false;
@@ -85,13 +85,13 @@ impl Relay {
     }
 
     /// Puts a job on the queue. (Not under the lock: without a station, the job is done here.)
-    fn submit(self: &Arc<Self>, decoder: Box<ChunkDecoder>, duty: Duty<Part>, submitter: &Submitter) {
+    fn submit(self: &Arc<Self>, decoder: Box<ChunkDecoder>, duty: Duty<ChunkPart>, submitter: &Submitter) {
         let (relay, then) = (Arc::clone(self), submitter.clone());
         let bytes = decoder.left().len() as u64;
         let submission = submitter.task(DecodeLzw::new(decoder)).class(DECODE_LZW, bytes);
         submission.submit_then(move |_, decoded, _| match decoded {
             Ok(Some((decoder, text, Ok(())))) => relay.done(decoder, text, duty, &then),
-            Ok(Some((_, text, Err(error)))) => duty.fulfil(Ok(Part { text, end: End::Failed(error) })),
+            Ok(Some((_, text, Err(error)))) => duty.fulfil(Ok(ChunkPart { text, end: End::Failed(error) })),
             // The decoder's state is lost with the core that had it.
             Ok(None) => duty.fulfil(Err(TaskError("the decoder of a .Z stream failed".to_owned()))),
             Err(error) => duty.fulfil(Err(error)),
@@ -99,14 +99,14 @@ impl Relay {
     }
 
     /// A job has ended.
-    fn done(self: &Arc<Self>, decoder: Box<ChunkDecoder>, text: Vec<u8>, duty: Duty<Part>, submitter: &Submitter) {
+    fn done(self: &Arc<Self>, decoder: Box<ChunkDecoder>, text: Vec<u8>, duty: Duty<ChunkPart>, submitter: &Submitter) {
         let paused = decoder.is_paused(text.len());
         let complete = decoder.is_last() && !paused;
         let mut state = self.state();
         state.paused = paused;
         state.decoder = (!complete).then_some(decoder);
         drop(state);
-        duty.fulfil(Ok(Part { text, end: if paused { End::More } else { End::Chunk } }));
+        duty.fulfil(Ok(ChunkPart { text, end: if paused { End::More } else { End::Chunk } }));
         self.next(submitter);
     }
 }
