@@ -8,9 +8,11 @@
 //! |---|---|
 //! | bytes | byte + 1 each, 249 and more as 250 and the rest; 0 |
 //! | number | sign and number of digits in one symbol; pairs of digits, + 1; 0. Negative ones: descending |
+//! | number of `-g` | its sign, its exponent; 7 bits each, + 1; 0. Negative ones: descending |
 //! | count | the number of its digits; its digits, to base 254 |
 
-use super::number::Decimal;
+use super::general::General;
+use super::number::{Decimal, is_blank, split_while};
 
 /// How many symbols there are.
 pub(super) const SYMBOLS: u8 = 254;
@@ -113,6 +115,60 @@ impl Coder<'_> {
         }
         self.write(len as u8, descending);
         digits[..len].iter().rev().for_each(|&digit| self.write(digit, descending));
+    }
+
+    /// A whole number, whose first digit is not 0.
+    pub fn digits(&mut self, digits: &[u8]) {
+        self.count(digits.len() as u64);
+        let (first, pairs) = digits.split_at(digits.len() % 2);
+        first.iter().for_each(|&digit| self.symbol(digit - b'0'));
+        pairs.as_chunks().0.iter().for_each(|&[a, b]| self.symbol(10 * (a - b'0') + b - b'0'));
+    }
+
+    /// A number with a unit, `-h`: the unit counts first.
+    pub fn human(&mut self, text: &[u8]) {
+        let (number, rest) = Decimal::read(text);
+        let unit = match rest.first() {
+            _ if number.whole.is_empty() && number.fraction.is_empty() => 0,
+            Some(b'k') => 1,
+            Some(unit) => b"KMGTPEZY".iter().position(|other| other == unit).map_or(0, |at| at as u8 + 1),
+            None => 0,
+        };
+        self.symbol(if number.negative { ZERO - unit } else { ZERO + unit });
+        self.number(&number);
+    }
+
+    /// A month, `-M`: its first three letters.
+    pub fn month(&mut self, text: &[u8]) {
+        const MONTHS: &[u8] = b"janfebmaraprmayjunjulaugsepoctnovdec";
+        let name = split_while(text, is_blank).1.get(..3).unwrap_or_default();
+        let month = MONTHS.chunks_exact(3).position(|month| month.eq_ignore_ascii_case(name));
+        self.symbol(month.map_or(0, |month| month as u8 + 1));
+    }
+
+    /// A number with an exponent, `-g`.
+    pub fn general(&mut self, number: General) {
+        // Above and below the first symbols of all finite numbers.
+        let infinite = [ZERO + 3, ZERO - 2];
+        match number {
+            General::None => self.symbol(0),
+            General::NaN { negative } => self.symbol(if negative { 1 } else { 2 }),
+            General::Infinite { negative } => self.symbol(infinite[usize::from(negative)]),
+            General::Finite { bits: 0, .. } => self.symbol(ZERO),
+            General::Finite { negative, bits, exponent } => {
+                let descending = self.descending != negative;
+                self.write(ZERO + 2, descending);
+                let exponent = (exponent + (1 << 15)) as u16;
+                self.write((exponent / 250) as u8, descending);
+                self.write((exponent % 250) as u8, descending);
+                let mut rest = bits << 1; // the highest bit is always set
+                while rest != 0 {
+                    self.write((rest >> 57) as u8 + 1, descending);
+                    rest <<= 7;
+                }
+                self.write(0, descending);
+            }
+        }
     }
 
     /// A number.

@@ -38,6 +38,10 @@ pub(super) enum Kind {
     #[default]
     Text,
     Number,
+    General,
+    Human,
+    Month,
+    Version,
 }
 
 /// The options of a key, or of all keys that have none.
@@ -86,7 +90,7 @@ impl Options {
         Options::default()
     }
 
-    /// Adds the option of a letter of `sort`: `b d f i n r`. Returns `None` if there is no such letter.
+    /// Adds the option of a letter of `sort`: `b d f g h i M n r V`. Returns `None` if there is no such letter.
     pub fn with(self, letter: u8) -> Option<Options> {
         let bit = LETTERS.iter().position(|&other| other == letter)?;
         let skip_blanks = if letter == b'b' { [true; 2] } else { self.skip_blanks };
@@ -108,7 +112,14 @@ impl Options {
     }
 
     pub(super) fn kind(&self) -> Kind {
-        if self.has(b'n') { Kind::Number } else { Kind::Text }
+        const KINDS: [(u8, Kind); 5] = [
+            (b'n', Kind::Number),
+            (b'g', Kind::General),
+            (b'h', Kind::Human),
+            (b'M', Kind::Month),
+            (b'V', Kind::Version),
+        ];
+        KINDS.iter().find(|(letter, _)| self.has(*letter)).map_or(Kind::Text, |(_, kind)| *kind)
     }
 
     /// Whether this byte counts.
@@ -138,10 +149,7 @@ impl Options {
             let shown = |letter: &u8| self.has(*letter) && !hidden.contains(letter);
             return Err(KeyError::Incompatible(LETTERS.iter().copied().filter(shown).map(char::from).collect()));
         }
-        match b"RghMV".iter().find(|&&letter| self.has(letter)) {
-            Some(&letter) => Err(KeyError::Unsupported(letter.into())),
-            None => Ok(()),
-        }
+        if self.has(b'R') { Err(KeyError::Unsupported('R')) } else { Ok(()) }
     }
 }
 
@@ -149,6 +157,24 @@ impl Key {
     /// The whole line.
     pub fn line(options: Options) -> Key {
         Key { options, ..Key::default() }
+    }
+
+    /// From the byte after `fields` fields and `bytes` bytes to the end of the line: `+F.C` of old.
+    pub fn after(fields: usize, bytes: usize) -> Key {
+        Key { fields, bytes, ..Key::default() }
+    }
+
+    /// Up to the byte after `fields` fields and `bytes` bytes: `-F.C` of old.
+    pub fn until(self, fields: usize, bytes: usize) -> Key {
+        let end = if bytes == 0 && fields > 0 { End::Field(fields) } else { End::Byte(fields, bytes) };
+        Key { end, ..self }
+    }
+
+    /// Adds the letters at the start of a text as options, at the end of the key or at its start. Returns the key and
+    /// the text after them.
+    pub fn with_letters(mut self, text: &[u8], at_end: bool) -> (Key, &[u8]) {
+        let rest = self.take_options(text, at_end.into());
+        (self, rest)
     }
 
     /// The fields from `first` to `last`, counted from 1.

@@ -13,20 +13,24 @@
 
 mod bare;
 mod code;
+mod general;
 mod key;
 mod number;
 mod ordered;
 mod sorter;
+mod version;
 
 pub use key::{Key, KeyError, Options};
 pub use sorter::KeySorter;
 
 use crate::order::Order;
 use code::{Alphabets, Coder};
+use general::General;
 use key::Kind;
 use number::Decimal;
 use std::cmp::Ordering;
 use std::sync::Arc;
+use version::version;
 
 /// The keys by which lines are sorted, in descending order of their weight.
 ///
@@ -112,10 +116,7 @@ impl Keys {
         for part in &self.0.parts {
             let key = part.key.find(line, self.0.separator);
             let mut coder = Coder { out, alphabets, descending: part.descending };
-            match part.key.options.kind() {
-                Kind::Text => coder.bytes(key, &part.table),
-                Kind::Number => coder.number(&Decimal::at_start_of(key)),
-            }
+            part.code(&mut coder, key);
         }
         out.push(alphabets.end_of_code());
     }
@@ -146,6 +147,30 @@ impl Keys {
         let order = self.record_order();
         let codes = order.compare(a.0, b.0);
         if self.0.is_stable() { codes } else { codes.then_with(|| order.compare(a.1, b.1)) }
+    }
+}
+
+impl Part {
+    /// Appends the code of a key.
+    fn code(&self, coder: &mut Coder<'_>, key: &[u8]) {
+        let options = &self.key.options;
+        let kind = options.kind();
+        let is_changed = options.has(b'f') || options.has(b'd') || options.has(b'i');
+        // Units and versions depend on the letters. For all other kinds, these options change nothing.
+        let changed: Vec<u8> = match kind {
+            Kind::Human | Kind::Version if is_changed => {
+                key.iter().filter(|&&byte| options.keeps(byte)).map(|&byte| options.folded(byte)).collect()
+            }
+            _ => Vec::new(),
+        };
+        match kind {
+            Kind::Text => coder.bytes(key, &self.table),
+            Kind::Number => coder.number(&Decimal::at_start_of(key)),
+            Kind::General => coder.general(General::at_start_of(key)),
+            Kind::Human => coder.human(if is_changed { &changed } else { key }),
+            Kind::Month => coder.month(key),
+            Kind::Version => version(coder, if is_changed { &changed } else { key }),
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use hybz_testkit::shapes::Rng;
 use std::process::{Command, Output};
 
 /// The letters of options that are tried.
-const LETTERS: &[&str] = &["b", "d", "f", "i", "n", "r", "n", "nr", "bn", "df", "fr"];
+const LETTERS: &[&str] =
+    &["b", "d", "f", "i", "n", "r", "n", "nr", "bn", "df", "fr", "g", "h", "M", "V", "gr", "hf", "Vr", "dV", "fV"];
 
 /// What lines are made of: many of them are equal as some key.
 const TOKENS: &[&[u8]] = &[
@@ -55,13 +56,44 @@ const TOKENS: &[&[u8]] = &[
     b"feb",
     b"MAR",
     b"inf",
-    b"nan",
     b"v1.2",
     b"v1.10",
     b"a.c",
     b"a~",
     b"0x1F",
     b"1e-2",
+    b"18446744073709551617",
+    b"18446744073709551616",
+    b"0.1",
+    b"0.10000000000000000000001",
+    b"3e-4951",
+    b"2e4932",
+    b"0x1.8p-3",
+    b"0.1875",
+    b"-inf",
+    b"INFINITY",
+    b"1k",
+    b"-2M",
+    b"1.5G",
+    b"1.G",
+    b".5T",
+    b"0M",
+    b"1Z",
+    b"June",
+    b"v0",
+    b"a-1.tar.gz",
+    b"a-1.0",
+    b"..",
+    b".x",
+    b".1",
+    b"~",
+    b"a.~1~",
+    b"a1~b",
+    b"1e+",
+    b"0xg",
+    b"\x0b1",
+    b"a.9z",
+    b"01a",
 ];
 
 const GAPS: &[&[u8]] = &[b" ", b"\t", b"  ", b",", b",", b" ,", b"", b":", b" ", b"\t"];
@@ -241,6 +273,19 @@ const CASES: &[&str] = &[
     "for i in $(seq 9); do seq $i 400 >f$i; done; $SORT -m -u -k1.1,1.2n --batch-size=3 f*",
     "$SORT -k2n -o a a; cat a",
     "cat a | $SORT -k2n - b",
+    "$SORT --sort=version a",
+    "$SORT --sort=g a",
+    "$SORT -gM a",
+    "$SORT -hn a",
+    "$SORT +1 a",
+    "$SORT +1 -2 a",
+    "$SORT +1n a",
+    "$SORT +1.1b -2.3n a",
+    "$SORT +0 -1x a",
+    "$SORT +1x a",
+    "$SORT --compress-program=a --compress-program=b a",
+    "printf '1e3\n999\n0x3e7\n-inf\nnan\nx\n1e4931\n2e4931\n' | $SORT -gs",
+    "printf '1K\n2\n1M\n0.5G\n-1K\n1k\n' | $SORT -h",
 ];
 
 #[test]

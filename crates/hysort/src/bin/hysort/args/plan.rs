@@ -12,6 +12,7 @@ use hybz_files::quote::for_terminal;
 use hysort::{Key, KeyError, Keys, Options, Order};
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -58,6 +59,8 @@ pub struct Plan {
     /// The options of keys that have none.
     options: Options,
     separator: Option<u8>,
+    /// The program that was to compress temporary files.
+    compress: Option<OsString>,
     /// Whether a zero byte ends a line.
     pub zero: bool,
     /// The files that are read; `-` is stdin.
@@ -112,10 +115,10 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
     let mut checked = None;
     while let Some(word) = words.next()? {
         match word {
-            Word::Operand(file) => {
-                refuse_old_key(&file)?;
-                plan.files.push(file);
-            }
+            Word::Operand(file) => match old_key(&file, &mut words)? {
+                Some(key) => plan.keys.push(key),
+                None => plan.files.push(file),
+            },
             Word::Plain(file) => plan.files.push(file),
             Word::Flag { id, typed, value } => {
                 if is_refused(&id) {
@@ -132,6 +135,11 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
         }
     }
     plan.settle()?;
+    if plan.compress.is_some() {
+        let remark = b"hysort: --compress-program is ignored: temporary files are not compressed\n";
+        // If stderr fails, there is nowhere to report it.
+        let _ = io::stderr().write_all(remark);
+    }
     Ok(Request::Run(Box::new(plan)))
 }
 
@@ -155,6 +163,17 @@ impl Plan {
             "ignore-leading-blanks" => self.option(b'b'),
             "dictionary-order" => self.option(b'd'),
             "ignore-nonprinting" => self.option(b'i'),
+            "general-numeric-sort" => self.option(b'g'),
+            "human-numeric-sort" => self.option(b'h'),
+            "month-sort" => self.option(b'M'),
+            "version-sort" => self.option(b'V'),
+            "sort" => self.option(sort_word(&given)?),
+            "compress-program" => match self.compress.replace(given.clone()) {
+                Some(before) if before != given => {
+                    return Err(Failure::sentence("multiple compress programs specified"));
+                }
+                _ => {}
+            },
             "key" => self.keys.push(key(&given)?),
             "field-separator" => self.separate(&given)?,
             "stable" => self.stable = true,
@@ -263,17 +282,81 @@ impl Plan {
 
 /// The letter of `--check=HOW`, of which a beginning is enough.
 fn how(value: Option<&OsStr>) -> Result<char, Failure> {
-    let Some(value) = value else { return Ok('c') };
-    let begin = |name: &&str| !value.is_empty() && name.as_bytes().starts_with(value.as_bytes());
-    match ["diagnose-first", "quiet", "silent"].iter().find(|name| begin(name)) {
-        Some(&"diagnose-first") => Ok('c'),
-        Some(_) => Ok('C'),
-        None => {
-            let why = if value.is_empty() { "ambiguous" } else { "invalid" };
+    const HOW: [(&str, char); 3] = [("quiet", 'C'), ("silent", 'C'), ("diagnose-first", 'c')];
+    value.map_or(Ok('c'), |value| one_of(&HOW, value, "--check"))
+}
+
+/// The letter of `--sort=WORD`.
+fn sort_word(value: &OsStr) -> Result<u8, Failure> {
+    const WORDS: [(&str, char); 6] = [
+        ("general-numeric", 'g'),
+        ("human-numeric", 'h'),
+        ("month", 'M'),
+        ("numeric", 'n'),
+        ("random", 'R'),
+        ("version", 'V'),
+    ];
+    one_of(&WORDS, value, "--sort").map(|letter| letter as u8)
+}
+
+/// The letter of the only word that begins with `value`; words of the same letter are one.
+fn one_of(words: &[(&str, char)], value: &OsStr, flag: &str) -> Result<char, Failure> {
+    let begin = words.iter().filter(|(word, _)| word.as_bytes().starts_with(value.as_bytes()));
+    let exact = words.iter().find(|(word, _)| word.as_bytes() == value.as_bytes());
+    let letters: Vec<char> = begin.map(|(_, letter)| *letter).collect();
+    match (exact, &letters[..]) {
+        (Some((_, letter)), _) => Ok(*letter),
+        (None, [letter, rest @ ..]) if rest.iter().all(|other| other == letter) => Ok(*letter),
+        (None, all) => {
+            let why = if all.is_empty() { "invalid" } else { "ambiguous" };
+            let mut valid = String::new();
+            for same in words.chunk_by(|a, b| a.1 == b.1) {
+                let names: Vec<String> = same.iter().map(|(word, _)| format!("'{word}'")).collect();
+                valid += &format!("\n  - {}", names.join(", "));
+            }
             let before = format!("{why} argument ");
-            let after = " for '--check'\nValid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'";
+            let after = format!(" for '{flag}'\nValid arguments are:{valid}");
             Err(Failure::usage([before.as_bytes(), &in_plain_quotes(value), after.as_bytes()].concat()))
         }
+    }
+}
+
+/// Takes `+F.C` and `-F.C`, the keys of old. Returns whether it is one; if not, it is a file.
+fn old_key(word: &OsStr, words: &mut Words<'_>) -> Result<Option<Key>, Failure> {
+    let [b'+', text @ ..] = word.as_bytes() else { return Ok(None) };
+    let Some((fields, bytes, rest)) = old_place(text) else { return Ok(None) };
+    let (key, rest) = Key::after(fields, bytes).with_letters(rest, false);
+    if !rest.is_empty() {
+        return Ok(None);
+    }
+    let Some(word) = words.take_old_end() else { return Ok(Some(key)) };
+    let Some((fields, bytes, rest)) = old_place(&word.as_bytes()[1..]) else {
+        let text =
+            word.as_bytes().iter().position(|&byte| byte == b'.').map_or(&[][..], |at| &word.as_bytes()[at + 1..]);
+        return Err(key_failure(KeyError::Count("invalid number after '.'", text.to_vec())));
+    };
+    let (key, rest) = key.until(fields, bytes).with_letters(rest, true);
+    match rest {
+        [] => Ok(Some(key)),
+        _ => {
+            let before = b"stray character in field spec: invalid field specification ";
+            Err(Failure::sentence([before, &in_plain_quotes(&word)[..]].concat()))
+        }
+    }
+}
+
+/// `F[.C]` at the start of a text, and the text after it.
+fn old_place(text: &[u8]) -> Option<(usize, usize, &[u8])> {
+    let number = |text: &[u8]| -> Option<(usize, usize)> {
+        let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = std::str::from_utf8(&text[..len]).ok().filter(|digits| !digits.is_empty())?;
+        Some((digits.parse().unwrap_or(usize::MAX), len))
+    };
+    let (fields, len) = number(text)?;
+    let rest = &text[len..];
+    match rest.strip_prefix(b".") {
+        Some(after) => number(after).map(|(bytes, len)| (fields, bytes, &after[len..])),
+        None => Some((fields, 0, rest)),
     }
 }
 
@@ -308,14 +391,6 @@ fn refused(typed: &OsStr) -> Failure {
     };
     let typed = for_terminal(typed, true);
     Failure::usage([typed.as_bytes(), b" is not supported", why.as_bytes()].concat())
-}
-
-/// GNU sort takes `+1` for a key. A file of such a name is `./+1`.
-fn refuse_old_key(file: &OsStr) -> Result<(), Failure> {
-    match file.as_bytes() {
-        [b'+', b'0'..=b'9', ..] => Err(refused(file)),
-        _ => Ok(()),
-    }
 }
 
 fn completions(shell: &OsStr) -> Result<Request, Failure> {

@@ -14,16 +14,10 @@ The variable TMPDIR names the directory of temporary files. Exit codes: 0 succes
 2 trouble.";
 
 /// Flags of GNU sort that hysort does not support: an id, the letter and long name, and whether they take a value.
-const REFUSED: [(&str, Option<char>, &str, bool); 9] = [
-    ("general", Some('g'), "general-numeric-sort", false),
-    ("human", Some('h'), "human-numeric-sort", false),
-    ("month", Some('M'), "month-sort", false),
+const REFUSED: [(&str, Option<char>, &str, bool); 3] = [
     ("random", Some('R'), "random-sort", false),
-    ("versions", Some('V'), "version-sort", false),
     ("random_source", None, "random-source", true),
-    ("sort", None, "sort", true),
     ("debug", None, "debug", false),
-    ("compress_program", None, "compress-program", true),
 ];
 
 /// The long names of GNU sort's flags, in the order of its messages.
@@ -126,7 +120,7 @@ fn order() -> [Arg; 4] {
     ]
 }
 
-fn keys() -> [Arg; 7] {
+fn keys() -> [Arg; 12] {
     [
         value(
             "key",
@@ -134,7 +128,7 @@ fn keys() -> [Arg; 7] {
             "KEY",
             "Sort by a part of each line; it can be given several times.\n\nKEY is F[.C][OPTIONS][,F[.C][OPTIONS]]: \
              from byte C of field F up to byte C of another field, or to the end of that field or of the line. Both \
-             count from 1. OPTIONS are the letters of the flags b, d, f, i, n and r, for this key alone.",
+             count from 1. OPTIONS are the letters of the flags b, d, f, g, h, i, M, n, r and V, for this key alone.",
         ),
         value(
             "field-separator",
@@ -143,6 +137,16 @@ fn keys() -> [Arg; 7] {
             "BYTE separates fields.\n\nWithout it a field begins with the blanks that separate it from the one before.",
         ),
         switch("numeric-sort", Some('n'), "Compare keys, or lines, as numbers."),
+        switch("general-numeric-sort", Some('g'), "Compare as numbers such as 1e-3, 0x1p3 and inf."),
+        switch("human-numeric-sort", Some('h'), "Compare as numbers with units: 900, 2K, 1G."),
+        switch("month-sort", Some('M'), "Compare as names of months: other text, then JAN to DEC."),
+        switch("version-sort", Some('V'), "Compare as versions: a-1.9, a-1.10."),
+        value(
+            "sort",
+            None,
+            "WORD",
+            "Compare as WORD says: general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), version (-V).",
+        ),
         switch("ignore-case", Some('f'), "Compare lower case letters as upper case."),
         switch("ignore-leading-blanks", Some('b'), "Ignore blanks at the start of keys."),
         switch("dictionary-order", Some('d'), "Compare blanks, letters and digits only."),
@@ -206,7 +210,7 @@ fn places() -> [Arg; 4] {
     ]
 }
 
-fn means() -> [Arg; 7] {
+fn means() -> [Arg; 8] {
     [
         value(
             "buffer-size",
@@ -228,6 +232,12 @@ fn means() -> [Arg; 7] {
             "N",
             "With -m, read at most N files at once.\n\nMore are merged in several steps. By default there are as many \
              as the process may have open.",
+        ),
+        value(
+            "compress-program",
+            None,
+            "PROG",
+            "Accepted, without effect: temporary files are not compressed, and a remark says so.",
         ),
         value(
             "gpu",

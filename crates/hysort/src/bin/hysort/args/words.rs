@@ -77,6 +77,13 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// Takes the next word if it is `-` and a digit.
+    pub fn take_old_end(&mut self) -> Option<OsString> {
+        let is_end = |word: &&OsString| matches!(word.as_bytes(), [b'-', b'0'..=b'9', ..]);
+        self.words.front().filter(is_end)?;
+        self.words.pop_front()
+    }
+
     fn letter(&mut self) -> Result<Word, Failure> {
         let rest = self.cluster.split_off(1);
         let byte = self.cluster[0];

@@ -1,5 +1,6 @@
 complete -c hysort -s k -l key -d 'Sort by a part of each line; it can be given several times' -r
 complete -c hysort -s t -l field-separator -d 'BYTE separates fields' -r
+complete -c hysort -l sort -d 'Compare as WORD says: general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), version (-V)' -r
 complete -c hysort -s c -l check -d 'Check that the input is sorted; do not sort' -r
 complete -c hysort -s o -l output -d 'Write to FILE, which may be an input file' -r -F
 complete -c hysort -l files0-from -d 'Read the names of the input files from FILE (-: standard input); a zero byte ends each' -r -F
@@ -7,6 +8,7 @@ complete -c hysort -s T -l temporary-directory -d 'Put temporary files into DIR,
 complete -c hysort -s S -l buffer-size -d 'Use SIZE of memory (default: half of what there is)' -r
 complete -c hysort -l parallel -d 'Use N threads (default: one for each core)' -r
 complete -c hysort -l batch-size -d 'With -m, read at most N files at once' -r
+complete -c hysort -l compress-program -d 'Accepted, without effect: temporary files are not compressed, and a remark says so' -r
 complete -c hysort -l gpu -d 'Work on these GPUs, too (default: all that are visible)' -r
 complete -c hysort -l completions -d 'Print the completions for SHELL: bash, zsh or fish' -r
 complete -c hysort -s r -l reverse -d 'Sort in descending order'
@@ -14,6 +16,10 @@ complete -c hysort -s u -l unique -d 'Of equal lines, write one (with -c: lines 
 complete -c hysort -s z -l zero-terminated -d 'A zero byte ends a line, not a newline'
 complete -c hysort -s s -l stable -d 'Keep lines with equal keys in the order in which they came'
 complete -c hysort -s n -l numeric-sort -d 'Compare keys, or lines, as numbers'
+complete -c hysort -s g -l general-numeric-sort -d 'Compare as numbers such as 1e-3, 0x1p3 and inf'
+complete -c hysort -s h -l human-numeric-sort -d 'Compare as numbers with units: 900, 2K, 1G'
+complete -c hysort -s M -l month-sort -d 'Compare as names of months: other text, then JAN to DEC'
+complete -c hysort -s V -l version-sort -d 'Compare as versions: a-1.9, a-1.10'
 complete -c hysort -s f -l ignore-case -d 'Compare lower case letters as upper case'
 complete -c hysort -s b -l ignore-leading-blanks -d 'Ignore blanks at the start of keys'
 complete -c hysort -s d -l dictionary-order -d 'Compare blanks, letters and digits only'

@@ -19,6 +19,7 @@ _hysort() {
 '--key=[Sort by a part of each line; it can be given several times]:KEY:_default' \
 '-t+[BYTE separates fields]:BYTE:_default' \
 '--field-separator=[BYTE separates fields]:BYTE:_default' \
+'--sort=[Compare as WORD says\: general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), version (-V)]:WORD:_default' \
 '-c+[Check that the input is sorted; do not sort]::HOW:_default' \
 '--check=[Check that the input is sorted; do not sort]::HOW:_default' \
 '-o+[Write to FILE, which may be an input file]:FILE:_files' \
@@ -30,6 +31,7 @@ _hysort() {
 '--buffer-size=[Use SIZE of memory (default\: half of what there is)]:SIZE:_default' \
 '--parallel=[Use N threads (default\: one for each core)]:N:_default' \
 '--batch-size=[With -m, read at most N files at once]:N:_default' \
+'--compress-program=[Accepted, without effect\: temporary files are not compressed, and a remark says so]:PROG:_default' \
 '--gpu=[Work on these GPUs, too (default\: all that are visible)]:LIST:_default' \
 '--completions=[Print the completions for SHELL\: bash, zsh or fish]:SHELL:_default' \
 '-r[Sort in descending order]' \
@@ -42,6 +44,14 @@ _hysort() {
 '--stable[Keep lines with equal keys in the order in which they came]' \
 '-n[Compare keys, or lines, as numbers]' \
 '--numeric-sort[Compare keys, or lines, as numbers]' \
+'-g[Compare as numbers such as 1e-3, 0x1p3 and inf]' \
+'--general-numeric-sort[Compare as numbers such as 1e-3, 0x1p3 and inf]' \
+'-h[Compare as numbers with units\: 900, 2K, 1G]' \
+'--human-numeric-sort[Compare as numbers with units\: 900, 2K, 1G]' \
+'-M[Compare as names of months\: other text, then JAN to DEC]' \
+'--month-sort[Compare as names of months\: other text, then JAN to DEC]' \
+'-V[Compare as versions\: a-1.9, a-1.10]' \
+'--version-sort[Compare as versions\: a-1.9, a-1.10]' \
 '-f[Compare lower case letters as upper case]' \
 '--ignore-case[Compare lower case letters as upper case]' \
 '-b[Ignore blanks at the start of keys]' \

@@ -1,0 +1,301 @@
+//! Numbers as `sort -g` reads them: the C library's `strtold` with 64 bits of precision, as on x86.
+
+use super::number::split_while;
+use std::cmp::Ordering;
+
+/// A number with 64 significant bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum General {
+    /// A text that does not begin with a number.
+    None,
+    NaN {
+        negative: bool,
+    },
+    Infinite {
+        negative: bool,
+    },
+    /// `bits` times two to the power of `exponent`. The highest of the bits is set, or all are zero.
+    Finite {
+        negative: bool,
+        bits: u64,
+        exponent: i32,
+    },
+}
+
+/// The exponents of the largest numbers, and of the smallest ones with any precision.
+const MAX_EXPONENT: i32 = 16_383 - 63;
+const MIN_EXPONENT: i32 = -16_382 - 63;
+/// More digits are never needed to round: then it suffices to know whether any of the rest is not 0.
+const MOST_DIGITS: usize = 20_000;
+/// Powers of ten from here on are infinite, and zero at their inverse.
+const MOST_TENS: i64 = 6_000;
+
+fn strip_word<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    head.eq_ignore_ascii_case(word).then_some(rest)
+}
+
+impl General {
+    /// The number at the beginning of a text.
+    pub fn at_start_of(text: &[u8]) -> General {
+        let text = split_while(text, |byte| matches!(byte, b' ' | 9..=13)).1;
+        let (negative, text) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            _ => (false, text),
+        };
+        if strip_word(text, b"inf").is_some() {
+            return General::Infinite { negative };
+        }
+        if strip_word(text, b"nan").is_some() {
+            return General::NaN { negative };
+        }
+        if let Some(hex) = strip_word(text, b"0x")
+            && let Some(number) = hexadecimal(negative, hex)
+        {
+            return number;
+        }
+        decimal(negative, text)
+    }
+
+    /// The number's parts in order: whether it is negative, and its exponent and bits.
+    fn finite(negative: bool, mut bits: u128, mut exponent: i32, mut more: bool) -> General {
+        if bits == 0 {
+            return General::Finite { negative: false, bits: 0, exponent: 0 };
+        }
+        // To 64 bits, or fewer if the number is very small.
+        let len = 128 - bits.leading_zeros() as i32;
+        let drop = (len - 64).max(MIN_EXPONENT - exponent);
+        if drop > 127 {
+            return General::Finite { negative: false, bits: 0, exponent: 0 };
+        }
+        if drop > 0 {
+            let rest = bits & ((1 << drop) - 1);
+            let half = 1_u128 << (drop - 1);
+            bits >>= drop;
+            exponent += drop;
+            more |= rest & (half - 1) != 0;
+            if rest & half != 0 && (more || bits & 1 == 1) {
+                bits += 1;
+            }
+        }
+        if bits == 0 {
+            return General::Finite { negative: false, bits: 0, exponent: 0 };
+        }
+        // The highest bit is set in this form, even of very small numbers.
+        let len = 128 - bits.leading_zeros() as i32;
+        let bits = if len > 64 { bits >> (len - 64) } else { bits << (64 - len) };
+        exponent += len - 64;
+        match exponent > MAX_EXPONENT {
+            true => General::Infinite { negative },
+            false => General::Finite { negative, bits: bits as u64, exponent },
+        }
+    }
+}
+
+/// The exponent after a letter, if there is one: as much as matters of it.
+fn exponent(text: &[u8], letter: u8) -> i64 {
+    let [first, rest @ ..] = text else { return 0 };
+    if first.to_ascii_lowercase() != letter {
+        return 0;
+    }
+    let (sign, digits) = match rest {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        _ => (1, rest),
+    };
+    let digits = split_while(digits, |byte| byte.is_ascii_digit()).0;
+    let number = |number: i64, digit: &u8| (number * 10 + i64::from(digit - b'0')).min(1 << 40);
+    sign * digits.iter().fold(0, number)
+}
+
+/// The digits of a number, and the text after them.
+fn digits(text: &[u8], is: impl Fn(u8) -> bool + Copy) -> Option<(&[u8], &[u8], &[u8])> {
+    let (whole, rest) = split_while(text, is);
+    let (fraction, rest) = match rest.strip_prefix(b".") {
+        Some(after) => split_while(after, is),
+        None => (&[][..], rest),
+    };
+    (!whole.is_empty() || !fraction.is_empty()).then_some((whole, fraction, rest))
+}
+
+fn hexadecimal(negative: bool, text: &[u8]) -> Option<General> {
+    let (whole, fraction, rest) = digits(text, |byte| byte.is_ascii_hexdigit())?;
+    let (mut bits, mut more, mut power) = (0_u128, false, exponent(rest, b'p') - 4 * fraction.len() as i64);
+    for &digit in whole.iter().chain(fraction) {
+        let digit = u128::from((digit as char).to_digit(16).unwrap_or_default());
+        if bits >> 120 == 0 {
+            bits = bits << 4 | digit;
+        } else {
+            more |= digit != 0;
+            power += 4;
+        }
+    }
+    Some(General::finite(negative, bits, power.clamp(-100_000, 100_000) as i32, more))
+}
+
+fn decimal(negative: bool, text: &[u8]) -> General {
+    let Some((whole, fraction, rest)) = digits(text, |byte| byte.is_ascii_digit()) else { return General::None };
+    let mut tens = exponent(rest, b'e') - fraction.len() as i64;
+    let all = whole.iter().chain(fraction).skip_while(|&&digit| digit == b'0').map(|digit| digit - b'0');
+    let mut digits: Vec<u8> = all.collect();
+    if digits.len() > MOST_DIGITS {
+        tens += (digits.len() - MOST_DIGITS) as i64;
+        let more = digits[MOST_DIGITS..].iter().any(|&digit| digit != 0);
+        digits.truncate(MOST_DIGITS);
+        if more {
+            digits.push(1);
+            tens -= 1;
+        }
+    }
+    while digits.len() > 1 && digits.last() == Some(&0) {
+        digits.pop();
+        tens += 1;
+    }
+    let size = digits.len() as i64 + tens;
+    if digits.is_empty() || digits == [0] || size < -MOST_TENS {
+        return General::finite(negative, 0, 0, false);
+    }
+    if size > MOST_TENS {
+        return General::Infinite { negative };
+    }
+    let tens = tens as i32;
+    if digits.len() <= 19 && tens.abs() <= 27 {
+        let number = digits.iter().fold(0_u128, |number, &digit| number * 10 + u128::from(digit));
+        let five = 5_u128.pow(tens.unsigned_abs());
+        if tens >= 0 {
+            return General::finite(negative, number * five, tens, false);
+        }
+        let shift = number.leading_zeros();
+        let number = number << shift;
+        return General::finite(negative, number / five, tens - shift as i32, number % five != 0);
+    }
+    exact(negative, &digits, tens)
+}
+
+/// Rounds any number, exactly.
+fn exact(negative: bool, digits: &[u8], tens: i32) -> General {
+    let mut number = Big::default();
+    digits.iter().for_each(|&digit| number.multiply_add(10, digit.into()));
+    let mut five = Big(vec![1]);
+    (0..tens.unsigned_abs()).for_each(|_| if tens > 0 { number.multiply_add(5, 0) } else { five.multiply_add(5, 0) });
+    // Both begin at the same bit; then the quotient is computed bit by bit.
+    let shift = number.len() as i32 - five.len() as i32;
+    if shift > 0 {
+        five.shift(shift as usize)
+    } else {
+        number.shift(-shift as usize)
+    }
+    let mut bits = 0_u128;
+    for _ in 0..68 {
+        bits <<= 1;
+        if number.compare(&five).is_ge() {
+            number.subtract(&five);
+            bits |= 1;
+        }
+        number.shift(1);
+    }
+    General::finite(negative, bits, tens + shift - 67, !number.0.is_empty())
+}
+
+/// A large whole number, in 32 bits each, the lowest first; the last is not 0.
+#[derive(Clone, Debug, Default)]
+struct Big(Vec<u32>);
+
+impl Big {
+    /// Its number of bits.
+    fn len(&self) -> usize {
+        self.0.last().map_or(0, |last| 32 * self.0.len() - last.leading_zeros() as usize)
+    }
+
+    fn multiply_add(&mut self, by: u32, more: u32) {
+        let mut carry = u64::from(more);
+        for word in &mut self.0 {
+            carry += u64::from(*word) * u64::from(by);
+            *word = carry as u32;
+            carry >>= 32;
+        }
+        if carry > 0 {
+            self.0.push(carry as u32);
+        }
+    }
+
+    fn shift(&mut self, bits: usize) {
+        if self.0.is_empty() {
+            return;
+        }
+        self.multiply_add(1 << (bits % 32), 0);
+        self.0.splice(0..0, std::iter::repeat_n(0, bits / 32));
+    }
+
+    fn compare(&self, other: &Big) -> Ordering {
+        self.0.len().cmp(&other.0.len()).then_with(|| self.0.iter().rev().cmp(other.0.iter().rev()))
+    }
+
+    /// Subtracts a number that is not larger.
+    fn subtract(&mut self, other: &Big) {
+        let mut borrow = false;
+        for (at, word) in self.0.iter_mut().enumerate() {
+            let (less, first) = word.overflowing_sub(other.0.get(at).copied().unwrap_or_default());
+            let (less, second) = less.overflowing_sub(borrow.into());
+            (*word, borrow) = (less, first || second);
+        }
+        while self.0.last() == Some(&0) {
+            self.0.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    /// The short way and the long one agree.
+    #[test]
+    fn the_plain_twin() {
+        let mut rng = Rng(41);
+        for _ in 0..20_000 {
+            let len = 1 + rng.below(19);
+            let digits: Vec<u8> = (0..len).map(|at| (rng.below(9) + usize::from(at == 0)) as u8).collect();
+            let last = digits.iter().rposition(|&digit| digit != 0).unwrap_or_default();
+            let tens = rng.below(55) as i32 - 27;
+            let text: Vec<u8> = digits.iter().map(|digit| digit + b'0').collect();
+            let text = [&text[..], format!("e{tens}").as_bytes()].concat();
+            let trimmed = tens + (len - 1 - last) as i32;
+            assert_eq!(General::at_start_of(&text), exact(false, &digits[..=last], trimmed), "{digits:?} {tens}");
+        }
+    }
+
+    #[test]
+    fn as_strtold_reads_them() {
+        let one = General::Finite { negative: false, bits: 1 << 63, exponent: -63 };
+        let zero = General::Finite { negative: false, bits: 0, exponent: 0 };
+        for (text, expected) in [
+            ("1", one),
+            ("  +1.0e0x", one),
+            ("0x1", one),
+            ("0X.8p1", one),
+            ("10e-1", one),
+            ("1e", one),
+            ("0x", zero),
+            ("-0", zero),
+            ("1e-99999999999999999999", zero),
+            ("0e99999999999999999999", zero),
+            ("1e5000", General::Infinite { negative: false }),
+            ("-infinity", General::Infinite { negative: true }),
+            ("nan(3)", General::NaN { negative: false }),
+            ("", General::None),
+            (".", General::None),
+            ("e1", General::None),
+            ("0x8000000000000000", General::Finite { negative: false, bits: 1 << 63, exponent: 0 }),
+            // Half of the last bit is rounded to an even one.
+            ("18446744073709551617", General::Finite { negative: false, bits: 1 << 63, exponent: 1 }),
+            ("18446744073709551619", General::Finite { negative: false, bits: (1 << 63) + 2, exponent: 1 }),
+            ("3.6451995318824746025e-4951", General::Finite { negative: false, bits: 1 << 63, exponent: -16_508 }),
+            ("1.8e-4951", zero),
+        ] {
+            assert_eq!(General::at_start_of(text.as_bytes()), expected, "{text}");
+        }
+    }
+}
