@@ -7,6 +7,9 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Instant;
 
+/// Without keys, and with keys that leave the lines of [`numbers`] in the same order.
+const KEYS: [&str; 3] = ["", "-k1,1", "-s -k1,1 -k2n"];
+
 fn numbers(count: u32) -> Vec<u8> {
     (0..count).flat_map(|i| format!("{}\n", i.wrapping_mul(2_654_435_761)).into_bytes()).collect()
 }
@@ -14,13 +17,18 @@ fn numbers(count: u32) -> Vec<u8> {
 /// `kill -9` at any time: the file is the old one or the new one, also if it is the input.
 #[test]
 fn kill_at_any_time() {
+    KEYS.into_iter().for_each(killed_at_any_time);
+}
+
+fn killed_at_any_time(keys: &str) {
     let text = numbers(300_000);
     let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     lines.sort();
     let sorted = lines.concat();
     let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
     std::fs::create_dir(place.path("tmp")).unwrap();
-    let scripts = [("a", "exec $SORT -S 1M -T tmp -o old a"), ("old", "exec $SORT -S 1M -T tmp -o old old")];
+    let script = |input: &str| format!("exec $SORT {keys} -S 1M -T tmp -o old {input}");
+    let scripts = [("a", &*script("a")), ("old", &script("old"))];
     let started = Instant::now();
     place.shell(scripts[0].1).silent(0);
     let whole = started.elapsed();
@@ -100,11 +108,15 @@ fn leftovers() {
 /// A signal ends it as it ends sort, and the old file stays.
 #[test]
 fn signals() {
+    KEYS.into_iter().for_each(signalled);
+}
+
+fn signalled(keys: &str) {
     let place = Place::with(&[("old", b"the old file\n")]);
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("KILL", 9)] {
         // A shell's background jobs ignore INT, and so may the process that runs the tests.
         let script = format!(
-            "coproc exec env --default-signal=INT,HUP,PIPE $SORT -o old; sleep 0.5; kill -{name} $COPROC_PID; \
+            "coproc exec env --default-signal=INT,HUP,PIPE $SORT {keys} -o old; sleep 0.5; kill -{name} $COPROC_PID; \
              wait $COPROC_PID; exit $?"
         );
         let run = place.shell(&script);
@@ -140,6 +152,10 @@ fn what_is_told() {
 /// The reader goes away.
 #[test]
 fn broken_pipes() {
+    KEYS.into_iter().for_each(without_a_reader);
+}
+
+fn without_a_reader(keys: &str) {
     let place = Place::with(&[("a", &numbers(200_000))]);
     for (script, code, said) in [
         ("$SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
@@ -151,13 +167,17 @@ fn broken_pipes() {
         ),
         ("mkfifo f; head -1 f >/dev/null & $SORT a -o f; code=$?; rm f; exit $code", 141, ""),
     ] {
-        place.shell(script).says(code, said);
+        place.shell(&script.replace("$SORT", &format!("$SORT {keys}"))).says(code, said);
     }
 }
 
 /// A limit of the length of files: of the result, and of temporary files.
 #[test]
 fn limits_of_length() {
+    KEYS.into_iter().for_each(limited_in_length);
+}
+
+fn limited_in_length(keys: &str) {
     let text = numbers(300_000);
     let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
     let unchanged = |run: Run, said: &str| {
@@ -166,27 +186,31 @@ fn limits_of_length() {
         assert!(place.get("a") == text && place.names() == ["a", "old"]);
     };
     let limit = "trap '' XFSZ; ulimit -f 500;";
-    unchanged(place.shell(&format!("{limit} $SORT -o old a")), "hysort: write failed: old: File too large\n");
-    unchanged(place.shell(&format!("{limit} $SORT a -o a")), "hysort: write failed: a: File too large\n");
+    unchanged(place.shell(&format!("{limit} $SORT {keys} -o old a")), "hysort: write failed: old: File too large\n");
+    unchanged(place.shell(&format!("{limit} $SORT {keys} a -o a")), "hysort: write failed: a: File too large\n");
     let spilled = "hysort: write failed: temporary file in .: File too large\n";
-    unchanged(place.shell(&format!("{limit} $SORT -S 1M -T . a")), spilled);
+    unchanged(place.shell(&format!("{limit} $SORT {keys} -S 1M -T . a")), spilled);
     // The signal ends it as it ends sort.
-    let run = place.shell("ulimit -c 0; ulimit -f 500; exec $SORT -o old a");
+    let run = place.shell(&format!("ulimit -c 0; ulimit -f 500; exec $SORT {keys} -o old a"));
     assert_eq!((run.code, place.get("old"), place.names().len()), (153, b"the old file\n".to_vec(), 2));
 }
 
 /// A disk that fills: that of the result, and that of `-T`.
 #[test]
 fn full_disks() {
+    KEYS.into_iter().for_each(on_a_full_disk);
+}
+
+fn on_a_full_disk(keys: &str) {
     let text = numbers(300_000);
     let place = Place::with(&[("a", &text)]);
     let mounted = place.shell("mkdir disk && mount -t tmpfs -o size=2M none disk && printf 'b\\na\\n' >disk/old");
     if mounted.code != 0 {
         return skip(Need::System, "no file system can be mounted");
     }
-    let result = place.shell("$SORT -o disk/old a");
-    let onto = place.shell("$SORT -o disk/new a");
-    let spilled = place.shell("$SORT -S 1M -T disk a | wc -c");
+    let result = place.shell(&format!("$SORT {keys} -o disk/old a"));
+    let onto = place.shell(&format!("$SORT {keys} -o disk/new a"));
+    let spilled = place.shell(&format!("$SORT {keys} -S 1M -T disk a | wc -c"));
     let left = place.shell("ls -A disk; cat disk/old; umount disk");
     assert_eq!(left.stdout, b"old\nb\na\n");
     assert_eq!((result.code, &*result.stderr), (2, "hysort: write failed: disk/old: No space left on device\n"));
@@ -200,9 +224,11 @@ fn full_disks() {
 fn no_place_for_temporary_files() {
     let place = Place::with(&[("a", &numbers(300_000))]);
     let text = "hysort: cannot create temporary file in '/no/such/place': No such file or directory\n";
-    place.shell("$SORT -S 1M -T /no/such/place a").says(2, text);
-    place.shell("TMPDIR=/no/such/place $SORT -S 1M a").says(2, text);
-    place.shell("TMPDIR=/no/such/place $SORT -S 1M -T . a >/dev/null").silent(0);
+    for keys in KEYS {
+        place.shell(&format!("$SORT {keys} -S 1M -T /no/such/place a")).says(2, text);
+        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M a")).says(2, text);
+        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M -T . a >/dev/null")).silent(0);
+    }
 }
 
 /// A limit of the address space: the result, also of one line of three times as many bytes.
@@ -210,8 +236,13 @@ fn no_place_for_temporary_files() {
 fn little_memory() {
     let text = numbers(500_000);
     let place = Place::with(&[("a", &text)]);
-    let run = place.shell("ulimit -v 100000; $SORT --parallel=2 a | cksum").silent(0);
-    assert_eq!(run.stdout, place.shell("$SORT a | cksum").silent(0).stdout);
+    let expected = place.shell("$SORT a | cksum").silent(0).stdout;
+    for keys in KEYS {
+        // Records take more than lines do.
+        let limit = if keys.is_empty() { 100_000 } else { 150_000 };
+        let run = place.shell(&format!("ulimit -v {limit}; $SORT {keys} --parallel=2 a | cksum")).silent(0);
+        assert_eq!(run.stdout, expected, "{keys}");
+    }
     let run = place.shell("head -c 300000000 /dev/zero | (ulimit -v 100000; $SORT -S 20M -T .) | cksum").silent(0);
     assert_eq!(run.stdout, place.shell("(head -c 300000000 /dev/zero; echo) | cksum").silent(0).stdout);
 }
@@ -221,9 +252,9 @@ fn little_memory() {
 fn little_stack() {
     let place = Place::with(&[("a", &numbers(100_000))]);
     let expected = place.shell("$SORT a | cksum").silent(0).stdout;
-    for kilobytes in [16, 64, 128] {
+    for (kilobytes, keys) in [16, 64, 128].into_iter().flat_map(|limit| KEYS.map(|keys| (limit, keys))) {
         // The variables of the environment are on the stack, too.
-        let limited = format!("ulimit -c 0; ulimit -s {kilobytes} && exec $SORT a");
+        let limited = format!("ulimit -c 0; ulimit -s {kilobytes} && exec $SORT {keys} a");
         let run = place.shell(&format!("env -i PATH=\"$PATH\" sh -c \"{limited}\" >b; echo $?; cksum <b"));
         assert_eq!(run.silent(0).stdout, [b"0\n", &expected[..]].concat(), "{kilobytes} kB");
     }

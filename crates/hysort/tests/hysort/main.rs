@@ -11,5 +11,6 @@ mod place;
 mod protected;
 mod real;
 mod shapes;
+mod tables;
 
 use hybz_testkit::skip;

@@ -35,6 +35,11 @@ fn more_files_than_descriptors() {
         let script = format!("ulimit -n {limit}; exec $SORT -m in/*");
         merges(place.shell(&script), &expected, &script);
     }
+    // Three descriptors besides the standard ones: two files, and the one that they are merged to.
+    for flags in ["-m", "-m -k1,1", "-ms -k1"] {
+        let script = format!("files=$(echo in/*); ulimit -n 6; exec $SORT {flags} $files 3<&- 4<&- 5<&-");
+        merges(place.shell(&script), &expected, &script);
+    }
     for script in [
         "ulimit -n 32; exec $SORT -mu in/* in/*",
         "ulimit -n 32; $SORT -m in/* -o out && cat out",

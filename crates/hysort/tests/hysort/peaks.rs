@@ -1,6 +1,7 @@
 //! Memory: what `-S` says bounds it, however long lines are and however many are equal.
 
 use crate::place::{Place, hysort};
+use hybz_testkit::shapes::Rng;
 use std::fs;
 use std::io::Read;
 use std::process::Stdio;
@@ -10,11 +11,15 @@ const UNREAD: usize = 3 << 20;
 
 /// Sorts `text` with 4 MB of memory, checks the result, and returns the peak in megabytes.
 fn peak(name: &str, text: &[u8]) -> u64 {
-    let place = Place::with(&[("a", text)]);
     let mut expected: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     expected.sort();
-    let expected = expected.concat();
-    let mut command = place.command(hysort(), "exec $SORT -S 4M --parallel=2 -T . a");
+    peak_with("-S 4M", name, text, &expected.concat())
+}
+
+/// The same with these flags, and this result.
+fn peak_with(flags: &str, name: &str, text: &[u8], expected: &[u8]) -> u64 {
+    let place = Place::with(&[("a", text)]);
+    let mut command = place.command(hysort(), &format!("exec $SORT {flags} --parallel=2 -T . a"));
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("bash is there");
     let mut stdout = child.stdout.take().expect("a pipe");
     let mut out = vec![0; expected.len().saturating_sub(UNREAD)];
@@ -54,5 +59,24 @@ fn long_lines_need_no_more_memory() {
     ] {
         let megabytes = peak(name, text);
         assert!(megabytes <= 20, "{name}: {megabytes} MB");
+    }
+}
+
+/// Records are longer than lines, and no more of them are in memory.
+#[test]
+fn keys_need_no_more_memory() {
+    let mut rng = Rng(29);
+    let mut lines: Vec<(usize, usize, Vec<u8>)> = (0..1_000_000)
+        .map(|number| {
+            let (name, at) = (10 + rng.below(20), rng.below(100_000_000));
+            (name, at, format!("chr{name}\t{at}\t{number:08}\tsome more text\n").into_bytes())
+        })
+        .collect();
+    let text: Vec<u8> = lines.iter().flat_map(|(.., line)| line.clone()).collect();
+    lines.sort();
+    let sorted: Vec<u8> = lines.iter().flat_map(|(.., line)| line.clone()).collect();
+    for (flags, most) in [("-S 4M", 20), ("-S 16M", 32), ("-s -S 4M", 20)] {
+        let megabytes = peak_with(&format!("-k1,1 -k2,2n -k3,3 {flags}"), flags, &text, &sorted);
+        assert!(megabytes <= most, "{flags}: {megabytes} MB");
     }
 }

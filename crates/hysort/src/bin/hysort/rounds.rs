@@ -80,7 +80,8 @@ impl<'a> Rounds<'a> {
         if read.any(|part| self.file.as_ref().is_some_and(|file| Arc::ptr_eq(file, &part.file))) {
             self.file = None;
         }
-        if self.reserve.is_none() {
+        // A round that has its file needs no other.
+        if self.file.is_none() && self.reserve.is_none() {
             self.reserve = File::open("/dev/null").ok();
         }
     }
