@@ -4,7 +4,8 @@
 //! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), long flags only in full, and the
 //! last of contradicting flags wins.
 
-use super::choices::{GpuPipeline, IndexFormat, OutputFormat, ProgressFormat, Recovery, Shell, Verified};
+use super::about::{self, AboutFlags};
+use super::choices::{GpuPipeline, IndexFormat, OutputFormat, ProgressFormat, Recovery, Verified};
 use super::level::LevelFlags;
 use super::ranges::{Ranges, ranges};
 use super::split::{Split, split};
@@ -13,15 +14,13 @@ use clap::{ArgAction, ArgMatches, FromArgMatches, Parser, ValueHint, value_parse
 use glob::Pattern;
 use std::ffi::OsString;
 
-const VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), "\na bzip2-compatible block-sorting file compressor\n", "MIT OR Apache-2.0");
 const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
 
 /// Compresses files into .bz2, or decompresses them, on every core.
 #[derive(Debug, Parser)]
 #[command(
     name = "hybz",
-    version = VERSION,
+    version = about::VERSION,
     no_binary_name = true,
     args_override_self = true,
     disable_help_flag = true,
@@ -460,25 +459,8 @@ pub struct Flags {
     #[arg(short = 'b', hide = true, value_name = "N")]
     piece: Option<u64>,
 
-    /// Print the flags of daily use (--help: all flags; --man: all about them).
-    #[arg(short, long, action = ArgAction::HelpShort)]
-    help: (),
-
-    /// Print version and licence.
-    ///
-    /// -L and --license mean the same.
-    #[arg(short = 'V', visible_short_alias = 'L', long, visible_alias = "license", action = ArgAction::Version)]
-    version: (),
-
-    /// Print the manual page hybz(1), as roff.
-    #[arg(long)]
-    pub man: bool,
-
-    /// Print the completions for SHELL.
-    ///
-    /// They complete the flags of hybz, hybunz and hybcat.
-    #[arg(long, value_name = "SHELL")]
-    pub completions: Option<Shell>,
+    #[command(flatten)]
+    pub about: AboutFlags,
 }
 
 impl Flags {

@@ -19,11 +19,12 @@ pub enum Kind {
     PlanRanges,
     Shard,
     Join,
+    Install,
 }
 
 impl Kind {
     /// All modes, in the order of their declaration.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Compress,
         Kind::Decompress,
         Kind::Test,
@@ -35,6 +36,7 @@ impl Kind {
         Kind::PlanRanges,
         Kind::Shard,
         Kind::Join,
+        Kind::Install,
     ];
 
     /// The mode of a call.
@@ -50,6 +52,7 @@ impl Kind {
             (flags.plan_ranges.is_some(), Kind::PlanRanges),
             (flags.shard.is_some(), Kind::Shard),
             (flags.join.is_some(), Kind::Join),
+            (flags.about.install_to.is_some(), Kind::Install),
             (flags.measure, Kind::Measure),
             (flags.bench.is_some(), Kind::Bench),
             (flags.recover.is_some(), Kind::Recover),
@@ -76,6 +79,7 @@ impl Kind {
             Kind::PlanRanges => "--plan-ranges",
             Kind::Shard => "--shard",
             Kind::Join => "--join",
+            Kind::Install => "--install-to",
         }
     }
 
@@ -86,6 +90,7 @@ impl Kind {
             Kind::PlanRanges => &["--plan-ranges=1M"],
             Kind::Shard => &["--shard=0", "--plan-file=plan"],
             Kind::Join => &["--join=plan"],
+            Kind::Install => &["--install-to=prefix"],
             Kind::Compress => &["-z"],
             Kind::Decompress => &["-d"],
             Kind::Test => &["-t"],

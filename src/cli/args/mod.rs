@@ -3,6 +3,7 @@
 //! Two steps come before clap: reading the flags of environment variables, and splitting at `--`. One comes after it:
 //! bzip2's message for a bad flag.
 
+mod about;
 mod applicable;
 mod bad_flag;
 mod batch;
@@ -15,6 +16,7 @@ mod files;
 mod flags;
 mod help;
 mod index;
+mod install;
 mod kind;
 mod level;
 mod list;
@@ -40,9 +42,11 @@ pub use coding::Coding;
 pub use common::{Common, Gpus};
 pub use files::{FilesMode, Work};
 pub use index::{IndexPlan, usual_index};
+pub use install::InstallMode;
 pub use list::{ListMode, Listing};
 pub use measure::MeasureMode;
 pub use operand::Operand;
+pub use packaging::SHARE;
 pub use part::{SplitPlan, StreamRange, TextRanges};
 pub use plan::{Mode, Plan};
 pub use ranges::{Amount, Range};
@@ -103,10 +107,10 @@ pub fn parse(
             return Err(Refusal { error: bad_flag(program, &command, &environment, &typed, &e), quiet });
         }
     };
-    if flags.man {
+    if flags.about.man {
         return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned()));
     }
-    if let Some(shell) = flags.completions {
+    if let Some(shell) = flags.about.completions {
         return Ok(Request::Show(packaging::completions(shell).to_owned()));
     }
     let more: Vec<Operand> = words.map(|word| Operand::File(word.into())).collect();

@@ -10,6 +10,7 @@ mod decoding;
 mod flags;
 mod indexes;
 mod inputs;
+mod installs;
 mod lz4;
 mod lzw;
 mod measure;
@@ -55,7 +56,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 23] = [
+const TABLES: [(&str, &str, &[Row]); 24] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -79,6 +80,7 @@ const TABLES: [(&str, &str, &[Row]); 23] = [
     ("plans", "Plans of shards", plans::ROWS),
     ("streams", "Many streams, ranges for readers", streams::ROWS),
     ("clusters", "Recipes for many machines", clusters::ROWS),
+    ("installs", "Installing", installs::ROWS),
 ];
 
 const HEAD: &str = "\
