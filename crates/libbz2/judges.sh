@@ -176,6 +176,93 @@ judge_htslib() {
   awk '/^ *failed *\.\./ {f+=$NF} /^ *passed *\.\./ {p+=$NF} END {print p+0 " passed, " f+0 " failed"}' "$log"
   return $status
 }
+prepare_boost() {
+  local tests=$work/boost/boost/libs/iostreams/test
+  packages g++ xz-utils libboost-iostreams-dev libboost-test-dev
+  if [ ! -d "$tests" ]; then
+    # Only its tests: the whole source is 600 MB.
+    mkdir -p "$work/boost" && (cd "$work/src" &&
+      APT_CONFIG=$work/apt/conf apt-get source -qq --download-only boost1.74 &&
+      tar -xJf boost1.74_*.orig.tar.xz -C "$work/boost" --wildcards '*/libs/iostreams/test/*') \
+      >"$work/log/boost.txt" 2>&1 || return 1
+  fi
+  [ -x "$work/boost/bzip2_test" ] || (cd "$tests" && g++ -O1 -w bzip2_test.cpp -o "$work/boost/bzip2_test" \
+    -lboost_iostreams -Wl,-Bstatic -lboost_unit_test_framework -Wl,-Bdynamic) >>"$work/log/boost.txt" 2>&1
+}
+judge_boost() {
+  "$work/boost/bzip2_test" --report_level=short >>"$log" 2>&1
+  local status=$?
+  sed -nE 's/^ *([0-9]+) (assertion|test case)s? out of ([0-9]+) passed$/\1 of \3 \2s/p' "$log" | paste -sd ' ' |
+    sed 's/s \([0-9]\)/s, \1/'
+  return $status
+}
+# A map of 60,000 nodes, written and read by libosmium: by osmium-tool and by pyosmium.
+prepare_osmium() {
+  packages osmium-tool python3-pyosmium
+  mkdir -p "$work/osmium" && awk 'BEGIN {
+    print "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<osm version=\"0.6\" generator=\"judge\">"
+    common = "version=\"1\" timestamp=\"2020-01-01T00:00:00Z\" uid=\"1\" user=\"a\" changeset=\"1\""
+    for (i = 1; i <= 60000; i++)
+      printf "<node id=\"%d\" %s lat=\"%.7f\" lon=\"%.7f\"/>\n", i, common, i * 7919 % 170 - 85 + i % 1000 / 1000, \
+        i * 104729 % 360 - 180 + i % 997 / 1000
+    for (i = 1; i <= 5000; i++)
+      printf "<way id=\"%d\" %s><nd ref=\"%d\"/><nd ref=\"%d\"/><tag k=\"highway\" v=\"x%d\"/></way>\n", i, common, i, \
+        i + 7, i % 13
+    print "</osm>"
+  }' >"$work/osmium/made.osm"
+}
+judge_osmium() {
+  (cd "$work/osmium" && rm -f a.osm* b.osm both.osm.bz2 && osmium cat made.osm -o a.osm &&
+    osmium cat a.osm -o a.osm.bz2 && osmium cat a.osm.bz2 -o b.osm && cmp a.osm b.osm && osmium fileinfo -e a.osm.bz2 &&
+    env -u LD_LIBRARY_PATH -u LD_PRELOAD sh -c 'bzip2 -dc a.osm.bz2 | bzip2 -6 | cmp - a.osm.bz2 &&
+      head -c 4000000 a.osm | bzip2 >both.osm.bz2 && tail -c +4000001 a.osm | bzip2 >>both.osm.bz2' &&
+    /usr/bin/python3 -c '
+import osmium
+class Count(osmium.SimpleHandler):
+    nodes = ways = 0
+    def node(self, _): self.nodes += 1
+    def way(self, _): self.ways += 1
+for name in "a.osm.bz2", "both.osm.bz2":
+    count = Count()
+    count.apply_file(name)
+    assert (count.nodes, count.ways) == (60000, 5000), name
+') >>"$log" 2>&1 && echo "written, read, two streams"
+}
+prepare_r() { packages r-base-core; }
+# R puts the system's folders before those of LD_LIBRARY_PATH, and R_LD_LIBRARY_PATH before these.
+judge_r() {
+  mkdir -p "$work/r" && (cd "$work/r" && R_LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/usr/lib/R/lib Rscript - <<'R'
+x <- as.raw(sample(0:40, 2e6, TRUE))
+stopifnot(identical(memDecompress(memCompress(x, "bzip2"), "bzip2"), x))
+d <- data.frame(a = 1:100000, b = rnorm(100000))
+saveRDS(d, "d.rds", compress = "bzip2"); stopifnot(identical(readRDS("d.rds"), d))
+save(d, file = "d.rda", compress = "bzip2"); e <- new.env(); load("d.rda", e); stopifnot(identical(e$d, d))
+f <- bzfile("t.bz2", "w", compression = 9); writeLines(as.character(d$b), f); close(f)
+f <- bzfile("t.bz2", "a"); writeLines("end", f); close(f)
+stopifnot(identical(readLines("t.bz2"), c(as.character(d$b), "end")))
+f <- bzfile("t.bz2", "rb"); stopifnot(length(readBin(f, "raw", 1e7)) == sum(nchar(readLines("t.bz2")) + 1)); close(f)
+example(memCompress, echo = FALSE, ask = FALSE); example(connections, echo = FALSE, ask = FALSE)
+R
+  ) >>"$log" 2>&1 && echo "memCompress, bzfile, saveRDS, save, examples"
+}
+# CRAM with its blocks coded by bzip2.
+prepare_samtools() { packages samtools; }
+judge_samtools() {
+  (mkdir -p "$work/samtools" && cd "$work/samtools" && awk 'BEGIN {
+      srand(7); split("A C G T", letter, " "); print "@HD\tVN:1.6\tSO:coordinate\n@SQ\tSN:chr1\tLN:2000000"
+      for (i = 1; i <= 20000; i++) {
+        bases = quality = ""
+        for (j = 0; j < 100; j++) {
+          bases = bases letter[int(rand() * 4) + 1]
+          quality = quality substr("FGHI:,", int(rand() * 6) + 1, 1)
+        }
+        printf "read%d\t0\tchr1\t%d\t60\t100M\t*\t0\t0\t%s\t%s\n", i, i * 90, bases, quality
+      }
+    }' >a.sam && samtools view --no-PG -C --output-fmt-option use_bzip2=1 --output-fmt-option no_ref=1 \
+      --output-fmt-option level=9 -o a.cram a.sam && samtools view --no-PG -h a.cram | grep -v '^@' |
+    cut -f 1-11 | cmp - <(grep -v '^@' a.sam) && grep -aq 'BZh91AY&SY' a.cram) >>"$log" 2>&1 &&
+    echo "CRAM with blocks of bzip2's written, read"
+}
 prepare_bzip2() {
   packages gcc make libbz2-dev
   bzip2_source=$(source_of bzip2) || return 1
@@ -298,7 +385,8 @@ judge_abi() {
 
 # --- the table ------------------------------------------------------------------------------------------------------
 
-all=(abi cxx bzip2 cpython perl_raw perl_io php libarchive htslib dpkg apt zip bsdtar gpg pbzip2)
+all=(abi cxx bzip2 cpython perl_raw perl_io php libarchive htslib samtools osmium boost r dpkg apt zip bsdtar gpg
+  pbzip2)
 judges=("${@:-${all[@]}}")
 export_apt
 packages binutils gcc g++ make zip unzip libarchive-tools gpg gpg-agent pbzip2 dpkg-dev bzip2
