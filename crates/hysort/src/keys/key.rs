@@ -1,5 +1,6 @@
 //! One key of a line: where it is, and how it is compared.
 
+use super::by::By;
 use super::number::{is_blank, split_while};
 use std::fmt;
 use std::str::FromStr;
@@ -19,6 +20,8 @@ pub struct Key {
     pub(super) bytes: usize,
     pub(super) end: End,
     pub(super) options: Options,
+    /// What makes it, if it is no part of the line.
+    by: Option<By>,
 }
 
 /// Where a key ends.
@@ -52,8 +55,9 @@ pub struct Options {
     pub(super) skip_blanks: [bool; 2],
 }
 
-/// All letters of options, in the order of messages.
-const LETTERS: &[u8] = b"bdfghiMnRrV";
+/// All letters of options, in the order of messages. The last two are for records of a fixed length only.
+const LETTERS: &[u8] = b"bdfghiMnRrVls";
+const RECORD_LETTERS: &[u8] = b"ls";
 
 /// Why a specification of a key is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,12 +71,15 @@ pub enum KeyError {
     Incompatible(String),
     /// An option that sort has, and this library does not.
     Unsupported(char),
+    /// A key of records of a fixed length that is not within them: why.
+    Record(String),
 }
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyError::Syntax(why) => f.write_str(why),
+            KeyError::Record(why) => f.write_str(why),
             KeyError::Count(why, text) => {
                 write!(f, "{why}: invalid count at start of '{}'", String::from_utf8_lossy(text))
             }
@@ -92,6 +99,10 @@ impl Options {
 
     /// Adds the option of a letter of `sort`: `b d f g h i M n r V`. Returns `None` if there is no such letter.
     pub fn with(self, letter: u8) -> Option<Options> {
+        if RECORD_LETTERS.contains(&letter) { None } else { self.with_any(letter) }
+    }
+
+    fn with_any(self, letter: u8) -> Option<Options> {
         let bit = LETTERS.iter().position(|&other| other == letter)?;
         let skip_blanks = if letter == b'b' { [true; 2] } else { self.skip_blanks };
         Some(Options { letters: self.letters | 1 << bit, skip_blanks })
@@ -136,6 +147,25 @@ impl Options {
         if self.has(b'f') { byte.to_ascii_uppercase() } else { byte }
     }
 
+    /// Whether the key is an integer in binary.
+    pub(super) fn is_integer(&self) -> bool {
+        RECORD_LETTERS.iter().any(|&letter| self.has(letter))
+    }
+
+    /// The integer as bytes in its order: the highest first, without a sign.
+    pub(super) fn big_endian(&self, key: &[u8]) -> Vec<u8> {
+        let mut bytes = key.to_vec();
+        if self.has(b'l') {
+            bytes.reverse();
+        }
+        if self.has(b's')
+            && let Some(first) = bytes.first_mut()
+        {
+            *first ^= 0x80;
+        }
+        bytes
+    }
+
     /// Whether its letters contradict each other, and are supported.
     ///
     /// # Errors
@@ -143,9 +173,14 @@ impl Options {
     pub fn check(&self) -> Result<(), KeyError> {
         let kinds = b"nghM".iter().filter(|&&letter| self.has(letter)).count();
         let others = b"VRdi".iter().any(|&letter| self.has(letter));
-        if kinds + usize::from(others) > 1 {
+        let with_integer = self.is_integer() && (kinds > 0 || others || self.has(b'f') || self.has(b'b'));
+        if kinds + usize::from(others) > 1 || with_integer {
             // -d includes -i.
-            let hidden = if self.has(b'd') { &b"bri"[..] } else { b"br" };
+            let hidden = match self {
+                _ if with_integer => &b"r"[..],
+                _ if self.has(b'd') => b"bri",
+                _ => b"br",
+            };
             let shown = |letter: &u8| self.has(*letter) && !hidden.contains(letter);
             return Err(KeyError::Incompatible(LETTERS.iter().copied().filter(shown).map(char::from).collect()));
         }
@@ -173,13 +208,45 @@ impl Key {
     /// Adds the letters at the start of a text as options, at the end of the key or at its start. Returns the key and
     /// the text after them.
     pub fn with_letters(mut self, text: &[u8], at_end: bool) -> (Key, &[u8]) {
-        let rest = self.take_options(text, at_end.into());
+        let rest = self.take_options(text, at_end.into(), Options::with);
         (self, rest)
     }
 
     /// The fields from `first` to `last`, counted from 1.
     pub fn fields(first: usize, last: usize, options: Options) -> Key {
-        Key { fields: first.saturating_sub(1), end: End::Field(last), options, ..Key::default() }
+        Key { fields: first.saturating_sub(1), end: End::Field(last.max(1)), options, ..Key::default() }
+    }
+
+    /// What a closure appends to a vector for a line, which it gets without its end. Keys are compared as unsigned
+    /// bytes; one comes before all longer ones that begin with it.
+    ///
+    /// Numbers are in the order of such bytes if they are written so: unsigned ones by `to_be_bytes`, signed ones so
+    /// after their highest bit was changed (`(n ^ i64::MIN).to_be_bytes()`). Integers of all lines must have the same
+    /// length.
+    ///
+    /// The closure runs on several threads, once or more for each line, and should give the same key each time. If it
+    /// panics, sorting ends with [`Error::KeyPanicked`](crate::Error::KeyPanicked).
+    ///
+    /// ```
+    /// use hysort::{Key, Keys, Order, sorted_by};
+    /// let last_letter_first = Key::by(|line, key| key.extend(line.iter().rev()));
+    /// let keys = Keys::new([last_letter_first], &Order::new());
+    /// let pool = hysort::pool().build();
+    /// assert_eq!(sorted_by(b"to\nbe\nor\nnot\n", &keys, &pool)?, b"be\nto\nor\nnot\n");
+    /// # Ok::<(), hysort::Error>(())
+    /// ```
+    pub fn by(closure: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static) -> Key {
+        Key { by: Some(By::new(closure)), ..Key::default() }
+    }
+
+    pub(super) fn by_closure(&self) -> Option<&By> {
+        self.by.as_ref()
+    }
+
+    /// The opposite order, as the option `r`.
+    pub fn reverse(mut self) -> Key {
+        self.options = self.options.with(b'r').unwrap_or(self.options);
+        self
     }
 
     /// Its options.
@@ -189,10 +256,30 @@ impl Key {
 
     /// With the options of all keys, if it has none, as in `sort -n -k 2`.
     pub fn or_options(mut self, global: &Options) -> Key {
-        if self.options == Options::new() {
+        if self.options == Options::new() && self.by.is_none() {
             self.options = *global;
         }
         self
+    }
+
+    /// Makes it a key of records of this many bytes.
+    pub(super) fn fit(&mut self, len: usize) -> Result<(), KeyError> {
+        let wrong = |why: String| Err(KeyError::Record(why));
+        let (fields, last) = match self.end {
+            End::Line => (1, self.bytes.saturating_add(1)),
+            End::Field(field) => (field, self.bytes.saturating_add(1)),
+            End::Byte(fields, bytes) => (fields.saturating_add(1), bytes.max(self.bytes.saturating_add(1))),
+        };
+        if self.fields > 0 || fields != 1 {
+            return wrong("a record of a fixed length has one field: 1.5,1.8 are its bytes 5 to 8".to_owned());
+        }
+        if last > len && self.by.is_none() {
+            return wrong(format!("a key has byte {last} of a record of {len} bytes"));
+        }
+        if let End::Field(_) = self.end {
+            self.end = End::Line;
+        }
+        Ok(())
     }
 
     /// The key in a line.
@@ -251,6 +338,9 @@ fn skip_fields(line: &[u8], count: usize, separator: Option<u8>) -> usize {
     at
 }
 
+/// Adds the option of a letter.
+type With = fn(Options, u8) -> Option<Options>;
+
 impl FromStr for Key {
     type Err = KeyError;
 
@@ -266,6 +356,20 @@ impl Key {
     /// # Errors
     /// What is wrong with it.
     pub fn from_bytes(text: &[u8]) -> Result<Key, KeyError> {
+        Key::read(text, Options::with)
+    }
+
+    /// Reads the specification of a key of records of a fixed length ([`Keys::fixed_length`](crate::Keys)). It has two
+    /// more letters: `s` for signed integers (two's complement), `l` for little-endian ones. Other integers are
+    /// compared as bytes are.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_record(text: &[u8]) -> Result<Key, KeyError> {
+        Key::read(text, Options::with_any)
+    }
+
+    fn read(text: &[u8], with: With) -> Result<Key, KeyError> {
         let mut key = Key::default();
         let (field, mut rest) = count(text, "invalid number at field start")?;
         key.fields = field.checked_sub(1).ok_or(KeyError::Syntax("field number is zero"))?;
@@ -274,7 +378,7 @@ impl Key {
             key.bytes = byte.checked_sub(1).ok_or(KeyError::Syntax("character offset is zero"))?;
             rest = after;
         }
-        rest = key.take_options(rest, 0);
+        rest = key.take_options(rest, 0, with);
         if let Some(after) = rest.strip_prefix(b",") {
             let (field, after) = count(after, "invalid number after ','")?;
             let field = if field == 0 { return Err(KeyError::Syntax("field number is zero")) } else { field };
@@ -287,16 +391,16 @@ impl Key {
                 }
                 rest = after;
             }
-            rest = key.take_options(rest, 1);
+            rest = key.take_options(rest, 1, with);
         }
         if rest.is_empty() { Ok(key) } else { Err(KeyError::Syntax("stray character in field spec")) }
     }
 
     /// Takes letters after one of the two places. Returns the text after them.
-    fn take_options<'a>(&mut self, text: &'a [u8], place: usize) -> &'a [u8] {
+    fn take_options<'a>(&mut self, text: &'a [u8], place: usize, with: With) -> &'a [u8] {
         let mut rest = text;
         while let Some((&letter, after)) = rest.split_first()
-            && let Some(options) = self.options.with(letter)
+            && let Some(options) = with(self.options, letter)
         {
             let before = self.options.skip_blanks;
             self.options = options;

@@ -10,9 +10,13 @@
 //!
 //! The line itself is the last key, as in `sort`. If lines with equal keys stay in the order in which they came
 //! (`-s`, `-u`), the place of the line comes between its codes and the line.
+//!
+//! Records of a fixed length take the same way: see `cut.rs`.
 
 mod bare;
+mod by;
 mod code;
+mod cut;
 mod general;
 mod key;
 mod number;
@@ -24,23 +28,44 @@ pub use key::{Key, KeyError, Options};
 pub use sorter::KeySorter;
 
 use crate::order::Order;
+use by::Panicked;
 use code::{Alphabets, Coder};
+use cut::Cut;
 use general::General;
 use key::Kind;
 use number::Decimal;
 use std::cmp::Ordering;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use version::version;
 
 /// The keys by which lines are sorted, in descending order of their weight.
 ///
 /// ```
-/// use hysort::{Keys, Order, sorted_by};
+/// use hysort::{Key, Keys, Order, sorted_by};
 /// let pool = hysort::pool().build();
-/// let keys = Keys::new([("2,2n".parse()?)], &Order::new());
-/// assert_eq!(sorted_by(b"b 10\na 9\n", &keys, &pool)?, b"a 9\nb 10\n");
+/// let text = b"b 10\na 9\nc 10\n";
+/// let keys = Keys::new(["2,2nr".parse()?], &Order::new());
+/// assert_eq!(sorted_by(text, &keys, &pool)?, b"b 10\nc 10\na 9\n");
+/// let length = Key::by(|line, key| key.extend((line.len() as u64).to_be_bytes()));
+/// let keys = Keys::new([length], &Order::new()).stable(true);
+/// assert_eq!(sorted_by(text, &keys, &pool)?, b"a 9\nb 10\nc 10\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # The order
+///
+/// Of two lines that differ in the first key, the one with the smaller key comes first, or the one with the larger key
+/// if the key has the option `r`; of lines that agree in it, the second key decides, and so on. If all keys are equal:
+///
+/// | | lines with equal keys |
+/// |---|---|
+/// | neither of the following | in the order of their bytes, or the opposite one if [`Order::reverse`] |
+/// | [`stable`](Self::stable) | in the order in which they came |
+/// | [`Order::unique`] | only the one that came first is written |
+///
+/// Without keys the bytes alone decide. The output does not depend on the number of stations, on the memory, or on how
+/// the text was cut.
 #[derive(Clone, Debug)]
 pub struct Keys(Arc<Inner>);
 
@@ -49,6 +74,7 @@ struct Inner {
     order: Order,
     stable: bool,
     separator: Option<u8>,
+    cut: Cut,
     alphabets: Alphabets,
     parts: Vec<Part>,
 }
@@ -74,7 +100,8 @@ impl Keys {
     pub fn new(keys: impl IntoIterator<Item = Key>, order: &Order) -> Keys {
         let parts = keys.into_iter().map(|key| Part { key, descending: false, table: Box::new([0; 256]) }).collect();
         let alphabets = Alphabets::new(order.end_byte());
-        Keys::made(Inner { order: *order, stable: false, separator: None, alphabets, parts })
+        let cut = Cut::Lines(order.end_byte());
+        Keys::made(Inner { order: *order, stable: false, separator: None, cut, alphabets, parts })
     }
 
     /// Lines with equal keys stay in the order in which they came: `sort -s`.
@@ -85,6 +112,33 @@ impl Keys {
     /// The byte that separates fields: `sort -t`. If there is none, fields begin with the blanks between them.
     pub fn separator(self, byte: Option<u8>) -> Keys {
         Keys::made(Inner { separator: byte, ..Arc::unwrap_or_clone(self.0) })
+    }
+
+    /// Sorts records of this many bytes instead of lines. Any byte may occur in them, and the end byte of the order has
+    /// no effect. A record has one field: `1.5,1.8` are its bytes 5 to 8. Each file consists of whole records.
+    ///
+    /// ```
+    /// use hysort::{Key, Keys, Order, sorted_by};
+    /// let number = Key::of_record(b"1.3,1.4l")?; // little-endian
+    /// let keys = Keys::new([number], &Order::new()).fixed_length(4.try_into()?)?;
+    /// let pool = hysort::pool().build();
+    /// assert_eq!(sorted_by(b"a\n\x00\x02b\n\x03\x01", &keys, &pool)?, b"b\n\x03\x01a\n\x00\x02");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`KeyError::Record`] if a key is not within the record.
+    pub fn fixed_length(self, bytes: NonZeroUsize) -> Result<Keys, KeyError> {
+        let mut inner = Arc::unwrap_or_clone(self.0);
+        inner.parts.iter_mut().try_for_each(|part| part.key.fit(bytes.get()))?;
+        let order = inner.order.end(cut::END);
+        Ok(Keys::made(Inner {
+            order,
+            separator: None,
+            cut: Cut::Fixed(bytes.get()),
+            alphabets: Alphabets::new(cut::END),
+            ..inner
+        }))
     }
 
     fn made(mut inner: Inner) -> Keys {
@@ -110,36 +164,45 @@ impl Keys {
         self.0.order.end_byte()
     }
 
-    /// Appends the codes of a line, and the byte that ends them.
-    fn code(&self, line: &[u8], out: &mut Vec<u8>) {
+    /// Appends the codes of a line, and the byte that ends them. `scratch` is memory.
+    fn code(&self, line: &[u8], scratch: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Panicked> {
         let alphabets = &self.0.alphabets;
         for part in &self.0.parts {
-            let key = part.key.find(line, self.0.separator);
             let mut coder = Coder { out, alphabets, descending: part.descending };
-            part.code(&mut coder, key);
+            match part.key.by_closure() {
+                Some(by) => {
+                    by.key(line, scratch)?;
+                    coder.bytes(scratch, &part.table);
+                }
+                None => part.code(&mut coder, part.key.find(line, self.0.separator)),
+            }
         }
         out.push(alphabets.end_of_code());
+        Ok(())
     }
 
     /// Appends the record of a line, without its end.
-    fn record(&self, line: &[u8], place: Place, out: &mut Vec<u8>) {
-        self.code(line, out);
+    fn record(&self, line: &[u8], place: Place, scratch: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Panicked> {
+        self.code(line, scratch, out)?;
         if self.0.is_stable() {
             let mut coder = Coder { out, alphabets: &self.0.alphabets, descending: false };
             coder.count(place.file);
             coder.count(place.at);
         }
-        out.extend_from_slice(line);
+        self.0.cut.append(line, out);
+        Ok(())
     }
 
     /// Appends the records of whole lines, the last of which may lack its end.
-    fn records(&self, text: &[u8], mut place: Place, out: &mut Vec<u8>) {
+    fn records(&self, text: &[u8], mut place: Place, out: &mut Vec<u8>) -> Result<(), Panicked> {
         let from = place.at;
-        for line in crate::text::lines(text, self.end_byte()) {
+        let mut scratch = Vec::new();
+        for line in self.0.cut.each(text) {
             place.at = from + line.start as u64;
-            self.record(&text[line], place, out);
+            self.record(&text[line], place, &mut scratch, out)?;
             out.push(self.end_byte());
         }
+        Ok(())
     }
 
     /// Compares two lines by their codes and, if the order says so, by their bytes.
@@ -164,6 +227,7 @@ impl Part {
             _ => Vec::new(),
         };
         match kind {
+            Kind::Text if options.is_integer() => coder.bytes(&options.big_endian(key), &self.table),
             Kind::Text => coder.bytes(key, &self.table),
             Kind::Number => coder.number(&Decimal::at_start_of(key)),
             Kind::General => coder.general(General::at_start_of(key)),
@@ -177,11 +241,18 @@ impl Part {
 impl Inner {
     /// Whether lines with equal keys are not compared.
     fn is_stable(&self) -> bool {
-        self.stable || self.order.is_unique()
+        self.drops_equal_keys() || self.stable && !self.parts.is_empty()
+    }
+
+    /// Whether only the first of lines with equal keys is kept. (Without keys, equal lines are dropped as they are
+    /// sorted.)
+    fn drops_equal_keys(&self) -> bool {
+        self.order.is_unique() && !self.parts.is_empty()
     }
 
     /// Places ascend, whatever the order of the lines is; equal keys are dropped later, because the lines may differ.
     fn record_order(&self) -> Order {
-        self.order.unique(false).reverse(self.order.is_reverse() && !self.is_stable())
+        let unique = self.order.is_unique() && !self.drops_equal_keys();
+        self.order.unique(unique).reverse(self.order.is_reverse() && !self.is_stable())
     }
 }

@@ -1,6 +1,8 @@
 //! Sorts streams by keys.
 
 use super::bare::Bare;
+use super::by::Panicked;
+use super::cut::Cut;
 use super::{Keys, Place};
 use crate::error::Error;
 use crate::flight::Flight;
@@ -8,7 +10,6 @@ use crate::limits::{Limits, Report};
 use crate::parts::{Piece, Wrong};
 use crate::sorter::Sorter;
 use crate::tasks::LineTask;
-use crate::text::{Ends, last_end};
 use crate::{Pool, hold};
 use hybz_queue::{Checked, Class, Client, Core, Permit, Task};
 use std::io::Write;
@@ -29,17 +30,17 @@ struct CodeLines {
 }
 
 impl Task for CodeLines {
-    type Output = Vec<u8>;
+    type Output = Result<Vec<u8>, Panicked>;
 
-    fn run(&self, _: &mut Core) -> Vec<u8> {
+    fn run(&self, _: &mut Core) -> Self::Output {
         let text = self.text.bytes();
         let mut out = Vec::with_capacity(text.len() + text.len() / 2);
-        self.keys.records(text, self.place, &mut out);
-        out
+        self.keys.records(text, self.place, &mut out)?;
+        Ok(out)
     }
 
-    fn bytes_out(records: &Vec<u8>) -> u64 {
-        records.len() as u64
+    fn bytes_out(records: &Self::Output) -> u64 {
+        records.as_ref().map_or(0, |records| records.len() as u64)
     }
 }
 
@@ -47,13 +48,11 @@ impl Checked for CodeLines {
     type Wrong = Wrong;
     const WORDS: [&'static str; 3] = ["a part", "coded", "checked"];
 
-    fn check(&self, records: &mut Vec<u8>, _: &mut Core) -> Result<(), Wrong> {
-        let mut expected = Vec::with_capacity(records.len());
-        self.keys.records(self.text.bytes(), self.place, &mut expected);
-        if *records == expected { Ok(()) } else { Err(Wrong("the codes of keys are wrong")) }
+    fn check(&self, records: &mut Self::Output, core: &mut Core) -> Result<(), Wrong> {
+        if *records == self.run(core) { Ok(()) } else { Err(Wrong("the codes of keys are wrong")) }
     }
 
-    fn is_same(a: &Vec<u8>, b: &Vec<u8>) -> bool {
+    fn is_same(a: &Self::Output, b: &Self::Output) -> bool {
         a == b
     }
 }
@@ -68,7 +67,7 @@ impl LineTask for CodeLines {
     }
 
     /// Only cores make them.
-    fn is_to_be_checked(_: &Vec<u8>) -> bool {
+    fn is_to_be_checked(_: &Self::Output) -> bool {
         false
     }
 }
@@ -100,6 +99,8 @@ pub struct KeySorter {
     permits: Vec<Permit>,
     /// The place of the next byte.
     place: Place,
+    /// Where this file began.
+    file: u64,
 }
 
 impl std::fmt::Debug for KeySorter {
@@ -123,14 +124,15 @@ impl KeySorter {
             holder: pool.client(),
             permits: Vec::new(),
             place: Place::default(),
+            file: 0,
         }
     }
 
     /// As [`Sorter::expect`].
     pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
         let Some(first) = look(0) else { return };
-        let records = self.sample(&first, 0, false);
-        let whole = last_end(&first, self.keys.end_byte()).map_or(0, |end| end + 1);
+        let Some(records) = sample(&self.keys, &first, 0) else { return };
+        let whole = self.keys.0.cut.whole(&first);
         if whole == 0 {
             return;
         }
@@ -138,19 +140,15 @@ impl KeySorter {
         let (keys, len) = (self.keys.clone(), records.len());
         let sample = |at: u64| {
             let at = scaled(at, whole, len).min(bytes);
-            look(at).map(|text| sample(&keys, &text, at, at > 0))
+            look(at).and_then(|text| sample(&keys, &text, at))
         };
         self.inner.expect(scaled(bytes, len, whole), sample);
-    }
-
-    fn sample(&self, text: &[u8], at: u64, inside: bool) -> Vec<u8> {
-        sample(&self.keys, text, at, inside)
     }
 
     /// Takes text, cut anywhere.
     ///
     /// # Errors
-    /// As [`Sorter::push`].
+    /// As [`Sorter::push`], and [`Error::KeyPanicked`].
     pub fn push(&mut self, text: &[u8]) -> Result<(), Error> {
         self.push_owned(text.to_vec())
     }
@@ -158,27 +156,23 @@ impl KeySorter {
     /// Takes text, cut anywhere.
     ///
     /// # Errors
-    /// As [`Sorter::push`].
+    /// As [`Sorter::push`], and [`Error::KeyPanicked`].
     pub fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
-        let end = self.keys.end_byte();
+        let cut = self.keys.0.cut;
         let mut from = 0;
         if !self.rest.is_empty() {
-            let first = Ends::new(&text, end).next();
-            from = first.map_or(text.len(), |at| at + 1);
+            let first = cut.rest_of_first(self.rest.len(), &text);
+            from = first.unwrap_or(text.len());
             self.hold(&text[..from]);
             if first.is_none() {
                 return Ok(());
             }
             self.end_line()?;
         }
-        let last = last_end(&text[from..], end).map_or(from, |at| from + at + 1);
+        let last = from + cut.whole(&text[from..]);
         let text = Arc::new(text);
         while from < last {
-            let most = last.min(from + self.chunk);
-            let to = match last_end(&text[from..most], end) {
-                Some(at) => from + at + 1,
-                None => Ends::new(&text[from..last], end).next().map_or(last, |at| from + at + 1),
-            };
+            let to = from + cut.part(&text[from..last], self.chunk);
             self.code(Piece { text: Arc::clone(&text), range: from..to })?;
             from = to;
         }
@@ -207,36 +201,46 @@ impl KeySorter {
         let len = text.range.len() as u64;
         self.place.at += len;
         let task = CodeLines { keys: self.keys.clone(), text, place };
-        self.flight.submit(task, (), 3 * len, &mut |(), records| self.inner.push_owned(records))
+        self.flight.submit(task, (), 3 * len, &mut |(), records| self.inner.push_owned(records?))
     }
 
     /// Ends a last line that lacks its end: the text that follows is another file's.
     ///
     /// # Errors
-    /// As [`Sorter::push`].
+    /// As [`Sorter::push`], and [`Error::PartialRecord`].
     pub fn end_of_file(&mut self) -> Result<(), Error> {
-        if self.rest.is_empty() { Ok(()) } else { self.end_line() }
+        if !self.rest.is_empty() {
+            if let Cut::Fixed(of) = self.keys.0.cut {
+                let (at, bytes) = (self.place.at - self.file, self.rest.len() as u64);
+                return Err(Error::PartialRecord { at, bytes, of: of as u64 });
+            }
+            self.end_line()?;
+        }
+        self.file = self.place.at;
+        Ok(())
     }
 
     /// Writes all lines in order.
     ///
     /// # Errors
-    /// As [`Sorter::write_to`].
+    /// As [`Sorter::write_to`], [`Error::PartialRecord`] and [`Error::KeyPanicked`].
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         self.end_of_file()?;
-        self.flight.finish(&mut |(), records| self.inner.push_owned(records))?;
+        self.flight.finish(&mut |(), records| self.inner.push_owned(records?))?;
         let mut bare = Bare::new(&self.keys, out);
         let report = self.inner.write_to(&mut bare)?;
+        bare.finish().map_err(Error::Write)?;
         Ok(Report { lines_written: bare.lines, bytes_written: bare.bytes, ..report })
     }
 }
 
-/// The records of the whole lines in a sample. Within a text, the first line is only the end of one.
-fn sample(keys: &Keys, text: &[u8], at: u64, inside: bool) -> Vec<u8> {
-    let end = keys.end_byte();
-    let to = last_end(text, end).map_or(0, |end| end + 1);
-    let from = if inside { Ends::new(&text[..to], end).next().map_or(to, |end| end + 1) } else { 0 };
-    let mut records = if inside { vec![end] } else { Vec::new() };
-    keys.records(&text[from..to], Place { file: 0, at: at + from as u64 }, &mut records);
-    records
+/// The records of the whole lines in a sample, which is at an offset of the text: unless it is at the beginning, its
+/// first line is only the end of one. `None` if a closure panics.
+fn sample(keys: &Keys, text: &[u8], at: u64) -> Option<Vec<u8>> {
+    let cut = keys.0.cut;
+    let from = cut.first_in(text, at);
+    let to = from + cut.whole(&text[from..]);
+    let mut records = if at > 0 { vec![keys.end_byte()] } else { Vec::new() };
+    keys.records(&text[from..to], Place { file: 0, at: at + from as u64 }, &mut records).ok()?;
+    Some(records)
 }

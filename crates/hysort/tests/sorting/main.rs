@@ -1,5 +1,6 @@
 //! Sorting: the bytes of `LC_ALL=C sort`, whatever the lines are, in whatever pieces they come, whoever sorts them.
 
+mod keys;
 mod long;
 
 use hybz_testkit::shapes::{self, Rng};
