@@ -10,6 +10,7 @@ mod peaks;
 mod place;
 mod protected;
 mod real;
+mod records;
 mod shapes;
 mod tables;
 

@@ -78,7 +78,10 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
             Stop::Read(e) => Input::failure(name, e),
             Stop::Taken(e) => call.failure(e),
         })?;
-        sorter.end_of_file().map_err(|e| call.failure(e))?;
+        sorter.end_of_file().map_err(|e| match e {
+            Error::PartialRecord { .. } => Input::failure(name, e.into()),
+            e => call.failure(e),
+        })?;
     }
     drop(opener);
     let Call { output, progress, spill, started, .. } = call;

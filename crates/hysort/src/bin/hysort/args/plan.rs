@@ -1,7 +1,7 @@
 //! What the program needs to know, derived from the words of the command line in their order: an error names the first
 //! wrong word, as in GNU sort.
 
-use super::size::{batch_size, buffer_size, parallel};
+use super::size::{batch_size, buffer_size, parallel, record_length};
 use super::table::{command, is_refused};
 use super::words::{Word, Words};
 use crate::failure::Failure;
@@ -59,6 +59,10 @@ pub struct Plan {
     /// The options of keys that have none.
     options: Options,
     separator: Option<u8>,
+    /// The length of the records, if these are sorted and not lines.
+    pub record: Option<NonZeroUsize>,
+    /// What all of this makes.
+    keyed: Option<Keys>,
     /// The program that was to compress temporary files.
     compress: Option<OsString>,
     /// Whether a zero byte ends a line.
@@ -95,14 +99,22 @@ impl Plan {
 
     /// The keys of lines; `None` if they are compared as a whole.
     pub fn keys(&self) -> Option<Keys> {
-        if self.keys.is_empty() && self.options.is_plain() {
-            return None;
-        }
+        self.keyed.clone()
+    }
+
+    fn make_keys(&self) -> Result<Option<Keys>, KeyError> {
+        let is_plain = self.keys.is_empty() && self.options.is_plain();
         let keys = match &self.keys[..] {
+            [] if is_plain => vec![],
             [] => vec![Key::line(self.options)],
             keys => keys.iter().map(|key| key.clone().or_options(&self.options)).collect(),
         };
-        Some(Keys::new(keys, &self.order()).stable(self.stable).separator(self.separator))
+        keys.iter().try_for_each(|key| key.options().check())?;
+        let keys = Keys::new(keys, &self.order()).stable(self.stable).separator(self.separator);
+        match self.record {
+            Some(len) => keys.fixed_length(len).map(Some),
+            None => Ok((!is_plain).then_some(keys)),
+        }
     }
 }
 
@@ -110,7 +122,11 @@ impl Plan {
 pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> {
     let mut command = command();
     command.build();
-    let mut words = Words::new(&command, words, env::var_os("POSIXLY_CORRECT").is_some());
+    let words: Vec<OsString> = words.collect();
+    let flags_first = env::var_os("POSIXLY_CORRECT").is_some();
+    // Keys of records have letters that those of lines do not have.
+    let of_records = is_given("record", Words::new(&command, words.iter().cloned(), flags_first));
+    let mut words = Words::new(&command, words.into_iter(), flags_first);
     let mut plan = Plan::default();
     let mut checked = None;
     while let Some(word) = words.next()? {
@@ -129,6 +145,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
                     "version" => return Ok(Request::Show(command.render_version())),
                     "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
                     "completions" => return completions(&value.unwrap_or_default()),
+                    "key" if of_records => plan.keys.push(key(&value.unwrap_or_default(), Key::of_record)?),
                     _ => plan.take(&id, &typed, value, &mut checked)?,
                 }
             }
@@ -174,7 +191,8 @@ impl Plan {
                 }
                 _ => {}
             },
-            "key" => self.keys.push(key(&given)?),
+            "key" => self.keys.push(key(&given, Key::from_bytes)?),
+            "record" => self.record = Some(record_length(typed, &given)?),
             "field-separator" => self.separate(&given)?,
             "stable" => self.stable = true,
             "unique" => self.unique = true,
@@ -248,11 +266,11 @@ impl Plan {
                 [&extra[..], b"\nfile operands cannot be combined with --files0-from"].concat(),
             ));
         }
-        let global = [Key::line(self.options)];
-        let inherited = self.keys.iter().cloned().map(|key| key.or_options(&self.options));
-        for key in inherited.chain(global.into_iter().filter(|_| self.keys.is_empty())) {
-            key.options().check().map_err(key_failure)?;
+        if self.record.is_some() && (self.zero || self.separator.is_some()) {
+            let letter = if self.zero { 'z' } else { 't' };
+            return Err(Failure::sentence(format!("--record and -{letter} cannot be used together")));
         }
+        self.keyed = self.make_keys().map_err(key_failure)?;
         if self.gpu_required && self.gpus == Gpus::None {
             return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
         }
@@ -360,9 +378,15 @@ fn old_place(text: &[u8]) -> Option<(usize, usize, &[u8])> {
     }
 }
 
+/// Whether a flag is among the words, up to the first wrong one.
+fn is_given(id: &str, mut words: Words<'_>) -> bool {
+    std::iter::from_fn(|| words.next().ok().flatten())
+        .any(|word| matches!(word, Word::Flag { id: found, .. } if found == id))
+}
+
 /// The value of `-k`.
-fn key(given: &OsStr) -> Result<Key, Failure> {
-    Key::from_bytes(given.as_bytes()).map_err(|e| match e {
+fn key(given: &OsStr, read: fn(&[u8]) -> Result<Key, KeyError>) -> Result<Key, Failure> {
+    read(given.as_bytes()).map_err(|e| match e {
         KeyError::Syntax(why) => {
             let before = format!("{why}: invalid field specification ");
             Failure::sentence([before.as_bytes(), &in_plain_quotes(given)].concat())
