@@ -1,185 +1,39 @@
 //! All errors of the library, as types.
 
+use crate::flaw::Flaw;
 use crate::format::Format;
 use std::{error, fmt, io};
 
-/// The kind of damage in a piece of compressed data.
+/// Damage in a piece of compressed data. It is displayed in words, such as `bad Huffman code` or
+/// `block CRC 0x00000000, but 0x5a55c41e is stored`.
+///
+/// ```
+/// let mut coded = hybz::compress(b"to be or not to be", &hybz::Settings::new())?;
+/// coded[10] ^= 1; // in the CRC of the block
+/// let error = hybz::decompress(&coded, &hybz::Settings::new()).unwrap_err();
+/// let hybz::Error::Data { block: 1, damage, .. } = error else { panic!("{error}") };
+/// assert!(damage.to_string().starts_with("block CRC 0x"));
+/// # Ok::<(), hybz::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Damage {
-    /// There is neither a block magic nor an end magic where one is required.
-    Magic,
-    /// The symbol map contains no symbol.
-    SymbolMap,
-    /// The number of Huffman tables is below 2 or above 6.
-    TableCount,
-    /// There is no selector, a selector that names no table, or fewer selectors than groups.
-    Selectors,
-    /// A Huffman code length leaves the range 1..=20.
-    CodeLength,
-    /// The bits are not a code of the selected table.
-    Code,
-    /// A zero run is longer than any block (the overflow of CVE-2010-0405).
-    RunTooLong,
-    /// A block has more bytes than the stream's level allows.
-    BlockTooLong,
-    /// The origin pointer lies outside the block.
-    Origin,
-    /// The block ends in four equal bytes without the count byte that must follow them.
-    MissingRunCount,
-    /// The text of a block does not have the CRC that the block's header states.
-    BlockCrc {
-        /// The CRC that the block's header states.
-        stored: u32,
-        /// The CRC of the decoded text.
-        computed: u32,
-    },
-    /// The index of a `.hbz` stream, although intact itself, lists other blocks than the stream has.
-    Index {
-        /// The number of blocks in the stream.
-        blocks: u32,
-        /// The number of blocks in the index.
-        listed: u32,
-    },
-    /// A field of a `.hbz` stream has a value that is not allowed.
-    Field(&'static str),
-    /// The `.hbz` stream has a version that this library does not know.
-    Version(u8),
-    /// A part of a `.hbz` stream does not have the CRC stored with it.
-    PartCrc {
-        /// The name of the part.
-        part: &'static str,
-        /// The CRC stored with the part.
-        stored: u32,
-        /// The CRC of the part's bytes.
-        computed: u32,
-    },
-    /// LZW codes have more bits than any decoder accepts, or fewer than any encoder writes.
-    LzwBits(u8),
-    /// The codes of an LZW strip do not begin with the one that clears the table.
-    LzwStart,
-    /// An LZW code that is not defined yet.
-    LzwCode {
-        /// The code.
-        code: u16,
-        /// The first undefined code.
-        end: u32,
-    },
-    /// More LZW codes follow each other without a clear than any table has room for.
-    LzwTable,
-    /// An LZW strip ends before its text is complete.
-    LzwLength {
-        /// The number of bytes of text that the strip must have.
-        wanted: usize,
-        /// The number of bytes that it has.
-        found: usize,
-    },
-    /// A field of an LZ4 frame has a value that is not allowed.
-    Lz4Field(&'static str),
-    /// The blocks of an LZ4 frame need a dictionary, which hybz does not support.
-    Lz4Dictionary(u32),
-    /// A block of an LZ4 frame is longer than the frame allows.
-    Lz4Length {
-        /// The number of bytes of the block.
-        len: u32,
-        /// The maximum that the frame allows.
-        max: u32,
-    },
-    /// The bytes of an LZ4 block are invalid.
-    Lz4Block,
-    /// A part of an LZ4 frame does not have the checksum stored with it.
-    Lz4Checksum {
-        /// The name of the part.
-        part: &'static str,
-        /// The checksum stored with it.
-        stored: u32,
-        /// The checksum of the part's bytes.
-        computed: u32,
-    },
-    /// The text of an LZ4 frame does not have the length that its header states.
-    Lz4TextLength {
-        /// The length in the header.
-        stated: u64,
-        /// The length of the text.
-        found: u64,
-    },
-    /// The combined CRC at the end of a stream is wrong.
-    StreamCrc {
-        /// The CRC that the end of the stream states.
-        stored: u32,
-        /// The CRC combined from the CRCs of the blocks.
-        computed: u32,
-    },
-}
+pub struct Damage(pub(crate) Flaw);
 
 impl Damage {
     /// The format to which the damage belongs, if only one format can have it.
     pub fn format(&self) -> Option<Format> {
-        match self {
-            Damage::LzwBits(_)
-            | Damage::LzwStart
-            | Damage::LzwCode { .. }
-            | Damage::LzwTable
-            | Damage::LzwLength { .. } => Some(Format::Lzw),
-            Damage::Lz4Block
-            | Damage::Lz4Checksum { .. }
-            | Damage::Lz4Dictionary(_)
-            | Damage::Lz4Field(_)
-            | Damage::Lz4Length { .. }
-            | Damage::Lz4TextLength { .. } => Some(Format::Lz4),
-            _ => None,
-        }
+        self.0.format()
+    }
+
+    /// The damage as the codec describes it.
+    #[cfg(feature = "internals")]
+    pub fn flaw(&self) -> Flaw {
+        self.0
     }
 }
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Damage::Magic => f.write_str("bad block magic"),
-            Damage::SymbolMap => f.write_str("empty symbol map"),
-            Damage::TableCount => f.write_str("bad number of Huffman tables"),
-            Damage::Selectors => f.write_str("bad selectors"),
-            Damage::CodeLength => f.write_str("bad Huffman code length"),
-            Damage::Code => f.write_str("bad Huffman code"),
-            Damage::RunTooLong => f.write_str("zero run too long"),
-            Damage::BlockTooLong => f.write_str("block longer than its level allows"),
-            Damage::Origin => f.write_str("origin pointer outside the block"),
-            Damage::MissingRunCount => f.write_str("run without its count at the end of the block"),
-            Damage::Index { blocks, listed } if blocks == listed => {
-                write!(f, "the index lists {listed} blocks, but not those that the stream has")
-            }
-            Damage::Index { blocks, listed } => {
-                write!(f, "the stream has {blocks} blocks, but its index lists {listed}")
-            }
-            Damage::Field(field) => write!(f, "bad {field}"),
-            Damage::Version(version) => write!(f, "version {version} of the format is unknown"),
-            Damage::PartCrc { part, stored, computed } => {
-                write!(f, "CRC of the {part} 0x{computed:08x}, but 0x{stored:08x} is stored")
-            }
-            Damage::LzwBits(bits) => write!(f, "codes of up to {bits} bits, but only 9 to 16 are known"),
-            Damage::LzwStart => f.write_str("the strip does not begin with the code that clears the table"),
-            Damage::LzwCode { code, end } => write!(f, "code {code}, but only those below {end} are known"),
-            Damage::LzwTable => f.write_str("the table of codes is full, and is not cleared"),
-            Damage::LzwLength { wanted, found } => write!(f, "the strip ends after {found} of {wanted} bytes"),
-            Damage::Lz4Field(field) => write!(f, "bad {field}"),
-            Damage::Lz4Dictionary(number) => {
-                write!(f, "dictionary {number} is needed, but dictionaries are not supported")
-            }
-            Damage::Lz4Length { len, max } => write!(f, "a block of {len} bytes, but {max} are allowed"),
-            Damage::Lz4Block => f.write_str("bad LZ4 block"),
-            Damage::Lz4Checksum { part, stored, computed } => {
-                write!(f, "checksum of the {part} 0x{computed:08x}, but 0x{stored:08x} is stored")
-            }
-            Damage::Lz4TextLength { stated, found } => {
-                write!(f, "the frame has {found} bytes of text, but {stated} are stated")
-            }
-            Damage::BlockCrc { stored, computed } => {
-                write!(f, "block CRC 0x{computed:08x}, but 0x{stored:08x} is stored")
-            }
-            Damage::StreamCrc { stored, computed } => {
-                write!(f, "combined CRC 0x{computed:08x}, but 0x{stored:08x} is stored")
-            }
-        }
+        self.0.fmt(f)
     }
 }
 
@@ -189,11 +43,11 @@ pub enum DecodeError {
     /// The data end before the block does.
     OutOfData,
     /// The data are not a bzip2 block.
-    Damaged(Damage),
+    Damaged(Flaw),
 }
 
-impl From<Damage> for DecodeError {
-    fn from(damage: Damage) -> Self {
+impl From<Flaw> for DecodeError {
+    fn from(damage: Flaw) -> Self {
         DecodeError::Damaged(damage)
     }
 }
@@ -340,6 +194,11 @@ impl fmt::Display for Error {
 }
 
 impl Error {
+    /// The error for a block (or trailer) that begins at `bit_offset` and is damaged.
+    pub(crate) fn damaged(block: u64, bit_offset: u64, flaw: Flaw) -> Error {
+        Error::Data { block, bit_offset, damage: Damage(flaw) }
+    }
+
     /// A copy of the error, for decoders that are called again after it. For an I/O error it keeps kind and text.
     pub(crate) fn again(&self) -> Error {
         let same = |e: &io::Error| io::Error::new(e.kind(), e.to_string());

@@ -2,6 +2,8 @@
 //! with every version. (Feature `internals`.)
 #![allow(missing_docs)]
 
+pub use crate::flaw::Flaw;
+
 pub mod bits {
     pub use crate::bits::*;
 }

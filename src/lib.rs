@@ -85,6 +85,7 @@ mod encoding;
 mod error;
 #[cfg(any(test, feature = "internals"))]
 mod factor;
+mod flaw;
 pub mod flow;
 mod format;
 mod formats;

@@ -23,7 +23,8 @@ use super::run_length::decode::decode_text;
 use crate::bits::reader::BitReader;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
-use crate::error::{Damage, DecodeError};
+use crate::error::DecodeError;
+use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{GROUP, MAX_BLOCK, MAX_CODE};
 
 /// Decodes the blocks of `.bz2` streams, one after the other, in its own memory (8 MB, of which a small block touches
@@ -83,7 +84,7 @@ impl Decoder {
         let block = reference::decode(bits, limit.min(MAX_BLOCK as u32))?;
         let (text, computed) = decode_text(std::iter::once(&block.coded[..]), block.coded.len())?;
         if computed != block.crc {
-            return Err(Damage::BlockCrc { stored: block.crc, computed }.into());
+            return Err(Flaw::BlockCrc { stored: block.crc, computed }.into());
         }
         Ok(DecodedBlock { text, crc: computed, block_len: block.coded.len() as u32, end_bit: bits.position() })
     }

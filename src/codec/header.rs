@@ -13,7 +13,8 @@
 //! (it may go up and down any number of times), and selectors after the 18,002nd are read and checked but not kept.
 
 use crate::bits::BitSource;
-use crate::error::{Damage, DecodeError};
+use crate::error::DecodeError;
+use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, MAX_CODE, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES, MIN_TABLES};
 
 /// The header of a block, checked as far as possible without the codes.
@@ -60,19 +61,19 @@ impl Bz2BlockHeader {
     pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), DecodeError> {
         for shift in (0..48).step_by(8).rev() {
             if u64::from(read(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
-                return Err(Damage::Magic.into());
+                return Err(Flaw::Magic.into());
             }
         }
         self.crc = read(bits, 32)?;
         self.randomised = read(bits, 1)? == 1;
         self.origin = read(bits, 24)?;
         if self.origin > limit.saturating_add(10) {
-            return Err(Damage::Origin.into());
+            return Err(Flaw::Origin.into());
         }
         self.read_map(bits)?;
         self.tables = read(bits, 3)? as usize;
         if !(MIN_TABLES..=MAX_TABLES).contains(&self.tables) {
-            return Err(Damage::TableCount.into());
+            return Err(Flaw::TableCount.into());
         }
         self.read_selectors(bits)?;
         self.read_lengths(bits)
@@ -86,7 +87,7 @@ impl Bz2BlockHeader {
             self.used.extend((0..16u8).filter(|low| sixteen << low & 0x8000 != 0).map(|low| high << 4 | low));
         }
         if self.used.is_empty() {
-            return Err(Damage::SymbolMap.into());
+            return Err(Flaw::SymbolMap.into());
         }
         Ok(())
     }
@@ -94,14 +95,14 @@ impl Bz2BlockHeader {
     fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
         let count = read(bits, 15)? as usize;
         if count == 0 {
-            return Err(Damage::Selectors.into());
+            return Err(Flaw::Selectors.into());
         }
         self.selectors.clear();
         let mut list = [0, 1, 2, 3, 4, 5];
         for i in 0..count {
             let rank = bits.unary(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
             if rank == self.tables {
-                return Err(Damage::Selectors.into());
+                return Err(Flaw::Selectors.into());
             }
             if i < MAX_SELECTORS {
                 let table = list[rank];
@@ -120,7 +121,7 @@ impl Bz2BlockHeader {
             for symbol in &mut table[..symbols] {
                 loop {
                     if !(1..=MAX_CODE.into()).contains(&length) {
-                        return Err(Damage::CodeLength.into());
+                        return Err(Flaw::CodeLength.into());
                     }
                     if read(bits, 1)? == 0 {
                         break;

@@ -1,6 +1,7 @@
 //! The ways in which verification finds a coded block to be wrong.
 
-use crate::error::{Damage, DecodeError};
+use crate::error::DecodeError;
+use crate::flaw::Flaw;
 use std::fmt;
 
 /// Why a coded block is wrong.
@@ -20,8 +21,8 @@ impl From<DecodeError> for Mismatch {
     }
 }
 
-impl From<Damage> for Mismatch {
-    fn from(damage: Damage) -> Self {
+impl From<Flaw> for Mismatch {
+    fn from(damage: Flaw) -> Self {
         Mismatch::Undecodable(damage.into())
     }
 }

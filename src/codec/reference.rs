@@ -13,7 +13,8 @@ use super::header::{Bz2BlockHeader, read as read_bits};
 use super::huffman::decode::CanonicalCodes;
 use super::run_length::derandomise::derandomise;
 use crate::bits::BitSource;
-use crate::error::{Damage, DecodeError};
+use crate::error::DecodeError;
+use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{GROUP, MAX_CODE, MAX_RUN_WEIGHT, MAX_TABLES};
 
 /// A block before run-length decoding.
@@ -30,7 +31,7 @@ pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<ReferenceBlock, De
     header.read(bits, limit)?;
     let last_column = last_column(bits, &header, limit)?;
     if header.origin as usize >= last_column.len() {
-        return Err(Damage::Origin.into());
+        return Err(Flaw::Origin.into());
     }
     let mut coded = inverse::plain(&last_column, header.origin);
     if header.randomised {
@@ -51,7 +52,7 @@ struct SymbolReader<'a> {
 impl SymbolReader<'_> {
     fn next(&mut self) -> Result<u16, DecodeError> {
         if self.left_in_group == 0 {
-            self.table = usize::from(*self.selectors.next().ok_or(Damage::Selectors)?);
+            self.table = usize::from(*self.selectors.next().ok_or(Flaw::Selectors)?);
             self.left_in_group = GROUP;
         }
         self.left_in_group -= 1;
@@ -60,7 +61,7 @@ impl SymbolReader<'_> {
         let mut code = read_bits(self.bits, length)?;
         loop {
             if length > MAX_CODE.into() {
-                return Err(Damage::Code.into());
+                return Err(Flaw::Code.into());
             }
             if let Some(symbol) = table.symbol(length, code) {
                 return Ok(symbol);
@@ -92,19 +93,19 @@ fn last_column(bits: &mut dyn BitSource, header: &Bz2BlockHeader, limit: u32) ->
             let mut weight = 1;
             while symbol < 2 {
                 if weight >= MAX_RUN_WEIGHT {
-                    return Err(Damage::RunTooLong.into());
+                    return Err(Flaw::RunTooLong.into());
                 }
                 run += weight << symbol;
                 weight <<= 1;
                 symbol = codes.next()?;
             }
             if run as usize > limit - column.len() {
-                return Err(Damage::BlockTooLong.into());
+                return Err(Flaw::BlockTooLong.into());
             }
             column.resize(column.len() + run as usize, list[0]);
         } else {
             if column.len() >= limit {
-                return Err(Damage::BlockTooLong.into());
+                return Err(Flaw::BlockTooLong.into());
             }
             let rank = usize::from(symbol) - 1;
             list[..=rank].rotate_right(1);

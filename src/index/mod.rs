@@ -396,7 +396,7 @@ impl Index {
         match Decoder::default().decode(&bytes[..len], start, u64::MAX, MAX_BLOCK as u32) {
             Ok(found) if found.text.len() == text_len && found.end_bit == start + (end_bit - bit_offset) => Ok(()),
             Ok(_) | Err(DecodeError::OutOfData) => Err(Error::ForeignIndex { bit_offset }),
-            Err(DecodeError::Damaged(damage)) => Err(Error::Data { block: number, bit_offset, damage }),
+            Err(DecodeError::Damaged(damage)) => Err(Error::damaged(number, bit_offset, damage)),
         }
     }
 }

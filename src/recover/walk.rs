@@ -10,6 +10,7 @@ use crate::block::DecodedBlock;
 use crate::codec::Decoder;
 use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
+use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header,
 };
@@ -200,7 +201,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
                 Ok(true)
             }
             Err(error) if near(magic, BLOCK_MAGIC) => {
-                let wrong = if magic == BLOCK_MAGIC { error } else { Damage::Magic.into() };
+                let wrong = if magic == BLOCK_MAGIC { error } else { Flaw::Magic.into() };
                 *opened = Opened { blocks: 1, cause: Some(cause(wrong)), from: self.at + 1 };
                 Ok(false)
             }
@@ -260,7 +261,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             },
             Err(error) => error,
         };
-        if let DecodeError::Damaged(Damage::BlockCrc { stored, computed }) = error
+        if let DecodeError::Damaged(Flaw::BlockCrc { stored, computed }) = error
             && self.explained(bit, stored ^ computed)?
             && let Ok(good) = self.decode(bit, Some(computed))?
         {
@@ -486,7 +487,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
 
 fn cause(error: DecodeError) -> Cause {
     match error {
-        DecodeError::Damaged(damage) => Cause::Damage(damage),
+        DecodeError::Damaged(flaw) => Cause::Damage(Damage(flaw)),
         DecodeError::OutOfData => Cause::Cut,
     }
 }

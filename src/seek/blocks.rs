@@ -3,7 +3,8 @@
 use super::cache::Cache;
 use super::text::Decoded;
 use crate::block::DecodedBlock;
-use crate::error::{Damage, DecodeError, Error};
+use crate::error::{DecodeError, Error};
+use crate::flaw::Flaw;
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock};
 use crate::index::{Block, Index, bits_of};
 use hybz_queue::Client;
@@ -98,27 +99,23 @@ fn of_index(block: Block) -> Wanted {
     Wanted { number, key: block.record, text_offset, text_len, bytes: block.bytes(), block: Some(block) }
 }
 
-pub(crate) fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
-    Error::Data { block, bit_offset, damage }
-}
-
 /// Compares a decoded block with its index entry. `start` is the bit at which the block began in its data.
 fn judge(
     block: &Block,
     start: u64,
     answer: Result<Result<DecodedBlock, DecodeError>, TaskError>,
 ) -> Result<Decoded, Error> {
-    let damaged = |damage| Err(data(block.number, block.bit_offset, damage));
+    let damaged = |flaw| Err(Error::damaged(block.number, block.bit_offset, flaw));
     let decoded = match answer {
         Ok(Ok(decoded)) => decoded,
         // Magic and CRC are where the index has them, and the index's record has its own checksum, so the file is
         // damaged. This holds even if the codes run past the end that the index gives.
         Ok(Err(DecodeError::Damaged(damage))) => return damaged(damage),
-        Ok(Err(DecodeError::OutOfData)) => return damaged(Damage::Code),
+        Ok(Err(DecodeError::OutOfData)) => return damaged(Flaw::Code),
         Err(TaskError(reason)) => return Err(Error::Internal { block: block.number, reason }),
     };
     if decoded.block_len > block.level.block_limit() {
-        return damaged(Damage::BlockTooLong);
+        return damaged(Flaw::BlockTooLong);
     }
     let bits = block.end_bit - block.bit_offset;
     let fits = (decoded.crc, decoded.text.len(), decoded.end_bit) == (block.crc, block.text_len, start + bits);

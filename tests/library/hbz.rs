@@ -4,8 +4,9 @@ use crate::crafted_hbz;
 use crate::shapes;
 use crate::skip;
 use crate::texts::damaged;
+use hybz::internals::Flaw;
 use hybz::internals::formats::hbz::StreamHeader;
-use hybz::{Damage, Error, LargeBlocks, Pool, Settings};
+use hybz::{Error, LargeBlocks, Pool, Settings};
 use hybz_testkit::rounds;
 use shapes::{EDGES, Rng, SHAPES, shape};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -162,12 +163,12 @@ fn the_index_lists_other_blocks() {
         Err(Error::Data { damage, .. }) => damage,
         other => panic!("{other:?}"),
     };
-    assert_eq!(damage(&doubled), Damage::Index { blocks: 3, listed: 2 });
+    assert_eq!(damage(&doubled).flaw(), Flaw::Index { blocks: 3, listed: 2 });
     assert_eq!(damage(&doubled).to_string(), "the stream has 3 blocks, but its index lists 2");
-    assert_eq!(damage(&other), Damage::Index { blocks: 2, listed: 2 });
+    assert_eq!(damage(&other).flaw(), Flaw::Index { blocks: 2, listed: 2 });
     let mut bad = two.clone();
     bad[index + 9] ^= 1;
-    assert!(matches!(damage(&bad), Damage::PartCrc { part: "index", .. }));
+    assert!(matches!(damage(&bad).flaw(), Flaw::PartCrc { part: "index", .. }));
     for file in [doubled, bad] {
         assert!(!hybz::hbz::List::read(&mut std::io::Cursor::new(file)).unwrap().is_complete());
     }

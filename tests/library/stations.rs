@@ -9,12 +9,13 @@ use crate::program;
 use crate::reference;
 use crate::shapes;
 use faults::{Company, Fault, One, USUAL, quiet, watched};
+use hybz::internals::Flaw;
 use hybz::internals::block::DecodeError;
 use hybz::internals::codec::decoder::Decoder;
 use hybz::internals::codec::encoder::Encoder;
 use hybz::internals::tasks::{DECODE, DecodeBlock, ENCODE, EncodeBlock};
 use hybz::schedule::{Accepts, Class, Core, Expected, Job, Station, StationError, Task, WorkerGroup};
-use hybz::{Damage, Error, Level, Pool, PoolBuilder, Settings, Verify};
+use hybz::{Error, Level, Pool, PoolBuilder, Settings, Verify};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -30,7 +31,7 @@ fn one() -> One {
         } else if let Some(job) = job.of::<DecodeBlock>() {
             let DecodeBlock { data, start, end } = job.task();
             let block = match fault {
-                Fault::SaysDamaged => Err(Damage::Code.into()),
+                Fault::SaysDamaged => Err(Flaw::Code.into()),
                 Fault::SaysCut => Err(DecodeError::OutOfData),
                 _ => decoder.decode(data, *start, *end, 900_000),
             };

@@ -39,7 +39,7 @@ pub fn origin(word: &[u8], times: usize) -> usize {
     let mut unsorted = refine(&mut rotations, std::iter::once(0..len).collect(), &mut heads);
     // The bucket of the block itself. The first pass, by bytes, leaves rotations that begin later in front.
     let mut own: Vec<SortItem> =
-        (0..len * times).rev().map(entry).filter(|entry| entry.key == word[0].into()).collect();
+        (0..len * times).rev().map(entry).filter(|entry| entry.key == u32::from(word[0])).collect();
     let mut depth = 1;
     while own.len() > times {
         let set_key = |entry: &mut SortItem| entry.key = heads[(entry.start as usize + depth) % len];

@@ -11,7 +11,7 @@
 use super::{WINDOW, equal_to_next, find_run};
 use crate::block::{MAX_PLAIN_TEXT, Text};
 use crate::crc::{self, Crc};
-use crate::error::Damage;
+use crate::flaw::Flaw;
 
 /// Expands a block into memory, from pieces of its coded bytes.
 #[derive(Clone, Debug)]
@@ -145,9 +145,9 @@ impl InMemoryExpander {
     ///
     /// # Errors
     /// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count.
-    pub fn finish(mut self) -> Result<Result<Vec<u8>, TooLong>, Damage> {
+    pub fn finish(mut self) -> Result<Result<Vec<u8>, TooLong>, Flaw> {
         if self.equal == 4 {
-            return Err(Damage::MissingRunCount);
+            return Err(Flaw::MissingRunCount);
         }
         self.out.truncate(self.len);
         Ok(if self.len > MAX_PLAIN_TEXT { Err(TooLong) } else { Ok(self.out) })
@@ -224,7 +224,7 @@ impl Expander {
 ///
 /// # Errors
 /// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count.
-pub fn decode_text<'a>(pieces: impl Iterator<Item = &'a [u8]> + Clone, len: usize) -> Result<(Text, u32), Damage> {
+pub fn decode_text<'a>(pieces: impl Iterator<Item = &'a [u8]> + Clone, len: usize) -> Result<(Text, u32), Flaw> {
     let mut expander = InMemoryExpander::new(len);
     if pieces.clone().try_for_each(|piece| expander.push(piece)).is_ok()
         && let Ok(text) = expander.finish()?
@@ -237,7 +237,7 @@ pub fn decode_text<'a>(pieces: impl Iterator<Item = &'a [u8]> + Clone, len: usiz
     // This scan has to find a missing count, because the expander cannot report one.
     let mut rest = &coded[..];
     while let Some(run) = find_run(rest, 0) {
-        rest = rest.get(run + 5..).ok_or(Damage::MissingRunCount)?;
+        rest = rest.get(run + 5..).ok_or(Flaw::MissingRunCount)?;
     }
     let (mut expander, mut crc, mut len) = (Expander::new(), Crc::new(), 0);
     let mut buf = vec![0; 1 << 16];
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     /// The automaton of five states, byte by byte.
-    fn naive(coded: &[u8]) -> Result<Vec<u8>, Damage> {
+    fn naive(coded: &[u8]) -> Result<Vec<u8>, Flaw> {
         let (mut out, mut equal) = (Vec::<u8>::new(), 0);
         for &byte in coded {
             if equal == 4 {
@@ -271,7 +271,7 @@ mod tests {
                 out.push(byte);
             }
         }
-        if equal == 4 { Err(Damage::MissingRunCount) } else { Ok(out) }
+        if equal == 4 { Err(Flaw::MissingRunCount) } else { Ok(out) }
     }
 
     fn pieces(coded: &[u8], size: usize) -> Vec<u8> {

@@ -2,7 +2,8 @@
 
 use crate::block::Text;
 use crate::crc::Crc;
-use crate::error::{Damage, Error};
+use crate::error::Error;
+use crate::flaw::Flaw;
 use crate::format::Magic;
 use crate::formats::bzip2::header::magic as bzip2_magic;
 use crate::formats::hbz::codec::decode::HbzDecoder;
@@ -334,11 +335,11 @@ impl Listed {
         decoder: &mut HbzDecoder,
         allowed: u64,
     ) -> Result<Box<dyn Iterator<Item = Vec<u8>>>, Error> {
-        let damaged = |damage| Error::Data { block: u64::from(self.number) + 1, bit_offset: self.at * 8, damage };
+        let damaged = |flaw| Error::damaged(u64::from(self.number) + 1, self.at * 8, flaw);
         let header: [u8; HEADER_LEN] = read_at(input, self.at)?;
         let header = BlockHeader::parse(&header, &self.stream, self.number).map_err(damaged)?;
         if (header.text_len, header.coded_len, header.crc) != (self.text_len, self.coded_len, self.crc) {
-            return Err(damaged(Damage::Field("index")));
+            return Err(damaged(Flaw::Field("index")));
         }
         let needs = header.decoding_bytes(&self.stream);
         if needs > allowed {

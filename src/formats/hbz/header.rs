@@ -16,7 +16,7 @@
 //! the memory that a reader asks for, and the stream's block size bounds these claims.
 
 use crate::crc;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use std::ops::RangeInclusive;
 
 /// The first bytes of a stream. bzip2 rejects the first byte; the others reveal a transfer that has changed line ends.
@@ -127,14 +127,14 @@ impl StreamHeader {
     }
 
     /// Reads and checks a header.
-    pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<StreamHeader, Damage> {
+    pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<StreamHeader, Flaw> {
         if bytes[..8] != MAGIC {
-            return Err(Damage::Magic);
+            return Err(Flaw::Magic);
         }
         check_crc("stream header", bytes)?;
         let [version, flags, entry_log, segment_log] = [bytes[8], bytes[9], bytes[10], bytes[11]];
         if version != VERSION || flags != 0 {
-            return Err(Damage::Version(version));
+            return Err(Flaw::Version(version));
         }
         let header = StreamHeader {
             block_size: read_u32(bytes, 12),
@@ -185,9 +185,9 @@ impl BlockHeader {
     }
 
     /// Reads and checks the header of block `expected`.
-    pub fn parse(bytes: &[u8; HEADER_LEN], stream: &StreamHeader, expected: u32) -> Result<BlockHeader, Damage> {
+    pub fn parse(bytes: &[u8; HEADER_LEN], stream: &StreamHeader, expected: u32) -> Result<BlockHeader, Flaw> {
         if bytes[..4] != BLOCK_MAGIC {
-            return Err(Damage::Magic);
+            return Err(Flaw::Magic);
         }
         check_crc("block header", bytes)?;
         let field = |i: usize| read_u32(bytes, 4 + 4 * i);
@@ -328,9 +328,9 @@ fn write_crc(bytes: &mut [u8; HEADER_LEN]) {
     bytes[HEADER_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
 }
 
-fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Damage> {
+fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Flaw> {
     let (stored, computed) = (read_u32(bytes, HEADER_LEN - 4), crc::checksum(&bytes[..HEADER_LEN - 4]));
-    if stored == computed { Ok(()) } else { Err(Damage::PartCrc { part, stored, computed }) }
+    if stored == computed { Ok(()) } else { Err(Flaw::PartCrc { part, stored, computed }) }
 }
 
 /// The number of bits in which a payload gives the rows of the entry points of a block of `rows` rows.
@@ -340,6 +340,6 @@ pub const fn row_bits(rows: u32) -> u32 {
 }
 
 /// Returns an error for `field` unless `good`.
-pub fn check(field: &'static str, good: bool) -> Result<(), Damage> {
-    if good { Ok(()) } else { Err(Damage::Field(field)) }
+pub fn check(field: &'static str, good: bool) -> Result<(), Flaw> {
+    if good { Ok(()) } else { Err(Flaw::Field(field)) }
 }

@@ -1,12 +1,13 @@
 //! The blocks of a `.hbz` file, from its index, and the tasks that decode them.
 
 use super::List;
-use crate::error::{Damage, Error};
+use crate::error::Error;
+use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::read_at::{Positioned, ReadAt};
-use crate::seek::blocks::{Blocks, Wanted, data};
+use crate::seek::blocks::{Blocks, Wanted};
 use crate::seek::cache::Cache;
 use crate::seek::text::Decoded;
 use hybz_queue::Client;
@@ -22,7 +23,7 @@ pub(crate) fn open(source: &dyn ReadAt) -> Result<Box<dyn Blocks>, Error> {
     let list = List::read(&mut Positioned { source, at: 0 })?;
     if !list.is_complete() {
         // The file is cut or damaged, or a stream of another format follows: the length of the text is unknown.
-        return Err(data(list.blocks().len() as u64 + 1, list.end() * 8, Damage::Magic));
+        return Err(Error::damaged(list.blocks().len() as u64 + 1, list.end() * 8, Flaw::Magic));
     }
     Ok(Box::new(list))
 }
@@ -49,8 +50,8 @@ impl Blocks for List {
         client.task(task).class(DECODE_LARGE, work).submit_then(move |_, decoded, _| {
             let text = match decoded {
                 Ok(Ok(text)) if text.len() == text_len => Ok(Decoded::new(text)),
-                Ok(Ok(_)) => Err(data(number, bytes.start * 8, Damage::Field("index"))),
-                Ok(Err(damage)) => Err(data(number, bytes.start * 8, damage)),
+                Ok(Ok(_)) => Err(Error::damaged(number, bytes.start * 8, Flaw::Field("index"))),
+                Ok(Err(damage)) => Err(Error::damaged(number, bytes.start * 8, damage)),
                 Err(TaskError(reason)) => Err(Error::Internal { block: number, reason }),
             };
             drop(charge);
@@ -78,11 +79,11 @@ fn of_list(list: &List, number: u64) -> Option<Wanted> {
 fn large(list: &List, number: u64, bytes: &[u8], client: &Client) -> Result<(DecodeLarge, VectorCharge), Error> {
     let missing = || Error::Internal { block: number, reason: "the list has no such block".to_owned() };
     let listed = number.checked_sub(1).and_then(|at| list.blocks().get(at as usize)).ok_or_else(missing)?;
-    let damaged = |damage| data(number, listed.at * 8, damage);
+    let damaged = |damage| Error::damaged(number, listed.at * 8, damage);
     let (header, payload) = bytes.split_first_chunk::<HEADER_LEN>().ok_or_else(missing)?;
     let header = BlockHeader::parse(header, &listed.stream, listed.number).map_err(damaged)?;
     if (header.text_len, header.coded_len, header.crc) != (listed.text_len, listed.coded_len, listed.crc) {
-        return Err(damaged(Damage::Field("index")));
+        return Err(damaged(Flaw::Field("index")));
     }
     let (needs, allowed) = (header.decoding_bytes(&listed.stream), client.pool().budget().most());
     if needs > allowed {

@@ -3,7 +3,7 @@
 
 use super::Frame;
 use super::groups::{Sample, samples};
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::lz4::header::{STORED, WINDOW, checksum};
 use std::ops::Range;
 
@@ -87,7 +87,7 @@ pub struct DecodedBlocks {
     /// The text of all blocks, or of those before the first bad one.
     pub(crate) text: Vec<u8>,
     /// The first bad block: its number, its position in the input, and its damage.
-    pub(crate) wrong: Option<(usize, u64, Damage)>,
+    pub(crate) wrong: Option<(usize, u64, Flaw)>,
 }
 
 impl Blocks {
@@ -119,12 +119,12 @@ impl Blocks {
     }
 
     /// Decodes a block into `text` from `to` on. Returns the length of its text.
-    fn one(&self, block: &ToDecode, text: &mut [u8], to: usize) -> Result<usize, Damage> {
+    fn one(&self, block: &ToDecode, text: &mut [u8], to: usize) -> Result<usize, Flaw> {
         let coded = &self.bytes[block.range.clone()];
         if let Some(stored) = block.checksum {
             let computed = checksum(coded);
             if stored != computed {
-                return Err(Damage::Lz4Checksum { part: "block", stored, computed });
+                return Err(Flaw::Lz4Checksum { part: "block", stored, computed });
             }
         }
         let (before, room) = text.split_at_mut(to);
@@ -139,7 +139,7 @@ impl Blocks {
             lzzzz::lz4::decompress(coded, room)
         };
         // `lz4` would decode an empty block to an empty text.
-        decoded.ok().filter(|_| !coded.is_empty()).ok_or(Damage::Lz4Block)
+        decoded.ok().filter(|_| !coded.is_empty()).ok_or(Flaw::Lz4Block)
     }
 }
 

@@ -14,7 +14,7 @@
 //! 4; a value of 15 means that bytes follow which are added to it, up to and including the first byte below 255), the
 //! literals, the offset in 2 bytes, and the added bytes of the match's length. The last sequence has literals only.
 
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::format::Magic;
 use twox_hash::XxHash32;
 
@@ -63,13 +63,13 @@ pub enum Unread {
     Checksum(u8, u8),
 }
 
-impl From<Unread> for Damage {
-    fn from(unread: Unread) -> Damage {
+impl From<Unread> for Flaw {
+    fn from(unread: Unread) -> Flaw {
         match unread {
-            Unread::Field(field) => Damage::Lz4Field(field),
-            Unread::Dictionary(number) => Damage::Lz4Dictionary(number),
+            Unread::Field(field) => Flaw::Lz4Field(field),
+            Unread::Dictionary(number) => Flaw::Lz4Dictionary(number),
             Unread::Checksum(stored, computed) => {
-                Damage::Lz4Checksum { part: "header", stored: stored.into(), computed: computed.into() }
+                Flaw::Lz4Checksum { part: "header", stored: stored.into(), computed: computed.into() }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Decodes batches of strips on a device.
 
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::gpu::{Choice, DecodeStrips, DeviceError, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 use std::fmt;
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl DeviceStrips {
     /// # Errors
     /// If the batch exceeds the size given to [`open`](Self::open), if a strip has more than 256 MiB, or if the device
     /// fails. After a failure of the device the decoder must not be used again.
-    pub fn decode(&mut self, strips: &[(&[u8], usize)]) -> Result<Vec<Result<Vec<u8>, Damage>>, DeviceError> {
+    pub fn decode(&mut self, strips: &[(&[u8], usize)]) -> Result<Vec<Result<Vec<u8>, Flaw>>, DeviceError> {
         let (mut coded, mut text_len, mut placed) = (Vec::new(), 0, Vec::with_capacity(strips.len()));
         for &(codes, len) in strips {
             placed.push(strip(coded.len(), codes.len(), text_len, len)?);
@@ -75,7 +75,7 @@ impl DeviceStrips {
         coded: (u64, usize),
         strips: &[StripForDevice],
         text: (u64, usize),
-    ) -> Result<Vec<Result<(), Damage>>, DeviceError> {
+    ) -> Result<Vec<Result<(), Flaw>>, DeviceError> {
         let mut found = vec![StripFound::default(); strips.len()];
         // SAFETY: the caller guarantees the same.
         unsafe { self.0.decode_on_device(coded, strips, text, &mut found, timeout(coded.1, text.1)) }?;
@@ -104,13 +104,13 @@ fn strip(from: usize, coded: usize, to: usize, len: usize) -> Result<StripForDev
 }
 
 /// Converts a device's answer for a strip whose text has `wanted` bytes.
-pub(super) fn outcome(found: StripFound, wanted: usize) -> Result<Result<(), Damage>, DeviceError> {
+pub(super) fn outcome(found: StripFound, wanted: usize) -> Result<Result<(), Flaw>, DeviceError> {
     Ok(match found.status {
         0 => Ok(()),
-        1 => Err(Damage::LzwStart),
-        2 => Err(Damage::LzwCode { code: found.code as u16, end: found.known }),
-        3 => Err(Damage::LzwTable),
-        4 => Err(Damage::LzwLength { wanted, found: found.code as usize }),
+        1 => Err(Flaw::LzwStart),
+        2 => Err(Flaw::LzwCode { code: found.code as u16, end: found.known }),
+        3 => Err(Flaw::LzwTable),
+        4 => Err(Flaw::LzwLength { wanted, found: found.code as usize }),
         _ => return Err(DeviceError::Wrong("the device returned an impossible result for a strip")),
     })
 }

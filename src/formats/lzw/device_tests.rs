@@ -2,7 +2,7 @@
 
 use super::device::{DeviceStrips, outcome};
 use super::{StripDecoder, StripEncoder, plain};
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::gpu::StripFound;
 use hybz_testkit::shapes::SHAPES;
 use hybz_testkit::skip::{Need, skip};
@@ -12,7 +12,7 @@ struct Case {
     coded: Vec<u8>,
     wanted: usize,
     text: Vec<u8>,
-    outcome: Result<(), Damage>,
+    outcome: Result<(), Flaw>,
 }
 
 impl Case {
@@ -20,7 +20,7 @@ impl Case {
         let (mut text, outcome) = plain::strip(&coded, wanted);
         text.truncate(wanted);
         let mut found = vec![0; wanted];
-        assert_eq!(StripDecoder::new().decode(&coded, &mut found), outcome);
+        assert_eq!(StripDecoder::new().decode_strip(&coded, &mut found), outcome);
         assert!(found.starts_with(&text));
         Case { coded, wanted, text, outcome }
     }
@@ -28,10 +28,10 @@ impl Case {
     fn found(&self) -> StripFound {
         let (status, code, known) = match self.outcome {
             Ok(()) => (0, 0, 0),
-            Err(Damage::LzwStart) => (1, 0, 0),
-            Err(Damage::LzwCode { code, end }) => (2, code.into(), end),
-            Err(Damage::LzwTable) => (3, 0, 0),
-            Err(Damage::LzwLength { found, .. }) => (4, found as u32, 0),
+            Err(Flaw::LzwStart) => (1, 0, 0),
+            Err(Flaw::LzwCode { code, end }) => (2, code.into(), end),
+            Err(Flaw::LzwTable) => (3, 0, 0),
+            Err(Flaw::LzwLength { found, .. }) => (4, found as u32, 0),
             Err(other) => panic!("no strip is damaged like this: {other}"),
         };
         StripFound { status, code, known }

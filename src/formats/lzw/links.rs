@@ -1,7 +1,7 @@
 //! A table of codes as links: each code's string is another code's string and one byte more. The table's size is
 //! bounded by the number of codes, whatever the length of their strings. A string is written from its end.
 
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::lzw::header::Header;
 
 /// The table of a `.Z` stream.
@@ -31,7 +31,7 @@ impl Links {
     }
 
     /// Appends the string of a code to `text`, and adds an entry if there is room.
-    pub fn decode(&mut self, header: Header, code: u32, text: &mut Vec<u8>) -> Result<(), Damage> {
+    pub fn decode(&mut self, header: Header, code: u32, text: &mut Vec<u8>) -> Result<(), Flaw> {
         let first = header.first();
         let next = first + self.entries.len() as u32;
         let grows = self.entries.len() < header.table_len();
@@ -78,6 +78,6 @@ impl Links {
 }
 
 /// The damage reported for an out-of-range code, the `number`th since a clear.
-pub(super) fn unknown(code: u32, first: u32, number: usize) -> Damage {
-    Damage::LzwCode { code: code as u16, end: if number == 0 { 256 } else { first + number as u32 } }
+pub(super) fn unknown(code: u32, first: u32, number: usize) -> Flaw {
+    Flaw::LzwCode { code: code as u16, end: if number == 0 { 256 } else { first + number as u32 } }
 }

@@ -3,7 +3,7 @@
 //! written.
 
 use super::strip::{MAX_CODES, is_old};
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::lzw::header::{CLEAR, END, HEADER_LEN, Header, MAGIC, STRIP_FIRST};
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ impl Table {
         self.previous = None;
     }
 
-    fn decode(&mut self, code: usize) -> Result<Vec<u8>, Damage> {
+    fn decode(&mut self, code: usize) -> Result<Vec<u8>, Flaw> {
         let mut next = None;
         let string = match (self.strings.get(code), &self.previous) {
             (Some(string), _) if !string.is_empty() => string.clone(),
@@ -57,7 +57,7 @@ impl Table {
             }
             (_, previous) => {
                 let end = if previous.is_none() { 256 } else { (self.strings.len() + 1).min(self.max) as u32 };
-                return Err(Damage::LzwCode { code: code as u16, end });
+                return Err(Flaw::LzwCode { code: code as u16, end });
             }
         };
         if let Some(previous) = self.previous.replace(string.clone()) {
@@ -70,7 +70,7 @@ impl Table {
 
 /// The text of a `.Z` file, up to `max` bytes and one string more, and the error after the text, if any. `None` without
 /// a valid header.
-pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Damage>)> {
+pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Flaw>)> {
     let header = Header::parse(coded).ok()?;
     let (first, table_max) = (header.first() as usize, 1 << header.max_bits);
     let mut bits = Bits { bytes: &coded[HEADER_LEN..], at: 0, least_first: true };
@@ -84,7 +84,7 @@ pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Damage>)>
         }
         let Some(code) = bits.code(width) else { break };
         if header.max_bits == 9 && table.strings.len() == table_max {
-            return Some((text, Err(Damage::LzwTable)));
+            return Some((text, Err(Flaw::LzwTable)));
         }
         if code == CLEAR && header.block_mode && begun {
             table.clear();
@@ -103,7 +103,7 @@ pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Damage>)>
 }
 
 /// The result of [`StripDecoder`](super::StripDecoder) for a text of `len` bytes.
-pub fn strip(coded: &[u8], len: usize) -> (Vec<u8>, Result<(), Damage>) {
+pub fn strip(coded: &[u8], len: usize) -> (Vec<u8>, Result<(), Flaw>) {
     let old = is_old(coded);
     let mut bits = Bits { bytes: coded, at: 0, least_first: old };
     // The table may exceed what 12 bits can name.
@@ -119,15 +119,15 @@ pub fn strip(coded: &[u8], len: usize) -> (Vec<u8>, Result<(), Damage>) {
             continue;
         }
         if !cleared {
-            return (text, Err(Damage::LzwStart));
+            return (text, Err(Flaw::LzwStart));
         }
         if number == MAX_CODES {
-            return (text, Err(Damage::LzwTable));
+            return (text, Err(Flaw::LzwTable));
         }
         match table.decode(code as usize) {
             Ok(string) => text.extend(string),
-            Err(Damage::LzwCode { code, .. }) => {
-                return (text, Err(Damage::LzwCode { code, end: STRIP_FIRST + number as u32 }));
+            Err(Flaw::LzwCode { code, .. }) => {
+                return (text, Err(Flaw::LzwCode { code, end: STRIP_FIRST + number as u32 }));
             }
             Err(damage) => return (text, Err(damage)),
         }
@@ -135,7 +135,7 @@ pub fn strip(coded: &[u8], len: usize) -> (Vec<u8>, Result<(), Damage>) {
     }
     let found = text.len();
     text.truncate(len);
-    (text, if found < len { Err(Damage::LzwLength { wanted: len, found }) } else { Ok(()) })
+    (text, if found < len { Err(Flaw::LzwLength { wanted: len, found }) } else { Ok(()) })
 }
 
 /// Compresses `text` to a `.Z` file, with a clear before each position for which `clear_at` is true, if a string begins

@@ -8,7 +8,8 @@
 
 use super::copy::{SLACK, between, eight, string};
 use super::links::{Links, unknown};
-use crate::error::{Damage, Error};
+use crate::error::Error;
+use crate::flaw::Flaw;
 use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MAGIC, MIN_BITS, Unread};
 
 /// The max length of the text kept. A string can be 64 KiB, so it must be several times that.
@@ -24,7 +25,7 @@ pub enum Trouble {
     /// The stream has no valid header.
     Header(Unread),
     /// The bad code at this bit, counted from the first byte that was given.
-    Code(u64, Damage),
+    Code(u64, Flaw),
 }
 
 impl Trouble {
@@ -34,10 +35,8 @@ impl Trouble {
             Trouble::Header(Unread::Magic) => Error::NotBzip2,
             Trouble::Header(Unread::Short) if end < MAGIC.len() as u64 => Error::NotBzip2,
             Trouble::Header(Unread::Short) => Error::Truncated { block: 1, bit_offset: end * 8 },
-            Trouble::Header(Unread::Bits(bits)) => {
-                Error::Data { block: 1, bit_offset: 16, damage: Damage::LzwBits(bits) }
-            }
-            Trouble::Code(bit, damage) => Error::Data { block: 1, bit_offset: at * 8 + bit, damage },
+            Trouble::Header(Unread::Bits(bits)) => Error::damaged(1, 16, Flaw::LzwBits(bits)),
+            Trouble::Code(bit, damage) => Error::damaged(1, at * 8 + bit, damage),
         }
     }
 }
@@ -86,7 +85,7 @@ struct Step {
 }
 
 /// A bad code: its number, and why.
-type Wrong = (usize, Damage);
+type Wrong = (usize, Flaw);
 
 /// The text, and its length at which decoding may stop.
 struct Wanted<'a> {
@@ -163,7 +162,7 @@ impl StreamDecoder {
             let step = match &mut self.links {
                 _ if self.number > header.table_len() && header.max_bits == MIN_BITS => {
                     // gzip and ncompress would continue with 10 bits here, and ncompress with 9 when compressing.
-                    return Err((codes.from, Damage::LzwTable));
+                    return Err((codes.from, Flaw::LzwTable));
                 }
                 Some(links) => {
                     let step = links_step(links, header, &codes, wanted)?;
@@ -224,7 +223,7 @@ impl StreamDecoder {
 
     /// Decodes a code, and adds an entry to the table.
     #[inline(always)]
-    fn add(&mut self, first: u32, code: u32) -> Result<(), Damage> {
+    fn add(&mut self, first: u32, code: u32) -> Result<(), Flaw> {
         let (number, to) = (self.number, self.kept_len);
         self.starts[number] = to as u32;
         self.codes[number] = code as u16;

@@ -7,6 +7,7 @@
 
 use super::copy::{SLACK, eight, string, string_exactly};
 use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::lzw::header::{CLEAR, END, MIN_BITS, STRIP_BITS, STRIP_FIRST};
 
 /// The max number of codes after a clear. It is more than 12 bits can name: libtiff 4.5 accepts as many.
@@ -47,12 +48,17 @@ impl StripDecoder {
     /// Decodes a strip until `text` is full. The rest of `coded` is ignored; an end code is not required.
     ///
     /// # Errors
-    /// [`Damage::LzwStart`], [`Damage::LzwCode`] or [`Damage::LzwTable`] for invalid codes, and [`Damage::LzwLength`]
-    /// if they end too early. `text` then has the text decoded so far; the rest of it is undefined.
+    /// [`Damage`] if a code is invalid, or if the codes end too early. `text` then has the text decoded so far; the rest
+    /// of it is undefined.
     ///
     /// # Panics
     /// If `text` has 4 GiB or more.
     pub fn decode(&mut self, coded: &[u8], text: &mut [u8]) -> Result<(), Damage> {
+        self.decode_strip(coded, text).map_err(Damage)
+    }
+
+    /// [`decode`](Self::decode), with the damage as other parts of the library take it.
+    pub(super) fn decode_strip(&mut self, coded: &[u8], text: &mut [u8]) -> Result<(), Flaw> {
         assert!(u32::try_from(text.len()).is_ok(), "a strip of 4 GiB");
         let found = if is_old(coded) {
             Strip::<true> { starts: &mut self.starts, coded }.decode(text)
@@ -60,7 +66,7 @@ impl StripDecoder {
             Strip::<false> { starts: &mut self.starts, coded }.decode(text)
         }?;
         if found < text.len() {
-            return Err(Damage::LzwLength { wanted: text.len(), found });
+            return Err(Flaw::LzwLength { wanted: text.len(), found });
         }
         Ok(())
     }
@@ -93,11 +99,11 @@ impl<const OLD: bool> Strip<'_, OLD> {
     }
 
     /// Decodes, and returns the length of the text.
-    fn decode(&mut self, text: &mut [u8]) -> Result<usize, Damage> {
+    fn decode(&mut self, text: &mut [u8]) -> Result<usize, Flaw> {
         let bits = self.coded.len() * 8;
         let (mut at, mut to) = (0, 0);
         if bits >= MIN_BITS as usize && !text.is_empty() && !matches!(self.code(0, MIN_BITS), CLEAR | END) {
-            return Err(Damage::LzwStart);
+            return Err(Flaw::LzwStart);
         }
         // Up to here there is room for the fast copy; `string` checks its length.
         let fast = text.len().saturating_sub(SLACK);
@@ -120,7 +126,7 @@ impl<const OLD: bool> Strip<'_, OLD> {
                 if code == CLEAR {
                     continue 'cleared;
                 }
-                let Some(start) = self.starts.get_mut(number) else { return Err(Damage::LzwTable) };
+                let Some(start) = self.starts.get_mut(number) else { return Err(Flaw::LzwTable) };
                 *start = to as u32;
                 if code < 256 {
                     text[to] = code as u8;
@@ -128,7 +134,7 @@ impl<const OLD: bool> Strip<'_, OLD> {
                 } else {
                     let entry = (code - STRIP_FIRST) as usize;
                     if entry >= number {
-                        return Err(Damage::LzwCode { code: code as u16, end: STRIP_FIRST + number as u32 });
+                        return Err(Flaw::LzwCode { code: code as u16, end: STRIP_FIRST + number as u32 });
                     }
                     let (from, next) = (self.starts[entry] as usize, self.starts[entry + 1] as usize);
                     let len = next - from + 1;

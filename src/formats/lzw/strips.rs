@@ -1,7 +1,8 @@
 //! Codes batches of strips on all cores.
 
 use super::{StripDecoder, StripEncoder};
-use crate::error::{Damage, Error};
+use crate::error::Error;
+use crate::flaw::Flaw;
 use hybz_queue::{Class, Client, Core, Permit, Pool, Task, Ticket};
 use std::collections::VecDeque;
 use std::iter::Fuse;
@@ -29,12 +30,12 @@ impl Task for Encode {
 }
 
 impl Task for Decode {
-    type Output = Result<Vec<u8>, Damage>;
+    type Output = Result<Vec<u8>, Flaw>;
 
     fn run(&self, core: &mut Core) -> Self::Output {
         let Decode(coded, len) = self;
         let mut text = vec![0; *len];
-        core.state::<StripDecoder>().decode(coded, &mut text).map(|()| text)
+        core.state::<StripDecoder>().decode_strip(coded, &mut text).map(|()| text)
     }
 
     fn bytes_out(text: &Self::Output) -> u64 {
@@ -79,9 +80,8 @@ pub fn decode_strips<S: IntoIterator<Item = (Vec<u8>, usize)>>(
 ) -> impl Iterator<Item = Result<Vec<u8>, Error>> + use<S> {
     let tasks = strips.into_iter().map(|(coded, len)| (coded.len() as u64, Decode(coded, len)));
     let charge = |Decode(coded, len): &Decode| (coded.len() + len) as u64;
-    Ordered::new(pool, tasks, charge).map(|(block, decoded)| {
-        decoded.and_then(|decoded| decoded.map_err(|damage| Error::Data { block, bit_offset: 0, damage }))
-    })
+    Ordered::new(pool, tasks, charge)
+        .map(|(block, decoded)| decoded.and_then(|decoded| decoded.map_err(|flaw| Error::damaged(block, 0, flaw))))
 }
 
 /// Outputs in the order of their tasks.

@@ -2,7 +2,7 @@
 
 use super::stream_decoder::{StreamDecoder, Trouble};
 use super::{StripDecoder, StripEncoder, plain};
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::lzw::header::{HEADER_LEN, Header};
 use hybz_testkit::shapes::{Rng, SHAPES, random};
 
@@ -167,10 +167,10 @@ fn damaged_streams() {
     }
 }
 
-fn same_strip(coded: &[u8], len: usize, context: &str) -> Result<(), Damage> {
+fn same_strip(coded: &[u8], len: usize, context: &str) -> Result<(), Flaw> {
     let (text, outcome) = plain::strip(coded, len);
     let mut found = vec![0xa5; len];
-    assert_eq!(StripDecoder::new().decode(coded, &mut found), outcome, "{context}");
+    assert_eq!(StripDecoder::new().decode_strip(coded, &mut found), outcome, "{context}");
     let good = text.len().min(len);
     assert!(found[..good] == text[..good], "{context}");
     outcome
@@ -194,7 +194,7 @@ fn strips_of_all_shapes() {
             for less in 1..len.min(50) {
                 same_strip(&coded, len - less, &context).unwrap();
             }
-            assert_eq!(same_strip(&coded, len + 1, &context), Err(Damage::LzwLength { wanted: len + 1, found: len }));
+            assert_eq!(same_strip(&coded, len + 1, &context), Err(Flaw::LzwLength { wanted: len + 1, found: len }));
         }
     }
 }
@@ -241,7 +241,7 @@ fn full_tables() {
         for (count, good) in [(3836, true), (3837, true), (3840, true), (4862, true), (4863, false), (5200, false)] {
             let coded = strip_of((0..count).map(|number| number * 7 % 251).chain([257]), old);
             let outcome = same_strip(&coded, count as usize, &format!("{count} {old}"));
-            assert_eq!(outcome, if good { Ok(()) } else { Err(Damage::LzwTable) }, "{count} {old}");
+            assert_eq!(outcome, if good { Ok(()) } else { Err(Flaw::LzwTable) }, "{count} {old}");
         }
     }
 }
@@ -267,7 +267,7 @@ fn clears() {
         let byte = |byte: &[u32]| byte.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8);
         [0x1f, 0x9d, 0x90].into_iter().chain(bits.chunks(8).map(byte)).collect::<Vec<u8>>()
     };
-    let wrong = |bit, code, end| Err(Trouble::Code(bit, Damage::LzwCode { code, end }));
+    let wrong = |bit, code, end| Err(Trouble::Code(bit, Flaw::LzwCode { code, end }));
     let pad = 511;
     for (codes, text, outcome) in [
         (&[256, 97][..], &b""[..], wrong(24, 256, 256)),

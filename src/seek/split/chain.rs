@@ -9,7 +9,8 @@ use super::{Expect, Place, Source, StreamState};
 use crate::block::{DecodedBlock, Text};
 use crate::codec::Decoder;
 use crate::crc;
-use crate::error::{Damage, DecodeError, Error};
+use crate::error::{DecodeError, Error};
+use crate::flaw::Flaw;
 use crate::format::Format;
 use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
@@ -79,8 +80,8 @@ impl Chain {
         self.place.bit >= self.end && self.place.expect == Expect::Header
     }
 
-    pub fn damaged(&self, damage: Damage) -> Error {
-        Error::Data { block: self.blocks + 1, bit_offset: self.place.bit, damage }
+    pub fn damaged(&self, damage: Flaw) -> Error {
+        Error::damaged(self.blocks + 1, self.place.bit, damage)
     }
 
     pub fn truncated(&self) -> Error {
@@ -150,7 +151,7 @@ impl Chain {
         // Compares byte by byte, as bzip2 does, so that a wrong byte is damage even if the input ends before the sixth
         // byte.
         if ![BLOCK_MAGIC, END_MAGIC].iter().any(|wanted| wanted >> (48 - len) == magic >> (48 - len)) {
-            return Err(self.damaged(Damage::Magic));
+            return Err(self.damaged(Flaw::Magic));
         }
         match magic {
             _ if len < 48 => Err(self.truncated()),
@@ -169,7 +170,7 @@ impl Chain {
         if let Some(StreamState { combined_crc: computed, .. }) = stream
             && stored != computed
         {
-            return Err(self.damaged(Damage::StreamCrc { stored, computed }));
+            return Err(self.damaged(Flaw::StreamCrc { stored, computed }));
         }
         self.place = Place { bit: (bit + END_BITS).next_multiple_of(8), expect: Expect::Header };
         Ok(())
@@ -193,7 +194,7 @@ impl Chain {
             Err(DecodeError::Damaged(damage)) => return Err(self.damaged(damage)),
         };
         if block.block_len > limit {
-            return Err(self.damaged(Damage::BlockTooLong));
+            return Err(self.damaged(Flaw::BlockTooLong));
         }
         let stream = stream.map(|StreamState { level, combined_crc }| StreamState {
             level,

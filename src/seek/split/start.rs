@@ -13,7 +13,8 @@
 use super::around::{Answer, ask, is_plausible, magic_at};
 use super::chain::Chain;
 use super::{Expect, Place, Source};
-use crate::error::{Damage, DecodeError, Error};
+use crate::error::{DecodeError, Error};
+use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header};
 use crate::read_at::fill_at;
 use crate::recover::marks::{MagicKind, Marks};
@@ -66,7 +67,7 @@ fn search(file: &Source, from: u64, stop: u64, settings: &Settings) -> Result<Pl
             };
             if ![BLOCK_MAGIC, END_MAGIC].contains(&magic_at(file, end)?.0) {
                 chain.place.bit = end;
-                return Err(chain.damaged(Damage::Magic));
+                return Err(chain.damaged(Flaw::Magic));
             }
             let header = mark.bit.checked_sub(HEADER_BITS).filter(|bit| *bit >= from && bit.is_multiple_of(8));
             return Ok(match header {

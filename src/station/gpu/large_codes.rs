@@ -197,7 +197,7 @@ fn all_counted(about: &About) -> bool {
             let known = if before < about.selectors() { about.selectors() } else { 0 };
             moves[known..].iter().any(|&times| times > 0)
         });
-    count == about.tokens.tokens.into() && !beyond
+    count == u64::from(about.tokens.tokens) && !beyond
 }
 
 /// A block's header and payload.

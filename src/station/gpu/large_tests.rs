@@ -4,7 +4,7 @@
 use super::*;
 use crate::block::Text;
 use crate::crc;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::PayloadBlock;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
@@ -77,7 +77,7 @@ fn damaged_blocks(len: usize) -> Vec<DecodeLarge> {
     all
 }
 
-fn whole(answer: Result<Text, Damage>) -> Result<Vec<u8>, Damage> {
+fn whole(answer: Result<Text, Flaw>) -> Result<Vec<u8>, Flaw> {
     answer.map(|text| text.plain(&mut Vec::new()).unwrap().to_vec())
 }
 

@@ -16,7 +16,8 @@ use crate::bits::SliceBits;
 use crate::block::{DecodedBlock, Text};
 use crate::codec::decoder::Decoder;
 use crate::crc;
-use crate::error::{Damage, DecodeError, Error};
+use crate::error::{DecodeError, Error};
+use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
 };
@@ -105,8 +106,8 @@ impl Chain {
         self.summary.blocks + 1
     }
 
-    fn damaged(&self, damage: Damage) -> Error {
-        Error::Data { block: self.number(), bit_offset: self.bit, damage }
+    fn damaged(&self, damage: Flaw) -> Error {
+        Error::damaged(self.number(), self.bit, damage)
     }
 
     fn truncated(&self) -> Error {
@@ -213,7 +214,7 @@ impl Chain {
         let whole = (have.min(48) / 8 * 8) as u32;
         let begin = self.peek(0, whole);
         if ![BLOCK_MAGIC, END_MAGIC].iter().any(|magic| magic >> (48 - whole) == begin) {
-            return Err(self.damaged(Damage::Magic));
+            return Err(self.damaged(Flaw::Magic));
         }
         if have < 48 {
             return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
@@ -227,11 +228,11 @@ impl Chain {
                 let stored = self.peek(48, 32) as u32;
                 let computed = self.summary.combined_crc;
                 if stored != computed {
-                    return Err(self.damaged(Damage::StreamCrc { stored, computed }));
+                    return Err(self.damaged(Flaw::StreamCrc { stored, computed }));
                 }
                 return Ok(Some(self.end_of_stream(level)));
             }
-            _ => return Err(self.damaged(Damage::Magic)),
+            _ => return Err(self.damaged(Flaw::Magic)),
         }
         Ok(None)
     }
@@ -285,7 +286,7 @@ impl Chain {
     /// decoded.
     fn believe(&mut self, block: DecodedBlock, at: u64, level: Level) -> Result<Step, Error> {
         if block.block_len > level.block_limit() {
-            return Err(self.damaged(Damage::BlockTooLong));
+            return Err(self.damaged(Flaw::BlockTooLong));
         }
         let bit_offset = std::mem::replace(&mut self.bit, at + block.end_bit);
         self.expect = Expect::Block(level);

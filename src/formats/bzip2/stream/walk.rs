@@ -8,7 +8,8 @@
 use crate::bits::{BitSource, SliceBits};
 use crate::codec::header::read;
 use crate::codec::huffman::decode::CanonicalCodes;
-use crate::error::{Damage, DecodeError};
+use crate::error::DecodeError;
+use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, GROUP, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES};
 
 /// The knowledge about a block's end.
@@ -97,7 +98,7 @@ impl Walk {
             Item::Selector(left) => {
                 let rank = bits.unary(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
                 if rank == self.tables {
-                    return Err(Damage::Selectors.into());
+                    return Err(Flaw::Selectors.into());
                 }
                 self.order[..=rank].rotate_right(1);
                 if self.selectors.len() < MAX_SELECTORS {
@@ -123,7 +124,7 @@ impl Walk {
     fn fields(&mut self, bits: &mut SliceBits<'_>) -> Result<Item, DecodeError> {
         let magic = u64::from(read(bits, 24)?) << 24 | u64::from(read(bits, 24)?);
         if magic != BLOCK_MAGIC {
-            return Err(Damage::Magic.into());
+            return Err(Flaw::Magic.into());
         }
         // CRC, randomised, origin: the walk does not check these.
         read(bits, 32)?;
@@ -133,15 +134,15 @@ impl Walk {
             used += read(bits, 16)?.count_ones() as usize;
         }
         if used == 0 {
-            return Err(Damage::SymbolMap.into());
+            return Err(Flaw::SymbolMap.into());
         }
         let tables = read(bits, 3)? as usize;
         if !(2..=MAX_TABLES).contains(&tables) {
-            return Err(Damage::TableCount.into());
+            return Err(Flaw::TableCount.into());
         }
         let selectors = read(bits, 15)? as usize;
         if selectors == 0 {
-            return Err(Damage::Selectors.into());
+            return Err(Flaw::Selectors.into());
         }
         (self.symbols, self.tables) = (used + 2, tables);
         Ok(Item::Selector(selectors))
@@ -155,7 +156,7 @@ impl Walk {
         length: u32,
     ) -> Result<Item, DecodeError> {
         if !(1..=20).contains(&length) {
-            return Err(Damage::CodeLength.into());
+            return Err(Flaw::CodeLength.into());
         }
         if read(bits, 1)? == 1 {
             let length = if read(bits, 1)? == 0 { length + 1 } else { length - 1 };
@@ -170,7 +171,7 @@ impl Walk {
     }
 
     fn code(&self, bits: &mut SliceBits<'_>, group: usize) -> Result<u16, DecodeError> {
-        let table = *self.selectors.get(group).ok_or(Damage::Selectors)?;
+        let table = *self.selectors.get(group).ok_or(Flaw::Selectors)?;
         let codes = &self.codes[usize::from(table)];
         let mut length = codes.shortest();
         let mut code = read(bits, length)?;
@@ -181,7 +182,7 @@ impl Walk {
             length += 1;
             code = code << 1 | read(bits, 1)?;
         }
-        Err(Damage::Code.into())
+        Err(Flaw::Code.into())
     }
 }
 
@@ -244,8 +245,8 @@ mod tests {
             let end = rng.below(data.len() * 8 + 1) as u64;
             match (decoded(&mut decoder, &data, end), walked(&data, end).0) {
                 (Ok(()), Walked::End) | (Err(DecodeError::OutOfData), Walked::More) => {}
-                (Err(DecodeError::Damaged(Damage::Origin | Damage::BlockTooLong | Damage::RunTooLong)), _) => {}
-                (Err(DecodeError::Damaged(Damage::BlockCrc { .. } | Damage::MissingRunCount)), Walked::End) => {}
+                (Err(DecodeError::Damaged(Flaw::Origin | Flaw::BlockTooLong | Flaw::RunTooLong)), _) => {}
+                (Err(DecodeError::Damaged(Flaw::BlockCrc { .. } | Flaw::MissingRunCount)), Walked::End) => {}
                 (Err(DecodeError::Damaged(_)), Walked::Damaged) => {}
                 (decoded, walked) => panic!("bit {bit}, end {end}: {decoded:?}, {walked:?}"),
             }

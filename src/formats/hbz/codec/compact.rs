@@ -7,7 +7,7 @@ use super::payload::PayloadBlock;
 use super::perturb;
 use super::text_check::TextCheck;
 use crate::block::{Compact, Expand, Text};
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use std::sync::Arc;
 
 /// A text in the form of codes.
@@ -24,7 +24,7 @@ struct Codes {
 }
 
 /// The text of a compact block, from its codes as [`walk`](Block::walk) returned them, in order. It is verified here.
-pub fn compact(block: &PayloadBlock, parts: Vec<Vec<u8>>) -> Result<Text, Damage> {
+pub fn compact(block: &PayloadBlock, parts: Vec<Vec<u8>>) -> Result<Text, Flaw> {
     let codes = Arc::new(Codes {
         expander: Arc::clone(&block.expander),
         parts,
@@ -37,7 +37,7 @@ pub fn compact(block: &PayloadBlock, parts: Vec<Vec<u8>>) -> Result<Text, Damage
     while let Some(mut piece) = pieces.next_perturbed()? {
         check.add(block, &mut piece);
         if check.perturbed_len() > block.max_perturbed_len() {
-            return Err(Damage::BlockTooLong);
+            return Err(Flaw::BlockTooLong);
         }
     }
     check.finish(block)?;
@@ -70,12 +70,12 @@ impl Pieces {
     }
 
     /// The next piece, still with perturbation bytes. It may be empty.
-    fn next_perturbed(&mut self) -> Result<Option<Vec<u8>>, Damage> {
+    fn next_perturbed(&mut self) -> Result<Option<Vec<u8>>, Flaw> {
         let Codes { expander, parts, interval, .. } = &*self.codes;
         let Some(part) = parts.get(self.part) else { return Ok(None) };
         let end = (self.at / interval + 1).saturating_mul(*interval).min(part.len());
         let mut piece = Vec::new();
-        self.at += expander.expand_some(&part[self.at..end], &mut piece).ok_or(Damage::BlockTooLong)?;
+        self.at += expander.expand_some(&part[self.at..end], &mut piece).ok_or(Flaw::BlockTooLong)?;
         if self.at == part.len() {
             (self.part, self.at) = (self.part + 1, 0);
         }

@@ -17,7 +17,7 @@ pub use super::vectors::{Vector, VectorCharge, Vectors};
 
 use crate::block::Text;
 use crate::codec::mtf::decode::MtfDecoder;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl HbzDecoder {
     }
 
     /// Decodes a block to its text.
-    pub fn decode(&mut self, stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Text, Damage> {
+    pub fn decode(&mut self, stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Text, Flaw> {
         let block = PayloadBlock::parse(stream, header, payload)?;
         let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
         let (starts, first_column) = block.segment_starts(&runs);
@@ -60,14 +60,14 @@ impl HbzDecoder {
 
 impl PayloadBlock {
     /// The text of all codes of the block, verified.
-    pub fn text(&self, codes: Cow<'_, [u8]>) -> Result<Text, Damage> {
+    pub fn text(&self, codes: Cow<'_, [u8]>) -> Result<Text, Flaw> {
         if self.is_compact() {
             return compact(self, vec![codes.into_owned()]);
         }
         // The length is known, so no pass is needed to count it: such a pass takes half as long as this one.
         let most = self.max_perturbed_len() as usize;
         let text = self.expander.expand(&codes, 1 << self.stream.entry_log, most);
-        let mut text = text.ok_or(Damage::BlockTooLong)?;
+        let mut text = text.ok_or(Flaw::BlockTooLong)?;
         let mut text_check = TextCheck::default();
         text_check.add(self, &mut text);
         text_check.finish(self)?;
@@ -76,7 +76,7 @@ impl PayloadBlock {
 
     /// All codes of the block, one for each row: all steps but the last, by one core.
     #[cfg(test)]
-    pub fn all_codes(&self) -> Result<Vec<u8>, Damage> {
+    pub fn all_codes(&self) -> Result<Vec<u8>, Flaw> {
         let mut mtf = segment_mtf();
         let runs = (0..self.segments()).map(|n| self.runs(n, &mut mtf)).collect::<Result<Vec<_>, _>>()?;
         let (starts, first_column) = self.segment_starts(&runs);

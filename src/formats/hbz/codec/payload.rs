@@ -9,7 +9,7 @@ use super::expand::CodeExpander;
 use super::token::{self, CLASSES, TOKENS, first_symbol};
 use crate::bits::{BitSource, SliceBits};
 use crate::crc;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::header::{
     BlockHeader, SEGMENT_LOG, SELECTOR_STATES, StreamHeader, TOKEN_STATES, check, row_bits,
 };
@@ -79,10 +79,10 @@ pub struct PayloadParts<'a> {
 
 impl PayloadBlock {
     /// Reads and checks a payload up to its segments.
-    pub fn parse(stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<PayloadBlock, Damage> {
+    pub fn parse(stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<PayloadBlock, Flaw> {
         let computed = crc::checksum(&payload);
         if computed != header.coded_crc {
-            return Err(Damage::PartCrc { part: "payload", stored: header.coded_crc, computed });
+            return Err(Flaw::PartCrc { part: "payload", stored: header.coded_crc, computed });
         }
         let mut bits = SliceBits::new(&payload, 0, u64::MAX);
         let (dictionary, list) = read_dictionary(&mut bits)?;
@@ -177,12 +177,12 @@ impl PayloadBlock {
     }
 }
 
-fn read(bits: &mut SliceBits<'_>, count: u32, field: &'static str) -> Result<u32, Damage> {
-    bits.bits(count).ok_or(Damage::Field(field))
+fn read(bits: &mut SliceBits<'_>, count: u32, field: &'static str) -> Result<u32, Flaw> {
+    bits.bits(count).ok_or(Flaw::Field(field))
 }
 
 /// Reads the dictionary, and the first move-to-front list: the codes that occur in the column.
-fn read_dictionary(bits: &mut SliceBits<'_>) -> Result<(Dictionary, [u8; 256]), Damage> {
+fn read_dictionary(bits: &mut SliceBits<'_>) -> Result<(Dictionary, [u8; 256]), Flaw> {
     let field = "dictionary";
     let count = read(bits, 8, field)? as usize + 1;
     let (mut codes, mut list, mut used) = (Vec::with_capacity(count), [0; 256], 0);
@@ -202,11 +202,11 @@ fn read_dictionary(bits: &mut SliceBits<'_>) -> Result<(Dictionary, [u8; 256]), 
         });
     }
     check("codes in use", used > 0)?;
-    Dictionary::new(codes).map(|dictionary| (dictionary, list)).ok_or(Damage::Field(field))
+    Dictionary::new(codes).map(|dictionary| (dictionary, list)).ok_or(Flaw::Field(field))
 }
 
 /// Reads the rows of the entry points.
-fn read_entries(bits: &mut SliceBits<'_>, rows: u32, entry_log: u8) -> Result<Vec<u32>, Damage> {
+fn read_entries(bits: &mut SliceBits<'_>, rows: u32, entry_log: u8) -> Result<Vec<u32>, Flaw> {
     let count = (rows as usize).div_ceil(1 << entry_log);
     let width = row_bits(rows);
     let mut entries = Vec::with_capacity(count);
@@ -219,15 +219,15 @@ fn read_entries(bits: &mut SliceBits<'_>, rows: u32, entry_log: u8) -> Result<Ve
 }
 
 /// Reads the tables of tokens, by selector and class, and the tables of selectors.
-fn read_tables(bits: &mut SliceBits<'_>) -> Result<TableShares, Damage> {
+fn read_tables(bits: &mut SliceBits<'_>) -> Result<TableShares, Flaw> {
     let tables = read(bits, 4, "number of tables")? as usize + 1;
     let tokens = read_shares(bits, tables * CLASSES, TOKEN_STATES, TOKENS)?;
     Ok(TableShares { tokens, selectors: read_shares(bits, tables, SELECTOR_STATES, tables)? })
 }
 
 /// Reads `tables` tables of `symbols` symbols; the shares of each table must add up to `states`.
-fn read_shares(bits: &mut SliceBits<'_>, tables: usize, states: usize, symbols: usize) -> Result<Vec<Shares>, Damage> {
-    let mut read_table = || -> Result<Shares, Damage> {
+fn read_shares(bits: &mut SliceBits<'_>, tables: usize, states: usize, symbols: usize) -> Result<Vec<Shares>, Flaw> {
+    let mut read_table = || -> Result<Shares, Flaw> {
         let mut shares = Vec::with_capacity(symbols);
         for _ in 0..symbols {
             let width = read(bits, 4, "shares")?;
@@ -245,7 +245,7 @@ fn read_shares(bits: &mut SliceBits<'_>, tables: usize, states: usize, symbols: 
 }
 
 /// Reads the directory, which must account for the payload to its last byte.
-fn read_directory(bits: &mut SliceBits<'_>, rows: u32, payload_len: usize) -> Result<Vec<SegmentSpan>, Damage> {
+fn read_directory(bits: &mut SliceBits<'_>, rows: u32, payload_len: usize) -> Result<Vec<SegmentSpan>, Flaw> {
     let count = (rows as usize).div_ceil(SEGMENT);
     let mut segments = Vec::with_capacity(count);
     let mut at = 0;

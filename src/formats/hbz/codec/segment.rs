@@ -5,7 +5,7 @@ use super::payload::{PayloadBlock, SEGMENT, SegmentSpan, Tables};
 use super::token::CLASSES;
 use crate::bits::reader::BitReader;
 use crate::codec::mtf::decode::MtfDecoder;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::header::{GROUP, SELECTOR_STATES, TOKEN_STATES, check};
 
 /// The first symbol that takes two bytes in the form that `mtf` reads.
@@ -35,7 +35,7 @@ pub fn segment_mtf() -> MtfDecoder {
 
 impl PayloadBlock {
     /// Stage 1: decodes segment `number` into its runs.
-    pub fn runs(&self, number: usize, mtf: &mut MtfDecoder) -> Result<Runs, Damage> {
+    pub fn runs(&self, number: usize, mtf: &mut MtfDecoder) -> Result<Runs, Flaw> {
         let span = &self.segments[number];
         let rows = SEGMENT.min(self.header.rows as usize - number * SEGMENT);
         mtf.begin(&std::array::from_fn::<u8, 256, _>(|place| place as u8), rows as u32);
@@ -44,9 +44,9 @@ impl PayloadBlock {
         while tokens.left > 0 {
             let len = tokens.decode_groups(&mut symbols);
             if tokens.bits.position() > span.bytes.len() as u64 * 8 {
-                return Err(Damage::Code);
+                return Err(Flaw::Code);
             }
-            mtf.push(&symbols[..len]).map_err(|_| Damage::BlockTooLong)?;
+            mtf.push(&symbols[..len]).map_err(|_| Flaw::BlockTooLong)?;
         }
         let (runs, len) = mtf.finish();
         check("rows of a segment", len == rows)?;

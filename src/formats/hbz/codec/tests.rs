@@ -3,7 +3,7 @@
 use super::decode::{HbzDecoder, PayloadBlock, TextLens};
 use super::encode::HbzEncoder;
 use crate::block::Text;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
 
@@ -102,7 +102,7 @@ fn damaged_payloads_with_good_crcs() {
             let header = BlockHeader { coded_len: bad.len() as u32, coded_crc: crate::crc::checksum(&bad), ..header };
             match decoder.decode(stream, header, bad.into()) {
                 Ok(back) => assert!(whole(back) == text),
-                Err(Damage::PartCrc { .. }) => panic!("the CRC fits"),
+                Err(Flaw::PartCrc { .. }) => panic!("the CRC fits"),
                 Err(_) => {}
             }
         }

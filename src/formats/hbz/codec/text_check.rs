@@ -3,7 +3,7 @@
 use super::payload::PayloadBlock;
 use super::perturb;
 use crate::crc::Crc;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::header::check;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -34,10 +34,10 @@ impl TextCheck {
     }
 
     /// Compares the whole text's length and CRC with the header of `block`.
-    pub fn finish(&self, block: &PayloadBlock) -> Result<(), Damage> {
+    pub fn finish(&self, block: &PayloadBlock) -> Result<(), Flaw> {
         check("length of the text", self.text_len == u64::from(block.header.text_len))?;
         let (stored, computed) = (block.header.crc, self.crc.finish());
-        if stored == computed { Ok(()) } else { Err(Damage::BlockCrc { stored, computed }) }
+        if stored == computed { Ok(()) } else { Err(Flaw::BlockCrc { stored, computed }) }
     }
 }
 

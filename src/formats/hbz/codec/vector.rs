@@ -14,7 +14,7 @@ use super::payload::{PayloadBlock, SEGMENT};
 use super::segment::Runs;
 use super::text_check::WalkLen;
 use crate::codec::huge_pages;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -102,17 +102,17 @@ impl PayloadBlock {
         vector: &[AtomicU32],
         first_column: &FirstColumn,
         len: WalkLen<'_>,
-    ) -> Result<Vec<u8>, Damage> {
+    ) -> Result<Vec<u8>, Flaw> {
         let codes = self.codes(entries, vector, first_column);
         if self.header.is_compact() {
             return Ok(codes);
         }
         let interval = 1 << self.stream.entry_log;
-        let text_len = self.expander.text_len(&codes, interval).ok_or(Damage::BlockTooLong)?;
+        let text_len = self.expander.text_len(&codes, interval).ok_or(Flaw::BlockTooLong)?;
         if !len.set(text_len as u64, self.max_perturbed_len()) {
-            return Err(Damage::BlockTooLong);
+            return Err(Flaw::BlockTooLong);
         }
-        self.expander.expand(&codes, interval, text_len).ok_or(Damage::BlockTooLong)
+        self.expander.expand(&codes, interval, text_len).ok_or(Flaw::BlockTooLong)
     }
 
     /// The codes from these entry points on.

@@ -5,7 +5,8 @@ use super::index::{Index, Judged};
 use super::scan::IssuedPart;
 use crate::block::Text;
 use crate::crc;
-use crate::error::{Damage, Error};
+use crate::error::Error;
+use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::VectorCharge;
 use crate::formats::hbz::header::{self, BlockHeader, HEADER_LEN, IndexEntry, Next, StreamHeader};
 use crate::stream::piece::{Extent, Issued, Join, Step};
@@ -69,8 +70,8 @@ impl Chain {
         self.summary.blocks + 1
     }
 
-    fn damaged(&self, damage: Damage) -> Error {
-        Error::Data { block: self.number(), bit_offset: self.at * 8, damage }
+    fn damaged(&self, damage: Flaw) -> Error {
+        Error::damaged(self.number(), self.at * 8, damage)
     }
 
     /// The input ends `bytes` bytes after the beginning of a part.
@@ -159,8 +160,8 @@ impl Chain {
                 self.expect = Expect::Payload(stream, header);
             }
             Next::Index(_) => self.expect = Expect::Index,
-            Next::OtherIndex(listed) => return Err(self.damaged(Damage::Index { blocks, listed })),
-            Next::Other => return Err(self.damaged(Damage::Magic)),
+            Next::OtherIndex(listed) => return Err(self.damaged(Flaw::Index { blocks, listed })),
+            Next::Other => return Err(self.damaged(Flaw::Magic)),
         }
         Ok(None)
     }

@@ -2,7 +2,7 @@
 //! neither side is stored: each has a keyed hash, which no file can foresee.
 
 use crate::crc::Crc;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::header::{ENTRY_LEN, INDEX_HEAD, INDEX_TAIL, IndexEntry, index_tail};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -20,7 +20,7 @@ pub(crate) struct Index {
 pub(crate) enum Judged {
     More,
     Good,
-    Bad(Damage),
+    Bad(Flaw),
 }
 
 impl Index {
@@ -82,12 +82,12 @@ impl Index {
         let expected = index_tail(computed, self.body());
         let (stored, rest) = tail.split_at(4);
         if rest != &expected[4..] {
-            Judged::Bad(Damage::Field("index"))
+            Judged::Bad(Flaw::Field("index"))
         } else if stored != &expected[..4] {
             let stored = u32::from_le_bytes(std::array::from_fn(|i| stored[i]));
-            Judged::Bad(Damage::PartCrc { part: "index", stored, computed })
+            Judged::Bad(Flaw::PartCrc { part: "index", stored, computed })
         } else if self.of_blocks.finish() != self.of_index.finish() {
-            Judged::Bad(Damage::Index { blocks: self.blocks, listed: self.blocks })
+            Judged::Bad(Flaw::Index { blocks: self.blocks, listed: self.blocks })
         } else {
             Judged::Good
         }

@@ -8,7 +8,7 @@
 
 use super::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::block::Text;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
 use crate::stream::piece::{Cut, Piece};
@@ -71,7 +71,7 @@ pub(crate) enum IssuedPart {
     /// its own.
     Bytes(Vec<u8>, Option<VectorCharge>),
     /// The text of a payload.
-    Text(Ticket<Result<Text, Damage>>),
+    Text(Ticket<Result<Text, Flaw>>),
     /// The input has ended after this many bytes of a payload.
     Cut(u64),
     /// A block that needs more memory than one block may have.

@@ -7,7 +7,7 @@
 
 use crate::block::{SharedBytes, Text};
 use crate::codec::mtf::decode::MtfDecoder;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{
     FirstColumn, PayloadBlock, Runs, SegmentStart, TextCheck, TextLens, Vector, Vectors, compact, segment_mtf,
 };
@@ -40,17 +40,17 @@ struct Progress {
     parts: Vec<SharedBytes>,
     check: TextCheck,
     /// `None` once the duty for the block has been fulfilled.
-    duty: Option<Duty<Result<Text, Damage>>>,
+    duty: Option<Duty<Result<Text, Flaw>>>,
 }
 
 /// The reason why a block cannot be decoded.
 enum Stop {
-    Damaged(Damage),
+    Damaged(Flaw),
     Failed(TaskError),
 }
 
-impl From<Damage> for Stop {
-    fn from(damage: Damage) -> Self {
+impl From<Flaw> for Stop {
+    fn from(damage: Flaw) -> Self {
         Stop::Damaged(damage)
     }
 }
@@ -62,12 +62,7 @@ impl From<TaskError> for Stop {
 }
 
 /// Submits the first stage; `duty` gets the text.
-pub(super) fn start(
-    block: PayloadBlock,
-    submitter: Submitter,
-    vectors: Arc<Vectors>,
-    duty: Duty<Result<Text, Damage>>,
-) {
+pub(super) fn start(block: PayloadBlock, submitter: Submitter, vectors: Arc<Vectors>, duty: Duty<Result<Text, Flaw>>) {
     let ranges: Vec<_> = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).collect();
     let progress = Progress {
         left: ranges.len(),
@@ -214,7 +209,7 @@ pub struct DecodeRuns {
 struct SegmentMtf(MtfDecoder);
 
 impl Task for DecodeRuns {
-    type Output = Result<Vec<Runs>, Damage>;
+    type Output = Result<Vec<Runs>, Flaw>;
 
     fn run(&self, core: &mut Core) -> Self::Output {
         core.release::<HbzEncoder>();
@@ -265,7 +260,7 @@ pub struct WalkEntries {
 
 impl Task for WalkEntries {
     /// The text, still perturbed and its CRC not yet compared; for a compact block, its codes.
-    type Output = Result<Vec<u8>, Damage>;
+    type Output = Result<Vec<u8>, Flaw>;
 
     fn run(&self, _: &mut Core) -> Self::Output {
         self.block.walk(self.entries.clone(), &self.vector, &self.first_column, self.lens.of(self.number))

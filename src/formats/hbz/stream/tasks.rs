@@ -3,7 +3,7 @@
 use super::stages;
 use crate::block::Text;
 use crate::codec::mismatch::Mismatch;
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock, Vectors};
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
@@ -117,7 +117,7 @@ impl DecodeLarge {
 
 impl Task for DecodeLarge {
     /// The text with its CRC checked, or the damage of the block.
-    type Output = Result<Text, Damage>;
+    type Output = Result<Text, Flaw>;
 
     fn run(&self, core: &mut Core) -> Self::Output {
         decoder(core).decode(self.stream, self.header, Arc::clone(&self.payload))

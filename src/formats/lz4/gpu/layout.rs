@@ -1,7 +1,8 @@
 //! The positions of LZ4 blocks in their frames, and of their text.
 
 use super::Error;
-use crate::error::{Damage, Error as FrameError};
+use crate::error::Error as FrameError;
+use crate::flaw::Flaw;
 use crate::formats::lz4::header::{Header, checksum};
 use crate::formats::lz4::index::Index;
 use crate::formats::lz4::sequence::text_len;
@@ -88,7 +89,7 @@ impl Layout {
         in_parts(&self.checksums, |(number, stored)| {
             let computed = checksum(bytes_of(coded, &self.blocks[*number]));
             let wrong =
-                || damaged(&self.blocks, *number, Damage::Lz4Checksum { part: "block", stored: *stored, computed });
+                || damaged(&self.blocks, *number, Flaw::Lz4Checksum { part: "block", stored: *stored, computed });
             if computed == *stored { Ok(()) } else { Err(wrong()) }
         })
         .map(drop)
@@ -104,7 +105,7 @@ impl Layout {
 
     /// The error for a block that a device cannot decode.
     pub(super) fn damaged(&self, number: usize) -> Error {
-        damaged(&self.blocks, number, Damage::Lz4Block)
+        damaged(&self.blocks, number, Flaw::Lz4Block)
     }
 
     /// Computes the lengths of texts that are not stored.
@@ -117,7 +118,7 @@ impl Layout {
         let blocks = &self.blocks;
         let found = in_parts(&unknown, |&(number, most)| {
             let found = text_len(bytes_of(coded, &blocks[number]), most);
-            found.ok_or_else(|| damaged(blocks, number, Damage::Lz4Block))
+            found.ok_or_else(|| damaged(blocks, number, Flaw::Lz4Block))
         })?;
         for ((number, _), length) in unknown.into_iter().zip(found) {
             self.blocks[number].length = length as u32;
@@ -136,11 +137,11 @@ impl Layout {
             let found = self.text_len - before;
             // To `lz4`, a length of 0 means an unknown length.
             if let Some(stated) = frame.header.text_len.filter(|&stated| stated != found && stated > 0) {
-                let damage = Damage::Lz4TextLength { stated, found };
+                let damage = Flaw::Lz4TextLength { stated, found };
                 // The position of its end mark, which the checksum follows.
                 let mark = frame.end - if frame.header.text_checksum { 8 } else { 4 };
                 let (block, bit_offset) = (range.end as u64 + 1, mark * 8);
-                return Err(Error::Frame(FrameError::Data { block, bit_offset, damage }));
+                return Err(Error::Frame(FrameError::damaged(block, bit_offset, damage)));
             }
         }
         Ok(())
@@ -157,9 +158,9 @@ fn bytes_of<'a>(coded: &'a [u8], block: &Lz4ForDevice) -> &'a [u8] {
     &coded[block.from as usize..][..block.coded as usize]
 }
 
-fn damaged(blocks: &[Lz4ForDevice], number: usize, damage: Damage) -> Error {
+fn damaged(blocks: &[Lz4ForDevice], number: usize, damage: Flaw) -> Error {
     // The length field precedes the bytes.
-    Error::Frame(FrameError::Data { block: number as u64 + 1, bit_offset: (blocks[number].from - 4) * 8, damage })
+    Error::Frame(FrameError::damaged(number as u64 + 1, (blocks[number].from - 4) * 8, damage))
 }
 
 /// Calls `each` for all elements on all cores, and returns the results in order, or the first error.
@@ -207,9 +208,9 @@ struct Reading {
 }
 
 impl Reading {
-    fn wrong(&self, at: u64, damage: Damage) -> Error {
+    fn wrong(&self, at: u64, damage: Flaw) -> Error {
         let block = self.layout.blocks.len() as u64 + 1;
-        Error::Frame(FrameError::Data { block, bit_offset: at * 8, damage })
+        Error::Frame(FrameError::damaged(block, at * 8, damage))
     }
 
     fn walk(&mut self, coded: &[u8]) -> Result<(), Error> {
@@ -241,7 +242,7 @@ impl Reading {
                 FramePart::Wrong(unread) => return Err(self.wrong(self.skipped, unread.into())),
                 FramePart::TooLong(len) => {
                     let max = self.open.map_or(0, |open| open.header.block_size);
-                    return Err(self.wrong(at - 4, Damage::Lz4Length { len, max }));
+                    return Err(self.wrong(at - 4, Flaw::Lz4Length { len, max }));
                 }
             }
         }

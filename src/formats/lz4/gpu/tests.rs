@@ -3,6 +3,7 @@
 
 use super::{Decoder, Error, Layout};
 use crate::error::{Damage, Error as FrameError};
+use crate::flaw::Flaw;
 use crate::formats::lz4::{Frame, plain};
 use crate::gpu::{Coded, DecodeLz4, DeviceBytes, DeviceError, Lz4ForDevice, MAX_LZ4};
 use crate::settings::Settings;
@@ -199,7 +200,10 @@ fn what_is_for_the_cores() {
     let mut dictionary = vec![0x04, 0x22, 0x4d, 0x18, 0x61, 0x40, 7, 0, 0, 0];
     dictionary.push((crate::formats::lz4::header::checksum(&dictionary[4..]) >> 8) as u8);
     let error = refused(&dictionary);
-    assert!(matches!(error, Error::Frame(FrameError::Data { damage: Damage::Lz4Dictionary(7), .. })), "{error:?}");
+    assert!(
+        matches!(error, Error::Frame(FrameError::Data { damage: Damage(Flaw::Lz4Dictionary(7)), .. })),
+        "{error:?}"
+    );
 }
 
 /// The device refuses what the cores refuse, apart from checksums of the text, and reports the same block and bit. (The
@@ -240,7 +244,7 @@ fn damage() {
                 (Ok(read), Ok(right)) => assert!(read == right, "{number}, bit {bit}"),
                 // A wrong checksum of the text, or a wrong length that results from a changed flag.
                 (Ok(_), Err(error)) => assert!(
-                    matches!(error, FrameError::Data { damage: Damage::Lz4Checksum { part: "text", .. }, .. }),
+                    matches!(error, FrameError::Data { damage: Damage(Flaw::Lz4Checksum { part: "text", .. }), .. }),
                     "{number}, bit {bit}: {error}"
                 ),
                 (Err(Error::Frame(ours)), Err(theirs)) => same_place(&ours, &theirs, &format!("{number}, bit {bit}")),
@@ -257,8 +261,11 @@ fn damage() {
     let mut wrong = coded.clone();
     wrong[block.from as usize + 50] ^= 1;
     let error = layout.check_blocks(&wrong).unwrap_err();
-    let Error::Frame(FrameError::Data { block: 5, bit_offset, damage: Damage::Lz4Checksum { part: "block", .. } }) =
-        error
+    let Error::Frame(FrameError::Data {
+        block: 5,
+        bit_offset,
+        damage: Damage(Flaw::Lz4Checksum { part: "block", .. }),
+    }) = error
     else {
         panic!("{error:?}")
     };
@@ -267,7 +274,10 @@ fn damage() {
     wrong[block.from as usize..][..block.coded as usize].fill(0);
     let mut decoder = Decoder::on(Box::new(Pretended(3)), 0);
     let error = decoder.load(&wrong, &layout, &mut zeros(layout.coded_len()), &mut zeros(500_000)).unwrap_err();
-    assert!(matches!(error, Error::Frame(FrameError::Data { block: 5, damage: Damage::Lz4Block, .. })), "{error:?}");
+    assert!(
+        matches!(error, Error::Frame(FrameError::Data { block: 5, damage: Damage(Flaw::Lz4Block), .. })),
+        "{error:?}"
+    );
 }
 
 /// False indexes whose own checksum is right.
@@ -295,7 +305,7 @@ fn an_index_that_lies() {
         bytes[entry(4) + 8] += 1;
     });
     assert!(
-        matches!(lengths, Error::Frame(FrameError::Data { block: 2, damage: Damage::Lz4Block, .. })),
+        matches!(lengths, Error::Frame(FrameError::Data { block: 2, damage: Damage(Flaw::Lz4Block), .. })),
         "{lengths:?}"
     );
     let other = lie(&|bytes| bytes[frame.len() + 32] ^= 1);
@@ -384,7 +394,7 @@ fn on_a_device() {
         let mut loaded = to_device(0, &vec![9; 4_000_100]);
         let error = decoder.load(&wrong, &layout, &mut to_device(0, &wrong), &mut loaded).err();
         let named = error.map(|error| match error {
-            Error::Frame(FrameError::Data { block, damage: Damage::Lz4Block, .. }) => block as usize - 1,
+            Error::Frame(FrameError::Data { block, damage: Damage(Flaw::Lz4Block), .. }) => block as usize - 1,
             other => panic!("{other}"),
         });
         assert_eq!(named, right);

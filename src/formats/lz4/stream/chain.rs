@@ -2,7 +2,8 @@
 
 use super::scan::{FrameEnd, IssuedFound, Rest};
 use crate::block::Text;
-use crate::error::{Damage, Error};
+use crate::error::Error;
+use crate::flaw::Flaw;
 use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
 use hybz_queue::Permit;
@@ -33,8 +34,8 @@ impl Chain {
         Chain { extent, found, held, failed, hash, text_len: 0, ended: false, done: false, summary }
     }
 
-    fn damaged(&self, at: u64, damage: Damage) -> Error {
-        Error::Data { block: self.summary.blocks + 1, bit_offset: at * 8, damage }
+    fn damaged(&self, at: u64, damage: Flaw) -> Error {
+        Error::damaged(self.summary.blocks + 1, at * 8, damage)
     }
 
     /// Handles data that follow blocks.
@@ -63,11 +64,11 @@ impl Chain {
         let found = std::mem::take(&mut self.text_len);
         // To `lz4` a length of 0 means an unknown length.
         if let Some(stated) = frame.header.text_len.filter(|&stated| stated != found && stated > 0) {
-            return Err(self.damaged(frame.at, Damage::Lz4TextLength { stated, found }));
+            return Err(self.damaged(frame.at, Flaw::Lz4TextLength { stated, found }));
         }
         let computed = hash.finish_32();
         if let Some(stored) = frame.checksum.filter(|&stored| stored != computed) {
-            return Err(self.damaged(frame.at, Damage::Lz4Checksum { part: "text", stored, computed }));
+            return Err(self.damaged(frame.at, Flaw::Lz4Checksum { part: "text", stored, computed }));
         }
         self.summary.streams += 1;
         self.summary.bytes_in = frame.end;

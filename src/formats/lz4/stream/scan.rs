@@ -2,7 +2,7 @@
 
 use super::relay::Relay;
 use super::tasks::{DECODE_LZ4, DecodeLz4};
-use crate::error::Damage;
+use crate::flaw::Flaw;
 use crate::formats::lz4::block::{Blocks, DecodedBlocks, ToDecode};
 use crate::formats::lz4::header::{Header, WINDOW};
 use crate::formats::lz4::walk::{Ending, FramePart, Walker};
@@ -31,7 +31,7 @@ pub(super) enum Rest {
     /// A frame ends.
     End(FrameEnd),
     /// The data that begin at this byte are damaged.
-    Wrong(u64, Damage),
+    Wrong(u64, Flaw),
     /// The input ends in the middle of a frame, at this byte.
     Cut(u64),
     /// Data that are not a frame begin at this byte.
@@ -202,7 +202,7 @@ impl Scanner {
             FramePart::Wrong(unread) => self.other(Rest::Wrong(self.frame_end, unread.into())),
             FramePart::TooLong(len) => {
                 let max = self.header.max_block_len();
-                self.other(Rest::Wrong(at - 4, Damage::Lz4Length { len, max }));
+                self.other(Rest::Wrong(at - 4, Flaw::Lz4Length { len, max }));
             }
         }
     }
