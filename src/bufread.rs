@@ -1,7 +1,7 @@
 //! Encoder and decoders that are read from, and read their input from an inner [`BufRead`].
 //!
-//! They behave like those of [`read`](crate::read), with one difference: [`BzDecoder`] consumes exactly the bytes of
-//! the first stream. The bytes after that stream can then be read from the inner reader.
+//! [`BzDecoder`] consumes exactly the bytes of the first stream: the bytes after that stream can then be read from the
+//! inner reader. The encoder and the decoder of all streams read to the end, and are those of [`read`](crate::read).
 //!
 //! ```
 //! use std::io::{BufRead, Read};
@@ -14,53 +14,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::adapter::{Exact, Reader, Whole, reader};
+pub use crate::read::{BzEncoder, MultiBzDecoder};
+
+use crate::adapter::{Exact, Reader, reader};
 use crate::flow::driver::Driver;
-use crate::formats::bzip2::header::Level;
 use crate::settings::Settings;
 use std::io::BufRead;
-
-/// Reads text from `R`, and is read as one `.bz2` stream with bzip2's exact bytes.
-///
-/// ```
-/// use std::io::Read;
-/// let mut encoder = hybz::bufread::BzEncoder::new(&b"to be or not to be"[..], hybz::Level::BEST);
-/// let mut coded = Vec::new();
-/// encoder.read_to_end(&mut coded)?;
-/// assert!(coded.starts_with(b"BZh9"));
-/// # std::io::Result::Ok(())
-/// ```
-pub struct BzEncoder<R>(Reader<Whole<R>>);
-
-impl<R: BufRead> BzEncoder<R> {
-    /// An encoder at `level`, with the stations of [`Pool::global`](crate::Pool::global).
-    ///
-    /// ```
-    /// let mut encoder = hybz::bufread::BzEncoder::new(std::io::empty(), hybz::Level::BEST);
-    /// assert_eq!(std::io::copy(&mut encoder, &mut std::io::sink())?, 14); // bytes of an empty stream
-    /// # std::io::Result::Ok(())
-    /// ```
-    pub fn new(inner: R, level: Level) -> Self {
-        Self::with_settings(inner, &Settings::new().level(level))
-    }
-
-    /// An encoder with these settings.
-    ///
-    /// ```
-    /// let settings = hybz::Settings::new().level(hybz::Level::FASTEST);
-    /// let mut encoder = hybz::bufread::BzEncoder::with_settings(&b"text"[..], &settings);
-    /// assert!(std::io::copy(&mut encoder, &mut std::io::sink())? > 0);
-    /// # std::io::Result::Ok(())
-    /// ```
-    pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        BzEncoder(Reader::new(Whole::new(inner), Driver::compress(settings)))
-    }
-}
-
-reader!(
-    BzEncoder, BufRead, "bufread", "let text = b\"to be or not to be\";", "(&text[..], hybz::Level::BEST)",
-    inner => inner, inner, inner
-);
 
 /// Reads the first stream from `R`, of any format that hybz reads, and is read as its text. Leaves `R` exactly at the
 /// end of the stream.
@@ -117,51 +76,5 @@ impl<R: BufRead> BzDecoder<R> {
 
 reader!(
     BzDecoder, BufRead, "bufread", "let coded = hybz::compress(b\"to be\", &hybz::Settings::new()).unwrap();",
-    "(&coded[..])", inner => inner, inner, inner
-);
-
-/// Reads all consecutive streams from `R`, of any format that hybz reads, and is read as their text.
-///
-/// Reads `R` to its end. If garbage follows the streams, `R` is left somewhere in it.
-///
-/// ```
-/// use std::io::Read;
-/// let settings = hybz::Settings::new();
-/// let two = [hybz::compress(b"to be or ", &settings)?, hybz::compress(b"not to be", &settings)?].concat();
-/// let mut text = String::new();
-/// hybz::bufread::MultiBzDecoder::new(&two[..]).read_to_string(&mut text)?;
-/// assert_eq!(text, "to be or not to be");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct MultiBzDecoder<R>(Reader<Whole<R>>);
-
-impl<R: BufRead> MultiBzDecoder<R> {
-    /// A decoder with the stations of [`Pool::global`](crate::Pool::global).
-    ///
-    /// ```
-    /// let coded = hybz::compress(b"text", &hybz::Settings::new())?;
-    /// assert_eq!(std::io::read_to_string(hybz::bufread::MultiBzDecoder::new(&coded[..]))?, "text");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn new(inner: R) -> Self {
-        Self::with_settings(inner, &Settings::new())
-    }
-
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
-    ///
-    /// ```
-    /// let settings = hybz::Settings::new().trailing_garbage(false);
-    /// let coded = [hybz::compress(b"text", &settings)?, b"garbage".to_vec()].concat();
-    /// let decoder = hybz::bufread::MultiBzDecoder::with_settings(&coded[..], &settings);
-    /// assert_eq!(std::io::read_to_string(decoder).unwrap_err().kind(), std::io::ErrorKind::InvalidData);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        MultiBzDecoder(Reader::new(Whole::new(inner), Driver::decompress(settings)))
-    }
-}
-
-reader!(
-    MultiBzDecoder, BufRead, "bufread", "let coded = hybz::compress(b\"to be\", &hybz::Settings::new()).unwrap();",
     "(&coded[..])", inner => inner, inner, inner
 );

@@ -61,6 +61,14 @@ fn lz4(flags: &[&str], input: &[u8]) -> Option<(bool, Vec<u8>)> {
     Some((output.status.success(), output.stdout))
 }
 
+/// The damage that the error is about.
+fn flaw(error: &Error) -> Option<Flaw> {
+    match error {
+        Error::Data { damage, .. } => Some(damage.flaw()),
+        _ => None,
+    }
+}
+
 #[test]
 fn what_hybz_writes() {
     for (name, text) in inputs() {
@@ -131,10 +139,7 @@ fn what_lz4_writes_of_files() {
     wrong[6] -= 1;
     wrong[14] = (twox_hash::XxHash32::oneshot(0, &wrong[4..14]) >> 8) as u8;
     let error = decompress(&wrong).unwrap_err();
-    assert!(
-        matches!(error, Error::Data { damage, .. } if damage.flaw() == Flaw::Lz4TextLength { stated: 299_999, found: 300_000 }),
-        "{error}"
-    );
+    assert!(flaw(&error) == Some(Flaw::Lz4TextLength { stated: 299_999, found: 300_000 }), "{error}");
 }
 
 fn by_flex(text: &[u8], info: FrameInfo) -> Vec<u8> {
@@ -281,7 +286,7 @@ fn dictionaries() {
     coded.push((twox_hash::XxHash32::oneshot(0, &coded[4..]) >> 8) as u8);
     coded.extend([0; 4]);
     let error = decompress(&coded).unwrap_err();
-    assert!(matches!(error, Error::Data { damage, .. } if damage.flaw() == Flaw::Lz4Dictionary(7)), "{error}");
+    assert!(flaw(&error) == Some(Flaw::Lz4Dictionary(7)), "{error}");
     assert!(error.to_string().contains("dictionary 7"));
 }
 
@@ -295,7 +300,7 @@ fn legacy_frames() {
     assert_eq!(with(b"\x02\0\0\0\x10a\x02\x21\x4c\x18\x02\0\0\0\x10b").unwrap(), b"ab");
     // [Error 52, 54, 53]
     assert!(matches!(with(b"\0"), Err(Error::Truncated { bit_offset: 40, .. })));
-    assert!(matches!(with(b"\0\0\0\0"), Err(Error::Data { damage, .. }) if matches!(damage.flaw(), Flaw::Lz4Block)));
+    assert!(matches!(flaw(&with(b"\0\0\0\0").unwrap_err()), Some(Flaw::Lz4Block)));
     assert!(matches!(with(b"\x02\0\0\0\x10"), Err(Error::Truncated { .. })));
     for rest in
         [&b""[..], b"\0", b"\0\0\0\0", b"\x02\0\0\0\x10", b"\x02\0\0\0\x10a", b"\x01\0\0\0\x10", b"\x02\0\0\0\x10ab"]
@@ -356,13 +361,11 @@ fn hostile_lengths() {
     assert!(
         matches!(with(&[0xff; 4]), Err(Error::Data { damage, .. }) if matches!(damage.flaw(), Flaw::Lz4Length { .. }))
     );
-    assert!(
-        matches!(with(&[1, 0, 1, 0]), Err(Error::Data { damage, .. }) if matches!(damage.flaw(), Flaw::Lz4Length { len: 65_537, .. }))
-    );
+    assert!(matches!(flaw(&with(&[1, 0, 1, 0]).unwrap_err()), Some(Flaw::Lz4Length { len: 65_537, .. })));
     assert!(matches!(with(&[0, 0, 1, 0]), Err(Error::Truncated { .. })));
     // A block of many lengths of 255, which is more text than a block has.
     let bomb = [&[0x01, 0x02, 0, 0][..], &[0x1f, b'a', 1, 0], &[255; 508], &[0x00]].concat();
-    assert!(matches!(with(&bomb), Err(Error::Data { damage, .. }) if matches!(damage.flaw(), Flaw::Lz4Block)));
+    assert!(matches!(flaw(&with(&bomb).unwrap_err()), Some(Flaw::Lz4Block)));
     // A million blocks without text.
     let empty = [header, &[0, 0, 0, 0x80].repeat(1_000_000), &[0, 0, 0, 0, 0x05, 0x5d, 0xcc, 0x02]].concat();
     assert!(decompress(&empty).unwrap().is_empty());

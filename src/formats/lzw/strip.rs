@@ -48,8 +48,8 @@ impl StripDecoder {
     /// Decodes a strip until `text` is full. The rest of `coded` is ignored; an end code is not required.
     ///
     /// # Errors
-    /// [`Damage`] if a code is invalid, or if the codes end too early. `text` then has the text decoded so far; the rest
-    /// of it is undefined.
+    /// [`Damage`] if a code is invalid, or if the codes end too early. `text` then begins with the text decoded so far;
+    /// its other bytes are undefined.
     ///
     /// # Panics
     /// If `text` has 4 GiB or more.
