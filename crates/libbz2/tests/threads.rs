@@ -7,6 +7,8 @@
 #[allow(dead_code)]
 #[path = "differential/library.rs"]
 mod library;
+#[path = "threads/moved.rs"]
+mod moved;
 
 use hybz_libbz2 as _;
 use hybz_testkit::fork::{in_child, run_tests};
@@ -39,6 +41,8 @@ const ROLES: &[Role] = &[
     ("files_are_read_ahead", &[("HYBZ_THREADS", "3")], files),
     ("a_pipe_does_not_wait_for_more", &[("HYBZ_THREADS", "3")], pipe),
     ("damaged_streams", &[("HYBZ_THREADS", "3")], damaged),
+    ("inputs_change_with_3_threads", &[("HYBZ_THREADS", "3")], moved::inputs_change),
+    ("inputs_change_without_threads", &[], moved::inputs_change),
 ];
 
 /// A test.

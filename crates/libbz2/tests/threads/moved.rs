@@ -1,0 +1,163 @@
+//! Input that changes between calls. bzip2's library allows it: bytes that a call has taken are the caller's again, and
+//! those that it has not taken may come from another place the next time, and be others if none of them was needed.
+
+use crate::library::{BzStream, Library, ours, theirs};
+use hybz_testkit::shapes::Rng;
+use std::ffi::{c_int, c_uint};
+
+/// A block of level 1 has so much text, if there are no long runs in it.
+const BLOCK: usize = 99_981;
+
+/// Buffers of the last calls, with other bytes in them: one that is freed could come again at the same address.
+#[derive(Default)]
+struct Buffers(Vec<Vec<u8>>);
+
+impl Buffers {
+    /// The bytes, at an address that no recent call has seen.
+    fn place(&mut self, bytes: &[u8]) -> *const u8 {
+        if self.0.len() > 8 {
+            self.0.remove(0);
+        }
+        // Any alignment.
+        let offset = self.0.len() * 3 + 1;
+        let mut buffer = vec![0x5a; offset];
+        buffer.extend_from_slice(bytes);
+        let address = buffer[offset..].as_ptr();
+        self.0.push(buffer);
+        address
+    }
+
+    /// The call is over: its bytes become others. They look like the beginning of a block and like a stream's end.
+    fn spoil(&mut self) {
+        let noise = [0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
+        let buffer = self.0.last_mut().expect("a call");
+        buffer.iter_mut().zip(noise.iter().cycle()).for_each(|(byte, noise)| *byte = *noise);
+    }
+}
+
+/// Text without runs of four.
+fn text(seed: u64, len: usize) -> Vec<u8> {
+    let mut rng = Rng(seed);
+    let mut text = Vec::with_capacity(len + 16);
+    while text.len() < len {
+        text.extend(b"the quick brown fox jumps over a lazy dog ".iter().skip(rng.below(30)).take(3 + rng.below(12)));
+        text.push(b'0' + (text.len() % 10) as u8);
+    }
+    text.truncate(len);
+    text
+}
+
+/// Codes in pieces with rooms. Each call has its input at another place, where it does not stay.
+fn code(library: &Library, text: &[u8], seed: u64) -> Vec<u8> {
+    let (mut rng, mut buffers, mut stream) = (Rng(seed), Buffers::default(), BzStream::new());
+    let (mut out, mut room) = (Vec::new(), vec![0; 70_000]);
+    let mut call = |stream: &mut BzStream, piece: &[u8], action: c_int, rng: &mut Rng| {
+        (stream.next_in, stream.avail_in) = (buffers.place(piece), piece.len() as c_uint);
+        let len = 1 + rng.below(room.len());
+        (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), len as c_uint);
+        // SAFETY: the buffers are as long as said.
+        let code = unsafe { (library.BZ2_bzCompress)(stream, action) };
+        buffers.spoil();
+        out.extend_from_slice(&room[..len - stream.avail_out as usize]);
+        room.fill(0x5a);
+        (code, piece.len() - stream.avail_in as usize)
+    };
+    // SAFETY: the stream is new, and then begun.
+    assert_eq!(unsafe { (library.BZ2_bzCompressInit)(&mut stream, 1, 0, 0) }, 0);
+    let mut at = 0;
+    while at < text.len() {
+        let end = text.len().min(at + [1, 999, 60_000, 400_000][rng.below(4)]);
+        if rng.below(9) > 0 {
+            // What is not taken stays out: the next piece begins there, at any length.
+            let (code, taken) = call(&mut stream, &text[at..end], 0, &mut rng);
+            assert_eq!(code, 1);
+            at += taken;
+            continue;
+        }
+        while {
+            let (code, taken) = call(&mut stream, &text[at..end], 1, &mut rng);
+            at += taken;
+            code == 2
+        } {}
+        assert_eq!(at, end);
+    }
+    while call(&mut stream, &[], 2, &mut rng).0 != 4 {}
+    // SAFETY: as above.
+    assert_eq!(unsafe { (library.BZ2_bzCompressEnd)(&mut stream) }, 0);
+    out
+}
+
+/// Decodes `coded`, each call with its input at another place. From shortly before block `block` (from 0) until its
+/// last text is due, what comes after that block is `other`'s.
+fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64) -> (Vec<u8>, c_int, usize) {
+    let (mut rng, mut buffers, mut stream) = (Rng(seed), Buffers::default(), BzStream::new());
+    let shared = coded.iter().zip(other).take_while(|(byte, other)| byte == other).count();
+    let (mut text, mut room, mut taken, mut code) = (Vec::new(), vec![0; 2 * BLOCK], 0, 0);
+    // SAFETY: the buffers are as long as said.
+    unsafe {
+        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
+        for _ in 0..100_000 {
+            let inside = (block * BLOCK).saturating_sub(5_000)..(block + 1) * BLOCK - 9_000;
+            let is_other = inside.contains(&text.len()) && !std::ptr::eq(other, coded);
+            let from = if is_other { other } else { coded };
+            // Small rooms: some call begins there, and each one that does stays there.
+            let len = if text.len() < inside.end && text.len() + 2 * BLOCK > inside.start {
+                1 + rng.below(9_000)
+            } else {
+                1 + rng.below(room.len())
+            };
+            let piece = [usize::MAX, 300_000, 70_000, 5_000][rng.below(4)].min(from.len() - taken);
+            let piece = &from[taken..][..piece];
+            (stream.next_in, stream.avail_in) = (buffers.place(piece), piece.len() as c_uint);
+            (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), len as c_uint);
+            code = (library.BZ2_bzDecompress)(&mut stream);
+            buffers.spoil();
+            let (count, made) = (piece.len() - stream.avail_in as usize, len - stream.avail_out as usize);
+            assert!(!is_other || taken + count <= shared, "what no text needed yet was taken");
+            taken += count;
+            text.extend_from_slice(&room[..made]);
+            room.fill(0x5a);
+            if code != 0 {
+                break;
+            }
+        }
+        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+    }
+    (text, code, taken)
+}
+
+/// Both directions, with this package's library and with bzip2's.
+pub fn inputs_change() {
+    let libraries = [Some(ours()), theirs()];
+    let text = [text(1, 900_000), text(2, 900_000)];
+    for (which, library) in libraries.iter().flatten().enumerate() {
+        let coded: Vec<Vec<u8>> = (0..3).map(|seed| code(library, &text[0], seed)).collect();
+        for (seed, coded) in coded.iter().enumerate() {
+            let (back, code, taken) = decode(library, coded, coded, 0, seed as u64);
+            assert_eq!((code, taken), (4, coded.len()), "library {which}, {seed}");
+            assert!(back == text[0], "library {which}, {seed}");
+        }
+        // Without flushes, so that it is known where blocks begin.
+        let plain = |text: &[u8]| {
+            let (mut out, mut len) = (vec![0u8; text.len() + 10_000], text.len() as c_uint + 10_000);
+            let (to, source) = (out.as_mut_ptr().cast(), text.as_ptr().cast_mut().cast());
+            // SAFETY: the buffers are as long as said.
+            let code =
+                unsafe { (library.BZ2_bzBuffToBuffCompress)(to, &mut len, source, text.len() as c_uint, 1, 0, 0) };
+            assert_eq!(code, 0);
+            out.truncate(len as usize);
+            out
+        };
+        let coded = plain(&text[0]);
+        for block in 0..6 {
+            let other = [&text[0][..(block + 1) * BLOCK], &text[1][(block + 1) * BLOCK..]].concat();
+            let other = plain(&other);
+            assert!(other[..1000] == coded[..1000] && other != coded);
+            for seed in 0..4 {
+                let (back, code, taken) = decode(library, &coded, &other, block, seed);
+                assert_eq!((code, taken), (4, coded.len()), "library {which}, block {block}, {seed}");
+                assert!(back == text[0], "library {which}, block {block}, {seed}");
+            }
+        }
+    }
+}
