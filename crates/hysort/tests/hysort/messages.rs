@@ -273,6 +273,22 @@ fn no_locale_has_an_effect() {
     }
 }
 
+/// The number of threads comes from the flag, or else from the variable, or else from the machine and the container.
+#[test]
+fn threads_of_a_variable() {
+    let place = Place::with(FILES);
+    let threads = |words: &str| {
+        let said = place.shell(&format!("{words} a 2>&1 >out")).stdout;
+        String::from_utf8_lossy(&said).matches("  cpu ").count()
+    };
+    assert_eq!([threads("HYBZ_THREADS=1 $SORT -v"), threads("HYBZ_THREADS=' 1 ' $SORT -v")], [1; 2]);
+    assert_eq!(threads("HYBZ_THREADS=1 $SORT -v --parallel=2"), threads("$SORT -v --parallel=2"));
+    let all = threads("$SORT -v");
+    assert_eq!([threads("HYBZ_THREADS=0 $SORT -v"), threads("HYBZ_THREADS= $SORT -v")], [all; 2]);
+    place.shell("HYBZ_THREADS=many $SORT a").says(2, "hysort: HYBZ_THREADS wants a number of threads, not 'many'\n");
+    place.shell("HYBZ_THREADS=-1 $SORT a").says(2, "hysort: HYBZ_THREADS wants a number of threads, not '-1'\n");
+}
+
 #[test]
 fn gpus() {
     let place = Place::with(FILES);

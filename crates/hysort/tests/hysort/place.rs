@@ -60,7 +60,7 @@ impl Place {
     pub fn command(&self, sort: &str, script: &str) -> Command {
         let mut command = Command::new("bash");
         command.arg("-c").arg(script).current_dir(self.0.path()).env("SORT", sort).env("LC_ALL", "C");
-        for name in ["TMPDIR", "POSIXLY_CORRECT", "HYBZ_SKIPS"] {
+        for name in ["TMPDIR", "POSIXLY_CORRECT", "HYBZ_SKIPS", "HYBZ_THREADS"] {
             command.env_remove(name);
         }
         command

@@ -151,6 +151,9 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
             }
         }
     }
+    if plan.threads.is_none() {
+        plan.threads = threads_of_environment(env::var_os(THREADS))?;
+    }
     plan.settle()?;
     if plan.compress.is_some() {
         let remark = b"hysort: --compress-program is ignored: temporary files are not compressed\n";
@@ -158,6 +161,21 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
         let _ = io::stderr().write_all(remark);
     }
     Ok(Request::Run(Box::new(plan)))
+}
+
+/// The variable that gives the number of threads where no flag does, as for hybz.
+const THREADS: &str = "HYBZ_THREADS";
+
+/// The number of threads that the variable gives; none if it is not set, or 0.
+fn threads_of_environment(value: Option<OsString>) -> Result<Option<NonZeroUsize>, Failure> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    match value.to_str().and_then(|value| value.trim().parse().ok()) {
+        Some(number) => Ok(NonZeroUsize::new(number)),
+        None => {
+            let text = [THREADS.as_bytes(), b" wants a number of threads, not ", &in_plain_quotes(&value)[..]].concat();
+            Err(Failure::sentence(text))
+        }
+    }
 }
 
 impl Plan {

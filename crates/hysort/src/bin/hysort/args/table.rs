@@ -233,7 +233,8 @@ fn means() -> [Arg; 8] {
             None,
             "N",
             "Use N threads (default: one for each core).\n\nBy default hysort uses as many threads as CPU affinity and \
-             the container's CPU quota allow. The result does not depend on N.",
+             the container's CPU quota allow. Without this flag, the variable HYBZ_THREADS may give N (0: the \
+             default). The result does not depend on N.",
         ),
         value(
             "batch-size",
