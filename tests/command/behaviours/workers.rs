@@ -3,11 +3,13 @@
 use super::rows;
 use crate::json::objects;
 use crate::place::{Place, Run, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
+use crate::skip::{Need, skip};
 use serde_json::Value;
 use std::thread;
 
 rows! {
     "threads" | "one" | "one for each core that affinity and the container's quota allow" => threads_by_affinity;
+    "threads in a container with a CPU quota" | "one" | "as many as the quota allows" => threads_by_quota;
     "`-p 1 --no-gpu`" | "-" | "one thread" => one_thread;
     "`-p` of a million" | "-" | "four threads a core, or 16, at most" => threads_that_help;
     "`-p` beyond reason" | "-" | "rc 1" => threads_beyond_reason;
@@ -42,6 +44,24 @@ fn threads_by_affinity() {
     let all = place.shell("hybz -1vvc a");
     assert_eq!((one.code, stations(&one.stderr)), (0, 1), "{}", one.stderr);
     assert!(stations(&all.stderr) <= cores && one.stdout == all.stdout, "{}", all.stderr);
+}
+
+/// A control group of our own, with the time of one core, as containers have it.
+#[test]
+fn threads_by_quota() {
+    let place = Place::with(&[("a", &text(3_000_000))]);
+    let script = "g=/sys/fs/cgroup/cpu/hybz-test-$$ quota=cpu.cfs_quota_us value=100000
+        [ -e ${g%/*}/$quota ] || { g=/sys/fs/cgroup/hybz-test-$$ quota=cpu.max value='100000 100000'; }
+        mkdir $g && [ -e $g/$quota ] && echo $value >$g/$quota || { rmdir $g; exit 77; } 2>/dev/null
+        (echo $BASHPID >$g/cgroup.procs && exec hybz -1vvc a)
+        code=$?
+        for try in 1 2 3 4 5 6 7 8 9; do rmdir $g && break; sleep 0.1; done 2>/dev/null
+        exit $code";
+    let run = place.shell(script);
+    if run.code == 77 {
+        return skip(Need::System, "no control group can be made");
+    }
+    assert_eq!((run.code, stations(&run.stderr)), (0, 1), "{}", run.stderr);
 }
 
 #[test]
