@@ -128,9 +128,19 @@ pub(crate) fn line_sum(line: &[u8]) -> u64 {
 /// checking waited longest for these copies.)
 #[inline]
 pub(crate) fn line_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
+    if len < FEW { sum_at(text, at, len, Words::add_few) } else { long_sum_at(text, at, len) }
+}
+
+#[inline(never)]
+fn long_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
+    sum_at(text, at, len, Words::add)
+}
+
+#[inline(always)]
+fn sum_at(text: &[u8], at: usize, len: usize, add: impl Fn(&mut Words, &[u8])) -> u64 {
     let left = len % 8;
     let mut words = Words::default();
-    words.add(&text[at..at + len - left]);
+    add(&mut words, &text[at..at + len - left]);
     let rest = &text[at + len - left..];
     let last = match rest.first_chunk() {
         Some(bytes) => u64::from_le_bytes(*bytes) & ((1 << (8 * left)) - 1),
@@ -138,6 +148,9 @@ pub(crate) fn line_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
     };
     words.finish(last, len as u64)
 }
+
+/// Lines that are shorter are summed without the preparations that the words of longer ones are worth.
+const FEW: usize = 32;
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -169,6 +182,17 @@ impl Words {
         // In registers: most lines are short, and this is done for each of them.
         let mut words = self.clone();
         for word in text.as_chunks::<8>().0 {
+            words.sum = words.sum.wrapping_add(words.product(u64::from_le_bytes(*word)));
+            words.number = words.number.wrapping_add(STEP);
+        }
+        *self = words;
+    }
+
+    /// Adds the whole words of a line of fewer than [`FEW`] bytes.
+    #[inline]
+    fn add_few(&mut self, text: &[u8]) {
+        let mut words = self.clone();
+        for word in text.as_chunks::<8>().0.iter().take(FEW / 8 - 1) {
             words.sum = words.sum.wrapping_add(words.product(u64::from_le_bytes(*word)));
             words.number = words.number.wrapping_add(STEP);
         }
