@@ -1,8 +1,10 @@
 #!/bin/sh
-# Compares sorting lines with GNU sort: benches/sort.sh [ROUNDS] [LARGE]
+# Compares sorting lines with GNU sort: [SETS=...] benches/sort.sh [ROUNDS] [LARGE]
 #
 # Makes files of lines in memory: words of all word lists in /usr/share/dict, shuffled; the paths of this machine under
-# five prefixes, shuffled; random lines of 99 bytes; strings of 9 of four letters; a column of numbers. `LC_ALL=C sort
+# five prefixes, shuffled; random lines of 99 bytes; strings of 9 of four letters; a column of numbers; and for keys a
+# BED table (-k1,1 -k2,2n), comma-separated values (-t, -k3,3) and numbers (-n), each of $TABLE (100) million bytes.
+# SETS are some of words, paths, random, genome, numbers, bed, csv and column, or all of them. `LC_ALL=C sort
 # --parallel=N` and $HYSORT (target/release/hysort; target/release/examples/sort will do) sort each in turn, and the
 # outputs are compared. N is the number of processors, or $N. Prints medians of ROUNDS (5): seconds, seconds of the
 # processors, and peak memory.
@@ -17,11 +19,14 @@ place=$(mktemp -d -p "${PLACE:-/dev/shm}")
 trap 'rm -rf "$place"' EXIT
 cd "$place"
 export LC_ALL=C
+sets=${SETS:-words paths random genome numbers bed csv column}
+export SETS="$sets" TABLE="${TABLE:-100}"
 find / -xdev -not -path '/proc/*' 2>/dev/null | head -n 440000 >found || true
 python3 - <<'PYTHON'
 import glob, os, random
 
 dice = random.Random(14)
+sets, table = os.environ["SETS"].split(), int(os.environ["TABLE"]) * 10**6
 
 def keep(name, lines):
     dice.shuffle(lines)
@@ -29,6 +34,27 @@ def keep(name, lines):
         made.write(b"\n".join(lines) + b"\n" if lines else b"")
 
 lists = [path for path in sorted(glob.glob("/usr/share/dict/*")) if not os.path.islink(path) and "README" not in path]
+names = ["chr%d" % n for n in range(1, 23)] + ["chrX", "chrY", "chrM"]
+towns = ["Bonn", "Ulm", "Ghent", "Porto", "Lund", "Turku"]
+
+def bed():
+    start = dice.randrange(248000000)
+    name, score = dice.choice(names), dice.randrange(61)
+    return f"{name}\t{start}\t{start + dice.randrange(50, 300)}\tread{dice.randrange(1 << 30)}\t{score}\t+\n"
+
+def csv():
+    price = dice.randrange(10**6) / 100
+    return f"{dice.randrange(1 << 30)},{dice.choice(towns)},{dice.randrange(1 << 40):x},{price:.2f},{dice.random()}\n"
+
+def column():
+    return f"{dice.randrange(-(1 << 40), 1 << 40) / 1000}\n"
+
+for name, line in [("bed", bed), ("csv", csv), ("column", column)]:
+    with open(name, "w") as made:
+        while name in sets and made.tell() < table:
+            made.write("".join(line() for _ in range(10000)))
+if not {"words", "paths", "random", "genome", "numbers"} & set(sets):
+    raise SystemExit
 keep("words", [word for path in lists for word in open(path, "rb").read().split(b"\n") if word])
 found = open("found", "rb").read().split(b"\n")[:-1]
 prefixes = [b"", b"/srv/backup/monday", b"/srv/backup/tuesday", b"/home/archive/old", b"/mnt/disk/copy"]
@@ -45,19 +71,27 @@ measure() { # NAME COMMAND...: adds seconds, seconds of the processors and kilob
     awk '{ print $1, $2 + $3, $4 }' log >>"$log"
 }
 column() { awk -v n="$1" '{ print $n }' "$2" | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
-for name in words paths random genome numbers; do
+for name in $sets; do
+    case $name in
+    bed) flags='-k1,1 -k2,2n' ;;
+    csv) flags='-t, -k3,3' ;;
+    column) flags=-n ;;
+    *) flags= ;;
+    esac
     [ -s $name ] || { echo "$name: there are none here"; continue; }
     rm -f theirs.log ours.log
     round=0
     while [ $round -lt "$rounds" ]; do
-        measure theirs sort --parallel="$n" $name
+        # shellcheck disable=SC2086 # flags are words
+        measure theirs sort --parallel="$n" $flags $name
         mv out expected
-        measure ours "$hysort" $name
+        # shellcheck disable=SC2086
+        measure ours "$hysort" $flags $name
         cmp out expected
         round=$((round + 1))
     done
     a=$(column 1 theirs.log) b=$(column 1 ours.log) c=$(column 2 theirs.log) d=$(column 2 ours.log)
-    echo "$name, $(wc -l <$name) lines, $(wc -c <$name) bytes, the same results"
+    echo "$name${flags:+ $flags}, $(wc -l <$name) lines, $(wc -c <$name) bytes, the same results"
     echo "  sort --parallel=$n: $a s, $c s of processors, $(column 3 theirs.log) kB"
     echo "  $(basename "$hysort"): $b s, $d s of processors, $(column 3 ours.log) kB"
     echo "$a $b $c $d" | awk '{ printf "  ratios: %.2f, %.2f\n", $1 / $2, $3 / $4 }'
