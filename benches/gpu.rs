@@ -19,7 +19,7 @@ use hybz::internals::block::CodedBlock;
 use hybz::internals::gpu::Offload;
 use hybz::internals::tasks::{ENCODE, EncodeBlock};
 use hybz::schedule::{Accepts, Job, Station, StationError};
-use hybz::{Error, Lanes, Level, Pool, ReadAt, StreamSummary, Verify};
+use hybz::{Error, Lanes, Level, Pool, ReadAt, StreamSummary, Summary, Verify};
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
@@ -160,33 +160,8 @@ fn main() {
     };
     let mut expected = None;
     for mode in modes {
-        let mut builder = Pool::builder();
-        if let Some(window) = number("HYBZ_WINDOW") {
-            builder = builder.memory(window as u64 * 1_000_000);
-        }
-        if let Some(threads) = number("HYBZ_THREADS").and_then(NonZeroUsize::new) {
-            builder = builder.threads(threads);
-        }
-        builder = match mode {
-            "cpu" => builder,
-            "all" | "bwt-all" | "hybrid-all" | "resident-all" => builder.accelerators(&shaped(mode)),
-            "gpu" | "bwt-gpu" | "hybrid-gpu" | "resident-gpu" => {
-                builder.cores_accept(Accepts::AllBut(&[ENCODE])).accelerators(&shaped(mode))
-            }
-            "null" => {
-                let mut builder = builder.without_cpu();
-                for _ in 0..4 {
-                    builder = builder.station(Accepts::Everything, || Ok(Box::new(Null)));
-                }
-                builder.memory(1200 << 20)
-            }
-            other => panic!("no mode {other}"),
-        };
-        if let Some(readers) = number("HYBZ_READERS") {
-            builder = builder.readers(readers);
-        }
         let began = Instant::now();
-        let pool = builder.build();
+        let pool = pool(mode, shaped);
         let mut outputs = Collect { began, first: None, result: None };
         run(&pool, One(Some(Arc::clone(&input))), &mut outputs);
         let seconds = began.elapsed().as_secs_f64();
@@ -197,25 +172,58 @@ fn main() {
             "{mode}: {total} -> {len} bytes (CRC-64 {crc:016x}) in {seconds:.3} s: {speed:.1} MB/s; \
              first block after {first:.3} s"
         );
-        let summary = pool.summary();
-        for station in &summary.stations {
-            println!(
-                "    {:14} began {:5} finished {:5} fallbacks {:3}, {:7.1} MB, busy {:.3} s, waited {:.3} s{}",
-                station.name,
-                station.blocks,
-                station.finished,
-                station.fallbacks,
-                station.bytes_in as f64 / 1e6,
-                station.busy.as_secs_f64(),
-                station.waited.as_secs_f64(),
-                station.retired.as_ref().map_or(String::new(), |why| format!("; retired: {why}")),
-            );
-            if let Some(details) = &station.details {
-                println!("        {details}");
-            }
-        }
+        print_stations(&pool.summary());
         if mode != "null" {
             assert_eq!(*expected.get_or_insert((crc, len)), (crc, len), "{mode}: the output differs");
+        }
+    }
+}
+
+/// The pool of a mode; `lanes` makes the lanes for it.
+fn pool(mode: &str, lanes: impl Fn(&str) -> Lanes) -> Pool {
+    let mut builder = Pool::builder();
+    if let Some(window) = number("HYBZ_WINDOW") {
+        builder = builder.memory(window as u64 * 1_000_000);
+    }
+    if let Some(threads) = number("HYBZ_THREADS").and_then(NonZeroUsize::new) {
+        builder = builder.threads(threads);
+    }
+    builder = match mode {
+        "cpu" => builder,
+        "all" | "bwt-all" | "hybrid-all" | "resident-all" => builder.accelerators(&lanes(mode)),
+        "gpu" | "bwt-gpu" | "hybrid-gpu" | "resident-gpu" => {
+            builder.cores_accept(Accepts::AllBut(&[ENCODE])).accelerators(&lanes(mode))
+        }
+        "null" => {
+            let mut builder = builder.without_cpu();
+            for _ in 0..4 {
+                builder = builder.station(Accepts::Everything, || Ok(Box::new(Null)));
+            }
+            builder.memory(1200 << 20)
+        }
+        other => panic!("no mode {other}"),
+    };
+    if let Some(readers) = number("HYBZ_READERS") {
+        builder = builder.readers(readers);
+    }
+    builder.build()
+}
+
+fn print_stations(summary: &Summary) {
+    for station in &summary.stations {
+        println!(
+            "    {:14} began {:5} finished {:5} fallbacks {:3}, {:7.1} MB, busy {:.3} s, waited {:.3} s{}",
+            station.name,
+            station.blocks,
+            station.finished,
+            station.fallbacks,
+            station.bytes_in as f64 / 1e6,
+            station.busy.as_secs_f64(),
+            station.waited.as_secs_f64(),
+            station.retired.as_ref().map_or(String::new(), |why| format!("; retired: {why}")),
+        );
+        if let Some(details) = &station.details {
+            println!("        {details}");
         }
     }
 }

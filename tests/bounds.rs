@@ -44,10 +44,16 @@ fn memory_is_bounded() {
     }
     let pool = ours::pool(2);
     let settings = Settings::new().pool(&pool);
+    long_texts(&settings);
+    long_inputs(&settings);
+    endless_inputs(&settings);
+}
 
+/// Much text from few bytes.
+fn long_texts(settings: &Settings) {
     let file = cases::bomb(60);
     check("2.8 GB out of 60 blocks of 45 bytes", 128, || {
-        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Count::default(), &settings);
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Count::default(), settings);
         decoder.write_all(&file).expect("a right file");
         assert_eq!(decoder.finish().expect("a right file").0, 60 * 46_620_000);
     });
@@ -55,23 +61,26 @@ fn memory_is_bounded() {
     let (file, text) = (stream.bytes(), stream.text());
     drop(stream);
     check("3,000 bombs nested in one block's data", 256, || {
-        assert!(ours::decompress(&file, &settings).as_ref() == Ok(&text));
+        assert!(ours::decompress(&file, settings).as_ref() == Ok(&text));
     });
     check("the same, fed so slowly that the stations decode all of them", 100, || {
-        let (verdict, out) = ours::decompress_read(Drip(&file), 1 << 16, &settings);
+        let (verdict, out) = ours::decompress_read(Drip(&file), 1 << 16, settings);
         assert!(verdict == Ok(()) && out == text);
     });
     let file = cases::bomb(2000);
     check("a reader that takes little of 93 GB", 128, || {
-        let mut decoder = hybz::read::MultiBzDecoder::with_settings(&file[..], &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(&file[..], settings);
         let mut some = vec![0; 100_000];
         for _ in 0..1000 {
             decoder.read_exact(&mut some).expect("a right file");
         }
         assert!(some.iter().all(|&byte| byte == 0xff));
     });
+}
+
+fn long_inputs(settings: &Settings) {
     check("1 GB of zeros to compress", 128, || {
-        let mut encoder = hybz::read::BzEncoder::with_settings(io::repeat(0).take(1_000_000_000), &settings);
+        let mut encoder = hybz::read::BzEncoder::with_settings(io::repeat(0).take(1_000_000_000), settings);
         let written = io::copy(&mut encoder, &mut io::sink()).expect("nothing that could fail");
         assert!(written < 1000, "{written} bytes");
     });
@@ -84,15 +93,18 @@ fn memory_is_bounded() {
         }
         encoder.finish().expect("nothing that could fail");
     });
+}
+
+fn endless_inputs(settings: &Settings) {
     check("garbage without end after a stream", 64, || {
-        let good = ours::compress(b"good", &settings);
-        let mut decoder = hybz::read::MultiBzDecoder::with_settings(good.chain(io::repeat(0)), &settings);
+        let good = ours::compress(b"good", settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(good.chain(io::repeat(0)), settings);
         let mut text = Vec::new();
         decoder.read_to_end(&mut text).expect("garbage is ignored");
         assert_eq!(text, b"good");
     });
     check("garbage without end", 64, || {
-        let mut decoder = hybz::read::MultiBzDecoder::with_settings(io::repeat(b'B'), &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(io::repeat(b'B'), settings);
         let error = decoder.read(&mut [0; 10]).expect_err("not a file");
         assert_eq!(ours::io_refusal(&error), program::Refusal::NotBzip2);
     });
@@ -103,7 +115,7 @@ fn memory_is_bounded() {
         start.extend(&header);
         start.align(false);
         let magics = Magics(0).take(100_000_000);
-        let mut decoder = hybz::read::MultiBzDecoder::with_settings(start.bytes().chain(magics), &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(start.bytes().chain(magics), settings);
         let error = decoder.read(&mut [0; 10]).expect_err("damaged");
         assert_eq!(ours::io_refusal(&error), program::Refusal::Data);
     });
@@ -118,7 +130,7 @@ fn memory_is_bounded() {
         // The block is cut back to a whole byte, after which the repeated byte continues the same deltas up and down.
         let start = start.slice(0, start.len() / 8 * 8);
         let phase = start.slice(start.len() - 8, start.len()).bytes()[0];
-        let mut decoder = hybz::read::MultiBzDecoder::with_settings(start.bytes().chain(io::repeat(phase)), &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(start.bytes().chain(io::repeat(phase)), settings);
         let error = decoder.read(&mut [0; 10]).expect_err("it has no end");
         let error = error.get_ref().and_then(|error| error.downcast_ref());
         assert!(matches!(error, Some(Error::BlockTooLarge { block: 1, .. })), "{error:?}");

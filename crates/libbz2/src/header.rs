@@ -56,6 +56,11 @@ pub struct HeaderReader {
     length: u32,
 }
 
+/// Adds the bytes of one sixteenth of the symbol map.
+fn extend_used(header: &mut Bz2BlockHeader, high: u8, sixteen: u32) {
+    header.used.extend((0..16u8).filter(|low| sixteen << low & 0x8000 != 0).map(|low| high << 4 | low));
+}
+
 impl HeaderReader {
     /// Reads the next field.
     pub fn step(&mut self, bits: &mut SliceBits<'_>, header: &mut Bz2BlockHeader, limit: u32) -> Step {
@@ -64,19 +69,9 @@ impl HeaderReader {
 
     fn try_step(&mut self, bits: &mut SliceBits<'_>, header: &mut Bz2BlockHeader, limit: u32) -> Option<Step> {
         self.field = match self.field {
-            Field::First => match bits.bits(8)? {
-                0x31 => Field::Magic(BLOCK_MAGIC, 1),
-                0x17 => Field::Magic(END_MAGIC, 1),
-                _ => return Some(Step::Damaged),
-            },
             Field::Magic(END_MAGIC, 6) => Field::EndCrc,
             Field::Magic(_, 6) => Field::Crc,
-            Field::Magic(magic, at) => {
-                if u64::from(bits.bits(8)?) != magic >> (40 - 8 * at) & 0xff {
-                    return Some(Step::Damaged);
-                }
-                Field::Magic(magic, at + 1)
-            }
+            Field::First | Field::Magic(..) => return self.magic(bits),
             Field::EndCrc => return Some(Step::End(bits.bits(32)?)),
             Field::Crc => {
                 header.crc = bits.bits(32)?;
@@ -101,8 +96,7 @@ impl HeaderReader {
             Field::Map(0) => Field::Tables,
             Field::Map(sixteenths) => {
                 let high = sixteenths.leading_zeros() as u8;
-                let sixteen = bits.bits(16)?;
-                header.used.extend((0..16u8).filter(|low| sixteen << low & 0x8000 != 0).map(|low| high << 4 | low));
+                extend_used(header, high, bits.bits(16)?);
                 Field::Map(sixteenths & !(1 << (31 - high)))
             }
             Field::Tables => {
@@ -112,15 +106,7 @@ impl HeaderReader {
                 }
                 Field::SelectorCount
             }
-            Field::SelectorCount => {
-                *self = HeaderReader { selectors: bits.bits(15)? as usize, ..Self::default() };
-                self.list = [0, 1, 2, 3, 4, 5];
-                header.selectors.clear();
-                if self.selectors == 0 {
-                    return Some(Step::Damaged);
-                }
-                Field::Selector
-            }
+            Field::SelectorCount => return self.selector_count(bits, header),
             Field::Selector => return self.selectors(bits, header),
             Field::FirstLength => {
                 self.length = bits.bits(5)?;
@@ -134,6 +120,27 @@ impl HeaderReader {
             }
         };
         Some(Step::Going)
+    }
+
+    /// Reads a byte of the magic.
+    fn magic(&mut self, bits: &mut SliceBits<'_>) -> Option<Step> {
+        self.field = match (self.field, bits.bits(8)?) {
+            (Field::First, 0x31) => Field::Magic(BLOCK_MAGIC, 1),
+            (Field::First, 0x17) => Field::Magic(END_MAGIC, 1),
+            (Field::Magic(magic, at), byte) if u64::from(byte) == magic >> (40 - 8 * at) & 0xff => {
+                Field::Magic(magic, at + 1)
+            }
+            _ => return Some(Step::Damaged),
+        };
+        Some(Step::Going)
+    }
+
+    fn selector_count(&mut self, bits: &mut SliceBits<'_>, header: &mut Bz2BlockHeader) -> Option<Step> {
+        let selectors = bits.bits(15)? as usize;
+        let list = [0, 1, 2, 3, 4, 5];
+        *self = HeaderReader { field: Field::Selector, selectors, list, ..Self::default() };
+        header.selectors.clear();
+        Some(if selectors == 0 { Step::Damaged } else { Step::Going })
     }
 
     fn selectors(&mut self, bits: &mut SliceBits<'_>, header: &mut Bz2BlockHeader) -> Option<Step> {

@@ -162,9 +162,13 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
             })
             .collect(),
     );
-    for shape in shapes::SHAPES {
-        texts.push((shape.name, (shape.make)(30_000)));
-    }
+    texts.extend(shaped_texts());
+    texts
+}
+
+/// The shapes of the codec's tests, as lines.
+fn shaped_texts() -> Vec<(&'static str, Vec<u8>)> {
+    let mut texts: Vec<_> = shapes::SHAPES.iter().map(|shape| (shape.name, (shape.make)(30_000))).collect();
     for name in ["words", "records", "five_letters", "random"] {
         let mut text = (shapes::shape(name).make)(2_500_000);
         text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');

@@ -342,6 +342,10 @@ fn buffer_to_buffer() {
             }
         });
     }
+}
+
+#[test]
+fn null_arguments() {
     compare("null", |library, _, log| {
         let (mut byte, mut len) = (0u8, 1);
         let (some, length): (*mut _, *mut _) = ((&raw mut byte).cast(), &mut len);

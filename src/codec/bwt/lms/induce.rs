@@ -28,83 +28,110 @@ pub(super) fn last_column(
     const { assert!(BEFORE == 2) };
     let ring = &ring[..last.len() + BEFORE];
     let rows = &mut rows[..last.len()];
-    // The two bytes before a position.
-    let before = |position: i32| (ring[position as usize], ring[position as usize + 1]);
-    let mut found = None;
-    let starts = starts(counts);
+    let mut induction = Induction { ring, turn, starts: starts(counts), rows, turns, last };
+    let (upper, turned_at) = induction.forward(counts, lms);
+    let lower = induction.backward(&turned_at);
+    lower.or(upper)
+}
 
-    let mut turned = 0;
-    let mut turned_at = [0; 257];
-    let mut heads = starts;
-    let mut seeds = 0;
-    for byte in 0..256 {
-        turned_at[byte] = turned;
-        let mut row = starts[byte] as usize;
-        while row < heads[byte] as usize {
-            if let Some(&ahead) = rows.get(row + AHEAD) {
-                prefetch(ring, (ahead & !TURN) as usize);
-            }
-            let entry = rows[row];
-            let position = entry & !TURN;
-            if position == turn {
-                found = Some(row as u32);
-            }
-            let (earlier, previous) = before(position);
-            last[row] = previous;
-            if entry < 0 {
-                turns[turned] = position;
-                turned += 1;
-            } else {
-                let head = &mut heads[previous as usize];
-                rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
-                *head += 1;
-            }
-            row += 1;
-        }
-        for _ in 0..counts.lms[byte] {
-            if let Some(&ahead) = lms.get(seeds + AHEAD) {
-                prefetch(ring, ahead as usize);
-            }
-            // Position 0 is also the position after the last.
-            let position = if lms[seeds] == 0 { last.len() as i32 } else { lms[seeds] };
-            let (earlier, previous) = before(position);
-            let head = &mut heads[previous as usize];
-            rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
-            *head += 1;
-            seeds += 1;
-        }
+/// The rows of the word, and the column that is made of them.
+struct Induction<'a> {
+    ring: &'a [u8],
+    turn: i32,
+    starts: [u32; 257],
+    rows: &'a mut [i32],
+    turns: &'a mut [i32],
+    last: &'a mut [u8],
+}
+
+impl Induction<'_> {
+    /// The two bytes before a position.
+    #[inline(always)]
+    fn before(&self, position: i32) -> (u8, u8) {
+        (self.ring[position as usize], self.ring[position as usize + 1])
     }
-    turned_at[256] = turned;
 
-    let mut heads = starts;
-    for byte in (0..256).rev() {
-        let mut row = starts[byte + 1] as usize;
-        while row > heads[byte + 1] as usize {
-            row -= 1;
-            if let Some(&ahead) = rows.get(row.wrapping_sub(AHEAD)) {
-                prefetch(ring, (ahead & !TURN) as usize);
+    /// Writes the byte before the position in `row`. Returns the row's entry, its position and the bytes before it.
+    #[inline(always)]
+    fn visit(&mut self, row: usize, ahead: usize, found: &mut Option<u32>) -> (i32, i32, (u8, u8)) {
+        if let Some(&ahead) = self.rows.get(ahead) {
+            prefetch(self.ring, (ahead & !TURN) as usize);
+        }
+        let entry = self.rows[row];
+        let position = entry & !TURN;
+        if position == self.turn {
+            *found = Some(row as u32);
+        }
+        let before = self.before(position);
+        self.last[row] = before.1;
+        (entry, position, before)
+    }
+
+    /// Upwards: LMS positions give the positions of type L. Returns the row that is looked for, if it is among these,
+    /// and where the positions of each byte begin in `turns`.
+    fn forward(&mut self, counts: &KeyCounts, lms: &[i32]) -> (Option<u32>, [usize; 257]) {
+        let mut found = None;
+        let mut turned = 0;
+        let mut turned_at = [0; 257];
+        let mut heads = self.starts;
+        let mut seeds = 0;
+        for byte in 0..256 {
+            turned_at[byte] = turned;
+            let mut row = self.starts[byte] as usize;
+            while row < heads[byte] as usize {
+                let (entry, position, (earlier, previous)) = self.visit(row, row + AHEAD, &mut found);
+                if entry < 0 {
+                    self.turns[turned] = position;
+                    turned += 1;
+                } else {
+                    let head = &mut heads[previous as usize];
+                    self.rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
+                    *head += 1;
+                }
+                row += 1;
             }
-            let entry = rows[row];
-            let position = entry & !TURN;
-            if position == turn {
-                found = Some(row as u32);
+            for _ in 0..counts.lms[byte] {
+                if let Some(&ahead) = lms.get(seeds + AHEAD) {
+                    prefetch(self.ring, ahead as usize);
+                }
+                // Position 0 is also the position after the last.
+                let position = if lms[seeds] == 0 { self.last.len() as i32 } else { lms[seeds] };
+                let (earlier, previous) = self.before(position);
+                let head = &mut heads[previous as usize];
+                self.rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
+                *head += 1;
+                seeds += 1;
             }
-            let (earlier, previous) = before(position);
-            last[row] = previous;
-            if entry >= 0 {
+        }
+        turned_at[256] = turned;
+        (found, turned_at)
+    }
+
+    /// Downwards: the positions in `turns` give those of type S. Returns the row that is looked for, if it is met.
+    fn backward(&mut self, turned_at: &[usize; 257]) -> Option<u32> {
+        let mut found = None;
+        let mut heads = self.starts;
+        for byte in (0..256).rev() {
+            let mut row = self.starts[byte + 1] as usize;
+            while row > heads[byte + 1] as usize {
+                row -= 1;
+                let (entry, position, (earlier, previous)) = self.visit(row, row.wrapping_sub(AHEAD), &mut found);
+                if entry >= 0 {
+                    let head = &mut heads[previous as usize + 1];
+                    *head -= 1;
+                    self.rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
+                }
+            }
+            for at in (turned_at[byte]..turned_at[byte + 1]).rev() {
+                let position = self.turns[at];
+                let (earlier, previous) = self.before(position);
                 let head = &mut heads[previous as usize + 1];
                 *head -= 1;
-                rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
+                self.rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
             }
         }
-        for &position in turns[turned_at[byte]..turned_at[byte + 1]].iter().rev() {
-            let (earlier, previous) = before(position);
-            let head = &mut heads[previous as usize + 1];
-            *head -= 1;
-            rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
-        }
+        found
     }
-    found
 }
 
 /// The first row of each byte, and the number of rows.

@@ -54,7 +54,11 @@ pub fn add(family: &mut Family) {
         family.damaged(name, "one bit of a block's CRC", stream.bytes(), good);
     }
 
-    let (first, second) = (of(&[one, two], None), of(&[three], None));
+    over_streams(family, &of(&[one, two], None), &of(&[three], None), right);
+}
+
+/// `first` and `second` are streams whose blocks have the combined CRC `right`.
+fn over_streams(family: &mut Family, first: &Stream, second: &Stream, right: u32) {
     let mut wrong = first.clone();
     wrong.combined ^= 1;
     family.damaged(
@@ -64,7 +68,7 @@ pub fn add(family: &mut Family) {
         wrong.text(),
     );
     let mut continued = second.clone();
-    continued.combined = combined(&[one.clone(), two.clone(), three.clone()]);
+    continued.combined = right;
     family.damaged(
         "crc-combined-over-streams",
         "the combined CRC starts afresh with each stream",

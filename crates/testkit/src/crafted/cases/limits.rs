@@ -91,6 +91,10 @@ fn lengths(family: &mut Family) {
         Stream::of(1, vec![constant(1, 900_000)]).bytes(),
         Vec::new(),
     );
+    digits(family);
+}
+
+fn digits(family: &mut Family) {
     for digit in 1..=9 {
         let block = Block::of_column(&noise(9, 250_000), 5);
         let name = format!("blocklen-250000-digit{digit}");
