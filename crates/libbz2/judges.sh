@@ -5,8 +5,9 @@
 #   crates/libbz2/judges.sh cpython zip      some of them (the names are those of the functions `judge_NAME` below)
 #
 # It fetches from Debian, PyPI's and Rust's registries only, into HYBZ_JUDGES (target/judges), and needs root for
-# apt-get. HYBZ_PYTHONS names the interpreters (with the package `test`). An object that is preloaded writes down the
-# libbz2 that each process has mapped, as /proc/self/maps has it: one process with another library fails the judge.
+# apt-get. HYBZ_PYTHONS names the interpreters (with the package `test`), HYBZ_LIBRARIES the columns of the table (C, rs,
+# hybz). An object that is preloaded writes down the libbz2 that each process has mapped, as /proc/self/maps has it: one
+# process with another library fails the judge.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -393,8 +394,9 @@ packages binutils gcc g++ make zip unzip libarchive-tools gpg gpg-agent pbzip2 d
 build_hybz || say "hybz-libbz2 cannot be built: $work/log/hybz.txt"
 build_rs || say "libbz2-rs cannot be built: $work/log/rs.txt"
 failed=0
-echo "| judge | C | libbz2-rs | hybz |"
-echo "|---|---|---|---|"
+read -ra columns <<<"${HYBZ_LIBRARIES:-C rs hybz}"
+printf '| judge |' && printf ' %s |' "${columns[@]/#rs/libbz2-rs}" && printf '\n|---|' &&
+  printf -- '---|%.0s' "${columns[@]}" && echo
 for judge in "${judges[@]}"; do
   if declare -F "prepare_$judge" >/dev/null; then
     here=$PWD
@@ -402,7 +404,7 @@ for judge in "${judges[@]}"; do
     cd "$here" || exit 1
   fi
   row="| ${judge//_/ }"
-  for name in C rs hybz; do
+  for name in "${columns[@]}"; do
     lib=${library[$name]:-}
     log=$work/log/$judge-$name.txt mapped=$work/log/$judge-$name.mapped
     rm -f "$log" "$mapped"

@@ -4,6 +4,8 @@
 
 #![allow(unsafe_code)]
 
+#[path = "threads/campaign.rs"]
+mod campaign;
 #[allow(dead_code)]
 #[path = "differential/library.rs"]
 mod library;
@@ -40,6 +42,7 @@ const ROLES: &[Role] = &[
     ("streams_go_on_in_the_child_of_a_fork", &[("HYBZ_THREADS", "3")], forks),
     ("files_are_read_ahead", &[("HYBZ_THREADS", "3")], files),
     ("a_pipe_does_not_wait_for_more", &[("HYBZ_THREADS", "3")], pipe),
+    ("coding_campaign", &[("HYBZ_THREADS", "2")], campaign::coding),
     ("damaged_streams", &[("HYBZ_THREADS", "3")], damaged),
     ("inputs_change_with_3_threads", &[("HYBZ_THREADS", "3")], moved::inputs_change),
     ("inputs_change_without_threads", &[], moved::inputs_change),
@@ -88,6 +91,8 @@ struct Coding<'a> {
     stream: BzStream,
     text: &'a [u8],
     out: Vec<u8>,
+    /// How many calls there were.
+    calls: usize,
 }
 
 impl<'a> Coding<'a> {
@@ -98,7 +103,7 @@ impl<'a> Coding<'a> {
             assert_eq!((library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0), 0);
             assert_eq!((library.BZ2_bzCompressEnd)(&mut *stream), 0);
         }
-        Coding { library, stream: *stream, text, out: Vec::new() }
+        Coding { library, stream: *stream, text, out: Vec::new(), calls: 0 }
     }
 
     fn begin(&mut self, level: c_int) {
@@ -107,6 +112,7 @@ impl<'a> Coding<'a> {
     }
 
     fn call(&mut self, action: c_int, room: usize) -> c_int {
+        self.calls += 1;
         let len = self.out.len();
         self.out.resize(len + room, 0);
         (self.stream.next_out, self.stream.avail_out) = (self.out[len..].as_mut_ptr(), room as c_uint);
