@@ -159,6 +159,10 @@ impl Decoder {
             return;
         }
         self.may_look_ahead = false;
+        // What an earlier call has brought of the header cannot be given back.
+        if self.reader.has_begun() {
+            return;
+        }
         self.stop(stream);
         self.forget();
         let held = self.input.len();

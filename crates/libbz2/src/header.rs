@@ -62,6 +62,11 @@ fn extend_used(header: &mut Bz2BlockHeader, high: u8, sixteen: u32) {
 }
 
 impl HeaderReader {
+    /// Whether a part of a header has been read.
+    pub fn has_begun(&self) -> bool {
+        !matches!(self.field, Field::First)
+    }
+
     /// Reads the next field.
     pub fn step(&mut self, bits: &mut SliceBits<'_>, header: &mut Bz2BlockHeader, limit: u32) -> Step {
         self.try_step(bits, header, limit).unwrap_or(Step::Starved)

@@ -45,6 +45,7 @@ const ROLES: &[Role] = &[
     ("coding_campaign", &[("HYBZ_THREADS", "2")], campaign::coding),
     ("damaged_streams", &[("HYBZ_THREADS", "3")], damaged),
     ("inputs_change_with_3_threads", &[("HYBZ_THREADS", "3")], moved::inputs_change),
+    ("headers_in_two_calls_with_2_threads", &[("HYBZ_THREADS", "2")], moved::headers_in_two_calls),
     ("inputs_change_without_threads", &[], moved::inputs_change),
 ];
 

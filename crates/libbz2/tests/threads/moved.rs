@@ -126,6 +126,51 @@ fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64
     (text, code, taken)
 }
 
+/// A stream in two calls, cut at each place in and around the header of its first block and of its second one.
+pub fn headers_in_two_calls() {
+    let ours = ours();
+    for (len, block) in [(500, 0), (BLOCK + 50_000, 0), (BLOCK + 50_000, 1)] {
+        let text = text(3, len);
+        let coded = coded_whole(&ours, &text);
+        let first = if block == 0 { 0 } else { calls(&ours, &coded, &[usize::MAX], 100).2 - 20 };
+        for cut in first..coded.len().min(first + 300) {
+            let (back, code, taken) = calls(&ours, &coded, &[cut, usize::MAX], len + 1);
+            assert_eq!((code, taken), (4, coded.len()), "{len} bytes of text, cut at {cut}");
+            assert!(back == text, "{len} bytes of text, cut at {cut}");
+        }
+    }
+}
+
+/// Decodes in calls with inputs of these lengths: the text, the last code, and how much was taken.
+fn calls(library: &Library, coded: &[u8], pieces: &[usize], room: usize) -> (Vec<u8>, c_int, usize) {
+    let (mut stream, mut out, mut code, mut taken) = (BzStream::new(), vec![0; room], 0, 0);
+    // SAFETY: the buffers are as long as said.
+    unsafe {
+        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
+        (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
+        for piece in pieces {
+            let piece = &coded[taken..][..(*piece).min(coded.len() - taken)];
+            (stream.next_in, stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
+            code = (library.BZ2_bzDecompress)(&mut stream);
+            taken += piece.len() - stream.avail_in as usize;
+        }
+        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+    }
+    out.truncate(room - stream.avail_out as usize);
+    (out, code, taken)
+}
+
+/// All of a text, at level 1.
+fn coded_whole(library: &Library, text: &[u8]) -> Vec<u8> {
+    let (mut out, mut len) = (vec![0u8; text.len() + 10_000], text.len() as c_uint + 10_000);
+    let (to, source) = (out.as_mut_ptr().cast(), text.as_ptr().cast_mut().cast());
+    // SAFETY: the buffers are as long as said.
+    let code = unsafe { (library.BZ2_bzBuffToBuffCompress)(to, &mut len, source, text.len() as c_uint, 1, 0, 0) };
+    assert_eq!(code, 0);
+    out.truncate(len as usize);
+    out
+}
+
 /// Both directions, with this package's library and with bzip2's.
 pub fn inputs_change() {
     let libraries = [Some(ours()), theirs()];
@@ -138,20 +183,10 @@ pub fn inputs_change() {
             assert!(back == text[0], "library {which}, {seed}");
         }
         // Without flushes, so that it is known where blocks begin.
-        let plain = |text: &[u8]| {
-            let (mut out, mut len) = (vec![0u8; text.len() + 10_000], text.len() as c_uint + 10_000);
-            let (to, source) = (out.as_mut_ptr().cast(), text.as_ptr().cast_mut().cast());
-            // SAFETY: the buffers are as long as said.
-            let code =
-                unsafe { (library.BZ2_bzBuffToBuffCompress)(to, &mut len, source, text.len() as c_uint, 1, 0, 0) };
-            assert_eq!(code, 0);
-            out.truncate(len as usize);
-            out
-        };
-        let coded = plain(&text[0]);
+        let coded = coded_whole(library, &text[0]);
         for block in 0..6 {
             let other = [&text[0][..(block + 1) * BLOCK], &text[1][(block + 1) * BLOCK..]].concat();
-            let other = plain(&other);
+            let other = coded_whole(library, &other);
             assert!(other[..1000] == coded[..1000] && other != coded);
             for seed in 0..4 {
                 let (back, code, taken) = decode(library, &coded, &other, block, seed);
