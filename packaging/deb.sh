@@ -1,11 +1,52 @@
 #!/usr/bin/env bash
-# Makes the Debian package target/hybz_*.deb, and checks it with lintian if that is installed: packaging/deb.sh
-# Needs dpkg-dev. Debian's bzip2 is a file and not an alternative, so the links of its names are in a folder of their own,
-# /usr/libexec/hybz, for the PATH of whoever wants them.
+# Makes the Debian packages target/hybz_*.deb and target/hybz-libbz2_*.deb, and checks them with lintian if that is
+# installed: packaging/deb.sh. Needs dpkg-dev.
+# Debian's bzip2 and libbz2.so.1.0 are files and not alternatives, so nothing here has their places: the links of bzip2's
+# names are in /usr/libexec/hybz, for the PATH of whoever wants them, and the library is in a folder of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo build --release --locked -p hybz -p hysort --bins
+
+version=$(sed -n '0,/^version = "\(.*\)"/s//\1/p' Cargo.toml)
+who="The hybz developers <maintainers@users.noreply.a-seed-233fc271.example>"
+
+# Makes a package of a stage, whose other fields and description are standard input: package NAME STAGE ELF-FILE...
+package() {
+  local name=$1 stage=$2 depends
+  local doc=$stage/usr/share/doc/$name
+  local package=target/${name}_$version-1_$(dpkg --print-architecture).deb
+  mkdir -p "$doc" "$stage/DEBIAN" "$stage/debian"
+  { echo "hybz ($version-1) unstable; urgency=medium"
+    echo
+    echo "  * The changes are in CHANGELOG.md of the source."
+    echo
+    echo " -- $who  $(git log -1 --format=%cD)"
+  } | gzip -9n > "$doc/changelog.Debian.gz"
+  { echo "Copyright: 2026 The hybz developers"
+    echo "License: MIT or Apache-2.0, as you choose. Apache-2.0 is in /usr/share/common-licenses/Apache-2.0; MIT:"
+    echo
+    cat LICENSE-MIT
+  } > "$doc/copyright"
+  printf 'Source: hybz\nPackage: %s\n' "$name" > "$stage/debian/control"
+  depends=$(cd "$stage" && dpkg-shlibdeps -O "${@:3}" | sed 's/^shlibs:Depends=//')
+  rm -r "$stage/debian"
+  { echo "Package: $name"
+    [ "$name" = hybz ] || echo "Source: hybz"
+    echo "Version: $version-1"
+    echo "Architecture: $(dpkg --print-architecture)"
+    echo "Maintainer: $who"
+    echo "Priority: optional"
+    echo "Installed-Size: $(du -ks "$stage/usr" | cut -f1)"
+    echo "Depends: $depends"
+    cat
+  } > "$stage/DEBIAN/control"
+  (cd "$stage" && find usr -type f -print0 | sort -z | xargs -0 md5sum) > "$stage/DEBIAN/md5sums"
+  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) dpkg-deb --root-owner-group -b "$stage" "$package"
+  dpkg-deb -c "$package"
+  ! command -v lintian >/dev/null || lintian --fail-on error "$package"
+  ls -l "$package"
+}
 
 stage=target/deb
 rm -rf $stage
@@ -22,45 +63,50 @@ for link in hybunz hybcat; do
   ln -s hybz "$stage/usr/bin/$link"
   ln -s hybz.1.gz "$stage/usr/share/man/man1/$link.1.gz"
 done
-version=$(sed -n '0,/^version = "\(.*\)"/s//\1/p' Cargo.toml)
-who="The hybz developers <maintainers@users.noreply.a-seed-233fc271.example>"
 install -m 755 -t $stage/usr/bin target/release/hybz target/release/hysort
 strip --strip-unneeded $stage/usr/bin/hybz $stage/usr/bin/hysort
-doc=$stage/usr/share/doc/hybz
-mkdir -p "$doc" $stage/DEBIAN $stage/debian
-{ echo "hybz ($version-1) unstable; urgency=medium"
-  echo
-  echo "  * The changes are in CHANGELOG.md of the source."
-  echo
-  echo " -- $who  $(git log -1 --format=%cD)"
-} | gzip -9n > "$doc/changelog.Debian.gz"
-{ echo "Copyright: 2026 The hybz developers"
-  echo "License: MIT or Apache-2.0, as you choose. Apache-2.0 is in /usr/share/common-licenses/Apache-2.0; MIT:"
-  echo
-  cat LICENSE-MIT
-} > "$doc/copyright"
 gzip -9n $stage/usr/share/man/man1/*.1
-printf 'Source: hybz\nPackage: hybz\n' > $stage/debian/control
-depends=$(cd $stage && dpkg-shlibdeps -O usr/bin/hybz usr/bin/hysort | sed 's/^shlibs:Depends=//')
-rm -r $stage/debian
-cat > $stage/DEBIAN/control <<END
-Package: hybz
-Version: $version-1
-Architecture: $(dpkg --print-architecture)
-Maintainer: $who
+package hybz $stage usr/bin/hybz usr/bin/hysort <<END
 Section: utils
-Priority: optional
-Installed-Size: $(du -ks $stage/usr | cut -f1)
-Depends: $depends
+Suggests: hybz-libbz2
 Description: bzip2 on every core: the same bytes, and sorting of lines
  hybz compresses to the exact bytes of bzip2 1.0.8 and decompresses what it
  decompresses, on every core of a machine. It has indexes, parts of files,
  recovery of damaged files, and trees. hysort sorts lines as LC_ALL=C sort
  does. /usr/libexec/hybz has links of bzip2's names, for your PATH.
 END
-(cd $stage && find usr -type f -print0 | sort -z | xargs -0 md5sum) > $stage/DEBIAN/md5sums
-package=target/hybz_$version-1_$(dpkg --print-architecture).deb
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) dpkg-deb --root-owner-group -b $stage "$package"
-dpkg-deb -c "$package"
-! command -v lintian >/dev/null || lintian --fail-on error "$package"
-ls -l "$package"
+
+stage=target/deb-libbz2
+library=usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/hybz
+rm -rf $stage
+DESTDIR=$PWD/$stage/staged crates/libbz2/install.sh "/$library"
+install -D -m 644 -t "$stage/$library" "$stage/staged/$library/lib/libbz2.so.1.0"
+rm -r $stage/staged
+strip --strip-unneeded "$stage/$library/libbz2.so.1.0"
+mkdir -p $stage/usr/share/doc/hybz-libbz2
+cat > $stage/usr/share/doc/hybz-libbz2/README.Debian <<END
+/$library/libbz2.so.1.0 takes the place of Debian's libbz2.so.1.0 in programs
+that find it first; this package changes nothing by itself.
+
+For one program:
+
+  LD_LIBRARY_PATH=/$library python3 -c 'import bz2'
+
+For all programs of the machine, and back:
+
+  echo /$library >/etc/ld.so.conf.d/00-hybz-libbz2.conf && ldconfig
+  rm /etc/ld.so.conf.d/00-hybz-libbz2.conf && ldconfig
+
+Programs that are set-user-ID ignore LD_LIBRARY_PATH. The variable
+HYBZ_THREADS gives the library threads (0: all cores); without it there are
+none.
+END
+package hybz-libbz2 $stage "$library/libbz2.so.1.0" <<END
+Section: libs
+Description: libbz2.so.1.0 by hybz: the same bytes in less time
+ Programs that use bzip2's library, such as Python, dpkg, apt, tar programs on
+ libarchive, Perl and R, run with this one unchanged: the same functions and
+ the exact bytes of bzip2 1.0.8, in a fraction of the processor time. It lies
+ next to Debian's library, in a folder of its own; README.Debian says how
+ programs find it.
+END
