@@ -5,9 +5,9 @@
 #   crates/libbz2/judges.sh cpython zip      some of them (the names are those of the functions `judge_NAME` below)
 #
 # It fetches from Debian, PyPI's and Rust's registries only, into HYBZ_JUDGES (target/judges), and needs root for
-# apt-get. HYBZ_PYTHONS names the interpreters (with the package `test`), HYBZ_LIBRARIES the columns of the table (C, rs,
-# hybz). An object that is preloaded writes down the libbz2 that each process has mapped, as /proc/self/maps has it: one
-# process with another library fails the judge.
+# apt-get. HYBZ_PYTHONS names the interpreters (with the package `test`), HYBZ_LIBRARIES the columns of the table (C,
+# rs, hybz). An object that is preloaded writes down the libbz2 that each process has mapped, as /proc/self/maps has it:
+# one process with another library fails the judge.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
