@@ -199,9 +199,9 @@ impl Key {
         Key { fields, bytes, ..Key::default() }
     }
 
-    /// Up to the byte after `fields` fields and `bytes` bytes: `-F.C` of old.
+    /// Up to the byte after `fields` fields and `bytes` bytes: `-F.C` of old. `-0` is `-1`, as in GNU sort.
     pub fn until(self, fields: usize, bytes: usize) -> Key {
-        let end = if bytes == 0 && fields > 0 { End::Field(fields) } else { End::Byte(fields, bytes) };
+        let end = if bytes == 0 { End::Field(fields.max(1)) } else { End::Byte(fields, bytes) };
         Key { end, ..self }
     }
 

@@ -141,17 +141,36 @@ fn key(rng: &mut Rng) -> String {
     key
 }
 
+/// A key of old: `+F.C` and, often, `-F.C`.
+fn old_key(rng: &mut Rng, words: &mut Vec<String>) {
+    for sign in ["+", "-"] {
+        let mut word = format!("{sign}{}", rng.below(4));
+        if rng.below(3) == 0 {
+            word += &format!(".{}", rng.below(4));
+        }
+        words.push(word + &options(rng));
+        if rng.below(4) == 0 {
+            break;
+        }
+    }
+}
+
 /// A call, whose files are `a`, `b` and `c`.
 fn words(rng: &mut Rng) -> (Vec<String>, u8) {
     let mut words = Vec::new();
     for _ in 0..rng.below(4) {
-        words.push(format!("-k{}", key(rng)));
+        match rng.below(12) {
+            0 => old_key(rng, &mut words),
+            _ => words.push(format!("-k{}", key(rng))),
+        }
     }
-    if rng.below(3) == 0 {
-        words.push(format!("-{}", pick(rng, LETTERS)));
+    match rng.below(10) {
+        0..=2 => words.push(format!("-{}", pick(rng, LETTERS))),
+        3 => words.push(format!("--sort={}", pick(rng, &["n", "g", "h", "m", "v"]))),
+        _ => {}
     }
-    for (flag, of) in [("-s", 4), ("-u", 4), ("-r", 5), ("-t,", 3)] {
-        if rng.below(of) == 0 {
+    for (flag, of) in [("-s", 4), ("-u", 4), ("-r", 5), ("-t,", 3), ("-t ", 12), ("-t\\0", 30)] {
+        if rng.below(of) == 0 && !(flag.starts_with("-t") && words.iter().any(|word| word.starts_with("-t"))) {
             words.push(flag.to_owned());
         }
     }
