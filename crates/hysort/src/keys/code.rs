@@ -12,6 +12,7 @@
 //! | count | the number of its digits; its digits, to base 254 |
 
 use super::general::General;
+use super::marks::{month, unit};
 use super::number::{Decimal, is_blank, split_while};
 
 /// How many symbols there are.
@@ -129,10 +130,8 @@ impl Coder<'_> {
     pub fn human(&mut self, text: &[u8]) {
         let (number, rest) = Decimal::read(text);
         let unit = match rest.first() {
-            _ if number.whole.is_empty() && number.fraction.is_empty() => 0,
-            Some(b'k') => 1,
-            Some(unit) => b"KMGTPEZY".iter().position(|other| other == unit).map_or(0, |at| at as u8 + 1),
-            None => 0,
+            Some(&byte) if !number.whole.is_empty() || !number.fraction.is_empty() => unit(byte).unwrap_or(0),
+            _ => 0,
         };
         self.symbol(if number.negative { ZERO - unit } else { ZERO + unit });
         self.number(&number);
@@ -140,10 +139,7 @@ impl Coder<'_> {
 
     /// A month, `-M`: its first three letters.
     pub fn month(&mut self, text: &[u8]) {
-        const MONTHS: &[u8] = b"janfebmaraprmayjunjulaugsepoctnovdec";
-        let name = split_while(text, is_blank).1.get(..3).unwrap_or_default();
-        let month = MONTHS.chunks_exact(3).position(|month| month.eq_ignore_ascii_case(name));
-        self.symbol(month.map_or(0, |month| month as u8 + 1));
+        self.symbol(month(split_while(text, is_blank).1).unwrap_or(0));
     }
 
     /// A number with an exponent, `-g`.

@@ -35,27 +35,34 @@ fn strip_word<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
     head.eq_ignore_ascii_case(word).then_some(rest)
 }
 
+/// The text after the `(...)` of a NaN.
+fn strip_payload(text: &[u8]) -> Option<&[u8]> {
+    let inside = text.strip_prefix(b"(")?;
+    split_while(inside, |byte| byte.is_ascii_alphanumeric() || byte == b'_').1.strip_prefix(b")")
+}
+
 impl General {
     /// The number at the beginning of a text.
     pub fn at_start_of(text: &[u8]) -> General {
-        let text = split_while(text, |byte| matches!(byte, b' ' | 9..=13)).1;
+        General::read(text).0
+    }
+
+    /// The number, and the text after it.
+    pub fn read(all: &[u8]) -> (General, &[u8]) {
+        let text = split_while(all, |byte| matches!(byte, b' ' | 9..=13)).1;
         let (negative, text) = match text {
             [b'-', rest @ ..] => (true, rest),
             [b'+', rest @ ..] => (false, rest),
             _ => (false, text),
         };
-        if strip_word(text, b"inf").is_some() {
-            return General::Infinite { negative };
+        if let Some(rest) = strip_word(text, b"inf") {
+            return (General::Infinite { negative }, strip_word(rest, b"inity").unwrap_or(rest));
         }
-        if strip_word(text, b"nan").is_some() {
-            return General::NaN { negative };
+        if let Some(rest) = strip_word(text, b"nan") {
+            return (General::NaN { negative }, strip_payload(rest).unwrap_or(rest));
         }
-        if let Some(hex) = strip_word(text, b"0x")
-            && let Some(number) = hexadecimal(negative, hex)
-        {
-            return number;
-        }
-        decimal(negative, text)
+        let hex = strip_word(text, b"0x").and_then(|hex| hexadecimal(negative, hex));
+        hex.or_else(|| decimal(negative, text)).unwrap_or((General::None, all))
     }
 
     /// The number's parts in order: whether it is negative, and its exponent and bits.
@@ -93,20 +100,23 @@ impl General {
     }
 }
 
-/// The exponent after a letter, if there is one: as much as matters of it.
-fn exponent(text: &[u8], letter: u8) -> i64 {
-    let [first, rest @ ..] = text else { return 0 };
+/// The exponent after a letter, if there is one: as much as matters of it, and the text after it.
+fn exponent(text: &[u8], letter: u8) -> (i64, &[u8]) {
+    let [first, rest @ ..] = text else { return (0, text) };
     if first.to_ascii_lowercase() != letter {
-        return 0;
+        return (0, text);
     }
     let (sign, digits) = match rest {
         [b'-', digits @ ..] => (-1, digits),
         [b'+', digits @ ..] => (1, digits),
         _ => (1, rest),
     };
-    let digits = split_while(digits, |byte| byte.is_ascii_digit()).0;
+    let (digits, rest) = split_while(digits, |byte| byte.is_ascii_digit());
+    if digits.is_empty() {
+        return (0, text);
+    }
     let number = |number: i64, digit: &u8| (number * 10 + i64::from(digit - b'0')).min(1 << 40);
-    sign * digits.iter().fold(0, number)
+    (sign * digits.iter().fold(0, number), rest)
 }
 
 /// The digits of a number, and the text after them.
@@ -119,9 +129,10 @@ fn digits(text: &[u8], is: impl Fn(u8) -> bool + Copy) -> Option<(&[u8], &[u8], 
     (!whole.is_empty() || !fraction.is_empty()).then_some((whole, fraction, rest))
 }
 
-fn hexadecimal(negative: bool, text: &[u8]) -> Option<General> {
+fn hexadecimal(negative: bool, text: &[u8]) -> Option<(General, &[u8])> {
     let (whole, fraction, rest) = digits(text, |byte| byte.is_ascii_hexdigit())?;
-    let (mut bits, mut more, mut power) = (0_u128, false, exponent(rest, b'p') - 4 * fraction.len() as i64);
+    let (power, rest) = exponent(rest, b'p');
+    let (mut bits, mut more, mut power) = (0_u128, false, power - 4 * fraction.len() as i64);
     for &digit in whole.iter().chain(fraction) {
         let digit = u128::from((digit as char).to_digit(16).unwrap_or_default());
         if bits >> 120 == 0 {
@@ -131,12 +142,18 @@ fn hexadecimal(negative: bool, text: &[u8]) -> Option<General> {
             power += 4;
         }
     }
-    Some(General::finite(negative, bits, power.clamp(-100_000, 100_000) as i32, more))
+    Some((General::finite(negative, bits, power.clamp(-100_000, 100_000) as i32, more), rest))
 }
 
-fn decimal(negative: bool, text: &[u8]) -> General {
-    let Some((whole, fraction, rest)) = digits(text, |byte| byte.is_ascii_digit()) else { return General::None };
-    let mut tens = exponent(rest, b'e') - fraction.len() as i64;
+fn decimal(negative: bool, text: &[u8]) -> Option<(General, &[u8])> {
+    let (whole, fraction, rest) = digits(text, |byte| byte.is_ascii_digit())?;
+    let (tens, rest) = exponent(rest, b'e');
+    Some((rounded(negative, whole, fraction, tens), rest))
+}
+
+/// A number from its digits before and after the point, times a power of ten.
+fn rounded(negative: bool, whole: &[u8], fraction: &[u8], tens: i64) -> General {
+    let mut tens = tens - fraction.len() as i64;
     let all = whole.iter().chain(fraction).skip_while(|&&digit| digit == b'0').map(|digit| digit - b'0');
     let mut digits: Vec<u8> = all.collect();
     if digits.len() > MOST_DIGITS {

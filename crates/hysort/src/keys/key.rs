@@ -284,6 +284,12 @@ impl Key {
 
     /// The key in a line.
     pub(super) fn find<'a>(&self, line: &'a [u8], separator: Option<u8>) -> &'a [u8] {
+        let (start, end) = self.ends(line, separator);
+        &line[start..end.max(start)]
+    }
+
+    /// Where the key begins and ends in a line. Its end may come first: then the key is empty.
+    pub(super) fn ends(&self, line: &[u8], separator: Option<u8>) -> (usize, usize) {
         let start = self.start(line, separator);
         let end = match self.end {
             End::Line => line.len(),
@@ -302,7 +308,7 @@ impl Key {
                 at.saturating_add(bytes).min(line.len())
             }
         };
-        &line[start..end.max(start)]
+        (start, end)
     }
 
     fn start(&self, line: &[u8], separator: Option<u8>) -> usize {

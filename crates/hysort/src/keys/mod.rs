@@ -19,6 +19,7 @@ mod code;
 mod cut;
 mod general;
 mod key;
+mod marks;
 mod number;
 mod ordered;
 mod sorter;

@@ -60,6 +60,7 @@ fn messages() {
         ("$SORT --record=4x a", 2, "hysort: invalid suffix in --record argument '4x'\n"),
         ("$SORT --record=x a", 2, "hysort: invalid --record argument 'x'\n"),
         ("$SORT --record=4 -z a", 2, "hysort: --record and -z cannot be used together\n"),
+        ("$SORT --debug --record=4 a", 2, "hysort: --record and --debug cannot be used together\n"),
         ("$SORT -t, --record=4 a", 2, "hysort: --record and -t cannot be used together\n"),
         ("$SORT -k1.5 --record=4 a", 2, "hysort: a key has byte 5 of a record of 4 bytes\n"),
         ("$SORT -k1ln --record=4 a", 2, "hysort: options '-nl' are incompatible\n"),

@@ -3,6 +3,7 @@
 mod args;
 mod call;
 mod check;
+mod debug;
 mod failure;
 mod gpus;
 mod input;

@@ -3,6 +3,7 @@
 
 use crate::args::Plan;
 use crate::call::{Call, failure, write};
+use crate::debug::Marked;
 use crate::failure::Failure;
 use crate::input::{Input, Opener};
 use crate::limits;
@@ -138,7 +139,11 @@ impl Merging<'_> {
     }
 
     fn last(&self, texts: Vec<Text<'_>>, output: Output) -> Result<(), Failure> {
-        write(output, self.progress, |out| self.merge(texts, out), |e| self.failure(e))
+        let merge = |out: &mut dyn Write| match self.plan.debug {
+            true => self.merge(texts, Marked::new(self.plan, out)),
+            false => self.merge(texts, out),
+        };
+        write(output, self.progress, |out| merge(out), |e| self.failure(e))
     }
 
     /// Opens the first `most` sources and removes them from the queue; fewer, but at least two, if no descriptor is

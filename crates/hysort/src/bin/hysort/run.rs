@@ -2,6 +2,7 @@
 
 use crate::args::{Plan, What, names};
 use crate::call::{Call, Outcome, failure, write};
+use crate::debug::Marked;
 use crate::failure::Failure;
 use crate::input::{self, Input, Opener};
 use crate::output::Output;
@@ -85,7 +86,7 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     }
     drop(opener);
     let Call { output, progress, spill, started, .. } = call;
-    let report = write(output, &progress, |out| sorter.write_to(out), |e| failure(e, &spill))?;
+    let report = write(output, &progress, |out| lines_to(plan, sorter, out), |e| failure(e, &spill))?;
     progress.end();
     let stations = pool.summary();
     if let Some(trouble) = gpus::trouble(plan, &stations) {
@@ -98,6 +99,10 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
         say(&report, &progress, started, &stations);
     }
     Ok(())
+}
+
+fn lines_to(plan: &Plan, sorter: Lines, out: &mut impl Write) -> Result<Report, Error> {
+    if plan.debug { sorter.write_to(&mut Marked::new(plan, out)) } else { sorter.write_to(out) }
 }
 
 /// Sorts lines, by keys or as a whole.

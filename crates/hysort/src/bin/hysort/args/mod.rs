@@ -1,6 +1,8 @@
 //! The command line, in two steps: `words` reads what was typed, [`Plan`] holds what the program needs.
 
+mod keys;
 mod plan;
+mod remarks;
 mod size;
 mod table;
 mod words;

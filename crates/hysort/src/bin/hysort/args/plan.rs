@@ -1,6 +1,8 @@
 //! What the program needs to know, derived from the words of the command line in their order: an error names the first
 //! wrong word, as in GNU sort.
 
+use super::keys::{key, key_failure, old_key};
+use super::remarks::remarks;
 use super::size::{batch_size, buffer_size, parallel, record_length};
 use super::table::{command, is_refused};
 use super::words::{Word, Words};
@@ -56,6 +58,10 @@ pub struct Plan {
     pub unique: bool,
     pub stable: bool,
     keys: Vec<Key>,
+    /// Which of them are of the old form.
+    old_keys: Vec<usize>,
+    /// Whether keys are marked in the output.
+    pub debug: bool,
     /// The options of keys that have none.
     options: Options,
     separator: Option<u8>,
@@ -103,18 +109,40 @@ impl Plan {
     }
 
     fn make_keys(&self) -> Result<Option<Keys>, KeyError> {
-        let is_plain = self.keys.is_empty() && self.options.is_plain();
-        let keys = match &self.keys[..] {
-            [] if is_plain => vec![],
-            [] => vec![Key::line(self.options)],
-            keys => keys.iter().map(|key| key.clone().or_options(&self.options)).collect(),
-        };
+        let keys = self.effective_keys();
+        let is_plain = keys.is_empty();
         keys.iter().try_for_each(|key| key.options().check())?;
         let keys = Keys::new(keys, &self.order()).stable(self.stable).separator(self.separator);
         match self.record {
             Some(len) => keys.fixed_length(len).map(Some),
             None => Ok((!is_plain).then_some(keys)),
         }
+    }
+
+    /// All keys, with the options that they take from the command line. Options without keys are a key, too.
+    pub fn effective_keys(&self) -> Vec<Key> {
+        match &self.keys[..] {
+            [] if self.options.is_plain() => Vec::new(),
+            [] => vec![Key::line(self.options)],
+            keys => keys.iter().map(|key| key.clone().or_options(&self.options)).collect(),
+        }
+    }
+
+    pub fn separator(&self) -> Option<u8> {
+        self.separator
+    }
+
+    pub(super) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(super) fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// Whether a key is of the old form, `+1 -2`.
+    pub(super) fn is_old(&self, key: usize) -> bool {
+        self.old_keys.contains(&key)
     }
 }
 
@@ -132,7 +160,10 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
     while let Some(word) = words.next()? {
         match word {
             Word::Operand(file) => match old_key(&file, &mut words)? {
-                Some(key) => plan.keys.push(key),
+                Some(key) => {
+                    plan.old_keys.push(plan.keys.len());
+                    plan.keys.push(key);
+                }
                 None => plan.files.push(file),
             },
             Word::Plain(file) => plan.files.push(file),
@@ -202,6 +233,8 @@ impl Plan {
             "human-numeric-sort" => self.option(b'h'),
             "month-sort" => self.option(b'M'),
             "version-sort" => self.option(b'V'),
+            "random-sort" => self.option(b'R'),
+            "debug" => self.debug = true,
             "sort" => self.option(sort_word(&given)?),
             "compress-program" => match self.compress.replace(given.clone()) {
                 Some(before) if before != given => {
@@ -284,11 +317,13 @@ impl Plan {
                 [&extra[..], b"\nfile operands cannot be combined with --files0-from"].concat(),
             ));
         }
-        if self.record.is_some() && (self.zero || self.separator.is_some()) {
-            let letter = if self.zero { 'z' } else { 't' };
-            return Err(Failure::sentence(format!("--record and -{letter} cannot be used together")));
+        if let Some(other) = self.not_with_records() {
+            return Err(Failure::sentence(format!("--record and {other} cannot be used together")));
         }
         self.keyed = self.make_keys().map_err(key_failure)?;
+        if self.debug {
+            self.settle_debug()?;
+        }
         if self.gpu_required && self.gpus == Gpus::None {
             return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
         }
@@ -299,6 +334,28 @@ impl Plan {
         if self.files.is_empty() && self.files0_from.is_none() {
             self.files.push(OsString::from("-"));
         }
+        Ok(())
+    }
+
+    /// What cannot be asked for with records.
+    fn not_with_records(&self) -> Option<&'static str> {
+        let others = [(self.zero, "-z"), (self.separator.is_some(), "-t"), (self.debug, "--debug")];
+        others.iter().find(|(is_set, _)| *is_set && self.record.is_some()).map(|(_, name)| *name)
+    }
+
+    /// Only lines that are sorted or merged are shown, and only on stdout. Says what there is to say about the keys.
+    fn settle_debug(&self) -> Result<(), Failure> {
+        let letter = match self.what {
+            What::Check { quiet: true } => Some('C'),
+            What::Check { quiet: false } => Some('c'),
+            _ => self.output.as_ref().map(|_| 'o'),
+        };
+        if let Some(letter) = letter {
+            return Err(Failure::sentence(format!("options '-{letter} --debug' are incompatible")));
+        }
+        let text: Vec<String> = remarks(self).iter().map(|remark| format!("hysort: {remark}\n")).collect();
+        // If stderr fails, there is nowhere to report it.
+        let _ = io::stderr().write_all(text.concat().as_bytes());
         Ok(())
     }
 
@@ -357,78 +414,16 @@ fn one_of(words: &[(&str, char)], value: &OsStr, flag: &str) -> Result<char, Fai
     }
 }
 
-/// Takes `+F.C` and `-F.C`, the keys of old. Returns whether it is one; if not, it is a file.
-fn old_key(word: &OsStr, words: &mut Words<'_>) -> Result<Option<Key>, Failure> {
-    let [b'+', text @ ..] = word.as_bytes() else { return Ok(None) };
-    let Some((fields, bytes, rest)) = old_place(text) else { return Ok(None) };
-    let (key, rest) = Key::after(fields, bytes).with_letters(rest, false);
-    if !rest.is_empty() {
-        return Ok(None);
-    }
-    let Some(word) = words.take_old_end() else { return Ok(Some(key)) };
-    let Some((fields, bytes, rest)) = old_place(&word.as_bytes()[1..]) else {
-        let text =
-            word.as_bytes().iter().position(|&byte| byte == b'.').map_or(&[][..], |at| &word.as_bytes()[at + 1..]);
-        return Err(key_failure(KeyError::Count("invalid number after '.'", text.to_vec())));
-    };
-    let (key, rest) = key.until(fields, bytes).with_letters(rest, true);
-    match rest {
-        [] => Ok(Some(key)),
-        _ => {
-            let before = b"stray character in field spec: invalid field specification ";
-            Err(Failure::sentence([before, &in_plain_quotes(&word)[..]].concat()))
-        }
-    }
-}
-
-/// `F[.C]` at the start of a text, and the text after it.
-fn old_place(text: &[u8]) -> Option<(usize, usize, &[u8])> {
-    let number = |text: &[u8]| -> Option<(usize, usize)> {
-        let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let digits = std::str::from_utf8(&text[..len]).ok().filter(|digits| !digits.is_empty())?;
-        Some((digits.parse().unwrap_or(usize::MAX), len))
-    };
-    let (fields, len) = number(text)?;
-    let rest = &text[len..];
-    match rest.strip_prefix(b".") {
-        Some(after) => number(after).map(|(bytes, len)| (fields, bytes, &after[len..])),
-        None => Some((fields, 0, rest)),
-    }
-}
-
 /// Whether a flag is among the words, up to the first wrong one.
 fn is_given(id: &str, mut words: Words<'_>) -> bool {
     std::iter::from_fn(|| words.next().ok().flatten())
         .any(|word| matches!(word, Word::Flag { id: found, .. } if found == id))
 }
 
-/// The value of `-k`.
-fn key(given: &OsStr, read: fn(&[u8]) -> Result<Key, KeyError>) -> Result<Key, Failure> {
-    read(given.as_bytes()).map_err(|e| match e {
-        KeyError::Syntax(why) => {
-            let before = format!("{why}: invalid field specification ");
-            Failure::sentence([before.as_bytes(), &in_plain_quotes(given)].concat())
-        }
-        e => key_failure(e),
-    })
-}
-
-fn key_failure(e: KeyError) -> Failure {
-    match e {
-        KeyError::Count(why, text) => {
-            let before = format!("{why}: invalid count at start of ");
-            Failure::sentence([before.as_bytes(), &in_plain_quotes(OsStr::from_bytes(&text))].concat())
-        }
-        KeyError::Unsupported(letter) => refused(OsStr::new(&format!("-{letter}"))),
-        e => Failure::sentence(e.to_string()),
-    }
-}
-
 /// The message that explains hysort's order to users who ask for another.
-fn refused(typed: &OsStr) -> Failure {
+pub(super) fn refused(typed: &OsStr) -> Failure {
     let why = match typed.as_bytes() {
-        b"-R" | b"--random-sort" | b"--random-source" => ": hysort has no random order; use sort or shuf",
-        b"--debug" | b"--compress-program" => "",
+        b"-R" | b"--random-source" => ": hysort has no random order; use sort or shuf",
         _ => "; use sort",
     };
     let typed = for_terminal(typed, true);

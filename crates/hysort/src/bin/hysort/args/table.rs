@@ -13,12 +13,8 @@ SIZE is a number of KiB, or of the unit that follows: b (bytes), K (1024), M, G,
 The variable TMPDIR names the directory of temporary files. Exit codes: 0 success, 1 lines are out of order (-c, -C),
 2 trouble.";
 
-/// Flags of GNU sort that hysort does not support: an id, the letter and long name, and whether they take a value.
-const REFUSED: [(&str, Option<char>, &str, bool); 3] = [
-    ("random", Some('R'), "random-sort", false),
-    ("random_source", None, "random-source", true),
-    ("debug", None, "debug", false),
-];
+/// Flags of GNU sort that hysort does not support: an id and a long name. They take a value.
+const REFUSED: [(&str, &str); 1] = [("random_source", "random-source")];
 
 /// The long names of GNU sort's flags, in the order of its messages.
 const GNU: [&str; 30] = [
@@ -61,16 +57,14 @@ pub fn index_in_gnu(long: &str) -> Option<usize> {
 
 /// Whether this is the id of a flag that hysort knows and does not obey.
 pub fn is_refused(id: &str) -> bool {
-    REFUSED.iter().any(|(refused, ..)| *refused == id)
+    REFUSED.iter().any(|(refused, _)| *refused == id)
 }
 
 /// The flags of hysort.
 pub fn command() -> Command {
-    let refused = REFUSED.iter().map(|&(id, short, long, takes_value)| {
-        let arg = Arg::new(id).long(long).hide(true);
-        let arg = if takes_value { arg.num_args(1) } else { arg.action(ArgAction::SetTrue) };
-        short.into_iter().fold(arg, Arg::short)
-    });
+    let refused = REFUSED.iter().map(|&(id, long)| Arg::new(id).long(long).num_args(1).hide(true));
+    // It is an error only if a key takes it.
+    let random = Arg::new("random-sort").short('R').long("random-sort").action(ArgAction::SetTrue).hide(true);
     Command::new("hysort")
         .version(VERSION)
         .about("Sorts lines by their bytes on every core, as LC_ALL=C sort does.")
@@ -86,6 +80,7 @@ pub fn command() -> Command {
         .args(means())
         .args(about())
         .args(refused)
+        .arg(random)
 }
 
 fn switch(id: &'static str, short: Option<char>, help: &'static str) -> Arg {
@@ -268,8 +263,15 @@ fn means() -> [Arg; 8] {
     ]
 }
 
-fn about() -> [Arg; 7] {
+fn about() -> [Arg; 8] {
     [
+        switch(
+            "debug",
+            None,
+            "Underline the keys of each line, and say what may be wrong with them.\n\nBelow each line of the output is \
+             a line for each key, and one for the whole line if lines with equal keys are compared as a whole. A tab \
+             is shown as >. It cannot be used with -c, -C and -o.",
+        ),
         switch("verbose", Some('v'), "Print what was done: lines, bytes, time, and a table of stations."),
         switch(
             "progress",

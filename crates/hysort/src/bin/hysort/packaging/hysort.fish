@@ -31,6 +31,7 @@ complete -c hysort -l no-decompress -d 'Sort the bytes of compressed files as th
 complete -c hysort -l no-gpu -d 'The same as --gpu none'
 complete -c hysort -l gpu-required -d 'Fail if a GPU is missing, and start it with the first range'
 complete -c hysort -l no-sync -d 'Do not wait for the disk before FILE of -o is replaced'
+complete -c hysort -l debug -d 'Underline the keys of each line, and say what may be wrong with them'
 complete -c hysort -s v -l verbose -d 'Print what was done: lines, bytes, time, and a table of stations'
 complete -c hysort -l progress -d 'Show progress even if standard error is not a terminal'
 complete -c hysort -l no-progress -d 'Never show progress'
