@@ -15,7 +15,7 @@ to=${DESTDIR-}$prefix
 cd "$(dirname "$0")/../.."
 soname=${HYBZ_LIBBZ2_SONAME:-libbz2.so.1.0}
 for there in "$to/lib/$soname" "$to/lib/libbz2.a"; do
-  if [ -e "$there" ] && ! grep -q hybz-libbz2 "$there"; then
+  if [ -e "$there" ] && ! grep -q HYBZ_THREADS "$there"; then
     echo "install.sh: $there is another libbz2; choose a folder of its own" >&2
     exit 1
   fi
