@@ -24,7 +24,8 @@ pub(crate) struct Row {
     /// The suffixes of its files' names, each with the text that replaces it when a file is decompressed. hybz writes
     /// the first suffix.
     pub suffixes: &'static [(&'static str, &'static str)],
-    /// How many of the data's first bytes match this format.
+    /// How many of the data's first bytes match this format. The first byte selects the decoder ([`first`]), so no two
+    /// formats that are read may begin with the same byte.
     pub magic: fn(&[u8]) -> Magic,
     /// For hybz's own formats: how much of the magic must follow a stream of another format to count as a stream that
     /// was cut. A shorter part of it counts as garbage, which bzip2 ignores.

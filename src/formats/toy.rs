@@ -1,5 +1,6 @@
 //! A format for tests only. It shows what a new format needs: this file, its name among the modules of `formats`,
-//! a variant of [`Format`], a row of the table, and a variant of [`Encoding`](crate::Encoding).
+//! a variant of [`Format`], a row of the table, and a variant of [`Encoding`](crate::Encoding). It keeps a whole stream
+//! in memory, which a real format must not do: `stream::copy` hands text on as it comes.
 //!
 //! ```text
 //! stream   0xf7 "TOY" | length of the text 4, little-endian | the text with all bits inverted

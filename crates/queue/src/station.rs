@@ -33,11 +33,14 @@ pub trait Station: Send {
         false
     }
 
-    /// Does a batch, in any order: completes each job, forwards it, or declines it.
+    /// Does a batch, in any order: completes each job, forwards it, or declines it. [`Job::of`] gives a job with its
+    /// task, if the station knows the task's type. [`Job::run`] does any job as a core does it, with a [`Core`] that
+    /// the station keeps.
     ///
     /// # Errors
     /// If the station could not do all of its batch. Whatever happens (an error, a panic, a job left open), a CPU core
-    /// does the jobs that are still open, and they are counted as fallbacks.
+    /// does the jobs that are still open, and they are counted as fallbacks. The station then gets more work, unless
+    /// the error says that it retires.
     fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError>;
 }
 
