@@ -30,6 +30,7 @@ use super::spill::{Spill, Spilled};
 use super::splitters::Splitters;
 use super::stored::StoredText;
 use super::tasks::{PartitionChunk, SortRange};
+use super::verify::sum_of;
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use hybz_queue::{Client, Permit};
@@ -199,7 +200,16 @@ impl External {
 
     /// All text has come: sorts and writes it.
     pub fn write_to<W: Write>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
+        self.flush_all(temporary)?;
         self.write(temporary, out, 0)
+    }
+
+    /// All text has come: writes the rest of it to the file.
+    fn flush_all(&mut self, temporary: &mut Temporary) -> Result<(), Error> {
+        self.land()?;
+        self.flush(temporary)?;
+        self.parted = Vec::new();
+        Ok(())
     }
 
     fn write<W: Write>(
@@ -208,9 +218,6 @@ impl External {
         out: &mut RangeWriter<'_, W>,
         depth: u32,
     ) -> Result<(), Error> {
-        self.land()?;
-        self.flush(temporary)?;
-        self.parted = Vec::new();
         let Some(spill) = self.spill.take() else { return Ok(()) };
         out.parts().1.spilled += spill.len();
         let total: u64 = self.ranges.iter().map(|range| range.bytes).sum();
@@ -259,6 +266,9 @@ impl External {
         let lines = size.lines_near(range.bytes, end, |at| spill.read_some(range, at, NEAR))?;
         let mut below = External::new(self.order, &self.pool, self.shares, size.choose(lines));
         self.chunks(range, spill, self.shares.chunk(), |chunk| below.push(chunk, Some(temporary)))?;
+        below.flush_all(temporary)?;
+        let sum = below.ranges.iter().fold(0u64, |sum, range| sum.wrapping_add(range.sum));
+        range.is_as_written(sum)?;
         below.write(temporary, out, depth + 1)
     }
 
@@ -275,12 +285,16 @@ impl External {
         let mut done = |(), sorted: Sorted| runs.push(&sorted);
         // As few runs as possible, because each is read through a buffer.
         let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
+        let mut read = 0u64;
         self.chunks(range, spill, len, |chunk| {
             let bytes = need(chunk.range.len() as u64, 0);
-            let range = RangeText::new(vec![chunk], self.order);
+            let sum = sum_of(chunk.bytes(), self.order.end_byte());
+            read = read.wrapping_add(sum);
+            let range = RangeText { sum: Some(sum), ..RangeText::new(vec![chunk], self.order) };
             flight.submit(SortRange { range: Arc::new(range) }, (), bytes, &mut done)
         })?;
         flight.finish(&mut done)?;
+        range.is_as_written(read)?;
         let (to, report) = out.parts();
         runs.write_to(temporary, to, report)
     }

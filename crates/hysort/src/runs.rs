@@ -129,10 +129,8 @@ impl Runs {
             Error::Read(error) => Error::Temporary(error),
             error => error,
         })?;
-        if read != runs.iter().fold(0u64, |sum, run| sum.wrapping_add(run.extent.sum)) {
-            let wrong = std::io::Error::new(std::io::ErrorKind::InvalidData, "lines are not as they were written");
-            return Err(Error::Temporary(wrong));
-        }
+        let written = runs.iter().fold(0u64, |sum, run| sum.wrapping_add(run.extent.sum));
+        Spilled::of(0, 0, written).is_as_written(read)?;
         Ok((lines, bytes, kept))
     }
 }

@@ -32,6 +32,12 @@ impl Spilled {
     pub fn of(from: u64, bytes: u64, sum: u64) -> Spilled {
         Spilled { extents: vec![(from, bytes)], bytes, sum, ..Spilled::default() }
     }
+
+    /// Compares the sum of the lines that were read with that of the lines that were written.
+    pub fn is_as_written(&self, sum: u64) -> Result<(), Error> {
+        let wrong = || io::Error::new(io::ErrorKind::InvalidData, "lines are not as they were written");
+        if sum == self.sum { Ok(()) } else { Err(Error::Temporary(wrong())) }
+    }
 }
 
 impl Spill {

@@ -11,7 +11,7 @@ use super::splitters::Splitters;
 use super::text::{Ends, key, line_sum_at, mix};
 
 /// The sum of all lines of a text.
-fn sum_of(text: &[u8], end: u8) -> u64 {
+pub(super) fn sum_of(text: &[u8], end: u8) -> u64 {
     let mut start = 0;
     let mut sum = 0u64;
     for at in Ends::new(text, end) {

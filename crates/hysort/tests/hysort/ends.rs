@@ -260,3 +260,27 @@ fn little_stack() {
     }
     place.shell("(ulimit -s 64 && exec $SORT --help) >/dev/null").silent(0);
 }
+
+/// Bytes of a temporary file change while it is there: none of its lines is written, and the old file stays.
+#[test]
+fn damaged_temporary_files() {
+    let damage = r#"mkfifo in; mkdir tmp; $SORT KEYS -S 2M --parallel=2 -T tmp -o old in & pid=$!; exec 7>in; cat a >&7
+        for try in $(seq 300); do
+            for file in /proc/$pid/fd/*; do
+                case $(readlink $file) in
+                */tmp/*deleted*) if [ $(stat -Lc %s $file) -gt 1000000 ]; then break 2; fi ;;
+                esac
+            done
+            sleep 0.1
+        done
+        printf QQQ | dd of=$file bs=1 seek=50000 conv=notrunc status=none; exec 7>&-; wait $pid"#;
+    for keys in KEYS {
+        let place = Place::with(&[("a", &numbers(1_000_000)), ("old", b"the old file\n")]);
+        let run = place.shell(&damage.replace("KEYS", keys));
+        let is_noticed =
+            run.stderr.contains("lines are not as they were written") || run.stderr.contains("other lines");
+        assert!(run.code == 2 && is_noticed, "{keys}: {run:?}");
+        assert_eq!(place.get("old"), b"the old file\n");
+        assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
+    }
+}
