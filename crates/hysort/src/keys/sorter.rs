@@ -36,6 +36,10 @@ impl Task for CodeLines {
         let text = self.text.bytes();
         let mut out = Vec::with_capacity(text.len() + text.len() / 2);
         self.keys.records(text, self.place, &mut out)?;
+        // Budgets count bytes that are used.
+        if out.capacity() - out.len() > out.len() / 4 {
+            out.shrink_to_fit();
+        }
         Ok(out)
     }
 
