@@ -174,6 +174,15 @@ mod tests {
         crate::compress(text, &Settings::new().encoding(Encoding::Toy)).unwrap()
     }
 
+    /// The decoder is chosen by the first byte (`table::first`).
+    #[test]
+    fn first_bytes_differ() {
+        for byte in 0..=u8::MAX {
+            let formats: Vec<Format> = Format::all_read().filter(|format| format.fits(&[byte])).collect();
+            assert!(formats.len() <= 1, "{byte:#x}: {formats:?}");
+        }
+    }
+
     fn read(coded: &[u8]) -> Result<Vec<u8>, Error> {
         crate::decompress(coded, &Settings::new())
     }
