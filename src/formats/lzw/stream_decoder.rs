@@ -88,12 +88,12 @@ struct Step {
 type Wrong = (usize, Flaw);
 
 /// The text, and its length at which decoding may stop.
-struct Wanted<'a> {
+struct TextGoal<'a> {
     text: &'a mut Vec<u8>,
     max: usize,
 }
 
-impl Wanted<'_> {
+impl TextGoal<'_> {
     /// Whether to decode another code after `done` codes: decoding stops at the end of a group, once there is enough
     /// text.
     fn more(&self, done: usize) -> bool {
@@ -133,7 +133,7 @@ impl StreamDecoder {
                 return Ok(if last { coded.len() } else { at });
             }
             let done = self
-                .run(header, codes, &mut Wanted { text, max })
+                .run(header, codes, &mut TextGoal { text, max })
                 .map_err(|(code, damage)| Trouble::Code((at * 8 + code * width as usize) as u64, damage))?;
             // The last group before a change of width is padded. The very last one may be cut.
             at = (at + done.div_ceil(GROUP) * width as usize).min(coded.len());
@@ -157,7 +157,7 @@ impl StreamDecoder {
     }
 
     /// Decodes codes of one width until a clear, or until there is enough text. Returns how many.
-    fn run(&mut self, header: Header, mut codes: Codes<'_>, wanted: &mut Wanted<'_>) -> Result<usize, Wrong> {
+    fn run(&mut self, header: Header, mut codes: Codes<'_>, wanted: &mut TextGoal<'_>) -> Result<usize, Wrong> {
         while codes.from < codes.to && wanted.more(codes.from) {
             let step = match &mut self.links {
                 _ if self.number > header.table_len() && header.max_bits == MIN_BITS => {
@@ -182,7 +182,7 @@ impl StreamDecoder {
     }
 
     /// Decodes codes while the table grows.
-    fn grow(&mut self, header: Header, codes: &Codes<'_>, wanted: &mut Wanted<'_>) -> Result<Step, Wrong> {
+    fn grow(&mut self, header: Header, codes: &Codes<'_>, wanted: &mut TextGoal<'_>) -> Result<Step, Wrong> {
         // The codes that add to the table, and one more, which completes the last string.
         let to = codes.to.min(codes.from + header.table_len() + 1 - self.number);
         let count = self.number + to - codes.from;
@@ -246,7 +246,7 @@ impl StreamDecoder {
     }
 
     /// Decodes codes once the table is full.
-    fn copy(&self, header: Header, codes: &Codes<'_>, wanted: &mut Wanted<'_>) -> Step {
+    fn copy(&self, header: Header, codes: &Codes<'_>, wanted: &mut TextGoal<'_>) -> Step {
         let mut step = Step { done: codes.from, cleared: false };
         let mut to = wanted.text.len();
         while step.done < codes.to && (to < wanted.max || !step.done.is_multiple_of(GROUP)) {
@@ -283,7 +283,7 @@ impl StreamDecoder {
 }
 
 /// Decodes codes with links.
-fn links_step(links: &mut Links, header: Header, codes: &Codes<'_>, wanted: &mut Wanted<'_>) -> Result<Step, Wrong> {
+fn links_step(links: &mut Links, header: Header, codes: &Codes<'_>, wanted: &mut TextGoal<'_>) -> Result<Step, Wrong> {
     let mut done = codes.from;
     while done < codes.to && wanted.more(done) {
         let code = codes.get(done);

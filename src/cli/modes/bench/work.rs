@@ -170,9 +170,9 @@ struct Compared<'a> {
 }
 
 /// The bytes still expected.
-struct Rest<'a>(&'a [u8]);
+struct Expected<'a>(&'a [u8]);
 
-impl Write for Rest<'_> {
+impl Write for Expected<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.split_at_checked(bytes.len()) {
             Some((expected, rest)) if expected == bytes => {
@@ -190,13 +190,13 @@ impl Write for Rest<'_> {
 
 impl<'a> Outputs for Compared<'a> {
     type Meta = ();
-    type Out = Rest<'a>;
+    type Out = Expected<'a>;
 
-    fn begin(&mut self, (): &mut ()) -> Option<Rest<'a>> {
-        Some(Rest(self.expected))
+    fn begin(&mut self, (): &mut ()) -> Option<Expected<'a>> {
+        Some(Expected(self.expected))
     }
 
-    fn end(&mut self, (): (), rest: Rest<'a>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+    fn end(&mut self, (): (), rest: Expected<'a>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
         self.outcome = match outcome {
             Ok(_) if !rest.0.is_empty() => Err(Error::Write(io::Error::other("its output is cut: a defect of hybz"))),
             outcome => outcome,
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn wrong_bytes_are_found() {
-        let mut rest = Rest(b"abc");
+        let mut rest = Expected(b"abc");
         assert!(rest.write(b"ab").is_ok() && rest.write(b"d").is_err() && rest.write(b"cd").is_err());
     }
 }

@@ -49,7 +49,7 @@ pub fn go_on(
     }
     let before = rows.iter().take_while(|row| row.stream.is_some_and(|stream| stream <= streams));
     let (number, text_len) = before.fold((0, 0), |(n, len), row| (n + 1, len + row.text_len.unwrap_or(0)));
-    let mut rest = Rest {
+    let mut rest = AfterDamage {
         begin: begin * 8,
         text_begin: text_len,
         listed: rows.last().map(|row| row.bit_offset),
@@ -77,7 +77,7 @@ pub fn go_on(
 }
 
 /// Turns the blocks and damaged places that are found into rows.
-struct Rest<'a> {
+struct AfterDamage<'a> {
     /// The place's start in the file, in bits, and in the text.
     begin: u64,
     text_begin: u64,
@@ -93,7 +93,7 @@ struct Rest<'a> {
     rows: &'a mut Vec<Row>,
 }
 
-impl Rest<'_> {
+impl AfterDamage<'_> {
     fn block(&mut self, block: &Block) {
         let begin = self.begin + block.bits.start;
         let next_stream = (self.end + END_BITS).next_multiple_of(8) + HEADER_BITS;

@@ -45,7 +45,7 @@ const MAX_LEN: usize = 63;
 
 /// A substring to be looked up.
 #[derive(Clone, Copy, Default)]
-struct Wanted {
+struct NameKey {
     /// Its first eight bytes.
     key: u64,
     hash: u64,
@@ -72,7 +72,7 @@ pub(super) fn assign(
     let most = most.min((1 << max_bits) / 10 * 7);
     let mut table = Table { text, distinct, len: 0, slots, bits, work: 8 * count + 1000 };
     table.slots[..1 << bits].fill(0);
-    let mut wanted = [Wanted::default(); BATCH];
+    let mut wanted = [NameKey::default(); BATCH];
     let mut named = 0;
     for names in names[..count].chunks_mut(BATCH) {
         let ends = &positions[named..=named + names.len()];
@@ -109,7 +109,7 @@ impl Table<'_> {
     /// The number of the substring that begins at `at`: a new number if no equal substring is known. `None` if no work
     /// is left.
     #[inline]
-    fn find(&mut self, wanted: Wanted, at: usize, len: usize) -> Option<usize> {
+    fn find(&mut self, wanted: NameKey, at: usize, len: usize) -> Option<usize> {
         let match_bits = wanted.match_bits(len);
         let mut place = wanted.slot(self.bits);
         loop {
@@ -155,7 +155,7 @@ impl Table<'_> {
     }
 }
 
-impl Wanted {
+impl NameKey {
     #[inline]
     fn slot(self, bits: u32) -> usize {
         (self.hash >> (64 - bits)) as usize
@@ -211,10 +211,10 @@ fn key(text: &[u8], at: usize, len: usize) -> u64 {
 
 /// The substring of `text` from `at` to `last`, both included.
 #[inline]
-fn hash(text: &[u8], at: usize, last: usize) -> Wanted {
+fn hash(text: &[u8], at: usize, last: usize) -> NameKey {
     let len = last - at + 1;
     let key = key(text, at, len);
-    Wanted { key, hash: mix(if len <= 8 { key } else { long_hash(text, at, len) }) }
+    NameKey { key, hash: mix(if len <= 8 { key } else { long_hash(text, at, len) }) }
 }
 
 #[cold]
@@ -251,12 +251,12 @@ mod tests {
                 Table { text: &text, distinct: &mut distinct, len: 0, slots: &mut slots, bits: 4, work: 1000 };
             for number in [0, 1, 2, 1, 0, 2] {
                 let at = number * len;
-                let wanted = Wanted { key: key(&text, at, len), hash: 12_345 };
+                let wanted = NameKey { key: key(&text, at, len), hash: 12_345 };
                 assert_eq!(table.find(wanted, at, len), Some(number), "{len} bytes");
             }
             // One byte more.
             if len + 1 < text.len() {
-                let wanted = Wanted { key: key(&text, 0, len + 1), hash: 12_345 };
+                let wanted = NameKey { key: key(&text, 0, len + 1), hash: 12_345 };
                 assert_eq!(table.find(wanted, 0, len + 1), Some(3), "{len} bytes and one more");
             }
         }

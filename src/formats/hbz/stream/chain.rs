@@ -32,7 +32,7 @@ enum Expect {
 }
 
 /// Whether the wanted number of bytes is available.
-enum Wanted {
+enum Supply {
     There,
     /// Not yet, but more may come.
     NotYet,
@@ -94,7 +94,7 @@ impl Chain {
     }
 
     /// Takes pieces until `n` bytes are available.
-    fn want(&mut self, n: usize) -> Wanted {
+    fn want(&mut self, n: usize) -> Supply {
         while self.on_hand().len() < n {
             match self.pieces.pop_front() {
                 Some(Issued { piece: IssuedPart::Bytes(bytes, vector), permit }) => {
@@ -104,11 +104,11 @@ impl Chain {
                     if self.bytes.is_empty() { self.bytes = bytes } else { self.bytes.extend_from_slice(&bytes) }
                 }
                 // The scanner cuts payloads only where this chain expects one: both read the same headers.
-                Some(_) => return Wanted::Never,
-                None => return if self.ended { Wanted::Never } else { Wanted::NotYet },
+                Some(_) => return Supply::Never,
+                None => return if self.ended { Supply::Never } else { Supply::NotYet },
             }
         }
-        Wanted::There
+        Supply::There
     }
 
     fn header(&mut self) -> Result<Option<Step>, Error> {
@@ -123,7 +123,7 @@ impl Chain {
             return Ok(None);
         }
         match (wanted, rest.first_chunk()) {
-            (Wanted::There, Some(header)) => {
+            (Supply::There, Some(header)) => {
                 let stream = StreamHeader::parse(header).map_err(|damage| self.damaged(damage))?;
                 self.taken += HEADER_LEN;
                 self.at += HEADER_LEN as u64;
@@ -134,7 +134,7 @@ impl Chain {
                 self.expect = Expect::Next(stream);
                 Ok(None)
             }
-            (Wanted::NotYet, _) => Ok(Some(self.need())),
+            (Supply::NotYet, _) => Ok(Some(self.need())),
             _ if rest.is_empty() && !first => {
                 self.expect = Expect::End;
                 Ok(None)
@@ -145,9 +145,9 @@ impl Chain {
 
     fn block_or_index(&mut self, stream: StreamHeader) -> Result<Option<Step>, Error> {
         let wanted = self.want(HEADER_LEN);
-        let (Wanted::There, Some(header)) = (&wanted, self.on_hand().first_chunk()) else {
+        let (Supply::There, Some(header)) = (&wanted, self.on_hand().first_chunk()) else {
             return match wanted {
-                Wanted::NotYet => Ok(Some(self.need())),
+                Supply::NotYet => Ok(Some(self.need())),
                 _ => Err(self.truncated(self.on_hand().len() as u64)),
             };
         };
@@ -170,9 +170,9 @@ impl Chain {
         loop {
             let n = self.index.wants();
             match self.want(n) {
-                Wanted::There => {}
-                Wanted::NotYet => return Ok(Some(self.need())),
-                Wanted::Never => return Err(self.truncated(self.index.len() + self.on_hand().len() as u64)),
+                Supply::There => {}
+                Supply::NotYet => return Ok(Some(self.need())),
+                Supply::Never => return Err(self.truncated(self.index.len() + self.on_hand().len() as u64)),
             }
             let part = &self.bytes[self.taken..self.taken + n];
             self.taken += n;
@@ -270,7 +270,7 @@ impl Join for Chain {
 
     fn rest(&mut self) -> Option<Vec<u8>> {
         match self.want(1) {
-            Wanted::There => {
+            Supply::There => {
                 self.held = (None, None);
                 let rest = self.bytes.split_off(self.taken);
                 self.bytes.clear();
