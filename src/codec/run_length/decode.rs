@@ -144,7 +144,7 @@ impl InMemoryExpander {
     /// [`push`](Self::push) has failed.
     ///
     /// # Errors
-    /// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count.
+    /// [`Flaw::MissingRunCount`] if the block ends in four equal bytes without a count.
     pub fn finish(mut self) -> Result<Result<Vec<u8>, TooLong>, Flaw> {
         if self.equal == 4 {
             return Err(Flaw::MissingRunCount);
@@ -223,7 +223,7 @@ impl Expander {
 /// The text is plain if it is at most `MAX_PLAIN_TEXT` bytes long.
 ///
 /// # Errors
-/// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count.
+/// [`Flaw::MissingRunCount`] if the block ends in four equal bytes without a count.
 pub fn decode_text<'a>(pieces: impl Iterator<Item = &'a [u8]> + Clone, len: usize) -> Result<(Text, u32), Flaw> {
     let mut expander = InMemoryExpander::new(len);
     if pieces.clone().try_for_each(|piece| expander.push(piece)).is_ok()

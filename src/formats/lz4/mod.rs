@@ -5,8 +5,7 @@
 //! each block and, for devices, the places within long blocks at which decoding can begin. No reader needs the index.
 //!
 //! All frames are read: linked and independent blocks of 64 KiB to 4 MiB, with and without checksums and lengths,
-//! legacy and skippable ones, one after the other. Dictionaries are not supported:
-//! [`Damage::Lz4Dictionary`](crate::Damage::Lz4Dictionary).
+//! legacy and skippable ones, one after the other. A frame that needs a dictionary is an error.
 //!
 //! ```
 //! use hybz::{Format, Settings, lz4::Frame};

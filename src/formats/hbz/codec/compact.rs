@@ -23,7 +23,7 @@ struct Codes {
     text_len: u64,
 }
 
-/// The text of a compact block, from its codes as [`walk`](Block::walk) returned them, in order. It is verified here.
+/// The text of a compact block, from its codes in order, as [`walk`](PayloadBlock::walk) returned them. Verified here.
 pub fn compact(block: &PayloadBlock, parts: Vec<Vec<u8>>) -> Result<Text, Flaw> {
     let codes = Arc::new(Codes {
         expander: Arc::clone(&block.expander),

@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 /// The number of rows of a segment; the last one may have fewer.
 pub(super) const SEGMENT: usize = 1 << SEGMENT_LOG;
 
-/// A block whose payload has been read up to its segments: ready for [`runs`](Block::runs).
+/// A block whose payload has been read up to its segments: ready for [`runs`](PayloadBlock::runs).
 #[derive(Debug)]
 pub struct PayloadBlock {
     pub(super) stream: StreamHeader,
