@@ -41,7 +41,7 @@ impl BenchInput {
             cut |= longer;
             let too_large = || {
                 let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
-                Failure::about(1, "BenchInput file ", name, &text)
+                Failure::about(1, "Input file ", name, &text)
             };
             if let Some(format) = other_than_bzip2(&bytes).filter(|format| only_decompress && !format.is_native()) {
                 let text = format!(" is {}: --bench is about {}.", format.file(), native());
@@ -62,7 +62,7 @@ impl BenchInput {
                 }
                 (false, true) => {
                     let text = " is compressed: use -d to measure decompressing it.";
-                    return Err(Failure::about(1, "BenchInput file ", name, text));
+                    return Err(Failure::about(1, "Input file ", name, text));
                 }
                 (false, false) => text.extend(bytes),
             }
@@ -91,7 +91,7 @@ fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
     let mut file = match open_at_once(path, true) {
         Ok((_, found)) if found.is_dir() => Err(is_a_directory()),
         Ok((file, found)) if found.is_file() => file.ok_or_else(is_a_directory),
-        Ok(_) => return Err(Failure::about(1, "BenchInput file ", name, " is not a normal file.")),
+        Ok(_) => return Err(Failure::about(1, "Input file ", name, " is not a normal file.")),
         Err(e) => Err(e),
     }
     .map_err(|e| Failure::input("open", name, &e))?;

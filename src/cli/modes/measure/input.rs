@@ -25,7 +25,7 @@ impl MeasuredInput {
     pub fn open(common: &Common, operand: &Operand) -> Result<MeasuredInput, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let is = |what: &[u8]| Failure::new(1, [b"MeasuredInput file ", shown(name).as_bytes(), what].concat());
+        let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
         let file = match operand {
             Operand::Stdin => {
                 process::check_stdin().map_err(read_error)?;

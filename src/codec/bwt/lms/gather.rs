@@ -45,7 +45,7 @@ pub(super) fn gather(kernel: Kernel, text: &[u8], len: usize, room: &mut [i32]) 
     first
 }
 
-/// KeyCounts the bytes of a word, which has these LMS `positions`.
+/// Counts the bytes of a word, which has these LMS `positions`.
 pub(super) fn count(word: &[u8], positions: &[i32]) -> KeyCounts {
     let all = histogram(word.iter().map(|&byte| byte as usize));
     let lms = histogram(positions.iter().map(|&at| word[at as usize] as usize));
