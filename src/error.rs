@@ -120,7 +120,7 @@ pub enum Error {
         /// The reason: files of that format have no indexes, or have them inside.
         why: &'static str,
     },
-    /// The text does not have the length that was stated for it ([`Frame::text_len`](crate::lz4::Frame::text_len)).
+    /// The text does not have the length that was stated for it.
     TextLength {
         /// The stated length, which may have been written already.
         stated: u64,
