@@ -33,18 +33,18 @@ pub enum Flaw {
         /// The CRC of the decoded text.
         computed: u32,
     },
-    /// The index of a `.hbz` stream, although intact itself, lists other blocks than the stream has.
+    /// The index within a stream, although intact itself, lists other blocks than the stream has.
     Index {
         /// The number of blocks in the stream.
         blocks: u32,
         /// The number of blocks in the index.
         listed: u32,
     },
-    /// A field of a `.hbz` stream has a value that is not allowed.
+    /// A field of a header has a value that is not allowed.
     Field(&'static str),
-    /// The `.hbz` stream has a version that this library does not know.
+    /// The stream has a version that this library does not know.
     Version(u8),
-    /// A part of a `.hbz` stream does not have the CRC stored with it.
+    /// A part of a stream does not have the CRC stored with it.
     PartCrc {
         /// The name of the part.
         part: &'static str,
