@@ -1,6 +1,6 @@
 //! One call of the command: sorting, merging or checking.
 
-use crate::args::{Plan, What, names};
+use crate::args::{Plan, What, names, print_remarks};
 use crate::call::{Call, Outcome, failure, write};
 use crate::debug::Marked;
 use crate::failure::Failure;
@@ -20,6 +20,9 @@ use std::time::Instant;
 
 /// Does what the plan says.
 pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
+    if plan.debug {
+        print_remarks(&plan);
+    }
     if let Some(from) = plan.files0_from.take() {
         plan.files = names(&read_names(&from)?, &from)?;
     }

@@ -1,6 +1,6 @@
 //! Keys on the command line: `-k`, and those of old, `+1 -2`.
 
-use super::plan::refused;
+use super::table::refused;
 use super::words::Words;
 use crate::failure::Failure;
 use crate::names::in_plain_quotes;

@@ -11,3 +11,4 @@ mod words;
 pub use table::command;
 
 pub use plan::{Gpus, Plan, Request, What, names, parse};
+pub use remarks::print_remarks;

@@ -2,15 +2,13 @@
 //! wrong word, as in GNU sort.
 
 use super::keys::{key, key_failure, old_key};
-use super::remarks::remarks;
 use super::size::{batch_size, buffer_size, parallel, record_length};
-use super::table::{command, is_refused};
+use super::table::{command, is_refused, refused};
 use super::words::{Word, Words};
 use crate::failure::Failure;
 use crate::names::{in_plain_quotes, quoted};
 use crate::packaging;
 use hybz_files::process;
-use hybz_files::quote::for_terminal;
 use hysort::{Key, KeyError, Keys, Options, Order};
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -322,7 +320,7 @@ impl Plan {
         }
         self.keyed = self.make_keys().map_err(key_failure)?;
         if self.debug {
-            self.settle_debug()?;
+            self.check_debug()?;
         }
         if self.gpu_required && self.gpus == Gpus::None {
             return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
@@ -343,8 +341,8 @@ impl Plan {
         others.iter().find(|(is_set, _)| *is_set && self.record.is_some()).map(|(_, name)| *name)
     }
 
-    /// Only lines that are sorted or merged are shown, and only on stdout. Says what there is to say about the keys.
-    fn settle_debug(&self) -> Result<(), Failure> {
+    /// `--debug` shows only lines that are sorted or merged, and only on stdout.
+    fn check_debug(&self) -> Result<(), Failure> {
         let letter = match self.what {
             What::Check { quiet: true } => Some('C'),
             What::Check { quiet: false } => Some('c'),
@@ -353,9 +351,6 @@ impl Plan {
         if let Some(letter) = letter {
             return Err(Failure::sentence(format!("options '-{letter} --debug' are incompatible")));
         }
-        let text: Vec<String> = remarks(self).iter().map(|remark| format!("hysort: {remark}\n")).collect();
-        // If stderr fails, there is nowhere to report it.
-        let _ = io::stderr().write_all(text.concat().as_bytes());
         Ok(())
     }
 
@@ -418,16 +413,6 @@ fn one_of(words: &[(&str, char)], value: &OsStr, flag: &str) -> Result<char, Fai
 fn is_given(id: &str, mut words: Words<'_>) -> bool {
     std::iter::from_fn(|| words.next().ok().flatten())
         .any(|word| matches!(word, Word::Flag { id: found, .. } if found == id))
-}
-
-/// The message that explains hysort's order to users who ask for another.
-pub(super) fn refused(typed: &OsStr) -> Failure {
-    let why = match typed.as_bytes() {
-        b"-R" | b"--random-source" => ": hysort has no random order; use sort or shuf",
-        _ => "; use sort",
-    };
-    let typed = for_terminal(typed, true);
-    Failure::usage([typed.as_bytes(), b" is not supported", why.as_bytes()].concat())
 }
 
 fn completions(shell: &OsStr) -> Result<Request, Failure> {

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use hysort::{Key, Options};
+use std::io::{self, Write};
 
 /// What is asked of the keys, and what they say of numbers.
 struct Remarks<'a> {
@@ -14,8 +15,15 @@ struct Remarks<'a> {
     spans: [bool; 2],
 }
 
+/// Prints all of it on stderr.
+pub fn print_remarks(plan: &Plan) {
+    let text: String = remarks(plan).iter().map(|remark| format!("hysort: {remark}\n")).collect();
+    // If stderr fails, there is nowhere to report it.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 /// All that is said, line by line.
-pub fn remarks(plan: &Plan) -> Vec<String> {
+fn remarks(plan: &Plan) -> Vec<String> {
     let order = "text ordering performed using simple byte comparison".to_owned();
     let unused = in_use(plan.options());
     let mut remarks = Remarks { plan, said: vec![order], unused, has_numbers: false, spans: [false; 2] };

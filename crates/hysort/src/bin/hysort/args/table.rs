@@ -2,7 +2,11 @@
 //!
 //! A flag's text here is what users read about it: its first sentence in `--help`, all of it in the manual page.
 
+use crate::failure::Failure;
 use clap::{Arg, ArgAction, Command, ValueHint};
+use hybz_files::quote::for_terminal;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "\nsorts lines by their bytes, on every core\nMIT OR Apache-2.0");
@@ -58,6 +62,16 @@ pub fn index_in_gnu(long: &str) -> Option<usize> {
 /// Whether this is the id of a flag that hysort knows and does not obey.
 pub fn is_refused(id: &str) -> bool {
     REFUSED.iter().any(|(refused, _)| *refused == id)
+}
+
+/// The message that explains hysort's order to users who ask for another.
+pub fn refused(typed: &OsStr) -> Failure {
+    let why = match typed.as_bytes() {
+        b"-R" | b"--random-source" => ": hysort has no random order; use sort or shuf",
+        _ => "; use sort",
+    };
+    let typed = for_terminal(typed, true);
+    Failure::usage([typed.as_bytes(), b" is not supported", why.as_bytes()].concat())
 }
 
 /// The flags of hysort.
