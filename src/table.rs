@@ -8,6 +8,8 @@ use crate::formats::hbz::archive::List;
 use crate::formats::hbz::header::MAGIC as HBZ_MAGIC;
 use crate::formats::lz4::header::magic as lz4_magic;
 use crate::formats::lzw::header::MAGIC as LZW_MAGIC;
+#[cfg(test)]
+use crate::formats::toy;
 use crate::formats::{bzip2, hbz, lz4, lzw};
 use crate::read_at::ReadAt;
 use crate::seek::blocks::Blocks as SeekBlocks;
@@ -131,7 +133,17 @@ static TABLE: &[Row] = &[
     Row { format: Format::Xz, name: "xz", magic: |head| Magic::of(head, b"\xfd7zXZ\0"), ..FOREIGN },
     Row { format: Format::Zstd, name: "zstd", magic: |head| Magic::of(head, b"\x28\xb5\x2f\xfd"), ..FOREIGN },
     #[cfg(test)]
-    crate::formats::toy::ROW,
+    Row {
+        format: Format::Toy,
+        name: "toy",
+        file: "a .toy",
+        suffixes: &[(".toy", "")],
+        magic: |head| Magic::of(head, &toy::MAGIC),
+        native: Some(2),
+        index: IndexKind::None("a toy has no blocks"),
+        coding: Some(Coding { decode: toy::decode, end: toy::end }),
+        ..FOREIGN
+    },
 ];
 
 /// The rows of formats that are read.

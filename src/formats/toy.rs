@@ -8,33 +8,24 @@
 
 use crate::block::Text;
 use crate::error::Error;
-use crate::format::{Blocks, Format, IndexKind, Magic};
+use crate::format::{Format, Magic};
 use crate::stream::copy::Chunks;
 use crate::stream::piece::{Decoding, Ends, Extent, Issued, Join, Step, StreamEndDetector, connect};
 use crate::summary::{Mark, StreamInfo, StreamSummary};
-use crate::table::{Coding, Row};
 
-const MAGIC: [u8; 4] = *b"\xf7TOY";
+pub(crate) const MAGIC: [u8; 4] = *b"\xf7TOY";
 const HEADER_LEN: usize = 8;
 
-pub(crate) const ROW: Row = Row {
-    format: Format::Toy,
-    name: "toy",
-    file: "a .toy",
-    suffixes: &[(".toy", "")],
-    magic: |head| Magic::of(head, &MAGIC),
-    native: Some(2),
-    blocks: Blocks::None,
-    index: IndexKind::None("a toy has no blocks"),
-    coding: Some(Coding { decode, end: || Some(Box::new(End::default())) }),
-    by_index: None,
-};
+/// The detector of a stream's end.
+pub(crate) fn end() -> Option<Box<dyn StreamEndDetector>> {
+    Some(Box::new(End::default()))
+}
 
 pub(crate) fn encode() -> Ends {
     connect(Chunks::default(), Encoder::default())
 }
 
-fn decode(decoding: &Decoding) -> Ends {
+pub(crate) fn decode(decoding: &Decoding) -> Ends {
     let (bytes, summary) = Default::default();
     connect(Chunks::default(), Decoder { extent: decoding.extent, bytes, ended: false, done: false, summary })
 }
