@@ -2,7 +2,7 @@
 # Makes the Debian packages target/hybz_*.deb and target/hybz-libbz2_*.deb, and checks them with lintian if that is
 # installed: packaging/deb.sh. Needs dpkg-dev.
 # Debian's bzip2 and libbz2.so.1.0 are files and not alternatives, so nothing here has their places: the links of bzip2's
-# names are in /usr/libexec/hybz, for the PATH of whoever wants them, and the library is in a folder of its own.
+# names are in /usr/libexec/hybz, for those who put it on their PATH, and the library is in a folder of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
