@@ -74,6 +74,9 @@ pub enum Offload {
     /// The same for `.hbz` streams: the lane's thread reads the payloads up to their segments, the device decodes
     /// blocks up to their codes, and the thread replaces the codes by text and checks it.
     DecodeLarge,
+    /// Verifies blocks that a lane has coded: as [`Decode`](Self::Decode), but the lane's thread compares the text with
+    /// the original.
+    Verify,
 }
 
 /// The min length in bytes of a block that a device sorts: a core finishes a shorter one before a transfer has begun.

@@ -22,6 +22,11 @@ impl ProducedBy {
         self.accelerator.is_some()
     }
 
+    /// Whether an accelerator produced all of the answer.
+    pub(super) fn is_by_accelerator_alone(&self) -> bool {
+        self.is_accelerated() && self.accelerator == self.worker
+    }
+
     /// The worker to blame if the answer is wrong. If an accelerator did a part and a core the rest, the accelerator is
     /// to blame: its part is hardly checked, and many cores finish its tasks, so otherwise the cores would be blamed
     /// one after another.

@@ -2,8 +2,8 @@
 
 use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
 use anyhow::bail;
-use hybz::Lanes;
 use hybz::internals::gpu::Offload;
+use hybz::{Format, Lanes, Verify};
 use hybz_files::memory;
 use std::fs::{self, File};
 use std::io;
@@ -82,16 +82,23 @@ fn file_len(operand: &Operand) -> Option<u64> {
 /// The lanes of GPUs that may help, if any. The pool starts them when the remaining work is worth it; when
 /// decompressing, it starts the lanes for the streams that it meets.
 pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
-    lanes_for(&plan.common, plan.mode.coding(), expected_bytes(plan))
+    let mut lanes = lanes_for(&plan.common, plan.mode.coding(), expected_bytes(plan));
+    let codes_on_devices = plan.common.gpu_pipeline == Offload::Resident && !lanes.is_empty();
+    if plan.mode.verify().blocks != Verify::Off && codes_on_devices && is_bzip2(plan) {
+        lanes.push(of_plan(Lanes::for_verifying(), &plan.common, expected_bytes(plan)));
+    }
+    lanes
+}
+
+fn is_bzip2(plan: &Plan<FilesMode>) -> bool {
+    plan.mode.coding().is_some_and(|coding| coding.encoding.format() == Format::Bzip2)
 }
 
 /// Like [`lanes`], for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
 pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
-    let devices = match &common.gpus {
-        Gpus::None => return Vec::new(),
-        Gpus::Visible => None,
-        Gpus::These(list) => Some(list),
-    };
+    if common.gpus == Gpus::None {
+        return Vec::new();
+    }
     let kinds = match coding.map(|coding| (coding.encoding.format().is_native(), coding.encoding.large_blocks())) {
         None => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
         Some((false, _)) => return Vec::new(),
@@ -101,14 +108,16 @@ pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>)
         Some((true, Some(large))) => vec![Lanes::for_large_blocks(&large)],
         Some((true, None)) => vec![Lanes::default().offload(common.gpu_pipeline)],
     };
-    let lanes = kinds.into_iter().map(|kind| {
-        let lanes = kind.at_once(common.gpu_required).limited(expected, common.memory);
-        match devices {
-            Some(devices) => lanes.devices(devices),
-            None => lanes,
-        }
-    });
-    lanes.collect()
+    kinds.into_iter().map(|kind| of_plan(kind, common, expected)).collect()
+}
+
+/// The lanes that this call may have: on its devices, and as many as its input and memory allow.
+fn of_plan(lanes: Lanes, common: &Common, expected: Option<u64>) -> Lanes {
+    let lanes = lanes.at_once(common.gpu_required).limited(expected, common.memory);
+    match &common.gpus {
+        Gpus::These(devices) => lanes.devices(devices),
+        _ => lanes,
+    }
 }
 
 /// The number of bytes to read, if it can be known beforehand. With thousands of files, calling stat on all of them

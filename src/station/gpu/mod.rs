@@ -8,6 +8,7 @@
 //! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
 //! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread expands runs, checks and answers |
+//! | `Verify` | `checks` | decodes blocks that a lane has coded | the lane's thread compares the text with the original |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
 //!
 //! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a
@@ -25,7 +26,7 @@
 //! that it retires, or immediately if its context is lost. Cores do its blocks.
 
 use crate::formats::bzip2::header::MAX_ENCODER_BLOCK;
-use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE};
+use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE, VERIFY};
 use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
@@ -39,6 +40,9 @@ use std::time::Duration;
 
 mod batches;
 mod blocks;
+mod checks;
+#[cfg(test)]
+mod checks_tests;
 mod codes;
 #[cfg(test)]
 mod coding_cases;
@@ -72,6 +76,9 @@ const MAX_CODED: usize = 1 << 20;
 /// The number of rows that a lane for `.hbz` has for each block. Only their total counts: 32 million, or 40 MB of
 /// source code, in 1,000 chains. A longer block makes its lane longer.
 const LARGE_ROWS: usize = 1 << 19;
+
+/// The number of lanes of a device that verify while others code.
+const VERIFYING_LANES: usize = 8;
 
 /// The number of threads for each device that read and cut one long file: one thread handles 3.6 GB/s, and a device may
 /// take more.
@@ -152,6 +159,12 @@ impl Lanes {
         Lanes { lanes, blocks, max_length, offload: Offload::DecodeLarge, ..Lanes::default() }
     }
 
+    /// Lanes that verify what other lanes code ([`Verify`](crate::Verify)), of 32 blocks each (0.33 GB of device
+    /// memory).
+    pub fn for_verifying() -> Self {
+        Lanes { lanes: VERIFYING_LANES, offload: Offload::Verify, ..Lanes::for_decoding() }
+    }
+
     /// Only these devices: their numbers, names such as `GPU-4f0b` or PCI addresses, with commas between them.
     pub fn devices(mut self, devices: impl Into<String>) -> Self {
         self.devices = Some(devices.into());
@@ -180,6 +193,8 @@ impl Lanes {
             Offload::Suffixes | Offload::CodeLarge => 24,
             // A batch in the lane and the next one: a span and its text, for which 2 MiB are charged.
             Offload::Decode => 5,
+            // The texts and the coded blocks of two batches.
+            Offload::Verify => 5,
             // A batch in the lane and the next one: 8 bytes are charged for each row of such a block, and its payload.
             Offload::DecodeLarge => 17,
         };
@@ -190,6 +205,7 @@ impl Lanes {
         match self.offload {
             Offload::Suffixes | Offload::CodeLarge => &[ENCODE_LARGE],
             Offload::Decode => &[DECODE],
+            Offload::Verify => &[VERIFY],
             Offload::DecodeLarge => &[DECODE_LARGE],
             Offload::Bwt | Offload::Hybrid | Offload::Resident => &[ENCODE],
         }
@@ -203,6 +219,10 @@ impl Lanes {
     fn expected(&self) -> Expected {
         // The rate is in bytes of input: compressed bytes when decoding.
         let rate = if self.decodes() { 0.3e9 } else { 1e9 };
+        if self.offload == Offload::Verify {
+            // A lane that codes has made the context.
+            return Expected { rate, start: Duration::from_millis(100), end: Duration::ZERO };
+        }
         Expected { rate, start: Duration::from_millis(600), end: Duration::from_millis(300) }
     }
 
@@ -222,7 +242,8 @@ impl Lanes {
         match self.offload {
             Offload::Suffixes | Offload::CodeLarge => 1,
             Offload::Decode | Offload::DecodeLarge => 1 + self.device_count(),
-            Offload::Bwt | Offload::Hybrid | Offload::Resident => 1 + READERS * self.device_count(),
+            // What is verified is coded as well.
+            Offload::Bwt | Offload::Hybrid | Offload::Resident | Offload::Verify => 1 + READERS * self.device_count(),
         }
     }
 
@@ -243,7 +264,8 @@ impl Lanes {
             let (own, choice, growth) = (self.clone(), choice.clone(), Arc::clone(&growth));
             group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
-                let name = format!("gpu {} lane {lane}", device.ordinal);
+                let kind = if own.offload == Offload::Verify { "verifying lane" } else { "lane" };
+                let name = format!("gpu {} {kind} {lane}", device.ordinal);
                 let most = || own.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 own.open(backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
             });
@@ -285,6 +307,10 @@ impl Lanes {
             Offload::Decode => {
                 let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
                 Box::new(station(name, self.blocks, open, spans::Spans::default())?)
+            }
+            Offload::Verify => {
+                let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
+                Box::new(station(name, self.blocks, open, checks::Checks::default())?)
             }
             Offload::DecodeLarge => {
                 let open = Box::new(move |blocks| backend.open_large_decoder(&device, size(blocks)));

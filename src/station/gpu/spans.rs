@@ -20,8 +20,9 @@ use crate::codec::run_length::decode::decode_text;
 use crate::formats::bzip2::header::{END_MAGIC, MAX_BLOCK};
 use crate::formats::bzip2::stream::tasks::DecodeBlock;
 use crate::gpu::station::Times;
-use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
+use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError};
 use hybz_queue::Job;
+use std::ops::Range;
 
 /// The number of bytes that the device may read past a block's bits.
 const PADDING: usize = 8;
@@ -36,10 +37,17 @@ struct PreparedSpan {
 
 /// The blocks in a lane's input.
 #[derive(Default)]
+pub(super) struct CodesOfBlocks {
+    pub blocks: Vec<BlockForDevice>,
+    /// The number of bytes in use.
+    pub filled: usize,
+}
+
+/// A batch.
+#[derive(Default)]
 pub(super) struct SpanBatch {
     entries: Vec<PreparedSpan>,
-    blocks: Vec<BlockForDevice>,
-    filled: usize,
+    input: CodesOfBlocks,
 }
 
 /// State for reading headers, and for checking a block that the device got wrong.
@@ -78,11 +86,10 @@ impl Batched for Spans {
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
-        let SpanBatch { entries, blocks, filled } = batch;
-        let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
+        let SpanBatch { entries, input } = batch;
         times.batch(
-            blocks.len(),
-            || lane.decode(&blocks, filled, timeout(&rows)),
+            entries.len(),
+            || input.decode(lane),
             |decoded| {
                 if decoded.blocks.len() != entries.len() {
                     return Err(too_little());
@@ -124,42 +131,57 @@ impl Spans {
     ) -> Added {
         let mut bits = SliceBits::new(&span.data, span.start, span.end);
         // The level is unknown: the joiner compares the block's length with it.
-        let limit = MAX_BLOCK as u32;
         let header = &mut self.header;
-        if header.read(&mut bits, limit).is_err() || header.randomised {
+        if header.read(&mut bits, MAX_BLOCK as u32).is_err() || header.randomised {
             return Added::Never;
         }
         let (first, end) = (bits.position(), span.end.min(span.data.len() as u64 * 8));
-        let from = (first / 8) as usize;
-        let codes = &span.data[from..end.div_ceil(8) as usize];
-        let needed = codes.len().next_multiple_of(4) + PADDING + header.selectors.len().next_multiple_of(4);
-        let room = lane.texts();
-        if needed > room.len() - batch.filled {
+        let Some(at) = batch.input.add(header, &span.data, first..end, lane.texts()) else {
             return if batch.entries.is_empty() { Added::Never } else { Added::NotNow };
+        };
+        batch.entries.push(PreparedSpan { index, crc: header.crc, at });
+        Added::Yes
+    }
+}
+
+impl CodesOfBlocks {
+    /// Appends a block, whose header has been read and whose codes are these bits of `data`. Returns the bit of `data`
+    /// that the device counts as bit 0, or `None` if the lane has no room for the block.
+    pub fn add(&mut self, header: &Bz2BlockHeader, data: &[u8], codes: Range<u64>, room: &mut [u8]) -> Option<u64> {
+        let from = (codes.start / 8) as usize;
+        let bytes = &data[from..codes.end.div_ceil(8) as usize];
+        let needed = bytes.len().next_multiple_of(4) + PADDING + header.selectors.len().next_multiple_of(4);
+        if needed > room.len() - self.filled {
+            return None;
         }
-        let at = batch.filled;
-        let selectors_at = at + codes.len().next_multiple_of(4) + PADDING;
-        room[at..at + codes.len()].copy_from_slice(codes);
-        room[at + codes.len()..selectors_at].fill(0);
+        let at = self.filled;
+        let selectors_at = at + bytes.len().next_multiple_of(4) + PADDING;
+        room[at..at + bytes.len()].copy_from_slice(bytes);
+        room[at + bytes.len()..selectors_at].fill(0);
         room[selectors_at..selectors_at + header.selectors.len()].copy_from_slice(&header.selectors);
-        batch.filled += needed;
+        self.filled += needed;
         let mut block = BlockForDevice {
             at: at as u32,
-            first_bit: (first % 8) as u32,
-            end_bit: (end - from as u64 * 8) as u32,
+            first_bit: (codes.start % 8) as u32,
+            end_bit: (codes.end - from as u64 * 8) as u32,
             selectors_at: selectors_at as u32,
             selectors: header.selectors.len() as u32,
             origin: header.origin,
-            limit,
+            limit: MAX_BLOCK as u32,
             symbols: header.alphabet() as u32,
             tables: header.tables as u32,
             used: [0; 256],
             lengths: header.lengths,
         };
         block.used[..header.used.len()].copy_from_slice(&header.used);
-        batch.blocks.push(block);
-        batch.entries.push(PreparedSpan { index, crc: header.crc, at: from as u64 * 8 });
-        Added::Yes
+        self.blocks.push(block);
+        Some(from as u64 * 8)
+    }
+
+    /// Has the device decode the blocks.
+    pub fn decode<'a>(&self, lane: &'a mut dyn DecodeBlocks) -> Result<DecodedBatch<'a>, DeviceError> {
+        let rows: Vec<u32> = self.blocks.iter().map(|block| block.limit).collect();
+        lane.decode(&self.blocks, self.filled, timeout(&rows))
     }
 }
 
@@ -178,9 +200,7 @@ fn finish(entry: &PreparedSpan, found: &DecodedByDevice, texts: &[u8], span: &De
     if found.odd != 0 {
         return Outcome::Odd;
     }
-    let at = found.at as usize;
-    let coded = at.checked_add(found.rows as usize).and_then(|end| texts.get(at..end));
-    let Some(coded) = coded.filter(|coded| coded.len() <= MAX_BLOCK) else { return Outcome::WrongCrc };
+    let Some(coded) = text_of(found, texts) else { return Outcome::WrongCrc };
     let Ok((text, crc)) = decode_text(std::iter::once(coded), coded.len()) else { return Outcome::WrongCrc };
     if crc != entry.crc {
         return Outcome::WrongCrc;
@@ -190,6 +210,13 @@ fn finish(entry: &PreparedSpan, found: &DecodedByDevice, texts: &[u8], span: &De
         return Outcome::Odd;
     }
     Outcome::Done(DecodedBlock { text, crc, block_len: found.rows, end_bit })
+}
+
+/// The run-length-coded text of a block that is not odd, if it lies within the texts.
+pub(super) fn text_of<'a>(found: &DecodedByDevice, texts: &'a [u8]) -> Option<&'a [u8]> {
+    let at = found.at as usize;
+    let coded = at.checked_add(found.rows as usize).and_then(|end| texts.get(at..end));
+    coded.filter(|coded| coded.len() <= MAX_BLOCK)
 }
 
 /// Whether a block of the span may end here: at the start of the next block, or at the end of the stream.

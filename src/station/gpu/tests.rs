@@ -51,6 +51,7 @@ pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>)
             Box::new(station(name, most, opener!(fault), large_codes::LargeCodes::default()).unwrap())
         }
         Offload::Decode => Box::new(station(name, most, opener!(fault), spans::Spans::default()).unwrap()),
+        Offload::Verify => Box::new(station(name, most, opener!(fault), checks::Checks::default()).unwrap()),
         Offload::DecodeLarge => {
             Box::new(station(name, most, opener!(fault), large::Large::new(Arc::default())).unwrap())
         }

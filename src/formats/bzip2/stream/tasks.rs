@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub const ENCODE: Class = Class::new("encode .bz2", 1e9);
 /// Blocks to be decoded. Their rate is high for the same reason.
 pub const DECODE: Class = Class::new("decode .bz2", 1e9);
+/// Coded blocks to be verified that an accelerator has made.
+pub const VERIFY: Class = Class::new("verify .bz2", 1e9).of_begun_work();
 
 /// Encode a block from its text.
 #[derive(Clone, Debug)]
@@ -70,6 +72,10 @@ impl Checked for EncodeBlock {
             Proof::ButOrigin if encoder(core).encode(&self.0) == *block => Ok(()),
             Proof::ButOrigin => Err(Mismatch::Part("origin")),
         }
+    }
+
+    fn check_class(&self) -> Option<(Class, u64)> {
+        Some((VERIFY, self.0.len()))
     }
 
     fn is_same(a: &CodedBlock, b: &CodedBlock) -> bool {

@@ -1,0 +1,135 @@
+//! Compares lanes that verify with the CPU's verdict: fake ones that fail in every way, and real ones if there are any.
+
+use super::tests::{accepts, fake};
+use crate::block::{CodedBlock, Text};
+use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock, VERIFY};
+use crate::gpu::Offload;
+use crate::gpu::fake::Fault;
+use crate::{Level, Pool, Settings, Verify};
+use hybz_queue::{Accepts, Check, Core, Job, Station, StationError, Task, Ticket};
+use hybz_testkit::shapes::{Rng, SHAPES, shape};
+use std::num::NonZeroUsize;
+
+type Verdict = Ticket<Result<(), crate::codec::mismatch::Mismatch>>;
+
+fn coded(text: &[u8]) -> (EncodeBlock, CodedBlock) {
+    let task = EncodeBlock(Text::Plain(text.to_vec()));
+    let block = task.run(&mut Core::new(0));
+    (task, block)
+}
+
+/// Has the station check all blocks. Returns the numbers of those that it has confirmed, declined and left undone.
+fn outcome(
+    station: &mut dyn Station,
+    blocks: &[(EncodeBlock, CodedBlock)],
+    may_confirm: impl Fn(usize) -> bool,
+) -> ([usize; 3], Result<(), StationError>) {
+    let check = |(task, block): &(EncodeBlock, CodedBlock)| Job::detached(Check::new(task.clone(), block.clone()));
+    let (mut jobs, verdicts): (Vec<Job>, Vec<Verdict>) = blocks.iter().map(check).unzip();
+    let result = station.work(&mut jobs);
+    let mut counts = [0; 3];
+    for (number, (job, verdict)) in jobs.iter().zip(verdicts).enumerate() {
+        counts[if job.is_declined() { 1 } else { usize::from(job.is_open()) * 2 }] += 1;
+        if let Some(verdict) = verdict.poll() {
+            assert!(verdict == Ok(Ok(())) && may_confirm(number), "block {number}");
+        }
+    }
+    (counts, result)
+}
+
+#[test]
+fn right_blocks_are_confirmed() {
+    let texts = SHAPES.iter().flat_map(|shape| [1, 64, 5000, 100_000].map(|len| (shape.make)(len)));
+    let blocks: Vec<_> = texts.map(|text| coded(&text)).collect();
+    let ([confirmed, declined, open], result) = outcome(&mut *fake(Offload::Verify, 32, None), &blocks, |_| true);
+    assert_eq!((open, result), (0, Ok(())));
+    // A core judges periodic blocks.
+    assert!(confirmed > blocks.len() / 2 && declined > 0, "{confirmed} {declined}");
+}
+
+/// Each bit of the head, bits anywhere, another text, and fields that are not part of the bits.
+#[test]
+fn wrong_blocks_are_never_confirmed() {
+    let text = (shape("words").make)(30_000);
+    let (task, right) = coded(&text);
+    let mut rng = Rng(5);
+    let bits = (0..400).map(|bit| if bit < 250 { bit } else { rng.below(right.bit_len as usize) });
+    let mut blocks: Vec<_> = bits
+        .map(|bit| {
+            let mut block = right.clone();
+            block.bytes[bit / 8] ^= 0x80 >> (bit % 8);
+            (task.clone(), block)
+        })
+        .collect();
+    let mut other = text.clone();
+    other[20_000] ^= 1;
+    blocks.push((EncodeBlock(Text::Plain(other)), right.clone()));
+    let changes: [fn(&mut CodedBlock); 4] =
+        [|b| b.crc ^= 1, |b| b.text_len += 1, |b| b.block_len -= 1, |b| b.bit_len -= 1];
+    for change in changes {
+        let mut block = right.clone();
+        change(&mut block);
+        blocks.push((task.clone(), block));
+    }
+    let mut station = fake(Offload::Verify, 32, None);
+    let ([confirmed, declined, open], result) = outcome(&mut *station, &blocks, |_| false);
+    assert_eq!(([confirmed, declined, open], result), ([0, blocks.len(), 0], Ok(())));
+    let again = outcome(&mut *station, &[(task, right)], |_| true);
+    assert_eq!(again, ([1, 0, 0], Ok(())));
+}
+
+#[test]
+fn lanes_that_fail() {
+    let blocks: Vec<_> = (0..8).map(|i| coded(&(shape("words").make)(20_000 + i))).collect();
+    for fault in [Fault::Memory, Fault::Sticky, Fault::Hang, Fault::Wrong] {
+        let mut station = fake(Offload::Verify, 8, Some((0, fault)));
+        let ([confirmed, declined, open], result) = outcome(&mut *station, &blocks, |_| true);
+        let error = result.unwrap_err();
+        let wrong = fault == Fault::Wrong;
+        assert_eq!(error.retire, fault != Fault::Memory, "{fault:?}: {error}");
+        assert_eq!(station.ends_group(), wrong, "{fault:?}");
+        assert_eq!(confirmed + declined + open, 8);
+        assert!(open > 0, "{fault:?}: cores do the rest");
+    }
+}
+
+/// A pool in which one lane codes and another verifies: the same bytes, and every block has been verified.
+#[test]
+fn a_pool_that_verifies_on_a_lane() {
+    let text = (shape("words").make)(3_000_000);
+    let right = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
+    let taken = (0..50).any(|_| {
+        let pool = Pool::builder().threads(NonZeroUsize::new(1).unwrap());
+        let pool = pool.cores_accept(Accepts::AllBut(&[ENCODE, VERIFY]));
+        let pool = pool.station(accepts(Offload::Resident), || Ok(fake(Offload::Resident, 8, None)));
+        let pool = pool.station(accepts(Offload::Verify), || Ok(fake(Offload::Verify, 8, None))).build();
+        let settings = Settings::new().level(Level::FASTEST).verify(Verify::Devices).pool(&pool);
+        assert!(crate::compress(&text, &settings).unwrap() == right);
+        let stations = pool.summary().stations;
+        let made: u64 = stations.iter().filter(|station| station.accelerator).map(|station| station.blocks).sum();
+        let verified: u64 = stations.iter().map(|station| station.verified).sum();
+        assert_eq!(made, verified, "{stations:?}");
+        stations.iter().any(|station| station.accelerator && station.verified > 0)
+    });
+    assert!(taken);
+}
+
+/// A lane codes one bit wrongly; another lane does not confirm it, and the one that coded is blamed.
+#[test]
+fn the_lane_that_coded_wrongly_is_blamed() {
+    let text = (shape("words").make)(3_200_000);
+    let right = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
+    let blamed = (0..50).any(|_| {
+        let pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap());
+        let pool = pool.cores_accept(Accepts::AllBut(&[ENCODE, VERIFY]));
+        let pool =
+            pool.station(accepts(Offload::Resident), || Ok(fake(Offload::Resident, 8, Some((0, Fault::OneBit)))));
+        let pool = pool.station(accepts(Offload::Verify), || Ok(fake(Offload::Verify, 8, None))).build();
+        let settings = Settings::new().level(Level::FASTEST).verify(Verify::Devices).pool(&pool);
+        assert!(crate::compress(&text, &settings).unwrap() == right);
+        let stations = pool.summary().stations;
+        assert!(stations.iter().filter(|station| station.verified > 0).all(|station| station.wrong == 0));
+        stations.iter().any(|station| station.wrong > 0 && station.retired.is_some())
+    });
+    assert!(blamed);
+}
