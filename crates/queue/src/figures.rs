@@ -80,7 +80,7 @@ impl<J> State<J> {
                     .map_or(0.0, |held| (held.bytes - rate * now.saturating_sub(held.since).as_secs_f64()).max(0.0));
             } else {
                 s.cores += 1;
-                s.beginning += usize::from(held.is_some());
+                s.beginning += usize::from(worker.holds_a_class());
                 if measured {
                     core_rates += rate;
                     measured_cores += 1;
@@ -92,10 +92,24 @@ impl<J> State<J> {
         }
         s.core_measured = measured_cores > 0;
         s.core_rate = if measured_cores > 0 { core_rates / measured_cores as f64 } else { queue.class.core_rate() };
+        s.feeders = self.workers.iter().filter(|worker| worker.accelerator && worker.is_there()).count();
         if s.accelerators == 0 {
             s.ready_in = 0.0;
+        } else if s.feeders > s.accelerators {
+            s.others_are_fast = (0..self.classes.len()).any(|other| other != class && self.is_outrun(now, other));
         }
         s
+    }
+
+    /// Whether accelerators do the tasks of a class faster than all cores together.
+    fn is_outrun(&self, now: Duration, class: usize) -> bool {
+        let queue = &self.classes[class];
+        let (mut accelerators, mut cores) = (0.0, 0.0);
+        for worker in self.workers.iter().filter(|worker| worker.is_there() && worker.accepts.class(queue.class)) {
+            let sum = if worker.accelerator { &mut accelerators } else { &mut cores };
+            *sum += self.rate(now, worker, class).0;
+        }
+        accelerators > cores
     }
 
     /// The seconds until a worker can take work. If it already takes longer than expected, it may take as long again.

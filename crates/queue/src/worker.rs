@@ -74,6 +74,11 @@ impl<J> WorkerState<J> {
             _ => None,
         }
     }
+
+    /// Whether it holds tasks of any class, and not just continuations.
+    pub fn holds_a_class(&self) -> bool {
+        matches!(self.life, Life::Busy(Holding { class: Some(_), .. }))
+    }
 }
 
 /// A rate in bytes a second, measured over the last seconds of work.
