@@ -8,7 +8,7 @@
 //! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
 //! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread expands runs, checks and answers |
-//! | `Verify` | `checks` | decodes blocks that a lane has coded | the lane's thread compares the text with the original |
+//! | `Verify` | `checks` | decodes what a lane has coded | the lane's thread compares the texts |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
 //!
 //! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a
