@@ -17,7 +17,7 @@ pub fn advise<T>(memory: &[T]) {
     #[cfg(target_os = "linux")]
     linux::advise(memory.as_ptr().cast_mut().cast(), size_of_val(memory));
     #[cfg(not(target_os = "linux"))]
-    let _ = memory;
+    let _ = (memory, MIN_LEN);
 }
 
 #[cfg(target_os = "linux")]

@@ -4,9 +4,9 @@
 use super::file;
 use super::last_mode::LastMode;
 use super::slots::Slot;
+use super::system;
 use rustix::fs::{
-    Access, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, accessat, fstat, linkat, openat, renameat,
-    renameat_with, statat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, linkat, openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::path::Arg;
@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -71,7 +71,7 @@ impl Directory {
         match last {
             Some(last) if last.0.path == path => Ok(last.clone()),
             _ => {
-                let fd = openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+                let fd = openat(CWD, path, system::ONLY_NAMES | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
                 Ok(Directory::opened(path.to_owned(), fd, None, None))
             }
         }
@@ -85,11 +85,7 @@ impl Directory {
     /// Waits until the names in the directory are on the disk.
     pub fn sync(&self) -> io::Result<()> {
         match openat(&self.0.fd, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(directory) => match File::from(directory).sync_all() {
-                // The file system cannot sync a directory.
-                Err(e) if e.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => Ok(()),
-                done => done,
-            },
+            Ok(directory) => system::sync_names(directory.into()),
             // A directory that may be written but not read cannot be synced; its files have been.
             Err(Errno::ACCESS) => Ok(()),
             Err(e) => Err(e.into()),
@@ -99,12 +95,7 @@ impl Directory {
     /// Creates a file without a name, for writing and reading, readable only by its owner if `private`. `None` if the
     /// file system cannot do that, or if [`Directory::link`] could not name the file.
     pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match openat(&self.0.fd, ".", flags, mode(private)) {
-            Ok(file) if *self.0.names_open_files.get_or_init(proc_is_there) => Ok(Some(file.into())),
-            Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => Ok(None),
-            Err(e) => Err(e.into()),
-        }
+        Ok(system::create_unnamed(self.as_fd(), mode(private), &self.0.names_open_files)?.map(File::from))
     }
 
     /// Creates the file `name`, for writing and reading, readable only by its owner if `private`. It is an error if the
@@ -117,7 +108,7 @@ impl Directory {
     /// Gives a name to an open file that has none. It is an error if the name is taken, or if /proc is not the kernel's
     /// and gives the name to another file.
     pub fn link(&self, file: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let path = system::path_of_open_file(file).ok_or(io::ErrorKind::Unsupported)?;
         linkat(CWD, &path, &self.0.fd, name, AtFlags::SYMLINK_FOLLOW)?;
         let Err(e) = self.expect(name, file) else { return Ok(()) };
         // The wrong file's new name is removed again, unless another file has taken the name in the meantime.
@@ -145,13 +136,15 @@ impl Directory {
         }
         match renameat_with(&self.0.fd, from, &self.0.fd, to, RenameFlags::NOREPLACE) {
             // NFS, FUSE and old kernels need this. A link, too, refuses a name that is taken.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {}
+            Err(e) if system::is_lacking(e) || matches!(e, Errno::INVAL | Errno::PERM) => {}
             done => return Ok(done?),
         }
         match linkat(&self.0.fd, from, &self.0.fd, to, AtFlags::empty()) {
             Ok(()) => self.remove(from),
             // FAT, exFAT and some network file systems have no links.
-            Err(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::MLINK) => self.reserve(from, to),
+            Err(e) if system::is_lacking(e) || matches!(e, Errno::PERM | Errno::INVAL | Errno::MLINK) => {
+                self.reserve(from, to)
+            }
             Err(e) => Err(e.into()),
         }
     }
@@ -242,11 +235,6 @@ impl Directory {
     }
 }
 
-/// Whether open files have names below /proc.
-fn proc_is_there() -> bool {
-    accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok()
-}
-
 /// The attributes of the file `path`, following symbolic links if `follow`.
 pub fn find(path: &Path, follow: bool) -> io::Result<Stat> {
     Ok(statat(CWD, path, if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW })?)
@@ -293,5 +281,5 @@ fn same_file(a: &Stat, b: &Stat) -> bool {
 
 /// The mode to create a file with. The umask, or the directory's default ACL, narrows it.
 fn mode(private: bool) -> Mode {
-    Mode::from_raw_mode(if private { 0o600 } else { 0o666 })
+    system::rights(if private { 0o600 } else { 0o666 })
 }

@@ -1,11 +1,13 @@
 //! Files and pipes: opened without waiting, read and written whatever their mode, closed with a look at the result.
 
+use crate::system;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock, fstatvfs};
+use rustix::fs::{FlockOperation, OFlags, flock, fstatvfs};
 use rustix::io::{Errno, retry_on_intr};
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -82,19 +84,50 @@ pub fn close(file: OwnedFd) -> io::Result<()> {
 }
 
 /// Asks the system to start writing a file's data to the disk, without waiting. This is only a hint.
-#[allow(unsafe_code)]
 pub fn start_writing(file: &File) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: the descriptor is open as long as `file` lives, and the call has no pointer argument.
-    unsafe {
-        libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
-    }
+    system::start_writing(file);
+}
+
+/// Waits until the data of a file are on the disk.
+pub fn sync_data(file: &File) -> io::Result<()> {
+    system::sync_data(file)
+}
+
+/// Waits until a file's data, owner, mode and times are on the disk.
+pub fn sync_all(file: &File) -> io::Result<()> {
+    system::sync_all(file)
+}
+
+/// Whether a file is in a file system that is memory, where [`reserve`] works ahead of writing.
+pub fn is_in_memory(file: &File) -> bool {
+    system::is_in_memory(file)
+}
+
+/// Takes room for a part of a file, which does not get longer by that. It is an error if the file system cannot do it.
+pub fn reserve(file: &File, at: u64, len: u64) -> io::Result<()> {
+    system::reserve(file, at, len)
+}
+
+/// Gives the room of a part of a file back; what is not past the file's end then reads as zeros. It is an error if the
+/// file system cannot do it.
+pub fn release(file: &File, at: u64, len: u64) -> io::Result<()> {
+    system::release(file, at, len)
+}
+
+/// Whether another file system is mounted at the name in the directory.
+pub fn is_mount_point(directory: impl AsFd, name: &OsStr) -> bool {
+    system::is_mount_point(directory.as_fd(), name)
+}
+
+/// Whether files of this directory may be names of files that are open: a name there cannot be given to another file.
+pub fn names_open_files(directory: &Path) -> bool {
+    directory.starts_with(system::NAMES_OF_OPEN_FILES)
 }
 
 /// Asks the system to drop a file from its cache, so that it is read from the disk. This is only a hint, and affects
-/// only data already written to the disk.
+/// only data already written to the disk. macOS takes no such hint.
 pub fn forget_pages(file: &File) {
-    let _ = fadvise(file, 0, None, Advice::DontNeed);
+    system::forget_pages(file);
 }
 
 /// The approximate number of files on the file system of an open file. If the file system does not count them, the
@@ -119,5 +152,5 @@ pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
 /// Whether this error means that the file system stores no modes, owners or times: vfat, some FUSE file systems.
 pub fn is_unsupported(e: &io::Error) -> bool {
     let errno = e.raw_os_error().map(Errno::from_raw_os_error);
-    matches!(errno, Some(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP))
+    errno.is_some_and(|errno| errno == Errno::PERM || system::is_lacking(errno))
 }

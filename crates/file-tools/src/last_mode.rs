@@ -1,6 +1,7 @@
 //! The final mode of a directory, which it gets when nothing more is made in it. Until then its owner may make files in
 //! it.
 
+use super::system;
 use rustix::fs::{Mode, OFlags, fchmod, fstat, openat};
 use rustix::io;
 use std::ffi::OsStr;
@@ -42,7 +43,7 @@ impl LastMode {
             above: above.cloned(),
             top: Arc::clone(top),
             below: below.to_owned(),
-            id: (found.st_dev, found.st_ino),
+            id: system::id(&found),
             mode: Some(mode),
         }))
     }
@@ -63,7 +64,7 @@ impl LastMode {
         let last = parts.pop().unwrap_or(OsStr::new("."));
         let mut at = Arc::clone(&self.top);
         for part in parts {
-            at = Arc::new(openat(&at, part, flags | OFlags::PATH, Mode::empty())?);
+            at = Arc::new(openat(&at, part, flags | system::ONLY_NAMES, Mode::empty())?);
         }
         openat(&at, last, flags | OFlags::RDONLY, Mode::empty())
     }
@@ -73,7 +74,7 @@ impl Drop for LastMode {
     fn drop(&mut self) {
         if let Some(mode) = self.mode
             && let Ok(directory) = self.find()
-            && fstat(&directory).is_ok_and(|found| (found.st_dev, found.st_ino) == self.id)
+            && fstat(&directory).is_ok_and(|found| system::id(&found) == self.id)
         {
             let _ = fchmod(directory, mode);
         }

@@ -12,5 +12,6 @@ pub mod signals;
 pub mod slots;
 pub mod startup;
 pub mod stdout;
+mod system;
 pub mod temporary;
 pub mod tree;

@@ -4,10 +4,12 @@
 //! after any error of its environment: unnamed files vanish, named temporary files are removed, and the sources stay.
 
 use super::process::exit_now;
+use super::system;
 use rustix::process::{Resource, getrlimit};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
 /// malloc, but with a sentence when it fails.
@@ -72,10 +74,7 @@ fn run_out() -> ! {
 
 /// A file that is in memory only, and has no name.
 pub fn file_in_memory() -> io::Result<File> {
-    #[cfg(target_os = "linux")]
-    return Ok(rustix::fs::memfd_create("hybz", rustix::fs::MemfdFlags::CLOEXEC)?.into());
-    #[cfg(not(target_os = "linux"))]
-    return Err(io::ErrorKind::Unsupported.into());
+    system::file_in_memory()
 }
 
 /// Whether there is a limit to the memory that this process may map (`ulimit -v`, `ulimit -d`).
@@ -83,37 +82,26 @@ pub fn is_limited() -> bool {
     [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
 }
 
-/// glibc's options of `mallopt`. Other C libraries have none.
-#[cfg(target_env = "gnu")]
-use libc::{M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD};
-#[cfg(not(target_env = "gnu"))]
-const M_ARENA_MAX: i32 = 0;
-#[cfg(not(target_env = "gnu"))]
-const M_MMAP_THRESHOLD: i32 = 0;
-#[cfg(not(target_env = "gnu"))]
-const M_TRIM_THRESHOLD: i32 = 0;
-
 /// Makes malloc keep freed memory. Blocks of megabytes are allocated and freed all the time; if they were returned to
 /// the system, they would be zeroed page by page on their next use, which took a quarter of the reading thread's time.
 /// (Small files do not use this: zeroing memory by hand took a third of the 1.2 ms that a small file takes.)
 pub fn keep_freed() {
-    set(&[(M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 1 << 30)]);
+    system::keep_freed();
 }
 
 /// Makes malloc return freed memory, and use one heap for all threads: each further heap reserves 64 MB of the address
 /// space.
 pub fn be_sparing() {
-    set(&[(M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, 128 << 10), (M_TRIM_THRESHOLD, 128 << 10)]);
+    system::be_sparing();
 }
 
-#[cfg(target_env = "gnu")]
-#[allow(unsafe_code)]
-fn set(options: &[(i32, i32)]) {
-    for (option, value) in options {
-        // SAFETY: the call sets one of malloc's parameters, under malloc's lock.
-        unsafe { libc::mallopt(*option, *value) };
-    }
+/// The memory that the system could give without swapping, if it says so.
+pub fn available() -> Option<u64> {
+    system::available_memory()
 }
 
-#[cfg(not(target_env = "gnu"))]
-fn set(_: &[(i32, i32)]) {}
+/// Asks for huge pages in the place of these pages. This is only a hint; the memory must be whole pages of the program's
+/// own.
+pub fn ask_for_huge_pages(pages: &mut [MaybeUninit<u8>]) {
+    system::ask_for_huge_pages(pages);
+}

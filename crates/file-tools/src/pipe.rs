@@ -9,6 +9,7 @@
 //! that filled buffers, they went to `cat` at 4.3 to 5.5 GB/s instead of 2.5 to 3.2, and to `wc -c` at 3.5 instead of
 //! 2.4.
 
+use crate::system;
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -20,7 +21,7 @@ pub const MIN_GIVEN: usize = 64 << 10;
 pub fn takes_pages(fd: BorrowedFd<'_>) -> bool {
     use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
     let is_pipe = fstat(fd).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
-    cfg!(target_os = "linux") && is_pipe && fcntl_getfl(fd).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
+    system::GIVES_PAGES && is_pipe && fcntl_getfl(fd).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
 }
 
 /// Writes all of `bytes` to a pipe for which [`takes_pages`] holds. Returns whether pages can be given on: `false` if
@@ -31,10 +32,10 @@ pub fn give(fd: BorrowedFd<'_>, mut bytes: Vec<u8>) -> io::Result<bool> {
     let begin = (start.next_multiple_of(page) - start).min(len);
     let end = ((start + len) / page * page).saturating_sub(start).max(begin);
     write_all(fd, &bytes[..begin])?;
-    let (given, done) = give_pages(fd, &bytes[begin..end]);
+    let (given, done) = system::give_pages(fd, &bytes[begin..end]);
     let rest = done.and_then(|could| write_all(fd, &bytes[begin + given..]).map(|()| could));
     // Whatever came of it: the pages that are in the pipe leave this buffer before it is freed.
-    if given > 0 && !forget(&mut bytes[begin..end][..given.next_multiple_of(page).min(end - begin)]) {
+    if given > 0 && !system::replace_pages(&mut bytes[begin..end][..given.next_multiple_of(page).min(end - begin)]) {
         std::mem::forget(bytes);
         return rest.map(|_| false);
     }
@@ -51,52 +52,6 @@ fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Puts pages into the pipe. Returns how many bytes are in it, and whether all are, or else the error.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code)]
-fn give_pages(fd: BorrowedFd<'_>, pages: &[u8]) -> (usize, io::Result<bool>) {
-    use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
-    let mut given = 0;
-    while given < pages.len() {
-        // SAFETY: `fd` is the end of a pipe for writing: it could not be written to otherwise. Nothing writes to the
-        // pages until `forget` has replaced them.
-        let spliced = unsafe { vmsplice(fd, &[IoSliceRaw::from_slice(&pages[given..])], SpliceFlags::empty()) };
-        match spliced {
-            Ok(0) => return (given, Ok(false)),
-            Ok(n) => given += n,
-            Err(Errno::INTR) => {}
-            // Another process that has the pipe can make it non-blocking.
-            Err(Errno::AGAIN) => match crate::file::wait_writable_fd(fd) {
-                Ok(()) => {}
-                Err(e) => return (given, Err(e)),
-            },
-            Err(Errno::INVAL | Errno::NOSYS | Errno::BADF | Errno::PERM | Errno::NOMEM) => return (given, Ok(false)),
-            Err(e) => return (given, Err(e.into())),
-        }
-    }
-    (given, Ok(true))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn give_pages(_: BorrowedFd<'_>, _: &[u8]) -> (usize, io::Result<bool>) {
-    (0, Ok(false))
-}
-
-/// Replaces whole pages by new ones of zeros. Returns false if they are still the same.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code)]
-fn forget(pages: &mut [u8]) -> bool {
-    use rustix::mm::{Advice, madvise};
-    // SAFETY: these are whole pages of bytes that are borrowed for writing, in private anonymous memory of malloc's,
-    // and zeros are bytes, too.
-    unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxDontNeed) }.is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn forget(_: &mut [u8]) -> bool {
-    false
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -2,15 +2,16 @@
 //!
 //! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
 //! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
-//! function in `.init_array` records the state before the runtime changes it. (A C `main` of our own could do that too,
+//! function that the loader calls records the state before the runtime changes it. (A C `main` of our own could do that too,
 //! but would lose the arguments on musl.) The same function has SIGUSR1 ignored: this signal asks for the progress, and
 //! would end a process that has no handler yet.
 
+use super::system;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::{io, mem, panic, ptr, thread};
+use std::{fs, io, mem, panic, ptr, thread};
 
 /// Bits 0 to 2: the descriptor of that number was closed; bits 3 and 4: SIGPIPE and SIGUSR1 were ignored. Written once,
 /// before `main`.
@@ -93,8 +94,15 @@ pub fn with_enough_stack<T: Send + 'static>(work: fn() -> T) -> io::Result<T> {
 /// Raises the limit on descriptors as far as possible, and returns it.
 pub fn raise_max_descriptors() -> u64 {
     let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    let current = system::descriptors_to_ask_for(limit.maximum);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
     max_descriptors()
+}
+
+/// The number of descriptors that are open, if the system says it.
+pub fn open_descriptors() -> Option<usize> {
+    // Reading the directory takes one itself.
+    fs::read_dir(system::DESCRIPTORS).ok().map(|entries| entries.count().saturating_sub(1))
 }
 
 /// The maximum number of descriptors that the process may have open.
@@ -102,11 +110,7 @@ pub fn max_descriptors() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(1024)
 }
 
-#[allow(unsafe_code)]
-#[used]
-// SAFETY: the loader calls every entry of `.init_array` once, on the only thread, with C's calling convention.
-#[unsafe(link_section = ".init_array")]
-static RECORD: extern "C" fn() = record;
+system::before_main!(record);
 
 #[allow(unsafe_code)]
 extern "C" fn record() {

@@ -3,13 +3,13 @@
 use super::directory::{Directory, Stat};
 use super::last_mode::LastMode;
 use super::slots::Slots;
-use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, RawDir, Uid, fchown, fstat, mkdirat, openat, statat};
+use super::system;
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, fchown, fstat, mkdirat, openat, statat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub type Id = (u64, u64);
 
 /// The identity of the file that the system describes.
 pub fn id(found: &Stat) -> Id {
-    (found.st_dev, found.st_ino)
+    system::id(found)
 }
 
 /// Opens the directory `path` for reading, through a symbolic link only if `follow`. `None` if it is not a directory.
@@ -75,19 +75,11 @@ fn opened(path: PathBuf, fd: OwnedFd, slots: &Slots) -> io::Result<(Directory, S
 
 /// Calls `each` with every name in a directory that [`open`] opened, in no order.
 pub fn read(directory: &Directory, mut each: impl FnMut(&OsStr, Kind)) -> io::Result<()> {
-    let mut buffer = vec![MaybeUninit::uninit(); 32 << 10];
-    let mut names = RawDir::new(directory, &mut buffer);
-    while let Some(entry) = names.next() {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name == c"." || name == c".." {
-            continue;
-        }
-        let mut kind = entry.file_type();
+    system::read_names(directory.as_fd(), |name, mut kind| {
         if kind == FileType::Unknown {
             match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) => kind = FileType::from_raw_mode(found.st_mode),
-                Err(Errno::NOENT) => continue,
+                Err(Errno::NOENT) => return Ok(()),
                 Err(e) => return Err(e.into()),
             }
         }
@@ -100,8 +92,8 @@ pub fn read(directory: &Directory, mut each: impl FnMut(&OsStr, Kind)) -> io::Re
                 _ => Kind::Special,
             },
         );
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Owner and mode of a directory that is mirrored.
@@ -114,7 +106,7 @@ pub struct Attributes {
 
 impl From<&Stat> for Attributes {
     fn from(found: &Stat) -> Attributes {
-        Attributes { mode: found.st_mode & 0o777, owner: found.st_uid, group: found.st_gid }
+        Attributes { mode: system::mode(found) & 0o777, owner: found.st_uid, group: found.st_gid }
     }
 }
 
@@ -140,7 +132,7 @@ type Opened = (OwnedFd, Option<Arc<LastMode>>);
 impl Wanted<'_> {
     /// Opens the directory, never through a symbolic link, or makes it like its `source`.
     pub fn open_or_make(&self, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
-        match self.open(OFlags::PATH) {
+        match self.open(system::ONLY_NAMES) {
             Err(Errno::NOENT) => self.make(source),
             opened => self.take_up(opened?, source),
         }
@@ -171,8 +163,8 @@ impl Wanted<'_> {
     /// the mode that it would get: then an earlier call, or an earlier part of a list, has made it.
     fn take_up(&self, fd: OwnedFd, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
         let found = fstat(&fd)?;
-        let mode = found.st_mode & 0o777;
-        if found.st_uid != geteuid().as_raw() || Mode::from_raw_mode(mode).contains(Mode::RWXU) {
+        let mode = system::mode(&found) & 0o777;
+        if found.st_uid != geteuid().as_raw() || system::rights(mode).contains(Mode::RWXU) {
             return Ok((fd, None));
         }
         let would_get = |source: Attributes| (self.narrowed)(source.mode, source.group == found.st_gid);
@@ -189,6 +181,6 @@ impl Wanted<'_> {
     }
 
     fn keep(&self, fd: &OwnedFd, mode: u32) -> Option<Arc<LastMode>> {
-        LastMode::keep(fd, Mode::from_raw_mode(mode), self.below, self.above)
+        LastMode::keep(fd, system::rights(mode), self.below, self.above)
     }
 }

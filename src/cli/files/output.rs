@@ -130,7 +130,7 @@ impl OutputFile {
     pub fn sync(&self) -> io::Result<()> {
         match self.kind {
             Kind::Existing => Ok(()),
-            _ => self.file.sync_data(),
+            _ => file::sync_data(&self.file),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::cli::args::Operand;
 use crate::cli::files::place::Place;
 use hybz_files::acl::Acl;
 use hybz_files::directory::{Directory, Stat};
-use hybz_files::tree::Id;
+use hybz_files::tree::{self, Id};
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -59,7 +59,7 @@ impl SourceFile {
     /// Whether the file has not changed since it was opened.
     pub fn is_still(&self, now: &Stat) -> bool {
         let then = &self.found;
-        (now.st_dev, now.st_ino, now.st_size as u64) == (then.dev(), then.ino(), then.len())
+        (tree::id(now), now.st_size as u64) == (id(then), then.len())
             && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())
             && (now.st_ctime, now.st_ctime_nsec) == (then.ctime(), then.ctime_nsec())
     }

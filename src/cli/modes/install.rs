@@ -11,6 +11,7 @@ use crate::cli::messages::{Failure, Messages, Note, Outcome, errno_text};
 use anyhow::{Context, anyhow};
 use hybz::internals::crc::checksum;
 use hybz_files::directory::Directory;
+use hybz_files::file::sync_all;
 use hybz_files::quote::shown;
 use hybz_files::temporary::TemporaryFiles;
 use std::collections::BTreeMap;
@@ -169,7 +170,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32, replace: bool) -> io::Result<()> 
     let (mut file, temporary) = TemporaryFiles::default().create(&directory, name, true)?;
     file.write_all(bytes)?;
     file.set_permissions(Permissions::from_mode(mode))?;
-    file.sync_all()?;
+    sync_all(&file)?;
     temporary.rename(|from| directory.rename(from, name, replace))
 }
 

@@ -12,7 +12,7 @@ use crate::cli::messages::{self, Failure};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
 use hybz_files::directory::{Stat, is_file};
-use hybz_files::file::forget_pages;
+use hybz_files::file::{forget_pages, sync_data};
 use hybz_files::tree;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -51,7 +51,7 @@ pub fn look(
     let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
     if plan.mode.verify().file {
         // Data that are not on the disk yet cannot be dropped from the cache.
-        opened.sync_data().map_err(|e| Failure::output("sync", result.name(), &e))?;
+        sync_data(&opened).map_err(|e| Failure::output("sync", result.name(), &e))?;
         forget_pages(file);
         forget_pages(&opened);
     }
@@ -89,7 +89,7 @@ pub fn look(
 /// Records a result in the journal, if the result is on the disk and is still the file that was `found`.
 fn note(entry: Completion, opened: &File, result: &Place, name: &OsStr, found: &Stat) {
     // Another program may just have written it.
-    let written = opened.sync_data().and_then(|()| result.directory(None)?.sync());
+    let written = sync_data(&opened).and_then(|()| result.directory(None)?.sync());
     if let (Ok(()), Ok(now)) = (written, result.find_link())
         && tree::id(&now) == tree::id(found)
         && (now.st_ctime, now.st_ctime_nsec) == (found.st_ctime, found.st_ctime_nsec)
@@ -107,7 +107,7 @@ fn remove(plan: &Plan<FilesMode>, source: &SourceFile, opened: &File, result: &P
     let failed = |e: &io::Error| Failure::output("sync", result.name(), e);
     let directory = result.directory(None).map_err(|e| failed(&e))?;
     if plan.common.sync {
-        opened.sync_data().and_then(|()| directory.sync()).map_err(|e| failed(&e))?;
+        sync_data(&opened).and_then(|()| directory.sync()).map_err(|e| failed(&e))?;
     }
     match source.remove(&directory) {
         Ok(true) => Ok(()),

@@ -70,7 +70,10 @@ impl Kernel {
     /// `spare` is longer by at least eight.
     fn sort(self, numbers: &mut [u64], free: u32, spare: &mut [u64]) {
         match self {
-            Kernel::Plain => numbers.sort_unstable_by_key(|number| number >> free),
+            Kernel::Plain => {
+                let _ = spare;
+                numbers.sort_unstable_by_key(|number| number >> free);
+            }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => {
                 // SAFETY: `detect` has found the feature.

@@ -2,7 +2,6 @@
 
 use crate::args::Plan;
 use crate::pieces::Reading;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::thread;
 
@@ -15,18 +14,11 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
 /// The memory for sorting, in bytes: at most half of the allowed memory and three quarters of the free memory, but at
 /// least an eighth of all.
 pub fn memory(plan: &Plan) -> u64 {
-    plan.memory.unwrap_or_else(|| share(hybz_queue::memory_of_machine(), available()))
+    plan.memory.unwrap_or_else(|| share(hybz_queue::memory_of_machine(), hybz_files::memory::available()))
 }
 
 fn share(all: u64, available: Option<u64>) -> u64 {
     (all / 2).min(available.map_or(u64::MAX, |bytes| (bytes / 4 * 3).max(all / 8)))
-}
-
-/// The memory that the system could give without swapping.
-fn available() -> Option<u64> {
-    let info = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse().ok().map(|kilobytes: u64| kilobytes << 10)
 }
 
 /// How to read files with this number of threads and this much memory: all pieces together take an eighth of it.

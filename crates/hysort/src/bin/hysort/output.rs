@@ -13,7 +13,7 @@ use hybz_files::acl::Acl;
 use hybz_files::directory::Directory;
 use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use hybz_files::{file, stdout};
-use rustix::fs::{AtFlags, Mode, StatxAttributes, StatxFlags, statx};
+use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::{OsStr, OsString};
@@ -163,8 +163,7 @@ impl Old {
 
     /// Returns the error that a rename over the file would give: all work would be done by then.
     fn check_replaceable(&self, spot: &Spot) -> io::Result<()> {
-        let found = statx(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
-        if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
+        if file::is_mount_point(&spot.directory, &spot.name) {
             return Err(Errno::BUSY.into());
         }
         // In a directory such as /tmp, only its owner may replace a file.
@@ -210,7 +209,7 @@ impl NewFile {
             old.hand_on(&file)?;
         }
         if sync {
-            file.sync_data()?;
+            file::sync_data(&file)?;
         }
         // The errors of closing must be known before there is a name, and a name needs an open file: keep a copy.
         let kept = file.as_fd().try_clone_to_owned()?;

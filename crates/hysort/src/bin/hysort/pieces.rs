@@ -1,9 +1,9 @@
 //! Reading a file in large pieces: a long regular file by several threads, everything else as it comes.
 
 use crate::input::Input;
+use hybz_files::memory::ask_for_huge_pages;
 use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread};
-use rustix::mm::{Advice, madvise};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -119,7 +119,6 @@ impl Reading {
 
 /// Memory for `len` bytes, in huge pages if the system has any: it allocates and frees 8 GB faster as a few thousand of
 /// them than as two million small ones.
-#[allow(unsafe_code)]
 fn large_buffer(bytes: usize) -> Vec<u8> {
     const HUGE: usize = 2 << 20;
     let mut buffer: Vec<u8> = Vec::with_capacity(bytes);
@@ -127,9 +126,7 @@ fn large_buffer(bytes: usize) -> Vec<u8> {
     let before = room.as_ptr().align_offset(HUGE);
     let whole = room.len().saturating_sub(before) / HUGE * HUGE;
     if whole > 0 {
-        // SAFETY: these pages are the buffer's, and the advice changes nothing that is in them. (What it answers
-        // changes nothing either.)
-        let _ = unsafe { madvise(room[before..].as_mut_ptr().cast(), whole, Advice::LinuxHugepage) };
+        ask_for_huge_pages(&mut room[before..][..whole]);
     }
     buffer
 }

@@ -5,15 +5,12 @@
 //! anything to write. On other file systems nothing is reserved: on disks the system does better when it chooses places
 //! late.
 
-use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs};
+use hybz_files::file;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
-
-/// The type of a tmpfs in statfs(2).
-const TMPFS: FsWord = 0x0102_1994;
 
 /// Bytes reserved at once: no thread can write meanwhile.
 const SLICE: u64 = 16 << 20;
@@ -32,8 +29,7 @@ pub struct Reserve {
 impl Reserve {
     /// Starts reserving, if the file is in memory. If that fails, the write itself will report the error.
     pub fn begin(file: &File, bytes: u64) -> Option<Reserve> {
-        let is_memory = || fstatfs(file).is_ok_and(|found| found.f_type == TMPFS);
-        if bytes >= LEAST && is_memory() { Self::start(file, bytes) } else { None }
+        if bytes >= LEAST && file::is_in_memory(file) { Self::start(file, bytes) } else { None }
     }
 
     fn start(file: &File, bytes: u64) -> Option<Reserve> {
@@ -43,7 +39,7 @@ impl Reserve {
             let mut at = 0;
             while at < bytes && !stopped.load(Ordering::Relaxed) {
                 let len = SLICE.min(bytes - at);
-                if fallocate(&own, FallocateFlags::KEEP_SIZE, at, len).is_err() {
+                if file::reserve(&own, at, len).is_err() {
                     return;
                 }
                 at += len;
@@ -60,7 +56,7 @@ impl Reserve {
         let _ = thread.join(); // it does not panic
         let written = file.metadata()?.len();
         if written < bytes {
-            fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, written, bytes - written)?;
+            file::release(&file, written, bytes - written)?;
         }
         Ok(())
     }
@@ -83,9 +79,9 @@ mod tests {
     fn only_where_it_pays() {
         assert!(Reserve::begin(&in_memory(), LEAST - 1).is_none());
         let elsewhere = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        match fstatfs(&elsewhere).unwrap().f_type {
-            TMPFS => println!("skipped: the sources are in memory"),
-            _ => assert!(Reserve::begin(&elsewhere, LEAST).is_none()),
+        match file::is_in_memory(&elsewhere) {
+            true => println!("skipped: the sources are in memory"),
+            false => assert!(Reserve::begin(&elsewhere, LEAST).is_none()),
         }
         let reserve = Reserve::begin(&in_memory(), LEAST).unwrap();
         reserve.end().unwrap();

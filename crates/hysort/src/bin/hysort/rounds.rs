@@ -5,9 +5,8 @@
 
 use crate::failure::Failure;
 use crate::spill::Spill;
-use hybz_files::process;
-use rustix::fs::{FallocateFlags, fallocate};
-use std::fs::{self, File};
+use hybz_files::{file, process};
+use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -15,13 +14,12 @@ use std::sync::Arc;
 /// Descriptors that are needed besides the inputs: the files of up to three rounds.
 const FILES: usize = 3;
 
-/// The number of descriptors in use if /proc does not say it.
+/// The number of descriptors in use if the system does not say it.
 const USUAL: usize = 16;
 
 /// The number of files that can be read at once.
 pub fn at_once() -> usize {
-    // Reading the directory takes one itself.
-    let used = fs::read_dir("/proc/self/fd").map_or(USUAL, |entries| entries.count().saturating_sub(1));
+    let used = process::open_descriptors().unwrap_or(USUAL);
     let all = usize::try_from(process::raise_max_descriptors()).unwrap_or(usize::MAX);
     all.saturating_sub(used + FILES).max(2)
 }
@@ -55,9 +53,8 @@ impl Read for Part {
 impl Drop for Part {
     /// Gives the space on the disk back. File systems that cannot do it free it with the file.
     fn drop(&mut self) {
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         if self.end > self.from {
-            let _ = fallocate(&*self.file, hole, self.from, self.end - self.from);
+            let _ = file::release(&self.file, self.from, self.end - self.from);
         }
     }
 }

@@ -1,0 +1,211 @@
+//! Linux.
+
+pub mod acl;
+mod pages;
+
+pub use pages::{ask_for_huge_pages, give_pages, replace_pages};
+use rustix::fs::{
+    Access, Advice, AtFlags, CWD, FallocateFlags, FileType, FsWord, MemfdFlags, Mode, OFlags, RawDir, Stat,
+    StatxAttributes, StatxFlags, accessat, fadvise, fallocate, fstatfs, memfd_create, openat, statx,
+};
+use rustix::io::Errno;
+use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+use std::ffi::{CStr, OsStr};
+use std::fs::{self, File};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// Opens a directory of which only names are wanted: no right to read it is needed.
+pub const ONLY_NAMES: OFlags = OFlags::PATH;
+
+/// The directory of all open descriptors.
+pub const DESCRIPTORS: &str = "/proc/self/fd";
+
+/// The file system whose files may be names of open files.
+pub const NAMES_OF_OPEN_FILES: &str = "/proc";
+
+/// Has `function` called before `main`, once, on the only thread.
+macro_rules! before_main {
+    ($function:path) => {
+        #[allow(unsafe_code)]
+        #[used]
+        // SAFETY: the loader calls every entry of `.init_array` once, on the only thread, with C's calling convention.
+        #[unsafe(link_section = ".init_array")]
+        static BEFORE_MAIN: extern "C" fn() = $function;
+    };
+}
+pub(crate) use before_main;
+
+/// Whether this error says that the system, or the file system, has no such operation.
+pub fn is_lacking(e: Errno) -> bool {
+    matches!(e, Errno::NOSYS | Errno::OPNOTSUPP)
+}
+
+/// Device and inode.
+pub fn id(found: &Stat) -> (u64, u64) {
+    (found.st_dev, found.st_ino)
+}
+
+/// Kind and rights, as in `st_mode`.
+pub fn mode(found: &Stat) -> u32 {
+    found.st_mode
+}
+
+/// The rights among these bits.
+pub fn rights(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode)
+}
+
+/// Creates a file without a name in `directory`. `None` if the file system cannot do that, or if open files have no
+/// path by which they get a name; `has_path` remembers whether they have.
+pub fn create_unnamed(
+    directory: BorrowedFd<'_>,
+    mode: Mode,
+    has_path: &OnceLock<bool>,
+) -> Result<Option<OwnedFd>, Errno> {
+    let proc_is_there = || accessat(CWD, DESCRIPTORS, Access::EXEC_OK, AtFlags::empty()).is_ok();
+    match openat(directory, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
+        Ok(file) if *has_path.get_or_init(proc_is_there) => Ok(Some(file)),
+        Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// A path that leads to an open file, for `linkat`.
+pub fn path_of_open_file(file: BorrowedFd<'_>) -> Option<PathBuf> {
+    Some(format!("{DESCRIPTORS}/{}", file.as_raw_fd()).into())
+}
+
+/// Calls `each` with every name in a directory but `.` and `..`, until it fails.
+pub fn read_names(
+    directory: BorrowedFd<'_>,
+    mut each: impl FnMut(&CStr, FileType) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = vec![MaybeUninit::uninit(); 32 << 10];
+    let mut names = RawDir::new(directory, &mut buffer);
+    while let Some(entry) = names.next() {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name != c"." && name != c".." {
+            each(name, entry.file_type())?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the data of a file are on the disk.
+pub fn sync_data(file: &File) -> io::Result<()> {
+    file.sync_data()
+}
+
+/// Waits until all of a file is on the disk.
+pub fn sync_all(file: &File) -> io::Result<()> {
+    file.sync_all()
+}
+
+/// Waits until the names in a directory are on the disk.
+pub fn sync_names(directory: File) -> io::Result<()> {
+    match directory.sync_all() {
+        // The file system cannot sync a directory.
+        Err(e) if e.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => Ok(()),
+        done => done,
+    }
+}
+
+/// Asks the system to start writing a file's data to the disk.
+#[allow(unsafe_code)]
+pub fn start_writing(file: &File) {
+    // SAFETY: the descriptor is open as long as `file` lives, and the call has no pointer argument.
+    unsafe {
+        libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
+    }
+}
+
+/// Asks the system to drop a file from its cache.
+pub fn forget_pages(file: &File) {
+    let _ = fadvise(file, 0, None, Advice::DontNeed);
+}
+
+/// A file that is in memory only, and has no name.
+pub fn file_in_memory() -> io::Result<File> {
+    Ok(memfd_create("hybz", MemfdFlags::CLOEXEC)?.into())
+}
+
+/// Whether a file is in a file system that is memory (a tmpfs).
+pub fn is_in_memory(file: &File) -> bool {
+    const TMPFS: FsWord = 0x0102_1994;
+    fstatfs(file).is_ok_and(|found| found.f_type == TMPFS)
+}
+
+/// Takes room for a part of a file, which does not get longer by that.
+pub fn reserve(file: &File, at: u64, len: u64) -> io::Result<()> {
+    Ok(fallocate(file, FallocateFlags::KEEP_SIZE, at, len)?)
+}
+
+/// Gives the room of a part of a file back: it reads as zeros, if it is not past the end.
+pub fn release(file: &File, at: u64, len: u64) -> io::Result<()> {
+    Ok(fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, at, len)?)
+}
+
+/// Whether another file system is mounted at this name.
+pub fn is_mount_point(directory: BorrowedFd<'_>, name: &OsStr) -> bool {
+    let found = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+/// The memory that the system could give without swapping, if it says so.
+pub fn available_memory() -> Option<u64> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok().map(|kilobytes: u64| kilobytes << 10)
+}
+
+/// The limit on descriptors to ask for, given the maximum.
+pub fn descriptors_to_ask_for(maximum: Option<u64>) -> Option<u64> {
+    maximum
+}
+
+/// Enlarges a pipe, as far as the system allows.
+pub fn enlarge_pipe(fd: BorrowedFd<'_>, bytes: usize) {
+    if fcntl_getpipe_size(fd).is_ok_and(|now| now < bytes) {
+        let _ = fcntl_setpipe_size(fd, bytes);
+    }
+}
+
+/// Whether [`give_pages`] can put pages into a pipe.
+pub const GIVES_PAGES: bool = true;
+
+/// glibc's options of `mallopt`. Other C libraries have none.
+#[cfg(target_env = "gnu")]
+use libc::{M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD};
+#[cfg(not(target_env = "gnu"))]
+const M_ARENA_MAX: i32 = 0;
+#[cfg(not(target_env = "gnu"))]
+const M_MMAP_THRESHOLD: i32 = 0;
+#[cfg(not(target_env = "gnu"))]
+const M_TRIM_THRESHOLD: i32 = 0;
+
+/// Makes malloc keep freed memory.
+pub fn keep_freed() {
+    set(&[(M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 1 << 30)]);
+}
+
+/// Makes malloc return freed memory, and use one heap for all threads.
+pub fn be_sparing() {
+    set(&[(M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, 128 << 10), (M_TRIM_THRESHOLD, 128 << 10)]);
+}
+
+#[cfg(target_env = "gnu")]
+#[allow(unsafe_code)]
+fn set(options: &[(i32, i32)]) {
+    for (option, value) in options {
+        // SAFETY: the call sets one of malloc's parameters, under malloc's lock.
+        unsafe { libc::mallopt(*option, *value) };
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn set(_: &[(i32, i32)]) {}

@@ -1,0 +1,48 @@
+//! Pages of memory: huge ones, and those that are given to pipes.
+
+use rustix::io::Errno;
+use rustix::mm::{Advice, madvise};
+use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
+
+/// Puts pages into the pipe. Returns how many bytes are in it, and whether all are, or else the error.
+#[allow(unsafe_code)]
+pub fn give_pages(fd: BorrowedFd<'_>, pages: &[u8]) -> (usize, io::Result<bool>) {
+    let mut given = 0;
+    while given < pages.len() {
+        // SAFETY: `fd` is the end of a pipe for writing: it could not be written to otherwise. Nothing writes to the
+        // pages until `replace_pages` has replaced them.
+        let spliced = unsafe { vmsplice(fd, &[IoSliceRaw::from_slice(&pages[given..])], SpliceFlags::empty()) };
+        match spliced {
+            Ok(0) => return (given, Ok(false)),
+            Ok(n) => given += n,
+            Err(Errno::INTR) => {}
+            // Another process that has the pipe can make it non-blocking.
+            Err(Errno::AGAIN) => match crate::file::wait_writable_fd(fd) {
+                Ok(()) => {}
+                Err(e) => return (given, Err(e)),
+            },
+            Err(Errno::INVAL | Errno::NOSYS | Errno::BADF | Errno::PERM | Errno::NOMEM) => return (given, Ok(false)),
+            Err(e) => return (given, Err(e.into())),
+        }
+    }
+    (given, Ok(true))
+}
+
+/// Replaces whole pages by new ones of zeros. Returns false if they are still the same.
+#[allow(unsafe_code)]
+pub fn replace_pages(pages: &mut [u8]) -> bool {
+    // SAFETY: these are whole pages of bytes that are borrowed for writing, in private anonymous memory of malloc's,
+    // and zeros are bytes, too.
+    unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxDontNeed) }.is_ok()
+}
+
+/// Asks for huge pages in the place of these whole ones.
+#[allow(unsafe_code)]
+pub fn ask_for_huge_pages(pages: &mut [MaybeUninit<u8>]) {
+    // SAFETY: the pages are borrowed for writing, and the advice changes nothing that is in them. (What it answers
+    // changes nothing either.)
+    let _ = unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxHugepage) };
+}
