@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes the Debian packages target/hybz_*.deb and target/hybz-libbz2_*.deb, and checks them with lintian if that is
-# installed: packaging/deb.sh. Needs dpkg-dev.
-# Debian's bzip2 and libbz2.so.1.0 are files and not alternatives, so nothing here has their places: the links of bzip2's
-# names are in /usr/libexec/hybz, for those who put it on their PATH, and the library is in a folder of its own.
+# Makes the Debian packages hybz, hybz-as-bzip2 and hybz-libbz2 in target/, and checks them with lintian if that is
+# installed: packaging/deb.sh. Needs dpkg-dev. packaging/try-deb.sh tries them.
+# Debian's bzip2 and libbz2.so.1.0 are files and not alternatives, so hybz takes nobody's place: the links of bzip2's
+# names are in /usr/libexec/hybz, for those who put it on their PATH, and the library is in a folder of its own. Who
+# installs hybz-as-bzip2 makes alternatives of bzip2's names: it diverts Debian's programs to NAME.distrib.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,10 +13,13 @@ version=$(sed -n '0,/^version = "\(.*\)"/s//\1/p' Cargo.toml)
 who="The hybz developers <maintainers@users.noreply.a-seed-233fc271.example>"
 
 # Makes a package of a stage, whose other fields and description are standard input: package NAME STAGE ELF-FILE...
+# Without a file it is for all architectures, and the input has its dependencies.
 package() {
-  local name=$1 stage=$2 depends
+  local name=$1 stage=$2 depends=
+  local architecture=all
+  [ $# -eq 2 ] || architecture=$(dpkg --print-architecture)
   local doc=$stage/usr/share/doc/$name
-  local package=target/${name}_$version-1_$(dpkg --print-architecture).deb
+  local package=target/${name}_$version-1_$architecture.deb
   mkdir -p "$doc" "$stage/DEBIAN" "$stage/debian"
   { echo "hybz ($version-1) unstable; urgency=medium"
     echo
@@ -29,16 +33,16 @@ package() {
     cat LICENSE-MIT
   } > "$doc/copyright"
   printf 'Source: hybz\nPackage: %s\n' "$name" > "$stage/debian/control"
-  depends=$(cd "$stage" && dpkg-shlibdeps -O "${@:3}" | sed 's/^shlibs:Depends=//')
+  [ $# -eq 2 ] || depends=$(cd "$stage" && dpkg-shlibdeps -O "${@:3}" | sed 's/^shlibs:Depends=/Depends: /')
   rm -r "$stage/debian"
   { echo "Package: $name"
     [ "$name" = hybz ] || echo "Source: hybz"
     echo "Version: $version-1"
-    echo "Architecture: $(dpkg --print-architecture)"
+    echo "Architecture: $architecture"
     echo "Maintainer: $who"
     echo "Priority: optional"
     echo "Installed-Size: $(du -ks "$stage/usr" | cut -f1)"
-    echo "Depends: $depends"
+    [ -z "$depends" ] || echo "$depends"
     cat
   } > "$stage/DEBIAN/control"
   (cd "$stage" && find usr -type f -print0 | sort -z | xargs -0 md5sum) > "$stage/DEBIAN/md5sums"
@@ -68,12 +72,33 @@ strip --strip-unneeded $stage/usr/bin/hybz $stage/usr/bin/hysort
 gzip -9n $stage/usr/share/man/man1/*.1
 package hybz $stage usr/bin/hybz usr/bin/hysort <<END
 Section: utils
-Suggests: hybz-libbz2
+Suggests: hybz-as-bzip2, hybz-libbz2
 Description: bzip2 on every core: the same bytes, and sorting of lines
  hybz compresses to the exact bytes of bzip2 1.0.8 and decompresses what it
  decompresses, on every core of a machine. It has indexes, parts of files,
  recovery of damaged files, and trees. hysort sorts lines as LC_ALL=C sort
  does. /usr/libexec/hybz has links of bzip2's names, for your PATH.
+END
+
+stage=target/deb-as-bzip2
+rm -rf $stage
+mkdir -p $stage/DEBIAN $stage/usr/share/doc/hybz-as-bzip2
+cat > $stage/usr/share/doc/hybz-as-bzip2/README.Debian <<END
+bzip2, bunzip2, bzcat and bzip2recover are alternatives now, and hybz is the
+first choice. Debian's programs have the names bzip2.distrib and so on.
+
+  update-alternatives --config bzip2    chooses, for all four names
+  apt remove hybz-as-bzip2              gives Debian's programs their names back
+END
+install -m 755 packaging/debian/as-bzip2.postinst $stage/DEBIAN/postinst
+install -m 755 packaging/debian/as-bzip2.prerm $stage/DEBIAN/prerm
+package hybz-as-bzip2 $stage <<END
+Depends: hybz (= $version-1), bzip2
+Section: utils
+Description: hybz as the bzip2 of this machine
+ bzip2, bunzip2, bzcat and bzip2recover become alternatives, of which hybz's
+ is the first choice: the same bytes, on every core. Debian's own programs stay,
+ and removing this package gives them their names back.
 END
 
 stage=target/deb-libbz2

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs hybz and hysort: ./install.sh [--bzip2] [PREFIX]; PREFIX is /usr/local by default.
 # With --bzip2 there are also bzip2, bunzip2, bzcat and bzip2recover, links to hybz. hybz installs itself, and replaces
-# nothing that it did not put there. hysort and its pages are replaced.
+# nothing that it did not put there. hysort and its pages are replaced. libbz2/ is not installed: programs find it there
+# by LD_LIBRARY_PATH=$PWD/libbz2/lib, or where you copy it; do not put it over the system's.
 set -eu
 names=
 if [ "${1-}" = --bzip2 ]; then

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Builds the wheel for Linux into target/wheels and tries it: python/wheel.sh [PYTHON [MAKER'S OPTIONS]]
-# One wheel serves Python 3.11 and newer, on glibc 2.17 and newer (manylinux2014). zig, from the package registry of
-# Python, links it, so neither a container nor an old system is needed.
+# Builds the wheels into target/wheels/release and tries those that can run here: python/wheel.sh [PYTHON [KIND...]]
+# KIND is manylinux-x86_64, manylinux-aarch64 (glibc 2.17 and newer), musllinux-x86_64, musllinux-aarch64, macos (both
+# processors in one) or windows; without one, all are built. Each serves Python 3.11 and newer. zig, from the package
+# registry of Python, compiles and links for all of them, so no container and no other system is needed.
+# The wheel for aarch64 is tried where qemu-user-static is installed, with Debian's Python for it, which apt downloads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 interpreter=${1:-python3}
+kinds=("${@:2}")
+[ ${#kinds[@]} -gt 0 ] || kinds=({manylinux,musllinux}-{x86_64,aarch64} macos windows)
 maker=target/python-wheel
 [ -x "$maker/bin/python" ] || "$interpreter" -m venv "$maker"
 "$maker/bin/python" -c 'import maturin, ziglang, auditwheel' 2>/dev/null ||
@@ -13,34 +17,60 @@ maker=target/python-wheel
 
 wheels=$PWD/target/wheels/release
 rm -rf "$wheels"
-PATH="$PWD/$maker/bin:$PATH" maturin build --quiet --locked --release --zig --compatibility manylinux2014 \
-  --manifest-path python/Cargo.toml --interpreter "$PWD/$maker/bin/python" --out "$wheels" "${@:2}"
-wheel=$(echo "$wheels"/hybz-*.whl)
+mkdir -p "$wheels"
+audit=$wheels/auditwheel.txt
+test_module=$PWD/python/try_wheel.py
 
-case $wheel in
-*-cp311-abi3-*manylinux2014_*.whl) ;;
-*) echo "not a wheel for manylinux2014: $wheel" >&2; exit 1 ;;
-esac
-"$maker/bin/python" -m auditwheel show "$wheel" | tee "$wheels/auditwheel.txt"
-grep -q 'manylinux_2_17' "$wheels/auditwheel.txt"
+# Builds one wheel and prints its name: build TARGET TAG OPTION...
+build() {
+  local wheel
+  for triple in ${1/universal2-apple-darwin/aarch64-apple-darwin x86_64-apple-darwin}; do
+    [ -d "$(rustc --print target-libdir --target "$triple")" ] || rustup target add "$triple" >&2
+  done
+  PATH="$PWD/$maker/bin:$PATH" maturin build --quiet --locked --release --zig --target "$1" "${@:3}" \
+    --manifest-path python/Cargo.toml --interpreter "$PWD/$maker/bin/python" --out "$wheels" >&2
+  wheel=$(find "$wheels" -name "hybz-*-cp311-abi3-$2.whl")
+  [ -n "$wheel" ] || { echo "no wheel for $2:" "$wheels"/* >&2; return 1; }
+  echo "$wheel"
+}
 
-# In an environment without other packages, and from a folder without sources.
-clean=target/python-clean
-rm -rf "$clean"
-"$interpreter" -m venv "$clean"
-"$clean/bin/python" -m pip install -q --no-index "$wheel"
-python=$PWD/$clean/bin/python
-cd /
-"$python" - <<'END'
-import bz2, hybz, os, tempfile
-text = os.urandom(100_000) + bytes(1_000_000) + b"lines\n" * 300_000
-coded = hybz.compress(text, 1)
-assert coded == bz2.compress(text, 1) and hybz.decompress(coded) == text
-with tempfile.TemporaryDirectory() as folder:
-    path = os.path.join(folder, "x.bz2")
-    with hybz.open(path, "wb", index=path + ".bzi") as file:
-        file.write(text)
-    assert b"".join(map(hybz.read_range, hybz.ranges(path, 1))) == text
-print("it works")
-END
-ls -l "$wheel"
+# What the policies say of it: audited WHEEL POLICY
+audited() {
+  "$maker/bin/python" -m auditwheel show "$1" | tee "$audit"
+  grep -q "$2" "$audit"
+}
+
+for kind in "${kinds[@]}"; do
+  processor=${kind#*-}
+  case $kind in
+  manylinux-*)
+    wheel=$(build "$processor-unknown-linux-gnu" "*manylinux2014_$processor" --compatibility manylinux2014)
+    audited "$wheel" manylinux_2_17
+    ;;
+  musllinux-*)
+    wheel=$(build "$processor-unknown-linux-musl" "musllinux_1_2_$processor" --compatibility musllinux_1_2)
+    audited "$wheel" musllinux_1_2
+    ;;
+  macos) wheel=$(build universal2-apple-darwin "macosx_*_universal2") ;;
+  windows) wheel=$(build x86_64-pc-windows-gnu win_amd64) ;;
+  *) echo "$kind is not known" >&2; exit 2 ;;
+  esac
+
+  # In an environment without other packages, and from a folder without sources.
+  clean=$PWD/target/python-clean
+  rm -rf "$clean"
+  if [ "$kind" = "manylinux-$(uname -m)" ]; then
+    "$interpreter" -m venv "$clean"
+    "$clean/bin/python" -m pip install -q --no-index "$wheel"
+    (cd / && "$clean/bin/python" "$test_module")
+  elif [ "$kind" = manylinux-aarch64 ] && command -v qemu-aarch64-static >/dev/null; then
+    [ -e target/arm64-root/usr/bin/python3 ] || packaging/arm64-root.sh target/arm64-root python3
+    "$interpreter" -m pip install -q --no-index --no-deps --target "$clean" --only-binary=:all: \
+      --platform manylinux2014_aarch64 --python-version 3.11 --implementation cp --abi abi3 "$wheel"
+    (here=$PWD && cd / && PYTHONPATH="$clean" qemu-aarch64-static -L "$here/target/arm64-root" \
+      "$here/target/arm64-root/usr/bin/python3" "$test_module")
+  else
+    echo "built and not tried: $(basename "$wheel")"
+  fi
+done
+ls -l "$wheels"/*.whl

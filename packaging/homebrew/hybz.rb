@@ -7,8 +7,6 @@ class Hybz < Formula
   license any_of: ["MIT", "Apache-2.0"]
 
   depends_on "rust" => :build
-  # The command does not compile for macOS yet: packaging/README.md lists what is missing.
-  depends_on :linux
 
   def install
     system "cargo", "install", *std_cargo_args

@@ -100,8 +100,7 @@ pub fn available() -> Option<u64> {
     system::available_memory()
 }
 
-/// Asks for huge pages in the place of these pages. This is only a hint; the memory must be whole pages of the program's
-/// own.
+/// Asks for huge pages in the place of these pages, which must be whole ones of the program's own. This is only a hint.
 pub fn ask_for_huge_pages(pages: &mut [MaybeUninit<u8>]) {
     system::ask_for_huge_pages(pages);
 }

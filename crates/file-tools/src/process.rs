@@ -2,9 +2,9 @@
 //!
 //! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
 //! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
-//! function that the loader calls records the state before the runtime changes it. (A C `main` of our own could do that too,
-//! but would lose the arguments on musl.) The same function has SIGUSR1 ignored: this signal asks for the progress, and
-//! would end a process that has no handler yet.
+//! function that the loader calls records the state before the runtime changes it. (A C `main` of our own could do that
+//! too, but would lose the arguments on musl.) The same function has SIGUSR1 ignored: this signal asks for the
+//! progress, and would end a process that has no handler yet.
 
 use super::system;
 use rustix::io::Errno;
