@@ -339,11 +339,21 @@ class Ray(Engine):
             got = sorted(row["text"] for row in hybz.ray.read_text(path, size=400_000).iter_rows())
             self.assertEqual(got, expected)
         self.assertEqual(hybz.ray.read_text(self.coded(b"")).count(), 0)
-        source = hybz.ray.Datasource(self.files)
-        self.assertEqual(source.estimate_inmemory_data_size(), sum(map(len, self.TEXTS.values())))
+        self.check_estimate(hybz.ray.Datasource)
         umlauts = self.coded("ä\r\nö\n\nü".encode("latin-1"), name="latin.bz2")
         rows = hybz.ray.read_text(umlauts, encoding="latin-1").take_all()
         self.assertEqual([row["text"] for row in rows], ["ä", "ö", "ü"])
+
+    def check_estimate(self, source):
+        """The size is known from an index, and otherwise estimated from that of the coded bytes."""
+        for path, text in zip(self.files, self.TEXTS.values()):
+            coded = os.path.getsize(path)
+            self.assertEqual(source(path).estimate_inmemory_data_size() % coded, 0)
+            self.assertIn(source(path).estimate_inmemory_data_size() // coded, (2, 3, 4, 5))
+            with hybz.open(path) as file:
+                file.export_index(path + ".index")
+            indexed = source(path, index=path + ".index")
+            self.assertEqual(indexed.estimate_inmemory_data_size(), len(text))
 
     def test_compress(self):
         self.check_compress(hybz.ray.compress)

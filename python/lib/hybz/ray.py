@@ -92,7 +92,7 @@ class Datasource(ray.data.Datasource):
         return "HybzText"
 
     def estimate_inmemory_data_size(self):
-        """The number of bytes of text."""
+        """The number of bytes of text: exact for files with an index, and about four times the file for others."""
         return sum(map(estimated_size, self.planned))
 
     def get_read_tasks(self, parallelism, per_task_row_limit=None, data_context=None):
