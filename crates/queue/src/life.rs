@@ -32,6 +32,7 @@ impl Shared {
             let station = make()?;
             counters.set_name(station.name());
             let (max_batch, max_bytes) = (station.max_batch(), station.max_bytes());
+            counters.set_ready(self.now());
             self.change(|state, _| state.ready(id, max_batch, max_bytes));
             Ok(self.serve(id, station, counters))
         }));
@@ -120,7 +121,7 @@ impl Shared {
         let before = bytes();
         let outcome = catch_unwind(AssertUnwindSafe(|| if jobs.is_empty() { Ok(()) } else { station.work(&mut jobs) }));
         let outcome = outcome.unwrap_or_else(|panic| Err(StationError { reason: panic_text(&*panic), retire: false }));
-        counters.count_time(waited, working.elapsed());
+        counters.count_time(waited, working.elapsed(), self.now());
         let (did, at) = ((bytes().0 - before.0, bytes().1 - before.1), self.now());
         // A core redoes its own failures: if they were handed on, a job that no worker can do would go round for ever.
         let may_hand = counters.accelerator.load(Relaxed) && self.lock().state.has_finisher();

@@ -24,6 +24,10 @@ pub struct StationReport {
     pub busy: Duration,
     /// The time for which it waited for work.
     pub waited: Duration,
+    /// The time from the pool's build until the station could take work: until a device had started, say.
+    pub ready: Duration,
+    /// The time from the pool's build until the station had done its last job so far.
+    pub ended: Duration,
     /// The number of blocks at which it failed and that a CPU core did in its place.
     pub fallbacks: u64,
     /// The number of other stations' blocks that it verified.
@@ -66,6 +70,8 @@ pub(crate) struct Counters {
     pub bytes_out: AtomicU64,
     pub busy_ns: AtomicU64,
     pub waited_ns: AtomicU64,
+    pub ready_ns: AtomicU64,
+    pub ended_ns: AtomicU64,
     pub fallbacks: AtomicU64,
     pub verified: AtomicU64,
     pub wrong: AtomicU64,
@@ -119,8 +125,14 @@ impl Counters {
         self.deferred.fetch_add(bytes, Relaxed);
     }
 
-    /// Counts the time of a batch.
-    pub fn count_time(&self, waited: Duration, busy: Duration) {
+    /// Records when the station could take work.
+    pub fn set_ready(&self, at: Duration) {
+        self.ready_ns.store(at.as_nanos() as u64, Relaxed);
+    }
+
+    /// Counts the time of a batch, which has ended now.
+    pub fn count_time(&self, waited: Duration, busy: Duration, now: Duration) {
+        self.ended_ns.store(now.as_nanos() as u64, Relaxed);
         self.waited_ns.fetch_add(waited.as_nanos() as u64, Relaxed);
         self.busy_ns.fetch_add(busy.as_nanos() as u64, Relaxed);
     }
@@ -169,6 +181,8 @@ impl Counters {
             bytes_out: self.bytes_out.load(Relaxed),
             busy: Duration::from_nanos(self.busy_ns.load(Relaxed)),
             waited: Duration::from_nanos(self.waited_ns.load(Relaxed)),
+            ready: Duration::from_nanos(self.ready_ns.load(Relaxed)),
+            ended: Duration::from_nanos(self.ended_ns.load(Relaxed)),
             fallbacks: self.fallbacks.load(Relaxed),
             verified: self.verified.load(Relaxed),
             wrong: self.wrong.load(Relaxed),

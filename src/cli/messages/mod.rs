@@ -411,8 +411,8 @@ pub fn stations(summary: &Summary) -> Vec<u8> {
         return Vec::new();
     }
     let mut text = format!(
-        "  {:<11} {:>6} {:>8} {:>8} {:>8} {:>7} {:>6} {:>7}{:>10}\n",
-        "station", "blocks", "finished", "MB in", "MB out", "MB/s", "busy s", "waits s", "fallbacks"
+        "  {:<13} {:>6} {:>8} {:>8} {:>8} {:>6} {:>6} {:>6}{:>10}\n",
+        "station", "blocks", "finished", "MB in", "MB out", "MB/s", "busy s", "waits", "fallbacks"
     );
     for station in &summary.stations {
         let StationReport { name, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
@@ -422,11 +422,14 @@ pub fn stations(summary: &Summary) -> Vec<u8> {
         // Writing into a String does not fail.
         let _ = writeln!(
             text,
-            "  {name:<11} {blocks:>6} {finished:>8} {read:>8.1} {written:>8.1} {rate:>7.1} {busy:>6.1} \
-             {waits:>7.1}{fallbacks:>10}"
+            "  {name:<13} {blocks:>6} {finished:>8} {read:>8.1} {written:>8.1} {rate:>6.1} {busy:>6.2} \
+             {waits:>6.2}{fallbacks:>10}"
         );
         let retired = station.retired.as_ref().map(|why| format!("retired: {why}"));
-        for remark in retired.iter().chain(&station.details) {
+        let (ready, ended) = (station.ready.as_secs_f64(), station.ended.as_secs_f64());
+        let times =
+            station.accelerator.then(|| format!("ready after {ready:.3} s, last batch ended after {ended:.3} s"));
+        for remark in retired.iter().chain(&times).chain(&station.details) {
             wrap(remark, 0, 6, USUAL_COLUMNS, &mut text);
         }
     }

@@ -264,7 +264,7 @@ impl Lanes {
             let (own, choice, growth) = (self.clone(), choice.clone(), Arc::clone(&growth));
             group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
-                let kind = if own.offload == Offload::Verify { "verifying lane" } else { "lane" };
+                let kind = if own.offload == Offload::Verify { "check" } else { "lane" };
                 let name = format!("gpu {} {kind} {lane}", device.ordinal);
                 let most = || own.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 own.open(backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
