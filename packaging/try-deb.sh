@@ -17,7 +17,7 @@ install -m 755 packaging/shapes.sh "$root/tmp"
 run() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 rm -rf "$root"/tmp/by-*
 same() { diff -r --no-dereference "$root/tmp/by-bzip2" "$root/tmp/$1"; }
-programs() { (cd "$root/usr/bin" && for name in bzip2 bunzip2 bzcat bzip2recover; do sha256sum "$name"; done); }
+programs() { run sh -c 'cd /usr/bin && sha256sum bzip2 bunzip2 bzcat bzip2recover'; }
 
 before=$(programs)
 run /tmp/shapes.sh /tmp/by-bzip2
@@ -30,7 +30,7 @@ same by-path
 echo "PATH=/usr/libexec/hybz:\$PATH: $(cat "$root/tmp/by-path/count") ways to call bzip2, no difference"
 
 run sh -c 'dpkg -i /tmp/hybz-as-bzip2_*.deb' >/dev/null
-run bzip2 --version 2>&1 </dev/null | grep -q hybz
+run bzip2 --version 2>&1 </dev/null | grep hybz >/dev/null
 run /tmp/shapes.sh /tmp/by-alternative
 same by-alternative
 echo "hybz-as-bzip2 installed: $(cat "$root/tmp/by-alternative/count") ways to call bzip2, no difference"
@@ -40,7 +40,7 @@ run update-alternatives --quiet --auto bzip2
 # An upgrade of Debian's bzip2 must leave the names alone.
 run sh -c 'dpkg -i /tmp/hybz-as-bzip2_*.deb; cd /tmp && dpkg-query -W bzip2' >/dev/null
 if run sh -c 'cd /tmp && apt-get -qq update && apt-get -qq install --reinstall bzip2' >/dev/null 2>&1; then
-  run bzip2 --version 2>&1 </dev/null | grep -q hybz
+  run bzip2 --version 2>&1 </dev/null | grep hybz >/dev/null
   echo "bzip2 installed again: the alternative stays"
 else
   echo "skipped: bzip2 cannot be installed again here"
@@ -48,7 +48,7 @@ fi
 
 run sh -c 'dpkg -i /tmp/hybz-libbz2_*.deb' >/dev/null
 folder=$(cd "$root" && echo usr/lib/*/hybz)
-run env LD_LIBRARY_PATH="/$folder" LD_TRACE_LOADED_OBJECTS=1 /bin/bzip2.distrib | grep -q "/$folder/libbz2.so.1.0"
+run env LD_LIBRARY_PATH="/$folder" LD_TRACE_LOADED_OBJECTS=1 /bin/bzip2.distrib | grep "/$folder/libbz2.so.1.0" >/dev/null
 run sh -c "seq 500000 > /tmp/text; LD_LIBRARY_PATH=/$folder bzip2.distrib -c /tmp/text > /tmp/a; \
   bzip2.distrib -c /tmp/text | cmp - /tmp/a; LD_LIBRARY_PATH=/$folder bzip2.distrib -dc /tmp/a | cmp - /tmp/text"
 echo "hybz-libbz2 installed: Debian's bzip2 on it writes and reads the same bytes"

@@ -41,10 +41,17 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 impl ReadAt for File {
+    #[cfg(unix)]
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         std::os::unix::fs::FileExt::read_at(self, buf, offset)
+    }
+
+    /// On Windows this also moves the file's own position.
+    #[cfg(windows)]
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buf, offset)
     }
 
     fn len(&self) -> u64 {

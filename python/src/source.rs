@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The maximum size of one read from an object that cannot seek.
@@ -27,6 +26,7 @@ pub(crate) struct Source {
 
 enum From {
     /// Reading it does not move the position of the descriptor, which parent and child of a fork share.
+    #[cfg_attr(not(unix), allow(dead_code))]
     File(File),
     /// Reading moves its position, so only the thread with the interpreter's lock may read.
     Seekable(Object),
@@ -65,19 +65,25 @@ impl Source {
     /// The source that Python hands over: a descriptor of a regular file, or an object with `read` and, with `base`,
     /// also `seek`.
     pub fn of(source: &Bound<'_, PyAny>, base: Option<u64>, name: Option<String>) -> Source {
-        let from = match source.extract::<RawFd>() {
-            Ok(descriptor) => Source::file(descriptor),
-            Err(_) => Source::object(source.clone().unbind(), base),
-        };
+        let from = Source::file(source).unwrap_or_else(|| Source::object(source.clone().unbind(), base));
         Source { from, base: base.unwrap_or(0), raised: Mutex::default(), name }
     }
 
-    /// A regular file, by a separate descriptor, which is closed with this source.
+    /// A regular file, by a separate descriptor, which is closed with this source. `None` if it is an object.
+    #[cfg(unix)]
     #[allow(unsafe_code)]
-    fn file(descriptor: RawFd) -> From {
+    fn file(source: &Bound<'_, PyAny>) -> Option<From> {
+        use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+        let descriptor: RawFd = source.extract().ok()?;
         // SAFETY: the caller (`lib/hybz/_file.py`) has made the descriptor with `os.dup` for this purpose, and no other
         // code has its number.
-        From::File(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+        Some(From::File(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) })))
+    }
+
+    /// Without descriptors of the system's, `lib/hybz/_file.py` hands over objects only.
+    #[cfg(not(unix))]
+    fn file(_: &Bound<'_, PyAny>) -> Option<From> {
+        None
     }
 
     /// An object with `read`; with `base` also `seek`.
