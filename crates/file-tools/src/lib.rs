@@ -4,6 +4,7 @@ pub mod acl;
 pub mod directory;
 pub mod file;
 pub mod last_mode;
+pub mod mapped;
 pub mod memory;
 pub mod pipe;
 pub mod process;

@@ -2,6 +2,7 @@
 
 pub mod acl;
 mod pages;
+mod windows;
 
 pub use pages::{ask_for_huge_pages, give_pages, replace_pages};
 use rustix::fs::{
@@ -17,6 +18,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::OnceLock;
+pub use windows::{Window, can_populate};
 
 /// Opens a directory of which only names are wanted: no right to read it is needed.
 pub const ONLY_NAMES: OFlags = OFlags::PATH;
