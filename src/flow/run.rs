@@ -129,6 +129,8 @@ fn write_one<O: Outputs>(
                 bytes_out += text.len();
                 match text {
                     Text::Plain(bytes) => outputs.write(out, bytes),
+                    Text::Parts(parts) => parts.into_iter().try_for_each(|part| outputs.write(out, part.into_vec())),
+                    Text::Compact(compact) => compact.pieces().try_for_each(|piece| outputs.write(out, piece)),
                     text => write_text(out, &text).map(drop),
                 }
                 .map_err(Error::Write)?;

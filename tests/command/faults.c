@@ -18,6 +18,14 @@
  *   misled    linkat gives the name to the file `decoy`, as a /proc that is not the kernel's would
  *   swapped   a rename is followed by one of the file `decoy` to the same name
  *   nothread  no thread can be created for the part after the result is complete
+ *   cores     there seem to be 8 processors
+ *   slow      long writes take 100 ns a byte
+ *   mapped    is no fault: FAULT_DONE is made when a page of a mapped file is
+ *   populate  making such a page fails once
+ *   noallocate  a file's pages cannot be made beforehand
+ *   nopopulate  the kernel knows no MADV_POPULATE_WRITE
+ *   pwrite    such a call fails
+ *   killmapped  SIGKILL when such pages are made (killmapped@3: the third time)
  *   protected opening the name of a link fails with EACCES, as fs.protected_symlinks has it in directories like /tmp
  *
  * The first fault that is caused makes the file that FAULT_DONE names, so that a test knows that there was one.
@@ -30,6 +38,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -37,6 +46,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -169,8 +179,44 @@ ssize_t write(int fd, const void *buffer, size_t size)
             note();
             size = 7;
         }
+        if (has("slow") && size >= 1 << 16) usleep(size / 10);
     }
     return REAL(write)(fd, buffer, size);
+}
+
+ssize_t pwrite64(int fd, const void *buffer, size_t size, off64_t offset)
+{
+    if (regular(fd, 1) && fails("pwrite")) return -1;
+    return REAL(pwrite64)(fd, buffer, size, offset);
+}
+
+int fallocate64(int fd, int mode, off64_t offset, off64_t len)
+{
+    return unknown("noallocate", ENOSPC) ? -1 : REAL(fallocate64)(fd, mode, offset, len);
+}
+
+int posix_madvise(void *address, size_t len, int advice)
+{
+    static atomic_int made;
+    if (advice == 23 /* MADV_POPULATE_WRITE */) {
+        if (unknown("nopopulate", EINVAL)) return EINVAL;
+        if (len > (size_t)getpagesize()) { /* else it is asked whether the kernel knows it */
+            if (has("mapped")) note();
+            if (has("killmapped") && atomic_fetch_add(&made, 1) + 1 == has("killmapped")) {
+                note();
+                kill(getpid(), SIGKILL);
+            }
+            if (fails("populate")) return EFAULT;
+        }
+    }
+    return REAL(posix_madvise)(address, len, advice);
+}
+
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+    int done = REAL(sched_getaffinity)(pid, size, set);
+    for (int core = 0; core < 8 && done >= 0 && has("cores"); core++) CPU_SET_S(core, size, set);
+    return done;
 }
 
 int fdatasync(int fd)
@@ -265,6 +311,10 @@ int unlinkat(int directory, const char *name, int flags)
 /* Whether the open of a name is refused. */
 static int open_refused(int directory, const char *name, int flags)
 {
+    if (has("cores") && !strcmp(name, "/proc/self/cgroup")) {
+        errno = ENOENT; /* a container's limit */
+        return 1;
+    }
     if ((flags & O_TMPFILE) == O_TMPFILE) return unknown("tmpfile", EOPNOTSUPP);
     struct stat found;
     if (flags & O_NOFOLLOW || !has("protected") || !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6)) return 0;

@@ -18,6 +18,7 @@ mod holes;
 mod inputs;
 mod json;
 mod lzw;
+mod mapped;
 mod messages;
 mod mixed;
 mod names;

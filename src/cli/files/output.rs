@@ -16,14 +16,17 @@ use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
 use crate::cli::files::source::SourceFile;
 use hybz_files::acl::Acl;
 use hybz_files::directory::{Directory, is_file};
+use hybz_files::mapped::{self, MappedFile, Pace};
 use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use hybz_files::{file, stdout};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::mem;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// A result that is being written.
 pub struct OutputFile {
@@ -36,6 +39,17 @@ pub struct OutputFile {
     taken: bool,
     /// The holes that it gets in place of zeros, if they are wanted.
     holes: Option<Holes>,
+    way: Way,
+}
+
+/// How the bytes get into the file.
+enum Way {
+    /// By `write`. If that takes too long, another way is looked for.
+    Watched(Pace),
+    /// By `write`.
+    Plain,
+    /// By several threads.
+    Mapped(MappedFile),
 }
 
 enum Kind {
@@ -80,13 +94,73 @@ impl OutputFile {
             let (file, name) = temporary.create(&directory, &name, private)?;
             (file, Kind::Hidden(name))
         };
-        Ok(OutputFile { path: path.to_owned(), name, directory, file, kind, taken: false, holes: None })
+        Ok(OutputFile {
+            path: path.to_owned(),
+            name,
+            directory,
+            file,
+            kind,
+            taken: false,
+            holes: None,
+            way: Way::Watched(Pace::default()),
+        })
     }
 
     /// Lets long runs of zeros become holes, if that is `wanted` and the file is new. Called before the first write.
     pub fn with_holes(mut self, wanted: bool) -> OutputFile {
         self.holes = (wanted && !matches!(self.kind, Kind::Existing)).then(Holes::default);
         self
+    }
+
+    /// Whether texts are to be [given](OutputFile::give): the file is in memory, writing is what the program waits for,
+    /// and that more threads write `pays`.
+    pub fn takes_texts(&mut self, pays: impl FnOnce() -> bool) -> bool {
+        match &self.way {
+            Way::Mapped(_) => return true,
+            Way::Watched(pace) if pace.is_slow() && pays() => {}
+            // Accelerators may start later.
+            Way::Watched(_) | Way::Plain => return false,
+        }
+        self.way = self.map().map_or(Way::Plain, Way::Mapped);
+        matches!(self.way, Way::Mapped(_))
+    }
+
+    /// Has several threads write from now on. The file has no name, so no other process can cut it.
+    fn map(&mut self) -> Option<MappedFile> {
+        let threads = mapped::threads()?;
+        if !matches!(self.kind, Kind::Unnamed(_)) || !file::is_in_memory(&self.file) {
+            return None;
+        }
+        let at = self.holes.as_ref().map_or_else(|| self.file.stream_position().ok(), |holes| Some(holes.at))?;
+        MappedFile::start(&self.file, at, threads)
+    }
+
+    /// Writes all of `text`, for which [`takes_texts`](OutputFile::takes_texts) holds, at some time until
+    /// [`finish`](OutputFile::finish).
+    pub fn give(&mut self, text: Vec<u8>) -> io::Result<()> {
+        let Way::Mapped(mapped) = &mut self.way else { return self.write_all(&text) };
+        let whole = 0..text.len();
+        let parts = self.holes.as_mut().map_or_else(|| vec![whole], |holes| holes.data(&text));
+        mapped.give(text, parts)
+    }
+
+    /// Some bytes have been written, from `started` until now.
+    pub fn wrote(&mut self, bytes: u64, started: Instant) {
+        if let Way::Watched(pace) = &mut self.way {
+            pace.wrote(bytes, started);
+        }
+    }
+
+    /// Waits until everything is in the file, which may change its time. Called before anything else is done with it.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if let Way::Mapped(mapped) = mem::replace(&mut self.way, Way::Plain) {
+            let end = mapped.finish()?;
+            self.file.seek(SeekFrom::Start(end))?;
+            if let Some(holes) = &mut self.holes {
+                holes.gap = 0;
+            }
+        }
+        self.flush()
     }
 
     /// Gives the result the owner, mode, access control list and times of its source.
@@ -143,8 +217,8 @@ impl OutputFile {
     /// Closes the file and gives it its name. With `replace`, it may replace another file. After an error the file is
     /// gone.
     pub fn publish(mut self, replace: bool) -> io::Result<()> {
-        self.flush()?;
-        let OutputFile { path: _, name, directory, file, kind, taken, holes: _ } = self;
+        self.finish()?;
+        let OutputFile { path: _, name, directory, file, kind, taken, holes: _, way: _ } = self;
         match kind {
             Kind::Existing => file::close(file.into()),
             Kind::Hidden(hidden) => {
@@ -211,26 +285,38 @@ impl Read for FromStart<'_> {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(holes) = &mut self.holes else { return self.file.write(bytes) };
+        let mut mapped = if let Way::Mapped(mapped) = &mut self.way { Some(mapped) } else { None };
+        let Some(holes) = &mut self.holes else {
+            return mapped.map_or_else(|| self.file.write(bytes), |mapped| mapped.write(bytes));
+        };
         match holes.first_run(bytes) {
             Run::Zeros(zeros) => {
                 holes.pass(zeros);
+                mapped.iter_mut().for_each(|mapped| mapped.skip(zeros as u64));
                 Ok(zeros)
             }
             Run::Data(len) => {
-                if holes.gap > 0 {
-                    self.file.seek(SeekFrom::Start(holes.at))?;
-                    holes.gap = 0;
-                }
-                let written = self.file.write(&bytes[..len])?;
+                let written = match mapped {
+                    Some(mapped) => mapped.write(&bytes[..len])?,
+                    None => {
+                        if holes.gap > 0 {
+                            self.file.seek(SeekFrom::Start(holes.at))?;
+                        }
+                        self.file.write(&bytes[..len])?
+                    }
+                };
+                holes.gap = 0;
                 holes.at += written as u64;
                 Ok(written)
             }
         }
     }
 
-    /// Makes the file as long as what was written to it. This changes its time.
+    /// Makes the file as long as what was written to it. This changes its time. Several threads go on.
     fn flush(&mut self) -> io::Result<()> {
+        if let Way::Mapped(_) = self.way {
+            return Ok(());
+        }
         let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
         // Some file systems cannot lengthen files with `ftruncate`.
         if self.file.set_len(holes.at).is_err() {

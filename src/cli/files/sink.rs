@@ -2,10 +2,11 @@
 
 use crate::cli::files::output::{OutputFile, Stdout};
 use crate::cli::messages::counts::Counts;
-use hybz::Error;
-use hybz_files::pipe;
+use hybz::{Error, Pool};
+use hybz_files::{mapped, pipe};
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The destination of one result's bytes. Streams begin and end with a few bytes, which are buffered and written
 /// together with their blocks.
@@ -52,18 +53,34 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Writes all of `bytes`. A long output to a pipe takes their pages, if that `pays`.
-    pub fn give(&mut self, bytes: Vec<u8>, pays: impl FnOnce() -> bool) -> io::Result<()> {
+    /// Writes all of `bytes`. If the stations of `pool` may decode faster than one thread copies, a long output to a
+    /// pipe takes their pages, and several threads write one to a file in memory.
+    pub fn give(&mut self, bytes: Vec<u8>, pool: &Pool) -> io::Result<()> {
+        let len = bytes.len() as u64;
+        if let Sink::File(out) = &mut self.sink {
+            let may_pay = || pool.readers() > 1 || pool.cores() >= mapped::MIN_CORES;
+            if out.buffer().is_empty() && out.get_mut().takes_texts(may_pay) {
+                out.get_mut().give(bytes)?;
+                self.counts.wrote(len);
+                return Ok(());
+            }
+        }
+        // Only accelerators decode faster than a pipe takes copies.
         if let Sink::Stdout(out) = &mut self.sink
             && bytes.len() >= pipe::MIN_GIVEN
-            && out.get_mut().takes_pages(pays)
+            && out.get_mut().takes_pages(|| pool.readers() > 1)
         {
             out.flush()?;
             let written = out.get_mut().give(bytes)?;
             self.counts.wrote(written);
             return Ok(());
         }
-        self.write_all(&bytes)
+        let started = Instant::now();
+        self.write_all(&bytes)?;
+        if let Sink::File(out) = &mut self.sink {
+            out.get_mut().wrote(len, started);
+        }
+        Ok(())
     }
 }
 

@@ -156,7 +156,7 @@ impl Results {
             Sink::File(mut file) => {
                 let flushed = file.flush();
                 let (mut output, _) = file.into_parts();
-                flushed.map_err(Error::Write)?;
+                flushed.and_then(|()| output.finish()).map_err(Error::Write)?;
                 if let Some(source) = &ready.source {
                     output.set_attributes(source).map_err(Error::Write)?;
                 }
@@ -342,9 +342,7 @@ impl Outputs for Results {
     }
 
     fn write(&mut self, out: &mut Counted, text: Vec<u8>) -> io::Result<()> {
-        // Only accelerators decode faster than a pipe takes copies.
-        let pool = &self.pool;
-        out.give(text, || pool.readers() > 1)
+        out.give(text, &self.pool)
     }
 
     fn stream(&mut self, job: &mut Job, stream: &StreamInfo) {
