@@ -19,12 +19,12 @@ fn main() {
 /// alternating runs on an EPYC; medians, with other work on the machine, 1.34 to 1.57 against 1.49 to 1.83). With CUDA
 /// comes the C++ library, which loads libgcc_s anyway.
 ///
-/// If the linker is another kind of C compiler, or when cross-compiling, nothing is changed.
+/// If the linker is another kind of C compiler, such as zig, or when cross-compiling, nothing is changed.
 #[cfg(not(feature = "cuda"))]
 fn link_unwinder() {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let linux = variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ENV") == "gnu";
-    if !linux || variable("HOST") != variable("TARGET") {
+    if !linux || variable("HOST") != variable("TARGET") || variable("RUSTC_LINKER").contains("zig") {
         return;
     }
     let output = std::process::Command::new("cc").arg("-print-file-name=libgcc_eh.a").output();

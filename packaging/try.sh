@@ -34,6 +34,7 @@ with_libraries() {
   done
 }
 with_libraries "$root/bin/hybz"
+with_libraries "$root/bin/hysort"
 
 { seq 200000; head -c 300000 /dev/urandom; head -c 500000 /dev/zero; } > "$root/tmp/text"
 text=$root/tmp/text
@@ -72,7 +73,10 @@ if [ -z "$runner" ] && busybox=$(command -v busybox); then
   # All but the names that are tried.
   "$busybox" --list | grep -vE '^(bzip2|bunzip2|bzcat|busybox)$' | xargs -I '{}' ln -s busybox "$root/busybox/{}"
   mknod -m 666 "$root/dev/null" c 1 3
-  chroot "$root" /busybox/env -i PATH=/bin:/busybox /busybox/sh -s /tmp/by-hybz < packaging/shapes.sh
+  shell() { chroot "$root" /busybox/env -i PATH=/bin:/busybox /busybox/sh "$@"; }
+  # With /proc, busybox's shell would take its own bzip2, not the PATH's.
+  shell -c 'for name in bzip2 bunzip2 bzcat; do $name --version; done' < /dev/null 2>&1 | grep -c '^hybz' | grep -x 3 >/dev/null
+  shell -s /tmp/by-hybz < packaging/shapes.sh
   where="with busybox"
 elif [ -n "$runner" ]; then
   # An emulated shell could not start an emulated program.
