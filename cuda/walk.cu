@@ -15,7 +15,7 @@
 // (A fixed stride can meet the structure of a repetitive text, and then one thread walks all of it.) The hash is a
 // permutation of 20 bits, so the number of a splitter leads back to its row.
 //
-// Twin: src/codec/bwt/inverse.rs.
+// Twin: src/codec/bwt/inverse/.
 #include "column.cuh"
 #include "decoding.cuh"
 

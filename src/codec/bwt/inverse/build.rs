@@ -1,0 +1,90 @@
+//! Building T from the runs of the last column.
+//!
+//! T's rows for one first byte are the places of that byte in the last column, in ascending order. A run of the last
+//! column is therefore written as one piece, counting up, and a table of 256 entries tells where the next piece of each
+//! byte goes. (bzip2 does it byte by byte, in two passes, with a dependent increment each.)
+//!
+//! Measured on a Zen 5 core: 0.70 ns per byte of a block of the kernel tarball; with runs of up to 8 instead of 16
+//! written together 0.90. A run of text takes about 10 cycles, bound by the number of instructions: one check less of
+//! bounds and one shift less made it 1.09 times as fast on a Zen 4 core. There, prefetching the line of the byte's next
+//! piece made it 1.07 times slower, vectors of 256 bits 1.03 times, and a second store only for runs of 9 to 16 entries
+//! gained nothing.
+
+/// A run of at most this length (97 of 100 in text) is written as if it had exactly this length: no loop, no
+/// misprediction.
+const PIECE: usize = 16;
+
+/// Where the rows of a byte are written.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// The row of the byte's next piece.
+    next: u32,
+    /// The last row at which a whole piece fits into the byte's rows, negative if there is none.
+    last: i32,
+}
+
+/// Writes T into `table`. `runs` has a word for each run: its start, shifted left by 8, and its byte. The last word
+/// only gives the end of the last run, which is `table`'s length.
+pub(super) fn build(runs: &[u32], table: &mut [u32]) {
+    let mut counts = [[0u32; 256]; 2];
+    let mut before = runs[0];
+    for pair in runs[1..].chunks(2) {
+        counts[0][usize::from(before as u8)] += (pair[0] >> 8) - (before >> 8);
+        if let Some(after) = pair.get(1) {
+            counts[1][usize::from(pair[0] as u8)] += (after >> 8) - (pair[0] >> 8);
+        }
+        before = pair[pair.len() - 1];
+    }
+    let mut places = [Place::default(); 256];
+    let mut sum = 0;
+    for (byte, place) in places.iter_mut().enumerate() {
+        let count = counts[0][byte] + counts[1][byte];
+        place.next = sum;
+        sum += count;
+        place.last = sum as i32 - PIECE as i32;
+    }
+    assert!(sum as usize == table.len(), "the runs are the whole column");
+    scatter_best(runs, &mut places, table);
+}
+
+/// [`scatter`], with wider vectors where the CPU has them.
+fn scatter_best(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code)]
+    if is_x86_feature_detected!("avx512f") {
+        #[target_feature(enable = "avx512f")]
+        fn scatter_avx512(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
+            scatter(runs, places, table);
+        }
+        // SAFETY: the CPU has AVX-512F.
+        return unsafe { scatter_avx512(runs, places, table) };
+    }
+    scatter(runs, places, table);
+}
+
+/// Writes each run's piece of T.
+#[inline(always)]
+fn scatter(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
+    assert!(places.iter().all(|place| place.last + PIECE as i32 <= table.len() as i32));
+    let mut run = runs[0];
+    for &next in &runs[1..] {
+        let len = ((next >> 8) - (run >> 8)) as usize;
+        let place = &mut places[usize::from(run as u8)];
+        let row = place.next as usize;
+        place.next += len as u32;
+        if (len <= PIECE) & (row as i32 <= place.last) {
+            // The byte's next piece overwrites the excess after the run.
+            // SAFETY: `row` is at most `last`, and the assertion says that a piece from there on is in the table.
+            #[allow(unsafe_code)]
+            let piece = unsafe { table.get_unchecked_mut(row..row + PIECE) };
+            for (i, entry) in piece.iter_mut().enumerate() {
+                *entry = run.wrapping_add((i as u32) << 8);
+            }
+        } else {
+            for (entry, i) in table[row..row + len].iter_mut().zip(0u32..) {
+                *entry = run + (i << 8);
+            }
+        }
+        run = next;
+    }
+}

@@ -1,0 +1,138 @@
+use super::*;
+
+/// Sorts the rotations by comparing them.
+fn forward(text: &[u8]) -> (Vec<u8>, u32) {
+    let n = text.len();
+    let mut rotations: Vec<usize> = (0..n).collect();
+    let twice = [text, text].concat();
+    rotations.sort_by(|&a, &b| twice[a..a + n].cmp(&twice[b..b + n]));
+    let column = rotations.iter().map(|&r| text[(r + n - 1) % n]).collect();
+    (column, rotations.iter().position(|&r| r == 0).unwrap() as u32)
+}
+
+fn runs_of(column: &[u8]) -> Vec<u32> {
+    let mut runs = vec![];
+    for (i, &byte) in column.iter().enumerate() {
+        if i == 0 || column[i - 1] != byte {
+            runs.push((i as u32) << 8 | u32::from(byte));
+        }
+    }
+    runs.push((column.len() as u32) << 8);
+    runs
+}
+
+fn fast(inverse: &mut Inverse, column: &[u8], origin: u32) -> Vec<u8> {
+    inverse.build(&runs_of(column), column.len());
+    inverse.walk(origin);
+    inverse.pieces().collect::<Vec<_>>().concat()
+}
+
+/// A memory for each kernel that this CPU has.
+fn inverses() -> Vec<Inverse> {
+    let with = |kernel| Inverse { kernel, ..Inverse::new() };
+    #[cfg(target_arch = "x86_64")]
+    if walk_avx512::is_supported() {
+        return vec![with(WalkKernel::Scalar), with(WalkKernel::Gather)];
+    }
+    vec![with(WalkKernel::Scalar)]
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % below
+    }
+}
+
+#[test]
+fn inverts_the_transform() {
+    let mut random = Random(1);
+    let mut inverses = inverses();
+    for len in [1, 2, 3, 10, 100, 1000, 4095, 4096, 5000, 20_000] {
+        for symbols in [1, 2, 3, 50, 256] {
+            if symbols == 1 && len > 5000 {
+                continue;
+            }
+            let text: Vec<u8> = (0..len).map(|_| (random.below(symbols) * 255 / symbols) as u8).collect();
+            let (column, origin) = forward(&text);
+            assert!(plain(&column, origin) == text, "{len} of {symbols}");
+            for inverse in &mut inverses {
+                assert!(fast(inverse, &column, origin) == text, "{len} of {symbols}, {:?}", inverse.kernel);
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_that_are_no_transform() {
+    let mut random = Random(2);
+    let mut inverses = inverses();
+    for len in [1, 2, 7, 100, 4096, 5000, 30_000, 123_456] {
+        for symbols in [2, 3, 5, 250] {
+            for run in [1, 3, 40] {
+                let mut column = Vec::new();
+                while column.len() < len {
+                    let run = 1 + random.below(run);
+                    column.extend(std::iter::repeat_n(random.below(symbols) as u8, run));
+                }
+                column.truncate(len);
+                for origin in [0, len - 1, random.below(len)] {
+                    let expected = plain(&column, origin as u32);
+                    for inverse in &mut inverses {
+                        let got = fast(inverse, &column, origin as u32);
+                        assert!(got == expected, "{len} {symbols} {run}, {:?}", inverse.kernel);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cycles_of_every_kind() {
+    let mut inverses = inverses();
+    for len in [4096, 10_000, 65_536, 900_000] {
+        for period in [1, 2, 4, 1000, 5000] {
+            // An ascending column is the identity: every row a cycle of its own. A periodic one has cycles too.
+            let ascending: Vec<u8> = (0..len).map(|i| (i * 256 / len) as u8).collect();
+            let periodic: Vec<u8> = (0..len).map(|i| ((i % period) * 7 % 251) as u8).collect();
+            for column in [ascending, periodic] {
+                for origin in [0, 1, len / 2, len - 1] {
+                    let expected = plain(&column, origin as u32);
+                    for inverse in &mut inverses {
+                        let got = fast(inverse, &column, origin as u32);
+                        assert!(got == expected, "{len} {period}, {:?}", inverse.kernel);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// With little memory, as if segments were too long for their lanes: 64 lanes give up first, then 24.
+#[test]
+fn lanes_without_room() {
+    let mut random = Random(3);
+    for len in [50_000, 900_000] {
+        let column: Vec<u8> = (0..len).map(|_| random.below(40) as u8).collect();
+        let origin = random.below(len) as u32;
+        let expected = plain(&column, origin);
+        for mut inverse in inverses() {
+            let mut in_lanes = Vec::new();
+            for room in (0..=16).map(|i| len + i * (2 * MAX_BLOCK - len) / 16) {
+                inverse.lanes.resize(room, 0);
+                assert!(fast(&mut inverse, &column, origin) == expected, "{len} in {room}, {:?}", inverse.kernel);
+                in_lanes.push(inverse.segments.len() > 1);
+            }
+            assert!(!in_lanes[0] && in_lanes[16], "{len}, {:?}", inverse.kernel);
+        }
+    }
+}
+
+#[test]
+fn the_best_kernel_is_one_that_this_cpu_has() {
+    let kernels: Vec<WalkKernel> = inverses().iter().map(|inverse| inverse.kernel).collect();
+    assert!(kernels.contains(&WalkKernel::best()));
+}
