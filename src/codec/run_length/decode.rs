@@ -6,7 +6,8 @@
 //!
 //! Measured on a Zen 5 core, in ns per byte of text, with the CRC: 0.10 where runs are rare, 0.17 on the kernel tarball
 //! (0.53 with one search for four equal bytes and one copy of variable length per run), 2.1 where every run has four
-//! bytes.
+//! bytes. On a Zen 4 core, AVX-512, and memory that is not filled with zeros first, made it 1.3 times as fast on six
+//! files.
 
 use super::{WINDOW, equal_to_next, find_run};
 use crate::block::{MAX_PLAIN_TEXT, Text};
@@ -16,9 +17,8 @@ use crate::flaw::Flaw;
 /// Expands a block into memory, from pieces of its coded bytes.
 #[derive(Clone, Debug)]
 pub struct InMemoryExpander {
-    /// The text, in the first `len` bytes; the rest is free space.
+    /// The text.
     out: Vec<u8>,
-    len: usize,
     /// The number of equal bytes at the end of the coded bytes so far, counted from the last run. After 4 a count must
     /// follow.
     equal: u32,
@@ -35,28 +35,55 @@ impl InMemoryExpander {
     }
 
     /// Reuses the memory of an earlier text.
+    ///
+    /// Memory without contents: to fill it with zeros first took 2 % of the time of decoding.
     pub fn with_room(mut out: Vec<u8>, len: usize) -> Self {
         let room = len + len / 16 + 512;
+        out.clear();
         if out.capacity() < room {
-            out = vec![0; room]; // fresh pages are zero
+            out = Vec::with_capacity(room);
         }
-        out.resize(room.max(out.len()), 0);
-        InMemoryExpander { out, len: 0, equal: 0 }
+        InMemoryExpander { out, equal: 0 }
     }
 
     /// Expands the next coded bytes.
     pub fn push(&mut self, coded: &[u8]) -> Result<(), TooLong> {
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code)]
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+            // SAFETY: the CPU has AVX-512F and AVX-512BW.
+            return unsafe { self.push_avx512(coded) };
+        }
+        self.push_by(coded, equal_to_next)
+    }
+
+    /// One comparison for a window, which takes 0.7 to 0.8 of the time.
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code)]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn push_avx512(&mut self, coded: &[u8]) -> Result<(), TooLong> {
+        use std::arch::x86_64::{_mm512_cmpeq_epi8_mask, _mm512_loadu_si512};
+        self.push_by(coded, |window| {
+            // SAFETY: the window has 65 bytes.
+            let [bytes, next] = [0, 1].map(|at| unsafe { _mm512_loadu_si512(window.as_ptr().add(at).cast()) });
+            _mm512_cmpeq_epi8_mask(bytes, next)
+        })
+    }
+
+    /// `equal_to_next` is a function like the one with this name.
+    #[inline(always)]
+    fn push_by(&mut self, coded: &[u8], equal_to_next: impl Fn(&[u8; WINDOW]) -> u64) -> Result<(), TooLong> {
         let mut at = self.finish_open_run(coded)?;
         while let Some(window) = coded[at..].first_chunk::<WINDOW>() {
             self.make_room()?;
-            at += self.push_window(window, u64::MAX, &coded[at..]);
+            at += self.push_window(window, equal_to_next(window), u64::MAX, &coded[at..]);
         }
         while at < coded.len() {
             self.make_room()?;
             let rest = &coded[at..];
             let mut window = [0; WINDOW];
             window[..rest.len()].copy_from_slice(rest);
-            at += self.push_window(&window, (1 << (rest.len() - 1)) - 1, rest);
+            at += self.push_window(&window, equal_to_next(&window), (1 << (rest.len() - 1)) - 1, rest);
         }
         Ok(())
     }
@@ -64,22 +91,24 @@ impl InMemoryExpander {
     /// Expands the first bytes of `coded`, which are the bytes of the window. Returns how many of them it has expanded;
     /// it stops after a run.
     ///
-    /// `mask` has a bit for each byte of the window for which both this byte and the next belong to `coded`.
+    /// `equal` tells which bytes of the window equal the next one, and `mask` has a bit for each byte for which both
+    /// this byte and the next belong to `coded`.
     #[inline(always)]
-    fn push_window(&mut self, window: &[u8; WINDOW], mask: u64, coded: &[u8]) -> usize {
-        self.out[self.len..self.len + WINDOW].copy_from_slice(window);
-        let equal = equal_to_next(window) & mask;
+    fn push_window(&mut self, window: &[u8; WINDOW], equal: u64, mask: u64, coded: &[u8]) -> usize {
+        let len = self.out.len();
+        self.out.extend_from_slice(window);
+        let equal = equal & mask;
         let runs = equal & equal >> 1 & equal >> 2;
         if runs == 0 {
             // Four equal bytes that begin in the last three bytes of a full window would be missed, so these three are
             // left for the next window.
             let taken = if coded.len() < WINDOW { coded.len() } else { WINDOW - 3 };
-            self.len += taken;
+            self.out.truncate(len + taken);
             self.equal = 1 + equal.unbounded_shl(mask.leading_zeros()).leading_ones();
             return taken;
         }
         let run = runs.trailing_zeros() as usize + 4;
-        self.len += run;
+        self.out.truncate(len + run);
         match coded.get(run) {
             Some(&count) => {
                 self.repeat_last(count);
@@ -95,13 +124,13 @@ impl InMemoryExpander {
     /// Makes room for a window or a count.
     #[inline(always)]
     fn make_room(&mut self) -> Result<(), TooLong> {
-        if self.len + WINDOW + 255 <= self.out.len() {
+        if self.out.len() + WINDOW + 255 <= self.out.capacity() {
             return Ok(());
         }
-        if self.len > MAX_PLAIN_TEXT {
+        if self.out.len() > MAX_PLAIN_TEXT {
             return Err(TooLong);
         }
-        self.out.resize(self.out.len() * 2, 0);
+        self.out.reserve(self.out.capacity());
         Ok(())
     }
 
@@ -110,7 +139,7 @@ impl InMemoryExpander {
         if self.equal == 0 {
             return Ok(0);
         }
-        let last = self.out[self.len - 1];
+        let last = self.out[self.out.len() - 1];
         for (at, &byte) in coded.iter().enumerate() {
             self.make_room()?;
             if self.equal == 4 {
@@ -120,8 +149,7 @@ impl InMemoryExpander {
             if byte != last {
                 return Ok(at);
             }
-            self.out[self.len] = byte;
-            self.len += 1;
+            self.out.push(byte);
             self.equal += 1;
         }
         Ok(coded.len())
@@ -130,13 +158,15 @@ impl InMemoryExpander {
     /// Repeats the last byte `count` times. This ends a run.
     #[inline(always)]
     fn repeat_last(&mut self, count: u8) {
-        let byte = self.out[self.len - 1];
-        // Most counts are small, and the text has room for 64 bytes.
-        self.out[self.len..self.len + 16].fill(byte);
+        let len = self.out.len();
+        let byte = self.out[len - 1];
+        // Most counts are small.
+        self.out.extend_from_slice(&[byte; 16]);
         if count > 16 {
-            self.out[self.len + 16..self.len + usize::from(count)].fill(byte);
+            self.out.resize(len + usize::from(count), byte);
+        } else {
+            self.out.truncate(len + usize::from(count));
         }
-        self.len += usize::from(count);
         self.equal = 0;
     }
 
@@ -145,12 +175,11 @@ impl InMemoryExpander {
     ///
     /// # Errors
     /// [`Flaw::MissingRunCount`] if the block ends in four equal bytes without a count.
-    pub fn finish(mut self) -> Result<Result<Vec<u8>, TooLong>, Flaw> {
+    pub fn finish(self) -> Result<Result<Vec<u8>, TooLong>, Flaw> {
         if self.equal == 4 {
             return Err(Flaw::MissingRunCount);
         }
-        self.out.truncate(self.len);
-        Ok(if self.len > MAX_PLAIN_TEXT { Err(TooLong) } else { Ok(self.out) })
+        Ok(if self.out.len() > MAX_PLAIN_TEXT { Err(TooLong) } else { Ok(self.out) })
     }
 }
 
@@ -274,6 +303,17 @@ mod tests {
         if equal == 4 { Err(Flaw::MissingRunCount) } else { Ok(out) }
     }
 
+    /// Without AVX-512.
+    fn portable(pieces: std::slice::Chunks<'_, u8>, len: usize) -> Result<Result<Vec<u8>, TooLong>, Flaw> {
+        let mut expander = InMemoryExpander::new(len);
+        for piece in pieces {
+            if let Err(too_long) = expander.push_by(piece, equal_to_next_portable) {
+                return Ok(Err(too_long));
+            }
+        }
+        expander.finish()
+    }
+
     fn pieces(coded: &[u8], size: usize) -> Vec<u8> {
         let (mut expander, mut buf, mut all) = (Expander::new(), vec![0; size], Vec::new());
         loop {
@@ -302,6 +342,12 @@ mod tests {
         for size in [1, 2, 3, 5, 64, 65, 67, 1000] {
             if coded.len() / size < 10_000 {
                 assert!(got == decode_text(coded.chunks(size), coded.len()), "from pieces of {size}");
+                match (portable(coded.chunks(size), coded.len()), &expected) {
+                    (Ok(Ok(text)), Ok(expected)) => assert!(text == *expected, "portable, from pieces of {size}"),
+                    (Ok(Err(TooLong)), Ok(expected)) => assert!(expected.len() > MAX_PLAIN_TEXT),
+                    (Err(flaw), Err(expected)) => assert_eq!(flaw, *expected),
+                    (got, expected) => assert!(got == Ok(Err(TooLong)) && expected.is_err()),
+                }
             }
         }
         match (&expected, &got) {
