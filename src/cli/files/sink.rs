@@ -58,7 +58,7 @@ impl Counted {
     pub fn give(&mut self, bytes: Vec<u8>, pool: &Pool) -> io::Result<()> {
         let len = bytes.len() as u64;
         if let Sink::File(out) = &mut self.sink {
-            let may_pay = || pool.readers() > 1 || pool.cores() >= mapped::MIN_CORES;
+            let may_pay = || pool.readers() > 1 || mapped::leaves_room(pool.cores());
             if out.buffer().is_empty() && out.get_mut().takes_texts(may_pay) {
                 out.get_mut().give(bytes)?;
                 self.counts.wrote(len);
