@@ -10,6 +10,7 @@ use crate::shapes::{Rng, real_files, shape};
 use crate::skip::{Need, skip};
 use hybz::seek::SplitReader;
 use hybz::{Encoding, Error, LargeBlocks, Level, ReadAt, Settings, Streams};
+use hybz_testkit::long;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
@@ -133,11 +134,7 @@ fn some_file(rng: &mut Rng, is_hostile: bool) -> (Vec<u8>, Vec<u8>) {
 
 /// The number of random files: 10,000 in a campaign (`HYBZ_LONG`).
 fn cases() -> u64 {
-    if is_long() { 10_000 } else { 250 }
-}
-
-fn is_long() -> bool {
-    std::env::var_os("HYBZ_LONG").is_some()
+    if long() { 10_000 } else { 250 }
 }
 
 #[test]
@@ -207,7 +204,7 @@ fn traps() {
     for case in cases::all() {
         let file: Arc<dyn ReadAt> = Arc::new(case.file);
         let is_long = matches!(&case.expect, Expect::Accepted(text) if text.len() > 1 << 20);
-        let counts: &[u64] = match (is_long, self::is_long()) {
+        let counts: &[u64] = match (is_long, long()) {
             (true, _) => &[3],
             (false, true) => &[1, 3, 20],
             (false, false) => &[1, 7],

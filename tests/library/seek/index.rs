@@ -491,11 +491,10 @@ fn the_example_in_the_specification() {
         let bytes = rest.split("  ").next().expect("bytes").split(' ');
         bytes.map(|byte| u8::from_str_radix(byte, 16).expect("a byte")).collect()
     };
-    let bytes_of_spec: Vec<u8> = example.lines().filter(|line| line.starts_with("00")).flat_map(hex).collect();
+    let of_spec: Vec<u8> = example.lines().filter(|line| line.starts_with("00")).flat_map(hex).collect();
     let (coded, index) = recorded(&pool(1), Task::Compress(level(9).into()), b"to be or not to be\n", true);
     let index = index.unwrap();
-    assert_eq!(coded.len(), 53);
-    assert_eq!(bytes(&index), bytes_of_spec);
+    assert_eq!((coded.len(), bytes(&index)), (53, of_spec));
     let (_, lines) = spec.split_once("```text\n32,0\n").expect("lines of offsets");
     assert_eq!(offsets(&index), format!("32,0\n{}", lines.split_once("```").expect("an end").0).as_bytes());
 }

@@ -20,7 +20,7 @@
 //! errors are those of `write`: full disk, quota, RLIMIT_FSIZE. Before Linux 5.14 there is no such call, and no mapping
 //! either. A page that is there goes away only if the file is cut, so the file must be one that no other process knows.
 //!
-//! **Memory.** At most two texts and [`Shape::threads`] times 512 KiB are on their way. Pages of the file count as the
+//! **Memory.** At most two texts and 512 KiB for each thread are on their way. Pages of the file count as the
 //! process's own while they are mapped: they are in windows of 8 MiB, of which two are mapped at a time.
 
 use crate::system::{self, Window};

@@ -27,6 +27,7 @@
 //! so the text is that cycle over and over.
 
 mod build;
+mod layout;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -35,8 +36,9 @@ mod walk_avx512;
 
 use crate::codec::try_resize;
 use crate::formats::bzip2::header::MAX_BLOCK;
+use layout::{MAX_SPLITTERS, TABLE};
 use std::collections::TryReserveError;
-use walk::{MAX_SPLITTERS, TABLE, WalkKernel};
+use walk::WalkKernel;
 
 /// Blocks of fewer rows are walked by one chain.
 const MIN_ROWS: usize = 4096;

@@ -1,5 +1,6 @@
 //! The walk in lanes: splitters, the segments between them, and the scalar kernel.
 
+use super::layout::{ENTRIES, IDLE, LADDERS, MAX_SPLITTERS, STEPS, TABLE};
 use super::{Inverse, Segment};
 
 #[cfg(target_arch = "x86_64")]
@@ -7,19 +8,8 @@ use super::walk_avx512;
 
 /// The number of scalar lanes.
 const LANES: usize = 24;
-/// The number of steps between two checks of the lanes, and of rungs of a ladder.
-pub(super) const STEPS: usize = 16;
-/// The max number of splitters.
-pub(super) const MAX_SPLITTERS: usize = 1024;
 /// The min number of rows for a splitter.
 const ROWS_PER_SPLITTER: usize = 512;
-/// An entry that leads to itself, for lanes without a segment.
-pub(super) const IDLE: usize = (1 << 20) - 1;
-/// The first rung of the first ladder.
-pub(super) const LADDERS: usize = 1 << 20;
-/// The entries at which lanes begin segments: the entries that were in the splitters' rows.
-pub(super) const ENTRIES: usize = LADDERS + MAX_SPLITTERS * STEPS;
-pub(super) const TABLE: usize = ENTRIES + MAX_SPLITTERS;
 
 /// How the lanes are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@
 //! Intel CPU was measured, so only AMD's take this kernel.
 
 use super::Inverse;
-use super::walk::{ENTRIES, IDLE, LADDERS, STEPS, TABLE};
+use super::layout::{ENTRIES, IDLE, LADDERS, STEPS, TABLE};
 use std::arch::x86_64::{
     __m512i, _mm_storeu_si128, _mm512_castsi512_si128, _mm512_cmpge_epu32_mask, _mm512_extracti32x4_epi32,
     _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_or_si512, _mm512_set1_epi32, _mm512_setzero_si512,
