@@ -267,7 +267,7 @@ mod tests {
 
     fn cut(text: &[u8], limit: usize, stretch: usize, readers: usize) -> Vec<Text> {
         let file: Arc<dyn ReadAt> = Arc::new(Steps(text.to_vec()));
-        let mut readers = Readers::with_stretch(&file, 0, readers, stretch).unwrap();
+        let mut readers = Readers::with_stretch(&file, 0, readers, 1 + readers % 2, stretch).unwrap();
         let mut cutter = Cutter::new(limit);
         while let Some(next) = readers.next() {
             cutter.add(next.unwrap());

@@ -75,7 +75,7 @@ pub(super) struct SharedSpans {
 impl SharedSpans {
     /// Starts `count` threads on the rest of the input, which begins at byte `from` of the file.
     pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, open: Open) -> io::Result<SharedSpans> {
-        Ok(Self::new(Readers::start(file, from + open.byte, count)?, open))
+        Ok(Self::new(Readers::start(file, from + open.byte, count, 1)?, open))
     }
 
     fn new(readers: Readers<Magics>, Open { byte, bit, coded }: Open) -> SharedSpans {
@@ -158,7 +158,7 @@ mod tests {
             }
         }
         assert!(scanner.share_reading_with(|open| {
-            Ok(SharedSpans::new(Readers::with_stretch(&file, 5 + open.byte, count, stretch)?, open))
+            Ok(SharedSpans::new(Readers::with_stretch(&file, 5 + open.byte, count, 1, stretch)?, open))
         }));
         let mut more = true;
         while more {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 /// The length of a stretch. A block that lies in two stretches must be assembled.
-const STRETCH: usize = 4 << 20;
+pub(crate) const STRETCH: usize = 4 << 20;
 /// The number of bytes of one read: as many as fit in an L2 cache.
 const READ: usize = 256 << 10;
 
@@ -42,15 +42,22 @@ pub(crate) struct Readers<L> {
 }
 
 impl<L: Look> Readers<L> {
-    /// Starts `count` threads that read from byte `from` on. Fails if they cannot all be started.
-    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize) -> io::Result<Self> {
-        Self::with_stretch(file, from, count, STRETCH)
+    /// Starts `count` threads that read from byte `from` on, each of them up to `ahead` stretches ahead. Fails if they
+    /// cannot all be started.
+    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, ahead: usize) -> io::Result<Self> {
+        Self::with_stretch(file, from, count, ahead, STRETCH)
     }
 
-    pub(super) fn with_stretch(file: &Arc<dyn ReadAt>, from: u64, count: usize, stretch: usize) -> io::Result<Self> {
+    pub(super) fn with_stretch(
+        file: &Arc<dyn ReadAt>,
+        from: u64,
+        count: usize,
+        ahead: usize,
+        stretch: usize,
+    ) -> io::Result<Self> {
         let start_one = |number: usize| {
-            // Each thread reads one stretch ahead: one stretch waits while the next is read.
-            let (sender, receiver) = bounded(1);
+            // These stretches wait while the next one is read.
+            let (sender, receiver) = bounded(ahead);
             let file = Arc::clone(file);
             let from = from + (number * stretch) as u64;
             let step = (count * stretch) as u64;
@@ -145,7 +152,7 @@ mod tests {
         let text: Vec<u8> = (0..1000u32).map(|i| i as u8).collect();
         for (stretch, count) in [(1, 1), (7, 3), (100, 2), (250, 5), (999, 2), (1000, 1), (5000, 3)] {
             let file: Arc<dyn ReadAt> = Arc::new(text.clone());
-            let mut readers = Readers::<Shown>::with_stretch(&file, 3, count, stretch).unwrap();
+            let mut readers = Readers::<Shown>::with_stretch(&file, 3, count, count, stretch).unwrap();
             let mut all = Vec::new();
             while let Some(next) = readers.next() {
                 let Stretch { bytes, found } = next.unwrap();
@@ -174,7 +181,7 @@ mod tests {
             }
         }
         let file: Arc<dyn ReadAt> = Arc::new(Fails);
-        let mut readers = Readers::<Shown>::with_stretch(&file, 0, 3, 1000).unwrap();
+        let mut readers = Readers::<Shown>::with_stretch(&file, 0, 3, 1, 1000).unwrap();
         for _ in 0..5 {
             assert_eq!(readers.next().unwrap().unwrap().bytes.len(), 1000);
         }
