@@ -82,10 +82,11 @@ fn file_len(operand: &Operand) -> Option<u64> {
 /// The lanes of GPUs that may help, if any. The pool starts them when the remaining work is worth it; when
 /// decompressing, it starts the lanes for the streams that it meets.
 pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
-    let mut lanes = lanes_for(&plan.common, plan.mode.coding(), expected_bytes(plan));
+    let expected = expected_bytes(plan);
+    let mut lanes = lanes_for(&plan.common, plan.mode.coding(), expected);
     let codes_on_devices = plan.common.gpu_pipeline == Offload::Resident && !lanes.is_empty();
     if plan.mode.verify().blocks != Verify::Off && codes_on_devices && is_bzip2(plan) {
-        lanes.push(of_plan(Lanes::for_verifying(), &plan.common, expected_bytes(plan)));
+        lanes.push(of_plan(Lanes::for_verifying(), &plan.common, expected));
     }
     lanes
 }
