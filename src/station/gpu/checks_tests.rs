@@ -5,7 +5,7 @@ use crate::block::{CodedBlock, Text};
 use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock, VERIFY};
 use crate::gpu::Offload;
 use crate::gpu::fake::Fault;
-use crate::{Level, Pool, Settings, Verify};
+use crate::{Level, Pool, Settings, StationReport, Verify};
 use hybz_queue::{Accepts, Check, Core, Job, Station, StationError, Task, Ticket};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
@@ -93,19 +93,26 @@ fn lanes_that_fail() {
     }
 }
 
-/// A pool in which one lane codes and another verifies: the same bytes, and every block has been verified.
+/// Compresses `text`, of which `right` is the result, in a pool in which one lane codes, perhaps wrongly, and another
+/// verifies. Returns the reports of the stations.
+fn compressed(text: &[u8], right: &[u8], threads: usize, fault: Option<(usize, Fault)>) -> Vec<StationReport> {
+    let pool = Pool::builder().threads(NonZeroUsize::new(threads).unwrap());
+    let pool = pool.cores_accept(Accepts::AllBut(&[ENCODE, VERIFY]));
+    let pool = pool.station(accepts(Offload::Resident), move || Ok(fake(Offload::Resident, 8, fault)));
+    let pool = pool.station(accepts(Offload::Verify), || Ok(fake(Offload::Verify, 8, None))).build();
+    let settings = Settings::new().level(Level::FASTEST).verify(Verify::Devices).pool(&pool);
+    assert!(crate::compress(text, &settings).unwrap() == right);
+    pool.summary().stations
+}
+
+/// The same bytes, and every block has been verified.
 #[test]
 fn a_pool_that_verifies_on_a_lane() {
     let text = (shape("words").make)(3_000_000);
     let right = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
+    // On a busy machine the cores may be done before the lanes have started.
     let taken = (0..50).any(|_| {
-        let pool = Pool::builder().threads(NonZeroUsize::new(1).unwrap());
-        let pool = pool.cores_accept(Accepts::AllBut(&[ENCODE, VERIFY]));
-        let pool = pool.station(accepts(Offload::Resident), || Ok(fake(Offload::Resident, 8, None)));
-        let pool = pool.station(accepts(Offload::Verify), || Ok(fake(Offload::Verify, 8, None))).build();
-        let settings = Settings::new().level(Level::FASTEST).verify(Verify::Devices).pool(&pool);
-        assert!(crate::compress(&text, &settings).unwrap() == right);
-        let stations = pool.summary().stations;
+        let stations = compressed(&text, &right, 1, None);
         let made: u64 = stations.iter().filter(|station| station.accelerator).map(|station| station.blocks).sum();
         let verified: u64 = stations.iter().map(|station| station.verified).sum();
         assert_eq!(made, verified, "{stations:?}");
@@ -120,14 +127,7 @@ fn the_lane_that_coded_wrongly_is_blamed() {
     let text = (shape("words").make)(3_200_000);
     let right = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
     let blamed = (0..50).any(|_| {
-        let pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap());
-        let pool = pool.cores_accept(Accepts::AllBut(&[ENCODE, VERIFY]));
-        let pool =
-            pool.station(accepts(Offload::Resident), || Ok(fake(Offload::Resident, 8, Some((0, Fault::OneBit)))));
-        let pool = pool.station(accepts(Offload::Verify), || Ok(fake(Offload::Verify, 8, None))).build();
-        let settings = Settings::new().level(Level::FASTEST).verify(Verify::Devices).pool(&pool);
-        assert!(crate::compress(&text, &settings).unwrap() == right);
-        let stations = pool.summary().stations;
+        let stations = compressed(&text, &right, 2, Some((0, Fault::OneBit)));
         assert!(stations.iter().filter(|station| station.verified > 0).all(|station| station.wrong == 0));
         stations.iter().any(|station| station.wrong > 0 && station.retired.is_some())
     });

@@ -91,9 +91,6 @@ impl Batched for Spans {
             entries.len(),
             || input.decode(lane),
             |decoded| {
-                if decoded.blocks.len() != entries.len() {
-                    return Err(too_little());
-                }
                 let mut suspects = 1;
                 for (entry, found) in entries.iter().zip(decoded.blocks) {
                     let Some(job) = jobs[entry.index].of::<DecodeBlock>() else { continue };
@@ -178,10 +175,11 @@ impl CodesOfBlocks {
         Some(from as u64 * 8)
     }
 
-    /// Has the device decode the blocks.
+    /// Has the device decode the blocks, which are returned in the same order.
     pub fn decode<'a>(&self, lane: &'a mut dyn DecodeBlocks) -> Result<DecodedBatch<'a>, DeviceError> {
         let rows: Vec<u32> = self.blocks.iter().map(|block| block.limit).collect();
-        lane.decode(&self.blocks, self.filled, timeout(&rows))
+        let decoded = lane.decode(&self.blocks, self.filled, timeout(&rows))?;
+        if decoded.blocks.len() == self.blocks.len() { Ok(decoded) } else { Err(too_little()) }
     }
 }
 

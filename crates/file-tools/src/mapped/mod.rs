@@ -174,7 +174,7 @@ impl MappedFile {
                 Ok(())
             });
             drop(pieces);
-            // A text that nobody takes would wait for ever, and so would its giver.
+            // A text that no thread takes would wait for ever, and so would its giver.
             given.iter().for_each(drop);
         })?;
         for _ in 0..shape.threads {

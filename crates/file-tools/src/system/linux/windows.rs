@@ -61,7 +61,7 @@ impl Window {
         let pages = (offset + bytes.len() - first).next_multiple_of(page_size()).min(self.len - first);
         // SAFETY: both ranges are in the mapping, by the comparison above. Its bytes are written through this
         // pointer only and read by no one as long as it lives, and no two pieces have the same byte. The pages are
-        // there once `madvise` has succeeded: the file is ours alone, and nobody makes it shorter.
+        // there once `madvise` has succeeded: the file is ours alone, so no other process makes it shorter.
         unsafe {
             if madvise(self.base.add(first).cast(), pages, Advice::LinuxPopulateWrite).is_err() {
                 return false;
