@@ -215,7 +215,7 @@ fn on_every_device() {
     for device in devices {
         for most in [1, 7, 64] {
             let lanes = Lanes { blocks: most, max_length: FAKE_ROWS, ..Lanes::for_decoding_large() };
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), unlimited()).unwrap();
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), &Shared::default()).unwrap();
             for _ in 0..2 {
                 let ([done, declined, undone], result) = outcome(&mut *station, &all);
                 assert!(result.is_ok() && undone == 0, "{result:?} {most} {undone}");

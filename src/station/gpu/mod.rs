@@ -35,6 +35,7 @@ use blocks::BlockStation;
 use hybz_queue::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
 use large::Growth;
 use std::num::NonZero;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -68,6 +69,9 @@ mod verify_tests;
 /// bytes of device memory.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 1 << 30;
+
+/// Blocks up to this length are coded by the lanes, longer ones only sorted.
+const LARGE_CODED: usize = 64 << 20;
 
 /// The length of the compressed data of a block to be decoded, on average over a batch: bzip2 writes up to 925,000
 /// bytes for random bytes, codes and selectors.
@@ -125,16 +129,16 @@ impl Default for Lanes {
 
 impl Lanes {
     /// Lanes that code blocks of `.hbz` streams only, not of `.bz2`: batches of 32 MB or one block, in up to sixteen
-    /// lanes. For longer blocks there are fewer lanes, and these only sort, because a lane's thread would have too much
-    /// to do. With blocks of 200 MB, 8 GB took 14 s if cores code what five lanes have sorted, and 21 to 23 s if the
-    /// lanes code too (one H200, 16 cores); with blocks of 9 MB, 9.3 and 5.6 s.
+    /// lanes. For blocks of more than 64 MiB there are fewer lanes, and these only sort, because a lane's thread would
+    /// have too much to do. With blocks of 200 MB, 8 GB took 14 s if cores code what five lanes have sorted, and 21 to
+    /// 23 s if the lanes code too (one H200, 16 cores); with blocks of 9 MB, 9.3 and 5.6 s.
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
         // Perturbation makes blocks longer, and cores do the blocks that no lane can hold.
         let max_length = (stream.max_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
         let blocks = LARGE_BATCH.div_ceil(max_length).min(gpu::MAX_BATCH);
         let lanes = (LARGE_BATCHES / (blocks * max_length)).clamp(1, decoding_lanes());
-        let offload = if max_length <= LARGE_BATCH { Offload::CodeLarge } else { Offload::Suffixes };
+        let offload = if stream.block_size as usize <= LARGE_CODED { Offload::CodeLarge } else { Offload::Suffixes };
         Lanes { lanes, blocks, max_length, offload, ..Lanes::default() }
     }
 
@@ -259,15 +263,14 @@ impl Lanes {
         if self.at_once {
             group = group.at_once();
         }
-        let growth: Arc<OnceLock<Arc<Growth>>> = Arc::default();
+        let shared = Arc::<Shared>::default();
         for lane in 0..self.lanes {
-            let (own, choice, growth) = (self.clone(), choice.clone(), Arc::clone(&growth));
+            let (own, choice, shared) = (self.clone(), choice.clone(), Arc::clone(&shared));
             group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
                 let kind = if own.offload == Offload::Verify { "check" } else { "lane" };
                 let name = format!("gpu {} {kind} {lane}", device.ordinal);
-                let most = || own.growth.unwrap_or_else(|| memory_of_machine() / 8);
-                own.open(backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
+                own.open(backend, device, name, &shared)
             });
         }
         group
@@ -279,7 +282,7 @@ impl Lanes {
         backend: &'static dyn Backend,
         device: Device,
         name: String,
-        growth: Arc<Growth>,
+        shared: &Shared,
     ) -> Result<Box<dyn Station>, String> {
         let max_length = self.max_length;
         let size = move |max_blocks| LaneSize { max_blocks, max_length };
@@ -302,7 +305,12 @@ impl Lanes {
             }
             Offload::CodeLarge => {
                 let open = Box::new(move |blocks| backend.open_large_coder(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, large_codes::LargeCodes::default())?)
+                Box::new(station(
+                    name,
+                    self.blocks,
+                    open,
+                    large_codes::LargeCodes::counting(Arc::clone(&shared.batches)),
+                )?)
             }
             Offload::Decode => {
                 let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
@@ -314,10 +322,21 @@ impl Lanes {
             }
             Offload::DecodeLarge => {
                 let open = Box::new(move |blocks| backend.open_large_decoder(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, large::Large::new(growth))?)
+                let most = || self.growth.unwrap_or_else(|| memory_of_machine() / 8);
+                let growth = shared.growth.get_or_init(|| Arc::new(Growth::new(most())));
+                Box::new(station(name, self.blocks, open, large::Large::new(Arc::clone(growth)))?)
             }
         })
     }
+}
+
+/// What the lanes of a device share.
+#[derive(Default)]
+struct Shared {
+    /// The room of lanes that decode large blocks.
+    growth: OnceLock<Arc<Growth>>,
+    /// The number of batches of lanes that code large blocks.
+    batches: Arc<AtomicU32>,
 }
 
 /// What the command, tests and benches choose for themselves.

@@ -158,7 +158,7 @@ fn on_every_device() {
     for device in devices {
         for blocks in [1, 7, 32, 512] {
             let lanes = Lanes { blocks, ..Lanes::for_decoding() };
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), Arc::default()).unwrap();
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), &Shared::default()).unwrap();
             for _ in 0..2 {
                 let ([done, declined, undone], result) = outcome(&mut *station, &all);
                 assert!(result.is_ok() && undone == 0, "{result:?} {blocks} {undone}");

@@ -318,7 +318,7 @@ fn a_second_backend() {
     let device = Pretended.devices().unwrap().remove(0);
     for offload in [Offload::Bwt, Offload::Hybrid, Offload::Resident, Offload::Suffixes, Offload::CodeLarge] {
         let mut station = lanes(offload, 16, MAX_ENCODER_BLOCK)
-            .open(&Pretended, device.clone(), "gpu 0 lane 0".to_owned(), Arc::default())
+            .open(&Pretended, device.clone(), "gpu 0 lane 0".to_owned(), &Shared::default())
             .unwrap();
         let inputs = if LARGE.contains(&offload) { large_texts() } else { texts() };
         let ([done, _, undone], result) = outcome(&mut *station, &inputs);
@@ -337,7 +337,7 @@ fn on_every_device() {
     for (device, offload) in devices.iter().flat_map(|device| OFFLOADS.map(|offload| (device, offload))) {
         for most in [1, 2, 17, 128, 512] {
             let lanes = lanes(offload, most, MAX_ENCODER_BLOCK);
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), Arc::default()).unwrap();
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), &Shared::default()).unwrap();
             for _ in 0..2 {
                 let ([begun, left, undone], result) = outcome(&mut *station, &batch);
                 assert!(result.is_ok(), "{result:?}");
@@ -351,7 +351,7 @@ fn on_every_device() {
     for device in devices {
         for (most, offload) in [1, 7, 512].into_iter().flat_map(|most| LARGE.map(|offload| (most, offload))) {
             let lanes = lanes(offload, most, 200_000);
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), Arc::default()).unwrap();
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), &Shared::default()).unwrap();
             let ([begun, _, undone], result) = outcome(&mut *station, &batch);
             assert!(result.is_ok() && undone == 0 && begun > batch.len() / 2, "{result:?} {begun}");
         }

@@ -19,6 +19,9 @@ pub(crate) struct Blocks {
     len: usize,
     /// A complete block. There is never more than one, because the room ends where the block ends.
     ready: Option<Vec<u8>>,
+    /// The texts of whole blocks, to be used again when nothing else uses them. There are as many as were ever in
+    /// flight: a twelfth of the memory that was charged for them.
+    given: Vec<Arc<Vec<u8>>>,
     number: u32,
     verify: Verify,
 }
@@ -26,7 +29,17 @@ pub(crate) struct Blocks {
 impl Blocks {
     pub fn new(stream: StreamHeader, pool: &Pool, verify: Verify) -> Self {
         pool.budget().fit_pieces(u64::from(stream.block_size) * ENCODE_BYTES);
-        Blocks { stream, text: Vec::new(), len: 0, ready: None, number: 0, verify: verify.with(pool) }
+        let (text, given) = (Vec::new(), Vec::new());
+        Blocks { stream, text, len: 0, ready: None, given, number: 0, verify: verify.with(pool) }
+    }
+}
+
+impl Blocks {
+    /// The text of an earlier block that is done. Its pages are there: to get new ones for 64 MB, and to clear them,
+    /// takes longer than to read the text.
+    fn take_back(&mut self) -> Option<Vec<u8>> {
+        let done = self.given.iter_mut().position(|text| Arc::get_mut(text).is_some())?;
+        Arc::try_unwrap(self.given.swap_remove(done)).ok()
     }
 }
 
@@ -35,6 +48,11 @@ impl Cut for Blocks {
 
     fn room(&mut self) -> &mut [u8] {
         let size = self.stream.block_size as usize;
+        if self.text.is_empty()
+            && let Some(text) = self.take_back()
+        {
+            self.text = text;
+        }
         if self.len == self.text.len() {
             // The room grows with the text so far, so small inputs do not pay for a large block.
             self.text.resize((self.len * 2).max(MIN_ROOM).min(size), 0);
@@ -62,7 +80,10 @@ impl Cut for Blocks {
     }
 
     fn next_piece(&mut self) -> Option<HbzBlock> {
-        let text = self.ready.take()?;
+        let text = Arc::new(self.ready.take()?);
+        if text.len() == self.stream.block_size as usize {
+            self.given.push(Arc::clone(&text));
+        }
         let number = self.number;
         self.number += 1;
         Some(HbzBlock { text, number, stream: self.stream, verify: self.verify })
@@ -71,7 +92,7 @@ impl Cut for Blocks {
 
 /// A block's text.
 pub(crate) struct HbzBlock {
-    text: Vec<u8>,
+    text: Arc<Vec<u8>>,
     number: u32,
     stream: StreamHeader,
     verify: Verify,
@@ -87,6 +108,6 @@ impl Piece for HbzBlock {
     fn issue(self, client: &Client) -> Self::Issued {
         let HbzBlock { text, number, stream, verify } = self;
         let bytes = text.len() as u64;
-        encode(client, EncodeLarge { text: Arc::new(text), number, stream }, ENCODE_LARGE, bytes, verify)
+        encode(client, EncodeLarge { text, number, stream }, ENCODE_LARGE, bytes, verify)
     }
 }
