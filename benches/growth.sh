@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws docs/growth.svg from benches/results: how the cost of a byte grows with threads, input, GPUs and block size.
 # Points are medians of recorded runs on H200 hosts; the legend of each panel names the runs. It also draws
-# docs/speed-light.svg and docs/speed-dark.svg, the bars of README.md.
+# docs/speed.svg, the bars of README.md.
 #
 #     benches/growth.sh            draws
 #     benches/growth.sh --check    fails if drawing would change anything
@@ -145,29 +145,35 @@ bars() {
     echo "Decompress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -dc 8.bz2' $gb)"
 }
 
-speeds() { # BACKGROUND TEXT BAR OWN-BAR
-    bars | awk -F, -v paper="$1" -v ink="$2" -v plain="$3" -v own="$4" '
+# One picture for light and dark pages: crates.io does not resolve what `srcset` names.
+speeds() {
+    bars | awk -F, '
         { title[NR] = $1; name[NR] = $2; speed[NR] = $3; if ($3 > longest[$1]) longest[$1] = $3 }
         END {
             printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 330\""
             print " font-family=\"sans-serif\" font-size=\"13\">"
-            printf "<rect width=\"860\" height=\"330\" fill=\"%s\"/>\n", paper
+            print "<style>"
+            print ".paper { fill: #ffffff } .ink { fill: #222222 } .plain { fill: #b0b0b0 } .own { fill: #0072b2 }"
+            print "@media (prefers-color-scheme: dark) {"
+            print ".paper { fill: #0d1117 } .ink { fill: #e6edf3 } .plain { fill: #5f6771 } .own { fill: #56b4e9 } }"
+            print "</style>"
+            print "<rect width=\"860\" height=\"330\" class=\"paper\"/>"
             for (i = 1; i <= NR; i++) {
                 half = title[i] ~ /^Decompress/
                 if (half && !begun) { y = 0; begun = 1 }
                 left = 130 + half * 430
                 if (title[i] != title[i - 1]) {
                     y += 34
-                    printf "<text x=\"%d\" y=\"%d\" fill=\"%s\" font-weight=\"bold\">%s</text>\n", \
-                        left, y, ink, title[i] ", MB/s"
+                    printf "<text x=\"%d\" y=\"%d\" class=\"ink\" font-weight=\"bold\">%s</text>\n", \
+                        left, y, title[i] ", MB/s"
                     y += 10
                 }
                 wide = 200 * speed[i] / longest[title[i]]
-                printf "<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"end\">%s</text>\n", \
-                    left - 8, y + 14, ink, name[i]
-                printf "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"18\" fill=\"%s\"/>\n", \
-                    left, y, wide, name[i] ~ /^hybz/ ? own : plain
-                printf "<text x=\"%.1f\" y=\"%d\" fill=\"%s\">%s</text>\n", left + wide + 6, y + 14, ink, \
+                printf "<text x=\"%d\" y=\"%d\" class=\"ink\" text-anchor=\"end\">%s</text>\n", \
+                    left - 8, y + 14, name[i]
+                printf "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"18\" class=\"%s\"/>\n", \
+                    left, y, wide, name[i] ~ /^hybz/ ? "own" : "plain"
+                printf "<text x=\"%.1f\" y=\"%d\" class=\"ink\">%s</text>\n", left + wide + 6, y + 14, \
                     sprintf(speed[i] < 100 ? "%.1f" : "%.0f", speed[i])
                 y += 23
             }
@@ -175,19 +181,15 @@ speeds() { # BACKGROUND TEXT BAR OWN-BAR
         }'
 }
 
-docs=$here/../docs
-light=$(mktemp)
-dark=$(mktemp)
-trap 'rm -f "$scratch" "$light" "$dark"' EXIT
-speeds '#ffffff' '#222222' '#b0b0b0' '#0072b2' >"$light"
-speeds '#0d1117' '#e6edf3' '#5f6771' '#56b4e9' >"$dark"
+speed=$here/../docs/speed.svg
+drawn=$(mktemp)
+trap 'rm -f "$scratch" "$drawn"' EXIT
+speeds >"$drawn"
 if [ "${1-}" = --check ]; then
     cmp "$scratch" "$picture"
-    cmp "$light" "$docs/speed-light.svg"
-    cmp "$dark" "$docs/speed-dark.svg"
+    cmp "$drawn" "$speed"
 else
     cp "$scratch" "$picture"
-    cp "$light" "$docs/speed-light.svg"
-    cp "$dark" "$docs/speed-dark.svg"
-    chmod 644 "$picture" "$docs/speed-light.svg" "$docs/speed-dark.svg"
+    cp "$drawn" "$speed"
+    chmod 644 "$picture" "$speed"
 fi
