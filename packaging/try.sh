@@ -2,8 +2,9 @@
 # Tries a release archive for Linux where there is nothing else: packaging/try.sh ARCHIVE [RUNNER [SYSTEM]]. Root is
 # needed for the chroot.
 # RUNNER is a static emulator for archives of other processors, such as /usr/bin/qemu-aarch64-static. From SYSTEM, / by
-# default, comes the C library, which archives for glibc need, and of all archives the program that uses libbz2.
-# Without a RUNNER the root gets busybox, so that scripts run in it: with musl's loader it is what Alpine is made of.
+# default, comes the C library, which archives for glibc need, and of all archives the program that uses libbz2. Without
+# a RUNNER the root gets a busybox, that of SYSTEM if it has one, so that scripts run in it. Alpine's are those of a
+# SYSTEM that packaging/alpine-root.sh has made: packaging/try.sh ARCHIVE "" SYSTEM
 set -euo pipefail
 cd "$(dirname "$0")/.."
 archive=$(realpath "$1")
@@ -18,7 +19,7 @@ run() { chroot "$root" ${runner:+/emulator} "/bin/$1" "${@:2}"; }
 
 # Copies the loader and the libraries that a program needs, if there are any.
 with_libraries() {
-  local needed place
+  local needed place found
   needed=$(readelf -ld "$1" | sed -nE 's/.*(interpreter: |NEEDED.*\[)([^]]*)\]/\2/p')
   for file in $needed; do
     [ "$file" != libbz2.so.1 ] && [ "$file" != libbz2.so.1.0 ] || continue
@@ -29,8 +30,9 @@ with_libraries() {
     *) place=/lib/$file ;;
     esac
     [ ! -e "$root$place" ] || continue
-    install -D "$(find "$system/lib" "$system/lib64" "$system/usr/lib" -name "$(basename "$file")" 2>/dev/null | head -n 1)" \
-      "$root$place"
+    found=$(find "$system/lib" "$system/lib64" "$system/usr/lib" -name "$(basename "$file")" 2>/dev/null | sed -n 1p || true)
+    [ -n "$found" ] || { echo "$system has no $file, which $1 needs" >&2; exit 1; }
+    install -D "$found" "$root$place"
   done
 }
 with_libraries "$root/bin/hybz"
@@ -64,20 +66,23 @@ echo "$(basename "$archive"): $tried tries in an empty root, all as expected"
 # The ways in which scripts call bzip2.
 names=(bzip2 bunzip2 bzcat bzip2recover)
 packaging/shapes.sh "$root/tmp/by-bzip2"
-if [ -z "$runner" ] && busybox=$(command -v busybox); then
+busybox=$system/bin/busybox
+[ -x "$busybox" ] || busybox=$(command -v busybox || true)
+if [ -z "$runner" ] && [ -n "$busybox" ]; then
   for name in "${names[@]}"; do
     ln -s hybz "$root/bin/$name"
   done
   mkdir "$root/busybox" "$root/dev"
   cp "$busybox" "$root/busybox/busybox"
+  with_libraries "$busybox"
   # All but the names that are tried.
-  "$busybox" --list | grep -vE '^(bzip2|bunzip2|bzcat|busybox)$' | xargs -I '{}' ln -s busybox "$root/busybox/{}"
+  chroot "$root" /busybox/busybox --list | grep -vE '^(bzip2|bunzip2|bzcat|busybox)$' | xargs -I '{}' ln -s busybox "$root/busybox/{}"
   mknod -m 666 "$root/dev/null" c 1 3
   shell() { chroot "$root" /busybox/env -i PATH=/bin:/busybox /busybox/sh "$@"; }
   # With /proc, busybox's shell would take its own bzip2, not the PATH's.
   shell -c 'for name in bzip2 bunzip2 bzcat; do $name --version; done' < /dev/null 2>&1 | grep -c '^hybz' | grep -x 3 >/dev/null
   shell -s /tmp/by-hybz < packaging/shapes.sh
-  where="with busybox"
+  where="with $(chroot "$root" /busybox/busybox | awk 'NR == 1 { print $1, $2 }')"
 elif [ -n "$runner" ]; then
   # An emulated shell could not start an emulated program.
   mkdir "$root/emulated"
