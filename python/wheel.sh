@@ -4,7 +4,8 @@
 # processors in one); without one, all are built. Each serves Python 3.11 and newer. zig, from the package registry of
 # Python, compiles and links for all of them, so no container and no other system is needed. Not for Windows: there
 # maturin gives zig the module's list of exports for each library, and crc-fast, which is one, has no such export.
-# The wheel for aarch64 is tried where qemu-user-static is installed, with Debian's Python for it, which apt downloads.
+# The wheel for aarch64 is tried where qemu-user-static is installed, with Debian's Python for it, which apt downloads,
+# and that for musl, by root, in Alpine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -76,6 +77,13 @@ for kind in "${kinds[@]}"; do
       --platform manylinux2014_aarch64 --python-version 3.11 --implementation cp --abi abi3 "$wheel"
     (here=$PWD && cd / && PYTHONPATH="$clean" qemu-aarch64-static -L "$here/target/arm64-root" \
       "$here/target/arm64-root/usr/bin/python3" "$test_module")
+  elif [ "$kind-$(uname -m)-$(id -u)" = musllinux-x86_64-x86_64-0 ]; then
+    alpine=target/alpine-root
+    [ -e $alpine/etc/alpine-release ] || packaging/alpine-root.sh $alpine
+    rm -rf $alpine/tmp/wheel
+    install -D -t $alpine/tmp/wheel "$wheel" "$test_module"
+    chroot $alpine /usr/bin/env -i PATH=/usr/local/bin:/bin sh -euc 'cd /tmp/wheel; python3 -m venv clean
+      clean/bin/python -m pip install -q --no-index ./*.whl; clean/bin/python try_wheel.py'
   else
     echo "built and not tried: $(basename "$wheel")"
   fi
