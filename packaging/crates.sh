@@ -2,11 +2,12 @@
 # Checks the crates as crates.io would get them, in the order in which they are published, and publishes nothing:
 # packaging/crates.sh [OPTION OF CARGO PUBLISH...]
 # The links of the pages that registries show must lead somewhere, and cargo may warn of nothing but the dry run.
-# packaging/crates.sh --url URL makes URL that of the repository, in Cargo.toml, the formula and the recipe.
+# packaging/crates.sh --url URL makes URL that of the repository: in Cargo.toml, pyproject.toml, the formula and the
+# recipe.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 crates=(hybz-queue hybz-files hybz hysort)
-elsewhere=(packaging/homebrew/hybz.rb packaging/conda/meta.yaml)
+elsewhere=(python/pyproject.toml packaging/homebrew/hybz.rb packaging/conda/meta.yaml)
 
 url=$(sed -n 's/^repository = "\(.*\)"$/\1/p' Cargo.toml)
 if [ "${1-}" = --url ]; then
