@@ -60,7 +60,7 @@ for kind in "${kinds[@]}"; do
     wheel=$(build "$processor-unknown-linux-musl" "musllinux_1_2_$processor" --compatibility musllinux_1_2)
     only_needs_libc "$wheel"
     ;;
-  macos) wheel=$(build universal2-apple-darwin "macosx_*_universal2") ;;
+  macos) wheel=$(build universal2-apple-darwin "macosx_*_universal2*") ;;
   *) echo "$kind is not known" >&2; exit 2 ;;
   esac
 
