@@ -30,9 +30,11 @@ use hybz_queue::Job;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One block of this many batches of a device is decoded: 0.1 s for 9 MB, 1 s for 64 MB, for which the device takes
-/// 0.06 s.
+/// One block of this many batches of a device is decoded, and of as many more as the blocks of a batch are longer than
+/// [`USUAL`]: 9 MB take 0.1 s and 64 MB 1.1 s, for which the device takes 0.06 s, and other blocks wait for their turn
+/// to be written meanwhile.
 const SAMPLED: u32 = 16;
+const USUAL: u32 = 9_000_000;
 
 /// A block in the batch.
 struct CodingBlock {
@@ -58,6 +60,11 @@ pub(super) struct LargeCodes {
     decoder: Option<HbzDecoder>,
     /// The number of batches of the device.
     batches: Arc<AtomicU32>,
+}
+
+/// The number of batches of a device of which one block is decoded.
+fn interval(lengths: &[u32]) -> u32 {
+    SAMPLED * lengths.iter().max().map_or(1, |longest| longest.div_ceil(USUAL))
 }
 
 impl LargeCodes {
@@ -120,8 +127,9 @@ impl Batched for LargeCodes {
                     return Err(computes_wrongly());
                 }
                 let blocks = finish_all(&batch, &about, coded)?;
-                if sample.is_multiple_of(SAMPLED) {
-                    let number = (sample / SAMPLED) as usize % blocks.len();
+                let interval = interval(&batch.lengths);
+                if sample.is_multiple_of(interval) {
+                    let number = (sample / interval) as usize % blocks.len();
                     self.check(&batch.entries[number], &blocks[number])?;
                 }
                 for (entry, block) in batch.entries.iter().zip(blocks) {

@@ -116,13 +116,13 @@ pub struct Lanes {
 }
 
 impl Default for Lanes {
-    /// Eight lanes of 32 blocks (2.1 GB of device memory each) on every device.
+    /// Ten lanes of 32 blocks (2.1 GB of device memory each) on every device.
     ///
     /// A lane's thread spends two thirds of its time preparing and checking, so four lanes leave an H200 half idle: on
     /// a machine of 16 cores, all of them working, four lanes of 64 blocks reached 1.57 GB/s and eight of 32 reached
-    /// 2.12.
+    /// 2.12. With ten, 8 GB took 0.97 and 0.98 of the time with eight on two hosts; twelve gave no more.
     fn default() -> Self {
-        let (lanes, blocks, max_length) = (8, 32, MAX_ENCODER_BLOCK);
+        let (lanes, blocks, max_length) = (10, 32, MAX_ENCODER_BLOCK);
         Lanes { devices: None, lanes, blocks, max_length, growth: None, at_once: false, offload: Offload::default() }
     }
 }
@@ -142,14 +142,15 @@ impl Lanes {
         Lanes { lanes, blocks, max_length, offload, ..Lanes::default() }
     }
 
-    /// Lanes that decode `.bz2` streams, of 32 blocks each (0.33 GB of device memory): one for each thread of the
-    /// machine, eight to sixteen, on every device.
+    /// Lanes that decode `.bz2` streams, of 32 blocks each (0.33 GB of device memory): three for two threads of the
+    /// machine, twelve to 24, on every device.
     ///
-    /// A block's Huffman codes are one chain of 16 ms, so the speed depends on the number of blocks in flight. On a
-    /// host of 16 cores, 8 GB took 2.03 s with eight lanes, 1.63 with twelve, 1.47 with sixteen; with eight of 64
-    /// blocks 1.91 (H200, medians of three, one core as the only other station).
+    /// A block's Huffman codes are one chain of 16 ms, so the speed depends on the number of blocks in flight. On hosts
+    /// of 16 cores with an H200, 8 GB took 1.49 s with 16 lanes, 1.35 with 24, 1.36 with 32 of 24 blocks, 1.42 with 32
+    /// (medians of four); 1.48, 1.30 and, with 24 lanes of 48 blocks, 1.30 (medians of five).
     pub fn for_decoding() -> Self {
-        Lanes { lanes: decoding_lanes(), max_length: MAX_CODED, offload: Offload::Decode, ..Lanes::default() }
+        let lanes = decoding_lanes() * 3 / 2;
+        Lanes { lanes, max_length: MAX_CODED, offload: Offload::Decode, ..Lanes::default() }
     }
 
     /// Lanes that decode `.hbz` streams: eight to sixteen of 32 million rows on every device, each with 242 MB of
