@@ -73,13 +73,13 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     // Lanes share eight channels to the device (CUDA_DEVICE_MAX_CONNECTIONS), in which what waits for this kernel, even
     // an event, delays the kernels of other lanes: it took 41 ms a batch with 16 lanes, and 8 GB 1.68 s instead of
     // 1.45. More channels take longer to make.
-    HYBZ_TRY(lane->wait(deadline));
+    HYBZ_TRY(lane->wait(deadline, 32));
     const uint32_t symbols = lane->record();
     HYBZ_TRY(decode_columns(decoding, stream));
     const uint32_t columns = lane->record();
     HYBZ_TRY(walk_columns(decoding, stream));
     // Copies that are queued before the kernels are done delay those of other lanes: 27 ms instead of 0.5.
-    HYBZ_TRY(lane->wait(deadline));
+    HYBZ_TRY(lane->wait(deadline, 32));
     const uint32_t walked = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(staging.found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(lane->wait(deadline));

@@ -6,6 +6,7 @@
 #include "large.cuh"
 #include "large_coding.cuh"
 #include "lines.cuh"
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -129,14 +130,21 @@ struct hybz_lane {
 
     // Waits until the stream is empty. It polls instead of blocking, because a hung kernel must not hang the thread: 50
     // times in a row, then with sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the kernel's
-    // default timer slack). A waiting lane therefore leaves its core to other threads.
-    int wait(hybz::Clock::time_point deadline) const {
+    // default timer slack). A waiting lane therefore leaves its core to other threads. With `part`, it sleeps for so
+    // great a part of the time so far, up to 1 ms: for steps of many milliseconds in many lanes, whose sleeps of 10 us
+    // were a twentieth of all samples of their threads.
+    int wait(hybz::Clock::time_point deadline, uint32_t part = 0) const {
+        using namespace std::chrono;
+        const auto begun = hybz::Clock::now();
         for (uint32_t polls = 0;; polls++) {
             const cudaError_t state = cudaStreamQuery(stream);
             if (state != cudaErrorNotReady) return int(state);
             if (polls < 50) continue;
-            if (hybz::Clock::now() > deadline) return HYBZ_TIMEOUT;
-            std::this_thread::sleep_for(std::chrono::microseconds(polls < 500 ? 10 : 100));
+            const auto now = hybz::Clock::now();
+            if (now > deadline) return HYBZ_TIMEOUT;
+            const microseconds usual(polls < 500 ? 10 : 100);
+            const microseconds longer = part ? duration_cast<microseconds>(now - begun) / part : usual;
+            std::this_thread::sleep_for(std::clamp(longer, microseconds(10), microseconds(1000)));
         }
     }
 };

@@ -37,7 +37,8 @@ enum Way {
     Write,
     Mapped {
         threads: usize,
-        window: u64,
+        /// The length of windows of huge pages, or 0.
+        huge: u64,
         reserve: bool,
     },
 }
@@ -49,14 +50,11 @@ fn main() -> io::Result<()> {
     let (gigabytes, producers, rounds) = (number(2), number(12), number(3));
     let texts = gigabytes * 1_000_000_000 / TEXT;
     let mut ways = vec![("nothing".to_owned(), Way::Nothing), ("write".to_owned(), Way::Write)];
-    for reserve in [true, false] {
+    for (pages, huge, reserve) in [("huge pages", 64 << 20, true), ("fallocate", 0, true), ("small pages", 0, false)] {
         for threads in [1, 2, 3, 4, 6, 8, 12] {
-            let name = format!("mapped, {threads} threads{}", if reserve { ", fallocate" } else { "" });
-            ways.push((name, Way::Mapped { threads, window: 8 << 20, reserve }));
+            ways.push((format!("mapped, {threads} threads, {pages}"), Way::Mapped { threads, huge, reserve }));
         }
     }
-    let window = |mb: u64| Way::Mapped { threads: 4, window: mb << 20, reserve: true };
-    ways.extend([2, 32, 128].map(|mb| (format!("mapped, 4 threads, fallocate, windows of {mb} MiB"), window(mb))));
     let mut found = vec![Vec::new(); ways.len()];
     for _ in 0..rounds {
         for ((_, way), found) in ways.iter().zip(&mut found) {
@@ -100,8 +98,8 @@ fn write(mut file: &File, way: Way, mut texts: impl Iterator<Item = Vec<u8>>) ->
     match way {
         Way::Nothing => texts.for_each(drop),
         Way::Write => texts.try_for_each(|text| file.write_all(&text))?,
-        Way::Mapped { threads, window, reserve } => {
-            let shape = Shape { threads, window, reserve, ..Shape::of(threads) };
+        Way::Mapped { threads, huge, reserve } => {
+            let shape = Shape { reserve, ..Shape::of(threads, huge) };
             let mut mapped = MappedFile::with(file, 0, shape).ok_or(io::ErrorKind::Unsupported)?;
             let whole = 0..TEXT;
             texts.try_for_each(|text| mapped.give(text, vec![whole.clone()]))?;

@@ -49,7 +49,7 @@ enum Way {
     /// By `write`.
     Plain,
     /// By several threads.
-    Mapped(MappedFile),
+    Mapped(Box<MappedFile>),
 }
 
 enum Kind {
@@ -113,26 +113,27 @@ impl OutputFile {
     }
 
     /// Whether texts are to be [given](OutputFile::give): the file is in memory, writing is what the program waits for,
-    /// and that more threads write `pays`.
-    pub fn takes_texts(&mut self, pays: impl FnOnce() -> bool) -> bool {
-        match &self.way {
+    /// and that more threads write pays. `huge` says how long windows of huge pages are to be if it does.
+    pub fn takes_texts(&mut self, huge: impl FnOnce() -> Option<u64>) -> bool {
+        let huge = match &self.way {
             Way::Mapped(_) => return true,
-            Way::Watched(pace) if pace.is_slow() && pays() => {}
-            // Accelerators may start later.
-            Way::Watched(_) | Way::Plain => return false,
-        }
-        self.way = self.map().map_or(Way::Plain, Way::Mapped);
+            Way::Watched(pace) if pace.is_slow() => huge(),
+            Way::Watched(_) | Way::Plain => None,
+        };
+        // Accelerators may start later.
+        let Some(huge) = huge else { return false };
+        self.way = self.map(huge).map_or(Way::Plain, |mapped| Way::Mapped(Box::new(mapped)));
         matches!(self.way, Way::Mapped(_))
     }
 
     /// Has several threads write from now on. The file has no name, so no other process can cut it.
-    fn map(&mut self) -> Option<MappedFile> {
+    fn map(&mut self, huge: u64) -> Option<MappedFile> {
         let threads = mapped::threads()?;
         if !matches!(self.kind, Kind::Unnamed(_)) || !file::is_in_memory(&self.file) {
             return None;
         }
         let at = self.holes.as_ref().map_or_else(|| self.file.stream_position().ok(), |holes| Some(holes.at))?;
-        MappedFile::start(&self.file, at, threads)
+        MappedFile::start(&self.file, at, threads, huge)
     }
 
     /// Writes all of `text`, for which [`takes_texts`](OutputFile::takes_texts) holds, at some time until

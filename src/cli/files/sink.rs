@@ -58,8 +58,11 @@ impl Counted {
     pub fn give(&mut self, bytes: Vec<u8>, pool: &Pool) -> io::Result<()> {
         let len = bytes.len() as u64;
         if let Sink::File(out) = &mut self.sink {
-            let may_pay = || pool.readers() > 1 || mapped::leaves_room(pool.cores());
-            if out.buffer().is_empty() && out.get_mut().takes_texts(may_pay) {
+            let huge = || match pool.readers() > 1 {
+                true => Some(mapped::LONG),
+                false => mapped::leaves_room(pool.cores()).then_some(mapped::SHORT),
+            };
+            if out.buffer().is_empty() && out.get_mut().takes_texts(huge) {
                 out.get_mut().give(bytes)?;
                 self.counts.wrote(len);
                 return Ok(());

@@ -1,30 +1,38 @@
 //! A file in memory (tmpfs) that several threads fill.
 //!
 //! `write` into a tmpfs allocates a page, copies into it and holds the file's lock all the while, so it is no faster on
-//! many threads than on one: 2.3 to 3.2 GB/s on a host with an H200, less than its lanes decode. Here a text goes
-//! through two stages. One thread, which takes the lock that only one can have, lets the system allocate the pages
-//! (`fallocate`). Several copy into a shared mapping of the file, for which they need no lock: the system clears pages
-//! and enters them into the mapping on these threads. Processor time per byte on a virtual machine of 2 cores, in ns:
+//! many threads than on one: 2.1 to 3.2 GB/s on hosts with an H200, less than its lanes decode. Here several threads
+//! copy into a shared mapping of the file, for which they need no lock. Others have the system make huge pages ahead of
+//! them (`MADV_COLLAPSE`). What 8 GB reached on such a host with nothing else to do, in GB/s:
 //!
-//! | | with the file's lock | in parallel |
-//! |---|---|---|
-//! | `write` | 0.39 | |
-//! | mapping, pages allocated as they are touched | | 0.68 (0.58 pages, 0.03 copy, 0.07 unmap) |
-//! | `fallocate`, then mapping | 0.21 | 0.38 (0.27 pages, 0.03 copy, 0.08 unmap) |
+//! | threads | 4 | 8 | 16 |
+//! |---|---|---|---|
+//! | `write` | 2.1, 2.6 | | |
+//! | small pages, allocated by `fallocate` before they are touched | 4.0, 4.0 | 3.8, 4.1 | |
+//! | huge pages, made by each thread | 11.3, 10.3 | 18.3, 19.4 | 21.5, 21.5 |
 //!
-//! With texts that other threads have made, it takes 1.8 times the processor time of `write` (0.82 ns and 0.46, by
-//! `examples/into_memory.rs`), and pays only where one thread that writes is what the others wait for.
+//! To make them takes the lock of the process's mappings and waits for all processors: those that decode waited for
+//! the lock until windows were made by threads of their own. 8 GB that 24 lanes decoded took 3.2 s with small pages,
+//! 2.4 with huge pages made by those that copy, and with one, two, three and four threads that make them 2.9, 2.0, 1.9
+//! and 1.9 (windows of 16 MiB; 1.4 into /dev/null). Where there are none, one thread allocates small pages
+//! (`fallocate`, which takes the file's lock), and the system clears them and enters them into the mapping on those
+//! that copy.
 //!
-//! **A full file system is no SIGBUS.** A page is only touched after `MADV_POPULATE_WRITE` has put it there, which
-//! returns an error where touching it would raise the signal. Whatever cannot be mapped is written by `pwrite`, so that
-//! errors are those of `write`: full disk, quota, RLIMIT_FSIZE. Before Linux 5.14 there is no such call, and no mapping
-//! either. A page that is there goes away only if the file is cut, so the file must be one that no other process knows.
+//! **A full file system is no SIGBUS.** A page is only touched after `MADV_POPULATE_WRITE` or `MADV_COLLAPSE` has put
+//! it there, which return an error where touching it would raise the signal. Whatever cannot be mapped is written by
+//! `pwrite`, so that errors are those of `write`: full disk, quota, RLIMIT_FSIZE. Before Linux 5.14 there is no such
+//! call, and no mapping either. A page that is there goes away only if the file is cut, so the file must be one that no
+//! other process knows.
 //!
-//! **Memory.** At most two texts and 512 KiB for each thread are on their way. Pages of the file count as the
-//! process's own while they are mapped: they are in windows of 8 MiB, of which two are mapped at a time.
+//! **Holes.** A part of the text that is zeros is not written, and if its pages have been made they are given back.
+//! That is slow, so a file with many holes gets small pages.
+//!
+//! **Memory.** At most four texts for each thread are on their way. Pages of the file count as the process's own while
+//! they are mapped: windows of 8 MiB, two at a time, or eight of huge pages ([`SHORT`], [`LONG`]).
 
 use crate::system::{self, Window};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use ahead::Ahead;
+use crossbeam_channel::{Sender, bounded};
 use rustix::process::{Resource, getrlimit};
 use std::convert::Infallible;
 use std::fs::File;
@@ -38,31 +46,48 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Bytes that one thread copies at once. They and the page that they go to stay in its cache.
+mod ahead;
+
+/// Bytes that one thread copies at once. They and the small pages that they go to stay in its cache.
 const PIECE: u64 = 256 << 10;
 
-/// Bytes for which pages are allocated at once.
-const SLICE: u64 = 1 << 20;
+/// The same with huge pages, which do not.
+const LONG_PIECE: u64 = 1 << 20;
+
+/// Bytes that are mapped at once, of small pages: a multiple of [`PIECE`].
+const WINDOW: u64 = 8 << 20;
+
+/// The length of a window of huge pages, in bytes, for programs that hold gigabytes.
+pub const LONG: u64 = 16 << 20;
+
+/// The length of a window of huge pages, in bytes, for other programs.
+pub const SHORT: u64 = 2 << 20;
+
+/// The number of threads that make them.
+const MAKERS: usize = 3;
 
 /// A text longer than this is in the file when [`MappedFile::give`] returns.
-const LONG: usize = 4 << 20;
+const LONG_TEXT: usize = 4 << 20;
+
+/// The number of holes in huge pages after which there are small pages.
+const HOLES: usize = 1000;
 
 /// How the work is divided.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     /// How many threads copy.
     pub threads: usize,
-    /// Bytes that are mapped at once: a multiple of [`PIECE`].
-    pub window: u64,
-    /// Whether pages are allocated before they are touched.
+    /// The length of a window of huge pages: a multiple of [`LONG_PIECE`] and of theirs; 0 for none.
+    pub huge: u64,
+    /// Whether small pages are allocated before they are touched.
     pub reserve: bool,
     /// How a piece is put into the file.
     pub put: fn(&Piece, &File) -> io::Result<()>,
 }
 
 impl Shape {
-    pub(crate) fn of(threads: usize) -> Shape {
-        Shape { threads, window: 8 << 20, reserve: true, put: Piece::put }
+    pub(crate) fn of(threads: usize, huge: u64) -> Shape {
+        Shape { threads, huge, reserve: true, put: Piece::put }
     }
 }
 
@@ -71,9 +96,21 @@ impl Shape {
 /// Dropped before [`finish`](MappedFile::finish), it forgets what is not written yet; the file's length is then any.
 pub struct MappedFile {
     file: Arc<File>,
-    /// The offset at which the next byte is written.
+    /// The offset at which the next byte is written, and the end of the last byte that is not one of skipped zeros.
     at: u64,
-    texts: Option<Sender<Given>>,
+    data: u64,
+    /// The window in which the last piece lies.
+    window: Option<Arc<Window>>,
+    /// Windows of huge pages that are made ahead.
+    ahead: Option<Ahead>,
+    /// The parts of it that are zeros.
+    holes: Vec<Range<u64>>,
+    /// Whether small pages can still be allocated ahead, and windows of them mapped.
+    reserves: bool,
+    maps: bool,
+    /// The file is at least this long, unless windows are made ahead.
+    end: u64,
+    pieces: Option<Sender<Piece>>,
     trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -128,14 +165,6 @@ impl Pace {
 }
 
 /// A text on its way.
-struct Given {
-    text: Arc<Text>,
-    /// What of it is written, in order.
-    parts: Vec<Range<usize>>,
-    /// The offset of the text in the file.
-    at: u64,
-}
-
 struct Text {
     bytes: Vec<u8>,
     /// Dropped when all of it is written.
@@ -144,10 +173,10 @@ struct Text {
 
 impl MappedFile {
     /// Lets `threads` threads write `file`, from offset `at` on, where it ends. It must be open for reading, too, and
-    /// unknown to other processes: one that made it shorter would end this one. Returns `None` if the system cannot do
-    /// it.
-    pub fn start(file: &File, at: u64, threads: usize) -> Option<MappedFile> {
-        Self::with(file, at, Shape::of(threads))
+    /// unknown to other processes: one that made it shorter would end this one. With `huge`, in bytes, windows of so
+    /// many bytes are made of huge pages. Returns `None` if the system cannot do it.
+    pub fn start(file: &File, at: u64, threads: usize, huge: u64) -> Option<MappedFile> {
+        Self::with(file, at, Shape::of(threads, huge))
     }
 
     pub(crate) fn with(file: &File, at: u64, shape: Shape) -> Option<MappedFile> {
@@ -156,43 +185,32 @@ impl MappedFile {
         }
         let file = Arc::new(file.try_clone().ok()?);
         let trouble = Arc::<Trouble>::default();
-        let (texts, given) = bounded(1);
         let (pieces, taken) = bounded(2 * shape.threads);
-        let mut made = MappedFile {
-            file: Arc::clone(&file),
-            at,
-            texts: Some(texts),
-            trouble: Arc::clone(&trouble),
-            threads: Vec::new(),
-        };
-        let stage =
-            Stage { file: Arc::clone(&file), shape, window: None, reserves: shape.reserve, maps: true, end: at };
-        let its_trouble = Arc::clone(&trouble);
-        made.spawn("reserve", move || {
-            its_trouble.watch(|| {
-                stage.run(&given, &pieces);
-                Ok(())
-            });
-            drop(pieces);
-            // A text that no thread takes would wait for ever, and so would its giver.
-            given.iter().for_each(drop);
-        })?;
+        let mut threads = Vec::new();
         for _ in 0..shape.threads {
             let (file, taken, trouble) = (Arc::clone(&file), taken.clone(), Arc::clone(&trouble));
-            // After an error, what is on its way is only taken, so that no thread waits for room.
+            // After an error, what is on its way is only taken, so that its giver does not wait for room.
             let write = move |piece: Piece| {
                 if !trouble.stop.load(Ordering::Relaxed) {
                     trouble.watch(|| (shape.put)(&piece, &file));
                 }
             };
-            made.spawn("copy", move || taken.iter().for_each(write))?;
+            threads.push(Builder::new().name("copy".into()).spawn(move || taken.iter().for_each(write)).ok()?);
         }
-        Some(made)
-    }
-
-    fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Option<()> {
-        self.threads.push(Builder::new().name(name.to_owned()).spawn(work).ok()?);
-        Some(())
+        Some(MappedFile {
+            at,
+            data: at,
+            window: None,
+            ahead: (shape.huge > 0).then(|| Ahead::start(&file, at, shape.huge, MAKERS)).flatten(),
+            holes: Vec::new(),
+            reserves: shape.reserve,
+            maps: true,
+            end: at,
+            file,
+            pieces: Some(pieces),
+            trouble,
+            threads,
+        })
     }
 
     /// The offset at which the next byte is written: the length of the file when it is finished.
@@ -204,18 +222,107 @@ impl MappedFile {
     /// may concern any text before it.
     pub fn give(&mut self, text: Vec<u8>, parts: Vec<Range<usize>>) -> io::Result<()> {
         self.trouble.check()?;
-        let (at, len) = (self.at, text.len());
+        let (start, len) = (self.at, text.len());
         self.at += len as u64;
-        let (done, wait) = if len > LONG { Some(bounded(0)).unzip() } else { (None, None) };
+        let (done, wait) = if len > LONG_TEXT { Some(bounded(0)).unzip() } else { (None, None) };
         let text = Arc::new(Text { bytes: text, _done: done });
-        let sent = self.texts.as_ref().map(|texts| texts.send(Given { text, parts, at }));
-        if !matches!(sent, Some(Ok(()))) {
-            return self.trouble.check().and(Err(ended()));
+        for part in parts {
+            self.give_part(&text, start, part)?;
         }
+        drop(text);
         if let Some(wait) = wait {
             let _: Result<Infallible, _> = wait.recv();
         }
         Ok(())
+    }
+
+    /// Hands out the pieces of a part of a text, which begins at the offset `start`.
+    fn give_part(&mut self, text: &Arc<Text>, start: u64, part: Range<usize>) -> io::Result<()> {
+        let (mut next, to) = (start + part.start as u64, start + part.end as u64);
+        while next < to {
+            let was_made = self.is_made();
+            let window = self.window(next);
+            if was_made || self.is_made() {
+                self.give_back(next);
+            }
+            let is_made = window.as_ref().is_some_and(|window| window.is_made());
+            let piece = if is_made { LONG_PIECE } else { PIECE };
+            let end = to.min((next / piece + 1) * piece);
+            if !is_made && window.is_some() {
+                self.reserve(next..end);
+            }
+            let part = (next - start) as usize..(end - start) as usize;
+            let piece = Piece { text: Arc::clone(text), part, at: next, window };
+            if self.pieces.as_ref().is_none_or(|pieces| pieces.send(piece).is_err()) {
+                return self.trouble.check().and(Err(ended()));
+            }
+            (next, self.data) = (end, end);
+        }
+        Ok(())
+    }
+
+    /// The window for a piece at this offset.
+    fn window(&mut self, at: u64) -> Option<Arc<Window>> {
+        if !self.window.as_ref().is_some_and(|window| window.part().contains(&at)) {
+            self.window = None;
+            self.window = self.made(at).or_else(|| self.map(at)).map(Arc::new);
+        }
+        self.window.clone()
+    }
+
+    /// The window of huge pages for a piece at this offset. After the first that cannot be had, or many holes, there
+    /// are none.
+    fn made(&mut self, at: u64) -> Option<Window> {
+        let mut ahead = self.ahead.take()?;
+        let made = (self.holes.len() < HOLES).then(|| ahead.find(|window| window.part().contains(&at))).flatten();
+        if made.is_some() {
+            self.ahead = Some(ahead);
+            return made;
+        }
+        drop(ahead);
+        // What has been made for nothing takes no room.
+        let _ = self.file.set_len(at);
+        self.end = at;
+        None
+    }
+
+    /// Whether pages after the last data may have been made.
+    fn is_made(&self) -> bool {
+        self.ahead.is_some() || self.window.as_ref().is_some_and(|window| window.is_made())
+    }
+
+    /// Gives the pages back that were made for the zeros between the last data and this offset.
+    fn give_back(&mut self, next: u64) {
+        if next > self.data {
+            self.holes.push(self.data..next);
+            self.release(&(self.data..next));
+        }
+    }
+
+    /// Where it fails, zeros take space.
+    fn release(&self, part: &Range<u64>) {
+        let _ = system::release(&self.file, part.start, part.end - part.start);
+    }
+
+    /// Maps a window of small pages for a piece at this offset.
+    fn map(&mut self, at: u64) -> Option<Window> {
+        let begin = at / WINDOW * WINDOW;
+        self.maps = self.maps && may_be_as_long(begin + WINDOW);
+        if self.maps && begin + WINDOW > self.end {
+            self.end = begin + WINDOW;
+            self.maps = self.file.set_len(self.end).is_ok();
+        }
+        let window = self.maps.then(|| Window::map(&self.file, begin, WINDOW as usize)).flatten();
+        self.maps = window.is_some();
+        window
+    }
+
+    /// Allocates small pages. What is not allocated here is when it is touched, and an error is found there.
+    fn reserve(&mut self, part: Range<u64>) {
+        if self.reserves {
+            let done = system::reserve(&self.file, part.start, part.end - part.start);
+            self.reserves = done.is_ok() || done.is_err_and(|e| e.kind() == io::ErrorKind::Interrupted);
+        }
     }
 
     /// Writes a few bytes at once, as [`FileExt::write_at`] does.
@@ -223,6 +330,7 @@ impl MappedFile {
         self.trouble.check()?;
         let written = self.file.write_at(bytes, self.at)?;
         self.at += written as u64;
+        self.data = self.at;
         Ok(written)
     }
 
@@ -233,13 +341,19 @@ impl MappedFile {
 
     /// Waits until everything is written. Returns the length of the file.
     pub fn finish(mut self) -> io::Result<u64> {
-        self.texts = None;
+        let is_made = self.is_made();
+        (self.pieces, self.ahead) = (None, None);
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 self.trouble.raise(ended());
             }
         }
         self.trouble.check()?;
+        if is_made {
+            self.give_back(self.at);
+        }
+        // The system may have been unable to divide a huge page while others used it.
+        self.holes.iter().for_each(|hole| self.release(hole));
         self.file.set_len(self.at)?;
         Ok(self.at)
     }
@@ -248,9 +362,15 @@ impl MappedFile {
 impl Drop for MappedFile {
     fn drop(&mut self) {
         self.trouble.stop.store(true, Ordering::Relaxed);
-        self.texts = None;
+        (self.pieces, self.ahead) = (None, None);
         self.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
+}
+
+/// Whether the file may be made so long. Making it longer than the limit would raise SIGXFSZ, although its bytes may
+/// end before that.
+fn may_be_as_long(end: u64) -> bool {
+    getrlimit(Resource::Fsize).current.is_none_or(|most| end <= most)
 }
 
 fn ended() -> io::Error {
@@ -308,74 +428,6 @@ impl Piece {
             Some(window) if window.copy(self.at, self.bytes()) => Ok(()),
             _ => file.write_all_at(self.bytes(), self.at),
         }
-    }
-}
-
-/// The thread that allocates pages and hands out pieces.
-struct Stage {
-    file: Arc<File>,
-    shape: Shape,
-    window: Option<(u64, Arc<Window>)>,
-    reserves: bool,
-    maps: bool,
-    /// The file is at least this long.
-    end: u64,
-}
-
-impl Stage {
-    fn run(mut self, given: &Receiver<Given>, pieces: &Sender<Piece>) {
-        for Given { text, parts, at } in given {
-            for part in parts {
-                let (mut next, to) = (at + part.start as u64, at + part.end as u64);
-                let mut allocated = next;
-                while next < to {
-                    let end = to.min((next / PIECE + 1) * PIECE);
-                    if end > allocated && self.reserves && self.maps {
-                        allocated = to.min(allocated + SLICE);
-                        self.allocate(next..allocated);
-                    }
-                    let part = (next - at) as usize..(end - at) as usize;
-                    let piece = Piece { text: Arc::clone(&text), part, at: next, window: self.window(next) };
-                    if pieces.send(piece).is_err() {
-                        return; // the threads have ended
-                    }
-                    next = end;
-                }
-            }
-        }
-    }
-
-    /// Allocates pages ahead. What is not allocated here is when it is touched, and an error is found there.
-    fn allocate(&mut self, part: Range<u64>) {
-        let done = system::reserve(&self.file, part.start, part.end - part.start);
-        self.reserves = done.is_ok() || done.is_err_and(|e| e.kind() == io::ErrorKind::Interrupted);
-    }
-
-    /// The window for a piece at this offset.
-    fn window(&mut self, at: u64) -> Option<Arc<Window>> {
-        let begin = at / self.shape.window * self.shape.window;
-        if let Some((at, window)) = &self.window
-            && *at == begin
-        {
-            return Some(Arc::clone(window));
-        }
-        self.window = None;
-        self.window = self.maps.then(|| self.map(begin)).flatten().map(|window| (begin, Arc::new(window)));
-        self.maps = self.window.is_some();
-        self.window.as_ref().map(|(_, window)| Arc::clone(window))
-    }
-
-    fn map(&mut self, begin: u64) -> Option<Window> {
-        let end = begin + self.shape.window;
-        // Making the file longer than the limit would raise SIGXFSZ; its bytes may end before that.
-        if end > self.end {
-            if getrlimit(Resource::Fsize).current.is_some_and(|most| most < end) {
-                return None;
-            }
-            self.file.set_len(end).ok()?;
-            self.end = end;
-        }
-        Window::map(&self.file, begin, self.shape.window as usize)
     }
 }
 

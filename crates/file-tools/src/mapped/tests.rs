@@ -30,18 +30,18 @@ fn content(file: &File) -> Vec<u8> {
 }
 
 fn shapes() -> impl Iterator<Item = Shape> {
-    let windows = [PIECE, 4 * PIECE, Shape::of(1).window];
-    windows.into_iter().flat_map(|window| {
-        [(1, true), (3, false), (8, true)].map(|(threads, reserve)| Shape { window, reserve, ..Shape::of(threads) })
+    [0, 2 << 20, 16 << 20].into_iter().flat_map(|huge| {
+        [(1, true), (3, false), (8, true)].map(|(threads, reserve)| Shape { reserve, ..Shape::of(threads, huge) })
     })
 }
 
 #[test]
 fn texts_of_all_lengths_arrive() {
-    let lens = [0, 1, 4095, 4096, 4097, 65_537, 262_143, 262_144, 262_145, 899_981, LONG, LONG + 1, 9_000_001, 17];
+    let lens =
+        [0, 1, 4095, 4096, 4097, 65_537, 262_143, 262_144, 262_145, 899_981, LONG_TEXT, LONG_TEXT + 1, 9_000_001, 17];
     for (round, shape) in shapes().enumerate() {
         let file = in_memory();
-        let mut expected = text(99, [0, 1, 4096, 12_345_678][round % 4]);
+        let mut expected = text(99, [0, 1, 4096, 12_345_678, 2 << 20][round % 5]);
         file.write_all_at(&expected, 0).unwrap();
         let mut out = MappedFile::with(&file, expected.len() as u64, shape).unwrap();
         for (number, len) in lens.into_iter().enumerate() {
@@ -67,31 +67,35 @@ fn a_long_text_is_written_before_give_returns() {
         thread::sleep(std::time::Duration::from_millis(5));
         piece.put(file)
     };
-    let mut out = MappedFile::with(&file, 0, Shape { put, ..Shape::of(2) }).unwrap();
-    give(&mut out, text(1, LONG + 1)).unwrap();
+    let mut out = MappedFile::with(&file, 0, Shape { put, ..Shape::of(2, 2 << 20) }).unwrap();
+    give(&mut out, text(1, LONG_TEXT + 1)).unwrap();
     let mut found = content(&file);
-    found.truncate(LONG + 1);
-    assert!(found == text(1, LONG + 1));
+    found.truncate(LONG_TEXT + 1);
+    assert!(found == text(1, LONG_TEXT + 1));
 }
 
 #[test]
 fn holes_take_no_space() {
-    for reserve in [false, true] {
-        let file = in_memory();
-        let mut out = MappedFile::with(&file, 0, Shape { reserve, ..Shape::of(2) }).unwrap();
-        let mut expected = Vec::new();
-        for number in 0..20 {
-            let mut text = text(number, 1 << 20);
-            text[8192..900_000 / 4096 * 4096].fill(0);
-            expected.extend(&text);
-            out.give(text, vec![0..8192, 900_000 / 4096 * 4096..1 << 20]).unwrap();
-            out.skip(5 << 20);
-            expected.resize(expected.len() + (5 << 20), 0);
+    for (huge, reserve) in [(0, false), (0, true), (2 << 20, true), (32 << 20, true)] {
+        // The last case has more holes than huge pages may have.
+        for (texts, gap) in [(20, 5 << 20), (3, 40 << 20), (HOLES + 50, 4096)] {
+            let file = in_memory();
+            let mut out = MappedFile::with(&file, 0, Shape { reserve, ..Shape::of(2, huge) }).unwrap();
+            let mut expected = Vec::new();
+            let len = if texts > 100 { 256 << 10 } else { 1 << 20 };
+            for number in 0..texts as u64 {
+                let mut text = text(number, len);
+                text[8192..220 << 10].fill(0);
+                expected.extend(&text);
+                out.give(text, vec![0..8192, 220 << 10..len]).unwrap();
+                out.skip(gap);
+                expected.resize(expected.len() + gap as usize, 0);
+            }
+            assert_eq!(out.finish().unwrap(), expected.len() as u64);
+            assert!(content(&file) == expected, "{huge} {texts}");
+            let data = texts as u64 * (8192 + len as u64 - (220 << 10));
+            assert_eq!(file.metadata().unwrap().blocks() * 512, data, "{huge} {texts}");
         }
-        assert_eq!(out.finish().unwrap(), 120 << 20);
-        assert!(content(&file) == expected);
-        let data = 20 * (8192 + (1 << 20) - 900_000 / 4096 * 4096);
-        assert_eq!(file.metadata().unwrap().blocks() * 512, data);
     }
 }
 
@@ -99,13 +103,58 @@ fn holes_take_no_space() {
 #[test]
 fn a_page_that_is_not_there_is_no_signal() {
     let file = in_memory();
-    file.set_len(1 << 20).unwrap();
-    let window = Window::map(&file, 0, 1 << 20).unwrap();
-    assert!(window.copy(0, &[1; 5000]) && window.copy((1 << 20) - 5000, &[2; 5000]));
-    assert!(!window.copy((1 << 20) - 4999, &[2; 5000]) && !window.copy(2 << 20, &[2; 1]));
+    file.set_len(2 << 20).unwrap();
+    let window = Window::map(&file, 0, 2 << 20).unwrap();
+    assert!(window.copy(0, &[1; 5000]) && window.copy((2 << 20) - 5000, &[2; 5000]));
+    assert!(!window.copy((2 << 20) - 4999, &[2; 5000]) && !window.copy(2 << 20, &[2; 1]));
     file.set_len(4096).unwrap();
     assert!(!window.copy(4096, &[3; 5000]));
     assert_eq!(content(&file), [1; 4096]);
+}
+
+/// Huge pages take the place of what is there. They are looked for in what the system says of this process's mappings.
+#[test]
+fn huge_pages() {
+    static HUGE: AtomicU64 = AtomicU64::new(0);
+    if !alone("huge_pages") {
+        return;
+    }
+    let file = in_memory();
+    file.set_len(6 << 20).unwrap();
+    let mut window = Window::map(&file, 2 << 20, 4 << 20).unwrap();
+    assert!(window.copy(2 << 20, &[1; 5000]));
+    if !window.make_huge() {
+        println!("skipped: the system makes no huge pages");
+        return;
+    }
+    assert!(window.copy((6 << 20) - 5000, &[2; 5000]));
+    assert_eq!(file.metadata().unwrap().blocks() * 512, 4 << 20);
+    let mut expected = vec![0; 6 << 20];
+    expected[2 << 20..][..5000].fill(1);
+    expected[(6 << 20) - 5000..].fill(2);
+    assert!(content(&file) == expected);
+    drop(window);
+
+    let put = |piece: &Piece, file: &File| {
+        assert!(piece.window.as_ref().unwrap().is_made());
+        HUGE.fetch_max(kilobytes("/proc/self/smaps_rollup", "ShmemPmdMapped:"), Ordering::Relaxed);
+        piece.put(file)
+    };
+    let file = in_memory();
+    let mut out = MappedFile::with(&file, 0, Shape { put, ..Shape::of(2, 4 << 20) }).unwrap();
+    (0..150).for_each(|number| give(&mut out, text(number, 700_000)).unwrap());
+    assert_eq!(out.finish().unwrap(), 105_000_000);
+    assert_eq!(file.metadata().unwrap().blocks() * 512, 105_000_000u64.next_multiple_of(4096));
+    // Two windows of each thread that makes them, the one in use, and one whose last pieces are being written.
+    let most = HUGE.load(Ordering::Relaxed);
+    assert!((4 << 10..=32 << 10).contains(&most), "{most} kB");
+}
+
+/// A number of kilobytes in a file of the system.
+fn kilobytes(file: &str, name: &str) -> u64 {
+    let all = fs::read_to_string(file).unwrap();
+    let found = all.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB"));
+    found.unwrap().trim().parse().unwrap()
 }
 
 #[test]
@@ -115,7 +164,7 @@ fn the_first_error_is_reported() {
         false => piece.put(file),
     };
     for texts in [1, 20] {
-        let mut out = MappedFile::with(&in_memory(), 0, Shape { put: fails, ..Shape::of(2) }).unwrap();
+        let mut out = MappedFile::with(&in_memory(), 0, Shape { put: fails, ..Shape::of(2, 2 << 20) }).unwrap();
         let given = (0..texts).try_for_each(|number| give(&mut out, text(number, 4 << 20)));
         let found = given.and_then(|()| out.finish());
         assert_eq!(found.unwrap_err().kind(), io::ErrorKind::QuotaExceeded);
@@ -131,7 +180,8 @@ fn a_thread_that_panics_is_an_error() {
     };
     for (texts, len) in [(1, 4 << 20), (50, 1 << 20), (9, 5 << 20)] {
         for threads in [1, 4] {
-            let mut out = MappedFile::with(&in_memory(), 0, Shape { put: panics, ..Shape::of(threads) }).unwrap();
+            let mut out =
+                MappedFile::with(&in_memory(), 0, Shape { put: panics, ..Shape::of(threads, 2 << 20) }).unwrap();
             let given = (0..texts).try_for_each(|number| give(&mut out, text(number, len)));
             assert!(given.and_then(|()| out.finish()).is_err());
         }
@@ -144,7 +194,7 @@ fn dropped_it_ends() {
         thread::sleep(std::time::Duration::from_millis(20));
         Ok(())
     };
-    let mut out = MappedFile::with(&in_memory(), 0, Shape { put: slow, ..Shape::of(2) }).unwrap();
+    let mut out = MappedFile::with(&in_memory(), 0, Shape { put: slow, ..Shape::of(2, 2 << 20) }).unwrap();
     give(&mut out, text(1, 4 << 20)).unwrap();
     drop(out);
 }
@@ -202,7 +252,7 @@ impl Drop for Small {
 fn a_full_file_system_is_an_error() {
     for room in [64 << 10, 8 << 20, (8 << 20) + 4096] {
         let Some(small) = Small::new(room) else { return };
-        for shape in shapes().step_by(4) {
+        for shape in shapes().step_by(2) {
             for more in [0, 1, 3 << 20] {
                 let file = small.file();
                 let mut out = MappedFile::with(&file, 0, shape).unwrap();
@@ -244,7 +294,7 @@ fn a_limit_of_file_lengths_is_an_error() {
         setrlimit(Resource::Fsize, Rlimit { current: Some(limit), ..old }).unwrap();
         for more in [0, 1, 100_000] {
             let file = in_memory();
-            let mut out = MappedFile::with(&file, 0, Shape::of(2)).unwrap();
+            let mut out = MappedFile::with(&file, 0, Shape::of(2, 2 << 20)).unwrap();
             let all = text(1, (limit + more) as usize);
             let given = all.chunks(899_981).try_for_each(|text| give(&mut out, text.to_vec()));
             match given.and_then(|()| out.finish()) {
@@ -262,25 +312,23 @@ fn no_signal_comes_for_room_that_is_not_used() {
         return;
     }
     setrlimit(Resource::Fsize, Rlimit { current: Some(9_000_000), ..getrlimit(Resource::Fsize) }).unwrap();
-    let mut out = MappedFile::start(&in_memory(), 0, 2).unwrap();
+    let mut out = MappedFile::start(&in_memory(), 0, 2, 2 << 20).unwrap();
     (0..10).for_each(|number| give(&mut out, text(number, 900_000)).unwrap());
     assert_eq!(out.finish().unwrap(), 9_000_000);
 }
 
 #[test]
-fn two_windows_are_mapped_at_most() {
+fn two_windows_of_small_pages_are_mapped_at_most() {
     static MOST: AtomicU64 = AtomicU64::new(0);
-    if !alone("two_windows_are_mapped_at_most") {
+    if !alone("two_windows_of_small_pages_are_mapped_at_most") {
         return;
     }
     let put = |piece: &Piece, file: &File| {
         let done = piece.put(file);
-        let status = fs::read_to_string("/proc/self/status").unwrap();
-        let shared = status.lines().find_map(|line| line.strip_prefix("RssShmem:")?.trim().strip_suffix(" kB"));
-        MOST.fetch_max(shared.unwrap().trim().parse().unwrap(), Ordering::Relaxed);
+        MOST.fetch_max(kilobytes("/proc/self/status", "RssShmem:"), Ordering::Relaxed);
         done
     };
-    let mut out = MappedFile::with(&in_memory(), 0, Shape { put, ..Shape::of(4) }).unwrap();
+    let mut out = MappedFile::with(&in_memory(), 0, Shape { put, ..Shape::of(4, 0) }).unwrap();
     (0..100).for_each(|number| give(&mut out, text(number, 1 << 20)).unwrap());
     out.finish().unwrap();
     let most = MOST.load(Ordering::Relaxed);
