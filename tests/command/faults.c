@@ -20,8 +20,10 @@
  *   nothread  no thread can be created for the part after the result is complete
  *   cores     there seem to be 8 processors
  *   slow      long writes take 100 ns a byte
- *   mapped    is no fault: FAULT_DONE is made when a page of a mapped file is
- *   populate  making such a page fails once
+ *   mapped    is no fault: FAULT_DONE is made when pages of a mapped file are
+ *   nohuge    the kernel makes no huge pages of a file
+ *   collapse  making huge pages fails once
+ *   populate  making small ones fails once
  *   noallocate  a file's pages cannot be made beforehand
  *   nopopulate  the kernel knows no MADV_POPULATE_WRITE
  *   pwrite    such a call fails
@@ -195,21 +197,39 @@ int fallocate64(int fd, int mode, off64_t offset, off64_t len)
     return unknown("noallocate", ENOSPC) ? -1 : REAL(fallocate64)(fd, mode, offset, len);
 }
 
-int posix_madvise(void *address, size_t len, int advice)
+/* Pages of a mapped file are made. */
+static void pages(void)
 {
     static atomic_int made;
+    if (has("mapped")) note();
+    if (has("killmapped") && atomic_fetch_add(&made, 1) + 1 == has("killmapped")) {
+        note();
+        kill(getpid(), SIGKILL);
+    }
+}
+
+int posix_madvise(void *address, size_t len, int advice)
+{
     if (advice == 23 /* MADV_POPULATE_WRITE */) {
         if (unknown("nopopulate", EINVAL)) return EINVAL;
-        if (len > (size_t)getpagesize()) { /* else it is asked whether the kernel knows it */
-            if (has("mapped")) note();
-            if (has("killmapped") && atomic_fetch_add(&made, 1) + 1 == has("killmapped")) {
-                note();
-                kill(getpid(), SIGKILL);
-            }
+        /* One page: whether the kernel knows it, or the first of a huge one. */
+        if (len > (size_t)getpagesize()) {
+            pages();
             if (fails("populate")) return EFAULT;
         }
     }
     return REAL(posix_madvise)(address, len, advice);
+}
+
+int madvise(void *address, size_t len, int advice)
+{
+    if (advice == 25 /* MADV_COLLAPSE */) {
+        errno = EINVAL;
+        if (has("nohuge")) return -1;
+        pages();
+        if (fails("collapse")) return -1;
+    }
+    return REAL(madvise)(address, len, advice);
 }
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)

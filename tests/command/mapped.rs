@@ -14,6 +14,9 @@ use tempfile::TempDir;
 
 const MEMBERS: usize = 60;
 
+/// With huge pages, and with small ones.
+const PAGES: [&str; 2] = ["mapped", "mapped,nohuge"];
+
 /// A text, and a `.bz2` of it: a stream for each of its members.
 fn streams(member: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (member.repeat(MEMBERS), compressed_at_9(member).repeat(MEMBERS))
@@ -52,9 +55,9 @@ fn all_formats() {
     let place = Place::with(&[("a.bz2", &coded), ("a", &whole)]);
     place.shell("for f in hbz lz4; do hybz -kc --format=$f a > a.$f; done").silent(0);
     place.shell("for f in bz2 hbz lz4; do touch -d 2001-02-03T04:05:06.789 a.$f; chmod 640 a.$f; done").silent(0);
-    for format in ["bz2", "hbz", "lz4"] {
+    for (format, pages) in ["bz2", "hbz", "lz4"].into_iter().flat_map(|format| PAGES.map(|pages| (format, pages))) {
         let (source, result) = (format!("a.{format}"), memory.path().join(format));
-        decode(&place, shim, "mapped", &source, &result).silent(0);
+        decode(&place, shim, pages, &source, &result).silent(0);
         assert!(place.has("done"), "{format}: one thread wrote it");
         assert!(fs::read(&result).expect("the result") == whole, "{format}");
         let [made, given] = [&result, &place.path(&source)].map(|path| fs::metadata(path).expect("metadata"));
@@ -70,10 +73,13 @@ fn holes() {
     let (Some(shim), Some(memory)) = (shim(), memory()) else { return };
     let (whole, coded) = streams(&[text(700_001), vec![0; 400_000], text(100_000)].concat());
     let place = Place::with(&[("a.bz2", &coded)]);
-    let result = memory.path().join("a");
-    decode(&place, shim, "mapped", "a.bz2", &result).silent(0);
-    assert!(place.has("done") && fs::read(&result).expect("the result") == whole);
-    assert!(taken(&result) < 62 * 816_000, "{} bytes", taken(&result));
+    for pages in PAGES {
+        let result = memory.path().join("a");
+        decode(&place, shim, pages, "a.bz2", &result).silent(0);
+        assert!(place.has("done") && fs::read(&result).expect("the result") == whole);
+        assert!(taken(&result) < 62 * 816_000, "{pages}: {} bytes", taken(&result));
+        fs::remove_file(result).expect("remove");
+    }
 }
 
 /// What the system refuses is written in another way.
@@ -82,7 +88,7 @@ fn refusals() {
     let (Some(shim), Some(memory)) = (shim(), memory()) else { return };
     let (whole, coded) = streams(&text(900_001));
     let place = Place::with(&[("a.bz2", &coded)]);
-    for fault in ["populate@3", "noallocate", "nopopulate"] {
+    for fault in ["collapse", "collapse@3", "populate@3,nohuge", "noallocate,nohuge", "nopopulate"] {
         let result = memory.path().join(fault);
         decode(&place, shim, fault, "a.bz2", &result).silent(0);
         assert!(place.has("done") && fs::read(&result).expect("the result") == whole, "{fault}");
@@ -96,7 +102,10 @@ fn failures() {
     let (Some(shim), Some(memory)) = (shim(), memory()) else { return };
     let (_, coded) = streams(&text(900_001));
     let place = Place::with(&[("a.bz2", &coded)]);
-    for (fault, code, text) in [("populate@3,pwrite", 1, ": Input/output error.\n"), ("killmapped@9", 137, "")] {
+    let error = ": Input/output error.\n";
+    for (fault, code, text) in
+        [("populate@3,pwrite,nohuge", 1, error), ("killmapped@5", 137, ""), ("killmapped@9,nohuge", 137, "")]
+    {
         let run = decode(&place, shim, fault, "a.bz2", &memory.path().join("a"));
         assert!(place.has("done") && run.code == code && run.stderr.ends_with(text), "{fault}: {run:?}");
         assert!(names(memory.path()).is_empty() && place.has("a.bz2"), "{fault}");
@@ -120,13 +129,14 @@ fn full() {
     let at = place.path("at");
     fs::create_dir(&at).expect("a directory");
     let pages = (whole.len() as u64).div_ceil(4096);
-    for (size, fits) in [(pages, true), (pages - 1, false), (10_000, false)] {
+    let sizes = [(pages, true), (pages - 1, false), (10_000, false)];
+    for ((size, fits), pages) in sizes.into_iter().flat_map(|size| PAGES.map(|pages| (size, pages))) {
         let size = format!("size={}", size * 4096);
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&at).output();
         if !mount.is_ok_and(|done| done.status.success()) {
             return skip(Need::System, "tmpfs cannot be mounted");
         }
-        let run = decode(&place, shim, "mapped", "a.bz2", &at.join("a"));
+        let run = decode(&place, shim, pages, "a.bz2", &at.join("a"));
         let found = fs::read(at.join("a"));
         let left = names(&at).len();
         Command::new("umount").arg("-l").arg(&at).status().expect("umount");
