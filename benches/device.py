@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one device gives the command, beside an older build and lbzip2, on a machine without Rust.
+"""What one device gives the command, compared with an older build and lbzip2, on a machine without Rust.
 
     benches/device.py [-n ROUNDS] [-o OLD_HYBZ] [-l LBZIP2] [-d DISK] [-s SECONDS] [-x REGEX] HYBZ TEXT >results.csv
 

@@ -132,7 +132,7 @@ struct hybz_lane {
     // times in a row, then with sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the kernel's
     // default timer slack). A waiting lane therefore leaves its core to other threads. With `part`, it sleeps for so
     // great a part of the time so far, up to 1 ms: for steps of many milliseconds in many lanes, whose sleeps of 10 us
-    // were a twentieth of all samples of their threads.
+    // were 7 % of all samples of their threads.
     int wait(hybz::Clock::time_point deadline, uint32_t part = 0) const {
         using namespace std::chrono;
         const auto begun = hybz::Clock::now();

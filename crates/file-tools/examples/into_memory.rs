@@ -50,7 +50,9 @@ fn main() -> io::Result<()> {
     let (gigabytes, producers, rounds) = (number(2), number(12), number(3));
     let texts = gigabytes * 1_000_000_000 / TEXT;
     let mut ways = vec![("nothing".to_owned(), Way::Nothing), ("write".to_owned(), Way::Write)];
-    for (pages, huge, reserve) in [("huge pages", 64 << 20, true), ("fallocate", 0, true), ("small pages", 0, false)] {
+    for (pages, huge, reserve) in
+        [("huge pages", mapped::LONG, true), ("fallocate", 0, true), ("small pages", 0, false)]
+    {
         for threads in [1, 2, 3, 4, 6, 8, 12] {
             ways.push((format!("mapped, {threads} threads, {pages}"), Way::Mapped { threads, huge, reserve }));
         }

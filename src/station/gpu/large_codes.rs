@@ -6,7 +6,7 @@
 //! as a core's.
 //!
 //! **Trust.** As in `codes`: all data except the segments must be valid, and one block of a device's first batch and of
-//! every [`SAMPLED`]th, a different one each time, is decoded to its end and must have its text's CRC. A device that
+//! every [`SAMPLED`]th (rarer if blocks are long) is decoded to its end and must have its text's CRC. A device that
 //! computes wrong results is therefore noticed at its first batch; a single wrong bit can pass, and verification finds
 //! it ([`Verify::Devices`](crate::Verify)).
 //!

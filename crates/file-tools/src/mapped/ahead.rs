@@ -7,7 +7,7 @@ use std::fs::File;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-/// The windows. Once this is dropped, nobody makes the file longer.
+/// The windows. Once this is dropped, no thread makes the file longer.
 pub(super) struct Ahead {
     /// One for each thread, which take turns.
     windows: Vec<Receiver<Window>>,
@@ -22,8 +22,8 @@ struct Growing {
 }
 
 impl Ahead {
-    /// Has so many threads make windows of `len` bytes each, from the one on in which `at` lies. Each makes the next
-    /// one while one waits.
+    /// Starts `threads` threads that make windows of `len` bytes, from the one that contains `at` on. Each thread makes
+    /// its next window while its last one waits to be used.
     pub fn start(file: &Arc<File>, at: u64, len: u64, threads: usize) -> Option<Ahead> {
         let mut ahead = Ahead { windows: Vec::new(), next: 0, threads: Vec::new() };
         let growing = Arc::new(Growing { file: Arc::clone(file), len: Mutex::new(at) });
@@ -70,7 +70,7 @@ impl Growing {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        // The threads wait for nobody then.
+        // A thread that waits for its window to be taken ends now.
         self.windows.clear();
         // What is not made is not missed.
         self.threads.drain(..).for_each(|thread| drop(thread.join()));

@@ -173,8 +173,8 @@ struct Text {
 
 impl MappedFile {
     /// Lets `threads` threads write `file`, from offset `at` on, where it ends. It must be open for reading, too, and
-    /// unknown to other processes: one that made it shorter would end this one. With `huge`, in bytes, windows of so
-    /// many bytes are made of huge pages. Returns `None` if the system cannot do it.
+    /// unknown to other processes: one that made it shorter would end this one. Windows of
+    /// `huge` bytes are made of huge pages (0: none are). Returns `None` if the system cannot do it.
     pub fn start(file: &File, at: u64, threads: usize, huge: u64) -> Option<MappedFile> {
         Self::with(file, at, Shape::of(threads, huge))
     }
