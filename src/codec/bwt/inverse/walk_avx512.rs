@@ -9,8 +9,9 @@
 //! 0.94, xml 1.06 / 0.91, linux 1.10 / 0.91. Half of that would be lost if all 64 lanes walked to the end, when most of
 //! them are idle. Scalar lanes next to gathered ones, and 48 lanes, are no faster.
 //!
-//! Intel's CPUs up to Ice Lake have slow gathers since the microcode against Downfall (CVE-2022-40982), and no other
-//! Intel CPU was measured, so only AMD's take this kernel.
+//! On an Emerald Rapids the whole decoder takes 1.04 (dickens) to 1.15 (nci) times as long with the scalar kernel, 1.07
+//! on the average. Intel's CPUs up to Ice Lake have slow gathers since the microcode against Downfall (CVE-2022-40982);
+//! they do not take this kernel.
 
 use super::Inverse;
 use super::layout::{ENTRIES, IDLE, LADDERS, STEPS, TABLE};
@@ -32,10 +33,10 @@ pub(super) fn is_supported() -> bool {
     is_x86_feature_detected!("avx512f")
 }
 
-/// Whether this kernel is known to be faster on this CPU than the scalar one: it is one of AMD's, which alone have
-/// SSE4a.
+/// Whether this kernel is known to be faster on this CPU than the scalar one. AMD's alone have SSE4a; of Intel's, those
+/// whose gathers are fast have FP16 (Sapphire Rapids and later).
 pub(super) fn is_faster() -> bool {
-    is_supported() && is_x86_feature_detected!("sse4a")
+    is_supported() && (is_x86_feature_detected!("sse4a") || is_x86_feature_detected!("avx512fp16"))
 }
 
 impl Inverse {
