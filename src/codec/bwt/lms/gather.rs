@@ -92,7 +92,7 @@ mod avx512 {
         _mm512_maskz_loadu_epi8, _mm512_set1_epi32,
     };
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
     pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
         let mut first = room.len();
         let lanes = lanes();

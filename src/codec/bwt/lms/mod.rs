@@ -54,6 +54,7 @@ impl Kernel {
         if is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("popcnt")
         {
             return Some(Kernel::Avx512);
         }
@@ -76,7 +77,7 @@ impl Kernel {
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => {
-                // SAFETY: `detect` has found the feature.
+                // SAFETY: `detect` has found the features.
                 #[allow(unsafe_code)]
                 unsafe {
                     sort_avx512::sort(numbers, free, spare);

@@ -18,7 +18,7 @@ const NETWORK: usize = 8 * LANES;
 
 /// Sorts `numbers`, but leaves numbers that differ only in their lowest `free` bits in any order. Faster if `spare` has
 /// room for [`LANES`] more numbers than `numbers` has.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 pub(super) fn sort(numbers: &mut [u64], free: u32, spare: &mut [u64]) {
     match numbers.len() {
@@ -36,26 +36,26 @@ pub(super) fn sort(numbers: &mut [u64], free: u32, spare: &mut [u64]) {
     }
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline(never)]
 fn sort_16(numbers: &mut [u64]) {
     sort_in_registers::<2>(numbers);
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline(never)]
 fn sort_32(numbers: &mut [u64]) {
     sort_in_registers::<4>(numbers);
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline(never)]
 fn sort_64(numbers: &mut [u64]) {
     sort_in_registers::<8>(numbers);
 }
 
 /// Sorts at most 8 * `N` numbers; the rest of the registers is filled with the largest number.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn sort_in_registers<const N: usize>(numbers: &mut [u64]) {
     let largest = _mm512_set1_epi64(-1);
@@ -82,7 +82,7 @@ fn first(count: usize) -> __mmask8 {
 }
 
 /// Sorts the numbers of all registers as one sequence.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn bitonic_sort<const N: usize>(registers: &mut [__m512i; N]) {
     for register in registers.iter_mut() {
@@ -117,7 +117,7 @@ fn bitonic_sort<const N: usize>(registers: &mut [__m512i; N]) {
 }
 
 /// Sorts the lanes of one register.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn sort_lanes(v: __m512i) -> __m512i {
     let v = exchange(v, _mm512_permutex_epi64::<0b10_11_00_01>(v), 0b1010_1010);
@@ -129,7 +129,7 @@ fn sort_lanes(v: __m512i) -> __m512i {
 }
 
 /// Sorts the lanes of a bitonic register.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn merge_lanes(v: __m512i) -> __m512i {
     let v = exchange(v, _mm512_shuffle_i64x2::<0b01_00_11_10>(v, v), 0b1111_0000);
@@ -138,13 +138,13 @@ fn merge_lanes(v: __m512i) -> __m512i {
 }
 
 /// Compares each lane with its partner: lanes in `upper` keep the larger number, the others the smaller one.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn exchange(v: __m512i, partners: __m512i, upper: __mmask8) -> __m512i {
     _mm512_mask_max_epu64(_mm512_min_epu64(v, partners), upper, v, partners)
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn reverse(v: __m512i) -> __m512i {
     _mm512_permutexvar_epi64(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), v)
@@ -153,7 +153,7 @@ fn reverse(v: __m512i) -> __m512i {
 /// Sorts numbers that are all `least` or more.
 ///
 /// After `depth` partitions the standard library's sort takes over, so that no input takes quadratic time.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 fn quicksort(mut numbers: &mut [u64], free: u32, spare: &mut [u64], mut least: u64, mut depth: u32) {
     while numbers.len() > NETWORK {
         if depth == 0 {
@@ -177,7 +177,7 @@ fn quicksort(mut numbers: &mut [u64], free: u32, spare: &mut [u64], mut least: u
 }
 
 /// The fifth of eight numbers taken from all over `numbers`.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 fn median(numbers: &[u64]) -> u64 {
     let step = numbers.len() / LANES;
     let mut sample: [u64; LANES] = std::array::from_fn(|i| numbers[i * step + step / 2]);
@@ -186,7 +186,9 @@ fn median(numbers: &[u64]) -> u64 {
 }
 
 /// Brings the numbers below `pivot` to the front and returns their number.
-#[target_feature(enable = "avx512f")]
+///
+/// AVX-512 does not include POPCNT: counting a mask's bits without that instruction took two thirds of the time.
+#[target_feature(enable = "avx512f,popcnt")]
 fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
     let pivots = _mm512_set1_epi64(pivot as i64);
     let len = numbers.len();
@@ -240,7 +242,7 @@ mod tests {
 
     #[test]
     fn as_the_standard_library() {
-        if !is_x86_feature_detected!("avx512f") {
+        if !is_x86_feature_detected!("avx512f") || !is_x86_feature_detected!("popcnt") {
             return println!("skipped: this processor has no AVX-512");
         }
         let mut rng = Rng(11);
