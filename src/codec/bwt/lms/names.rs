@@ -4,6 +4,10 @@
 //! A hash table finds equal substrings, and only distinct ones are sorted: 19,000 instead of 250,000 for a block of
 //! source code. The usual way, induced sorting, sorts every position.
 
+#[cfg(target_arch = "x86_64")]
+#[path = "names_avx512.rs"]
+mod avx512;
+
 use super::{Kernel, make_room, prefetch};
 use std::cmp::Ordering;
 
@@ -28,6 +32,9 @@ struct Table<'a> {
     /// per substring.
     work: usize,
 }
+
+/// The factor of [`mix`].
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A substring's place (32 bits) and length.
 type Substring = u64;
@@ -72,7 +79,6 @@ pub(super) fn assign(
     let most = most.min((1 << max_bits) / 10 * 7);
     let mut table = Table { text, distinct, len: 0, slots, bits, work: 8 * count + 1000 };
     table.slots[..1 << bits].fill(0);
-    let mut wanted = [NameKey::default(); BATCH];
     let mut named = 0;
     for names in names[..count].chunks_mut(BATCH) {
         let ends = &positions[named..=named + names.len()];
@@ -85,12 +91,16 @@ pub(super) fn assign(
         if early || earlier || table.len + BATCH > most {
             return None;
         }
-        for (wanted, ends) in wanted.iter_mut().zip(ends.windows(2)) {
-            *wanted = hash(text, ends[0] as usize, ends[1] as usize);
-            prefetch(table.slots, wanted.slot(table.bits));
-        }
-        for ((wanted, ends), name) in wanted.iter().zip(ends.windows(2)).zip(names.iter_mut()) {
-            *name = table.find(*wanted, ends[0] as usize, (ends[1] - ends[0]) as usize + 1)? as i32;
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 if names.len() == BATCH => {
+                // SAFETY: `Kernel::detect` has found the features.
+                #[allow(unsafe_code)]
+                unsafe {
+                    avx512::find_batch(&mut table, ends, names)?;
+                }
+            }
+            _ => table.find_batch(ends, names)?,
         }
         named += names.len();
     }
@@ -106,6 +116,19 @@ pub(super) fn assign(
 }
 
 impl Table<'_> {
+    /// Names the substrings between these places, at most [`BATCH`]. `None` if no work is left.
+    fn find_batch(&mut self, ends: &[i32], names: &mut [i32]) -> Option<()> {
+        let mut wanted = [NameKey::default(); BATCH];
+        for (wanted, ends) in wanted.iter_mut().zip(ends.windows(2)) {
+            *wanted = hash(self.text, ends[0] as usize, ends[1] as usize);
+            prefetch(self.slots, wanted.slot(self.bits));
+        }
+        for ((wanted, ends), name) in wanted.iter().zip(ends.windows(2)).zip(names) {
+            *name = self.find(*wanted, ends[0] as usize, (ends[1] - ends[0]) as usize + 1)? as i32;
+        }
+        Some(())
+    }
+
     /// The number of the substring that begins at `at`: a new number if no equal substring is known. `None` if no work
     /// is left.
     #[inline]
@@ -234,7 +257,7 @@ fn load(text: &[u8], at: usize) -> u64 {
 
 #[inline]
 fn mix(hash: u64) -> u64 {
-    hash.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    hash.wrapping_mul(FACTOR)
 }
 
 #[cfg(test)]
