@@ -2,8 +2,8 @@
 //!
 //! Nine of ten substrings of a text are in the table's first slot for their hash. These are found without a branch for
 //! each; the rest, and longer ones, are looked up one after the other in their order, as the portable code does, so
-//! that the names are the same. The step takes 0.39 to 0.70 of the portable code's time on six files, 0.87 on the one
-//! of them in which half of the substrings are new (an Emerald Rapids).
+//! that the names are the same. The step takes 0.40 to 0.70 of the portable code's time on five files, and 0.87 on a
+//! sixth, in which half of the substrings are new (an Emerald Rapids).
 
 use super::{BATCH, FACTOR, LEN_SHIFT, MATCH, NUMBER_BITS, NUMBER_SHIFT, NameKey, PLACE_SHIFT, Table, hash};
 use crate::codec::bwt::lms::prefetch;
