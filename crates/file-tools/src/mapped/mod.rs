@@ -103,7 +103,7 @@ pub struct MappedFile {
     window: Option<Arc<Window>>,
     /// Windows of huge pages that are made ahead.
     ahead: Option<Ahead>,
-    /// The parts of it that are zeros.
+    /// Parts of the file that are zeros, for which huge pages may have been made.
     holes: Vec<Range<u64>>,
     /// Whether small pages can still be allocated ahead, and windows of them mapped.
     reserves: bool,
@@ -173,8 +173,8 @@ struct Text {
 
 impl MappedFile {
     /// Lets `threads` threads write `file`, from offset `at` on, where it ends. It must be open for reading, too, and
-    /// unknown to other processes: one that made it shorter would end this one. Windows of
-    /// `huge` bytes are made of huge pages (0: none are). Returns `None` if the system cannot do it.
+    /// unknown to other processes: one that made it shorter would end this one. Windows of `huge` bytes are made of
+    /// huge pages (0: none are). Returns `None` if the system cannot do it.
     pub fn start(file: &File, at: u64, threads: usize, huge: u64) -> Option<MappedFile> {
         Self::with(file, at, Shape::of(threads, huge))
     }

@@ -132,7 +132,8 @@ mod tests {
     /// It is one row at any width, whatever its contents.
     #[test]
     fn a_row_is_never_wider_than_the_terminal() {
-        let names = ["", "a", "linux.tar", &"long".repeat(100), "日本語の名前の長いファイル.tar", "e\u{301}té"];
+        let long = "long".repeat(100);
+        let names = ["", "a", "linux.tar", &long, "日本語の名前の長いファイル.tar", "e\u{301}té"];
         for name in names {
             for total in [None, Some(0), Some(5_000_000), Some(u64::MAX)] {
                 for columns in 0..200 {

@@ -37,7 +37,7 @@ pub(super) fn last_column(
     find(induction.rows, turn)
 }
 
-/// The row of a position. Looking for it once all rows are there takes 0.1 cycles a byte, and 1 to 2 during the passes.
+/// The row of a position. A comparison in each step of the passes took 1.0 to 1.2 cycles a byte more than this search.
 fn find(rows: &[i32], position: i32) -> Option<u32> {
     // First test whether it is in this part, without an early exit, so that the test becomes vector code.
     let is_it = |entry: &i32| entry & !TURN == position;

@@ -263,6 +263,8 @@ fn mix(hash: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hybz_testkit::shapes::Rng;
+    use std::collections::{HashMap, HashSet};
 
     /// Different substrings of the same length and hash.
     #[test]
@@ -283,5 +285,53 @@ mod tests {
                 assert_eq!(table.find(wanted, 0, len + 1), Some(3), "{len} bytes and one more");
             }
         }
+    }
+
+    /// Names these substrings, one after the other, and the two bytes at the end of one and the beginning of the next.
+    fn check(substrings: &[Vec<u8>]) {
+        let mut text = Vec::new();
+        let mut positions = Vec::new();
+        for substring in substrings {
+            positions.push(text.len() as i32);
+            text.extend_from_slice(substring);
+            positions.push(text.len() as i32 - 1);
+        }
+        text.extend([0; 8]);
+        let substrings: Vec<&[u8]> =
+            positions.windows(2).map(|ends| &text[ends[0] as usize..=ends[1] as usize]).collect();
+        for kernel in Kernel::all() {
+            let mut names = vec![-1; substrings.len()];
+            let mut room = vec![0; text.len() / 2];
+            let distinct = assign(kernel, &text, &positions, &mut names, &mut room, &mut Vec::new());
+            let named: HashMap<&[u8], i32> = substrings.iter().copied().zip(names.iter().copied()).collect();
+            assert_eq!(distinct, Some(named.len()), "{kernel:?}");
+            assert_eq!(named.values().collect::<HashSet<_>>().len(), named.len(), "{kernel:?}");
+            assert!(substrings.iter().zip(&names).all(|(substring, name)| named[substring] == *name), "{kernel:?}");
+        }
+    }
+
+    /// Substrings of eight bytes with the same slot, length and bits of the hash.
+    #[test]
+    fn equal_slots() {
+        let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(FACTOR))));
+        // Bits 20 to 31 of a hash are neither in the number of a slot nor in `MATCH`.
+        let key = |number: u64| (0x0123_4567_89AB_CDEF ^ number << LEN_SHIFT).wrapping_mul(inverse);
+        let mut rng = Rng(8);
+        check(&(0..400).map(|_| key(rng.below(9) as u64).to_be_bytes().to_vec()).collect::<Vec<_>>());
+    }
+
+    /// Substrings of nine bytes, one of which is where another would be if only its first eight bytes were hashed, with
+    /// the same bits of the hash. (A table for a text of this length has 512 slots.)
+    #[test]
+    fn a_long_one_in_the_slot_of_its_beginning() {
+        let beginning = 0x868E_7CEA_01D2_E55F_u64.to_be_bytes();
+        let long: Vec<Vec<u8>> = (194..200).map(|byte| [&beginning[..], &[byte]].concat()).collect();
+        let in_slot = |hash: u64| NameKey { key: 0, hash }.slot(9);
+        let (first, whole) =
+            (mix(u64::from_be_bytes(beginning)), mix(long_hash(&[&long[0][..], &[0; 8]].concat(), 0, 9)));
+        assert_eq!(in_slot(first), in_slot(whole));
+        assert_eq!(NameKey { key: 0, hash: first }.match_bits(9), NameKey { key: 0, hash: whole }.match_bits(9));
+        let mut rng = Rng(9);
+        check(&(0..300).map(|_| long[rng.below(long.len())].clone()).collect::<Vec<_>>());
     }
 }

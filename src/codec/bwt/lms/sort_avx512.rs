@@ -187,7 +187,8 @@ fn median(numbers: &[u64]) -> u64 {
 
 /// Brings the numbers below `pivot` to the front and returns their number.
 ///
-/// AVX-512 does not include POPCNT: counting a mask's bits without that instruction took two thirds of the time.
+/// AVX-512 does not include POPCNT: without that instruction, 1,000 and 250,000 random numbers took 2.3 and 2.6 times
+/// as long to sort.
 #[target_feature(enable = "avx512f,popcnt")]
 fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
     let pivots = _mm512_set1_epi64(pivot as i64);
