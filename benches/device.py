@@ -4,9 +4,10 @@
     benches/device.py [-n ROUNDS] [-o OLD_HYBZ] [-l LBZIP2] [-d DISK] [-s SECONDS] [-x REGEX] HYBZ TEXT >results.csv
 
 TEXT lies in memory (/dev/shm), with room there for four times as much. Its first eighth and what hybz makes of it are
-written beside it, and DISK is a folder on a disk. The commands take turns, ROUNDS (3) times or until SECONDS have
-passed; REGEX chooses scenarios. Files are compared with TEXT after each round and streams before the first one. Rows
-are those of benches/report.sh; medians go to stderr, with their times against the first command of a scenario.
+written next to it, and DISK is a folder on a disk. The commands take turns, ROUNDS (3) times or until SECONDS have
+passed; REGEX chooses scenarios. What a command writes is compared with the text: a file after each round, a stream in
+a run before the first round that is not timed, trees after each round. Rows are those of benches/report.sh; medians go
+to stderr, with their times against the first command of a scenario.
 """
 
 import argparse
@@ -16,6 +17,10 @@ import statistics
 import subprocess
 import sys
 import time
+
+
+# Bytes of the text that are in files of 64 kB.
+TREE = 262144000
 
 
 def shell(command):
@@ -28,35 +33,49 @@ def must(command):
 
 
 def scenarios(hybz, text, options):
-    """Scenario, input, tool, command, and the file to compare with TEXT after it."""
+    """Scenario, input, tool, command, and how to compare what it writes: before the first round, or after each."""
     eighth, coded, out = f"{text}.eighth", f"{text}.bz2", f"{text}.out"
+
+    def coding(scenario, plain, name, command):
+        return scenario, plain, name, f"{command} >/dev/null", f"{command} | {hybz} -dc | cmp - {plain}", None
+
+    def decoding(scenario, name, command, plain=text):
+        return scenario, f"{plain}.bz2", name, f"{command} >/dev/null", f"{command} | cmp - {plain}", None
+
+    def into(scenario, name, command, file):
+        return scenario, coded, name, command, None, f"cmp {file} {text} && rm {file}"
+
     builds = [(hybz, "hybz")] + ([(options.old, "hybz (before)")] if options.old else [])
     for path, name in builds:
-        yield "gpu-compress", text, name, f"{path} -c {text} >/dev/null", None
-        yield "gpu-decompress", coded, name, f"{path} -dc {coded} >/dev/null", None
-        yield "gpu-decompress-memory", coded, name, f"{path} -dfk -o {out} {coded}", out
-        yield "gpu-decompress-redirected", coded, name, f"{path} -dc {coded} >{out}", out
+        yield coding("gpu-compress", text, name, f"{path} -c {text}")
+        yield decoding("gpu-decompress", name, f"{path} -dc {coded}")
+        yield into("gpu-decompress-memory", name, f"{path} -dfk -o {out} {coded}", out)
+        yield into("gpu-decompress-redirected", name, f"{path} -dc {coded} >{out}", out)
         if options.disk:
             file = f"{options.disk}/{os.path.basename(out)}"
-            yield "gpu-decompress-disk", coded, name, f"{path} -dfk -o {file} {coded}", file
-        for reader in ("cat", "wc -c"):
-            yield f"gpu-decompress-{reader[:3].strip()}", coded, name, f"{path} -dc {coded} | {reader} >/dev/null", None
-        yield "gpu-compress-eighth", eighth, name, f"{path} -c {eighth} >/dev/null", None
+            yield into("gpu-decompress-disk", name, f"{path} -dfk -o {file} {coded}", file)
+        yield decoding("gpu-decompress-cat", name, f"{path} -dc {coded} | cat")
+        count = f"{path} -dc {coded} | wc -c"
+        right = f"test $({count}) = {os.path.getsize(text)}"
+        yield "gpu-decompress-wc", coded, name, f"{count} >/dev/null", right, None
+        yield coding("gpu-compress-eighth", eighth, name, f"{path} -c {eighth}")
         for size in ("9M", "64M"):
-            flags = f"--format=hbz --block-size={size}"
-            yield f"gpu-hbz-{size}", text, name, f"{path} -c {flags} {text} >/dev/null", None
-        yield "gpu-verify", text, name, f"{path} --verify -c {text} >/dev/null", None
+            yield coding(f"gpu-hbz-{size}", text, name, f"{path} -c --format=hbz --block-size={size} {text}")
+        yield coding("gpu-verify", text, name, f"{path} --verify -c {text}")
     if options.lbzip2:
-        threads = os.cpu_count()
-        yield "gpu-compress-eighth", eighth, "lbzip2", f"{options.lbzip2} -n{threads} -c {eighth} >/dev/null", None
-        yield "gpu-decompress", coded, "lbzip2", f"{options.lbzip2} -n{threads} -dc {coded} >/dev/null", None
+        command = f"{options.lbzip2} -n{os.cpu_count()}"
+        yield coding("gpu-compress-eighth", eighth, "lbzip2", f"{command} -c {eighth}")
+        yield decoding("gpu-decompress", "lbzip2", f"{command} -dc {coded}")
     for gpu in ("", " --no-gpu"):
         command, name = f"{hybz}{gpu}", f"hybz{gpu}"
         for kind, file in makes(text):
-            yield f"gpu-default-{kind}", file, name, f"{command} -c {file} >/dev/null", None
-            yield f"gpu-default-{kind}-d", f"{file}.bz2", name, f"{command} -dc {file}.bz2 >/dev/null", None
-        yield "gpu-default-files", f"{text}.files", name, f"{command} -kfr {text}.files", None
-        yield "gpu-default-files-d", f"{text}.files", name, f"{command} -dkfr {text}.files", None
+            yield coding(f"gpu-default-{kind}", file, name, f"{command} -c {file}")
+            yield decoding(f"gpu-default-{kind}-d", name, f"{command} -dc {file}.bz2", file)
+        tree, plain = f"{text}.files", f"<(head -c {TREE} {text})"
+        right = f"cat {tree}/*.bz2 | {hybz} -dc | cmp - {plain}"
+        yield "gpu-default-files", tree, name, f"{command} -kfr {tree}", None, right
+        right = f"find {tree} -type f ! -name '*.bz2' | sort | xargs cat | cmp - {plain}"
+        yield "gpu-default-files-d", tree, name, f"{command} -dkfr {tree}", None, right
 
 
 def makes(text):
@@ -64,18 +83,17 @@ def makes(text):
     return [(kind, f"{text}.{kind}") for kind in ("zeros", "random", "yes", "300MB", "600MB")]
 
 
-def prepare(hybz, text, wanted):
+def prepare(hybz, text, rows):
     size = os.path.getsize(text)
     must(f"head -c {size // 8} {text} >{text}.eighth")
     must(f"{hybz} -c {text} >{text}.bz2 && {hybz} -dc {text}.bz2 | cmp - {text}")
-    if any(name.startswith("gpu-hbz") for name in wanted):
-        must(f"{hybz} -c --format=hbz --block-size=64M {text} | {hybz} -dc | cmp - {text}")
-    if any(name.startswith("gpu-default") for name in wanted):
+    if any(row[0].startswith("gpu-default") for row in rows):
         sources = {"zeros": "/dev/zero", "random": "/dev/urandom", "yes": "<(yes)"}
         lengths = {"zeros": 2000, "random": 600, "yes": 1000, "300MB": 300, "600MB": 600}
         for kind, file in makes(text):
             must(f"head -c {lengths[kind]}000000 {sources.get(kind, text)} >{file} && {hybz} -kf {file}")
-        must(f"mkdir -p {text}.files && cd {text}.files && head -c 262144000 {text} | split -a 4 -b 65536")
+        must(f"mkdir -p {text}.files && cd {text}.files && head -c {TREE} {text} | split -a 4 -b 65536")
+        must(f"{hybz} -kfr {text}.files")
 
 
 def main():
@@ -91,25 +109,27 @@ def main():
     options = parser.parse_args()
     rows = [row for row in scenarios(options.hybz, options.text, options) if re.search(options.regex, row[0])]
     rows.sort(key=lambda row: row[0])
-    prepare(options.hybz, options.text, [row[0] for row in rows])
+    prepare(options.hybz, options.text, rows)
+    for row in rows:
+        if row[4]:
+            must(row[4])
 
     print("scenario,input,bytes,command,tool,threads,round,seconds,verified,output_bytes")
     times = {}
     begun = time.monotonic()
     for number in range(1, options.rounds + 1):
-        for scenario, name, tool, command, out in rows if number % 2 else rows[::-1]:
+        for scenario, name, tool, command, _, right in rows if number % 2 else rows[::-1]:
             started = time.monotonic()
             must(command)
             taken = time.monotonic() - started
-            if out:
-                must(f"cmp {out} {options.text} && rm {out}")
+            if right:
+                must(right)
             of = name.removesuffix(".bz2")
-            size = os.path.getsize(of) if os.path.isfile(of) else 262144000
+            size = os.path.getsize(of) if os.path.isfile(of) else TREE
             for path in (options.text, options.hybz):
                 command = command.replace(os.path.dirname(path) + "/", "")
-            verified = "yes" if out else "no"
             row = [scenario, os.path.basename(name), size, command, tool, os.cpu_count(), number, f"{taken:.3f}"]
-            print(*row, verified, "", sep=",", flush=True)
+            print(*row, "yes", "", sep=",", flush=True)
             times.setdefault((scenario, tool), []).append(taken)
         if time.monotonic() - begun > options.seconds:
             break
