@@ -3,6 +3,7 @@
 pub mod acl;
 pub mod directory;
 pub mod file;
+mod huge_pages;
 pub mod last_mode;
 pub mod mapped;
 pub mod memory;

@@ -10,9 +10,15 @@
 //! 2.4.
 
 use crate::system;
+use crossbeam_channel::{SendError, Sender, bounded};
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use std::io;
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 
 /// The fewest bytes for which it pays: the pages of both ends are copied.
 pub const MIN_GIVEN: usize = 64 << 10;
@@ -24,22 +30,67 @@ pub fn takes_pages(fd: BorrowedFd<'_>) -> bool {
     system::GIVES_PAGES && is_pipe && fcntl_getfl(fd).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
 }
 
-/// Writes all of `bytes` to a pipe for which [`takes_pages`] holds. Returns whether pages can be given on: `false` if
-/// the system refused, and then `bytes` were written by copying.
-pub fn give(fd: BorrowedFd<'_>, mut bytes: Vec<u8>) -> io::Result<bool> {
-    let page = rustix::param::page_size();
-    let (start, len) = (bytes.as_ptr().addr(), bytes.len());
-    let begin = (start.next_multiple_of(page) - start).min(len);
-    let end = ((start + len) / page * page).saturating_sub(start).max(begin);
-    write_all(fd, &bytes[..begin])?;
-    let (given, done) = system::give_pages(fd, &bytes[begin..end]);
-    let rest = done.and_then(|could| write_all(fd, &bytes[begin + given..]).map(|()| could));
-    // Whatever came of it: the pages that are in the pipe leave this buffer before it is freed.
-    if given > 0 && !system::replace_pages(&mut bytes[begin..end][..given.next_multiple_of(page).min(end - begin)]) {
-        std::mem::forget(bytes);
-        return rest.map(|_| false);
+/// Gives buffers to a pipe. A thread of its own replaces their pages meanwhile, which takes as long as giving them:
+/// `-d` of 8 GB into `cat` took 2.49 s without it, 2.19 with it.
+#[derive(Debug, Default)]
+pub struct Giver {
+    replacer: Option<Sender<Given>>,
+    /// Set if the system has refused to replace pages.
+    refused: Arc<AtomicBool>,
+}
+
+/// A buffer of which some pages are in the pipe.
+#[derive(Debug)]
+struct Given {
+    bytes: Vec<u8>,
+    pages: Range<usize>,
+}
+
+/// The most buffers whose pages have not been replaced yet.
+const MAX_WAITING: usize = 8;
+
+impl Giver {
+    /// Writes all of `bytes` to a pipe for which [`takes_pages`] holds. Returns whether pages can be given on: `false`
+    /// if the system refused, and then `bytes` were written by copying.
+    pub fn give(&mut self, fd: BorrowedFd<'_>, bytes: Vec<u8>) -> io::Result<bool> {
+        let page = rustix::param::page_size();
+        let (start, len) = (bytes.as_ptr().addr(), bytes.len());
+        let begin = (start.next_multiple_of(page) - start).min(len);
+        let end = ((start + len) / page * page).saturating_sub(start).max(begin);
+        write_all(fd, &bytes[..begin])?;
+        let (given, done) = system::give_pages(fd, &bytes[begin..end]);
+        let rest = done.and_then(|could| write_all(fd, &bytes[begin + given..]).map(|()| could));
+        // Whatever came of it: the pages that are in the pipe leave this buffer before it is freed.
+        if given > 0 {
+            self.replace(Given { bytes, pages: begin..begin + given.next_multiple_of(page).min(end - begin) });
+        }
+        rest.map(|could| could && !self.refused.load(Relaxed))
     }
-    rest
+
+    /// Has the pages of a buffer replaced.
+    fn replace(&mut self, given: Given) {
+        let refused = &self.refused;
+        let replacer = self.replacer.get_or_insert_with(|| {
+            let ((sender, receiver), refused) = (bounded::<Given>(MAX_WAITING), Arc::clone(refused));
+            // Without a thread nobody receives, and this thread does it.
+            let replace = move || receiver.iter().for_each(|given| given.free(&refused));
+            let _ = thread::Builder::new().name("replace pages".to_owned()).spawn(replace);
+            sender
+        });
+        if let Err(SendError(given)) = replacer.send(given) {
+            given.free(refused);
+        }
+    }
+}
+
+impl Given {
+    /// Frees the buffer, with new pages. If it cannot have any, its memory is lost.
+    fn free(mut self, refused: &AtomicBool) {
+        if !system::replace_pages(&mut self.bytes[self.pages]) {
+            refused.store(true, Relaxed);
+            std::mem::forget(self.bytes);
+        }
+    }
 }
 
 fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
@@ -61,7 +112,6 @@ mod tests {
     use std::fs::File;
     use std::io::Read;
     use std::os::fd::{AsFd, OwnedFd};
-    use std::thread;
 
     fn pipe() -> (OwnedFd, OwnedFd) {
         pipe_with(PipeFlags::CLOEXEC).unwrap()
@@ -79,12 +129,13 @@ mod tests {
         let (reader, writer) = pipe();
         assert!(takes_pages(writer.as_fd()));
         let sender = thread::spawn(move || {
+            let mut giver = Giver::default();
             for (number, len) in lens.into_iter().enumerate() {
                 // A buffer may begin anywhere in a page.
                 let mut buffer = vec![0; number * 7];
                 buffer.extend(text(number as u64, len));
                 let bytes = buffer.split_off(number * 7);
-                assert!(give(writer.as_fd(), bytes).unwrap());
+                assert!(giver.give(writer.as_fd(), bytes).unwrap());
             }
         });
         let mut got = Vec::new();
@@ -107,8 +158,9 @@ mod tests {
             let _ = fcntl_setpipe_size(fd, 256 << 10);
         }
         let sender = thread::spawn(move || {
+            let mut giver = Giver::default();
             for number in 0..100 {
-                assert!(give(writer.as_fd(), text(number, LEN)).unwrap());
+                assert!(giver.give(writer.as_fd(), text(number, LEN)).unwrap());
             }
         });
         // The first pages are held in the second pipe while all others go by.
@@ -131,7 +183,8 @@ mod tests {
         let (reader, writer) = pipe();
         drop(reader);
         // Rust ignores SIGPIPE.
-        assert_eq!(give(writer.as_fd(), text(1, 1 << 20)).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        let mut giver = Giver::default();
+        assert_eq!(giver.give(writer.as_fd(), text(1, 1 << 20)).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[test]

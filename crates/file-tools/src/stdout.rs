@@ -4,7 +4,7 @@
 //! descriptor" as success, so output would be lost silently.
 
 use crate::file::wait_writable_fd;
-use crate::pipe;
+use crate::pipe::{self, Giver};
 use crate::process;
 use crate::system;
 use rustix::io::{Errno, retry_on_intr};
@@ -46,10 +46,10 @@ pub fn takes_pages() -> bool {
     pipe::takes_pages(stdio::stdout())
 }
 
-/// Writes all of `bytes` to such a pipe, as [`pipe::give`] does.
-pub fn give(bytes: Vec<u8>) -> io::Result<bool> {
+/// Writes all of `bytes` to such a pipe, as [`Giver::give`] does.
+pub fn give(giver: &mut Giver, bytes: Vec<u8>) -> io::Result<bool> {
     check()?;
-    pipe::give(stdio::stdout(), bytes)
+    giver.give(stdio::stdout(), bytes)
 }
 
 /// If stdout is a pipe, enlarges it beyond the usual 64 KiB, as far as the system allows. Writer and reader then wait

@@ -17,6 +17,7 @@ use crate::cli::files::source::SourceFile;
 use hybz_files::acl::Acl;
 use hybz_files::directory::{Directory, is_file};
 use hybz_files::mapped::{self, MappedFile, Pace};
+use hybz_files::pipe::Giver;
 use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use hybz_files::{file, stdout};
 use std::ffi::OsString;
@@ -342,12 +343,13 @@ pub struct Stdout {
     holes: Option<Holes>,
     /// Whether it takes whole pages; `None` while that is not known.
     takes_pages: Option<bool>,
+    giver: Giver,
 }
 
 impl Stdout {
     /// Stdout, with holes in place of long runs of zeros if they are `wanted` and stdout is a file written at its end.
     pub fn with_holes(wanted: bool) -> Stdout {
-        Stdout { written: 0, may_have_holes: wanted, holes: None, takes_pages: None }
+        Stdout { written: 0, may_have_holes: wanted, holes: None, takes_pages: None, giver: Giver::default() }
     }
 
     /// Writes the skipped zeros to the file: as a hole, except the `last` of them.
@@ -380,7 +382,7 @@ impl Stdout {
     /// Writes all of `bytes` to a pipe that takes pages. Returns how many they were.
     pub fn give(&mut self, bytes: Vec<u8>) -> io::Result<u64> {
         let len = bytes.len() as u64;
-        if !stdout::give(bytes)? {
+        if !stdout::give(&mut self.giver, bytes)? {
             self.takes_pages = Some(false);
         }
         self.written += len;

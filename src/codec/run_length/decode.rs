@@ -38,7 +38,7 @@ impl InMemoryExpander {
     ///
     /// Memory without contents: to fill it with zeros first took 2 % of the time of decoding.
     pub fn with_room(mut out: Vec<u8>, len: usize) -> Self {
-        let room = len + len / 16 + 512;
+        let room = len + len / 4 + 512;
         out.clear();
         if out.capacity() < room {
             out = Vec::with_capacity(room);

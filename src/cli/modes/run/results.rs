@@ -22,7 +22,7 @@ use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::directory::{Directory, is_file};
 use hybz_files::quote::shown;
 use hybz_files::temporary::{TemporaryFiles, remove_leftover};
-use hybz_files::{process, stdout};
+use hybz_files::{memory, process, stdout};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
@@ -48,6 +48,8 @@ pub struct Results {
     stopped: bool,
     wrote_to_stdout: bool,
     broken_pipe: bool,
+    /// Whether texts get huge pages when accelerators are started.
+    may_take_huge_pages: bool,
     /// The damaged file to name in the advice at the end; FILE if there are several, or if the file has no name.
     damaged: Option<OsString>,
 }
@@ -74,6 +76,7 @@ impl Results {
         };
         Ok(Results {
             texts: OutcomeText::new(&plan, &messages),
+            may_take_huge_pages: plan.common.memory.is_none() && !plan.common.small,
             plan,
             messages,
             committer,
@@ -342,6 +345,11 @@ impl Outputs for Results {
     }
 
     fn write(&mut self, out: &mut Counted, text: Vec<u8>) -> io::Result<()> {
+        // More than one reader: accelerators have been started.
+        if self.may_take_huge_pages && self.pool.readers() > 1 {
+            memory::huge_pages_for_texts();
+            self.may_take_huge_pages = false;
+        }
         out.give(text, &self.pool)
     }
 

@@ -4,7 +4,7 @@ pub mod acl;
 mod pages;
 mod windows;
 
-pub use pages::{ask_for_huge_pages, give_pages, replace_pages};
+pub use pages::{ask_for_huge_pages, give_pages, replace_pages, reserve_huge_pages};
 use rustix::fs::{
     Access, Advice, AtFlags, CWD, FallocateFlags, FileType, FsWord, MemfdFlags, Mode, OFlags, RawDir, Stat,
     StatxAttributes, StatxFlags, accessat, fadvise, fallocate, fstatfs, memfd_create, openat, statx,

@@ -1,7 +1,7 @@
 //! Pages of memory: huge ones, and those that are given to pipes.
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, madvise};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
 use std::io;
 use std::mem::MaybeUninit;
@@ -45,4 +45,18 @@ pub fn ask_for_huge_pages(pages: &mut [MaybeUninit<u8>]) {
     // SAFETY: the pages are borrowed for writing, and the advice changes nothing that is in them. (What it answers
     // changes nothing either.)
     let _ = unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxHugepage) };
+}
+
+/// Reserves this many bytes of addresses for huge pages. The first of them is returned, a multiple of 2 MiB. Memory is
+/// taken only for pages that are touched.
+#[allow(unsafe_code)]
+pub fn reserve_huge_pages(bytes: usize) -> Option<usize> {
+    const HUGE: usize = 2 << 20;
+    let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+    // SAFETY: the system chooses the place of a new mapping.
+    let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes + HUGE, access, flags) }.ok()?;
+    let begin = mapped.expose_provenance().next_multiple_of(HUGE);
+    // SAFETY: these are pages of the new mapping. (What it answers changes nothing: there may be no huge pages.)
+    let _ = unsafe { madvise(std::ptr::with_exposed_provenance_mut(begin), bytes, Advice::LinuxHugepage) };
+    Some(begin)
 }

@@ -160,6 +160,11 @@ pub fn available_memory() -> Option<u64> {
 /// There are no huge pages to ask for.
 pub fn ask_for_huge_pages(_: &mut [MaybeUninit<u8>]) {}
 
+/// There are no huge pages to reserve.
+pub fn reserve_huge_pages(_: usize) -> Option<usize> {
+    None
+}
+
 /// The limit on descriptors to ask for, given the maximum: setrlimit(2) refuses more than OPEN_MAX.
 pub fn descriptors_to_ask_for(maximum: Option<u64>) -> Option<u64> {
     const OPEN_MAX: u64 = 10_240;

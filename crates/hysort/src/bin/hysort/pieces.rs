@@ -120,14 +120,8 @@ impl Reading {
 /// Memory for `len` bytes, in huge pages if the system has any: it allocates and frees 8 GB faster as a few thousand of
 /// them than as two million small ones.
 fn large_buffer(bytes: usize) -> Vec<u8> {
-    const HUGE: usize = 2 << 20;
     let mut buffer: Vec<u8> = Vec::with_capacity(bytes);
-    let room = buffer.spare_capacity_mut();
-    let before = room.as_ptr().align_offset(HUGE);
-    let whole = room.len().saturating_sub(before) / HUGE * HUGE;
-    if whole > 0 {
-        ask_for_huge_pages(&mut room[before..][..whole]);
-    }
+    ask_for_huge_pages(buffer.spare_capacity_mut());
     buffer
 }
 
