@@ -339,10 +339,6 @@ int hybz_lane_factors(struct hybz_lane *lane, uint32_t from, uint32_t count, str
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
 
-/* Creates the context of a device, which all its lanes share. One thread should call it before the others come, because
- * concurrent creation is slower (with 64 busy cores and four devices 2.3 s instead of 1.6). */
-int hybz_device_start(int device);
-
 /* LZ4 (lz4.cu): independent blocks, into device memory. */
 struct hybz_lz4;
 struct hybz_lz4_block {

@@ -8,9 +8,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct Choice {
     list: Option<String>,
+    count: usize,
     found: Arc<OnceLock<Selection>>,
-    /// By position in the list: whether the device has been started.
-    started: Arc<[OnceLock<()>]>,
 }
 
 /// The devices, or why there are none.
@@ -20,26 +19,19 @@ impl Choice {
     /// All visible devices, or those on `list`.
     pub fn new(list: Option<&str>) -> Choice {
         let count = list.map_or_else(likely, |list| list.split(',').count());
-        let started = (0..count).map(|_| OnceLock::new()).collect();
-        Choice { list: list.map(str::to_owned), found: Arc::default(), started }
+        Choice { list: list.map(str::to_owned), count, found: Arc::default() }
     }
 
     /// The expected number of devices: the length of the list, or the likely number of visible devices.
     pub fn count(&self) -> usize {
-        self.started.len()
+        self.count
     }
 
-    /// The device with this number, started, for a caller that is about to open a lane on it.
+    /// The device with this number.
     pub fn device(&self, number: usize) -> Result<(&'static dyn Backend, Device), String> {
         let (backend, devices) = self.found.get_or_init(|| self.find()).as_ref().map_err(String::clone)?;
         let device = devices.get(number).cloned();
-        let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
-        // One lane creates the context while the others wait: concurrent creation would slow them down. (There may be
-        // more devices than expected.)
-        if let Some(started) = self.started.get(number) {
-            started.get_or_init(|| backend.start(&device));
-        }
-        Ok((*backend, device))
+        Ok((*backend, device.ok_or_else(|| format!("only {number} GPUs to be used"))?))
     }
 
     fn find(&self) -> Selection {

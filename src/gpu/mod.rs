@@ -143,11 +143,6 @@ pub trait Backend: Sync {
     fn likely(&self) -> usize;
     /// The devices that this process may use, or why there are none.
     fn devices(&self) -> Result<Vec<Device>, String>;
-    /// Creates the state that all lanes of a device share, before the first lane is opened. An error here occurs again
-    /// in `open_...`.
-    fn start(&self, device: &Device) {
-        let _ = device;
-    }
     /// Opens a lane for [`Offload::Bwt`].
     fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError>;
     /// Opens a lane for [`Offload::Hybrid`].

@@ -368,7 +368,6 @@ unsafe extern "C" {
         timeout_ms: u32,
     ) -> c_int;
     pub fn hybz_lzw_destroy(lzw: *mut Lzw) -> c_int;
-    pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
     pub fn hybz_is_sticky(code: c_int) -> c_int;

@@ -34,12 +34,6 @@ impl Backend for Cuda {
         device::devices()
     }
 
-    #[allow(unsafe_code)]
-    fn start(&self, device: &Device) {
-        // SAFETY: it accepts any number, and refuses those that are not a device's.
-        let _ = call::check(unsafe { ffi::hybz_device_start(device.ordinal) }, "starting a device");
-    }
-
     fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError> {
         Ok(Box::new(lane::ColumnLane::new(device.ordinal, size)?))
     }
