@@ -110,7 +110,7 @@ impl Input {
 fn plain(text: &Text) -> Vec<u8> {
     match text {
         Text::Plain(text) => text.clone(),
-        Text::Parts(parts) => parts.iter().flat_map(|part| part.as_slice()).copied().collect(),
+        Text::Parts(parts) => parts.iter().flat_map(|part| part.iter()).copied().collect(),
         Text::Compact(compact) => compact.pieces().flatten().collect(),
         Text::RunLength { coded, len, .. } => {
             let mut text = vec![0; *len as usize];

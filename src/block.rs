@@ -1,7 +1,7 @@
 //! The data that the parts of the program pass to each other: a block's text, the coded block, and the decoded block.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Text of up to this many bytes is passed on as plain bytes. Longer text of one block is nearly all runs (a block of
@@ -18,12 +18,21 @@ pub struct SharedBytes {
     pub range: Range<usize>,
 }
 
-impl SharedBytes {
-    /// The bytes of the range.
-    pub fn as_slice(&self) -> &[u8] {
+impl Deref for SharedBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
     }
+}
 
+impl From<Vec<u8>> for SharedBytes {
+    fn from(bytes: Vec<u8>) -> SharedBytes {
+        SharedBytes { range: 0..bytes.len(), bytes: Arc::new(bytes) }
+    }
+}
+
+impl SharedBytes {
     /// The bytes of the range, without copying them if no other part shares the buffer.
     pub(crate) fn into_vec(self) -> Vec<u8> {
         let SharedBytes { bytes, range } = self;
@@ -101,10 +110,10 @@ impl Text {
         match self {
             Text::Plain(bytes) => Some(bytes),
             Text::Parts(parts) => match &parts[..] {
-                [part] => Some(part.as_slice()),
+                [part] => Some(part),
                 parts => {
                     room.clear();
-                    parts.iter().for_each(|part| room.extend_from_slice(part.as_slice()));
+                    parts.iter().for_each(|part| room.extend_from_slice(part));
                     Some(room)
                 }
             },

@@ -198,7 +198,7 @@ fn crc_of(block: &Text) -> u32 {
         Text::RunLength { crc, .. } => *crc,
         Text::Parts(parts) => {
             let mut crc = crc::Crc::new();
-            parts.iter().for_each(|part| crc.update(part.as_slice()));
+            parts.iter().for_each(|part| crc.update(part));
             crc.finish()
         }
         Text::Compact(compact) => {

@@ -155,8 +155,7 @@ fn is_text(text: &Text, bytes: &[u8]) -> bool {
         Text::Plain(plain) => plain == bytes,
         Text::Parts(parts) => {
             let mut rest = bytes;
-            let begins =
-                |part: &SharedBytes| rest.split_off(..part.range.len()).is_some_and(|same| same == part.as_slice());
+            let begins = |part: &SharedBytes| rest.split_off(..part.range.len()).is_some_and(|same| *same == **part);
             parts.iter().all(begins) && rest.is_empty()
         }
         &Text::RunLength { len, crc, .. } => bytes.len() as u64 == len && crc::checksum(bytes) == crc,

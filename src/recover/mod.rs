@@ -32,7 +32,7 @@ mod remains;
 mod walk;
 
 use crate::bits::{BitWriter, append_bits_from};
-use crate::block::Text;
+use crate::block::{SharedBytes, Text};
 use crate::error::{Damage, Error};
 use crate::index::Index;
 use crate::read_at::ReadAt;
@@ -41,7 +41,6 @@ use crate::stream::text::write_text;
 use std::fmt;
 use std::io::Write;
 use std::ops::Range;
-use std::sync::Arc;
 
 pub use rejoin::Rejoiner;
 
@@ -61,7 +60,7 @@ pub struct Block {
     /// remains.
     pub doubtful: bool,
     text: Text,
-    data: Arc<Vec<u8>>,
+    data: SharedBytes,
     /// Its first bit in `data`.
     start: u64,
 }

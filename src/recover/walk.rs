@@ -6,7 +6,7 @@ use super::place::Places;
 use super::remains::{is_end, is_of_a_stream, near};
 use super::{Block, Cause, Found, Hole, Recovered, Remark, What};
 use crate::bits::writer::set_bits;
-use crate::block::DecodedBlock;
+use crate::block::{DecodedBlock, SharedBytes};
 use crate::codec::Decoder;
 use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
@@ -18,7 +18,6 @@ use crate::formats::bzip2::stream::candidates::{Candidate, Candidates};
 use crate::read_at::{Positioned, ReadAt, fill_at};
 use crate::settings::Settings;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The min number of bits of a block: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. No lost block can be
 /// shorter.
@@ -39,7 +38,7 @@ enum Expect {
 
 /// A good block and the position of its bits.
 struct Good {
-    data: Arc<Vec<u8>>,
+    data: SharedBytes,
     /// The position of `data` in the file, in bits.
     at: u64,
     /// Its first bit in `data`.
@@ -296,7 +295,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             match decoder.decode(&data, start, u64::MAX, MAX_BLOCK as u32) {
                 Err(DecodeError::OutOfData) if len == bytes && bytes < MAX_BLOCK_BYTES => {}
                 Ok(block) => {
-                    return Ok(Ok(Good { data: Arc::new(data), at: bit - start, start, block, mended: None }));
+                    return Ok(Ok(Good { data: data.into(), at: bit - start, start, block, mended: None }));
                 }
                 Err(error) => return Ok(Err(error)),
             }

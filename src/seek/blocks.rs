@@ -83,7 +83,7 @@ impl Blocks for Index {
             return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
         }
         let end = start + (block.end_bit - block.bit_offset);
-        let task = DecodeBlock { data: Arc::new(bytes.to_vec()), start, end };
+        let task = DecodeBlock { data: bytes.to_vec().into(), start, end };
         let submission = client.task(task).class(DECODE, bytes.len() as u64);
         submission.submit_then(move |_, decoded, _| cache.put(key, judge(&block, start, decoded)));
         Ok(())

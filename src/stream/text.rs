@@ -12,7 +12,7 @@ pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
             Ok(bytes.len() as u64)
         }
         Text::Parts(parts) => {
-            parts.iter().try_for_each(|part| out.write_all(part.as_slice()))?;
+            parts.iter().try_for_each(|part| out.write_all(part))?;
             Ok(text.len())
         }
         Text::Compact(compact) => {

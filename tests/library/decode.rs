@@ -33,7 +33,7 @@ const WAYS: [(&str, Way); 2] = [
 fn text_of(block: &DecodedBlock) -> Vec<u8> {
     match &block.text {
         Text::Plain(text) => text.clone(),
-        Text::Parts(parts) => parts.iter().flat_map(|part| part.as_slice()).copied().collect(),
+        Text::Parts(parts) => parts.iter().flat_map(|part| part.iter()).copied().collect(),
         Text::Compact(compact) => compact.pieces().flatten().collect(),
         Text::RunLength { coded, len, crc } => {
             let mut text = vec![0; *len as usize + 1];

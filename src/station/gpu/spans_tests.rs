@@ -31,7 +31,7 @@ fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
         (0..rest).for_each(|byte| data.write(byte as u64 & 0xff, 8));
     }
     let more = data.bit_len();
-    DecodeBlock { data: Arc::new(data.finish()), start: shift, end: if rest > 0 { more } else { end } }
+    DecodeBlock { data: data.finish().into(), start: shift, end: if rest > 0 { more } else { end } }
 }
 
 /// Blocks of all shapes, at all bit offsets.
@@ -49,7 +49,7 @@ fn spans() -> Vec<DecodeBlock> {
 fn damaged(span: &DecodeBlock, spoil: impl FnOnce(&mut Vec<u8>)) -> DecodeBlock {
     let mut data = span.data.to_vec();
     spoil(&mut data);
-    DecodeBlock { data: Arc::new(data), ..span.clone() }
+    DecodeBlock { data: data.into(), ..span.clone() }
 }
 
 /// Spans with one wrong bit anywhere, and spans cut short.

@@ -183,7 +183,7 @@ impl Cutter {
     }
 
     fn joined(parts: &[SharedBytes]) -> Vec<u8> {
-        parts.iter().flat_map(|part| part.as_slice()).copied().collect()
+        parts.iter().flat_map(|part| part.iter()).copied().collect()
     }
 
     /// Ends the open block at `token`; the text after it opens the next block.

@@ -9,6 +9,7 @@ use super::end::find_end_magic;
 use super::parallel_scan::{Open, SharedSpans};
 use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::bits::{BitSource, SliceBits};
+use crate::block::SharedBytes;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, Header, parse_stream_header};
 use crate::read_at::ReadAt;
 use crate::stream::piece::Cut;
@@ -83,7 +84,7 @@ impl Scanner {
     /// Hands on bits `first .. end` of `buf`; the next span begins at `end`.
     fn cut(&mut self, end: u64, next_coded: bool) -> Span {
         let last = end.div_ceil(8) as usize;
-        let data = Arc::new(self.buf[self.base..last].to_vec());
+        let data = SharedBytes::from(self.buf[self.base..last].to_vec());
         let skip = self.base as u64 * 8;
         let (at, first) = (self.at * 8 + skip, self.first - skip);
         let span = Span { data, at, first, end: end - skip, coded: self.coded };

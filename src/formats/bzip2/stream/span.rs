@@ -1,13 +1,12 @@
 //! A span: a stretch of compressed input that begins with bits that look like a block, and the search for such bits.
 
 use super::tasks::{DECODE, DecodeBlock};
-use crate::block::DecodedBlock;
+use crate::block::{DecodedBlock, SharedBytes};
 use crate::codec::find_magic;
 use crate::error::DecodeError;
 use crate::stream::piece::Piece;
 use hybz_queue::Client;
 use hybz_queue::Ticket;
-use std::sync::Arc;
 
 /// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:
 /// 18,002 groups of 50 codes of 20 bits are 2.25 MB.
@@ -20,7 +19,7 @@ pub(super) const HEADER_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256 + 3 + 15;
 /// A stretch of compressed input, bits `first .. end` of `data`. Neighbours may share a byte.
 #[derive(Clone)]
 pub(crate) struct Span {
-    pub data: Arc<Vec<u8>>,
+    pub data: SharedBytes,
     /// The position of `data` in the whole input, in bits.
     pub at: u64,
     /// The first bit of `data` that belongs to the span: 0 to 7.
@@ -58,7 +57,7 @@ impl Piece for Span {
 
     fn issue(self, client: &Client) -> IssuedSpan {
         let block = self.coded.then(|| {
-            let task = DecodeBlock { data: Arc::clone(&self.data), start: self.first, end: self.end };
+            let task = DecodeBlock { data: self.data.clone(), start: self.first, end: self.end };
             let bytes = task.bytes();
             client.task(task).class(DECODE, bytes).submit()
         });

@@ -1,6 +1,6 @@
 //! The tasks of `.bz2` streams: blocks to be encoded and decoded.
 
-use crate::block::{CodedBlock, DecodedBlock, Text};
+use crate::block::{CodedBlock, DecodedBlock, SharedBytes, Text};
 use crate::codec::Proof;
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::merge::Thirds;
@@ -10,7 +10,6 @@ use crate::codec::mismatch::Mismatch;
 use crate::error::DecodeError;
 use crate::formats::bzip2::header::Level;
 use hybz_queue::{Checked, Class, Core, Task};
-use std::sync::Arc;
 
 /// Blocks to be encoded.
 ///
@@ -137,7 +136,7 @@ impl Task for SortedBlock {
 #[derive(Clone, Debug)]
 pub struct DecodeBlock {
     /// Compressed bytes.
-    pub data: Arc<Vec<u8>>,
+    pub data: SharedBytes,
     /// The position of the block's magic in `data`, in bits.
     pub start: u64,
     /// The first bit that does not belong to these data (the last byte may be shared with the next span).

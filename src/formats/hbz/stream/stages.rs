@@ -179,7 +179,7 @@ impl Stages {
         while let Some(mut text) = texts.get_mut(*next_text).and_then(Option::take) {
             *next_text += 1;
             check.add(&self.block, &mut text);
-            parts.push(SharedBytes { range: 0..text.len(), bytes: Arc::new(text) });
+            parts.push(text.into());
         }
         if *left == 0
             && let Some(duty) = duty.take()
