@@ -128,21 +128,21 @@ rate() {
 
 # title,program,MB/s of each bar; a title begins a group, and the group's longest bar is as wide as the picture allows
 bars() {
-    local run=2026-11-21-6deac89-xeon16 gpu=2026-11-23-b2e3d10-h200 mb=203000000 gb=8120000000
+    local run=2026-11-21-6deac89-xeon16 gpu=2026-11-26-b832e6c-h200 mb=203000000 gb=8120000000
     echo "Compress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -c9 linux203' $mb)"
     echo "Compress: one thread,lbzip2,$(rate $run lbzip2 '-c9 -n1 linux203' $mb)"
     echo "Compress: one thread,hybz,$(rate $run hybz '-c9 -p1 linux203' $mb)"
     echo "Compress: 16 cores,lbzip2,$(rate $run lbzip2 '-c9 -n16 linux203' $mb)"
     echo "Compress: 16 cores,hybz,$(rate $run hybz '-c9 -p16 linux203' $mb)"
-    echo "Compress 8 GB: 16 cores,lbzip2,$(rate 2026-11-21-67bbb79-h200 lbzip2 . $gb)"
-    echo "Compress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -c 8G' $gb)"
+    echo "Compress 8 GB: 16 cores,lbzip2,$(rate $gpu lbzip2 . 1015000000)"
+    echo "Compress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -c linux8g >' $gb)"
     echo "Decompress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -dc linux203' $mb)"
     echo "Decompress: one thread,lbzip2,$(rate $run lbzip2 '-dc -n1 linux203' $mb)"
     echo "Decompress: one thread,hybz,$(rate $run hybz '-dc -p1 linux203' $mb)"
     echo "Decompress: 16 cores,lbzip2,$(rate $run lbzip2 '-dc -n16 linux203' $mb)"
     echo "Decompress: 16 cores,hybz,$(rate $run hybz '-dc -p16 linux203' $mb)"
-    echo "Decompress 8 GB: 16 cores,lbzip2,$(rate 2026-11-22-33f3bee-h200 lbzip2 8G 8000000000)"
-    echo "Decompress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -dc 8.bz2' $gb)"
+    echo "Decompress 8 GB: 16 cores,lbzip2,$(rate $gpu lbzip2 . $gb)"
+    echo "Decompress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -dc linux8g.bz2 >/dev/null$' $gb)"
 }
 
 # One picture for light and dark pages: crates.io does not resolve what `srcset` names.
