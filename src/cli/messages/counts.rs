@@ -64,11 +64,6 @@ impl Counts {
         self.written.fetch_add(bytes, Relaxed);
     }
 
-    /// Whether anything has been written.
-    pub fn has_written(&self) -> bool {
-        self.written.load(Relaxed) > 0
-    }
-
     /// An input is done: all of its `bytes` are read, or those that were counted before it failed.
     pub fn input_done(&self, bytes: Option<u64>) {
         let read = match bytes {

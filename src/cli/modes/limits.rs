@@ -1,7 +1,6 @@
 //! The threads, memory and GPUs that one call uses by default: at most its share of the machine or container.
 
 use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
-use crate::cli::messages::counts::Counts;
 use anyhow::bail;
 use hybz::internals::gpu::{self, Offload};
 use hybz::{Format, Lanes, Verify};
@@ -10,9 +9,8 @@ use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::os::unix::fs::FileExt;
 use std::thread;
-use std::time::Duration;
 
 /// The maximum memory of a CPU station, with its share of the blocks in flight: 17 MB of tables (12 MB without AVX-512)
 /// and 11 MB of blocks, measured.
@@ -94,32 +92,34 @@ pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
     lanes
 }
 
-/// Starts the driver of the GPUs on a thread of its own, if the input is so long that they will almost certainly be
+/// Starts the driver of the GPUs on a thread of its own, if `file` is so long that they will almost certainly be
 /// wanted. That takes 0.1 s, and the decision waits for the rate of the first core, so lanes are ready earlier: 1 GB
-/// took 0.70 s instead of 0.75.
+/// took 0.70 s instead of 0.75. Returns whether the driver is being started.
 ///
-/// If devices turn out not to be wanted, the process ends 0.05 s later. So the thread waits whether cores compress the
-/// text at gigabytes a second: a block of text takes them 30 ms, one of zeros 0.5.
-pub fn wake_driver(plan: &Plan<FilesMode>, counts: &Arc<Counts>) {
+/// Cores compress a file of runs at gigabytes a second. GPUs are not wanted for it, and a process that has started the
+/// driver ends 0.05 s later, so such a file does not start it.
+pub fn wake_driver(plan: &Plan<FilesMode>, file: &File) -> bool {
     const LONG_TEXT: u64 = 512 << 20;
     const LONG_CODED: u64 = 1 << 30;
-    const WAIT: Duration = Duration::from_millis(10);
     let compresses = plan.mode.coding().is_some();
     let long = if compresses { LONG_TEXT } else { LONG_CODED };
-    if expected_bytes(plan).is_none_or(|bytes| bytes < long) || lanes(plan).is_empty() || gpu::likely() == 0 {
-        return;
+    let is_long = file.metadata().is_ok_and(|found| found.is_file() && found.len() >= long);
+    if !is_long || no_threads(plan) || lanes(plan).is_empty() || gpu::likely() == 0 {
+        return false;
     }
-    let counts = Arc::clone(counts);
-    let wake = move || {
-        if compresses {
-            thread::sleep(WAIT);
-        }
-        if !counts.has_written() {
-            drop(gpu::devices());
-        }
-    };
+    if compresses && begins_with_runs(file) {
+        return false;
+    }
     // Without the thread, a lane starts the driver.
-    let _ = thread::Builder::new().name("driver".to_owned()).spawn(wake);
+    thread::Builder::new().name("driver".to_owned()).spawn(|| drop(gpu::devices())).is_ok()
+}
+
+/// Whether three of four bytes at the beginning of a file equal the next one.
+fn begins_with_runs(file: &File) -> bool {
+    let mut bytes = [0; 1 << 16];
+    let len = file.read_at(&mut bytes, 0).unwrap_or(0);
+    let equal = bytes[..len].windows(2).filter(|pair| pair[0] == pair[1]).count();
+    equal > len / 4 * 3
 }
 
 fn is_bzip2(plan: &Plan<FilesMode>) -> bool {
@@ -190,4 +190,29 @@ pub fn threads(common: &Common, coding: Option<Coding>) -> NonZeroUsize {
 /// A quarter of the memory of the machine or container: by default, blocks in flight take at most this much.
 pub fn share_of_memory() -> u64 {
     hybz::schedule::memory_of_machine() / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn runs_at_the_beginning() {
+        let zeros_later = [&b"a text, not a run"[..].repeat(10_000), &[0; 1 << 20][..]].concat();
+        let text_later = [&[0; 60_000][..], &b"a text"[..].repeat(1000)].concat();
+        for (bytes, runs) in [
+            (vec![0; 1 << 20], true),
+            (text_later, true),
+            (zeros_later, false),
+            (b"y\n".repeat(100_000), false),
+            (b"aaaab".repeat(1000), false),
+            (Vec::new(), false),
+            (vec![0], false),
+        ] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&bytes).unwrap();
+            assert_eq!(begins_with_runs(&file), runs, "{:?}", &bytes[..bytes.len().min(20)]);
+        }
+    }
 }

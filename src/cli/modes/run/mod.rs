@@ -117,7 +117,6 @@ fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<O
         }
         pool.build()
     });
-    limits::wake_driver(&plan, &messages.progress.counts);
     run_with(plan, messages, &pool, no_threads)
 }
 

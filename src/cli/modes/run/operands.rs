@@ -40,6 +40,8 @@ pub struct Operands {
     pool: Pool,
     iter: OperandIter,
     preconditions: Preconditions,
+    /// Whether the driver of the GPUs is being started.
+    woken: bool,
 }
 
 /// A file that has been examined.
@@ -71,7 +73,7 @@ impl Prepared {
 
 impl Operands {
     pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, iter: OperandIter, pool: &Pool) -> Self {
-        Operands { preconditions: Preconditions::new(&plan), plan, messages, pool: pool.clone(), iter }
+        Operands { preconditions: Preconditions::new(&plan), plan, messages, pool: pool.clone(), iter, woken: false }
     }
 
     /// The input for a file, or `None` if the file is one of hybz's own.
@@ -91,6 +93,7 @@ impl Operands {
                 (State::Complete(complete), Prepared::nothing())
             }
             Ok(Opened::Ready(ready, file)) => {
+                self.woken = self.woken || limits::wake_driver(&self.plan, &file);
                 match self.prepare(&ready, &found.operand, file, &mut remark, &mut pending) {
                     Ok(prepared) => (State::Ready(ready), prepared),
                     Err(failure) => (State::Failed(failure), Prepared::nothing()),
