@@ -70,6 +70,12 @@ impl Slots {
         }
     }
 
+    /// Whether there are slots.
+    #[cfg(test)]
+    pub fn are_there(&self) -> bool {
+        self.base.load(Relaxed) != 0
+    }
+
     /// A slot for `size` bytes, or null if the size gets none.
     pub fn take(&self, size: usize, align: usize) -> *mut u8 {
         let base = self.base.load(Acquire);
@@ -131,17 +137,22 @@ mod tests {
         unsafe { slice::from_raw_parts_mut(memory, len) }
     }
 
-    fn started() -> Box<Slots> {
+    /// Slots, if the system gives that many addresses.
+    fn started() -> Option<Box<Slots>> {
         let slots = Box::new(Slots::new());
         slots.start();
-        slots
+        if !slots.are_there() {
+            println!("skipped: the system does not reserve {RESERVED} bytes of addresses");
+            return None;
+        }
+        Some(slots)
     }
 
     #[test]
     fn only_some_sizes_get_slots() {
         let slots = Slots::new();
         assert!(slots.take(1 << 20, 1).is_null());
-        let slots = started();
+        let Some(slots) = started() else { return };
         for (size, align) in [(0, 1), (MIN - 1, 1), (MAX + 1, 1), (1 << 20, 2 * ALIGN)] {
             assert!(slots.take(size, align).is_null(), "{size} {align}");
         }
@@ -156,7 +167,7 @@ mod tests {
 
     #[test]
     fn slots_do_not_overlap_and_are_used_again() {
-        let slots = started();
+        let Some(slots) = started() else { return };
         for turn in 0..3u8 {
             let mut taken = Vec::new();
             for number in 0..200usize {
@@ -176,13 +187,13 @@ mod tests {
 
     #[test]
     fn many_threads() {
-        let slots = started();
+        let Some(slots) = started() else { return };
         std::thread::scope(|scope| {
             for thread in 0..8u8 {
                 let slots = &slots;
                 scope.spawn(move || {
                     for number in 0..300usize {
-                        let size = MIN + (number * 7919) % (MAX - MIN);
+                        let size = MIN + (number * 7919) % (1 << 20);
                         let slot = slots.take(size, 1);
                         let (first, last) = (number as u8, thread);
                         (bytes(slot, size)[0], bytes(slot, size)[size - 1]) = (first, last);
@@ -193,7 +204,7 @@ mod tests {
                 });
             }
         });
-        // As many slots of each size as threads at most.
-        assert!(slots.chunks.load(Relaxed) <= SIZES * 8);
+        // As many slots of each size as threads at most, and a chunk has room for ten of the largest.
+        assert!(slots.chunks.load(Relaxed) <= (1 << 20) / UNIT + 1);
     }
 }

@@ -178,6 +178,9 @@ mod tests {
                 }
             }
         }
-        assert_eq!(kinds, [true, !is_limited()]);
+        match SLOTS.are_there() {
+            true => assert_eq!(kinds, [true, true]),
+            false => println!("skipped: no slots, because memory is limited or the system refused"),
+        }
     }
 }
