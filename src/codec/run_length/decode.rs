@@ -36,7 +36,8 @@ impl InMemoryExpander {
 
     /// Reuses the memory of an earlier text.
     ///
-    /// Memory without contents: to fill it with zeros first took 2 % of the time of decoding.
+    /// Memory without contents: to fill it with zeros first took 2 % of the time of decoding. Room for a quarter more
+    /// than the block: 88 of 97 blocks of linux outgrew a sixteenth, and their room doubled.
     pub fn with_room(mut out: Vec<u8>, len: usize) -> Self {
         let room = len + len / 4 + 512;
         out.clear();
