@@ -114,6 +114,11 @@ pub fn wake_driver(plan: &Plan<FilesMode>, file: &File) -> bool {
     thread::Builder::new().name("driver".to_owned()).spawn(|| drop(gpu::devices())).is_ok()
 }
 
+/// Whether texts may get huge pages, which take more memory, once GPUs are at work.
+pub fn may_take_huge_pages(plan: &Plan<FilesMode>) -> bool {
+    plan.common.memory.is_none() && !plan.common.small
+}
+
 /// Whether three of four bytes at the beginning of a file equal the next one.
 fn begins_with_runs(file: &File) -> bool {
     let mut bytes = [0; 1 << 16];

@@ -24,7 +24,7 @@ use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz_files::quote::shown;
-use hybz_files::{process, tree};
+use hybz_files::{memory, process, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
@@ -93,7 +93,12 @@ impl Operands {
                 (State::Complete(complete), Prepared::nothing())
             }
             Ok(Opened::Ready(ready, file)) => {
-                self.woken = self.woken || limits::wake_driver(&self.plan, &file);
+                if !self.woken && limits::wake_driver(&self.plan, &file) {
+                    self.woken = true;
+                    if limits::may_take_huge_pages(&self.plan) {
+                        memory::huge_pages_for_texts();
+                    }
+                }
                 match self.prepare(&ready, &found.operand, file, &mut remark, &mut pending) {
                     Ok(prepared) => (State::Ready(ready), prepared),
                     Err(failure) => (State::Failed(failure), Prepared::nothing()),

@@ -14,6 +14,7 @@ use crate::cli::messages::formats::no_index;
 use crate::cli::messages::report::Entry;
 use crate::cli::messages::verified;
 use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
+use crate::cli::modes::limits;
 use crate::cli::modes::run::outcome_text::{self, OutcomeText};
 use crate::cli::modes::shards;
 use anyhow::Context as _;
@@ -76,7 +77,7 @@ impl Results {
         };
         Ok(Results {
             texts: OutcomeText::new(&plan, &messages),
-            may_take_huge_pages: plan.common.memory.is_none() && !plan.common.small,
+            may_take_huge_pages: limits::may_take_huge_pages(&plan),
             plan,
             messages,
             committer,
