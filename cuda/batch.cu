@@ -23,10 +23,15 @@
 // the group step (all ranks, 17 ps, in addition to 12 for flags), and the groups of 20 and more, where counting costs
 // more than the model's radix sort. Transfers, 18 ps each way, overlap with other lanes.
 //
-// The host reads 12 bytes after each round: about 20 us for 4 to 14 rounds, which is negligible against the 50 ms of a
+// The host reads 16 bytes after each round: about 20 us for 4 to 14 rounds, which is negligible against the 50 ms of a
 // full batch.
 #include "lane.cuh"
 #include <algorithm>
+
+// Keys of up to this many bits are sorted as 32 bits. (A build with 0 tests the others with small blocks.)
+#ifndef HYBZ_SHORT_KEY_BITS
+#define HYBZ_SHORT_KEY_BITS 32
+#endif
 
 namespace hybz {
 
@@ -56,37 +61,41 @@ int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total,
 
 namespace {
 
-Groups sorted_groups(const Arena &arena, uint32_t count) {
-    return {arena.sort.keys[arena.sort.current], arena.sort.values[arena.sort.current], arena.starts, count};
+template <class Key> Groups<Key> sorted_groups(const Arena &arena, uint32_t count) {
+    const Key *const keys = reinterpret_cast<const Key *>(arena.sort.keys[arena.sort.current]);
+    return {keys, arena.sort.values[arena.sort.current], arena.starts, count};
 }
 
 // The first sort, from keys in arena.sort to ranks and the lists of tied rotations.
 int sort_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Events &events) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
-    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, batch.total, layout.unused, 64, stream));
+    HYBZ_TRY(sort_pairs<uint64_t>(arena.temporary, lane->temporary_bytes, arena.sort, batch.total, layout.unused, 64,
+                                  stream));
     events.sorted = lane->record();
-    const Groups groups = sorted_groups(arena, batch.total);
+    const auto groups = sorted_groups<uint64_t>(arena, batch.total);
     HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, groups.keys, arena.starts, batch.total, stream));
-    HYBZ_TRY(group_first(batch, groups, layout.block_bits, arena.lists[0], lane->capacity, arena.counters, stream));
+    HYBZ_TRY(group_first(batch, groups, layout.block_bits, arena.lists[0], {arena.number_of, arena.head_of[0]},
+                         lane->capacity, arena.counters, stream));
     events.grouped = lane->record();
     return 0;
 }
 
-// Splits the large groups of a round: one more radix sort.
-int refine_large(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, List in, uint32_t count, List out,
-                 Counters *counters) {
+// Splits the large groups of a round: one more radix sort, by this many bits.
+template <class Key>
+int refine_large(hybz_lane *lane, const Batch &batch, uint32_t round, uint32_t count, int bits) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
+    const uint32_t now = round & 1, next = 1 - now;
     arena.sort.current = 0;
-    HYBZ_TRY(
-        large_keys(batch, in, lane->capacity, count, arena.tables, arena.sort.keys[0], arena.sort.values[0], stream));
-    const int number_bits = layout.block_bits + lane->pitch_bits - kSmallBits;
-    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, count, 0,
-                        lane->pitch_bits + std::max(number_bits, 1), stream));
-    const Groups groups = sorted_groups(arena, count);
+    HYBZ_TRY(large_keys(batch, arena.lists[now], lane->capacity, count, arena.number_of,
+                        reinterpret_cast<Key *>(arena.sort.keys[0]), arena.sort.values[0], stream));
+    HYBZ_TRY(sort_pairs<Key>(arena.temporary, lane->temporary_bytes, arena.sort, count, 0, bits, stream));
+    const auto groups = sorted_groups<Key>(arena, count);
     HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, groups.keys, arena.starts, count, stream));
-    return group_large(batch, groups, arena.tables, out, arena.done, lane->capacity, counters, stream);
+    return group_large(batch, groups, arena.head_of[now], arena.first_of, arena.lists[next],
+                       {arena.number_of, arena.head_of[next]}, arena.done, lane->capacity, arena.counters + round + 1,
+                       stream);
 }
 
 // Reports the counts after round `round - 1`, or for 0 after the first sort.
@@ -126,7 +135,12 @@ int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock
         events.round[round][0] = lane->record();
         if (small) HYBZ_TRY(refine_small(batch, in, small, out, arena.done, counters, stream));
         events.round[round][1] = lane->record();
-        if (large) HYBZ_TRY(refine_large(lane, batch, layout, in, large, out, counters));
+        if (large) {
+            int bits = lane->pitch_bits;
+            while (uint64_t(staging.counters.groups - 1) >> (bits - lane->pitch_bits)) bits++;
+            const auto refine = bits <= HYBZ_SHORT_KEY_BITS ? refine_large<uint32_t> : refine_large<uint64_t>;
+            HYBZ_TRY(refine(lane, batch, round, large, bits));
+        }
         events.round[round][2] = lane->record();
         HYBZ_TRY(commit(batch, out, lane->capacity, arena.done, small + large, counters, stream));
         events.round[round][3] = lane->record();

@@ -43,6 +43,7 @@ enum Category { kToSmall, kToLarge, kToDone, kNotMine };
 // Device counters of one round: written by atomics, read by the host after the round.
 struct Counters {
     uint32_t count[3]; // the lengths of the lists, by category
+    uint32_t groups;   // the number of large groups
 };
 
 // The batch as kernels see it.
@@ -148,40 +149,48 @@ cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool samp
                         int block_bits, int code_bits, uint32_t max_length, uint64_t *keys, uint32_t *values,
                         cudaStream_t stream);
 
-// sort.cu: CUB's radix sort and running maximum.
+// sort.cu: CUB's radix sort and running maximum, of keys of 64 or 32 bits.
 struct SortBuffers {
-    uint64_t *keys[2];
+    uint64_t *keys[2]; // or of uint32_t
     uint32_t *values[2];
     int current; // which of the two holds the data
 };
 // The bytes of temporary memory that sort_pairs and run_starts need for up to max_count items.
 cudaError_t sort_temporary(uint32_t max_count, size_t *bytes);
+template <class Key>
 cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
                        cudaStream_t stream);
 // starts[j] = the place at which the run of equal keys that contains j begins.
-cudaError_t run_starts(void *temporary, size_t bytes, const uint64_t *keys, uint32_t *starts, uint32_t count,
+template <class Key>
+cudaError_t run_starts(void *temporary, size_t bytes, const Key *keys, uint32_t *starts, uint32_t count,
                        cudaStream_t stream);
 
 // group.cu: sorted keys to groups.
-struct Groups {
-    const uint64_t *keys;
+template <class Key> struct Groups {
+    const Key *keys;
     const uint32_t *values;
     const uint32_t *starts;
     uint32_t count;
 };
-// After the first sort: ranks, depths, lists. `capacity` is the length of a generation of the lists.
-cudaError_t group_first(const Batch &batch, const Groups &groups, int block_bits, List out, uint32_t capacity,
-                        Counters *counters, cudaStream_t stream);
-// A round of the large groups: keys for sort_pairs (from the back of `in`), then, after the sort, the lists. More than
-// kSmall rows lie between two heads of large groups, so `head >> kSmallBits` numbers them uniquely.
-struct LargeTables {
-    uint32_t *head_of;  // [group number] its head row
-    uint32_t *first_of; // [group number] where it begins among the sorted keys
+// The large groups in a generation of the lists, numbered as they come: few numbers, of few bits. More than kSmall rows
+// lie between two heads, so `head >> kSmallBits` tells the group.
+struct LargeGroups {
+    uint32_t *number_of; // [head row >> kSmallBits] the number of the group
+    uint32_t *head_of;   // [number] its head row
 };
-cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, LargeTables tables,
-                       uint64_t *keys, uint32_t *values, cudaStream_t stream);
-cudaError_t group_large(const Batch &batch, const Groups &groups, LargeTables tables, List out, List done,
-                        uint32_t capacity, Counters *counters, cudaStream_t stream);
+// After the first sort: ranks, depths, lists, and the numbers of the large groups. `capacity` is the length of a
+// generation of the lists.
+cudaError_t group_first(const Batch &batch, const Groups<uint64_t> &groups, int block_bits, List out,
+                        LargeGroups large, uint32_t capacity, Counters *counters, cudaStream_t stream);
+// A round of the large groups: keys for sort_pairs, (number of the group, rank), from the back of `in`; then, after the
+// sort, the lists and the next numbers. first_of[number] is room for where a group begins among the sorted keys.
+template <class Key>
+cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, const uint32_t *number_of,
+                       Key *keys, uint32_t *values, cudaStream_t stream);
+template <class Key>
+cudaError_t group_large(const Batch &batch, const Groups<Key> &groups, const uint32_t *head_of, uint32_t *first_of,
+                        List out, LargeGroups large, List done, uint32_t capacity, Counters *counters,
+                        cudaStream_t stream);
 
 // refine.cu: a round of the small groups, and the commit that ends every round.
 cudaError_t refine_small(const Batch &batch, List in, uint32_t count, List out, List done, Counters *counters,

@@ -63,8 +63,10 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
         {&a.lists[1].depth, n * 4},                               //
         {&a.done.value, n * 4},                                   // rotations that became final in this round
         {&a.done.head, n * 4},                                    //
-        {&a.tables.head_of, large_groups},                        // large groups
-        {&a.tables.first_of, large_groups},                       //
+        {&a.number_of, large_groups},                             // large groups
+        {&a.head_of[0], large_groups},                            //   two generations
+        {&a.head_of[1], large_groups},                            //
+        {&a.first_of, large_groups},                              //
         {&a.tail, sizes.coding > sorting ? sizes.coding - sorting : 0}, // resident: tables of tiny blocks
         {&a.temporary, sizes.temporary},                          // CUB's
     };

@@ -60,7 +60,7 @@ struct Arena {
     uint32_t *starts, *rank, *depth;
     List lists[2], done;
     uint32_t *order, *third_keys; // hybrid
-    LargeTables tables;
+    uint32_t *number_of, *head_of[2], *first_of; // large groups: LargeGroups has two generations
     uint8_t *tail; // resident
     uint8_t *temporary;
 };

@@ -1,6 +1,7 @@
-// sort.cu: the two steps that CUB does: radix sort of (u64 key, u32 value), one pass for each 8 bits (9.4 ps a key and
-// pass on an H200), and a running maximum, which gives every place the place at which its run of equal keys begins.
+// sort.cu: the two steps that CUB does: radix sort of (u64 or u32 key, u32 value), one pass for each 8 bits (9.4 ps a
+// u64 key and pass on an H200), and a running maximum, which gives every place the place at which its run of equal keys begins.
 #include "device.cuh"
+#include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -11,8 +12,8 @@ namespace hybz {
 namespace {
 
 // j where a run begins, else 0.
-struct RunHead {
-    const uint64_t *keys;
+template <class Key> struct RunHead {
+    const Key *keys;
     __device__ uint32_t operator()(uint32_t j) const { return j > 0 && keys[j] != keys[j - 1] ? j : 0; }
 };
 
@@ -20,16 +21,19 @@ struct Larger {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a > b ? a : b; }
 };
 
-cudaError_t scan(void *temporary, size_t &bytes, const uint64_t *keys, uint32_t *starts, uint32_t count,
+template <class Key>
+cudaError_t scan(void *temporary, size_t &bytes, const Key *keys, uint32_t *starts, uint32_t count,
                  cudaStream_t stream) {
-    const auto heads = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), RunHead{keys});
+    const auto heads = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), RunHead<Key>{keys});
     return cub::DeviceScan::InclusiveScan(temporary, bytes, heads, starts, Larger{}, int(count), stream);
 }
 
+template <class Key>
 cudaError_t sort(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
                  cudaStream_t stream) {
     const int from = buffers.current;
-    cub::DoubleBuffer<uint64_t> keys(buffers.keys[from], buffers.keys[1 - from]);
+    const auto keys_in = [&](int which) { return reinterpret_cast<Key *>(buffers.keys[which]); };
+    cub::DoubleBuffer<Key> keys(keys_in(from), keys_in(1 - from));
     cub::DoubleBuffer<uint32_t> values(buffers.values[from], buffers.values[1 - from]);
     const cudaError_t error =
         cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, values, int(count), begin_bit, end_bit, stream);
@@ -37,25 +41,40 @@ cudaError_t sort(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t 
     return error;
 }
 
-} // namespace
-
-cudaError_t sort_temporary(uint32_t max_count, size_t *bytes) {
+// Raises `bytes` to what both steps need for keys of one size.
+template <class Key> cudaError_t add_temporary(uint32_t max_count, size_t *bytes) {
     size_t for_sort = 0, for_scan = 0;
     SortBuffers none{};
-    cudaError_t error = sort(nullptr, for_sort, none, max_count, 0, 64, 0);
-    if (error == cudaSuccess) error = scan(nullptr, for_scan, nullptr, nullptr, max_count, 0);
-    *bytes = for_sort > for_scan ? for_sort : for_scan;
+    cudaError_t error = sort<Key>(nullptr, for_sort, none, max_count, 0, 8 * sizeof(Key), 0);
+    if (error == cudaSuccess) error = scan<Key>(nullptr, for_scan, nullptr, nullptr, max_count, 0);
+    *bytes = std::max(*bytes, std::max(for_sort, for_scan));
     return error;
 }
 
-cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
-                       cudaStream_t stream) {
-    return sort(temporary, bytes, buffers, count, begin_bit, end_bit, stream);
+} // namespace
+
+cudaError_t sort_temporary(uint32_t max_count, size_t *bytes) {
+    *bytes = 0;
+    const cudaError_t error = add_temporary<uint64_t>(max_count, bytes);
+    return error == cudaSuccess ? add_temporary<uint32_t>(max_count, bytes) : error;
 }
 
-cudaError_t run_starts(void *temporary, size_t bytes, const uint64_t *keys, uint32_t *starts, uint32_t count,
+template <class Key>
+cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
+                       cudaStream_t stream) {
+    return sort<Key>(temporary, bytes, buffers, count, begin_bit, end_bit, stream);
+}
+
+template <class Key>
+cudaError_t run_starts(void *temporary, size_t bytes, const Key *keys, uint32_t *starts, uint32_t count,
                        cudaStream_t stream) {
     return scan(temporary, bytes, keys, starts, count, stream);
 }
+
+#define HYBZ_KEYS(Key)                                                                                                 \
+    template cudaError_t sort_pairs<Key>(void *, size_t, SortBuffers &, uint32_t, int, int, cudaStream_t);             \
+    template cudaError_t run_starts<Key>(void *, size_t, const Key *, uint32_t *, uint32_t, cudaStream_t);
+HYBZ_KEYS(uint64_t)
+HYBZ_KEYS(uint32_t)
 
 } // namespace hybz

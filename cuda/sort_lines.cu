@@ -57,7 +57,7 @@ int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
 
 int sort_keys(hybz_lane *lane, uint32_t count, int from_bit) {
     SortingLines &s = lane->lines;
-    HYBZ_TRY(sort_pairs(s.temporary, lane->temporary_bytes, s.sort, count, from_bit, 64, lane->stream));
+    HYBZ_TRY(sort_pairs<uint64_t>(s.temporary, lane->temporary_bytes, s.sort, count, from_bit, 64, lane->stream));
     return int(run_starts(s.temporary, lane->temporary_bytes, s.sort.keys[s.sort.current], s.starts, count,
                           lane->stream));
 }

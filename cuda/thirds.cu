@@ -161,7 +161,8 @@ int sort_others(hybz_lane *lane, const Batch &batch, const Thirds &thirds, const
     HYBZ_TRY(
         sample_rows(batch, thirds, arena.starts, totals.max_length, arena.sort.keys[0], arena.sort.values[0], stream));
     const int key_bits = 8 + KeyLayout(batch.blocks).block_bits;
-    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, totals.others, 0, key_bits, stream));
+    HYBZ_TRY(sort_pairs<uint64_t>(arena.temporary, lane->temporary_bytes, arena.sort, totals.others, 0, key_bits,
+                                  stream));
     return other_rows(batch, thirds, totals.max_length, arena.sort.values[arena.sort.current], stream);
 }
 

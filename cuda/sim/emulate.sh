@@ -2,12 +2,13 @@
 # Builds a program with all kernels and lanes, run on a CPU: cuda/sim/emulate.sh OUT SOURCE... [compiler options]
 # A launch, kernel<<<grid, threads, 0, stream>>>(arguments), is the only syntax that is not C++: it becomes a call.
 #
+# EMULATE_FLAGS has options for the kernels, too.
 # EMULATED=FOLDER keeps the compiled kernels there for the next program; remove the folder after a change.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 shift
-flags="-std=c++17 -O2 -Wall -Wno-unknown-pragmas -pthread"
+flags="-std=c++17 -O2 -Wall -Wno-unknown-pragmas -pthread ${EMULATE_FLAGS:-}"
 if [ -n "${EMULATED:-}" ]; then
     made=$EMULATED
     mkdir -p "$made"
