@@ -38,8 +38,9 @@ namespace hybz {
 int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total, Events &events, hybz_report *report) {
     Arena &arena = lane->arena;
     Staging &staging = *lane->staging;
-    const cudaStream_t stream = lane->stream;
     HYBZ_TRY(cudaSetDevice(lane->device));
+    lane->begin();
+    const cudaStream_t stream = lane->stream;
     lane->used_events = 0;
     events.begin = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
@@ -114,16 +115,20 @@ void report_counts(const Counters &counters, uint32_t round, hybz_report *report
 }
 
 // Goes from keys to distinct ranks: the first sort, groups, rounds. Keys and values are in arena.sort.
+//
+// The rounds, and what follows them, are short kernels, each of which needs the one before it. Without priority each of
+// them waited until all CTAs of the long kernels of other lanes' first sorts had been placed: with ten lanes, the large
+// groups of a batch took 9 ms instead of 3, and 8 GB of linux 2.87 s instead of 2.33 (H200, medians of four).
 int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock::time_point deadline, Events &events,
              hybz_report *report) {
     Arena &arena = lane->arena;
     Staging &staging = *lane->staging;
-    const cudaStream_t stream = lane->stream;
     HYBZ_TRY(sort_keys(lane, batch, layout, events));
     for (uint32_t round = 0;; round++) {
         HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost,
-                                 stream));
+                                 lane->stream));
         HYBZ_TRY(lane->wait(deadline));
+        lane->hurry();
         const uint32_t small = staging.counters.count[kToSmall], large = staging.counters.count[kToLarge];
         if (report) report_counts(staging.counters, round, report);
         events.rounds = round;
@@ -133,7 +138,7 @@ int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock
         const List in = arena.lists[round & 1], out = arena.lists[1 - (round & 1)];
         Counters *const counters = arena.counters + round + 1;
         events.round[round][0] = lane->record();
-        if (small) HYBZ_TRY(refine_small(batch, in, small, out, arena.done, counters, stream));
+        if (small) HYBZ_TRY(refine_small(batch, in, small, out, arena.done, counters, lane->stream));
         events.round[round][1] = lane->record();
         if (large) {
             int bits = lane->pitch_bits;
@@ -142,7 +147,7 @@ int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock
             HYBZ_TRY(refine(lane, batch, round, large, bits));
         }
         events.round[round][2] = lane->record();
-        HYBZ_TRY(commit(batch, out, lane->capacity, arena.done, small + large, counters, stream));
+        HYBZ_TRY(commit(batch, out, lane->capacity, arena.done, small + large, counters, lane->stream));
         events.round[round][3] = lane->record();
     }
 }

@@ -159,7 +159,13 @@ int take_memory(hybz_lane *lane) {
 int create(hybz_lane *lane) {
     HYBZ_TRY(cudaSetDevice(lane->device));
     HYBZ_TRY(take_memory(lane));
-    HYBZ_TRY(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
+    int least = 0, most = 0;
+    HYBZ_TRY(cudaDeviceGetStreamPriorityRange(&least, &most));
+    HYBZ_TRY(cudaStreamCreateWithPriority(&lane->usual, cudaStreamNonBlocking, least));
+    HYBZ_TRY(cudaStreamCreateWithPriority(&lane->urgent, cudaStreamNonBlocking, most));
+    lane->begin();
+    // These kernels have few CTAs. When they verify what other lanes code, 8 GB took 3.17 s instead of 3.25.
+    if (lane->pipeline == HYBZ_DECODE) lane->hurry();
     for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
     return 0;
 }
@@ -219,7 +225,8 @@ extern "C" int hybz_lane_destroy(hybz_lane *lane) {
     };
     for (cudaEvent_t event : lane->events)
         if (event) keep(cudaEventDestroy(event));
-    if (lane->stream) keep(cudaStreamDestroy(lane->stream));
+    for (cudaStream_t stream : {lane->usual, lane->urgent})
+        if (stream) keep(cudaStreamDestroy(stream));
     if (lane->staging) keep(cudaFreeHost(lane->staging));
     if (lane->decode_staging) keep(cudaFreeHost(lane->decode_staging));
     if (lane->large_staging) keep(cudaFreeHost(lane->large_staging));

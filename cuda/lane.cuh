@@ -109,10 +109,18 @@ struct hybz_lane {
     hybz::SortingLines lines{}; // these two: HYBZ_LINES
     void *lines_staging = nullptr;
     uint32_t factors = 0; // HYBZ_FACTOR: of the last text
-    cudaStream_t stream = nullptr;
+    cudaStream_t usual = nullptr, urgent = nullptr; // kernels on the second have priority
+    cudaStream_t stream = nullptr;                  // the current one of the two
     cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;
     cudaError_t event_error = cudaSuccess;
+
+    // Begins a batch.
+    void begin() { stream = usual; }
+
+    // Gives the rest of the batch priority over batches of other lanes that are at their beginning. The stream must be
+    // empty: the host has waited.
+    void hurry() { stream = urgent; }
 
     // Records an event at this point of the stream; returns its number.
     uint32_t record() {

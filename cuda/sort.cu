@@ -1,5 +1,6 @@
 // sort.cu: the two steps that CUB does: radix sort of (u64 or u32 key, u32 value), one pass for each 8 bits (9.4 ps a
-// u64 key and pass on an H200), and a running maximum, which gives every place the place at which its run of equal keys begins.
+// u64 key and pass on an H200), and a running maximum, which gives every place the place at which its run of equal keys
+// begins.
 #include "device.cuh"
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>

@@ -63,11 +63,11 @@ extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32
                                   uint32_t timeout_ms, hybz_report *report) {
     const auto deadline = deadline_of(timeout_ms);
     if (lane->pipeline != HYBZ_SUFFIXES) return HYBZ_ARGUMENT;
-    const Arena &arena = lane->arena;
-    const cudaStream_t stream = lane->stream;
     Events events;
     uint32_t each = 0;
     HYBZ_TRY(sort_large(lane, blocks, lengths, text, entry_log, deadline, events, report, &each));
+    const Arena &arena = lane->arena;
+    const cudaStream_t stream = lane->stream;
     const uint64_t rows = lane->staging->base[blocks];
     events.download = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(column, arena.column, rows, cudaMemcpyDeviceToHost, stream));

@@ -182,12 +182,11 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
         return HYBZ_ARGUMENT;
     Arena &arena = lane->arena;
     const Staging &staging = *lane->staging;
-    const cudaStream_t stream = lane->stream;
     Events events;
     HYBZ_TRY(upload(lane, kSampleTable, text, totals.text, events, report));
     HYBZ_TRY(cudaMemcpyAsync(arena.third_base, staging.third_base, sizeof staging.third_base, cudaMemcpyHostToDevice,
-                             stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.turn, staging.turn, sizeof staging.turn, cudaMemcpyHostToDevice, stream));
+                             lane->stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.turn, staging.turn, sizeof staging.turn, cudaMemcpyHostToDevice, lane->stream));
     const Batch batch{blocks,       totals.sample, lane->pitch_bits, arena.base, arena.text,
                       arena.column, arena.order,   arena.origin,     arena.rank, arena.depth, false};
     const Thirds thirds{arena.text_base, arena.third_base, arena.turn, arena.order, arena.third_keys, arena.column};
@@ -197,6 +196,7 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     HYBZ_TRY(sort_others(lane, batch, thirds, totals));
     events.download = lane->record();
     const uint64_t key_count = totals.sample + 2 * uint64_t(totals.others);
+    const cudaStream_t stream = lane->stream;
     HYBZ_TRY(cudaMemcpyAsync(keys, arena.third_keys, key_count * 4, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(cudaMemcpyAsync(bytes, arena.column, totals.sample + totals.others, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(finish(lane, blocks, origins, deadline, events, report));

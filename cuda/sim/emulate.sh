@@ -18,7 +18,7 @@ else
 fi
 if [ ! -e "$made/kernels.a" ]; then
     for step in "$here"/../*.cu "$here"/../bench/*.cu; do
-        sed 's/\([a-z0-9_]*\)<<<\(.*\), 0, stream>>>(/emulated::launch(\1, \2, /' "$step" \
+        sed 's/\([a-z0-9_]*\)<<<\(.*\), 0, stream>>>(/emulated::launch(stream, \1, \2, /' "$step" \
             >"$made/$(basename "$step" .cu).cpp"
     done
     printf '%s\n' "$made"/*.cpp | xargs -P "$(nproc)" -I '{}' \

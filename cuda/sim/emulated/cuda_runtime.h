@@ -77,14 +77,38 @@ inline cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
 inline cudaError_t cudaHostRegister(void *, size_t, unsigned) { return cudaSuccess; }
 inline cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int *, int *) { return cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaEventCreate(cudaEvent_t *) { return cudaSuccess; }
 inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { return *ms = 0, cudaSuccess; }
-inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+// A lane has two streams with priorities, and may use one only if the host has found the other empty.
+namespace emulated {
+inline thread_local cudaStream_t busy = nullptr;
+
+inline void use(cudaStream_t stream) {
+    if (busy && stream && stream != busy) {
+        fprintf(stderr, "a stream is used while the lane's other stream is busy\n");
+        abort();
+    }
+    if (stream) busy = stream;
+}
+} // namespace emulated
+
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int) {
+    static uintptr_t last = 0;
+    *stream = reinterpret_cast<cudaStream_t>(++last);
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    emulated::use(stream);
+    emulated::busy = nullptr;
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+    emulated::use(stream);
     return memcpy(to, from, bytes), cudaSuccess;
 }
 inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -93,7 +117,8 @@ inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from
         memcpy(static_cast<char *>(to) + y * to_pitch, static_cast<const char *>(from) + y * from_pitch, width);
     return cudaSuccess;
 }
-inline cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t) {
+inline cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t stream) {
+    emulated::use(stream);
     return memset(memory, byte, bytes), cudaSuccess;
 }
 
@@ -216,7 +241,8 @@ inline const uint64_t *exchange(uint64_t value) {
 }
 
 template <class... Wanted, class... Given>
-void launch(void (*kernel)(Wanted...), dim3 grid, unsigned threads, const Given &...given) {
+void launch(cudaStream_t stream, void (*kernel)(Wanted...), dim3 grid, unsigned threads, const Given &...given) {
+    use(stream);
     const std::function<void()> call = [&] { kernel(given...); };
     blockDim = dim3(threads);
     for (unsigned y = 0; y < grid.y; y++)

@@ -37,8 +37,8 @@ int main() {
         Guarded<uint32_t> control(1 + head[1]);
         if (!read_all(slabs.data(), slabs.size() * sizeof(slab)) || !read_all(in.data(), in.size)) return 1;
         alarm(60); // ends a kernel that waits for ever
-        emulated::launch(dither_slabs, dim3(unsigned(head[4])), unsigned(32 * head[5]), slabs.data(), uint32_t(head[0]),
-                         uint32_t(head[1]), (const uint8_t *)in.data(), out.data(), control.data());
+        emulated::launch(nullptr, dither_slabs, dim3(unsigned(head[4])), unsigned(32 * head[5]), slabs.data(),
+                         uint32_t(head[0]), uint32_t(head[1]), (const uint8_t *)in.data(), out.data(), control.data());
         alarm(0);
         if (!in.is_whole() || !out.is_whole() || !control.is_whole()) {
             fprintf(stderr, "the kernel wrote beyond its arrays\n");

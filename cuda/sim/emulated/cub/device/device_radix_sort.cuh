@@ -23,7 +23,8 @@ struct DeviceRadixSort {
             bytes = 1;
             return cudaSuccess;
         }
-        const Key mask = (end_bit == int(8 * sizeof(Key)) ? ~Key(0) : (Key(1) << end_bit) - 1) >> begin_bit << begin_bit;
+        const Key below = end_bit == int(8 * sizeof(Key)) ? ~Key(0) : (Key(1) << end_bit) - 1;
+        const Key mask = below >> begin_bit << begin_bit;
         std::vector<std::pair<Key, Value>> pairs(static_cast<size_t>(count));
         for (size_t i = 0; i < pairs.size(); i++)
             pairs[i] = {keys.buffers[keys.selector][i], values.buffers[values.selector][i]};
