@@ -1,7 +1,6 @@
 // lane.cu: a lane's memory, which is allocated once.
 #include "lane.cuh"
 #include <algorithm>
-#include <mutex>
 #include <new>
 
 using namespace hybz;
@@ -131,21 +130,7 @@ int take_sort_memory(hybz_lane *lane) {
     return int(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
 }
 
-// Has the driver load the kernels that decode, once for each device, while no kernel runs on it yet. It would load each
-// of them at its first launch, and wait for the kernels of other lanes: 8 GB took 1.13 s, with this 1.08 (H200, medians
-// of five; then every lane asked, and two devices took 2.13 s for 24 GB instead of 2.05).
-int load_decoding(int device) {
-    static std::mutex mutexes[64];
-    static bool loaded[64];
-    const std::lock_guard<std::mutex> lock(mutexes[device & 63]);
-    if (loaded[device & 63]) return 0;
-    for (const auto load : {load_symbols, load_columns, load_walk}) HYBZ_TRY(load());
-    loaded[device & 63] = true;
-    return 0;
-}
-
 int take_decode_memory(hybz_lane *lane) {
-    HYBZ_TRY(load_decoding(lane->device));
     const uint64_t bytes = lay_out_decoding(lane->decoding, nullptr, lane->max_blocks, lane->max_length);
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
     lay_out_decoding(lane->decoding, lane->memory, lane->max_blocks, lane->max_length);
@@ -179,7 +164,8 @@ int create(hybz_lane *lane) {
     HYBZ_TRY(cudaStreamCreateWithPriority(&lane->usual, cudaStreamNonBlocking, least));
     HYBZ_TRY(cudaStreamCreateWithPriority(&lane->urgent, cudaStreamNonBlocking, most));
     lane->begin();
-    // These kernels have few CTAs. When they verify what other lanes code, 8 GB took 3.17 s instead of 3.25.
+    // A lane that verifies waits for the long kernels of those that code otherwise: 8 GB took 3.25 s instead of 3.17.
+    // It makes no difference where nothing is coded.
     if (lane->pipeline == HYBZ_DECODE) lane->hurry();
     for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
     return 0;
