@@ -13,7 +13,7 @@
 // Lists. A rotation that is still tied is in a list as (value, head, depth): head is the row at which its group begins,
 // depth the number of symbols on which the group agrees. The members of a small group (up to kSmall) are neighbours in
 // the list; the groups come in any order, but nearly in that of the rows, so that concurrent threads touch only a few
-// blocks' ranksand stay in the L2 cache. Small groups fill a generation of the lists from the front, large ones from
+// blocks' ranks and stay in the L2 cache. Small groups fill a generation of the lists from the front, large ones from
 // the back.
 #pragma once
 #include "limits.h"

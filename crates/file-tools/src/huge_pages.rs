@@ -23,7 +23,7 @@ const CHUNKS: usize = RESERVED / CHUNK;
 const UNIT: usize = 128 << 10;
 
 /// The sizes of allocations that get slots: texts of blocks of 900 kB, and of blocks of many runs, whose room doubles
-/// until they have 2 MiB.
+/// until they have 2 MiB; stretches of 4 MiB that readers read.
 const MIN: usize = 512 << 10;
 const MAX: usize = 8 << 20;
 const SIZES: usize = MAX / UNIT + 1;

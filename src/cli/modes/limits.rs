@@ -114,9 +114,11 @@ pub fn wake_driver(plan: &Plan<FilesMode>, file: &File) -> bool {
     thread::Builder::new().name("driver".to_owned()).spawn(|| drop(gpu::devices())).is_ok()
 }
 
-/// Whether texts may get huge pages, which take more memory, once GPUs are at work.
-pub fn may_take_huge_pages(plan: &Plan<FilesMode>) -> bool {
-    plan.common.memory.is_none() && !plan.common.small
+/// Has texts get huge pages, which take more memory, unless this call is to be sparing.
+pub fn huge_pages_for_texts(plan: &Plan<FilesMode>) {
+    if plan.common.memory.is_none() && !plan.common.small {
+        memory::huge_pages_for_texts();
+    }
 }
 
 /// Whether three of four bytes at the beginning of a file equal the next one.

@@ -86,8 +86,8 @@ const VERIFYING_LANES: usize = 8;
 
 /// The number of threads for each device that read and cut one long file. One thread handles 3.6 GB/s if it is alone,
 /// and 1.4 next to the lanes of two H200s, which take 8: with two for each device, and one more, all five were busy
-/// throughout, and lanes got 20 blocks a batch instead of 28. (Three were not measured with a device yet.)
-const READERS: usize = 3;
+/// throughout, and lanes got 20 blocks a batch instead of 28. Three have not been measured.
+const READERS: usize = 2;
 
 /// The GPU lanes that a pool gets, on all visible devices unless [`devices`](Self::devices) says which.
 ///

@@ -24,7 +24,7 @@ use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz_files::quote::shown;
-use hybz_files::{memory, process, tree};
+use hybz_files::{process, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
@@ -95,9 +95,7 @@ impl Operands {
             Ok(Opened::Ready(ready, file)) => {
                 if !self.woken && limits::wake_driver(&self.plan, &file) {
                     self.woken = true;
-                    if limits::may_take_huge_pages(&self.plan) {
-                        memory::huge_pages_for_texts();
-                    }
+                    limits::huge_pages_for_texts(&self.plan);
                 }
                 match self.prepare(&ready, &found.operand, file, &mut remark, &mut pending) {
                     Ok(prepared) => (State::Ready(ready), prepared),

@@ -23,7 +23,7 @@ use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::directory::{Directory, is_file};
 use hybz_files::quote::shown;
 use hybz_files::temporary::{TemporaryFiles, remove_leftover};
-use hybz_files::{memory, process, stdout};
+use hybz_files::{process, stdout};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
@@ -49,8 +49,8 @@ pub struct Results {
     stopped: bool,
     wrote_to_stdout: bool,
     broken_pipe: bool,
-    /// Whether texts get huge pages when accelerators are started.
-    may_take_huge_pages: bool,
+    /// Whether accelerators have been seen at work, so that texts have huge pages.
+    accelerated: bool,
     /// The damaged file to name in the advice at the end; FILE if there are several, or if the file has no name.
     damaged: Option<OsString>,
 }
@@ -77,7 +77,7 @@ impl Results {
         };
         Ok(Results {
             texts: OutcomeText::new(&plan, &messages),
-            may_take_huge_pages: limits::may_take_huge_pages(&plan),
+            accelerated: false,
             plan,
             messages,
             committer,
@@ -347,9 +347,9 @@ impl Outputs for Results {
 
     fn write(&mut self, out: &mut Counted, text: Vec<u8>) -> io::Result<()> {
         // More than one reader: accelerators have been started.
-        if self.may_take_huge_pages && self.pool.readers() > 1 {
-            memory::huge_pages_for_texts();
-            self.may_take_huge_pages = false;
+        if !self.accelerated && self.pool.readers() > 1 {
+            self.accelerated = true;
+            limits::huge_pages_for_texts(&self.plan);
         }
         out.give(text, &self.pool)
     }

@@ -95,7 +95,7 @@ fn read_stretches<L: Look>(
     let all = stretch + L::LOOK_AHEAD;
     loop {
         // Zeroed piece by piece, in the cache. Zeros for all of it at once would be written to memory, and the command
-        // has no huge pages for zeroed memory: 8 GB with a GPU took 127,000 page faults, now 43,000.
+        // has no huge pages for zeroed memory: decoding 8 GB took 127,000 page faults, now 43,000.
         let mut bytes = Vec::with_capacity(all);
         let mut found = L::new(stretch);
         let mut len = 0;
