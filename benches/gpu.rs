@@ -118,7 +118,7 @@ impl Station for Null {
     fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         for job in batch {
             let Some(job) = job.of::<EncodeBlock>() else { continue };
-            let text_len = job.task().0.len();
+            let text_len = job.task().text.len();
             let bytes = vec![0; text_len as usize / 5];
             let bit_len = bytes.len() as u64 * 8;
             job.complete(CodedBlock { bytes, bit_len, crc: 0, text_len, block_len: 0 });

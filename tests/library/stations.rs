@@ -26,7 +26,7 @@ fn one() -> One {
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
     Box::new(move |job, fault| {
         if let Some(job) = job.of::<EncodeBlock>() {
-            let block = encoder.encode(&job.task().0);
+            let block = encoder.encode(&job.task().text);
             job.complete(block);
         } else if let Some(job) = job.of::<DecodeBlock>() {
             let DecodeBlock { data, start, end } = job.task();

@@ -12,6 +12,15 @@ pub use encode::encode;
 
 use crate::formats::bzip2::header::MAX_RUN;
 
+/// The bytes of a run in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The position of its first byte.
+    pub start: u32,
+    /// The number of its bytes.
+    pub len: u32,
+}
+
 /// The number of bytes looked at together: one more than the number of comparisons.
 pub(crate) const WINDOW: usize = 65;
 

@@ -68,12 +68,13 @@ pub(super) struct BlockStation<B> {
 
 impl<B: BlockOffload> BlockStation<B> {
     /// Appends a block to the batch. Returns whether the block is for the device.
-    fn add_text(&mut self, index: usize, text: &Text, lane: &mut B::Lane, batch: &mut BlockBatch) -> bool {
+    fn add_block(&mut self, index: usize, task: &EncodeBlock, lane: &mut B::Lane, batch: &mut BlockBatch) -> bool {
+        let EncodeBlock { text, runs } = task;
         let (block, crc): (&[u8], u32) = match text {
             Text::RunLength { coded, crc, .. } => (coded, *crc),
             plain => {
                 self.coded.clear();
-                let crc = run_length_code(plain, &mut self.text, &mut self.coded);
+                let crc = run_length_code(plain, runs.as_deref(), &mut self.text, &mut self.coded);
                 (&self.coded, crc)
             }
         };
@@ -109,11 +110,11 @@ impl<B: BlockOffload> Batched for BlockStation<B> {
         lane: &mut B::Lane,
         batch: &mut BlockBatch,
     ) -> Result<Added, DeviceError> {
-        let Some(EncodeBlock(text)) = job.task() else { return Ok(Added::Never) };
+        let Some(task) = job.task::<EncodeBlock>() else { return Ok(Added::Never) };
         if batch.entries.len() == lane.size().max_blocks {
             return Ok(Added::NotNow);
         }
-        Ok(if self.add_text(index, text, lane, batch) { Added::Yes } else { Added::Never })
+        Ok(if self.add_block(index, task, lane, batch) { Added::Yes } else { Added::Never })
     }
 
     fn is_empty(batch: &BlockBatch) -> bool {

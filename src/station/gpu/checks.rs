@@ -127,13 +127,15 @@ impl Checks {
     ) -> bool {
         let end_bit = entry.at + u64::from(found.end_bit);
         let decoded = text_of(found, texts).filter(|_| found.odd == 0);
-        let mut confirms = |block: &CodedBlock, decoded| self.verifier.confirms(block, &check.task.0, decoded, end_bit);
+        let EncodeBlock { text, runs } = &check.task;
+        let mut confirms =
+            |block: &CodedBlock, decoded| self.verifier.confirms(block, text, runs.as_deref(), decoded, end_bit);
         decoded.is_some_and(|decoded| check.with_output(|block| confirms(block, decoded)))
     }
 
     /// The verdict of this thread's own decoder.
     fn is_right(&mut self, check: &Check<EncodeBlock>) -> bool {
         let decoder = self.decoder.get_or_insert_default();
-        check.with_output(|block| decoder.verify(block, &check.task.0)) == Ok(Proof::Whole)
+        check.with_output(|block| decoder.verify(block, &check.task.text)) == Ok(Proof::Whole)
     }
 }

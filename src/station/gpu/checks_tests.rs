@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 type Verdict = Ticket<Result<(), crate::codec::mismatch::Mismatch>>;
 
 fn coded(text: &[u8]) -> (EncodeBlock, CodedBlock) {
-    let task = EncodeBlock(Text::Plain(text.to_vec()));
+    let task = EncodeBlock::from(Text::Plain(text.to_vec()));
     let block = task.run(&mut Core::new(0));
     (task, block)
 }
@@ -63,7 +63,7 @@ fn wrong_blocks_are_never_confirmed() {
         .collect();
     let mut other = text.clone();
     other[20_000] ^= 1;
-    blocks.push((EncodeBlock(Text::Plain(other)), right.clone()));
+    blocks.push((EncodeBlock::from(Text::Plain(other)), right.clone()));
     let changes: [fn(&mut CodedBlock); 4] =
         [|b| b.crc ^= 1, |b| b.text_len += 1, |b| b.block_len -= 1, |b| b.bit_len -= 1];
     for change in changes {

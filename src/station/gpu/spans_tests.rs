@@ -19,7 +19,7 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
 
 /// A span with a block from bit `shift` on, followed by `rest` bytes of another block.
 fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
-    let block = EncodeBlock(crate::block::Text::Plain(text.to_vec())).run(&mut Core::new(0));
+    let block = EncodeBlock::from(crate::block::Text::Plain(text.to_vec())).run(&mut Core::new(0));
     let mut data = crate::bits::BitWriter::new();
     data.write(0, shift as u32);
     crate::bits::append_bits(&mut data, &block.bytes, block.bit_len);

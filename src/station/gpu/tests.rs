@@ -90,7 +90,7 @@ enum Wanted {
 fn job(input: &TestText) -> (Job, Wanted) {
     match input.clone() {
         TestText::Block(text) => {
-            let (job, ticket) = Job::detached(EncodeBlock(text));
+            let (job, ticket) = Job::detached(EncodeBlock::from(text));
             (job, Wanted::Block(ticket))
         }
         TestText::Large(question) => {
@@ -117,7 +117,7 @@ fn outcome(station: &mut dyn Station, inputs: &[TestText]) -> ([usize; 3], Resul
         job.run(&mut core);
         match (input, wanted) {
             (TestText::Block(text), Wanted::Block(ticket)) => {
-                let alone = EncodeBlock(text.clone()).run(&mut core);
+                let alone = EncodeBlock::from(text.clone()).run(&mut core);
                 assert_eq!(ticket.poll(), Some(Ok(alone)), "block {index}");
             }
             (TestText::Large(question), Wanted::Large(ticket)) => {
@@ -396,7 +396,7 @@ fn coded_batches_that_cannot_be() {
     for (index, shape) in SHAPES.iter().take(3).enumerate() {
         let (mut text, mut coded) = ((shape.make)(20_000), Vec::new());
         text.push(b'!'); // not periodic
-        let crc = run_length_code(&Text::Plain(text.clone()), &mut Vec::new(), &mut coded);
+        let crc = run_length_code(&Text::Plain(text.clone()), None, &mut Vec::new(), &mut coded);
         lane.texts()[batch.filled..batch.filled + coded.len()].copy_from_slice(&coded);
         batch.filled += coded.len();
         batch.lengths.push(coded.len() as u32);

@@ -6,23 +6,17 @@
 //! work is finding the runs, and a run is a run wherever blocks end. The reader of a stretch therefore lists its runs,
 //! and only a walk along these lists remains sequential.
 //!
-//! A block's text is not copied either: it stays a part of one or two stretches until a station assembles it.
+//! A block's text is not copied either: it stays a part of one or two stretches until a station assembles it. Its runs
+//! go with it, so that the thread of a lane need not search for them again.
 
 use super::readers::{Look, Readers, Stretch};
 use super::split::{BlockOptions, CodedText, CutBlock, MAX_PLAIN_TEXT, MAX_TOKEN};
 use crate::block::{SharedBytes, Text};
-use crate::codec::run_length;
+use crate::codec::run_length::{self, Run};
 use crate::formats::bzip2::header::Level;
 use std::collections::VecDeque;
-use std::io;
 use std::sync::Arc;
-
-/// The bytes of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
-    start: u32,
-    len: u32,
-}
+use std::{io, mem};
 
 /// The runs of four or more equal bytes in a stretch. The last run is listed whatever its length, because it may go on.
 pub(crate) struct Runs {
@@ -96,9 +90,11 @@ struct Cutter {
     size: usize,
     /// The length of the run that begins at `token`, if it may go on in the next stretch; otherwise 0.
     open: u64,
+    /// The runs between `begin` and `token`, cut every 255 bytes; positions are counted from `begin`.
+    runs: Vec<Run>,
     /// The beginning of the open block, if it is mostly runs.
     coded: Option<CodedText>,
-    ready: VecDeque<Text>,
+    ready: VecDeque<(Text, Option<Vec<Run>>)>,
 }
 
 impl Cutter {
@@ -110,6 +106,7 @@ impl Cutter {
             token: 0,
             size: 0,
             open: 0,
+            runs: Vec::new(),
             coded: None,
             ready: VecDeque::new(),
         }
@@ -138,6 +135,7 @@ impl Cutter {
             let text = Self::joined(&self.parts());
             self.coded.get_or_insert_with(CodedText::new).add(&text);
             self.begin = self.token;
+            self.runs.clear();
             self.drop_stretches();
         }
     }
@@ -163,6 +161,9 @@ impl Cutter {
     fn run(&mut self, mut len: u64, may_go_on: bool) {
         while len >= MAX_TOKEN as u64 || len > 0 && !may_go_on {
             let token = len.min(MAX_TOKEN as u64);
+            if token >= 4 {
+                self.runs.push(Run { start: (self.token - self.begin) as u32, len: token as u32 });
+            }
             self.size += if token < 4 { token as usize } else { 5 };
             self.token += token;
             len -= token;
@@ -189,17 +190,19 @@ impl Cutter {
     /// Ends the open block at `token`; the text after it opens the next block.
     fn close(&mut self) {
         let parts = self.parts();
-        let text = match self.coded.take() {
-            None => Text::Parts(parts),
+        let next = Vec::with_capacity(self.runs.len());
+        let runs = mem::replace(&mut self.runs, next);
+        let block = match self.coded.take() {
+            None => (Text::Parts(parts), Some(runs)),
             Some(mut coded) => {
                 coded.add(&Self::joined(&parts));
-                coded.finish()
+                (coded.finish(), None)
             }
         };
         self.begin = self.token;
         self.size = 0;
         self.drop_stretches();
-        self.ready.push_back(text);
+        self.ready.push_back(block);
     }
 
     /// Drops the stretches before `begin`, except the last one, whose last byte may be asked for.
@@ -234,8 +237,8 @@ pub(crate) fn read_all(
             Some(stretch) => cutter.add(stretch),
             None => cutter.finish(),
         }
-        for text in cutter.ready.drain(..) {
-            if !submit(CutBlock { text, limit, options: BlockOptions::default(), begins_stream: false }) {
+        for (text, runs) in cutter.ready.drain(..) {
+            if !submit(CutBlock { text, runs, limit, options: BlockOptions::default(), begins_stream: false }) {
                 return Ok(());
             }
         }
@@ -265,6 +268,7 @@ mod tests {
         }
     }
 
+    /// The blocks, whose runs must be those that a search finds.
     fn cut(text: &[u8], limit: usize, stretch: usize, readers: usize) -> Vec<Text> {
         let file: Arc<dyn ReadAt> = Arc::new(Steps(text.to_vec()));
         let mut readers = Readers::with_stretch(&file, 0, readers, 1 + readers % 2, stretch).unwrap();
@@ -273,7 +277,17 @@ mod tests {
             cutter.add(next.unwrap());
         }
         cutter.finish();
-        cutter.ready.into()
+        let ready = cutter.ready.into_iter().map(|(text, runs)| {
+            if let Some(runs) = runs {
+                let [mut room, mut listed, mut found] = Default::default();
+                let plain = text.plain(&mut room).unwrap();
+                run_length::encode::encode_listed(plain, runs, &mut listed);
+                run_length::encode(plain, &mut found);
+                assert!(listed == found);
+            }
+            text
+        });
+        ready.collect()
     }
 
     #[test]

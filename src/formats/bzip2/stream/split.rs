@@ -10,7 +10,7 @@
 
 use super::tasks::{ENCODE, EncodeBlock};
 use crate::block::{CodedBlock, Text};
-use crate::codec::run_length;
+use crate::codec::run_length::{self, Run};
 use crate::crc::Crc;
 use crate::formats::bzip2::header::Level;
 use crate::stream::piece::{Cut, Piece};
@@ -212,13 +212,15 @@ impl Cut for Splitter {
 
     fn next_piece(&mut self) -> Option<CutBlock> {
         let text = self.ready.pop_front()?;
-        Some(CutBlock { text, limit: self.limit, options: self.options, begins_stream: false })
+        Some(CutBlock { text, runs: None, limit: self.limit, options: self.options, begins_stream: false })
     }
 }
 
 /// A block's text.
 pub(crate) struct CutBlock {
     pub text: Text,
+    /// The runs of the text, as in [`EncodeBlock`].
+    pub runs: Option<Vec<Run>>,
     /// The run-length-coded size at which blocks end.
     pub limit: usize,
     pub options: BlockOptions,
@@ -243,15 +245,16 @@ impl Piece for CutBlock {
             Text::Parts(_) | Text::Compact(_) => self.text.len(),
             Text::RunLength { coded, .. } => coded.capacity() as u64,
         };
+        let listed = self.runs.as_ref().map_or(0, |runs| runs.capacity() * size_of::<Run>()) as u64;
         // In the worst case the coded block is a little longer than the run-length-coded text.
-        alive + self.text.len().min(self.limit as u64) + 4096
+        alive + listed + self.text.len().min(self.limit as u64) + 4096
     }
 
     fn issue(self, client: &Client) -> IssuedBlock {
         let BlockOptions { count_lines: lines, verify } = self.options;
         let lines = lines.then(|| count_lines(&self.text));
         let (bytes, verify) = (self.text.len(), verify.with(client.pool()));
-        let ticket = encode(client, EncodeBlock(self.text), ENCODE, bytes, verify);
+        let ticket = encode(client, EncodeBlock { text: self.text, runs: self.runs }, ENCODE, bytes, verify);
         IssuedBlock { ticket, lines, begins_stream: self.begins_stream }
     }
 }

@@ -7,6 +7,7 @@ use crate::codec::bwt::merge::Thirds;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
 use crate::codec::mismatch::Mismatch;
+use crate::codec::run_length::Run;
 use crate::error::DecodeError;
 use crate::formats::bzip2::header::Level;
 use hybz_queue::{Checked, Class, Core, Task};
@@ -23,7 +24,19 @@ pub const VERIFY: Class = Class::new("verify .bz2", 1e9).of_begun_work();
 
 /// Encode a block from its text.
 #[derive(Clone, Debug)]
-pub struct EncodeBlock(pub Text);
+pub struct EncodeBlock {
+    /// The text.
+    pub text: Text,
+    /// Its runs of four and more bytes, cut every 255 bytes, if the text's reader has listed them.
+    pub runs: Option<Vec<Run>>,
+}
+
+impl From<Text> for EncodeBlock {
+    /// A block whose runs are not known.
+    fn from(text: Text) -> Self {
+        EncodeBlock { text, runs: None }
+    }
+}
 
 /// This core's encoder. The cores of a pool share their knowledge of periodic blocks.
 fn encoder(core: &mut Core) -> &mut Encoder {
@@ -51,7 +64,7 @@ impl Task for EncodeBlock {
     type Output = CodedBlock;
 
     fn run(&self, core: &mut Core) -> CodedBlock {
-        encoder(core).encode(&self.0)
+        encoder(core).encode(&self.text)
     }
 
     fn bytes_out(block: &CodedBlock) -> u64 {
@@ -65,16 +78,16 @@ impl Checked for EncodeBlock {
 
     /// Decodes the block and compares it with its text.
     fn check(&self, block: &mut CodedBlock, core: &mut Core) -> Result<(), Mismatch> {
-        match core.state::<Decoder>().verify(block, &self.0)? {
+        match core.state::<Decoder>().verify(block, &self.text)? {
             Proof::Whole => Ok(()),
             // Only bzip2's sort can tell which of several origins bzip2 chooses.
-            Proof::ButOrigin if encoder(core).encode(&self.0) == *block => Ok(()),
+            Proof::ButOrigin if encoder(core).encode(&self.text) == *block => Ok(()),
             Proof::ButOrigin => Err(Mismatch::Part("origin")),
         }
     }
 
     fn check_class(&self) -> Option<(Class, u64)> {
-        Some((VERIFY, self.0.len()))
+        Some((VERIFY, self.text.len()))
     }
 
     fn is_same(a: &CodedBlock, b: &CodedBlock) -> bool {
