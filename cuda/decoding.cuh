@@ -67,4 +67,17 @@ cudaError_t decode_symbols(const Decoding &decoding, cudaStream_t stream);
 cudaError_t decode_columns(const Decoding &decoding, cudaStream_t stream);
 cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream);
 
+// Have the driver load the kernels of each step (lane.cu says why).
+cudaError_t load_symbols();
+cudaError_t load_columns();
+cudaError_t load_walk();
+
+template <class... Kernels> cudaError_t load_kernels(Kernels... kernels) {
+    cudaFuncAttributes attributes;
+    cudaError_t error = cudaSuccess;
+    for (const cudaError_t found : {cudaFuncGetAttributes(&attributes, kernels)...})
+        if (error == cudaSuccess) error = found;
+    return error;
+}
+
 } // namespace hybz

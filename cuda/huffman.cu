@@ -250,4 +250,6 @@ cudaError_t decode_symbols(const Decoding &decoding, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+cudaError_t load_symbols() { return load_kernels(symbols_kernel); }
+
 } // namespace hybz

@@ -140,4 +140,8 @@ cudaError_t decode_columns(const Decoding &decoding, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+cudaError_t load_columns() {
+    return load_kernels(rows_kernel, place_kernel, base_kernel, ranks_kernel, lists_kernel, expand_kernel);
+}
+
 } // namespace hybz

@@ -210,4 +210,9 @@ cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+cudaError_t load_walk() {
+    return load_kernels(count_kernel, starts_kernel, vector_kernel, walk_kernel, order_kernel, copy_kernel,
+                        rest_kernel);
+}
+
 } // namespace hybz

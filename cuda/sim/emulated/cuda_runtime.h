@@ -63,9 +63,12 @@ using cudaEvent_t = void *;
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaHostAllocDefault, cudaHostAllocPortable, cudaHostRegisterPortable, cudaStreamNonBlocking };
 
+struct cudaFuncAttributes {};
+template <class Kernel> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Kernel) { return cudaSuccess; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char *cudaGetErrorString(cudaError_t) { return "an emulated error"; }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
 inline cudaError_t cudaMalloc(void **memory, size_t bytes) {
     *memory = malloc(bytes);
     if (*memory) memset(*memory, 0xA5, bytes);
