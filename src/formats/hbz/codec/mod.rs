@@ -33,6 +33,7 @@ mod expand;
 mod payload;
 pub(crate) mod perturb;
 mod replace;
+pub mod sample;
 mod segment;
 #[cfg(test)]
 pub(crate) mod steps;

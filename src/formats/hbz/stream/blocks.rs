@@ -48,10 +48,9 @@ impl Cut for Blocks {
 
     fn room(&mut self) -> &mut [u8] {
         let size = self.stream.block_size as usize;
-        if self.text.is_empty()
-            && let Some(text) = self.take_back()
-        {
-            self.text = text;
+        if self.text.is_empty() && self.number > 0 {
+            // The system provides the zeros of a new one.
+            self.text = self.take_back().unwrap_or_else(|| vec![0; size]);
         }
         if self.len == self.text.len() {
             // The room grows with the text so far, so small inputs do not pay for a large block.
