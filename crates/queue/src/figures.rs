@@ -92,10 +92,11 @@ impl<J> State<J> {
         }
         s.core_measured = measured_cores > 0;
         s.core_rate = if measured_cores > 0 { core_rates / measured_cores as f64 } else { queue.class.core_rate() };
-        s.feeders = self.workers.iter().filter(|worker| worker.accelerator && worker.is_there()).count();
+        let accelerators = self.workers.iter().filter(|worker| worker.accelerator && worker.is_there()).count();
+        s.feeders = accelerators + self.more_readers;
         if s.accelerators == 0 {
             s.ready_in = 0.0;
-        } else if s.feeders > s.accelerators {
+        } else if accelerators > s.accelerators {
             s.others_are_fast = (0..self.classes.len()).any(|other| other != class && self.is_outrun(now, other));
         }
         s

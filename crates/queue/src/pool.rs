@@ -62,6 +62,7 @@ impl Plan {
             }
         };
         let mut state = State::new(self.cores, self.core_accepts, hardware());
+        state.more_readers = self.readers.saturating_sub(1);
         self.groups.iter().for_each(|group| state.add_group(*group));
         Inner { shared: Shared::new(Arc::new(budget), state, makes), plan: self, child: OnceBox::new() }
     }

@@ -48,6 +48,8 @@ pub(super) struct State<J> {
     pub(super) started_cores: usize,
     pub(super) core_accepts: Accepts,
     pub(super) hardware: usize,
+    /// The threads that read a long input besides the one that reads any.
+    pub(super) more_readers: usize,
     pub(super) inputs: Inputs,
     next_number: u64,
     pub(super) closed: bool,
@@ -72,6 +74,7 @@ impl<J> State<J> {
             started_cores: 0,
             core_accepts,
             hardware,
+            more_readers: 0,
             inputs: Inputs::default(),
             next_number: 0,
             closed: false,
