@@ -128,7 +128,7 @@ rate() {
 
 # title,program,MB/s of each bar; a title begins a group, and the group's longest bar is as wide as the picture allows
 bars() {
-    local run=2026-11-21-6deac89-xeon16 gpu=2026-11-26-fec6e39-h200 mb=203000000 gb=8120000000
+    local run=2026-11-21-6deac89-xeon16 gpu=2026-11-27-b9fd6c5-h200 mb=203000000 gb=8120000000
     echo "Compress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -c9 linux203' $mb)"
     echo "Compress: one thread,lbzip2,$(rate $run lbzip2 '-c9 -n1 linux203' $mb)"
     echo "Compress: one thread,hybz,$(rate $run hybz '-c9 -p1 linux203' $mb)"
