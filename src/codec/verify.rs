@@ -22,8 +22,8 @@ use super::decoder::Decoder;
 use super::encoder::run_length_code;
 use super::header::Bz2BlockHeader;
 use super::mismatch::Mismatch;
+use super::run_length;
 use super::run_length::decode::{Expander, InMemoryExpander, decode_text};
-use super::run_length::{self, Run};
 use crate::bits::{BitSource, SliceBits};
 use crate::block::{CodedBlock, SharedBytes, Text};
 use crate::crc;
@@ -81,17 +81,11 @@ impl DecodedVerifier {
 
     /// Whether `block` is certainly the result of encoding `text`: its codes end at bit `end_bit`, and their
     /// run-length-coded text is `decoded`. False if [`Decoder::verify`] must decide, as it must for a periodic block.
-    /// The runs of the text need not be known.
-    pub fn confirms(
-        &mut self,
-        block: &CodedBlock,
-        text: &Text,
-        runs: Option<&[Run]>,
-        decoded: &[u8],
-        end_bit: u64,
-    ) -> bool {
+    ///
+    /// It searches for the runs itself: those that a reader has listed may be what is wrong.
+    pub fn confirms(&mut self, block: &CodedBlock, text: &Text, decoded: &[u8], end_bit: u64) -> bool {
         self.coded.clear();
-        let crc = run_length_code(text, runs, &mut self.room, &mut self.coded);
+        let crc = run_length_code(text, None, &mut self.room, &mut self.coded);
         // A text that is no repetition has one origin.
         let found = DecodedParts { end_bit, block_len: decoded.len() as u32, crc, proof: Proof::Whole };
         self.coded == decoded

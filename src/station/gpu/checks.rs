@@ -127,9 +127,8 @@ impl Checks {
     ) -> bool {
         let end_bit = entry.at + u64::from(found.end_bit);
         let decoded = text_of(found, texts).filter(|_| found.odd == 0);
-        let EncodeBlock { text, runs } = &check.task;
         let mut confirms =
-            |block: &CodedBlock, decoded| self.verifier.confirms(block, text, runs.as_deref(), decoded, end_bit);
+            |block: &CodedBlock, decoded| self.verifier.confirms(block, &check.task.text, decoded, end_bit);
         decoded.is_some_and(|decoded| check.with_output(|block| confirms(block, decoded)))
     }
 

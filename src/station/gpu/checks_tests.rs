@@ -2,6 +2,8 @@
 
 use super::tests::{accepts, fake};
 use crate::block::{CodedBlock, Text};
+use crate::codec::run_length::Run;
+use crate::codec::run_length::encode::{encode_listed, runs};
 use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock, VERIFY};
 use crate::gpu::Offload;
 use crate::gpu::fake::Fault;
@@ -61,9 +63,18 @@ fn wrong_blocks_are_never_confirmed() {
             (task.clone(), block)
         })
         .collect();
+    let runny = (shape("short_runs").make)(30_000);
     let mut other = text.clone();
     other[20_000] ^= 1;
     blocks.push((EncodeBlock::from(Text::Plain(other)), right.clone()));
+    // A run that the reader has not listed is missing in the block as well.
+    let mut listed: Vec<Run> = runs(&runny).collect();
+    listed.remove(listed.len() / 2);
+    let mut coded = Vec::new();
+    encode_listed(&runny, listed.iter().copied(), &mut coded);
+    let travelling = Text::RunLength { coded, len: runny.len() as u64, crc: crate::crc::checksum(&runny) };
+    let block = EncodeBlock::from(travelling).run(&mut Core::new(0));
+    blocks.push((EncodeBlock { text: Text::Plain(runny), runs: Some(listed) }, block));
     let changes: [fn(&mut CodedBlock); 4] =
         [|b| b.crc ^= 1, |b| b.text_len += 1, |b| b.block_len -= 1, |b| b.bit_len -= 1];
     for change in changes {
