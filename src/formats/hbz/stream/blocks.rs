@@ -23,6 +23,8 @@ pub(crate) struct Blocks {
     /// flight: a twelfth of the memory that was charged for them.
     given: Vec<Arc<Vec<u8>>>,
     number: u32,
+    /// Whether the last block is full, so that the next one probably will be.
+    goes_on: bool,
     verify: Verify,
 }
 
@@ -30,7 +32,7 @@ impl Blocks {
     pub fn new(stream: StreamHeader, pool: &Pool, verify: Verify) -> Self {
         pool.budget().fit_pieces(u64::from(stream.block_size) * ENCODE_BYTES);
         let (text, given) = (Vec::new(), Vec::new());
-        Blocks { stream, text, len: 0, ready: None, given, number: 0, verify: verify.with(pool) }
+        Blocks { stream, text, len: 0, ready: None, given, number: 0, goes_on: false, verify: verify.with(pool) }
     }
 }
 
@@ -48,8 +50,8 @@ impl Cut for Blocks {
 
     fn room(&mut self) -> &mut [u8] {
         let size = self.stream.block_size as usize;
-        if self.text.is_empty() && self.number > 0 {
-            // The system provides the zeros of a new one.
+        if self.text.is_empty() && self.goes_on {
+            // A new one of this size has its zeros from the system, unless malloc has kept such a piece.
             self.text = self.take_back().unwrap_or_else(|| vec![0; size]);
         }
         if self.len == self.text.len() {
@@ -63,6 +65,7 @@ impl Cut for Blocks {
         self.len += n;
         if self.len == self.stream.block_size as usize {
             self.flush();
+            self.goes_on = true;
         }
     }
 
@@ -73,6 +76,10 @@ impl Cut for Blocks {
     fn flush(&mut self) {
         if self.len > 0 {
             self.text.truncate(self.len);
+            if self.text.capacity() / 8 > self.len {
+                self.text.shrink_to_fit();
+            }
+            self.goes_on = false;
             self.ready = Some(std::mem::take(&mut self.text));
             self.len = 0;
         }
@@ -108,5 +115,44 @@ impl Piece for HbzBlock {
         let HbzBlock { text, number, stream, verify } = self;
         let bytes = text.len() as u64;
         encode(client, EncodeLarge { text, number, stream }, ENCODE_LARGE, bytes, verify)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::hbz::header::LargeBlocks;
+
+    /// Blocks are cut every `SIZE` bytes and at flushes, and none keeps much more memory than it is charged for.
+    #[test]
+    fn blocks_and_their_memory() {
+        const SIZE: usize = 1_000_000;
+        let stream = LargeBlocks::try_new(SIZE as u32).unwrap().stream();
+        let mut blocks = Blocks::new(stream, &Pool::builder().build(), Verify::Off);
+        let (mut texts, mut all) = (Vec::new(), Vec::new());
+        for len in [2 * SIZE + 5, 10, SIZE, 70_000, 1, 3 * SIZE] {
+            let text: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+            let mut rest = &text[..];
+            while !rest.is_empty() {
+                let room = blocks.room();
+                let n = room.len().min(rest.len());
+                room[..n].copy_from_slice(&rest[..n]);
+                rest = &rest[n..];
+                blocks.filled(n);
+                texts.extend(blocks.next_piece());
+            }
+            blocks.flush();
+            texts.extend(blocks.next_piece());
+            all.extend(text);
+        }
+        let lens: Vec<usize> = texts.iter().map(|block| block.text.len()).collect();
+        assert_eq!(lens, [SIZE, SIZE, 5, 10, SIZE, 70_000, 1, SIZE, SIZE, SIZE]);
+        assert!(texts.iter().all(|block| block.text.capacity() as u64 <= block.charge()));
+        assert!(texts.iter().flat_map(|block| block.text.iter()).eq(&all));
+        // A text that nothing else uses any more is used again.
+        texts.clear();
+        blocks.goes_on = true;
+        let given = blocks.given.len();
+        assert!(blocks.room().len() == SIZE && blocks.given.len() == given - 1);
     }
 }
