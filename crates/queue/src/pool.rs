@@ -411,7 +411,8 @@ impl PoolBuilder {
         self
     }
 
-    /// The number of threads that read and cut one long input. One thread keeps up with 2 GB/s and more.
+    /// The number of threads that read and cut one long input. One thread keeps up with 2 GB/s and more. While
+    /// accelerators run, fewer cores begin tasks: these threads need processors, too.
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers;
         self

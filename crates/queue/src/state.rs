@@ -48,7 +48,7 @@ pub(super) struct State<J> {
     pub(super) started_cores: usize,
     pub(super) core_accepts: Accepts,
     pub(super) hardware: usize,
-    /// The threads that read a long input besides the one that reads any.
+    /// The number of readers of a long input, without the first: it takes the place of the thread that reads any input.
     pub(super) more_readers: usize,
     pub(super) inputs: Inputs,
     next_number: u64,

@@ -84,6 +84,16 @@ fn a_core_that_is_avoided() {
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![4])]);
 }
 
+/// The readers of a long input are counted among the threads that feed devices, all but the first.
+#[test]
+fn readers_feed_devices() {
+    let mut state: State<u32> = State::new(2, Accepts::Everything, 2);
+    state.submit(NOW, 0, task(BLOCK, false), false);
+    assert_eq!(state.snapshot(NOW, 0, false).feeders, 0);
+    state.more_readers = 3;
+    assert_eq!(state.snapshot(NOW, 0, false).feeders, 3);
+}
+
 /// There is no thread for a second core.
 #[test]
 fn a_core_that_is_avoided_and_alone() {

@@ -357,7 +357,7 @@ pub struct Flags {
 
     /// What GPUs do when compressing (default: resident).
     ///
-    /// GPUs sort and code the blocks of .hbz files. With bwt, and blocks of more than 32 MB, they only sort them.
+    /// GPUs sort and code the blocks of .hbz files. With bwt, and blocks of more than 64 MiB, they only sort them.
     #[arg(long, value_name = "SHAPE")]
     pub gpu_pipeline: Option<GpuPipeline>,
 

@@ -30,8 +30,8 @@ use hybz_queue::Job;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One block of this many batches of a device is decoded, and of as many more as the blocks of a batch are longer than
-/// [`WALKED`].
+/// One block in this many batches of a device is decoded; if blocks are n times as long as [`WALKED`], one block in n
+/// times as many.
 const SAMPLED: u32 = 16;
 /// The number of rows of such a block that are walked, or a few more. Blocks after it wait for their turn to be written
 /// meanwhile, and lanes then wait for memory. 8 GB in blocks of 64 MB took 4.88 s while one thread walked all rows,

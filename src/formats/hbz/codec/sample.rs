@@ -88,6 +88,10 @@ mod tests {
                     other[0] ^= 1;
                     assert!(!begins(&other, walked), "{}, {len} bytes, {walked} rows", shape.name);
                 }
+                // The first half of the rows are the text's beginning, up to its middle or so.
+                let mut other = text.clone();
+                other[len / 4] ^= 1;
+                assert!(!begins(&other, rows / 2 + 1), "{}, {len} bytes", shape.name);
                 let longer = [&text[..], b"x"].concat();
                 assert!(!begins(&longer, rows) && !begins(&text[..len - 1], rows), "{}, {len} bytes", shape.name);
             }
@@ -101,7 +105,7 @@ mod tests {
         let middle = payload.len() / 2;
         payload[middle] ^= 1;
         let header = BlockHeader { coded_crc: crate::crc::checksum(&payload), ..header };
-        assert!(!begins(&text, 100_000, stream(0), header, Arc::new(payload)));
+        assert!(!begins(&text, header.rows as usize / 2, stream(0), header, Arc::new(payload)));
     }
 
     #[test]
