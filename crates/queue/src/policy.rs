@@ -82,7 +82,7 @@ impl Snapshot {
     /// |---|---|---|---|---|---|---|---|
     /// | 8 GB, 16 cores, 8 lanes of one H200 | 3.03 s | 3.04 | 2.98 | 2.97 | 2.88 | | 3.75 |
     /// | 24 GB, 32 cores, 16 lanes of two H200s | | | | 4.83 s | 4.78 | 5.16 | 5.57 |
-    /// | the same, 20 lanes, seven readers, two hosts | | | | 3.91, 3.56 s | 4.31, 3.66 (3/8) | | |
+    /// | the same, 20 lanes, seven readers, two hosts, four rounds | | | | 3.91, 3.56 s | 4.31, 3.66 (3/8) | | |
     /// | the first, with 8 lanes that verify | | 4.11 s | 4.08 | 4.02 | 3.96 | 4.38 | 4.72 |
     /// | 8 GB in long blocks, 16 cores, 16 lanes | | | | 4.91 s | 5.42 | | |
     /// | 8 GB, 16 cores, 16 lanes, decompressing `.bz2` | | 1.52 s | | 1.42 | 1.58 | | |

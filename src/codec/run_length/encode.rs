@@ -28,8 +28,8 @@ pub fn runs(plain: &[u8]) -> impl Iterator<Item = Run> {
 
 /// The same as [`encode`] if the [`runs`] are known.
 ///
-/// The search is most of the work: a tar of sources, with a run in 95 bytes, takes 0.24 ns a byte instead of 0.58 (Zen
-/// 5, from memory).
+/// The search is most of the work: a tar of sources, with a run in 95 bytes, takes 0.18 to 0.24 ns a byte instead of
+/// 0.42 to 0.58 (a Xeon, three runs, from memory).
 pub fn encode_listed(plain: &[u8], runs: impl IntoIterator<Item = Run>, coded: &mut Vec<u8>) {
     let mut at = 0;
     for Run { start, len } in runs {
