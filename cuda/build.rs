@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 39] = [
+const SOURCES: [&str; 40] = [
     "keys",
     "sort",
     "group",
@@ -30,6 +30,7 @@ const SOURCES: [&str; 39] = [
     "huffman",
     "ranks",
     "walk",
+    "expand",
     "decode",
     "tokens",
     "places",

@@ -48,11 +48,13 @@ bool is_possible(const hybz_block &head, uint64_t bytes) {
 using namespace hybz;
 
 extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_block *heads, const uint8_t *input,
-                                uint64_t bytes, hybz_decoded *decoded, uint8_t *text, uint64_t *filled,
-                                uint32_t timeout_ms, hybz_report *report) {
+                                uint64_t bytes, int32_t expand, hybz_decoded *decoded, uint8_t *text, uint64_t room,
+                                uint64_t *filled, uint32_t timeout_ms, hybz_report *report) {
     const auto deadline = deadline_of(timeout_ms);
     if (lane->pipeline != HYBZ_DECODE || blocks < 1 || blocks > lane->max_blocks || bytes > lane->max_bytes)
         return HYBZ_ARGUMENT;
+    const uint64_t rows = uint64_t(lane->max_blocks) * HYBZ_MAX_ROWS;
+    if (room < rows || room > std::min<uint64_t>(4 * rows, UINT32_MAX)) return HYBZ_ARGUMENT;
     for (uint32_t b = 0; b < blocks; b++)
         if (!is_possible(heads[b], bytes)) return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(lane->device));
@@ -78,9 +80,11 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     HYBZ_TRY(decode_columns(decoding, stream));
     const uint32_t columns = lane->record();
     HYBZ_TRY(walk_columns(decoding, stream));
+    const uint32_t walked = lane->record();
+    if (expand) HYBZ_TRY(expand_runs(decoding, uint32_t(room), stream));
     // Copies that are queued before the kernels are done delay those of other lanes: 27 ms instead of 0.5.
     HYBZ_TRY(lane->wait(deadline, 32));
-    const uint32_t walked = lane->record();
+    const uint32_t expanded = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(staging.found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(lane->wait(deadline));
 
@@ -88,12 +92,14 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     uint64_t total = 0;
     for (uint32_t b = 0; b < blocks; b++) {
         const Found &found = staging.found[b];
-        if (found.rows > HYBZ_MAX_ROWS || found.base > uint64_t(b) * HYBZ_MAX_ROWS) return HYBZ_WRONG;
-        decoded[b] = {found.odd, found.end_bit, found.rows, found.base};
+        const uint32_t at = expand ? found.at : found.base, length = expand ? found.length : found.rows;
+        if (found.rows > HYBZ_MAX_ROWS || uint64_t(at) + length > room) return HYBZ_WRONG;
+        decoded[b] = {found.odd, found.end_bit, found.rows, at, length, expand ? found.expanded : 0};
         total += found.rows;
-        if (!found.odd) *filled = uint64_t(found.base) + found.rows;
+        if (!found.odd) *filled = uint64_t(at) + length;
     }
-    if (*filled) HYBZ_TRY(cudaMemcpyAsync(text, decoding.text, *filled, cudaMemcpyDeviceToHost, stream));
+    const uint8_t *const output = expand ? decoding.output() : decoding.text;
+    if (*filled) HYBZ_TRY(cudaMemcpyAsync(text, output, *filled, cudaMemcpyDeviceToHost, stream));
     const uint32_t end = lane->record();
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
@@ -104,7 +110,8 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
         report->symbols_ms = lane->elapsed(uploaded, symbols);
         report->columns_ms = lane->elapsed(symbols, columns);
         report->walk_ms = lane->elapsed(columns, walked);
-        report->download_ms = lane->elapsed(walked, end);
+        report->expand_ms = lane->elapsed(walked, expanded);
+        report->download_ms = lane->elapsed(expanded, end);
     }
     return 0;
 }

@@ -1,13 +1,13 @@
 // decoding.cuh: the shared declarations of the steps of decoding. For `.bz2` blocks whose headers the CPU has read, the
-// device does everything between the first Huffman code and the run-length-coded text:
+// device does everything from the first Huffman code to the text:
 //
 //   huffman.cu   codes -> symbols           one thread a block decodes; the warp makes its tables and moves its symbols
 //   ranks.cu     symbols -> column          digits to run lengths, ranks to bytes
 //   walk.cu      column -> vector -> text   inverse BWT, from many places at once
+//   expand.cu    text -> output             runs of equal bytes
 //
-// The last step of bzip2, runs of equal bytes and the CRC, is left to the lane's thread, which has to copy the text out
-// of pinned memory anyway and then does it in the same pass (14 ms for 27 MB, eight lanes at once). The output is
-// therefore never longer than a block, 900,000 bytes, although the text may have 46 million.
+// The text of a block may have 46 million bytes. What is long, or has no room in the output, is left run-length-coded
+// for the CPU. So is the CRC, which is then also a check of the transfers.
 //
 // The device never reports damage. Any irregularity (bits that are not a code, over-subscribed codes, too many rows, a
 // permutation of several cycles) makes a block odd, and a core decodes it.
@@ -28,6 +28,9 @@ constexpr uint32_t kSlotPitch = kSlots + 31;
 constexpr uint32_t kStage = 320;                    // bytes of a walk that are staged, of 128 on average
 constexpr uint32_t kStagePitch = 3 * kSymbolPitch;  // bytes of a block's stage
 static_assert(kSlots * kStage <= kStagePitch, "the stage is where symbols and places were");
+constexpr uint32_t kRunPiece = 64; // bytes of run-length-coded text that one thread expands
+constexpr uint32_t kRunPieces = (HYBZ_MAX_ROWS + kRunPiece - 1) / kRunPiece;
+static_assert(kRunPieces * 4 <= kStagePitch, "the pieces are where the stage was");
 constexpr int kMaxLength = 20; // bits of a code that bzip2 reads
 static_assert(kSymbolPitch % 32 == 0 && kTokenChunks <= 1024 && kRowChunks <= 1024);
 
@@ -38,6 +41,10 @@ struct Found {
     uint32_t end_bit; // the bit after the last code
     uint32_t rows;
     uint32_t base;    // where its rows begin in column, vector and text: a multiple of 16
+    uint32_t unknown; // it is not known where its runs are
+    uint32_t expanded; // its output is its text
+    uint32_t at;      // where its output begins: a multiple of 16
+    uint32_t length;  // of its output
 };
 
 // Everything is numbered by block; most arrays have a pitch for each block.
@@ -60,17 +67,27 @@ struct Decoding {
     uint32_t *rests;              // [block][kSlotPitch] the row that is kStage steps on, if there is one
     uint8_t *stage;               // [block][kStagePitch] in place of symbols and places: the bytes of each walk
     uint8_t *text;                // at base
+
+    // For a block's pieces, in place of the stage.
+    __device__ uint32_t *pieces(uint32_t block) const {
+        return reinterpret_cast<uint32_t *>(stage + block * kStagePitch);
+    }
+    // The output of all blocks, in place of the vector.
+    __host__ __device__ uint8_t *output() const { return reinterpret_cast<uint8_t *>(vector); }
 };
 
 // The steps, each in the file of its name. All are asynchronous, and return the launch's error.
 cudaError_t decode_symbols(const Decoding &decoding, cudaStream_t stream);
 cudaError_t decode_columns(const Decoding &decoding, cudaStream_t stream);
 cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream);
+// The output has room for `room` bytes.
+cudaError_t expand_runs(const Decoding &decoding, uint32_t room, cudaStream_t stream);
 
 // Have the driver load the kernels of each step (lane.cu says why).
 cudaError_t load_symbols();
 cudaError_t load_columns();
 cudaError_t load_walk();
+cudaError_t load_expand();
 
 template <class... Kernels> cudaError_t load_kernels(Kernels... kernels) {
     cudaFuncAttributes attributes;

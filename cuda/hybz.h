@@ -30,7 +30,7 @@ extern "C" {
 #define HYBZ_HYBRID 1   /* hybz_lane_thirds: sorts two thirds of them, and from these the rest; the CPU merges */
 #define HYBZ_RESIDENT 2 /* hybz_lane_code: sorts all rotations and codes the columns; the CPU writes headers */
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
-#define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks up to their run-length-coded text; the CPU expands that */
+#define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks */
 #define HYBZ_DECODE_LARGE 5 /* hybz_lane_decode_large: decodes blocks of .hbz streams up to their codes */
 #define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and later steps: codes blocks of .hbz streams up to their segments */
 #define HYBZ_LINES 7 /* hybz_lane_lines: sorts lines */
@@ -51,8 +51,10 @@ struct hybz_report {
     float upload_ms, keys_ms, sort_ms, group_ms, download_ms;
     float thirds_ms; /* hybrid: from the sorted sample to the data for the CPU */
     float mtf_ms, tables_ms, bits_ms; /* resident: columns to symbols, tables and selectors, codes */
-    float symbols_ms, columns_ms, walk_ms; /* decode: codes to symbols, symbols to columns, columns to text */
+    float symbols_ms, columns_ms, walk_ms; /* decode: codes to symbols, symbols to columns, and these to
+                                            * run-length-coded text */
     float vector_ms; /* decode, .hbz: columns to vectors; then `walk_ms` has only the walk */
+    float expand_ms; /* decode: run-length-coded text to text */
     uint32_t tied_small, tied_large; /* rotations still tied after the first sort */
     uint32_t rounds;
     struct hybz_round round[HYBZ_MAX_ROUNDS];
@@ -89,7 +91,9 @@ struct hybz_decoded {
     uint32_t odd;     /* not 0: the block is unusual or wrong in some way; the other fields are undefined */
     uint32_t end_bit; /* the bit after its last code */
     uint32_t rows;    /* bytes of run-length-coded text */
-    uint32_t at;      /* their offset in the batch's output */
+    uint32_t at;      /* the offset of its output in that of the batch */
+    uint32_t length;  /* of its output */
+    uint32_t expanded; /* not 0: the output is the text, up to HYBZ_LONGEST_TEXT bytes; 0: it is run-length-coded */
 };
 
 /* A segment of a block of a `.hbz` stream, as the directory of its payload has it. */
@@ -226,14 +230,16 @@ int hybz_lane_segments(struct hybz_lane *lane, const struct hybz_shares *shares,
 
 /* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its room for input in bytes per block. The device does not
  * judge blocks: bzip2 may accept a block that the device calls odd.
+ *   expand   not 0: to their texts, if these are not too long; 0: to run-length-coded texts
  *   heads    [0..blocks-1] any host memory
  *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes after each block's last bit belong to the input
  *   decoded  [0..blocks-1] out, any host memory
- *   text     out, pinned: room for HYBZ_MAX_ROWS bytes of each block
- *   filled   out: the number of these bytes */
+ *   text     out, pinned
+ *   room     the size of text: at least HYBZ_MAX_ROWS bytes for each of max_blocks, at most four times as many
+ *   filled   out: the number of bytes written to it */
 int hybz_lane_decode(struct hybz_lane *lane, uint32_t blocks, const struct hybz_block *heads, const uint8_t *input,
-                     uint64_t bytes, struct hybz_decoded *decoded, uint8_t *text, uint64_t *filled,
-                     uint32_t timeout_ms, struct hybz_report *report);
+                     uint64_t bytes, int32_t expand, struct hybz_decoded *decoded, uint8_t *text, uint64_t room,
+                     uint64_t *filled, uint32_t timeout_ms, struct hybz_report *report);
 
 /* Decodes blocks of `.hbz` streams into their codes, on a HYBZ_DECODE_LARGE lane: all blocks together have up to
  * max_blocks * max_length rows, and HYBZ_LARGE_INPUT of input. Blocks may have different lengths.

@@ -143,7 +143,7 @@ int load_decoding() {
     int devices = 0;
     HYBZ_TRY(cudaGetDeviceCount(&devices));
     if (devices > 1) return 0;
-    for (const auto load : {load_symbols, load_columns, load_walk}) HYBZ_TRY(load());
+    for (const auto load : {load_symbols, load_columns, load_walk, load_expand}) HYBZ_TRY(load());
     return 0;
 }
 

@@ -22,6 +22,8 @@
 #define HYBZ_MAX_LINE_ROUNDS 1000000 /* at one byte per round, as many rounds as the longest common prefix of lines has
 #bytes */
 
+#define HYBZ_LONGEST_TEXT 2097152 /* of a block that a HYBZ_DECODE lane expands, in bytes */
+
 #define HYBZ_MAX_LZ4 4194304 /* bytes of an LZ4 block */
 #define HYBZ_MAX_LZW 268435456 /* bytes of an LZW strip, of its codes and of its text: bits have 32-bit numbers */
 

@@ -1,5 +1,5 @@
 // decode.cpp: runs hybz_lane_decode on every shape, alone and in batches. The output of the reference coding must
-// decode to the shape, and irregular blocks must be odd.
+// decode to the shape, or to the text that the shape is the run-length coding of, and irregular blocks must be odd.
 #include "common.hpp"
 
 namespace hybz {
@@ -17,16 +17,17 @@ struct DecodeLane : Lane {
     std::vector<hybz_decoded> decoded;
     uint64_t filled = 0;
     DecodeLane(uint32_t blocks, uint32_t bytes)
-        : Lane(blocks, bytes, HYBZ_DECODE), input(size_t(blocks) * bytes), text(size_t(blocks) * HYBZ_MAX_ROWS),
+        : Lane(blocks, bytes, HYBZ_DECODE), input(size_t(blocks) * bytes), text(size_t(blocks) * HYBZ_MAX_ROWS * 5 / 4),
           decoded(blocks) {}
     void load(const Sent &sent) {
         text.spoil();
         memcpy(input.memory, sent.input.data(), sent.input.size());
     }
-    void run(const Sent &sent) {
+    void run(const Sent &sent, bool expand = true) {
         timed("decode", [&] {
             return hybz_lane_decode(lane, uint32_t(sent.heads.size()), sent.heads.data(), input.memory,
-                                    sent.input.size(), decoded.data(), text.memory, &filled, kTimeout, &report);
+                                    sent.input.size(), expand, decoded.data(), text.memory, text.bytes, &filled,
+                                    kTimeout, &report);
         });
     }
 };
@@ -58,12 +59,66 @@ void add(Sent &sent, const Coded &block, uint32_t shift) {
     sent.heads.push_back(head);
 }
 
+// Expands runs. Returns whether the last one has its count.
+bool plain_expand(const Text &coded, Text &text) {
+    uint32_t equal = 0;
+    for (const uint8_t byte : coded) {
+        if (equal == 4) {
+            text.insert(text.end(), byte, text.back());
+            equal = 0;
+        } else {
+            equal = equal > 0 && byte == text.back() ? equal + 1 : 1;
+            text.push_back(byte);
+        }
+    }
+    return equal != 4;
+}
+
 // Describes the error of a decoded block, or returns null.
-const char *error_of(const hybz_decoded &decoded, const hybz_block &head, const Text &expected, const uint8_t *text) {
+const char *error_of(const hybz_decoded &decoded, const hybz_block &head, const Text &coded, const uint8_t *output) {
     if (decoded.odd) return "odd";
-    if (decoded.rows != expected.size()) return "rows";
+    if (decoded.rows != coded.size()) return "rows";
     if (decoded.end_bit != head.end_bit) return "end";
-    return memcmp(text + decoded.at, expected.data(), expected.size()) ? "text" : nullptr;
+    Text text;
+    if (decoded.expanded && (!plain_expand(coded, text) || text.size() > HYBZ_LONGEST_TEXT)) return "expanded";
+    const Text &expected = decoded.expanded ? text : coded;
+    if (decoded.length != expected.size()) return "length";
+    return memcmp(output + decoded.at, expected.data(), expected.size()) ? "text" : nullptr;
+}
+
+// Run-length-coded texts with runs of many kinds.
+std::vector<Shape> run_shapes(uint32_t n) {
+    uint64_t seed = 88172645463325252;
+    const auto runs = [&](auto next) {
+        Text text;
+        while (text.size() < n) next(text);
+        text.resize(n);
+        text[n - 1] = 'z'; // not a repetition of a shorter text; the last run has its count, or is shorter
+        text[n - 2] = 'y';
+        return text;
+    };
+    const auto random = [&](uint32_t below) { return uint32_t((next_random(seed) >> 11) % below); };
+    return {
+        {"runs of up to 7 bytes", runs([&](Text &text) {
+             text.insert(text.end(), 1 + random(7), uint8_t('a' + random(3)));
+         })},
+        {"runs of four, counts up to 3", runs([&](Text &text) {
+             text.insert(text.end(), 4, uint8_t('a' + random(9)));
+             text.push_back(uint8_t(random(4)));
+             text.push_back(uint8_t('k' + random(3)));
+         })},
+        {"runs of four, any count", runs([&](Text &text) {
+             text.insert(text.end(), 40, uint8_t('a' + random(2)));
+             text.insert(text.end(), 4, 'c');
+             text.push_back(uint8_t(random(256)));
+             text.push_back('d');
+             for (uint32_t k = random(3000); k > 0; k--) text.push_back(uint8_t('e' + random(20)));
+         })},
+        {"chains of runs of four", runs([&](Text &text) { text.insert(text.end(), 4, uint8_t('a' + random(5))); })},
+        {"long stretches", runs([&](Text &text) {
+             text.insert(text.end(), 1 + random(700), uint8_t('0' + random(4)));
+         })},
+    };
 }
 
 int report(const std::string &name, const char *what) {
@@ -80,6 +135,7 @@ int check_odd(DecodeLane &lane, const Coded &regular, const Text &text) {
         spoil(sent.heads[1], sent.input);
         lane.load(sent);
         lane.run(sent);
+        if (!lane.decoded[0].expanded) wrong += report(name, "not expanded");
         wrong += report(name, lane.decoded[1].odd ? nullptr : "not odd");
         for (size_t b : {0, 2})
             wrong += report(name, error_of(lane.decoded[b], sent.heads[b], text, lane.text.memory));
@@ -98,11 +154,13 @@ int check_odd(DecodeLane &lane, const Coded &regular, const Text &text) {
 
 int check_decode(uint32_t max_length) {
     int wrong = 0;
+    uint32_t expanded = 0, coded_only = 0;
     for (uint32_t n : {64u, 200u, 5000u, 70000u, 899981u}) {
         if (n > max_length) break;
         std::vector<Shape> all;
         for (Shape &shape : shapes(n))
             if (!is_periodic(shape.text.data(), uint32_t(shape.text.size()))) all.push_back(std::move(shape));
+        for (Shape &shape : run_shapes(n)) all.push_back(std::move(shape));
         if (n == 64) // tiny blocks
             for (long length : {1, 2, 3, 5, 17})
                 all.push_back({"tiny", Text(all[0].text.begin(), all[0].text.begin() + length)});
@@ -120,16 +178,22 @@ int check_decode(uint32_t max_length) {
         for (const Sent &sent : batches) most = std::max(most, sent.input.size() / sent.heads.size() + 4);
         DecodeLane lane(uint32_t(all.size()) + 3, uint32_t(most));
         for (size_t b = 0; b < batches.size(); b++) {
-            lane.load(batches[b]);
-            lane.run(batches[b]);
-            for (size_t i = 0; i < batches[b].heads.size(); i++) {
-                const Shape &shape = all[b < all.size() ? b : i];
-                wrong += report(shape.name,
-                                error_of(lane.decoded[i], batches[b].heads[i], shape.text, lane.text.memory));
+            for (const bool expand : {true, false}) {
+                lane.load(batches[b]);
+                lane.run(batches[b], expand);
+                for (size_t i = 0; i < batches[b].heads.size(); i++) {
+                    const Shape &shape = all[b < all.size() ? b : i];
+                    const hybz_decoded &decoded = lane.decoded[i];
+                    wrong += report(shape.name, error_of(decoded, batches[b].heads[i], shape.text, lane.text.memory));
+                    if (decoded.expanded && !expand) wrong += report(shape.name, "expanded");
+                    expanded += decoded.expanded;
+                    coded_only += expand && !decoded.expanded;
+                }
             }
         }
         wrong += check_odd(lane, coded[0], all[0].text);
-        printf("n %u: %zu shapes, %d wrong\n", n, all.size(), wrong);
+        printf("n %u: %zu shapes, %u blocks expanded, %u not, %d wrong\n", n, all.size(), expanded, coded_only,
+               wrong);
         fflush(stdout);
     }
     return wrong != 0;
@@ -156,7 +220,9 @@ int time_decode(const char *path, uint32_t lanes, uint32_t count) {
             ready++;
             while (!go) std::this_thread::yield();
             hybz_report best = lane.report;
-            const auto time = [](const hybz_report &r) { return r.symbols_ms + r.columns_ms + r.walk_ms; };
+            const auto time = [](const hybz_report &r) {
+                return r.symbols_ms + r.columns_ms + r.walk_ms + r.expand_ms;
+            };
             for (int repeat = 0; repeat < 6; repeat++) {
                 lane.run(sent);
                 bytes += lane.report.bytes;
@@ -169,10 +235,10 @@ int time_decode(const char *path, uint32_t lanes, uint32_t count) {
             if (l) return;
             const double ps = 1e9 / double(best.bytes);
             printf("lane 0, ms (ps a byte): upload %.2f (%.1f) symbols %.2f (%.1f) columns %.2f (%.1f) walk %.2f "
-                   "(%.1f) download %.2f (%.1f); without transfers %.2f GB/s\n",
+                   "(%.1f) expand %.2f (%.1f) download %.2f (%.1f); without transfers %.2f GB/s\n",
                    best.upload_ms, best.upload_ms * ps, best.symbols_ms, best.symbols_ms * ps, best.columns_ms,
-                   best.columns_ms * ps, best.walk_ms, best.walk_ms * ps, best.download_ms, best.download_ms * ps,
-                   double(best.bytes) / time(best) / 1e6);
+                   best.columns_ms * ps, best.walk_ms, best.walk_ms * ps, best.expand_ms, best.expand_ms * ps,
+                   best.download_ms, best.download_ms * ps, double(best.bytes) / time(best) / 1e6);
         });
     while (ready < lanes) std::this_thread::yield();
     const auto start = Clock::now();

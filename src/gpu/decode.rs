@@ -6,12 +6,13 @@ use std::time::Duration;
 
 /// A lane that decodes blocks.
 pub trait DecodeBlocks: DeviceLane {
-    /// Decodes blocks up to their run-length-coded texts. The first `bytes` bytes of [`texts`](DeviceLane::texts) hold
+    /// Decodes blocks to their texts, or up to their run-length-coded texts. The first `bytes` bytes of [`texts`](DeviceLane::texts) hold
     /// the codes and selectors of all blocks: at most `max_length` bytes for each block on average.
     fn decode(
         &mut self,
         blocks: &[BlockForDevice],
         bytes: usize,
+        expand: bool,
         timeout: Duration,
     ) -> Result<DecodedBatch<'_>, DeviceError>;
 }
@@ -54,8 +55,12 @@ pub struct DecodedByDevice {
     pub end_bit: u32,
     /// The length of its run-length-coded text.
     pub rows: u32,
-    /// The offset of that text in the texts.
+    /// The offset of its output in that of the batch.
     pub at: u32,
+    /// The length of its output.
+    pub length: u32,
+    /// Not 0: the output is the text, up to `MAX_PLAIN_TEXT` bytes. 0: it is the run-length-coded text.
+    pub expanded: u32,
 }
 
 /// A decoded batch.
@@ -63,6 +68,6 @@ pub struct DecodedByDevice {
 pub struct DecodedBatch<'a> {
     /// Its blocks.
     pub blocks: &'a [DecodedByDevice],
-    /// Their run-length-coded texts.
-    pub texts: &'a [u8],
+    /// Their outputs.
+    pub output: &'a [u8],
 }

@@ -7,11 +7,13 @@ use super::{
     Tokenized, TokensByDevice, input_room,
 };
 use crate::bits::BitWriter;
+use crate::block::Text;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
 use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
+use crate::codec::run_length::decode::decode_text;
 use crate::codec::selector::encode::HuffmanTables;
 use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
 use crate::formats::hbz::codec::steps::Steps;
@@ -252,12 +254,13 @@ impl DecodeBlocks for FakeLane {
         &mut self,
         blocks: &[BlockForDevice],
         bytes: usize,
+        expand: bool,
         timeout: Duration,
     ) -> Result<DecodedBatch<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
         let input = &self.texts[..bytes];
         let mut decoder = Decoder::new();
-        for block in blocks {
+        for (index, block) in blocks.iter().enumerate() {
             let selectors = &input[block.selectors_at as usize..][..block.selectors as usize];
             let header = Bz2BlockHeader {
                 origin: block.origin,
@@ -273,8 +276,15 @@ impl DecodeBlocks for FakeLane {
                 None => DecodedByDevice { odd: 1, ..DecodedByDevice::default() },
                 Some((text, end_bit)) => {
                     let (rows, at) = (text.len() as u32, self.columns.len() as u32);
-                    self.columns.extend_from_slice(&text);
-                    DecodedByDevice { odd: 0, end_bit: end_bit as u32, rows, at }
+                    // A device does not expand every block.
+                    let whole = decode_text(std::iter::once(&text[..]), text.len()).ok().filter(|_| index % 2 == 0);
+                    let output = match whole {
+                        Some((Text::Plain(whole), _)) if expand => (whole, 1),
+                        _ => (text, 0),
+                    };
+                    self.columns.extend_from_slice(&output.0);
+                    let (length, expanded) = (output.0.len() as u32, output.1);
+                    DecodedByDevice { odd: 0, end_bit: end_bit as u32, rows, at, length, expanded }
                 }
             });
         }
@@ -282,7 +292,7 @@ impl DecodeBlocks for FakeLane {
             let middle = self.columns.len() / 2;
             self.columns[middle] ^= 1;
         }
-        Ok(DecodedBatch { blocks: &self.decoded, texts: &self.columns })
+        Ok(DecodedBatch { blocks: &self.decoded, output: &self.columns })
     }
 }
 

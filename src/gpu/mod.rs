@@ -69,7 +69,7 @@ pub enum Offload {
     /// cores do nothing.
     CodeLarge,
     /// The other direction, for `.bz2` streams: the lane's thread reads the headers, the device decodes blocks up to
-    /// their run-length-coded text, and the thread expands and checks the text.
+    /// their text, and the thread checks it; long texts come back run-length-coded.
     Decode,
     /// The same for `.hbz` streams: the lane's thread reads the payloads up to their segments, the device decodes
     /// blocks up to their codes, and the thread replaces the codes by text and checks it.
@@ -273,8 +273,10 @@ pub struct Steps {
     pub columns: f64,
     /// Columns to vectors (decode `.hbz` streams).
     pub vector: f64,
-    /// Columns to texts (decode); for `.hbz` streams, vectors to codes.
+    /// Columns to run-length-coded texts (decode); for `.hbz` streams, vectors to codes.
     pub walk: f64,
+    /// Run-length-coded texts to texts (decode).
+    pub expand: f64,
     /// Columns, lists, codes or texts from the device.
     pub download: f64,
 }
@@ -298,6 +300,7 @@ impl Steps {
             ("columns", self.columns),
             ("vector", self.vector),
             ("walk", self.walk),
+            ("expand", self.expand),
             ("download", self.download),
         ];
         all.into_iter().filter(|(_, time)| *time > 0.0)

@@ -375,8 +375,10 @@ pub(super) struct DecodeLane {
 }
 
 impl DecodeLane {
-    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
-        let lane = Lane::new(ordinal, size, ffi::DECODE, size.max_blocks * MAX_BLOCK, 0)?;
+    /// A lane that `expands` has more room for texts: that of linux is an eighth longer than its blocks.
+    pub fn new(ordinal: i32, size: LaneSize, expands: bool) -> Result<Self, DeviceError> {
+        let rows = size.max_blocks * MAX_BLOCK;
+        let lane = Lane::new(ordinal, size, ffi::DECODE, if expands { rows + rows / 4 } else { rows }, 0)?;
         Ok(DecodeLane { lane, decoded: vec![DecodedByDevice::default(); size.max_blocks] })
     }
 }
@@ -386,6 +388,7 @@ impl DecodeBlocks for DecodeLane {
         &mut self,
         blocks: &[BlockForDevice],
         bytes: usize,
+        expand: bool,
         timeout: Duration,
     ) -> Result<DecodedBatch<'_>, DeviceError> {
         let lane = &mut self.lane;
@@ -393,8 +396,7 @@ impl DecodeBlocks for DecodeLane {
         let mut report = ffi::Report::default();
         let mut filled = 0;
         // SAFETY: `blocks` has the stated number of entries, and `decoded` has room for as many; texts hold that many
-        // bytes, and columns have room for the longest texts of that many blocks (checked above; the callee checks the
-        // offsets in `blocks`); all structures are declared as in C (tested).
+        // bytes, and columns have the stated room (the callee checks it and the offsets in `blocks`); all structures are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_decode(
                 lane.lane.as_ptr(),
@@ -402,15 +404,17 @@ impl DecodeBlocks for DecodeLane {
                 blocks.as_ptr(),
                 lane.pinned.part(&lane.texts),
                 bytes as u64,
+                i32::from(expand),
                 self.decoded.as_mut_ptr(),
                 lane.pinned.part(&lane.columns),
+                lane.columns.len() as u64,
                 &mut filled,
                 milliseconds(timeout),
                 &mut report,
             )
         };
         lane.finish(code, "decoding a batch", &report)?;
-        Ok(DecodedBatch { blocks: &self.decoded[..blocks.len()], texts: lane.columns(filled as usize) })
+        Ok(DecodedBatch { blocks: &self.decoded[..blocks.len()], output: lane.columns(filled as usize) })
     }
 }
 
@@ -445,6 +449,7 @@ impl Steps {
         self.columns += f64::from(report.columns_ms);
         self.vector += f64::from(report.vector_ms);
         self.walk += f64::from(report.walk_ms);
+        self.expand += f64::from(report.expand_ms);
         self.download += f64::from(report.download_ms);
         for round in report.round.iter().take(report.rounds as usize) {
             self.small += f64::from(round.small_ms);

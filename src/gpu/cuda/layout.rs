@@ -23,6 +23,7 @@ use crate::gpu::{
 };
 
 use super::ffi::MAX_ROUNDS as HYBZ_MAX_ROUNDS;
+use crate::block::MAX_PLAIN_TEXT as HYBZ_LONGEST_TEXT;
 
 /// A lane takes every block that bzip2 can make.
 const HYBZ_MAX_LENGTH: usize = 1 << 20;

@@ -9,7 +9,7 @@
 //! gets no more work.
 
 use super::batches::{Added, Batched};
-use super::spans::{CodesOfBlocks, text_of};
+use super::spans::{CodesOfBlocks, coded_text_of};
 use super::trust::computes_wrongly;
 use crate::block::CodedBlock;
 use crate::codec::decoder::Decoder;
@@ -73,12 +73,12 @@ impl Batched for Checks {
         let CheckBatch { entries, input } = batch;
         times.batch(
             entries.len(),
-            || input.decode(lane),
+            || input.decode(lane, false),
             |decoded| {
                 let mut suspects = 1;
                 for (entry, found) in entries.iter().zip(decoded.blocks) {
                     let Some(job) = jobs[entry.index].of::<Check<EncodeBlock>>() else { continue };
-                    if self.confirms(entry, found, decoded.texts, job.task()) {
+                    if self.confirms(entry, found, decoded.output, job.task()) {
                         job.complete(Ok(()));
                         continue;
                     }
@@ -122,11 +122,11 @@ impl Checks {
         &mut self,
         entry: &CodedAgain,
         found: &DecodedByDevice,
-        texts: &[u8],
+        output: &[u8],
         check: &Check<EncodeBlock>,
     ) -> bool {
         let end_bit = entry.at + u64::from(found.end_bit);
-        let decoded = text_of(found, texts).filter(|_| found.odd == 0);
+        let decoded = coded_text_of(found, output).filter(|_| found.odd == 0);
         let mut confirms =
             |block: &CodedBlock, decoded| self.verifier.confirms(block, &check.task.text, decoded, end_bit);
         decoded.is_some_and(|decoded| check.with_output(|block| confirms(block, decoded)))

@@ -7,7 +7,7 @@
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
 //! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
-//! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread expands runs, checks and answers |
+//! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread checks and answers |
 //! | `Verify` | `checks` | decodes what a lane has coded | the lane's thread compares the texts |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
 //!

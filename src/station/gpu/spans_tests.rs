@@ -187,7 +187,7 @@ fn on_every_device() {
 #[test]
 fn answers_that_cannot_be() {
     use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
-    struct Spoilt(FakeLane, fn(&mut DecodedByDevice), Vec<DecodedByDevice>);
+    struct Spoilt(FakeLane, fn(&mut [DecodedByDevice]), Vec<DecodedByDevice>);
     impl DeviceLane for Spoilt {
         fn size(&self) -> LaneSize {
             self.0.size()
@@ -201,25 +201,37 @@ fn answers_that_cannot_be() {
             &mut self,
             blocks: &[BlockForDevice],
             bytes: usize,
+            expand: bool,
             timeout: Duration,
         ) -> Result<DecodedBatch<'_>, DeviceError> {
-            let DecodedBatch { blocks, texts } = self.0.decode(blocks, bytes, timeout)?;
+            let DecodedBatch { blocks, output } = self.0.decode(blocks, bytes, expand, timeout)?;
             self.2 = blocks.to_vec();
-            (self.1)(&mut self.2[1]);
-            Ok(DecodedBatch { blocks: &self.2, texts })
+            (self.1)(&mut self.2);
+            Ok(DecodedBatch { blocks: &self.2, output })
         }
     }
-    let usual = span(&(shape("words").make)(5000), 5, 9);
+    fn nonsense() -> DecodedByDevice {
+        let most = u32::MAX;
+        DecodedByDevice { odd: 1, end_bit: most, rows: most, at: most, length: most, expanded: most }
+    }
+    let usual = span(&[&(shape("words").make)(5000)[..], &[b'x'; 30]].concat(), 5, 9);
     let three = [usual.clone(), usual.clone(), usual];
-    type Spoil = fn(&mut DecodedByDevice);
-    let spoils: [(Spoil, bool); 7] = [
-        (|block| block.odd = 1, true),
-        (|block| *block = DecodedByDevice { odd: 1, end_bit: u32::MAX, rows: u32::MAX, at: u32::MAX }, true),
-        (|block| block.end_bit += 1, true),
-        (|block| block.end_bit = u32::MAX, true),
-        (|block| block.rows -= 1, false),
-        (|block| block.at = u32::MAX, false),
-        (|block| block.at += 1, false),
+    type Spoil = fn(&mut [DecodedByDevice]);
+    // The fake device expands the first and the third block.
+    let spoils: [(Spoil, bool); 13] = [
+        (|blocks| blocks[1].odd = 1, true),
+        (|blocks| blocks[1] = nonsense(), true),
+        (|blocks| blocks[1].end_bit += 1, true),
+        (|blocks| blocks[1].end_bit = u32::MAX, true),
+        (|blocks| blocks[1].rows -= 1, false),
+        (|blocks| blocks[1].at = u32::MAX, false),
+        (|blocks| blocks[1].at += 1, false),
+        (|blocks| blocks[1].length -= 1, false),
+        (|blocks| blocks[1].expanded = 1, false),
+        (|blocks| blocks[2].expanded = 0, false),
+        (|blocks| blocks[2].at += 1, false),
+        (|blocks| blocks[2].length -= 1, false),
+        (|blocks| blocks[2].length = u32::MAX, false),
     ];
     for (number, (spoil, goes_on)) in spoils.into_iter().enumerate() {
         let open: crate::gpu::station::Open<dyn DecodeBlocks> = Box::new(move |max_blocks| {
@@ -229,6 +241,8 @@ fn answers_that_cannot_be() {
         let mut station = station("spoilt".to_owned(), 4, open, spans::Spans::default()).unwrap();
         let (counts, result) = outcome(&mut station, &three);
         assert_eq!(result.is_ok(), goes_on, "{number}");
-        assert_eq!(counts, if goes_on { [2, 1, 0] } else { [2, 0, 1] }, "{number}");
+        // Blocks after the wrong one stay open.
+        let until = if number < 9 { [2, 0, 1] } else { [3, 0, 0] };
+        assert_eq!(counts, if goes_on { [2, 1, 0] } else { until }, "{number}");
     }
 }
