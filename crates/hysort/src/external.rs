@@ -31,10 +31,11 @@ use super::splitters::Splitters;
 use super::stored::StoredText;
 use super::tasks::{PartitionChunk, SortRange};
 use super::verify::sum_of;
+use super::weave::Take;
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use hybz_queue::{Client, Permit};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::sync::Arc;
 
 /// The maximum number of times that a range is partitioned again.
@@ -199,7 +200,7 @@ impl External {
     }
 
     /// All text has come: sorts and writes it.
-    pub fn write_to<W: Write>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
+    pub fn write_to<W: Take>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
         self.flush_all(temporary)?;
         self.write(temporary, out, 0)
     }
@@ -212,7 +213,7 @@ impl External {
         Ok(())
     }
 
-    fn write<W: Write>(
+    fn write<W: Take>(
         &mut self,
         temporary: &mut Temporary,
         out: &mut RangeWriter<'_, W>,
@@ -253,7 +254,7 @@ impl External {
     }
 
     /// Partitions a range once more, by a sample of all of it.
-    fn again<W: Write>(
+    fn again<W: Take>(
         &self,
         range: &Spilled,
         spill: &Spill,
@@ -273,7 +274,7 @@ impl External {
     }
 
     /// Sorts a range piece by piece, and merges the pieces.
-    fn merge<W: Write>(
+    fn merge<W: Take>(
         &self,
         range: &Spilled,
         spill: &Spill,

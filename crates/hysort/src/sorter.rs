@@ -14,12 +14,13 @@ use super::shares::Shares;
 use super::splitters::Splitters;
 use super::stored::StoredRange;
 use super::tasks::PartitionChunk;
-use super::weave::Weave;
+use super::weave::{Take, Texts, Weave};
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use hybz_queue::{Client, Permit};
+use std::borrow::Cow;
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Text up to this length is one range, if memory is not short.
@@ -234,7 +235,16 @@ impl Sorter {
     ///
     /// # Errors
     /// [`Error::Write`], [`Error::Temporary`], and errors that the text does not cause.
-    pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
+    pub fn write_to(self, out: &mut impl Write) -> Result<Report, Error> {
+        self.write_texts(|text| out.write_all(&text))
+    }
+
+    /// Hands all lines over in order, as texts of any length. Most of them are owned: ranges as they were sorted,
+    /// which may be kept, or written by another thread, without copying them.
+    ///
+    /// # Errors
+    /// As [`write_to`](Self::write_to). An error that `take` returns ends it, as [`Error::Write`].
+    pub fn write_texts(mut self, take: impl FnMut(Cow<'_, [u8]>) -> io::Result<()>) -> Result<Report, Error> {
         if self.holder.is_foreign() {
             return Err(Error::Forked);
         }
@@ -243,7 +253,8 @@ impl Sorter {
         self.accept()?;
         let mut report = Report::default();
         let long = self.chunker.take_long();
-        let mut weave = Weave::new(self.order, long, out)?;
+        let mut to = Texts(take);
+        let mut weave = Weave::new(self.order, long, &mut to)?;
         if let Err(error) = self.write_short(&mut weave, &mut report) {
             return Err(weave.error_of(error));
         }
@@ -252,7 +263,7 @@ impl Sorter {
     }
 
     /// Writes all lines that are not long.
-    fn write_short(&mut self, out: &mut impl Write, report: &mut Report) -> Result<(), Error> {
+    fn write_short(&mut self, out: &mut impl Take, report: &mut Report) -> Result<(), Error> {
         let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, report);
         if let Some(mut external) = self.external.take() {
             if let Some(text) = external.in_memory(self.limits.temporary.as_mut())? {
@@ -299,7 +310,7 @@ impl Sorter {
     }
 
     /// Has the ranges of a partitioned text sorted and written.
-    fn write_parts<W: Write>(
+    fn write_parts<W: Take>(
         &self,
         text: InMemory,
         splitters: &Splitters,
@@ -343,5 +354,56 @@ impl Sorter {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    /// Ranges are owned, unless a long line comes into one.
+    #[test]
+    fn texts_are_what_is_written() {
+        let mut rng = Rng(7);
+        let pool = crate::pool().build();
+        let mut text: Vec<u8> = (0..400_000).flat_map(|_| format!("{}\n", rng.below(1 << 30)).into_bytes()).collect();
+        for long in [false, true] {
+            if long {
+                text.extend([b"5".repeat(2 << 20), b"\n".to_vec(), b"z".repeat(2 << 20)].concat());
+            }
+            for reverse in [false, true] {
+                let sorter = || {
+                    let mut sorter = Sorter::new(&Order::new().reverse(reverse), Limits::new(), &pool);
+                    sorter.push(&text).unwrap();
+                    sorter
+                };
+                let (mut written, mut taken, mut owned) = (Vec::new(), Vec::new(), 0);
+                let report = sorter().write_to(&mut written).unwrap();
+                let again = sorter().write_texts(|text| {
+                    owned += usize::from(matches!(text, Cow::Owned(_)));
+                    taken.extend_from_slice(&text);
+                    Ok(())
+                });
+                assert_eq!(again.unwrap().lines, report.lines);
+                assert!(taken == written && owned > 0, "{long}, {reverse}, {owned}");
+                let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+                lines.pop_if(|line| line.is_empty());
+                lines.sort_unstable();
+                if reverse {
+                    lines.reverse();
+                }
+                assert!(written == [lines.join(&b'\n'), b"\n".to_vec()].concat(), "{long}, {reverse}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_of_taking_ends_it() {
+        let pool = crate::pool().build();
+        let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
+        sorter.push(b"b\na\n").unwrap();
+        let failed = sorter.write_texts(|_| Err(io::ErrorKind::StorageFull.into()));
+        assert!(matches!(failed, Err(Error::Write(e)) if e.kind() == io::ErrorKind::StorageFull));
     }
 }

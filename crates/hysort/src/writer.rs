@@ -8,9 +8,9 @@ use super::order::Order;
 use super::parts::{Piece, Sorted};
 use super::range::RangeText;
 use super::tasks::SortRange;
+use super::weave::Take;
 use crate::error::Error;
 use hybz_queue::Permit;
-use std::io::Write;
 use std::sync::Arc;
 
 /// How many bytes a range takes while it is sorted: its text, a copy of it in one piece, the sorted text, and an entry
@@ -20,7 +20,7 @@ pub(super) fn need(bytes: u64, lines: u64) -> u64 {
 }
 
 /// Writes ranges in order.
-pub(super) struct RangeWriter<'a, W: Write> {
+pub(super) struct RangeWriter<'a, W: Take> {
     order: Order,
     flight: Flight<SortRange, ()>,
     /// Ranges that a device keeps in part.
@@ -32,26 +32,33 @@ pub(super) struct RangeWriter<'a, W: Write> {
 const FOR_LANES: usize = 192;
 
 /// The destination and the report of what was written.
-struct Output<'a, W: Write> {
+struct Output<'a, W: Take> {
     to: &'a mut W,
     report: &'a mut Report,
 }
 
-impl<W: Write> Output<'_, W> {
+impl<W: Take> Output<'_, W> {
     fn write(&mut self, text: &[u8], lines: u64, kept: u64) -> Result<(), Error> {
         self.to.write_all(text).map_err(Error::Write)?;
-        self.report.lines += lines;
-        self.report.lines_written += kept;
-        self.report.bytes_written += text.len() as u64;
+        self.wrote(text.len(), lines, kept);
         Ok(())
     }
 
     fn sorted(&mut self, sorted: Sorted) -> Result<(), Error> {
-        self.write(&sorted.text, sorted.lines, sorted.kept)
+        let len = sorted.text.len();
+        self.to.take(sorted.text).map_err(Error::Write)?;
+        self.wrote(len, sorted.lines, sorted.kept);
+        Ok(())
+    }
+
+    fn wrote(&mut self, bytes: usize, lines: u64, kept: u64) {
+        self.report.lines += lines;
+        self.report.lines_written += kept;
+        self.report.bytes_written += bytes as u64;
     }
 }
 
-impl<'a, W: Write> RangeWriter<'a, W> {
+impl<'a, W: Take> RangeWriter<'a, W> {
     /// Ranges in flight may take `memory` bytes.
     pub fn new(order: Order, pool: &Pool, memory: u64, to: &'a mut W, report: &'a mut Report) -> Self {
         let stored = Flight::new(pool, memory).with_more(FOR_LANES);
@@ -153,6 +160,8 @@ impl<'a, W: Write> RangeWriter<'a, W> {
 mod tests {
     use super::*;
     use crate::shapes::Rng;
+    use crate::weave::Texts;
+    use std::borrow::Cow;
 
     #[test]
     fn a_range_that_is_too_long_is_merged() {
@@ -172,7 +181,11 @@ mod tests {
             for most in [1, 5000, 1 << 20] {
                 let pieces = text.iter().map(|text| Piece { text: Arc::new(text.clone()), range: 0..text.len() });
                 let (mut out, mut report) = (Vec::new(), Report::default());
-                let mut writer = RangeWriter::new(order, &pool, u64::MAX, &mut out, &mut report);
+                let mut to = Texts(|text: Cow<'_, [u8]>| {
+                    out.extend_from_slice(&text);
+                    Ok(())
+                });
+                let mut writer = RangeWriter::new(order, &pool, u64::MAX, &mut to, &mut report);
                 writer.long_range(pieces.collect(), most).expect("it is sorted");
                 drop(writer);
                 assert!(out == lines.concat(), "{order:?}, {most}");

@@ -4,6 +4,7 @@ use super::may_be_as_long;
 use crate::system::Window;
 use crossbeam_channel::{Receiver, bounded};
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
@@ -13,6 +14,18 @@ pub(super) struct Ahead {
     windows: Vec<Receiver<Window>>,
     next: usize,
     threads: Vec<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+}
+
+/// Which windows are made ahead.
+#[derive(Clone, Copy)]
+pub(crate) struct Advance {
+    /// How many threads make them.
+    pub makers: usize,
+    /// Windows from this offset of the file on are not made.
+    pub until: u64,
+    /// How many windows of each thread wait to be used, in addition to the one that it offers.
+    pub waiting: usize,
 }
 
 /// A file that several threads make longer.
@@ -22,16 +35,17 @@ struct Growing {
 }
 
 impl Ahead {
-    /// Starts `threads` threads that make windows of `len` bytes, from the one that contains `at` on. Each thread makes
-    /// its next window while its last one waits to be used.
-    pub fn start(file: &Arc<File>, at: u64, len: u64, threads: usize) -> Option<Ahead> {
-        let mut ahead = Ahead { windows: Vec::new(), next: 0, threads: Vec::new() };
+    /// Starts threads that make windows of `len` bytes, from the one that contains `at` on.
+    pub fn start(file: &Arc<File>, at: u64, len: u64, advance: Advance) -> Option<Ahead> {
+        let Advance { makers, until, waiting } = advance;
+        let mut ahead = Ahead { windows: Vec::new(), next: 0, threads: Vec::new(), stop: Arc::default() };
         let growing = Arc::new(Growing { file: Arc::clone(file), len: Mutex::new(at) });
-        for number in 0..threads as u64 {
-            let (sender, windows) = bounded(1);
-            let growing = Arc::clone(&growing);
+        for number in 0..makers as u64 {
+            let (sender, windows) = bounded(waiting);
+            let (growing, stop) = (Arc::clone(&growing), Arc::clone(&ahead.stop));
             let work = move || {
-                let offsets = (at / len * len + number * len..).step_by(len as usize * threads);
+                let offsets = (at / len * len + number * len..until).step_by(len as usize * makers);
+                let offsets = offsets.take_while(|_| !stop.load(Ordering::Relaxed));
                 let mut all = offsets.map_while(|begin| growing.window(begin, len));
                 let _ = all.try_for_each(|window| sender.send(window));
             };
@@ -70,7 +84,8 @@ impl Growing {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        // A thread that waits for its window to be taken ends now.
+        // A thread that waits for its window to be taken ends now, one that makes a window after that.
+        self.stop.store(true, Ordering::Relaxed);
         self.windows.clear();
         // What is not made is not missed.
         self.threads.drain(..).for_each(|thread| drop(thread.join()));

@@ -27,11 +27,11 @@
 //! **Holes.** A part of the text that is zeros is not written, and if its pages have been made they are given back.
 //! That is slow, so a file with many holes gets small pages.
 //!
-//! **Memory.** At most four texts for each thread are on their way. Pages of the file count as the process's own while
+//! **Memory.** At most four texts for each thread are on their way, and of long ones no more than three pieces for each. Pages of the file count as the process's own while
 //! they are mapped: windows of 8 MiB, two at a time, or eight of huge pages ([`SHORT`], [`LONG`]).
 
 use crate::system::{self, Window};
-use ahead::Ahead;
+use ahead::{Advance, Ahead};
 use crossbeam_channel::{Sender, bounded};
 use rustix::process::{Resource, getrlimit};
 use std::convert::Infallible;
@@ -69,6 +69,10 @@ const MAKERS: usize = 3;
 /// A text longer than this is in the file when [`MappedFile::give`] returns.
 const LONG_TEXT: usize = 4 << 20;
 
+/// The same for a file of which the length is known: a sort of 8 GB gives texts of 8 MB, and took 7.0 s instead of 6.5
+/// when it waited for each of them.
+const LONG_EXPECTED: usize = 16 << 20;
+
 /// The number of holes in huge pages after which there are small pages.
 const HOLES: usize = 1000;
 
@@ -81,13 +85,18 @@ pub(crate) struct Shape {
     pub huge: u64,
     /// Whether small pages are allocated before they are touched.
     pub reserve: bool,
+    /// Which windows of huge pages are made ahead.
+    pub advance: Advance,
+    /// A text longer than this is in the file when it has been given.
+    pub long_text: usize,
     /// How a piece is put into the file.
     pub put: fn(&Piece, &File) -> io::Result<()>,
 }
 
 impl Shape {
     pub(crate) fn of(threads: usize, huge: u64) -> Shape {
-        Shape { threads, huge, reserve: true, put: Piece::put }
+        let advance = Advance { makers: MAKERS, until: u64::MAX, waiting: 1 };
+        Shape { threads, huge, reserve: true, advance, long_text: LONG_TEXT, put: Piece::put }
     }
 }
 
@@ -111,6 +120,7 @@ pub struct MappedFile {
     /// The file is at least this long, unless windows are made ahead.
     end: u64,
     pieces: Option<Sender<Piece>>,
+    long_text: usize,
     trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -179,6 +189,15 @@ impl MappedFile {
         Self::with(file, at, Shape::of(threads, huge))
     }
 
+    /// Like [`start`](Self::start), for an empty file that will have about `bytes` bytes, a while before the first of
+    /// them come: one thread makes windows of [`LONG`] huge bytes for all of them from now on. They stay mapped until
+    /// they are full, so the whole file may count as the process's memory.
+    pub fn expecting(file: &File, bytes: u64, threads: usize) -> Option<MappedFile> {
+        let windows = bytes.div_ceil(LONG);
+        let advance = Advance { makers: 1, until: windows * LONG, waiting: windows as usize };
+        Self::with(file, 0, Shape { advance, long_text: LONG_EXPECTED, ..Shape::of(threads, LONG) })
+    }
+
     pub(crate) fn with(file: &File, at: u64, shape: Shape) -> Option<MappedFile> {
         if !system::can_populate() {
             return None;
@@ -201,13 +220,14 @@ impl MappedFile {
             at,
             data: at,
             window: None,
-            ahead: (shape.huge > 0).then(|| Ahead::start(&file, at, shape.huge, MAKERS)).flatten(),
+            ahead: (shape.huge > 0).then(|| Ahead::start(&file, at, shape.huge, shape.advance)).flatten(),
             holes: Vec::new(),
             reserves: shape.reserve,
             maps: true,
             end: at,
             file,
             pieces: Some(pieces),
+            long_text: shape.long_text,
             trouble,
             threads,
         })
@@ -224,7 +244,7 @@ impl MappedFile {
         self.trouble.check()?;
         let (start, len) = (self.at, text.len());
         self.at += len as u64;
-        let (done, wait) = if len > LONG_TEXT { Some(bounded(0)).unzip() } else { (None, None) };
+        let (done, wait) = if len > self.long_text { Some(bounded(0)).unzip() } else { (None, None) };
         let text = Arc::new(Text { bytes: text, _done: done });
         for part in parts {
             self.give_part(&text, start, part)?;

@@ -59,6 +59,20 @@ fn texts_of_all_lengths_arrive() {
     }
 }
 
+#[test]
+fn a_file_of_about_the_expected_length() {
+    for (expected, texts) in [(0, 3), (1, 0), (40 << 20, 8), (40 << 20, 2), (3 << 20, 8), (1 << 30, 1)] {
+        let file = in_memory();
+        let mut out = MappedFile::expecting(&file, expected, 3).unwrap();
+        let all: Vec<u8> = (0..texts).flat_map(|number| text(number, 5_000_001)).collect();
+        (0..texts).for_each(|number| give(&mut out, text(number, 5_000_001)).unwrap());
+        assert_eq!(out.finish().unwrap(), all.len() as u64);
+        assert!(content(&file) == all, "{expected}, {texts}");
+        let taken = file.metadata().unwrap().blocks() * 512;
+        assert_eq!(taken, (all.len() as u64).next_multiple_of(4096), "{expected}, {texts}");
+    }
+}
+
 /// Its memory may be needed for other things.
 #[test]
 fn a_long_text_is_written_before_give_returns() {

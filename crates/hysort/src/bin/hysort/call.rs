@@ -6,6 +6,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::spill::Spill;
 use hysort::Error;
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -59,18 +60,33 @@ pub struct Counted<'a> {
     failed: bool,
 }
 
+/// Writes a text, or gives it away.
+pub fn give(out: &mut BufWriter<Counted<'_>>, text: Cow<'_, [u8]>) -> io::Result<()> {
+    match text {
+        Cow::Owned(text) if out.get_ref().output.takes_texts() => {
+            out.flush()?;
+            let (out, len) = (out.get_mut(), text.len());
+            let given = out.output.give(text).map(|()| len);
+            out.counted(given).map(drop)
+        }
+        text => out.write_all(&text),
+    }
+}
+
+impl Counted<'_> {
+    fn counted(&mut self, written: io::Result<usize>) -> io::Result<usize> {
+        match &written {
+            Ok(len) => self.progress.wrote(*len),
+            Err(_) => self.failed = true,
+        }
+        written
+    }
+}
+
 impl Write for Counted<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.output.write(bytes) {
-            Ok(len) => {
-                self.progress.wrote(len);
-                Ok(len)
-            }
-            Err(e) => {
-                self.failed = true;
-                Err(e)
-            }
-        }
+        let written = self.output.write(bytes);
+        self.counted(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -7,10 +7,11 @@
 
 use crate::args::Plan;
 use crate::failure::{Failure, STDOUT};
-use crate::reserve::Reserve;
+use crate::reserve::{LEAST, Reserve};
 use crate::target::{Found, Made, Spot};
 use hybz_files::acl::Acl;
 use hybz_files::directory::Directory;
+use hybz_files::mapped::{self, MappedFile};
 use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use hybz_files::{file, stdout};
 use rustix::fs::Mode;
@@ -29,7 +30,9 @@ pub struct Output {
     name: OsString,
     kind: Kind,
     written: u64,
+    /// One of these two makes room ahead, if any.
     reserve: Option<Reserve>,
+    mapped: Option<MappedFile>,
 }
 
 enum Kind {
@@ -67,10 +70,10 @@ impl Output {
     /// Makes sure that the result can be written, and changes nothing that anybody sees.
     pub fn prepare(plan: &Plan) -> Result<Output, Failure> {
         let Some(name) = &plan.output else {
-            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0, reserve: None });
+            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0, reserve: None, mapped: None });
         };
         let kind = open(name, !plan.no_sync).map_err(|e| Failure::system("open failed", name, e))?;
-        Ok(Output { name: name.clone(), kind, written: 0, reserve: None })
+        Ok(Output { name: name.clone(), kind, written: 0, reserve: None, mapped: None })
     }
 
     /// The file that stdout is, if it is a regular one: output written there is read again if it is an input.
@@ -89,7 +92,26 @@ impl Output {
     /// Says how long the result will be. A new file in memory gets its pages from now on.
     pub fn expect(&mut self, bytes: u64) {
         if let Kind::New(new) = &self.kind {
-            self.reserve = Reserve::begin(&new.file, bytes);
+            self.mapped = new.map(bytes);
+            if self.mapped.is_none() {
+                self.reserve = Reserve::begin(&new.file, bytes);
+            }
+        }
+    }
+
+    /// Whether texts are to be [given](Self::give).
+    pub fn takes_texts(&self) -> bool {
+        self.mapped.is_some()
+    }
+
+    /// Writes all of a text, at some time until the end.
+    pub fn give(&mut self, text: Vec<u8>) -> io::Result<()> {
+        match &mut self.mapped {
+            Some(mapped) => {
+                let whole = 0..text.len();
+                mapped.give(text, vec![whole])
+            }
+            None => self.write_all(&text),
         }
     }
 
@@ -100,9 +122,10 @@ impl Output {
 
     /// Says that all is written: a new file gets its name. After an error nothing is left of it.
     pub fn finish(self) -> Result<(), Failure> {
-        let Output { name, kind, written: _, reserve } = self;
+        let Output { name, kind, written: _, reserve, mapped } = self;
         let failed = |what: &'static str| move |e| Failure::system(what, &name, e);
         let reserved = reserve.map_or(Ok(()), Reserve::end);
+        let reserved = reserved.and_then(|()| mapped.map_or(Ok(()), |mapped| mapped.finish().map(drop)));
         match kind {
             Kind::Stdout => stdout::close().map_err(failed("close failed")),
             Kind::Existing(file) => file::close(file.into()).map_err(failed("close failed")),
@@ -113,6 +136,9 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(mapped) = &mut self.mapped {
+            return mapped.write(bytes);
+        }
         let before = self.written;
         let len = match &mut self.kind {
             Kind::Stdout => stdout::write(bytes)?,
@@ -203,6 +229,15 @@ impl Old {
 }
 
 impl NewFile {
+    /// Has several threads write, if the file is in memory and will have so many bytes. It has no name, so no other
+    /// process can cut it.
+    fn map(&self, bytes: u64) -> Option<MappedFile> {
+        if self.hidden.is_some() || bytes < LEAST || !file::is_in_memory(&self.file) {
+            return None;
+        }
+        MappedFile::expecting(&self.file, bytes, mapped::threads()?)
+    }
+
     fn publish(self: Box<Self>) -> io::Result<()> {
         let NewFile { name, directory, file, hidden, temporary, old, _made, sync } = *self;
         if let Some(old) = &old {
@@ -231,5 +266,39 @@ impl NewFile {
             },
         }
         if sync { directory.sync() } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On few cores no file is mapped without being told to.
+    #[test]
+    fn a_mapped_file_gets_its_name_when_it_is_complete() {
+        let memory = Path::new("/dev/shm");
+        if !memory.is_dir() {
+            println!("skipped: there is no file system in memory");
+            return;
+        }
+        let folder = tempfile::tempdir_in(memory).unwrap();
+        let name = folder.path().join("sorted");
+        let Ok(Kind::New(new)) = open(name.as_os_str(), true) else { panic!("no new file") };
+        let mapped = (new.hidden.is_none() && file::is_in_memory(&new.file))
+            .then(|| MappedFile::expecting(&new.file, 3 << 20, 2))
+            .flatten();
+        if mapped.is_none() {
+            println!("skipped: the system cannot map files in memory");
+            return;
+        }
+        let mut output = Output { name: "sorted".into(), kind: Kind::New(new), written: 0, reserve: None, mapped };
+        output.begin();
+        output.write_all(b"first\n").unwrap();
+        output.give(vec![b'a'; 5_000_000]).unwrap();
+        assert!(output.takes_texts() && !name.exists());
+        output.write_all(b"last\n").unwrap();
+        assert!(output.finish().is_ok());
+        let expected = [b"first\n", &[b'a'; 5_000_000][..], b"last\n"].concat();
+        assert!(std::fs::read(&name).unwrap() == expected);
     }
 }

@@ -1,4 +1,5 @@
-//! Room for the result in a file system that is memory, taken while the input is read.
+//! Room for the result in a file system that is memory, taken while the input is read, where a
+//! [`MappedFile`](hybz_files::mapped::MappedFile) is not possible: on few cores, or if the file has a hidden name.
 //!
 //! Half of the time of a write into a tmpfs goes into allocating pages (0.45 s per GB, 0.23 if the pages exist), and
 //! only one thread may write into a file. Another thread therefore makes the system allocate them before there is
@@ -16,7 +17,7 @@ use std::thread::{Builder, JoinHandle};
 const SLICE: u64 = 16 << 20;
 
 /// Starting a thread does not pay for less than this.
-const LEAST: u64 = 256 << 20;
+pub const LEAST: u64 = 256 << 20;
 
 /// A thread that reserves room at the end of a file which has nothing in it yet.
 pub struct Reserve {

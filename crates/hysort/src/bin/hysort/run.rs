@@ -1,7 +1,7 @@
 //! One call of the command: sorting, merging or checking.
 
 use crate::args::{Plan, What, names, print_remarks};
-use crate::call::{Call, Outcome, failure, write};
+use crate::call::{Call, Counted, Outcome, failure, give, write};
 use crate::debug::Marked;
 use crate::failure::Failure;
 use crate::input::{self, Input, Opener};
@@ -13,7 +13,7 @@ use crate::{check, gpus, limits, merge};
 use hysort::{Error, KeySorter, Limits, Pool, Report, Sorter, StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Instant;
@@ -104,8 +104,12 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn lines_to(plan: &Plan, sorter: Lines, out: &mut impl Write) -> Result<Report, Error> {
-    if plan.debug { sorter.write_to(&mut Marked::new(plan, out)) } else { sorter.write_to(out) }
+fn lines_to(plan: &Plan, sorter: Lines, out: &mut BufWriter<Counted<'_>>) -> Result<Report, Error> {
+    match sorter {
+        sorter if plan.debug => sorter.write_to(&mut Marked::new(plan, out)),
+        Lines::Whole(sorter) => sorter.write_texts(|text| give(out, text)),
+        sorter => sorter.write_to(out),
+    }
 }
 
 /// Sorts lines, by keys or as a whole.
