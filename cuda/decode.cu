@@ -54,7 +54,8 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     if (lane->pipeline != HYBZ_DECODE || blocks < 1 || blocks > lane->max_blocks || bytes > lane->max_bytes)
         return HYBZ_ARGUMENT;
     const uint64_t rows = uint64_t(lane->max_blocks) * HYBZ_MAX_ROWS;
-    if (room < rows || room > std::min<uint64_t>(4 * rows, UINT32_MAX)) return HYBZ_ARGUMENT;
+    static_assert(4ull * HYBZ_MAX_BLOCKS * HYBZ_MAX_ROWS + HYBZ_LONGEST_TEXT + 15 <= UINT32_MAX);
+    if (room < rows || room > 4 * rows) return HYBZ_ARGUMENT;
     for (uint32_t b = 0; b < blocks; b++)
         if (!is_possible(heads[b], bytes)) return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(lane->device));
@@ -82,9 +83,10 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     HYBZ_TRY(walk_columns(decoding, stream));
     const uint32_t walked = lane->record();
     if (expand) HYBZ_TRY(expand_runs(decoding, uint32_t(room), stream));
+    const uint32_t expanded = lane->record();
     // Copies that are queued before the kernels are done delay those of other lanes: 27 ms instead of 0.5.
     HYBZ_TRY(lane->wait(deadline, 32));
-    const uint32_t expanded = lane->record();
+    const uint32_t waited = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(staging.found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(lane->wait(deadline));
 
@@ -110,8 +112,8 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
         report->symbols_ms = lane->elapsed(uploaded, symbols);
         report->columns_ms = lane->elapsed(symbols, columns);
         report->walk_ms = lane->elapsed(columns, walked);
-        report->expand_ms = lane->elapsed(walked, expanded);
-        report->download_ms = lane->elapsed(expanded, end);
+        report->expand_ms = expand ? lane->elapsed(walked, expanded) : 0;
+        report->download_ms = lane->elapsed(waited, end);
     }
     return 0;
 }

@@ -6,8 +6,8 @@
 //   walk.cu      column -> vector -> text   inverse BWT, from many places at once
 //   expand.cu    text -> output             runs of equal bytes
 //
-// The text of a block may have 46 million bytes. What is long, or has no room in the output, is left run-length-coded
-// for the CPU. So is the CRC, which is then also a check of the transfers.
+// The text of a block may have 46 million bytes. A block that is long, has no room in the output, or has runs that are
+// not found is expanded by the CPU. The CPU also computes the CRC, which is then a check of the transfers, too.
 //
 // The device never reports damage. Any irregularity (bits that are not a code, over-subscribed codes, too many rows, a
 // permutation of several cycles) makes a block odd, and a core decodes it.
@@ -61,11 +61,12 @@ struct Decoding {
     uint8_t *column;              // at base
     uint32_t *counts;             // [block][kRowChunks][256] how often each byte is in a chunk; then: where its next
                                   // one goes
-    uint32_t *vector;             // at base: the row after this one, above its byte
+    uint32_t *vector;             // at base: the row after this one, above its byte; then: output()
     uint32_t *slots;              // [block][kSlotPitch] steps to the next slot, above its number; then: text position
     uint32_t *steps;              // [block][kSlotPitch] steps to the next slot
     uint32_t *rests;              // [block][kSlotPitch] the row that is kStage steps on, if there is one
-    uint8_t *stage;               // [block][kStagePitch] in place of symbols and places: the bytes of each walk
+    uint8_t *stage;               // [block][kStagePitch] in place of symbols and places: the bytes of each walk;
+                                  // then: pieces()
     uint8_t *text;                // at base
 
     // For a block's pieces, in place of the stage.

@@ -230,7 +230,7 @@ int hybz_lane_segments(struct hybz_lane *lane, const struct hybz_shares *shares,
 
 /* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its room for input in bytes per block. The device does not
  * judge blocks: bzip2 may accept a block that the device calls odd.
- *   expand   not 0: to their texts, if these are not too long; 0: to run-length-coded texts
+ *   expand   not 0: to their texts, where they have room and their runs are found; 0: to run-length-coded texts
  *   heads    [0..blocks-1] any host memory
  *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes after each block's last bit belong to the input
  *   decoded  [0..blocks-1] out, any host memory

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 /// A lane that decodes blocks.
 pub trait DecodeBlocks: DeviceLane {
-    /// Decodes blocks to their texts, or up to their run-length-coded texts. The first `bytes` bytes of [`texts`](DeviceLane::texts) hold
-    /// the codes and selectors of all blocks: at most `max_length` bytes for each block on average.
+    /// Decodes blocks to their texts, or up to their run-length-coded texts. The first `bytes` bytes of
+    /// [`texts`](DeviceLane::texts) hold the codes and selectors of all blocks: at most `max_length` bytes for each
+    /// block on average.
     fn decode(
         &mut self,
         blocks: &[BlockForDevice],

@@ -59,6 +59,8 @@ pub struct FakeLane {
     tallies: Vec<Tally>,
     segments: Vec<CodedSegment>,
     wrong: bool,
+    /// Whether the last block was expanded, if that was wanted.
+    expands: bool,
     calls: usize,
     fault: Option<(usize, Fault)>,
 }
@@ -82,6 +84,7 @@ impl FakeLane {
             tallies: Vec::new(),
             segments: Vec::new(),
             wrong: false,
+            expands: false,
             calls: 0,
             fault,
         }
@@ -260,7 +263,7 @@ impl DecodeBlocks for FakeLane {
         let wrong = self.begin(timeout)?;
         let input = &self.texts[..bytes];
         let mut decoder = Decoder::new();
-        for (index, block) in blocks.iter().enumerate() {
+        for block in blocks {
             let selectors = &input[block.selectors_at as usize..][..block.selectors as usize];
             let header = Bz2BlockHeader {
                 origin: block.origin,
@@ -277,7 +280,8 @@ impl DecodeBlocks for FakeLane {
                 Some((text, end_bit)) => {
                     let (rows, at) = (text.len() as u32, self.columns.len() as u32);
                     // A device does not expand every block.
-                    let whole = decode_text(std::iter::once(&text[..]), text.len()).ok().filter(|_| index % 2 == 0);
+                    self.expands = !self.expands;
+                    let whole = decode_text(std::iter::once(&text[..]), text.len()).ok().filter(|_| self.expands);
                     let output = match whole {
                         Some((Text::Plain(whole), _)) if expand => (whole, 1),
                         _ => (text, 0),

@@ -69,13 +69,13 @@ pub enum Offload {
     /// cores do nothing.
     CodeLarge,
     /// The other direction, for `.bz2` streams: the lane's thread reads the headers, the device decodes blocks up to
-    /// their text, and the thread checks it; long texts come back run-length-coded.
+    /// their text, and the thread checks it; some texts come back run-length-coded.
     Decode,
     /// The same for `.hbz` streams: the lane's thread reads the payloads up to their segments, the device decodes
     /// blocks up to their codes, and the thread replaces the codes by text and checks it.
     DecodeLarge,
-    /// Verifies blocks that a lane has coded: as [`Decode`](Self::Decode), but the lane's thread compares the text with
-    /// the original.
+    /// Verifies blocks that a lane has coded: as [`Decode`](Self::Decode), but the lane's thread compares the
+    /// run-length-coded text with that of the original.
     Verify,
 }
 

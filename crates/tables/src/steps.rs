@@ -169,9 +169,9 @@ fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<
     Ok(best(|| {
         lane.texts()[..input.len()].copy_from_slice(&input);
         let before = lane.steps();
-        let decoded = lane.decode(&heads, input.len(), TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
+        let decoded = lane.decode(&heads, input.len(), false, TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
         for (found, block) in decoded.blocks.iter().zip(blocks) {
-            let text = &decoded.texts[found.at as usize..][..found.rows as usize];
+            let text = &decoded.output[found.at as usize..][..found.length as usize];
             assert!(found.odd == 0 && text == block.coded, "the device decodes as the cores do");
         }
         let steps = |step: fn(&Steps) -> f64| (step(&lane.steps()) - step(&before)) / 1e3;

@@ -375,10 +375,10 @@ pub(super) struct DecodeLane {
 }
 
 impl DecodeLane {
-    /// A lane that `expands` has more room for texts: that of linux is an eighth longer than its blocks.
-    pub fn new(ordinal: i32, size: LaneSize, expands: bool) -> Result<Self, DeviceError> {
+    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
+        // The text of linux is an eighth longer than its blocks.
         let rows = size.max_blocks * MAX_BLOCK;
-        let lane = Lane::new(ordinal, size, ffi::DECODE, if expands { rows + rows / 4 } else { rows }, 0)?;
+        let lane = Lane::new(ordinal, size, ffi::DECODE, rows + rows / 4, 0)?;
         Ok(DecodeLane { lane, decoded: vec![DecodedByDevice::default(); size.max_blocks] })
     }
 }
@@ -396,7 +396,8 @@ impl DecodeBlocks for DecodeLane {
         let mut report = ffi::Report::default();
         let mut filled = 0;
         // SAFETY: `blocks` has the stated number of entries, and `decoded` has room for as many; texts hold that many
-        // bytes, and columns have the stated room (the callee checks it and the offsets in `blocks`); all structures are declared as in C (tested).
+        // bytes, and columns have the stated room (the callee checks it and the offsets in `blocks`); all structures
+        // are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_decode(
                 lane.lane.as_ptr(),

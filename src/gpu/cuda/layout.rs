@@ -7,6 +7,7 @@ use super::ffi::{
     FactorCounts as hybz_factor_counts, FactorReport as hybz_factor_report, LinesReport as hybz_lines_report,
     Report as hybz_report, Round as hybz_round, Slice as hybz_slice,
 };
+use crate::block::MAX_PLAIN_TEXT as HYBZ_LONGEST_TEXT;
 use crate::formats::bzip2::header::{
     GROUP as HYBZ_GROUP, MAX_BLOCK as HYBZ_MAX_ROWS, MAX_SELECTORS as HYBZ_MAX_GROUPS, MAX_SYMBOLS as HYBZ_MAX_SYMBOLS,
     MAX_TABLES as HYBZ_MAX_TABLES, MAX_WRITTEN_CODE as HYBZ_MAX_CODE,
@@ -23,7 +24,6 @@ use crate::gpu::{
 };
 
 use super::ffi::MAX_ROUNDS as HYBZ_MAX_ROUNDS;
-use crate::block::MAX_PLAIN_TEXT as HYBZ_LONGEST_TEXT;
 
 /// A lane takes every block that bzip2 can make.
 const HYBZ_MAX_LENGTH: usize = 1 << 20;

@@ -55,7 +55,7 @@ impl Backend for Cuda {
     }
 
     fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
-        Ok(Box::new(lane::DecodeLane::new(device.ordinal, size, true)?))
+        Ok(Box::new(lane::DecodeLane::new(device.ordinal, size)?))
     }
 
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {

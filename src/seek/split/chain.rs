@@ -184,8 +184,9 @@ impl Chain {
             _ => None,
         };
         let decoded = match candidate {
-            Some(Candidate { span, answer: Ok(block) }) => Ok((block, span.at)),
-            // The data of the span may end too early, and its level was not known.
+            Some(Candidate { span, answer: Ok(block) }) if block.block_len <= limit => Ok((block, span.at)),
+            // The data of the span may end too early, and its level was not known. Only the reference decoder may
+            // report that a file is damaged.
             _ => self.decode(bit, limit)?,
         };
         let (block, at) = match decoded {

@@ -1,6 +1,6 @@
 //! Verifies blocks of `.bz2` streams that a device has coded ([`Offload::Verify`](crate::gpu::Offload::Verify)).
 //!
-//! As in `spans`, the device does everything between the first Huffman code and the run-length-coded text. The lane's
+//! The device does everything between the first Huffman code and the run-length-coded text. The lane's
 //! thread run-length-codes the original text as well, compares the two, and checks the head of the block.
 //!
 //! **Trust.** What is compared is the block as it will be written and the text as it was read, on the host. A lane can

@@ -218,7 +218,7 @@ fn answers_that_cannot_be() {
     let three = [usual.clone(), usual.clone(), usual];
     type Spoil = fn(&mut [DecodedByDevice]);
     // The fake device expands the first and the third block.
-    let spoils: [(Spoil, bool); 13] = [
+    let spoils: [(Spoil, bool); 16] = [
         (|blocks| blocks[1].odd = 1, true),
         (|blocks| blocks[1] = nonsense(), true),
         (|blocks| blocks[1].end_bit += 1, true),
@@ -232,6 +232,9 @@ fn answers_that_cannot_be() {
         (|blocks| blocks[2].at += 1, false),
         (|blocks| blocks[2].length -= 1, false),
         (|blocks| blocks[2].length = u32::MAX, false),
+        (|blocks| blocks[2].rows = 0, false),
+        (|blocks| blocks[2].rows = 10 * blocks[2].length, false),
+        (|blocks| blocks[2].rows = blocks[2].length / 60, false),
     ];
     for (number, (spoil, goes_on)) in spoils.into_iter().enumerate() {
         let open: crate::gpu::station::Open<dyn DecodeBlocks> = Box::new(move |max_blocks| {

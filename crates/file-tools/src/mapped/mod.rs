@@ -27,8 +27,9 @@
 //! **Holes.** A part of the text that is zeros is not written, and if its pages have been made they are given back.
 //! That is slow, so a file with many holes gets small pages.
 //!
-//! **Memory.** At most four texts for each thread are on their way, and of long ones no more than three pieces for each. Pages of the file count as the process's own while
-//! they are mapped: windows of 8 MiB, two at a time, or eight of huge pages ([`SHORT`], [`LONG`]).
+//! **Memory.** At most four texts for each thread are on their way, and of long ones no more than three pieces for
+//! each. Pages of the file count as the process's own while they are mapped: windows of 8 MiB, two at a time, or eight
+//! of huge pages ([`SHORT`], [`LONG`]); with [`MappedFile::expecting`], all that are not written yet.
 
 use crate::system::{self, Window};
 use ahead::{Advance, Ahead};

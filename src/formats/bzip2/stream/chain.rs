@@ -194,13 +194,15 @@ impl Chain {
             let at = span.at;
             return match ticket.take(wait) {
                 None => Ok(Some(Step::Pending)),
-                Some(Ok(Ok(block))) => self.believe(block, at, level).map(Some),
+                Some(Ok(Ok(block))) if block.block_len <= level.block_limit() => {
+                    self.believe(block, at, level).map(Some)
+                }
                 Some(Ok(Err(DecodeError::OutOfData))) => {
                     // A false magic cut the span: the block goes on in the next one.
                     self.expect = Expect::Redo(level);
                     Ok(None)
                 }
-                Some(Ok(Err(DecodeError::Damaged(_)))) => {
+                Some(Ok(Ok(_) | Err(DecodeError::Damaged(_)))) => {
                     // Only the reference decoder may report that a file is damaged.
                     self.expect = Expect::Redo(level);
                     Ok(None)
