@@ -3,8 +3,9 @@
 //! The lane's thread reads the headers (5 ms for 27 MB of text), the device does everything from the first Huffman code
 //! to the text, and the lane's thread copies the text out of pinned memory and checks it. A block may stand for 46 MB
 //! of text: a long one comes back run-length-coded (and so does one for which a batch has no room, or whose runs the
-//! device cannot find), and the lane's thread expands it. (When it expanded all blocks,
-//! four cores with an H200 took 1.57 s for 4 GB instead of 1.41, and 16 cores 1.36 s for 8 GB instead of 1.28.)
+//! device cannot find), and the lane's thread expands it. (When it expanded all blocks, four cores with an H200 took
+//! 1.18 s for 4 GB instead of 1.08, and on a slower host 1.57 instead of 1.41; 16 cores are sometimes faster, sometimes
+//! 2 % slower.)
 //!
 //! **Trust.** A block's text must have the CRC of its header, and the block must end where the span ends, or where a
 //! stream ends. Only a core may report damage: blocks that the device finds odd are declined. If a CRC is wrong, the
@@ -227,7 +228,7 @@ fn text_of(found: &DecodedByDevice, output: &[u8]) -> Option<(Text, u32)> {
     decode_text(std::iter::once(coded), coded.len()).ok()
 }
 
-/// Whether so many bytes of run-length-coded text can make this text: five make 4 to 259 where they are a run.
+/// Whether `rows` bytes of run-length-coded text can make this text: five make 4 to 259 where they are a run.
 fn may_make(rows: u32, text: &[u8]) -> bool {
     let (rows, len) = (rows as usize, text.len());
     (1..=MAX_BLOCK).contains(&rows) && 4 * rows <= 5 * len && 5 * len <= 259 * rows

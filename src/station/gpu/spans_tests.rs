@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock, EncodeBlock};
-use crate::gpu::LaneSize;
 use crate::gpu::fake::{FakeLane, Fault};
+use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane, LaneSize};
 use crate::{Level, Pool, Settings};
 use hybz_queue::{Accepts, Core, Job, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
@@ -183,40 +183,65 @@ fn on_every_device() {
     }
 }
 
+type Spoil = fn(&mut [DecodedByDevice]);
+
+/// A lane of a fake device whose results are changed.
+struct Spoilt(FakeLane, Spoil, Vec<DecodedByDevice>);
+
+impl DeviceLane for Spoilt {
+    fn size(&self) -> LaneSize {
+        self.0.size()
+    }
+    fn texts(&mut self) -> &mut [u8] {
+        self.0.texts()
+    }
+}
+
+impl DecodeBlocks for Spoilt {
+    fn decode(
+        &mut self,
+        blocks: &[BlockForDevice],
+        bytes: usize,
+        expand: bool,
+        timeout: Duration,
+    ) -> Result<DecodedBatch<'_>, DeviceError> {
+        let DecodedBatch { blocks, output } = self.0.decode(blocks, bytes, expand, timeout)?;
+        self.2 = blocks.to_vec();
+        (self.1)(&mut self.2);
+        Ok(DecodedBatch { blocks: &self.2, output })
+    }
+}
+
+fn spoilt(spoil: Spoil) -> Box<dyn Station> {
+    let open: crate::gpu::station::Open<dyn DecodeBlocks> = Box::new(move |max_blocks| {
+        let fake = FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, None);
+        Ok(Box::new(Spoilt(fake, spoil, Vec::new())))
+    });
+    Box::new(station("spoilt".to_owned(), 4, open, spans::Spans::default()).unwrap())
+}
+
+/// No CRC covers the length of an expanded block before its expansion: a block that is said to be too long for its
+/// level, and is not, is no damage.
+#[test]
+fn a_block_that_seems_too_long() {
+    let text = (shape("words").make)(95_000);
+    let coded = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
+    let too_long: Spoil = |blocks| blocks.iter_mut().for_each(|block| block.rows = 110_000);
+    let pool = Pool::builder().without_cpu().station(Accepts::Only(&[DECODE]), move || Ok(spoilt(too_long))).build();
+    assert!(crate::decompress(&coded, &Settings::new().pool(&pool)).unwrap() == text);
+    let stations = pool.summary().stations;
+    assert!(stations.iter().all(|station| station.blocks == 1 && station.retired.is_none()), "{stations:?}");
+}
+
 /// The outcome for a block when a device returns false values for it.
 #[test]
 fn answers_that_cannot_be() {
-    use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
-    struct Spoilt(FakeLane, fn(&mut [DecodedByDevice]), Vec<DecodedByDevice>);
-    impl DeviceLane for Spoilt {
-        fn size(&self) -> LaneSize {
-            self.0.size()
-        }
-        fn texts(&mut self) -> &mut [u8] {
-            self.0.texts()
-        }
-    }
-    impl DecodeBlocks for Spoilt {
-        fn decode(
-            &mut self,
-            blocks: &[BlockForDevice],
-            bytes: usize,
-            expand: bool,
-            timeout: Duration,
-        ) -> Result<DecodedBatch<'_>, DeviceError> {
-            let DecodedBatch { blocks, output } = self.0.decode(blocks, bytes, expand, timeout)?;
-            self.2 = blocks.to_vec();
-            (self.1)(&mut self.2);
-            Ok(DecodedBatch { blocks: &self.2, output })
-        }
-    }
     fn nonsense() -> DecodedByDevice {
         let most = u32::MAX;
         DecodedByDevice { odd: 1, end_bit: most, rows: most, at: most, length: most, expanded: most }
     }
     let usual = span(&[&(shape("words").make)(5000)[..], &[b'x'; 30]].concat(), 5, 9);
     let three = [usual.clone(), usual.clone(), usual];
-    type Spoil = fn(&mut [DecodedByDevice]);
     // The fake device expands the first and the third block.
     let spoils: [(Spoil, bool); 16] = [
         (|blocks| blocks[1].odd = 1, true),
@@ -237,12 +262,8 @@ fn answers_that_cannot_be() {
         (|blocks| blocks[2].rows = blocks[2].length / 60, false),
     ];
     for (number, (spoil, goes_on)) in spoils.into_iter().enumerate() {
-        let open: crate::gpu::station::Open<dyn DecodeBlocks> = Box::new(move |max_blocks| {
-            let fake = FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, None);
-            Ok(Box::new(Spoilt(fake, spoil, Vec::new())))
-        });
-        let mut station = station("spoilt".to_owned(), 4, open, spans::Spans::default()).unwrap();
-        let (counts, result) = outcome(&mut station, &three);
+        let mut station = spoilt(spoil);
+        let (counts, result) = outcome(&mut *station, &three);
         assert_eq!(result.is_ok(), goes_on, "{number}");
         // Blocks after the wrong one stay open.
         let until = if number < 9 { [2, 0, 1] } else { [3, 0, 0] };

@@ -229,7 +229,7 @@ impl Old {
 }
 
 impl NewFile {
-    /// Has several threads write, if the file is in memory and will have so many bytes. It has no name, so no other
+    /// Has several threads write, if the file is in memory and `bytes` are enough for that. It has no name, so no other
     /// process can cut it.
     fn map(&self, bytes: u64) -> Option<MappedFile> {
         if self.hidden.is_some() || bytes < LEAST || !file::is_in_memory(&self.file) {
@@ -272,14 +272,14 @@ impl NewFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hybz_testkit::skip::{Need, skip};
 
     /// On few cores no file is mapped without being told to.
     #[test]
     fn a_mapped_file_gets_its_name_when_it_is_complete() {
         let memory = Path::new("/dev/shm");
         if !memory.is_dir() {
-            println!("skipped: there is no file system in memory");
-            return;
+            return skip(Need::System, "there is no file system in memory");
         }
         let folder = tempfile::tempdir_in(memory).unwrap();
         let name = folder.path().join("sorted");
@@ -288,8 +288,7 @@ mod tests {
             .then(|| MappedFile::expecting(&new.file, 3 << 20, 2))
             .flatten();
         if mapped.is_none() {
-            println!("skipped: the system cannot map files in memory");
-            return;
+            return skip(Need::System, "the system cannot map files in memory");
         }
         let mut output = Output { name: "sorted".into(), kind: Kind::New(new), written: 0, reserve: None, mapped };
         output.begin();
