@@ -92,7 +92,9 @@ pub const MAX_BATCH: usize = 512;
 /// A GPU that this process may use (CUDA hides those not listed in CUDA_VISIBLE_DEVICES).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its number among the visible ones.
+    /// Its number among those that were visible when the process started.
+    pub number: usize,
+    /// Its number among those that are visible now ([`show_only`]).
     pub ordinal: i32,
     /// The device's name, such as `NVIDIA H200`.
     pub name: String,
@@ -141,6 +143,8 @@ pub struct LaneSize {
 pub trait Backend: Sync {
     /// The likely number of devices, without asking a driver.
     fn likely(&self) -> usize;
+    /// Hides devices, as [`show_only`] says.
+    fn show_only(&self, _list: Option<&str>, _most: usize) {}
     /// The devices that this process may use, or why there are none.
     fn devices(&self) -> Result<Vec<Device>, String>;
     /// Opens a lane for [`Offload::Bwt`].
@@ -171,6 +175,15 @@ pub trait Backend: Sync {
 /// The likely number of devices. This is fast, while asking a driver takes tenths of a second.
 pub fn likely() -> usize {
     BACKENDS.iter().map(|backend| backend.likely()).find(|&count| count > 0).unwrap_or(0)
+}
+
+/// Hides all devices from this process but those on `list`, or all but the first `most` ones if there is no list. A
+/// driver takes a quarter of a second to start each visible device, whether it is used or not.
+///
+/// Has an effect only before the first other thread of the process and before a driver is asked anything. With names
+/// other than numbers on the list, all devices stay visible.
+pub fn show_only(list: Option<&str>, most: usize) {
+    BACKENDS.iter().for_each(|backend| backend.show_only(list, most));
 }
 
 /// The devices that this process may use, or why there are none.

@@ -25,7 +25,7 @@ fn find<'a>(name: &str, devices: &'a [Device]) -> Result<&'a Device, String> {
             let short = device.pci.split_once(':').map_or("", |(_, short)| short);
             [&*device.pci, short].iter().any(|pci| pci.trim_start_matches('0') == lower.trim_start_matches('0'))
         } else {
-            name.parse() == Ok(device.ordinal)
+            name.parse() == Ok(device.number)
         }
     };
     let mut found = devices.iter().filter(means);
@@ -42,7 +42,9 @@ mod tests {
 
     #[test]
     fn names() {
+        // The devices 0 and 2 are hidden.
         let device = |ordinal, uuid: &str, pci: &str| Device {
+            number: 2 * ordinal as usize + 1,
             ordinal,
             name: "test".to_owned(),
             uuid: uuid.to_owned(),
@@ -51,12 +53,12 @@ mod tests {
         };
         let devices = [device(0, "GPU-4f0b11", "0000:1b:00.0"), device(1, "GPU-4f0c22", "0001:1b:00.0")];
         let ordinals = |list: &str| select(list, &devices).map(|all| all.iter().map(|d| d.ordinal).collect::<Vec<_>>());
-        assert_eq!(ordinals("0"), Ok(vec![0]));
-        assert_eq!(ordinals("1, 0,1"), Ok(vec![1, 0]));
+        assert_eq!(ordinals("1"), Ok(vec![0]));
+        assert_eq!(ordinals("3, 1,3"), Ok(vec![1, 0]));
         assert_eq!(ordinals("gpu-4F0c"), Ok(vec![1]));
         assert_eq!(ordinals("0000:1B:00.0"), Ok(vec![0]));
         assert_eq!(ordinals("00000001:1B:00.0"), Ok(vec![1]));
-        for bad in ["", "2", "-1", "GPU-", "GPU-4f0", "1b:00.0", "gpu-5", "00:00.0", "x"] {
+        for bad in ["", "0", "2", "-1", "GPU-", "GPU-4f0", "1b:00.0", "gpu-5", "00:00.0", "x"] {
             assert!(ordinals(bad).is_err(), "{bad}");
         }
     }

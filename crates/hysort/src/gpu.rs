@@ -77,7 +77,7 @@ impl LineLanes {
             let choice = choice.clone();
             group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
-                let name = format!("gpu {} lane {lane}", device.ordinal);
+                let name = format!("gpu {} lane {lane}", device.number);
                 let open: OpenLines = Box::new(move |bytes| backend.open_lines(&device, size(bytes)));
                 Ok(Box::new(station(name, bytes, least, open)?))
             });

@@ -343,11 +343,13 @@ pub struct Flags {
     #[arg(short, long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
 
-    /// Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: all).
+    /// Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: as many as help).
     ///
     /// LIST is separated by commas, for example 0,GPU-4f0b,1b:00.0. The beginning of a UUID is enough if only one GPU
-    /// has it. A GPU takes longer to start than small inputs take, so small inputs never use one. The output does not
-    /// depend on what GPUs do.
+    /// has it. The output does not depend on what GPUs do.
+    ///
+    /// A GPU takes longer to start than small inputs take, so small inputs never use one. By default, the first GPU
+    /// helps with less than 3.5 GB of input or a pipe, then two, and one more for each 32 GB.
     #[arg(long, value_name = "LIST", overrides_with = "no_gpu")]
     pub gpu: Option<String>,
 

@@ -3,9 +3,9 @@
 //! Nothing here creates a context, which takes 0.2 s and some hundred MB of device memory: the lane does that.
 #![allow(unsafe_code)]
 
+use super::visible;
 use crate::gpu::Device;
 use cudarc::driver::{result, sys};
-use std::env;
 use std::ffi::{CStr, c_int};
 use std::fs;
 use std::path::Path;
@@ -23,12 +23,7 @@ pub fn likely() -> usize {
     let count = names.filter(|name| name.to_str().is_some_and(is_device)).count();
     // Under WSL one file serves all devices.
     let count = if count == 0 && Path::new("/dev/dxg").exists() { 1 } else { count };
-    env::var("CUDA_VISIBLE_DEVICES").map_or(count, |list| count.min(visible_count(&list)))
-}
-
-/// The number of devices that a CUDA_VISIBLE_DEVICES makes visible: entries after a bad one do not count.
-fn visible_count(list: &str) -> usize {
-    list.split(',').map(str::trim).take_while(|name| !name.is_empty() && !name.starts_with('-')).count()
+    visible::entries().map_or(count, |entries| count.min(entries.len()))
 }
 
 /// The devices that this process may use, or why there are none.
@@ -64,7 +59,8 @@ fn describe(ordinal: c_int) -> Result<Device, result::DriverError> {
     let pci = unsafe { CStr::from_ptr(pci.as_ptr()) }.to_string_lossy().to_lowercase();
     // SAFETY: cuDeviceGet returned `device`.
     let memory = unsafe { result::device::total_mem(device) }? as u64;
-    Ok(Device { ordinal, name: result::device::get_name(device)?, uuid, pci, memory })
+    let number = visible::number(ordinal as usize);
+    Ok(Device { number, ordinal, name: result::device::get_name(device)?, uuid, pci, memory })
 }
 
 fn describe_error(doing: &str, error: result::DriverError) -> String {
@@ -75,14 +71,6 @@ fn describe_error(doing: &str, error: result::DriverError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn visible_devices() {
-        for (list, count) in [("", 0), ("-1", 0), ("0", 1), ("1, 0", 2), ("0,-1,1", 1), ("GPU-4f,GPU-5e", 2), ("0,", 1)]
-        {
-            assert_eq!(visible_count(list), count, "{list}");
-        }
-    }
 
     #[test]
     fn looking_is_safe_without_a_gpu() {

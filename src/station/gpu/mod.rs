@@ -269,7 +269,7 @@ impl Lanes {
             group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
                 let kind = if own.offload == Offload::Verify { "check" } else { "lane" };
-                let name = format!("gpu {} {kind} {lane}", device.ordinal);
+                let name = format!("gpu {} {kind} {lane}", device.number);
                 own.open(backend, device, name, &shared)
             });
         }

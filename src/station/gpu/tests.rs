@@ -276,7 +276,7 @@ impl Backend for Pretended {
     }
     fn devices(&self) -> Result<Vec<Device>, String> {
         let (name, uuid, pci) = ("pretended".to_owned(), "GPU-0".to_owned(), "0000:00:00.0".to_owned());
-        Ok(vec![Device { ordinal: 0, name, uuid, pci, memory: 1 << 30 }])
+        Ok(vec![Device { number: 0, ordinal: 0, name, uuid, pci, memory: 1 << 30 }])
     }
     fn open_columns(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortColumns>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))

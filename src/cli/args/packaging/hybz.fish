@@ -31,7 +31,7 @@ complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or 
 complete -c hybz -l perturb-seed -d 'The start of the generator of the bytes that --perturb inserts' -r
 complete -c hybz -s p -s j -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
 complete -c hybz -s m -l memory -d 'Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)' -r
-complete -c hybz -l gpu -d 'Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: all)' -r
+complete -c hybz -l gpu -d 'Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: as many as help)' -r
 complete -c hybz -l gpu-pipeline -d 'What GPUs do when compressing (default: resident)' -r -f -a "resident\t'GPUs do everything'
 bwt\t'GPUs sort, and CPU cores do the rest'
 hybrid\t'GPUs sort two lists, and CPU cores merge them and do the rest'"

@@ -54,7 +54,7 @@ lz4\:"LZ4 frames"))' \
 '--threads=[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-m+[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
 '--memory=[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
-'--gpu=[Also work on these GPUs\: numbers, UUIDs, PCI ids, none (default\: all)]:LIST:_default' \
+'--gpu=[Also work on these GPUs\: numbers, UUIDs, PCI ids, none (default\: as many as help)]:LIST:_default' \
 '--gpu-pipeline=[What GPUs do when compressing (default\: resident)]:SHAPE:((resident\:"GPUs do everything"
 bwt\:"GPUs sort, and CPU cores do the rest"
 hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \

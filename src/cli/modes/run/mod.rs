@@ -30,6 +30,7 @@ use std::thread;
 
 /// Compresses, decompresses or tests files.
 pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
+    limits::hide_gpus(&plan);
     let plan = Arc::new(plan);
     let tally = Arc::default();
     let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.count(), &tally)?;

@@ -20,6 +20,7 @@ use std::time::Instant;
 
 /// Does what the plan says.
 pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
+    gpus::hide(&plan);
     if plan.debug {
         print_remarks(&plan);
     }

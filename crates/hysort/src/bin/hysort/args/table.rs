@@ -262,7 +262,7 @@ fn means() -> [Arg; 8] {
             "gpu",
             None,
             "LIST",
-            "Work on these GPUs, too (default: all that are visible).\n\nLIST is as in hybz. A GPU is started \
+            "Work on these GPUs, too (default: the first).\n\nLIST is as in hybz. A GPU is started \
              when that is worth it: with a gigabyte and more. It gains most on 2 to 16 GB of short lines in regular \
              files.",
         ),

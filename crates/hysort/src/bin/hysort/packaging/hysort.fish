@@ -10,7 +10,7 @@ complete -c hysort -s S -l buffer-size -d 'Use SIZE of memory (default: half of 
 complete -c hysort -l parallel -d 'Use N threads (default: one for each core)' -r
 complete -c hysort -l batch-size -d 'With -m, read at most N files at once' -r
 complete -c hysort -l compress-program -d 'Accepted, without effect: temporary files are not compressed, and a remark says so' -r
-complete -c hysort -l gpu -d 'Work on these GPUs, too (default: all that are visible)' -r
+complete -c hysort -l gpu -d 'Work on these GPUs, too (default: the first)' -r
 complete -c hysort -l completions -d 'Print the completions for SHELL: bash, zsh or fish' -r
 complete -c hysort -s r -l reverse -d 'Sort in descending order'
 complete -c hysort -s u -l unique -d 'Of equal lines, write one (with -c: lines must ascend strictly)'

@@ -33,7 +33,7 @@ _hysort() {
 '--parallel=[Use N threads (default\: one for each core)]:N:_default' \
 '--batch-size=[With -m, read at most N files at once]:N:_default' \
 '--compress-program=[Accepted, without effect\: temporary files are not compressed, and a remark says so]:PROG:_default' \
-'--gpu=[Work on these GPUs, too (default\: all that are visible)]:LIST:_default' \
+'--gpu=[Work on these GPUs, too (default\: the first)]:LIST:_default' \
 '--completions=[Print the completions for SHELL\: bash, zsh or fish]:SHELL:_default' \
 '-r[Sort in descending order]' \
 '--reverse[Sort in descending order]' \
