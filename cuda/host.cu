@@ -44,9 +44,9 @@ extern "C" int hybz_device_free(int device, void *memory) {
     return int(cudaFree(memory));
 }
 
-// Makes a device the thread's current one, and creates its context. One thread does that while others wait: with 64
-// busy cores and four devices, concurrent creation took 2.3 s instead of 1.6.
-static int use_device(int device) {
+// One thread creates a context while others wait: with 64 busy cores and four devices, concurrent creation took 2.3 s
+// instead of 1.6.
+extern "C" int hybz_device_use(int device) {
     static std::mutex mutexes[64];
     const std::lock_guard<std::mutex> lock(mutexes[device & 63]);
     HYBZ_TRY(cudaSetDevice(device));
@@ -55,27 +55,38 @@ static int use_device(int device) {
     return int(error);
 }
 
-extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {
-    *memory = nullptr;
+extern "C" void *hybz_touched_alloc(size_t bytes) {
 #ifdef __linux__
-    // The driver allocates pinned memory page by page and for one thread at a time: half a second for the memory of
-    // eight lanes. Each lane's thread therefore touches its own memory, in huge pages, while one of them creates the
-    // context, and the driver only pins it.
-    void *const touched = touched_memory(bytes);
-    if (const int code = use_device(device)) {
-        if (touched) munmap(touched, whole_huge_pages(bytes));
+    return touched_memory(bytes);
+#else
+    (void)bytes;
+    return nullptr;
+#endif
+}
+
+extern "C" void hybz_touched_free(void *touched, size_t bytes) {
+#ifdef __linux__
+    if (touched) munmap(touched, whole_huge_pages(bytes));
+#else
+    (void)touched, (void)bytes;
+#endif
+}
+
+extern "C" int hybz_pinned_alloc(int device, size_t bytes, void *touched, void **memory) {
+    *memory = nullptr;
+    if (const int code = hybz_device_use(device)) {
+        hybz_touched_free(touched, bytes);
         return code;
     }
+#ifdef __linux__
     if (touched) {
         if (cudaHostRegister(touched, whole_huge_pages(bytes), cudaHostRegisterPortable) == cudaSuccess) {
             *memory = touched;
             return 0;
         }
         cudaGetLastError();
-        munmap(touched, whole_huge_pages(bytes));
+        hybz_touched_free(touched, bytes);
     }
-#else
-    HYBZ_TRY(use_device(device));
 #endif
     const cudaError_t error = cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
     if (error != cudaSuccess) cudaGetLastError();

@@ -395,8 +395,18 @@ int hybz_lzw_decode_host(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_by
                          struct hybz_lzw_found *found, uint32_t timeout_ms);
 int hybz_lzw_destroy(struct hybz_lzw *lzw);
 
-/* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed. */
-int hybz_pinned_alloc(int device, size_t bytes, void **memory);
+/* Makes a device the thread's current one, and creates its context. */
+int hybz_device_use(int device);
+
+/* Zeroed host memory for hybz_pinned_alloc, or null. The driver allocates pinned memory page by page and for one thread
+ * at a time: half a second for the memory of eight lanes. Each lane's thread therefore touches its own memory, in huge
+ * pages, while one of them creates the context, and the driver only pins it. */
+void *hybz_touched_alloc(size_t bytes);
+void hybz_touched_free(void *touched, size_t bytes);
+
+/* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed: `touched`, which is freed
+ * after an error, or other memory if that is null. */
+int hybz_pinned_alloc(int device, size_t bytes, void *touched, void **memory);
 int hybz_pinned_free(void *memory, size_t bytes);
 
 /* Device memory that lanes share. Freeing waits for all work of the device. */

@@ -40,7 +40,7 @@ template <class T> struct Pinned {
     T *memory = nullptr;
     size_t bytes;
     explicit Pinned(size_t count) : bytes(count * sizeof(T)) {
-        must(hybz_pinned_alloc(0, bytes, reinterpret_cast<void **>(&memory)), "pinned");
+        must(hybz_pinned_alloc(0, bytes, hybz_touched_alloc(bytes), reinterpret_cast<void **>(&memory)), "pinned");
     }
     Pinned(const Pinned &) = delete;
     ~Pinned() { hybz_pinned_free(memory, bytes); }

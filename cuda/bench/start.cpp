@@ -38,7 +38,7 @@ int time_start(uint32_t devices, uint32_t lanes, const std::string &how) {
     const auto begin = Clock::now();
     const auto touch = [](int device) {
         void *memory = nullptr;
-        must(hybz_pinned_alloc(device, 4096, &memory), "context");
+        must(hybz_pinned_alloc(device, 4096, nullptr, &memory), "context");
         must(hybz_pinned_free(memory, 4096), "context");
     };
     if (how == "serial")
@@ -54,7 +54,7 @@ int time_start(uint32_t devices, uint32_t lanes, const std::string &how) {
             own.context = seconds(begin);
             if (how != "together") all.wait();
             void *memory = nullptr;
-            must(hybz_pinned_alloc(device, kPinned, &memory), "pinned");
+            must(hybz_pinned_alloc(device, kPinned, hybz_touched_alloc(kPinned), &memory), "pinned");
             own.pinned = seconds(begin);
             hybz_lane *lane = nullptr;
             must(hybz_lane_create(device, kBlocks, kLength, HYBZ_RESIDENT, &lane), "lane");

@@ -371,7 +371,10 @@ unsafe extern "C" {
         timeout_ms: u32,
     ) -> c_int;
     pub fn hybz_lzw_destroy(lzw: *mut Lzw) -> c_int;
-    pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
+    pub fn hybz_device_use(device: c_int) -> c_int;
+    pub fn hybz_touched_alloc(bytes: usize) -> *mut c_void;
+    pub fn hybz_touched_free(touched: *mut c_void, bytes: usize);
+    pub fn hybz_pinned_alloc(device: c_int, bytes: usize, touched: *mut c_void, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;

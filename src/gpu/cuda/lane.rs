@@ -18,6 +18,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Pinned memory of a lane. A single allocation is faster.
@@ -30,10 +31,12 @@ pub(super) struct Pinned {
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    fn new(device: i32, bytes: usize) -> Result<Pinned, DeviceError> {
+    /// Pins this memory for a device that is in use.
+    fn new(device: i32, touched: Touched) -> Result<Pinned, DeviceError> {
+        let (bytes, touched) = (touched.bytes, ManuallyDrop::new(touched).memory);
         let mut memory: *mut c_void = ptr::null_mut();
-        // SAFETY: `memory` is valid for writes.
-        check(unsafe { ffi::hybz_pinned_alloc(device, bytes, &mut memory) }, "taking pinned memory")?;
+        // SAFETY: `memory` is valid for writes, and the callee takes over `touched`, which has that many bytes.
+        check(unsafe { ffi::hybz_pinned_alloc(device, bytes, touched, &mut memory) }, "taking pinned memory")?;
         let memory = NonNull::new(memory.cast::<u8>());
         let memory = memory.ok_or_else(|| DeviceError::Memory("taking pinned memory: got none".to_owned()))?;
         Ok(Pinned { memory, bytes })
@@ -64,6 +67,32 @@ impl Drop for Pinned {
         let _ = unsafe { ffi::hybz_pinned_free(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
+
+/// Memory to be pinned; null if there was none.
+struct Touched {
+    memory: *mut c_void,
+    bytes: usize,
+}
+
+impl Touched {
+    fn new(bytes: usize) -> Touched {
+        // SAFETY: the call takes a number.
+        Touched { memory: unsafe { ffi::hybz_touched_alloc(bytes) }, bytes }
+    }
+}
+
+impl Drop for Touched {
+    fn drop(&mut self) {
+        // SAFETY: `new` allocated it.
+        unsafe { ffi::hybz_touched_free(self.memory, self.bytes) };
+    }
+}
+
+/// Held while a lane gets its memory and streams from the driver, which does one thing at a time: the first lanes are
+/// ready, and work, while the others wait. Without it all of them are ready when the last one is: of an H200's 24 lanes
+/// that decode, the first after 0.28 s instead of 0.34. 8 GB took 1.07 s instead of 1.14, 24 GB with two devices 2.04
+/// instead of 2.17 (medians of six).
+static TURN: Mutex<()> = Mutex::new(());
 
 /// The common part of all kinds of lanes.
 pub(super) struct Lane {
@@ -112,7 +141,11 @@ impl Lane {
             begin..begin + bytes
         };
         let (texts, columns, keys) = (part(texts), part(columns), part(4 * keys));
-        let pinned = Pinned::new(ordinal, end)?;
+        let touched = Touched::new(end);
+        // SAFETY: the call takes a number.
+        check(unsafe { ffi::hybz_device_use(ordinal) }, "starting a device")?;
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let pinned = Pinned::new(ordinal, touched)?;
         let mut lane: *mut ffi::Lane = ptr::null_mut();
         // SAFETY: `lane` is valid for writes; the callee refuses sizes out of range.
         let code = unsafe { ffi::hybz_lane_create(ordinal, max_blocks as u32, max_length as u32, offload, &mut lane) };
