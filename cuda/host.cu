@@ -1,4 +1,4 @@
-// host.cu: the parts of the interface (hybz.h) that are not lanes: pinned host memory, error codes.
+// host.cu: the parts of the interface (hybz.h) that are not lanes: devices, memory, error codes.
 #include "lane.cuh"
 #include <mutex>
 #ifdef __linux__
@@ -74,9 +74,9 @@ extern "C" void hybz_touched_free(void *touched, size_t bytes) {
 
 extern "C" int hybz_pinned_alloc(int device, size_t bytes, void *touched, void **memory) {
     *memory = nullptr;
-    if (const int code = hybz_device_use(device)) {
+    if (const cudaError_t error = cudaSetDevice(device)) {
         hybz_touched_free(touched, bytes);
-        return code;
+        return int(error);
     }
 #ifdef __linux__
     if (touched) {

@@ -404,8 +404,8 @@ int hybz_device_use(int device);
 void *hybz_touched_alloc(size_t bytes);
 void hybz_touched_free(void *touched, size_t bytes);
 
-/* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed: `touched`, which is freed
- * after an error, or other memory if that is null. */
+/* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed: `touched`, or other
+ * memory if that is null or cannot be pinned. `touched` is freed if it is not what is returned. */
 int hybz_pinned_alloc(int device, size_t bytes, void *touched, void **memory);
 int hybz_pinned_free(void *memory, size_t bytes);
 

@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gpus {
     None,
-    /// All visible GPUs, if the input is worth it.
+    /// As many of the visible GPUs as the input is worth.
     Visible,
     /// The GPUs in this list, if the input is worth it.
     These(String),

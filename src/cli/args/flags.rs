@@ -348,8 +348,10 @@ pub struct Flags {
     /// LIST is separated by commas, for example 0,GPU-4f0b,1b:00.0. The beginning of a UUID is enough if only one GPU
     /// has it. The output does not depend on what GPUs do.
     ///
-    /// A GPU takes longer to start than small inputs take, so small inputs never use one. By default, the first GPU
-    /// helps with less than 3.5 GB of input or a pipe, then two, and one more for each 32 GB.
+    /// A GPU takes longer to start than small inputs take, so small inputs never use one. By default, only the first
+    /// GPU helps with a pipe or less than 3.5 GB of input, as it is read; two with more, or with directories and lists;
+    /// from 96 GB, one for each 32 GB. If another program fills the first one, name another, such as --gpu 1. With
+    /// --gpu-required, and for --bench, all help.
     #[arg(long, value_name = "LIST", overrides_with = "no_gpu")]
     pub gpu: Option<String>,
 

@@ -142,7 +142,7 @@ fn threads_of_environment(program: &OsStr, variable: impl Fn(&str) -> Option<OsS
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
     /// A typed mode takes precedence over a variable's mode.

@@ -1,6 +1,6 @@
 //! The threads, memory and GPUs that one call uses by default: at most its share of the machine or container.
 
-use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
+use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan, Work};
 use anyhow::bail;
 use hybz::internals::gpu::{self, Offload};
 use hybz::{Format, Lanes, Verify};
@@ -95,13 +95,14 @@ pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
 /// Hides the GPUs that this call will not use: CUDA takes a quarter of a second to start each one that it sees. Works
 /// only before there are other threads.
 pub fn hide_gpus(plan: &Plan<FilesMode>) {
-    let list = match &plan.common.gpus {
-        Gpus::None => return,
-        Gpus::Visible => None,
-        Gpus::These(list) => Some(&list[..]),
-    };
-    if !is_tiny(plan) {
-        gpu::show_only(list, worthwhile_gpus(&plan.common.operands, expected_bytes(plan)));
+    let most = || worthwhile_gpus(&plan.common.operands, expected_bytes(plan));
+    match &plan.common.gpus {
+        Gpus::None => (),
+        _ if is_tiny(plan) || gpu::likely() < 2 => (),
+        Gpus::These(list) => gpu::show_only(Some(list), 0),
+        // Where GPUs are required, all must work.
+        Gpus::Visible if plan.common.gpu_required => (),
+        Gpus::Visible => gpu::show_only(None, most()),
     }
 }
 
@@ -192,7 +193,11 @@ fn of_plan(lanes: Lanes, common: &Common, expected: Option<u64>) -> Lanes {
 /// The number of bytes to read, if it can be known beforehand. With thousands of files, calling stat on all of them
 /// first is not worth it.
 pub fn expected_bytes(plan: &Plan<FilesMode>) -> Option<u64> {
-    if plan.mode.batch.list.is_some() { None } else { len_of(&plan.common.operands) }
+    match plan.mode.work {
+        Work::Shard { shard, .. } => Some(shard.length),
+        _ if plan.mode.batch.list.is_some() => None,
+        _ => len_of(&plan.common.operands),
+    }
 }
 
 /// The total length of the operands, unless there are too many of them.
@@ -232,7 +237,27 @@ pub fn share_of_memory() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::args::Mode;
+    use crate::cli::args::tests::plan;
+    use hybz::shard::Shard;
     use std::io::Write;
+
+    #[test]
+    fn what_is_to_be_read() {
+        let plan = |words: &str| {
+            let Plan { common, mode } = plan(words);
+            let Mode::Files(mode) = mode else { panic!("{words}") };
+            Plan { common, mode }
+        };
+        let mut files = plan("-c Cargo.toml src/lib.rs");
+        let lengths = ["Cargo.toml", "src/lib.rs"].map(|name| fs::metadata(name).unwrap().len());
+        assert_eq!(expected_bytes(&files), Some(lengths[0] + lengths[1]));
+        let shard = Shard::new(3, 10, 20, 1, 0);
+        let level = files.mode.coding().unwrap().level;
+        files.mode.work = Work::Shard { level, shard, verify: Verify::Off };
+        assert_eq!(expected_bytes(&files), Some(20));
+        assert_eq!(expected_bytes(&plan("-c -r src")), None);
+    }
 
     #[test]
     fn gpus_that_an_input_is_worth() {

@@ -5,7 +5,7 @@
 //! speed.
 #![allow(unsafe_code)]
 
-use super::call::{check, check_batch};
+use super::call::{check, check_batch, is_lost};
 use super::ffi;
 use crate::codec::bwt::merge::{byte_count, key_count};
 use crate::formats::bzip2::header::MAX_BLOCK;
@@ -31,7 +31,7 @@ pub(super) struct Pinned {
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    /// Pins this memory for a device that is in use.
+    /// Pins this memory for the current device.
     fn new(device: i32, touched: Touched) -> Result<Pinned, DeviceError> {
         let (bytes, touched) = (touched.bytes, ManuallyDrop::new(touched).memory);
         let mut memory: *mut c_void = ptr::null_mut();
@@ -141,6 +141,10 @@ impl Lane {
             begin..begin + bytes
         };
         let (texts, columns, keys) = (part(texts), part(columns), part(4 * keys));
+        // Freeing memory of a lost device may hang, and would hang here with the turn.
+        if is_lost(ordinal) {
+            return Err(DeviceError::Lost("the device has lost a lane".to_owned()));
+        }
         let touched = Touched::new(end);
         // SAFETY: the call takes a number.
         check(unsafe { ffi::hybz_device_use(ordinal) }, "starting a device")?;

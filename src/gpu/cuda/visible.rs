@@ -4,7 +4,7 @@
 //! hidden.
 #![allow(unsafe_code)]
 
-use super::device::likely;
+use super::device::device_files;
 use std::sync::OnceLock;
 use std::{env, fs};
 
@@ -16,7 +16,7 @@ static SHOWN: OnceLock<Vec<usize>> = OnceLock::new();
 
 /// The entries of the variable, if it is set: those after a bad one do not count.
 pub fn entries() -> Option<Vec<String>> {
-    env::var(VARIABLE).ok().map(|list| entries_of(&list))
+    env::var_os(VARIABLE).map(|list| entries_of(&list.to_string_lossy()))
 }
 
 fn entries_of(list: &str) -> Vec<String> {
@@ -31,16 +31,20 @@ pub fn number(ordinal: usize) -> usize {
 
 /// Hides all devices but those on `list`, or all but the first `most` ones if there is no list.
 ///
-/// Hides none if `list` has names other than numbers, or if the process has other threads, which may read its
-/// environment.
+/// Hides none if `list` or the variable has names other than numbers of devices, or if the process has other threads,
+/// which may read its environment: the thread that `ulimit -s` can make necessary is one.
 pub fn show_only(list: Option<&str>, most: usize) {
-    let there = likely();
-    let Some(wanted) = wanted(list, most, there) else { return };
-    if !is_only_thread() {
-        return;
-    }
-    let value = value(&wanted, entries());
-    if SHOWN.set(wanted).is_ok() {
+    hide(list, most, device_files());
+}
+
+/// Like [`show_only`], where there are this many devices.
+fn hide(list: Option<&str>, most: usize, files: usize) {
+    let entries = entries().unwrap_or_else(|| (0..files).map(|number| number.to_string()).collect());
+    if let Some(wanted) = wanted(list, most, entries.len())
+        && let Some(value) = value(&wanted, &entries, files)
+        && is_only_thread()
+        && SHOWN.set(wanted).is_ok()
+    {
         // SAFETY: there is no other thread that could use the environment.
         unsafe { env::set_var(VARIABLE, value) };
     }
@@ -64,13 +68,15 @@ fn wanted(list: Option<&str>, most: usize, there: usize) -> Option<Vec<usize>> {
     (wanted.len() < there).then_some(wanted)
 }
 
-/// The value of the variable that leaves the devices `wanted` of those that `before` listed.
-fn value(wanted: &[usize], before: Option<Vec<String>>) -> String {
-    let name = |&number: &usize| match &before {
-        Some(entries) => entries[number].clone(),
-        None => number.to_string(),
-    };
-    wanted.iter().map(name).collect::<Vec<_>>().join(",")
+/// The value of the variable that leaves those of its `entries` that are wanted. `None` unless they are different
+/// numbers of devices: CUDA ignores a bad entry and all after it, and only CUDA knows which UUIDs there are.
+fn value(wanted: &[usize], entries: &[String], files: usize) -> Option<String> {
+    let numbers: Option<Vec<usize>> =
+        entries.iter().map(|entry| entry.parse().ok().filter(|&number| number < files)).collect();
+    let numbers = numbers?;
+    let different = numbers.iter().enumerate().all(|(i, number)| !numbers[..i].contains(number));
+    let left: Vec<String> = wanted.iter().map(|&number| numbers[number].to_string()).collect();
+    different.then(|| left.join(","))
 }
 
 fn is_only_thread() -> bool {
@@ -79,7 +85,9 @@ fn is_only_thread() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::device::likely_of;
     use super::*;
+    use hybz_testkit::fork::in_child;
     use std::sync::mpsc;
     use std::thread;
 
@@ -116,19 +124,41 @@ mod tests {
 
     #[test]
     fn values() {
-        assert_eq!(value(&[2, 0], None), "2,0");
-        assert_eq!(value(&[1, 2], Some(entries_of("GPU-4f, 5,3"))), "5,3");
+        for (wanted, before, files, value_then) in [
+            (&[2, 0][..], "0,1,2", 3, Some("2,0")),
+            (&[1, 2], "4, 5,3", 6, Some("5,3")),
+            (&[0], "0,9", 4, None),
+            (&[0], "0,0", 4, None),
+            (&[0], "GPU-4f,GPU-5e", 4, None),
+        ] {
+            assert_eq!(value(wanted, &entries_of(before), files).as_deref(), value_then, "{before}");
+        }
     }
 
     #[test]
-    fn other_threads_forbid_it() {
-        let (end, ended) = mpsc::channel::<()>();
-        let other = thread::spawn(move || ended.recv());
-        assert!(!is_only_thread());
-        let before = env::var_os(VARIABLE);
-        show_only(None, 1);
-        assert_eq!((env::var_os(VARIABLE), number(3)), (before, 3));
-        drop(end);
-        let _ = other.join();
+    fn hiding() {
+        in_child("hiding", || {
+            assert!(is_only_thread());
+            // SAFETY: there is no other thread.
+            unsafe { env::set_var(VARIABLE, "3,0,2") };
+            hide(Some("2,0"), 0, 4);
+            assert_eq!(env::var(VARIABLE).as_deref(), Ok("2,3"));
+            assert_eq!((number(0), number(1), likely_of(4)), (2, 0, 2));
+            // The second time nothing changes.
+            hide(None, 1, 4);
+            assert_eq!(env::var(VARIABLE).as_deref(), Ok("2,3"));
+        });
+        in_child("other threads forbid it", || {
+            let (end, ended) = mpsc::channel::<()>();
+            let other = thread::spawn(move || ended.recv());
+            // SAFETY: the other thread does not use the environment.
+            unsafe { env::remove_var(VARIABLE) };
+            hide(None, 1, 4);
+            assert_eq!((env::var(VARIABLE).is_err(), number(3)), (true, 3));
+            drop(end);
+            let _ = other.join();
+            hide(None, 1, 4);
+            assert_eq!(env::var(VARIABLE).as_deref(), Ok("0"));
+        });
     }
 }

@@ -9,9 +9,9 @@ use hysort::{LineLanes, Summary};
 /// 3.53, 3.45 and 3.69, 24 GB 10.5, 10.5 and 10.3. Works only before there are other threads.
 pub fn hide(plan: &Plan) {
     match &plan.gpus {
-        Gpus::None => (),
-        Gpus::Visible => hybz::internals::gpu::show_only(None, 1),
+        Gpus::Visible if !plan.gpu_required => hybz::internals::gpu::show_only(None, 1),
         Gpus::These(list) => hybz::internals::gpu::show_only(Some(list), 1),
+        _ => (),
     }
 }
 

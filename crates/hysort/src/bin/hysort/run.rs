@@ -20,7 +20,9 @@ use std::time::Instant;
 
 /// Does what the plan says.
 pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
-    gpus::hide(&plan);
+    if plan.what == What::Sort {
+        gpus::hide(&plan);
+    }
     if plan.debug {
         print_remarks(&plan);
     }

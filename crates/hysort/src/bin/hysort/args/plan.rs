@@ -41,7 +41,7 @@ pub enum What {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Gpus {
     None,
-    /// All that are visible.
+    /// The first one that is visible.
     #[default]
     Visible,
     /// Those in this list.

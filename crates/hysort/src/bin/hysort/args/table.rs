@@ -262,9 +262,9 @@ fn means() -> [Arg; 8] {
             "gpu",
             None,
             "LIST",
-            "Work on these GPUs, too (default: the first).\n\nLIST is as in hybz. A GPU is started \
-             when that is worth it: with a gigabyte and more. It gains most on 2 to 16 GB of short lines in regular \
-             files.",
+            "Work on these GPUs, too (default: the first).\n\nLIST is as in hybz; with --gpu-required all help by \
+             default. A GPU is started when that is worth it: with a gigabyte and more. It gains most on 2 to 16 GB of \
+             short lines in regular files.",
         ),
         switch("no-gpu", None, "The same as --gpu none."),
         switch("gpu-required", None, "Fail if a GPU is missing, and start it with the first range."),
