@@ -95,14 +95,13 @@ pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
 /// Hides the GPUs that this call will not use: CUDA takes a quarter of a second to start each one that it sees. Works
 /// only before there are other threads.
 pub fn hide_gpus(plan: &Plan<FilesMode>) {
-    let most = || worthwhile_gpus(&plan.common.operands, expected_bytes(plan));
     match &plan.common.gpus {
         Gpus::None => (),
         _ if is_tiny(plan) || gpu::likely() < 2 => (),
         Gpus::These(list) => gpu::show_only(Some(list), 0),
         // Where GPUs are required, all must work.
         Gpus::Visible if plan.common.gpu_required => (),
-        Gpus::Visible => gpu::show_only(None, most()),
+        Gpus::Visible => gpu::show_only(None, worthwhile_gpus(&plan.common.operands, expected_bytes(plan))),
     }
 }
 

@@ -7,33 +7,9 @@ use super::visible;
 use crate::gpu::Device;
 use cudarc::driver::{result, sys};
 use std::ffi::{CStr, c_int};
-use std::fs;
-use std::path::Path;
 
 /// The oldest driver that runs CUDA 13 programs, as cuDriverGetVersion numbers it.
 const MIN_DRIVER: c_int = 13_000;
-
-/// The likely number of devices. It reads /dev, which is fast; asking the driver takes tenths of a second.
-pub fn likely() -> usize {
-    likely_of(device_files())
-}
-
-/// The likely number of devices, if /dev has this many.
-pub(super) fn likely_of(files: usize) -> usize {
-    visible::entries().map_or(files, |entries| files.min(entries.len()))
-}
-
-/// The number of devices that /dev has.
-pub(super) fn device_files() -> usize {
-    let is_device = |name: &str| {
-        name.strip_prefix("nvidia")
-            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let names = fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let count = names.filter(|name| name.to_str().is_some_and(is_device)).count();
-    // Under WSL one file serves all devices.
-    if count == 0 && Path::new("/dev/dxg").exists() { 1 } else { count }
-}
 
 /// The devices that this process may use, or why there are none.
 pub fn devices() -> Result<Vec<Device>, String> {

@@ -1,6 +1,6 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
 //! `lane`, `hbz_coding_lane`, `hbz_decoding_lane`, `lines_lane`, `lz4_lane`, `factor_lane` and `lzw_lane`; `device`
-//! finds devices, and `visible` hides them.
+//! finds devices, `visible` hides them, and `pinned` has memory.
 
 use super::{
     Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, DecodeStrips, Device, DeviceError,
@@ -18,6 +18,7 @@ mod layout;
 mod lines_lane;
 mod lz4_lane;
 mod lzw_lane;
+mod pinned;
 mod visible;
 
 #[cfg(test)]
@@ -28,7 +29,7 @@ pub(super) struct Cuda;
 
 impl Backend for Cuda {
     fn likely(&self) -> usize {
-        device::likely()
+        visible::likely()
     }
 
     fn show_only(&self, list: Option<&str>, most: usize) {
