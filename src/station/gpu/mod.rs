@@ -217,21 +217,25 @@ impl Lanes {
         }
     }
 
-    /// The expected performance of one device's lanes until they have been measured: less than half of an H200's.
+    /// The expected performance of one device's lanes until they have been measured: about half of an H200's.
     ///
-    /// On H200 hosts, lanes took their first blocks after 0.6 s when these figures were chosen, so that 400 MB stay on
-    /// the cores, for which a GPU gained nothing, and 600 MB get one (0.8 s instead of 1.5). Now lanes are ready after
-    /// 0.26 to 0.4 s, and the end of a process takes 0.15 to 0.25 s; the figures were not chosen again.
+    /// Lanes are ready after 0.26 to 0.4 s, and the end of a process takes 0.15 to 0.25 s. So of texts to be compressed
+    /// on H200 hosts, 400 MB stay on 16 cores (0.64 s) and 500 MB get a GPU (0.56 s, without it 0.78); with 600 and
+    /// 300 ms and half the rate, 600 MB stayed there (1.02 s, with a GPU 0.56). Of `.hbz`, 300 MB get one (0.71 s,
+    /// without it 1.42). For decompressing `.bz2` the longer times are kept: 32 cores decoded 1.5 GB in 0.56 s, and with
+    /// a GPU, which they got if 350 and 200 ms were expected, in 0.70.
     fn expected(&self) -> Expected {
         // The rate is in bytes of input: compressed bytes when decoding. It also decides whether cores leave hardware
         // threads to lanes that start. While 0.3 GB/s were expected, 32 cores were thought faster than the lanes, and
         // all of them worked and slowed the driver down: with two H200s, 24 GB took 2.22 s, with `-p4` 2.07.
-        let rate = if self.offload == Offload::DecodeLarge { 0.3e9 } else { 1e9 };
-        if self.offload == Offload::Verify {
+        let (rate, start, end) = match self.offload {
+            Offload::Resident | Offload::CodeLarge => (2e9, 400, 200),
+            Offload::DecodeLarge => (0.5e9, 400, 200),
             // A lane that codes has made the context.
-            return Expected { rate, start: Duration::from_millis(100), end: Duration::ZERO };
-        }
-        Expected { rate, start: Duration::from_millis(600), end: Duration::from_millis(300) }
+            Offload::Verify => (1e9, 100, 0),
+            Offload::Decode | Offload::Bwt | Offload::Hybrid | Offload::Suffixes => (1e9, 600, 300),
+        };
+        Expected { rate, start: Duration::from_millis(start), end: Duration::from_millis(end) }
     }
 
     /// The expected number of devices.
