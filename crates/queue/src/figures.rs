@@ -27,7 +27,8 @@ impl<J> State<J> {
                 s.accelerator_rate += chosen_rate;
                 let long = s.oldest / s.core_rate >= group.expected.start.as_secs_f64();
                 let keeps_up = some_idle && self.inputs.rate(now) <= s.core_rate * s.cores as f64;
-                (long || !keeps_up) && policy::worth_starting(&s, s.waiting + self.inputs.to_come(), &group.expected)
+                (long || !keeps_up)
+                    && policy::worth_starting(&s, s.waiting + self.inputs.to_come(), &group.expected_for(&s))
             };
             if group.at_once || nobody || worth() {
                 self.groups[number].started = true;

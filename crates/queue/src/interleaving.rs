@@ -58,7 +58,7 @@ impl World {
         let mut state = State::new(2, Accepts::Everything, hardware);
         let expected = Expected { rate: 60e6, start: Duration::from_millis(1), end: Duration::ZERO };
         let accepts = Accepts::Only(&[CLASS]);
-        state.add_group(GroupPlan { accepts, members: 1, expected, at_once: true, started: false });
+        state.add_group(GroupPlan { accepts, members: 1, expected, full_task: 0, at_once: true, started: false });
         let (starting, woken, holds, leaving) = Default::default();
         let misfortunes = u8::from(!closes);
         World {
@@ -292,7 +292,7 @@ fn never_do_all_stand_free() {
         let mut state: State<()> = State::new(random(4) as usize, Accepts::Everything, 4);
         let expected = Expected { rate: 1e6, start: Duration::ZERO, end: Duration::ZERO };
         let (accepts, members) = (Accepts::Only(&[SLOW]), 1 + random(3) as usize);
-        state.add_group(GroupPlan { accepts, members, expected, at_once: true, started: false });
+        state.add_group(GroupPlan { accepts, members, expected, full_task: 0, at_once: true, started: false });
         let (mut now, mut held) = (Duration::ZERO, Vec::new());
         for _ in 0..12 {
             for _ in 0..1 + random(4) {

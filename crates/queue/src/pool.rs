@@ -295,6 +295,7 @@ impl Drop for Client {
 pub struct WorkerGroup {
     accepts: Accepts,
     expected: Expected,
+    full_task: u64,
     at_once: bool,
     held_bytes: u64,
     makes: Vec<Make>,
@@ -303,7 +304,15 @@ pub struct WorkerGroup {
 impl WorkerGroup {
     /// A group without members for tasks of these classes, with `expected` performance.
     pub fn new(accepts: &'static [Class], expected: Expected) -> WorkerGroup {
-        WorkerGroup { accepts: Accepts::Only(accepts), expected, at_once: false, held_bytes: 0, makes: Vec::new() }
+        let accepts = Accepts::Only(accepts);
+        WorkerGroup { accepts, expected, full_task: 0, at_once: false, held_bytes: 0, makes: Vec::new() }
+    }
+
+    /// The number of bytes of the tasks with which the group reaches its expected rate: with tasks of half that length it
+    /// is expected to reach half of it. By default tasks of any length are equal.
+    pub fn full_task(mut self, bytes: u64) -> Self {
+        self.full_task = bytes;
+        self
     }
 
     /// Starts the group with the first job. (By default it is started when the remaining work is done sooner with it.)
@@ -328,10 +337,11 @@ impl WorkerGroup {
 
 impl fmt::Debug for WorkerGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WorkerGroup { accepts, expected, at_once, held_bytes, makes } = self;
+        let WorkerGroup { accepts, expected, full_task, at_once, held_bytes, makes } = self;
         f.debug_struct("WorkerGroup")
             .field("accepts", accepts)
             .field("expected", expected)
+            .field("full_task", full_task)
             .field("at_once", at_once)
             .field("held_bytes", held_bytes)
             .field("members", &makes.len())
@@ -428,7 +438,7 @@ impl PoolBuilder {
         make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
         let expected = Expected { rate: 100e6, start: Duration::ZERO, end: Duration::ZERO };
-        let group = WorkerGroup { accepts, expected, at_once: true, held_bytes: 0, makes: Vec::new() };
+        let group = WorkerGroup { accepts, expected, full_task: 0, at_once: true, held_bytes: 0, makes: Vec::new() };
         self.groups.push(group.member(make));
         self
     }
@@ -450,9 +460,10 @@ impl PoolBuilder {
         let cores = threads.map_or_else(hardware, those_that_help);
         let mut plan = Plan { cores, core_accepts, memory, max_memory, memory_per_core, readers, groups: Vec::new() };
         let mut makes = Vec::with_capacity(groups.len());
-        for WorkerGroup { accepts, expected, at_once, held_bytes, makes: members } in groups {
-            plan.groups.push(GroupPlan { accepts, members: members.len(), expected, at_once, started: false });
-            makes.push(GroupMakes { makes: members, held_bytes });
+        for WorkerGroup { accepts, expected, full_task, at_once, held_bytes, makes: made_by } in groups {
+            let members = made_by.len();
+            plan.groups.push(GroupPlan { accepts, members, expected, full_task, at_once, started: false });
+            makes.push(GroupMakes { makes: made_by, held_bytes });
         }
         Pool(Arc::new(plan.build(makes)))
     }

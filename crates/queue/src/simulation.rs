@@ -164,7 +164,14 @@ impl World {
         for gpu in &machine.gpus {
             let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
             let accepts = Accepts::Only(&[CLASS]);
-            state.add_group(GroupPlan { accepts, members: gpu.lanes, expected, at_once: false, started: false });
+            state.add_group(GroupPlan {
+                accepts,
+                members: gpu.lanes,
+                expected,
+                full_task: 0,
+                at_once: false,
+                started: false,
+            });
         }
         World {
             machine: machine.clone(),

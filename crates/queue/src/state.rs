@@ -6,7 +6,7 @@
 use super::class::{Accepts, Class};
 use super::entry::{Attributes, Entry, Id};
 use super::inputs::Inputs;
-use super::policy::Expected;
+use super::policy::{Expected, Snapshot};
 use super::worker::{Holding, Life, Order, Rate, WorkerState};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -27,9 +27,20 @@ pub(super) struct GroupPlan {
     pub accepts: Accepts,
     pub members: usize,
     pub expected: Expected,
+    /// The number of bytes of the tasks with which the group reaches the expected rate.
+    pub full_task: u64,
     /// Whether the group starts with the first task, however little work there is.
     pub at_once: bool,
     pub started: bool,
+}
+
+impl GroupPlan {
+    /// The expected performance with tasks like those that wait.
+    pub fn expected_for(&self, s: &Snapshot) -> Expected {
+        let waiting = s.blocks as f64 * self.full_task as f64;
+        let part = if s.waiting < waiting { s.waiting / waiting } else { 1.0 };
+        Expected { rate: self.expected.rate * part, ..self.expected }
+    }
 }
 
 pub(super) struct State<J> {

@@ -134,7 +134,14 @@ fn left_to(groups: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     for &(classes, at_once) in groups {
         let start = if at_once { Duration::ZERO } else { Duration::from_secs(10) };
         let expected = Expected { rate: 1e9, start, end: Duration::ZERO };
-        state.add_group(GroupPlan { accepts: Accepts::Only(classes), members: 1, expected, at_once, started: false });
+        state.add_group(GroupPlan {
+            accepts: Accepts::Only(classes),
+            members: 1,
+            expected,
+            full_task: 0,
+            at_once,
+            started: false,
+        });
     }
     (state, Attributes { class: Some(LANES), ..task(BLOCK, false) })
 }
@@ -242,7 +249,14 @@ fn a_queue_that_closes() {
 fn a_pool_that_lives_long() {
     let mut state = State::new(1, Accepts::Everything, 1);
     let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::ZERO };
-    let group = GroupPlan { accepts: Accepts::Only(&[CLASS]), members: 1, expected, at_once: false, started: false };
+    let group = GroupPlan {
+        accepts: Accepts::Only(&[CLASS]),
+        members: 1,
+        expected,
+        full_task: 0,
+        at_once: false,
+        started: false,
+    };
     state.add_group(group);
     let finish = |state: &mut State<u32>, seconds: u64| {
         state.finish(Duration::from_millis(seconds * 1000 + 140), 0, (7_000_000, 0), Vec::new(), false);
@@ -271,6 +285,30 @@ fn a_pool_that_lives_long() {
     assert_eq!(settle(&mut state, later), (vec![], vec![Step::StartGroup(0, 1)]));
 }
 
+/// An accelerator is expected to do short tasks more slowly, so it is not started for a few.
+#[test]
+fn short_tasks_and_an_accelerator() {
+    let (start, end) = (Duration::from_millis(400), Duration::from_millis(200));
+    let short = task(7e3, false);
+    for (full_task, starts) in [(0, true), (7000, true), (900_000, false)] {
+        let mut state = State::new(1, Accepts::Everything, 1);
+        let expected = Expected { rate: 2e9, start, end };
+        let accepts = Accepts::Only(&[CLASS]);
+        state.add_group(GroupPlan { accepts, members: 1, expected, full_task, at_once: false, started: false });
+        state.submit(NOW, 0, short, false);
+        settle_all(&mut state, NOW);
+        // The core does 16 MB/s, and needs 0.7 s for what is announced.
+        let now = Duration::from_nanos(7000 * 1000 / 16);
+        state.finish(now, 0, (7000, 0), Vec::new(), false);
+        state.begin_reading(Some(11_200_000));
+        state.submit(now, 1, short, false);
+        assert_eq!(settle(&mut state, now), (vec![(0, vec![1])], vec![]));
+        state.submit(now, 2, short, false);
+        let (_, steps) = settle(&mut state, now);
+        assert_eq!(steps, if starts { vec![Step::StartGroup(0, 1)] } else { vec![] }, "{full_task}");
+    }
+}
+
 /// As many cores are started as tasks need one. If no thread is available for a core, no other core is started.
 #[test]
 fn cores_that_are_started() {
@@ -292,7 +330,7 @@ fn lanes_of_a_device_that_was_wrong() {
     let mut state = State::new(1, Accepts::Everything, 1);
     let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
     let accepts = Accepts::Only(&[CLASS]);
-    state.add_group(GroupPlan { accepts, members: 3, expected, at_once: true, started: false });
+    state.add_group(GroupPlan { accepts, members: 3, expected, full_task: 0, at_once: true, started: false });
     state.submit(NOW, 0, task(BLOCK, false), false);
     settle_all(&mut state, NOW);
     (0..3).for_each(|id| state.ready(id, 1, u64::MAX));
