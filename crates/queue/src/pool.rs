@@ -308,8 +308,8 @@ impl WorkerGroup {
         WorkerGroup { accepts, expected, full_task: 0, at_once: false, held_bytes: 0, makes: Vec::new() }
     }
 
-    /// The number of bytes of the tasks with which the group reaches its expected rate: with tasks of half that length it
-    /// is expected to reach half of it. By default tasks of any length are equal.
+    /// The number of bytes of the tasks with which the group reaches its expected rate: with tasks of half that length,
+    /// it is expected to reach half of it. By default tasks of any length are equal.
     pub fn full_task(mut self, bytes: u64) -> Self {
         self.full_task = bytes;
         self
