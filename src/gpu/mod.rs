@@ -139,12 +139,21 @@ pub struct LaneSize {
     pub max_length: usize,
 }
 
+/// The devices that stay visible in this process ([`show_only`]).
+#[derive(Clone, Copy, Debug)]
+pub enum Shown<'a> {
+    /// The first ones, at most this many.
+    First(usize),
+    /// Those on a list of numbers with commas between them.
+    These(&'a str),
+}
+
 /// Finds devices, and opens lanes on them.
 pub trait Backend: Sync {
     /// The likely number of devices, without asking a driver.
     fn likely(&self) -> usize;
     /// Hides devices, as [`show_only`] says.
-    fn show_only(&self, _list: Option<&str>, _most: usize) {}
+    fn show_only(&self, _shown: Shown<'_>) {}
     /// The devices that this process may use, or why there are none.
     fn devices(&self) -> Result<Vec<Device>, String>;
     /// Opens a lane for [`Offload::Bwt`].
@@ -177,13 +186,13 @@ pub fn likely() -> usize {
     BACKENDS.iter().map(|backend| backend.likely()).find(|&count| count > 0).unwrap_or(0)
 }
 
-/// Hides all devices from this process but those on `list`, or all but the first `most` ones if there is no list. A
-/// driver takes a quarter of a second to start each visible device, whether it is used or not.
+/// Hides all other devices from this process. A driver takes a quarter of a second to start each visible device,
+/// whether it is used or not.
 ///
 /// Has an effect only before the first other thread of the process and before a driver is asked anything. With names
 /// other than numbers on the list, all devices stay visible.
-pub fn show_only(list: Option<&str>, most: usize) {
-    BACKENDS.iter().for_each(|backend| backend.show_only(list, most));
+pub fn show_only(shown: Shown<'_>) {
+    BACKENDS.iter().for_each(|backend| backend.show_only(shown));
 }
 
 /// The devices that this process may use, or why there are none.

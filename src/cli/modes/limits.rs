@@ -2,7 +2,7 @@
 
 use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan, Work};
 use anyhow::bail;
-use hybz::internals::gpu::{self, Offload};
+use hybz::internals::gpu::{self, Offload, Shown};
 use hybz::{Format, Lanes, Verify};
 use hybz_files::memory;
 use std::fs::{self, File};
@@ -98,10 +98,13 @@ pub fn hide_gpus(plan: &Plan<FilesMode>) {
     match &plan.common.gpus {
         Gpus::None => (),
         _ if is_tiny(plan) || gpu::likely() < 2 => (),
-        Gpus::These(list) => gpu::show_only(Some(list), 0),
+        Gpus::These(list) => gpu::show_only(Shown::These(list)),
         // Where GPUs are required, all must work.
         Gpus::Visible if plan.common.gpu_required => (),
-        Gpus::Visible => gpu::show_only(None, worthwhile_gpus(&plan.common.operands, expected_bytes(plan))),
+        Gpus::Visible => {
+            let most = worthwhile_gpus(&plan.common.operands, expected_bytes(plan));
+            gpu::show_only(Shown::First(most));
+        }
     }
 }
 

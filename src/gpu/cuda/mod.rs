@@ -4,7 +4,7 @@
 
 use super::{
     Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, DecodeStrips, Device, DeviceError,
-    FindFactors, LaneSize, SortColumns, SortLines, SortSuffixes, SortThirds, StripsSize,
+    FindFactors, LaneSize, Shown, SortColumns, SortLines, SortSuffixes, SortThirds, StripsSize,
 };
 
 mod call;
@@ -32,8 +32,8 @@ impl Backend for Cuda {
         visible::likely()
     }
 
-    fn show_only(&self, list: Option<&str>, most: usize) {
-        visible::show_only(list, most);
+    fn show_only(&self, shown: Shown<'_>) {
+        visible::show_only(shown);
     }
 
     fn devices(&self) -> Result<Vec<Device>, String> {

@@ -5,6 +5,7 @@
 //! hidden.
 #![allow(unsafe_code)]
 
+use super::super::Shown;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::{env, fs};
@@ -52,18 +53,18 @@ pub fn number(ordinal: usize) -> usize {
     SHOWN.get().and_then(|shown| shown.get(ordinal).copied()).unwrap_or(ordinal)
 }
 
-/// Hides all devices but those on `list`, or all but the first `most` ones if there is no list.
+/// Hides all other devices.
 ///
-/// Hides none if `list` or the variable has names other than numbers of devices, or if the process has other threads,
+/// Hides none if the list or the variable has names other than numbers of devices, or if the process has other threads,
 /// which may read its environment: the thread that `ulimit -s` can make necessary is one.
-pub fn show_only(list: Option<&str>, most: usize) {
-    hide(list, most, device_files());
+pub fn show_only(shown: Shown<'_>) {
+    hide(shown, device_files());
 }
 
 /// Like [`show_only`], where there are this many devices.
-fn hide(list: Option<&str>, most: usize, files: usize) {
+fn hide(shown: Shown<'_>, files: usize) {
     let entries = entries().unwrap_or_else(|| (0..files).map(|number| number.to_string()).collect());
-    if let Some(wanted) = wanted(list, most, entries.len())
+    if let Some(wanted) = wanted(shown, entries.len())
         && let Some(value) = value(&wanted, &entries, files)
         && is_only_thread()
         && SHOWN.set(wanted).is_ok()
@@ -73,13 +74,13 @@ fn hide(list: Option<&str>, most: usize, files: usize) {
     }
 }
 
-/// The numbers of the devices to leave visible. `None` if that is all of them, or if only the driver can understand
-/// `list`.
-fn wanted(list: Option<&str>, most: usize, there: usize) -> Option<Vec<usize>> {
+/// The numbers of the devices to leave visible. `None` if that is all of them, or if only the driver can understand the
+/// list.
+fn wanted(shown: Shown<'_>, there: usize) -> Option<Vec<usize>> {
     let mut wanted: Vec<usize> = Vec::new();
-    match list {
-        None => wanted.extend(0..most.clamp(1, there.max(1))),
-        Some(list) => {
+    match shown {
+        Shown::First(most) => wanted.extend(0..most.clamp(1, there.max(1))),
+        Shown::These(list) => {
             for name in list.split(',') {
                 let number = name.trim().parse().ok().filter(|&number| number < there)?;
                 if !wanted.contains(&number) {
@@ -123,24 +124,24 @@ mod tests {
 
     #[test]
     fn devices_to_leave() {
-        for (list, most, there, left) in [
-            (None, 1, 4, Some(&[0][..])),
-            (None, 2, 4, Some(&[0, 1])),
-            (None, 4, 4, None),
-            (None, 9, 4, None),
-            (None, 1, 1, None),
-            (None, 1, 0, None),
-            (Some("3"), 1, 4, Some(&[3])),
-            (Some(" 2, 0,2"), 1, 4, Some(&[2, 0])),
-            (Some("1,0"), 1, 2, None),
+        for (shown, there, left) in [
+            (Shown::First(1), 4, Some(&[0][..])),
+            (Shown::First(2), 4, Some(&[0, 1])),
+            (Shown::First(4), 4, None),
+            (Shown::First(9), 4, None),
+            (Shown::First(1), 1, None),
+            (Shown::First(1), 0, None),
+            (Shown::These("3"), 4, Some(&[3])),
+            (Shown::These(" 2, 0,2"), 4, Some(&[2, 0])),
+            (Shown::These("1,0"), 2, None),
             // The message about these needs all devices.
-            (Some("4"), 1, 4, None),
-            (Some("0,-1"), 1, 4, None),
-            (Some("0,GPU-4f"), 1, 4, None),
-            (Some("0,1b:00.0"), 1, 4, None),
-            (Some(""), 1, 4, None),
+            (Shown::These("4"), 4, None),
+            (Shown::These("0,-1"), 4, None),
+            (Shown::These("0,GPU-4f"), 4, None),
+            (Shown::These("0,1b:00.0"), 4, None),
+            (Shown::These(""), 4, None),
         ] {
-            assert_eq!(wanted(list, most, there).as_deref(), left, "{list:?} {most} {there}");
+            assert_eq!(wanted(shown, there).as_deref(), left, "{shown:?} {there}");
         }
     }
 
@@ -163,11 +164,11 @@ mod tests {
             assert!(is_only_thread());
             // SAFETY: there is no other thread.
             unsafe { env::set_var(VARIABLE, "3,0,2") };
-            hide(Some("2,0"), 0, 4);
+            hide(Shown::These("2,0"), 4);
             assert_eq!(env::var(VARIABLE).as_deref(), Ok("2,3"));
             assert_eq!((number(0), number(1), likely_of(4)), (2, 0, 2));
             // The second time nothing changes.
-            hide(None, 1, 4);
+            hide(Shown::First(1), 4);
             assert_eq!(env::var(VARIABLE).as_deref(), Ok("2,3"));
         });
         in_child("other threads forbid it", || {
@@ -175,11 +176,11 @@ mod tests {
             let other = thread::spawn(move || ended.recv());
             // SAFETY: the other thread does not use the environment.
             unsafe { env::remove_var(VARIABLE) };
-            hide(None, 1, 4);
+            hide(Shown::First(1), 4);
             assert_eq!((env::var(VARIABLE).is_err(), number(3)), (true, 3));
             drop(end);
             let _ = other.join();
-            hide(None, 1, 4);
+            hide(Shown::First(1), 4);
             assert_eq!(env::var(VARIABLE).as_deref(), Ok("0"));
         });
     }

@@ -2,6 +2,7 @@
 
 use crate::args::{Gpus, Plan};
 use crate::failure::Failure;
+use hybz::internals::gpu::{self, Shown};
 use hysort::{LineLanes, Summary};
 
 /// Hides the GPUs that this call will not use, and all but the first if it does not name any: CUDA takes a quarter of a
@@ -9,8 +10,8 @@ use hysort::{LineLanes, Summary};
 /// 3.53, 3.45 and 3.69, 24 GB 10.5, 10.5 and 10.3. Works only before there are other threads.
 pub fn hide(plan: &Plan) {
     match &plan.gpus {
-        Gpus::Visible if !plan.gpu_required => hybz::internals::gpu::show_only(None, 1),
-        Gpus::These(list) => hybz::internals::gpu::show_only(Some(list), 1),
+        Gpus::Visible if !plan.gpu_required => gpu::show_only(Shown::First(1)),
+        Gpus::These(list) => gpu::show_only(Shown::These(list)),
         _ => (),
     }
 }
@@ -24,8 +25,8 @@ pub fn lanes(plan: &Plan, memory: u64) -> Result<Option<LineLanes>, Failure> {
         Gpus::These(list) => Some(list.clone()),
     };
     if plan.gpu_required {
-        let found = hybz::internals::gpu::devices().and_then(|found| match &devices {
-            Some(list) => hybz::internals::gpu::select(list, &found),
+        let found = gpu::devices().and_then(|found| match &devices {
+            Some(list) => gpu::select(list, &found),
             None => Ok(found),
         });
         found.map_err(|why| Failure::sentence(format!("a GPU is required: {why}")))?;
