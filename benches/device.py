@@ -4,10 +4,10 @@
     benches/device.py [-n ROUNDS] [-o OLD_HYBZ] [-l LBZIP2] [-d DISK] [-s SECONDS] [-x REGEX] HYBZ TEXT >results.csv
 
 TEXT lies in memory (/dev/shm), with room there for four times as much. Its first eighth and what hybz makes of it are
-written next to it, and DISK is a folder on a disk. The commands take turns, ROUNDS (3) times or until SECONDS have
-passed; REGEX chooses scenarios. What a command writes is compared with the text: a file after each round, a stream in
-a run before the first round that is not timed, trees after each round. Rows are those of benches/report.sh; medians go
-to stderr, with their times against the first command of a scenario.
+written next to it, and DISK is a folder on a disk. The commands take turns, ROUNDS (4: as often first as last) times or
+until SECONDS have passed; REGEX chooses scenarios. What a command writes is compared with the text: a file after each
+round, a stream in a run before the first round that is not timed, trees after each round. Rows are those of
+benches/report.sh; medians go to stderr, with their times against the first command of a scenario.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def prepare(hybz, text, rows):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("-n", dest="rounds", type=int, default=3)
+    parser.add_argument("-n", dest="rounds", type=int, default=4)
     parser.add_argument("-o", dest="old")
     parser.add_argument("-l", dest="lbzip2")
     parser.add_argument("-d", dest="disk")
