@@ -4,13 +4,13 @@
 //! result before it goes on the queue; the permit is dropped when the result has been written.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Bounds the bytes in memory.
 #[derive(Debug)]
 pub struct MemoryBudget {
     limit: AtomicU64,
-    /// The maximum to which the limit may grow; `None` if the limit is fixed.
+    /// How the limit may grow; `None` if it is fixed.
     growth: Option<Growth>,
     used: Mutex<u64>,
     freed: Condvar,
@@ -18,13 +18,34 @@ pub struct MemoryBudget {
     waiters: AtomicUsize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Growth {
-    max: u64,
     /// The number of pieces that should fit, whatever their size.
     pieces: u64,
+    /// The maximum to which the limit may grow, if it was chosen, and the least that it is.
+    max: Option<u64>,
+    least: u64,
+    bounds: OnceLock<Bounds>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// The maximum to which the limit may grow.
+    max: u64,
     /// The maximum for a single piece, if it is alone.
     one: u64,
+}
+
+impl Growth {
+    /// The bounds. The memory of the machine is asked for when they are needed, which takes 0.1 ms: blocks of a `.bz2`
+    /// stream never need them.
+    fn bounds(&self) -> Bounds {
+        *self.bounds.get_or_init(|| {
+            let machine = of_machine();
+            let max = self.max.unwrap_or(machine / 2).max(self.least);
+            Bounds { max, one: of_one_piece_of(machine).max(max) }
+        })
+    }
 }
 
 impl MemoryBudget {
@@ -33,10 +54,10 @@ impl MemoryBudget {
         Self::new(limit, None)
     }
 
-    /// A budget that grows for large pieces until `pieces` of them fit, but not beyond `max`. A single piece may take
-    /// more, up to `one`, if it is alone.
-    pub fn growing(limit: u64, pieces: u64, max: u64, one: u64) -> MemoryBudget {
-        Self::new(limit.min(max), Some(Growth { max, pieces, one: one.max(max) }))
+    /// A budget that grows for large pieces until `pieces` of them fit, but not beyond `max`, or half of the memory of
+    /// the machine, unless `limit` is more already. A single piece may take more if it is alone: [`of_one_piece`].
+    pub fn growing(limit: u64, pieces: u64, max: Option<u64>) -> MemoryBudget {
+        Self::new(limit, Some(Growth { pieces, max, least: limit, bounds: OnceLock::new() }))
     }
 
     fn new(limit: u64, growth: Option<Growth>) -> MemoryBudget {
@@ -51,15 +72,15 @@ impl MemoryBudget {
 
     /// Makes room for pieces of `piece` bytes, unless the limit is fixed.
     pub fn fit_pieces(&self, piece: u64) {
-        if let Some(Growth { max, pieces, .. }) = self.growth {
-            self.raise(piece.saturating_mul(pieces).min(max));
+        if let Some(growth) = &self.growth {
+            self.raise(piece.saturating_mul(growth.pieces).min(growth.bounds().max));
         }
     }
 
     /// Makes room for a station that holds `held` bytes, unless the limit is fixed.
     pub fn fit_station(&self, held: u64) {
-        if let Some(Growth { max, .. }) = self.growth {
-            self.raise((self.limit() + held).min(max));
+        if let Some(growth) = &self.growth {
+            self.raise((self.limit() + held).min(growth.bounds().max));
         }
     }
 
@@ -73,7 +94,7 @@ impl MemoryBudget {
 
     /// The maximum number of bytes of a single piece.
     pub fn most(&self) -> u64 {
-        self.growth.map_or_else(|| self.limit(), |growth| growth.one)
+        self.growth.as_ref().map_or_else(|| self.limit(), |growth| growth.bounds().one)
     }
 
     /// Whether a thread is waiting for a permit.
@@ -135,7 +156,11 @@ impl Drop for Permit {
 
 /// The maximum for one piece: 7/8 of the available memory. The rest is for the process itself.
 pub fn of_one_piece() -> u64 {
-    of_machine() / 8 * 7
+    of_one_piece_of(of_machine())
+}
+
+fn of_one_piece_of(machine: u64) -> u64 {
+    machine / 8 * 7
 }
 
 /// The memory of the machine in bytes, or the memory limit of the container or of this process if that is less. 8 GiB
@@ -180,7 +205,8 @@ mod tests {
     use super::*;
 
     fn budget(limit: u64) -> (Arc<MemoryBudget>, Arc<AtomicUsize>) {
-        (Arc::new(MemoryBudget::growing(limit, 3, 1000, 3000)), Arc::default())
+        let growth = Growth { pieces: 3, max: None, least: limit, bounds: Bounds { max: 1000, one: 3000 }.into() };
+        (Arc::new(MemoryBudget::new(limit, Some(growth))), Arc::default())
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! thread. Accelerators, which are slow to start, are started when the remaining work is worth it.
 
 use super::class::{Accepts, Class};
-use super::memory::{self, MemoryBudget, Permit};
+use super::memory::{MemoryBudget, Permit};
 use super::policy::Expected;
 use super::queue::{GroupMakes, Make, Shared};
 use super::report::Summary;
@@ -55,13 +55,12 @@ impl Plan {
         let own = self.memory_per_core * self.cores.max(1) as u64;
         let budget = match self.memory {
             Some(memory) => MemoryBudget::fixed(memory),
-            None => {
-                let max = self.max_memory.unwrap_or_else(|| memory::of_machine() / 2);
-                // The cores' part of the budget was added with their number.
-                MemoryBudget::growing(own, self.cores as u64 + 1, max.max(own), memory::of_one_piece())
-            }
+            // The cores' part of the budget was added with their number.
+            None => MemoryBudget::growing(own, self.cores as u64 + 1, self.max_memory),
         };
-        let mut state = State::new(self.cores, self.core_accepts, hardware());
+        // Without workers, which share them, it does not matter how many hardware threads there are.
+        let hardware = if self.cores == 0 && self.groups.is_empty() { 1 } else { hardware() };
+        let mut state = State::new(self.cores, self.core_accepts, hardware);
         state.more_readers = self.readers.saturating_sub(1);
         self.groups.iter().for_each(|group| state.add_group(*group));
         Inner { shared: Shared::new(Arc::new(budget), state, makes), plan: self, child: OnceBox::new() }
