@@ -10,6 +10,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 use std::thread;
 
 /// The maximum memory of a CPU station, with its share of the blocks in flight: 17 MB of tables (12 MB without AVX-512)
@@ -26,9 +27,7 @@ const FOR_THREADS: u64 = 100 << 20;
 
 /// Whether the caller's thread does everything, because there is little to do or little memory.
 pub fn no_threads(plan: &Plan<FilesMode>) -> bool {
-    is_tiny(plan)
-        || (plan.common.small && plan.common.threads.is_none())
-        || hybz::schedule::memory_of_machine() < FOR_THREADS
+    is_tiny(plan) || (plan.common.small && plan.common.threads.is_none()) || memory_of_machine() < FOR_THREADS
 }
 
 /// Whether there is so little to do that starting threads, or asking how many there may be, would take longer than the
@@ -59,7 +58,7 @@ pub fn choose_memory(common: &Common, no_threads: bool) {
 pub fn check_block_size(coding: &Coding, expected: Option<u64>) -> anyhow::Result<()> {
     let Some(large) = coding.large_blocks() else { return Ok(()) };
     let block = u64::from(large.size()).min(expected.unwrap_or(u64::MAX));
-    let (needed, there) = (block * PER_LARGE_BYTE + FOR_PROGRAM, hybz::schedule::memory_of_machine());
+    let (needed, there) = (block * PER_LARGE_BYTE + FOR_PROGRAM, memory_of_machine());
     if needed > there {
         let mb = |bytes: u64| bytes.div_ceil(1 << 20);
         bail!(
@@ -69,6 +68,12 @@ pub fn check_block_size(coding: &Coding, expected: Option<u64>) -> anyhow::Resul
         );
     }
     Ok(())
+}
+
+/// The memory of the machine or container. Asking for it takes 0.1 ms, so that is done once.
+fn memory_of_machine() -> u64 {
+    static MEMORY: OnceLock<u64> = OnceLock::new();
+    *MEMORY.get_or_init(hybz::schedule::memory_of_machine)
 }
 
 /// The length of an operand, if it is a file.
@@ -233,7 +238,7 @@ pub fn threads(common: &Common, coding: Option<Coding>) -> NonZeroUsize {
 
 /// A quarter of the memory of the machine or container: by default, blocks in flight take at most this much.
 pub fn share_of_memory() -> u64 {
-    hybz::schedule::memory_of_machine() / 4
+    memory_of_machine() / 4
 }
 
 #[cfg(test)]
