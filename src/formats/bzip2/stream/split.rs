@@ -160,7 +160,7 @@ impl Splitter {
                 next.extend_from_slice(&self.text[end..self.len]);
                 let mut plain = std::mem::replace(&mut self.text, next);
                 plain.truncate(end);
-                // Streams of a few bytes would keep MIN_ROOM each.
+                // Streams of a few bytes would keep FIRST_ROOM each.
                 if plain.capacity() / 8 > end {
                     plain.shrink_to_fit();
                 }
