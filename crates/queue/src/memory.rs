@@ -22,8 +22,9 @@ pub struct MemoryBudget {
 struct Growth {
     /// The number of pieces that should fit, whatever their size.
     pieces: u64,
-    /// The maximum to which the limit may grow, if it was chosen, and the least that it is.
+    /// The maximum to which the limit may grow; half of the memory of the machine if `None`.
     max: Option<u64>,
+    /// What that maximum is at least.
     least: u64,
     bounds: OnceLock<Bounds>,
 }
@@ -37,8 +38,8 @@ struct Bounds {
 }
 
 impl Growth {
-    /// The bounds. The memory of the machine is asked for when they are needed, which takes 0.1 ms: blocks of a `.bz2`
-    /// stream never need them.
+    /// The bounds. The memory of the machine is asked for when they are needed, because that takes 0.06 ms: blocks of a
+    /// `.bz2` stream never need them.
     fn bounds(&self) -> Bounds {
         *self.bounds.get_or_init(|| {
             let machine = of_machine();
@@ -239,6 +240,16 @@ mod tests {
         fixed.fit_station(100);
         assert_eq!((fixed.limit(), fixed.most()), (10, 10));
         drop(account);
+    }
+
+    #[test]
+    fn bounds_that_are_chosen_or_the_machines() {
+        for (limit, max, grown) in [(10, Some(1000), 1000), (2000, Some(1000), 2000), (10, None, of_machine() / 2)] {
+            let budget = MemoryBudget::growing(limit, 3, max);
+            assert_eq!(budget.limit(), limit);
+            budget.fit_pieces(u64::MAX);
+            assert_eq!((budget.limit(), budget.most()), (grown, of_one_piece()), "{limit} {max:?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan, Work};
 use anyhow::bail;
-use hybz::internals::codec::find_magic::find;
+use hybz::internals::codec::find_magic;
 use hybz::internals::gpu::{self, Offload, Shown};
 use hybz::{Format, Lanes, Verify};
 use hybz_files::memory;
@@ -35,7 +35,7 @@ pub fn no_threads(plan: &Plan<FilesMode>) -> bool {
 }
 
 /// Whether there is so little to do that starting threads, or asking how many there may be, would take longer than the
-/// work. This saves 0.3 ms of the 1.4 ms that a 1 kB file takes.
+/// work: a file of 1 kB takes 1.2 ms, and with threads 0.9 to 1.3 more.
 fn is_tiny(plan: &Plan<FilesMode>) -> bool {
     // The size may be wrong (in /proc it is 0). Then one thread does more work than intended, still correctly.
     let max_len = plan.mode.coding().map_or(16 << 10, |coding| coding.level.block_limit().into());
@@ -58,7 +58,9 @@ fn is_one_block(plan: &Plan<FilesMode>) -> bool {
 /// Whether a file begins as a `.bz2` file, and has no second block.
 fn has_one_block(coded: &[u8]) -> bool {
     const FIRST: u64 = 32;
-    coded.starts_with(b"BZh") && find(coded, FIRST) == Some(FIRST) && find(coded, FIRST + 1).is_none()
+    coded.starts_with(b"BZh")
+        && find_magic::find(coded, FIRST) == Some(FIRST)
+        && find_magic::find(coded, FIRST + 1).is_none()
 }
 
 /// The operand, if there is only one and no threads are needed to report or to fulfil a demand.
@@ -97,7 +99,7 @@ pub fn check_block_size(coding: &Coding, expected: Option<u64>) -> anyhow::Resul
     Ok(())
 }
 
-/// The memory of the machine or container. Asking for it takes 0.1 ms, so that is done once.
+/// The memory of the machine or container. Asking for it takes 0.06 ms, so that is done once.
 fn memory_of_machine() -> u64 {
     static MEMORY: OnceLock<u64> = OnceLock::new();
     *MEMORY.get_or_init(hybz::schedule::memory_of_machine)

@@ -227,7 +227,7 @@ impl Lanes {
     /// on H200 hosts, 400 MB stay on 16 cores (0.64 s) and 500 MB get a GPU (0.56 s, without it 0.78); with 600 and
     /// 300 ms and half the rate, 600 MB stayed there (1.02 s, with a GPU 0.56). Of `.hbz`, 300 MB get one (0.71 s,
     /// without it 1.42). For decompressing `.bz2` the longer times are kept: 32 cores decoded 1.5 GB in 0.56 s, and
-    /// with a GPU, which they got if 350 and 200 ms were expected, in 0.70.
+    /// with a GPU, which they got if 350 and 200 ms and twice the rate were expected, in 0.70.
     fn expected(&self) -> Expected {
         // The rate is in bytes of input: compressed bytes when decoding. It also decides whether cores leave hardware
         // threads to lanes that start. While 0.3 GB/s were expected, 32 cores were thought faster than the lanes, and

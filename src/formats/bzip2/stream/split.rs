@@ -22,7 +22,8 @@ use std::collections::VecDeque;
 pub(crate) use crate::block::MAX_PLAIN_TEXT;
 /// The smallest room offered for reading, so that the end of a block is not read in tiny pieces.
 const MIN_ROOM: usize = 64 << 10;
-/// The smallest room at the beginning of a stream: zeroing 64 KiB takes a twentieth of the time of a file of 1 kB.
+/// The smallest room at the beginning of a stream: room is zeroed, and with 64 KiB a file of 1 kB took 1.17 ms, not
+/// 1.13.
 const FIRST_ROOM: usize = 4 << 10;
 pub(crate) use crate::formats::bzip2::header::MAX_RUN as MAX_TOKEN;
 
