@@ -136,7 +136,7 @@ fn run_with(
         }
     };
     let mut results = Results::new(plan.clone(), messages.clone(), pool)?;
-    let operands = Operands::new(plan, messages, iter, pool);
+    let operands = Operands::new(plan, messages, iter, pool, results.stopped());
     match no_threads {
         true => hybz::internals::flow::run_here(pool, operands, &mut results),
         false => flow::run(pool, operands, &mut results),

@@ -32,6 +32,8 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The operands in the form that the flow needs: opened one after the other.
 pub struct Operands {
@@ -42,6 +44,8 @@ pub struct Operands {
     preconditions: Preconditions,
     /// Whether the driver of the GPUs is being started.
     woken: bool,
+    /// Set if operands are left when `--fail-fast` ends the work.
+    stopped: Arc<AtomicBool>,
 }
 
 /// A file that has been examined.
@@ -72,8 +76,15 @@ impl Prepared {
 }
 
 impl Operands {
-    pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, iter: OperandIter, pool: &Pool) -> Self {
-        Operands { preconditions: Preconditions::new(&plan), plan, messages, pool: pool.clone(), iter, woken: false }
+    pub fn new(
+        plan: Arc<Plan<FilesMode>>,
+        messages: Arc<Messages>,
+        iter: OperandIter,
+        pool: &Pool,
+        stopped: Arc<AtomicBool>,
+    ) -> Self {
+        let (preconditions, pool) = (Preconditions::new(&plan), pool.clone());
+        Operands { plan, messages, pool, iter, preconditions, woken: false, stopped }
     }
 
     /// The input for a file, or `None` if the file is one of hybz's own.
@@ -318,6 +329,8 @@ impl Inputs for Operands {
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
             if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
+                // Taken only to know whether it is there: this side may see the failure before it sends the next.
+                self.stopped.fetch_or(self.iter.next().is_some(), Relaxed);
                 return None;
             }
             match self.iter.next()? {

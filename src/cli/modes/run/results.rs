@@ -31,6 +31,8 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Takes the results, in the order of the operands.
 pub struct Results {
@@ -45,8 +47,9 @@ pub struct Results {
     pool: Pool,
     /// The number of finished operands, successful or not.
     done: usize,
-    /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used.
-    stopped: bool,
+    /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used. The side that
+    /// opens operands sets it too: after a failure it opens no more, so they may never come here.
+    stopped: Arc<AtomicBool>,
     wrote_to_stdout: bool,
     broken_pipe: bool,
     /// Whether accelerators have been seen at work, so that texts have huge pages.
@@ -85,11 +88,16 @@ impl Results {
             directory: None,
             pool: pool.clone(),
             done: 0,
-            stopped: false,
+            stopped: Arc::default(),
             wrote_to_stdout: false,
             broken_pipe: false,
             damaged: None,
         })
+    }
+
+    /// Whether operands were skipped, for the side that opens them.
+    pub fn stopped(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stopped)
     }
 
     /// Prints a message, after those of the operands before.
@@ -245,7 +253,7 @@ impl Results {
         if let Some(file) = &self.damaged {
             self.hint(&advice(&self.plan.common, file));
         }
-        if (open_ended || self.plan.mode.batch.resume) && self.stopped && !self.broken_pipe {
+        if (open_ended || self.plan.mode.batch.resume) && self.stopped.load(Relaxed) && !self.broken_pipe {
             let program = self.plan.common.program.display();
             self.hint(format!("{program}: WARNING: some files have not been processed.\n\n").as_bytes());
         } else if !open_ended && !self.plan.mode.batch.resume && self.done < operands && !self.broken_pipe {
@@ -303,7 +311,7 @@ impl Outputs for Results {
 
     fn begin(&mut self, job: &mut Job) -> Option<Counted> {
         if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
-            self.stopped = true;
+            self.stopped.store(true, Relaxed);
             return None;
         }
         if let Some(remark) = job.remark.take() {
@@ -427,7 +435,7 @@ impl Outputs for Results {
         self.write_report(entry);
         // Later output on stdout would hide that text is missing, unless exactly one whole file is missing.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
-        self.stopped |= !goes_on;
+        self.stopped.fetch_or(!goes_on, Relaxed);
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
