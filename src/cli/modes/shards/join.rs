@@ -4,10 +4,10 @@
 //! The combined CRC of a part tells to which shard the part belongs. Shards of the same text have the same parts, so
 //! these are interchangeable.
 
+use super::meanwhile::write_meanwhile;
 use super::plan_file::PlanFile;
 use super::{BUFFER, Trouble, create, finish, write_trouble};
 use crate::cli::args::{Join, Operand, Plan, ShardsMode};
-use crate::cli::files::output::Out;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
 use hybz::read::MultiBzDecoder;
@@ -30,7 +30,7 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
     let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
     // An output that cannot be made is reported before all parts are examined.
     let temporary = TemporaryFiles::default();
-    let out = create(plan, Some(&how.plan), &temporary)?;
+    let mut out = create(plan, Some(&how.plan), &temporary)?;
     let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
     if how.verify {
         let mut pool =
@@ -41,11 +41,13 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
         let settings = Settings::new().pool(&pool.build());
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
     }
-    // Parts are opened one at a time, because there may be more parts than descriptors.
-    let mut files = shards.iter().zip(parts).map(|(shard, path)| (shard, path.as_os_str(), again(level, shard, path)));
-    let out = if how.streams && !shards.is_empty() {
-        files.try_fold(out, |out, (_, name, file)| append(plan, out, name, file?))?
-    } else {
+    let (joined, written) = write_meanwhile(&mut out, |out| {
+        // Parts are opened one at a time, because there may be more parts than descriptors.
+        let mut files =
+            shards.iter().zip(&parts).map(|(shard, path)| (shard, path.as_os_str(), again(level, shard, path)));
+        if how.streams && !shards.is_empty() {
+            return files.try_for_each(|(_, name, file)| append(plan, out, name, file?));
+        }
         let mut joiner = Joiner::new(level, out);
         for (shard, name, file) in files {
             joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
@@ -55,8 +57,10 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
             let text = format!(" states the CRC {crc:08x}, but the blocks of the parts have {:08x}.", joiner.crc());
             return Err(Failure::about(1, "Plan ", how.plan.as_os_str(), &text).into());
         }
-        joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?.0
-    };
+        joiner.finish().map(drop).map_err(|error| trouble(plan, OsStr::new("(none)"), error))
+    });
+    written.map_err(|e| write_trouble(plan, &e))?;
+    joined?;
     finish(out, plan)
 }
 
@@ -72,12 +76,12 @@ fn again(level: Level, shard: &Shard, path: &Path) -> Result<File, Failure> {
 }
 
 /// Writes a part unchanged.
-fn append(plan: &Plan<ShardsMode>, mut out: Out, name: &OsStr, mut file: File) -> Result<Out, Trouble> {
+fn append(plan: &Plan<ShardsMode>, out: &mut dyn Write, name: &OsStr, mut file: File) -> Result<(), Trouble> {
     let (len, mut copied) = (ReadAt::len(&file), 0);
     let mut buf = vec![0; BUFFER];
     loop {
         match file.read(&mut buf) {
-            Ok(0) if copied == len => return Ok(out),
+            Ok(0) if copied == len => return Ok(()),
             Ok(0) => return Err(Failure::about(1, "Part ", name, " has changed.").into()),
             Ok(n) => {
                 out.write_all(&buf[..n]).map_err(|e| write_trouble(plan, &e))?;

@@ -2,6 +2,7 @@
 //! bzip2 would have written. `--plan-ranges`: one file is read in parts.
 
 mod join;
+mod meanwhile;
 mod plan_file;
 mod ranges;
 
