@@ -131,6 +131,31 @@ fn lanes_without_room() {
     }
 }
 
+/// Short blocks in memory that is cold, and in memory that is not.
+#[test]
+fn short_blocks() {
+    let mut random = Random(4);
+    for len in [4096, 8000, 20_000, MIN_ROWS_IN_LANES - 1, MIN_ROWS_IN_LANES] {
+        for symbols in [2, 40, 256] {
+            let column: Vec<u8> = (0..len).map(|_| random.below(symbols) as u8).collect();
+            let origin = random.below(len) as u32;
+            let expected = plain(&column, origin);
+            for inverse in inverses() {
+                for walks in [0, 1000] {
+                    let mut inverse = Inverse { walks, ..inverse.clone() };
+                    let got = fast(&mut inverse, &column, origin);
+                    assert!(got == expected, "{len} of {symbols}, {walks}, {:?}", inverse.kernel);
+                    assert!(inverse.segments.len() > 1, "{len} of {symbols}, {walks}, {:?}", inverse.kernel);
+                    // What the walk left behind does not disturb a longer block.
+                    let column = column.repeat(5);
+                    let expected = plain(&column, origin);
+                    assert!(fast(&mut inverse, &column, origin) == expected, "{len}, {walks}, {:?}", inverse.kernel);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_best_kernel_is_one_that_this_cpu_has() {
     let kernels: Vec<WalkKernel> = inverses().iter().map(|inverse| inverse.kernel).collect();

@@ -53,13 +53,14 @@ impl Inverse {
 
     /// Chooses the splitters, which include the origin, and turns their rows into jumps to their ladders.
     fn split(&mut self, origin: u32) {
-        if self.table[IDLE] == 0 {
-            self.table[IDLE] = (IDLE << 8) as u32;
-            for (rung, entry) in (LADDERS..).zip(&mut self.table[LADDERS..ENTRIES]) {
-                *entry = (rung as u32 + 1) << 8;
-            }
-        }
         let count = (self.rows / ROWS_PER_SPLITTER).min(MAX_SPLITTERS);
+        self.table[IDLE] = (IDLE << 8) as u32;
+        // More ladders than before, if this block needs them: a short block touches little memory.
+        let new = LADDERS + self.rungs..LADDERS + (count * STEPS).max(self.rungs);
+        for (rung, entry) in new.clone().zip(&mut self.table[new.clone()]) {
+            *entry = (rung as u32 + 1) << 8;
+        }
+        self.rungs = new.end - LADDERS;
         let stratum = self.rows / count;
         let first = (origin as usize / stratum).min(count - 1);
         self.segments.clear();

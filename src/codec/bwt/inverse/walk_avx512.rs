@@ -27,6 +27,8 @@ const VECTORS: usize = 4;
 /// The lanes of a vector.
 const WIDTH: usize = 16;
 const LANES: usize = VECTORS * WIDTH;
+/// The bytes of a page of memory.
+const PAGE: usize = 4096;
 
 /// Whether this CPU has what the kernel needs.
 pub(super) fn is_supported() -> bool {
@@ -44,14 +46,18 @@ impl Inverse {
     /// are too short.
     ///
     /// The number of lanes is halved as soon as half of them are idle: at the end of a block they run out of segments
-    /// one by one.
+    /// one by one. A cold memory gets fewer lanes, close to each other: each lane touches a page or two of its own.
     pub(super) fn walk_in_vectors(&mut self) -> bool {
+        let (count, memory) = match self.is_cold() {
+            true => (WIDTH, self.lanes.len().min(2 * self.rows + WIDTH * PAGE)),
+            false => (LANES, self.lanes.len()),
+        };
         // Not a multiple of 4096, because the lanes would then compete for the same lines of the L1 cache.
-        let stride = (self.lanes.len() / LANES - 320) / 1024 * 1024 + 320;
-        let mut lanes = Lanes::new(stride);
+        let stride = (memory / count - 320) / 1024 * 1024 + 320;
+        let mut lanes = Lanes::new(count, stride);
         let mut waiting = 0..self.segments.len();
         let mut busy = 0;
-        for lane in 0..LANES {
+        for lane in 0..count {
             if let Some(segment) = waiting.next() {
                 lanes.begin(lane, segment, 0);
                 busy += 1;
@@ -62,7 +68,7 @@ impl Inverse {
             if step + STEPS > stride {
                 return false;
             }
-            let mut on_ladders = step_lanes(&self.table, &mut lanes, &mut self.lanes[step..], stride);
+            let mut on_ladders = step_lanes(&self.table, &mut lanes, &mut self.lanes[step..]);
             step += STEPS;
             while on_ladders != 0 {
                 let lane = on_ladders.trailing_zeros() as usize;
@@ -98,14 +104,18 @@ struct Lanes {
     parts: [u32; LANES],
     /// The segment that each lane walks, and the step at which the segment began.
     segments: [(u32, u32); LANES],
-    /// The number of lanes that may walk: `LANES`, halved some times. All after them are idle.
+    /// The number of lanes that may walk: `LANES`, or `WIDTH` in a cold memory, halved some times. All after them are
+    /// idle.
     count: usize,
+    /// Where the last part begins that a lane ever had.
+    last: usize,
 }
 
 impl Lanes {
-    fn new(stride: usize) -> Self {
+    fn new(count: usize, stride: usize) -> Self {
         let parts = from_fn(|lane| (lane * stride) as u32);
-        Lanes { rows: [IDLE as u32; LANES], parts, segments: [(0, 0); LANES], count: LANES }
+        let (rows, segments, last) = ([IDLE as u32; LANES], [(0, 0); LANES], (count - 1) * stride);
+        Lanes { rows, parts, segments, count, last }
     }
 
     fn begin(&mut self, lane: usize, segment: usize, step: usize) {
@@ -129,12 +139,12 @@ impl Lanes {
     }
 }
 
-/// Walks each lane by [`STEPS`], and writes its bytes from the beginning of its part of `memory` on. `stride` is the
-/// distance of parts. Returns a bit for each lane that is on a ladder. Panics if this CPU does not have AVX-512F.
-fn step_lanes(table: &[u32], lanes: &mut Lanes, memory: &mut [u8], stride: usize) -> u64 {
-    assert!(is_supported() && table.len() >= TABLE && memory.len() >= (LANES - 1) * stride + STEPS);
-    // SAFETY: the CPU has AVX-512F. The table has all entries to which rows can lead, and the memory has STEPS bytes of
-    // each lane's part, the last of which begins at (LANES - 1) * stride.
+/// Walks each lane by [`STEPS`], and writes its bytes from the beginning of its part of `memory` on. Returns a bit for
+/// each lane that is on a ladder. Panics if this CPU does not have AVX-512F.
+fn step_lanes(table: &[u32], lanes: &mut Lanes, memory: &mut [u8]) -> u64 {
+    assert!(is_supported() && table.len() >= TABLE && memory.len() >= lanes.last + STEPS);
+    // SAFETY: the CPU has AVX-512F. The table has all entries to which rows can lead. The vectors that are moved have
+    // parts of lanes that walked at the beginning, and the memory has STEPS bytes of each.
     #[allow(unsafe_code)]
     unsafe {
         match lanes.count.div_ceil(WIDTH) {
