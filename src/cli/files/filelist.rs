@@ -3,6 +3,7 @@
 use crate::cli::args::NameList;
 use crate::cli::messages::{Failure, errno_text};
 use hybz_files::{file, process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -34,6 +35,26 @@ impl Names {
             return Err(refused(&file::is_a_directory()));
         }
         Ok(Names { name, reader: BufReader::new(file), end: if list.null { 0 } else { b'\n' }, failed: false })
+    }
+
+    /// Whether the list has ended, as far as can be told without waiting: a pipe that is still open has not.
+    pub fn is_at_end(&mut self) -> bool {
+        while !self.failed {
+            let mut list = [PollFd::new(self.reader.get_ref(), PollFlags::IN)];
+            let at_once = Some(&Timespec { tv_sec: 0, tv_nsec: 0 });
+            if self.reader.buffer().is_empty() && !poll(&mut list, at_once).is_ok_and(|ready| ready > 0) {
+                return false;
+            }
+            let Ok(rest) = self.reader.fill_buf() else { return false };
+            if rest.iter().any(|byte| *byte != self.end) {
+                return false;
+            }
+            match rest.len() {
+                0 => return true,
+                empty_names => self.reader.consume(empty_names),
+            }
+        }
+        true
     }
 
     /// The next name that is not empty.
@@ -77,4 +98,37 @@ fn stdin() -> io::Result<File> {
 
 fn reason(e: &io::Error) -> String {
     format!(": {}.", errno_text(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+
+    fn names(list: impl Into<OwnedFd>) -> Names {
+        let file = File::from(list.into());
+        Names { name: "list".into(), reader: BufReader::new(file), end: b'\n', failed: false }
+    }
+
+    #[test]
+    fn whether_a_list_has_ended() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut list = names(reader);
+        assert!(!list.is_at_end(), "the pipe is open");
+        writer.write_all(b"a\nb\n\n").unwrap();
+        assert!(!list.is_at_end());
+        assert_eq!(list.next().unwrap().ok(), Some("a".into()));
+        assert!(!list.is_at_end());
+        assert_eq!(list.next().unwrap().ok(), Some("b".into()));
+        drop(writer);
+        assert!(list.is_at_end(), "only an empty name is left");
+        assert!(list.next().is_none() && list.is_at_end());
+
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"a\n").unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        let mut list = names(file);
+        assert!(!list.is_at_end() && list.next().is_some() && list.is_at_end());
+    }
 }

@@ -133,6 +133,13 @@ impl OperandIter {
         }
     }
 
+    /// Whether nothing is left, as far as can be told without waiting, and without opening anything.
+    pub fn is_at_end(&mut self) -> bool {
+        self.taken == self.plan.common.operands.len()
+            && self.walk.as_ref().is_none_or(Walk::is_at_end)
+            && self.list.as_mut().is_none_or(Names::is_at_end)
+    }
+
     /// Begins the walk through an operand, or returns it if it is a file.
     fn begin(&mut self, operand: Operand, typed: bool) -> Result<Option<Found>, Failure> {
         let path = match &operand {

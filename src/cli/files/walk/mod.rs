@@ -100,6 +100,11 @@ impl Walk {
         self.levels.first()?.directory.as_ref()
     }
 
+    /// Whether neither files nor directories are left.
+    pub fn is_at_end(&self) -> bool {
+        self.levels.iter().all(|level| level.files.is_at_end() && level.directories.is_at_end())
+    }
+
     /// The next file, or the error that occurred on the way to it.
     pub fn next(&mut self, wanted: &impl Wanted) -> Option<Result<Place, Failure>> {
         loop {

@@ -23,6 +23,11 @@ impl Names {
         self.places.sort_unstable_by_key(|&place| at(bytes, place));
     }
 
+    /// Whether all names have been taken.
+    pub fn is_at_end(&self) -> bool {
+        self.next == self.places.len()
+    }
+
     /// The next name. Taking the last name frees the memory.
     pub fn next(&mut self) -> Option<&OsStr> {
         let Some(&place) = self.places.get(self.next) else {
@@ -52,7 +57,9 @@ mod tests {
         let mut found = Vec::new();
         while let Some(name) = names.next() {
             found.push(name.as_bytes().to_vec());
+            assert_eq!(names.is_at_end(), found.len() == 5);
         }
+        assert!(names.is_at_end());
         assert_eq!(found, [&b""[..], b"B", b"a", b"a\xff", b"b"]);
         assert!(names.places.is_empty() && names.bytes.is_empty());
     }

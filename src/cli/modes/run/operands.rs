@@ -329,8 +329,8 @@ impl Inputs for Operands {
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
             if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
-                // Taken only to know whether it is there: this side may see the failure before it sends the next.
-                self.stopped.fetch_or(self.iter.next().is_some(), Relaxed);
+                // No operand after the failure may have been sent yet.
+                self.stopped.fetch_or(!self.iter.is_at_end(), Relaxed);
                 return None;
             }
             match self.iter.next()? {
