@@ -6,7 +6,8 @@ use std::mem;
 use std::panic::resume_unwind;
 use std::thread::{self, Builder};
 
-/// The number of bytes that are handed over together: with 1 MiB, which leaves the L2 cache, `--join` was slower.
+/// The number of bytes that are handed over together. With 1 MiB, which does not fit the L2 cache, `--join` into memory
+/// became 1.42 times as fast instead of 1.60 (medians of nine pairs).
 const PIECE: usize = 256 << 10;
 
 /// The number of pieces that may wait to be written.

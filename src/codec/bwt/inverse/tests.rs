@@ -111,11 +111,12 @@ fn cycles_of_every_kind() {
     }
 }
 
-/// With little memory, as if segments were too long for their lanes: 64 lanes give up first, then 24.
+/// With little memory, as if segments were too long for their lanes: 64 lanes, or 16 of a short block in cold memory,
+/// give up first, then 24.
 #[test]
 fn lanes_without_room() {
     let mut random = Random(3);
-    for len in [50_000, 900_000] {
+    for len in [24_000, 50_000, 900_000] {
         let column: Vec<u8> = (0..len).map(|_| random.below(40) as u8).collect();
         let origin = random.below(len) as u32;
         let expected = plain(&column, origin);
@@ -123,6 +124,7 @@ fn lanes_without_room() {
             let mut in_lanes = Vec::new();
             for room in (0..=16).map(|i| len + i * (2 * MAX_BLOCK - len) / 16) {
                 inverse.lanes.resize(room, 0);
+                inverse.walks = 0;
                 assert!(fast(&mut inverse, &column, origin) == expected, "{len} in {room}, {:?}", inverse.kernel);
                 in_lanes.push(inverse.segments.len() > 1);
             }
@@ -131,7 +133,7 @@ fn lanes_without_room() {
     }
 }
 
-/// Short blocks in memory that is cold, and in memory that is not.
+/// Short blocks in memory that is cold, where gathered lanes stay close to each other, and in memory that is not.
 #[test]
 fn short_blocks() {
     let mut random = Random(4);
@@ -146,6 +148,11 @@ fn short_blocks() {
                     let got = fast(&mut inverse, &column, origin);
                     assert!(got == expected, "{len} of {symbols}, {walks}, {:?}", inverse.kernel);
                     assert!(inverse.segments.len() > 1, "{len} of {symbols}, {walks}, {:?}", inverse.kernel);
+                    let end = inverse.segments.iter().map(|segment| segment.at + segment.len).max().unwrap();
+                    let close = end as usize <= 2 * len + 16 * 4096;
+                    let gathered = inverse.kernel != WalkKernel::Scalar;
+                    let expected_close = gathered && walks == 0 && len < MIN_ROWS_IN_LANES;
+                    assert_eq!(close, expected_close, "{len} of {symbols}, {walks}, {:?}", inverse.kernel);
                     // What the walk left behind does not disturb a longer block.
                     let column = column.repeat(5);
                     let expected = plain(&column, origin);

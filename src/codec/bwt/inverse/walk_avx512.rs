@@ -42,8 +42,8 @@ pub(super) fn is_faster() -> bool {
 }
 
 impl Inverse {
-    /// Walks all segments in 64 lanes, each of which writes to its own part of the memory. Returns false if the parts
-    /// are too short.
+    /// Walks all segments in 64 lanes, or in 16 while the memory is cold, each of which writes to its own part of the
+    /// memory. Returns false if the parts are too short.
     ///
     /// The number of lanes is halved as soon as half of them are idle: at the end of a block they run out of segments
     /// one by one. A cold memory gets fewer lanes, close to each other: each lane touches a page or two of its own.
@@ -143,8 +143,9 @@ impl Lanes {
 /// each lane that is on a ladder. Panics if this CPU does not have AVX-512F.
 fn step_lanes(table: &[u32], lanes: &mut Lanes, memory: &mut [u8]) -> u64 {
     assert!(is_supported() && table.len() >= TABLE && memory.len() >= lanes.last + STEPS);
-    // SAFETY: the CPU has AVX-512F. The table has all entries to which rows can lead. The vectors that are moved have
-    // parts of lanes that walked at the beginning, and the memory has STEPS bytes of each.
+    // SAFETY: the CPU has AVX-512F. The table has all entries to which rows can lead. The lanes of the vectors that are
+    // moved are among the first `count` of `Lanes::new`, whose parts begin at `last` or before, and the memory has
+    // STEPS bytes from there on.
     #[allow(unsafe_code)]
     unsafe {
         match lanes.count.div_ceil(WIDTH) {
@@ -159,7 +160,7 @@ fn step_lanes(table: &[u32], lanes: &mut Lanes, memory: &mut [u8]) -> u64 {
 ///
 /// # Safety
 /// As for `walk::step_lanes`, rows, ladders and entry rows must lead to others that are less than `table`'s length.
-/// From the beginning of each lane's part on there must be `STEPS` bytes in `memory`.
+/// From the beginning of the part of each lane in these vectors on, there must be `STEPS` bytes in `memory`.
 #[allow(unsafe_code)]
 #[target_feature(enable = "avx512f")]
 #[inline(never)]
