@@ -134,6 +134,9 @@ fn an_empty_file_is_empty() {
 #[test]
 fn contradictions_name_what_was_typed() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);
+    place.called("bzcat");
+    place.shell("echo a | hybz | bzcat -tv").says(0, "  (stdin): ok\n");
+    place.shell("bzcat -t a.bz2").says(1, "bzcat: -c and -t cannot be used together.\n");
     run(place.called("bzcat").args(["-l", "a.bz2"])).says(1, "bzcat: bzcat and -l cannot be used together.\n");
     run(place.called("bzcat").args(["-lc", "a.bz2"])).says(1, "bzcat: -c and -l cannot be used together.\n");
     place.hybz(&["-lc", "a.bz2"]).says(1, "hybz: -c and -l cannot be used together.\n");

@@ -221,7 +221,7 @@ pub struct Flags {
     #[arg(long, value_name = "SIZE", value_parser = shard_size)]
     pub plan: Option<u64>,
 
-    /// With --plan-file, compress shard N of FILE, into -o PART or to standard output.
+    /// With --plan-file, compress shard N of FILE, into -o PART, or with -c to standard output.
     ///
     /// PART is an ordinary .bz2 file, of the plan's level. It gets its name only if its blocks are those of the plan,
     /// so a shard can be compressed twice, and again after a failure.
@@ -232,12 +232,14 @@ pub struct Flags {
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub plan_file: Option<OsString>,
 
-    /// Join parts, in any order, to the .bz2 file of PLAN: bzip2's bytes, into -o FILE or to standard output.
+    /// Join parts, in any order, to the .bz2 file of PLAN: bzip2's bytes, into -o FILE, or with -c to standard
+    /// output.
     ///
-    /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. The contents of the
-    /// blocks are checked only with --verify: every part is then decoded first. With --join=streams the parts are
-    /// written unchanged, one stream after another, in the order of the plan that --plan-file names: the same text, but
-    /// not bzip2's bytes. (A plan that is called streams is --join=./streams.)
+    /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. Parts are known by
+    /// their level and the CRC at their end: what lies before it is checked only with --verify, which decodes every
+    /// part first. With --join=streams the parts are written unchanged, one stream after another, in the order of the
+    /// plan that --plan-file names: the same text, but not bzip2's bytes. (A plan that is called streams is
+    /// --join=./streams.)
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub join: Option<OsString>,
 

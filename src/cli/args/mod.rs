@@ -117,7 +117,7 @@ pub fn parse(
     let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
     let quiet = flags.quiet;
     if flags.threads.is_none() && !flags.small {
-        flags.threads = threads_of_environment(program, variable).map_err(|error| Refusal { error, quiet })?;
+        flags.threads = threads_of_environment(variable).map_err(|error| Refusal { error, quiet })?;
     }
     let plan = match Plan::new(program, &flags, operands, environment.ignored_words.clone()) {
         Ok(plan) => Ok(plan),
@@ -130,13 +130,13 @@ pub fn parse(
 }
 
 /// The number of threads that HYBZ_THREADS gives, for programs that cannot say it by a flag: engines, schedulers.
-fn threads_of_environment(program: &OsStr, variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Option<u64>> {
+fn threads_of_environment(variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Option<u64>> {
     let Some(value) = variable("HYBZ_THREADS").filter(|value| !value.is_empty()) else { return Ok(None) };
     let number = value.to_str().and_then(|value| value.trim().parse().ok());
     match number.filter(|number| *number <= values::MAX_THREADS) {
         Some(number) => Ok(Some(number)),
         None => {
-            anyhow::bail!("{}: HYBZ_THREADS wants a number of threads, not `{}'.", program.display(), value.display())
+            anyhow::bail!("HYBZ_THREADS wants a number of threads, not `{}'.", value.display())
         }
     }
 }

@@ -31,6 +31,8 @@ const BZIP2_NAMES: Flag = flag("--bzip2-names", |given| given.flags.about.bzip2_
 const STDOUT: Flag = flag("-c", |given| match given.kind {
     // These modes write to stdout whatever the program is called.
     Kind::Bench | Kind::Measure => given.flags.stdout,
+    // The name bzcat stands for -c only if there are files, as in bzip2.
+    Kind::Test if given.reads_stdin() => given.flags.stdout,
     _ => given.to_stdout(),
 });
 const STDOUT_TYPED: Flag = flag("-c", |given| given.flags.stdout);

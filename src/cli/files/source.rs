@@ -58,11 +58,15 @@ impl SourceFile {
 
     /// Whether the file has not changed since it was opened.
     pub fn is_still(&self, now: &Stat) -> bool {
-        let then = &self.found;
-        (tree::id(now), now.st_size as u64) == (id(then), then.len())
-            && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())
-            && (now.st_ctime, now.st_ctime_nsec) == (then.ctime(), then.ctime_nsec())
+        is_still(&self.found, now)
     }
+}
+
+/// Whether a file has not changed between two looks at it.
+pub fn is_still(then: &Metadata, now: &Stat) -> bool {
+    (tree::id(now), now.st_size as u64) == (id(then), then.len())
+        && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())
+        && (now.st_ctime, now.st_ctime_nsec) == (then.ctime(), then.ctime_nsec())
 }
 
 /// The file's access control list. A list that cannot be read may forbid anything.

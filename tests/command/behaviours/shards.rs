@@ -21,6 +21,10 @@ rows! {
     "parts in any order; made twice; of equal text" | "no shards" | "the same" => any_order;
     "a part missing, doubled, foreign, cut" | "no shards" | "named; rc 1; nothing is written" => wrong_parts;
     "`--join --verify` of a damaged part" | "no shards" | "named; rc 1; nothing is written" => damaged_parts;
+    "a part that is written to while it is joined" | "no shards" | "named; rc 1; the result gets no name"
+        => changed_parts;
+    "`>>` onto the file to plan, a part, the plan, or the file to recover" | "-" | "rc 1; nothing is written"
+        => onto_inputs;
     "a file that has changed since its plan" | "no shards" | "rc 1; no part" => changed_files;
     "plans that are cut, or no plans" | "no shards" | "a sentence; rc 1" => wrong_plans;
     "flags that do not go with shards" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
@@ -276,6 +280,44 @@ fn damaged_parts() {
     let run = place.shell("hybz --join plan --verify part.* -o verified");
     run.says(1, "hybz: Part part.1 is damaged: ");
     assert!(!place.has("verified"));
+}
+
+/// The parts are longer than what a pipe and the thread that reads ahead can hold.
+#[test]
+fn changed_parts() {
+    let place = Place::with(&[("a", &noise(5_000_000))]);
+    let last = parts(&place, "-1 --plan=500k") - 1;
+    place.shell(&format!("mkfifo fifo; cp part.{last} copy")).silent(0);
+    let write = format!("printf 1234 | dd of=part.{last} bs=1 seek=90000 conv=notrunc status=none");
+    for flags in ["--join=plan", "--verify --join=plan", "--join=streams --plan-file=plan"] {
+        for output in ["-c >fifo", "-fo fifo"] {
+            let reader = format!("(head -c 1000; sleep 0.5; {write}; cat) <fifo >whole");
+            let run = place.shell(&format!("hybz {flags} part.* {output} & {reader}; wait $!"));
+            run.says(1, &format!("hybz: Part part.{last} has changed.\n"));
+            place.shell(&format!("cp copy part.{last}")).silent(0);
+        }
+    }
+}
+
+#[test]
+fn onto_inputs() {
+    let place = Place::with(&[("a", &text(300_000))]);
+    parts(&place, "-1 --plan=1");
+    place.shell("hybz -k a; mkdir copy; cp a a.bz2 plan part.* copy").silent(0);
+    for (line, input) in [
+        ("--plan=100k a >>a", "a"),
+        ("--shard=0 --plan-file=plan -c a >>plan", "plan"),
+        ("--join=plan -c part.* >>part.1", "part.1"),
+        ("--join=plan --verify -c part.* 1<>part.0", "part.0"),
+        ("--join=plan -c part.* >>plan", "plan"),
+        ("--join=streams --plan-file=plan -c part.* >>part.0", "part.0"),
+        ("--recover -c a.bz2 >>a.bz2", "a.bz2"),
+        ("--recover=fill -c a.bz2 1<>a.bz2", "a.bz2"),
+        ("--recover=bz2 -c <a.bz2 >>a.bz2", "(stdin)"),
+    ] {
+        place.shell(&format!("hybz {line}")).says(1, &format!("hybz: Input file {input} is the output file.\n"));
+        place.shell("for file in copy/*; do cmp $file ${file#copy/} || exit; done").silent(0);
+    }
 }
 
 #[test]

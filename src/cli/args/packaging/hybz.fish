@@ -17,9 +17,9 @@ complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it 
 file\t'Each block, and the files as they are on the disk'
 none\t'Nothing, not even what a GPU made'"
 complete -c hybz -l plan -d 'Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself' -r
-complete -c hybz -l shard -d 'With --plan-file, compress shard N of FILE, into -o PART or to standard output' -r
+complete -c hybz -l shard -d 'With --plan-file, compress shard N of FILE, into -o PART, or with -c to standard output' -r
 complete -c hybz -l plan-file -d 'The plan that --shard, or --join of streams, looks in' -r -F
-complete -c hybz -l join -d 'Join parts, in any order, to the .bz2 file of PLAN: bzip2\'s bytes, into -o FILE or to standard output' -r -F
+complete -c hybz -l join -d 'Join parts, in any order, to the .bz2 file of PLAN: bzip2\'s bytes, into -o FILE, or with -c to standard output' -r -F
 complete -c hybz -l plan-ranges -d 'Print ranges of the text of FILE, a .bz2, for programs that share the reading: of SIZE or more' -r
 complete -c hybz -l stream-size -d 'Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone' -r
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r

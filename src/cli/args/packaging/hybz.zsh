@@ -34,9 +34,9 @@ offsets\:"Lines of BITS,BYTES"))' \
 file\:"Each block, and the files as they are on the disk"
 none\:"Nothing, not even what a GPU made"))' \
 '--plan=[Print a plan\: shards of FILE, of SIZE or more, that machines can compress, each by itself]:SIZE:_default' \
-'--shard=[With --plan-file, compress shard N of FILE, into -o PART or to standard output]:N:_default' \
+'--shard=[With --plan-file, compress shard N of FILE, into -o PART, or with -c to standard output]:N:_default' \
 '--plan-file=[The plan that --shard, or --join of streams, looks in]:PLAN:_files' \
-'--join=[Join parts, in any order, to the .bz2 file of PLAN\: bzip2'\''s bytes, into -o FILE or to standard output]:PLAN:_files' \
+'--join=[Join parts, in any order, to the .bz2 file of PLAN\: bzip2'\''s bytes, into -o FILE, or with -c to standard output]:PLAN:_files' \
 '--plan-ranges=[Print ranges of the text of FILE, a .bz2, for programs that share the reading\: of SIZE or more]:SIZE:_default' \
 '--stream-size=[Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone]:SIZE:_default' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \

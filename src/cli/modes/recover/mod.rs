@@ -239,6 +239,10 @@ impl Rescuer {
         let name = path.clone().unwrap_or_else(|| PathBuf::from("(stdout)"));
         if path.is_none() {
             stdout::check().map_err(|e| Failure::output("write", name.as_os_str(), &e))?;
+            let source = file.metadata().map_err(|e| Failure::input("read", operand.name(), &e))?;
+            if stdout::regular_file().is_some_and(|stdout| same_file(&stdout, &source)) {
+                return Err(Failure::about(1, "Input file ", operand.name(), " is the output file."));
+            }
         }
         Results::new(kind, path, private, &self.temporary, self.plan.common.force, self.plan.mode.sparse)
             .map_err(|e| Failure::output("create", name.as_os_str(), &e))

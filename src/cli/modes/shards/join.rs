@@ -8,6 +8,7 @@ use super::meanwhile::write_meanwhile;
 use super::plan_file::PlanFile;
 use super::{BUFFER, Trouble, create, finish, write_trouble};
 use crate::cli::args::{Join, Operand, Plan, ShardsMode};
+use crate::cli::files::source::is_still;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
 use hybz::read::MultiBzDecoder;
@@ -18,7 +19,7 @@ use hybz_files::quote::shown;
 use hybz_files::temporary::TemporaryFiles;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -39,18 +40,23 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
             pool = pool.memory(memory);
         }
         let settings = Settings::new().pool(&pool.build());
-        shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
+        shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part.path, &settings))?;
     }
     let (joined, written) = write_meanwhile(&mut out, |out| {
         // Parts are opened one at a time, because there may be more parts than descriptors.
-        let mut files =
-            shards.iter().zip(&parts).map(|(shard, path)| (shard, path.as_os_str(), again(level, shard, path)));
+        let mut files = shards.iter().zip(&parts).map(|(shard, part)| (shard, part, part.again(level, shard)));
         if how.streams && !shards.is_empty() {
-            return files.try_for_each(|(_, name, file)| append(plan, out, name, file?));
+            return files.try_for_each(|(_, part, file)| {
+                let file = file?;
+                append(plan, out, part.path.as_os_str(), &file)?;
+                Ok(part.is_unchanged(&file)?)
+            });
         }
         let mut joiner = Joiner::new(level, out);
-        for (shard, name, file) in files {
-            joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
+        for (shard, part, file) in files {
+            let file = file?;
+            joiner.part(shard, &file).map_err(|error| trouble(plan, part.path.as_os_str(), error))?;
+            part.is_unchanged(&file)?;
         }
         // This happens before the stream gets its end and the file its name.
         if joiner.crc() != crc {
@@ -64,20 +70,38 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
     finish(out, plan)
 }
 
-/// Opens a part again, which must still be of this shard.
-fn again(level: Level, shard: &Shard, path: &Path) -> Result<File, Failure> {
-    let name = path.as_os_str();
-    let file = open_file(path)?;
-    match Part::open(&file) {
-        Ok(part) if (part.level, part.crc) == (level, shard.crc) => Ok(file),
-        Err(Error::Read(e)) => Err(Failure::input("read", name, &e)),
-        _ => Err(Failure::about(1, "Part ", name, " has changed.")),
+/// A part that has been examined.
+struct Examined<'a> {
+    path: &'a Path,
+    found: Metadata,
+}
+
+impl Examined<'_> {
+    /// Opens the part again, which must still be of this shard.
+    fn again(&self, level: Level, shard: &Shard) -> Result<File, Failure> {
+        let file = open_file(self.path)?;
+        match Part::open(&file) {
+            Ok(part) if (part.level, part.crc) == (level, shard.crc) => {}
+            Err(Error::Read(e)) => return Err(Failure::input("read", self.path.as_os_str(), &e)),
+            _ => return Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed.")),
+        }
+        self.is_unchanged(&file).map(|()| file)
+    }
+
+    /// Checks that the file is the one that was examined, and that it has not been written to since then: the code that
+    /// was read is then what was examined, and with `--verify` decoded.
+    fn is_unchanged(&self, file: &File) -> Result<(), Failure> {
+        let now = rustix::fs::fstat(file).map_err(|e| Failure::input("read", self.path.as_os_str(), &e.into()))?;
+        if is_still(&self.found, &now) {
+            return Ok(());
+        }
+        Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed."))
     }
 }
 
 /// Writes a part unchanged.
-fn append(plan: &Plan<ShardsMode>, out: &mut dyn Write, name: &OsStr, mut file: File) -> Result<(), Trouble> {
-    let (len, mut copied) = (ReadAt::len(&file), 0);
+fn append(plan: &Plan<ShardsMode>, out: &mut dyn Write, name: &OsStr, mut file: &File) -> Result<(), Trouble> {
+    let (len, mut copied) = (ReadAt::len(file), 0);
     let mut buf = vec![0; BUFFER];
     loop {
         match file.read(&mut buf) {
@@ -100,11 +124,11 @@ fn sorted<'a>(
     level: Level,
     shards: &[Shard],
     messages: &Messages,
-) -> Option<Vec<&'a Path>> {
+) -> Option<Vec<Examined<'a>>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
     // The ranges are pushed in reverse, because they are popped from the end.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
-    let mut parts: Vec<Option<&Path>> = vec![None; shards.len()];
+    let mut parts: Vec<Option<Examined<'_>>> = shards.iter().map(|_| None).collect();
     let mut wrong = false;
     let mut say = |failure: Failure| {
         wrong = true;
@@ -118,18 +142,18 @@ fn sorted<'a>(
         let is = |what: &str| Failure::about(1, "Part ", path.as_os_str(), what);
         match open(path) {
             Err(failure) => say(failure),
-            Ok(part) if part.level != level => {
+            Ok((part, _)) if part.level != level => {
                 let levels = (part.level.get(), level.get());
                 say(is(&format!(" has level {}, but the plan has level {}.", levels.0, levels.1)));
             }
-            Ok(part) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
-                Some(Some(shard)) => parts[shard] = Some(path),
+            Ok((part, found)) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
+                Some(Some(shard)) => parts[shard] = Some(Examined { path, found }),
                 None => {
                     say(is(" belongs to no shard of the plan: it belongs to another plan, or its file has changed."))
                 }
                 Some(None) => {
                     let shard = shards.iter().position(|shard| shard.crc == part.crc).unwrap_or(0);
-                    let other = parts[shard].unwrap_or(path);
+                    let other = parts[shard].as_ref().map_or(path, |other| other.path);
                     let other = shown(other.as_os_str());
                     say(is(&format!(" belongs to shard {shard}, and so does {}.", other.display())));
                 }
@@ -160,14 +184,16 @@ fn open_file(path: &Path) -> Result<File, Failure> {
 }
 
 /// Examines both ends of a part.
-fn open(path: &Path) -> Result<Part, Failure> {
+fn open(path: &Path) -> Result<(Part, Metadata), Failure> {
     let name = path.as_os_str();
     let file = open_file(path)?;
-    Part::open(&file).map_err(|error| match error {
+    let found = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
+    let part = Part::open(&file).map_err(|error| match error {
         Error::Read(e) => Failure::input("read", name, &e),
         Error::NotBzip2 => Failure::about(1, "Part ", name, " is not a .bz2 file."),
         _ => Failure::about(1, "Part ", name, " does not end as a .bz2 file: it is cut, or other data follow."),
-    })
+    })?;
+    Ok((part, found))
 }
 
 /// Decodes a part. (Its CRCs are then known to be right, and combined they give the shard's.)

@@ -22,7 +22,7 @@ use hybz_files::temporary::TemporaryFiles;
 use hybz_files::{file, stdout};
 use plan_file::PlanFile;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -74,6 +74,11 @@ pub fn planned(mode: &ShardMode) -> Result<(Level, Shard), Failure> {
     {
         return Err(Failure::about(1, "Output file ", result.as_os_str(), " is an input file."));
     }
+    let to_plan =
+        matches!(target, Target::Stdout) && stdout::regular_file().is_some_and(|stdout| is_file(path, &stdout));
+    if to_plan {
+        return Err(Failure::about(1, "Input file ", path.as_os_str(), " is the output file."));
+    }
     let PlanFile { level, shards, .. } = PlanFile::read(path)?;
     let count = shards.len();
     let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
@@ -113,14 +118,27 @@ pub fn changed(shard: &Shard) -> Error {
 /// Whether the result would replace this file.
 fn is_result(target: &Target, file: &Path) -> bool {
     let Target::File(path) = target else { return false };
-    let (Ok(there), Ok(file)) = (fs::metadata(path), fs::metadata(file)) else { return false };
-    same_file(&file, &there)
+    fs::metadata(path).is_ok_and(|there| is_file(file, &there))
+}
+
+/// Whether the name `file` leads to this file.
+fn is_file(file: &Path, found: &Metadata) -> bool {
+    fs::metadata(file).is_ok_and(|file| same_file(&file, found))
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read.
 fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
     let Target::File(path) = &plan.mode.target else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
+        let stdout = stdout::regular_file();
+        let is_it = |file: &Path| stdout.as_ref().is_some_and(|stdout| is_file(file, stdout));
+        let inputs = plan.common.operands.iter().filter_map(|operand| match operand {
+            Operand::File(file) => Some(file.as_path()),
+            Operand::Stdin => None,
+        });
+        if let Some(input) = inputs.chain(used).find(|input| is_it(input)) {
+            return Err(Failure::about(1, "Input file ", input.as_os_str(), " is the output file."));
+        }
         return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
     };
     let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(&plan.mode.target, file));
