@@ -1,6 +1,6 @@
 //! Table 1G: messages, their order, and the effects of `-q` and `-v`.
 
-use crate::place::{Place, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
+use crate::place::{Place, bzip2_installed, compressed, installed, noise, run, same_as_bzip2, text};
 
 #[test]
 fn lines_of_v_are_those_of_bzip2() {
@@ -37,7 +37,9 @@ fn lines_of_vv() {
         return;
     }
     let place = Place::with(&[("a", b"hello\n"), ("empty", b""), ("a.bz2", &compressed(b"hello\n"))]);
-    for args in [&["-vvc", "a"][..], &["-tvv", "a.bz2"], &["-dcvv", "a.bz2"]] {
+    // Blocks are numbered in each stream.
+    place.put("streams.bz2", &[compressed(b""), compressed(&noise(2_000_000)), compressed(b"a")].concat());
+    for args in [&["-vvc", "a"][..], &["-tvv", "a.bz2"], &["-dcvv", "a.bz2"], &["-tvv", "streams.bz2", "a.bz2"]] {
         let theirs = run(place.command("bzip2").args(args));
         let ours = run(place.called("bzip2").args(args));
         assert_eq!((ours.code, &ours.stdout), (0, &theirs.stdout));

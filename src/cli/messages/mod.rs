@@ -279,9 +279,10 @@ pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
     )
 }
 
-/// The line of `-vv` about a block that was compressed or decompressed.
-pub fn block_line(block: &BlockInfo, compressed: bool) -> String {
-    let BlockInfo { number, crc, combined_crc, block_len, .. } = block;
+/// The line of `-vv` about a block that was compressed or decompressed. `number` counts from 1 in each stream, as in
+/// bzip2.
+pub fn block_line(block: &BlockInfo, number: u64, compressed: bool) -> String {
+    let BlockInfo { crc, combined_crc, block_len, .. } = block;
     match compressed {
         true => {
             format!("\n    block {number}: crc = 0x{crc:08x}, combined CRC = 0x{combined_crc:08x}, size = {block_len}")

@@ -45,6 +45,8 @@ pub struct Results {
     directory: Option<Directory>,
     /// Decodes results that are read again.
     pool: Pool,
+    /// The number of the last block's stream, and of the blocks of its input before that stream.
+    stream: (u64, u64),
     /// The number of finished operands, successful or not.
     done: usize,
     /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used. The side that
@@ -87,6 +89,7 @@ impl Results {
             temporary,
             directory: None,
             pool: pool.clone(),
+            stream: (0, 0),
             done: 0,
             stopped: Arc::default(),
             wrote_to_stdout: false,
@@ -376,9 +379,11 @@ impl Outputs for Results {
             index.recorder.block(block);
         }
         if self.plan.common.verbose >= 2 {
-            self.print(Note::Line(
-                messages::block_line(block, self.plan.mode.action() == Action::Compress).into_bytes(),
-            ));
+            if block.number == 1 || block.stream != self.stream.0 {
+                self.stream = (block.stream, block.number - 1);
+            }
+            let (number, compressed) = (block.number - self.stream.1, self.plan.mode.action() == Action::Compress);
+            self.print(Note::Line(messages::block_line(block, number, compressed).into_bytes()));
         }
         self.messages.progress.advance(&self.plan.common, &job.name, block.bytes_in);
     }
