@@ -37,6 +37,8 @@ pub enum Work {
     Shard {
         level: Level,
         shard: Shard,
+        /// The length of the file, as the plan states it.
+        file_len: u64,
         verify: Verify,
     },
     Decompress {

@@ -83,9 +83,9 @@ impl ShardMode {
         Ok(ShardMode { number, plan, report: report(given, &target)?, target, verify })
     }
 
-    /// The mode that compresses `shard`, once the plan has been read.
-    pub fn files(self, level: Level, shard: Shard) -> FilesMode {
-        let work = Work::Shard { level, shard, verify: self.verify };
+    /// The mode that compresses `shard` of a file of this length, once the plan has been read.
+    pub fn files(self, level: Level, shard: Shard, file_len: u64) -> FilesMode {
+        let work = Work::Shard { level, shard, file_len, verify: self.verify };
         let (batch, index, remove_sources) = (Batch::default(), None, false);
         FilesMode { work, target: self.target, batch, index, report: self.report, remove_sources }
     }

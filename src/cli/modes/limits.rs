@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(expected_bytes(&files), Some(lengths[0] + lengths[1]));
         let shard = Shard::new(3, 10, 20, 1, 0);
         let level = files.mode.coding().unwrap().level;
-        files.mode.work = Work::Shard { level, shard, verify: Verify::Off };
+        files.mode.work = Work::Shard { level, shard, file_len: 30, verify: Verify::Off };
         assert_eq!(expected_bytes(&files), Some(20));
         assert_eq!(expected_bytes(&plan("-c -r src")), None);
     }

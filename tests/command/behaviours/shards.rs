@@ -323,7 +323,7 @@ fn onto_inputs() {
 #[test]
 fn changed_files() {
     let place = Place::with(&[("a", &mixture())]);
-    parts(&place, "-1 --plan 300k");
+    let parts = parts(&place, "-1 --plan 300k");
     let mut other = place.get("a");
     other[400_000] ^= 1;
     place.put("a", &other);
@@ -333,6 +333,13 @@ fn changed_files() {
     place.put("a", &other[..500_000]);
     place.hybz(&["--shard=1", "--plan-file=plan", "a", "-o", "new"]).says(1, says);
     place.hybz(&["--shard=5", "--plan-file=plan", "a", "-o", "new"]).says(1, "shard 5 differs from the plan");
+    assert!(!place.has("new"));
+    // What was appended would be missing.
+    place.put("a", &[&mixture()[..], b"x"].concat());
+    for shard in 0..parts {
+        let run = place.hybz(&[&format!("--shard={shard}"), "--plan-file=plan", "a", "-o", "new"]);
+        run.says(1, &format!("shard {shard} differs from the plan: the file has changed, or is another one."));
+    }
     assert!(!place.has("new"));
 }
 

@@ -50,7 +50,7 @@ pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
 pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
     let Plan { common, mode } = plan;
     match shards::planned(&mode) {
-        Ok((level, shard)) => run(Plan { common, mode: mode.files(level, shard) }),
+        Ok((level, shard, len)) => run(Plan { common, mode: mode.files(level, shard, len) }),
         Err(failure) => {
             let tally = Arc::default();
             let report = open_report(mode.report.as_ref(), work_name(Action::Compress), Some(1), &tally)?;

@@ -134,8 +134,8 @@ impl Operands {
             return Ok(Prepared { index, task, source });
         }
         let (task, source) = match (&plan.mode.work, plan.mode.ranges(), plan.mode.streams()) {
-            (Work::Shard { level, shard, .. }, ..) => {
-                let text = shards::text(name, file, shard)?;
+            (Work::Shard { level, shard, file_len, .. }, ..) => {
+                let text = shards::text(name, file, shard, *file_len)?;
                 (Task::Compress((*level).into()), Source::File(Arc::new(text), shard.offset))
             }
             (_, Some(ranges), _) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,

@@ -66,8 +66,8 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// The shard that `--shard` asks for, and its level.
-pub fn planned(mode: &ShardMode) -> Result<(Level, Shard), Failure> {
+/// The level of a plan, the shard of it that `--shard` asks for, and the length of the file that was cut.
+pub fn planned(mode: &ShardMode) -> Result<(Level, Shard, u64), Failure> {
     let ShardMode { number, plan: path, target, .. } = mode;
     if let Target::File(result) = target
         && is_result(target, path)
@@ -79,11 +79,11 @@ pub fn planned(mode: &ShardMode) -> Result<(Level, Shard), Failure> {
     if to_plan {
         return Err(Failure::about(1, "Input file ", path.as_os_str(), " is the output file."));
     }
-    let PlanFile { level, shards, .. } = PlanFile::read(path)?;
+    let PlanFile { level, len, shards, .. } = PlanFile::read(path)?;
     let count = shards.len();
     let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
     let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, but no shard {number}."));
-    Ok((level, *found.ok_or_else(none)?))
+    Ok((level, *found.ok_or_else(none)?, len))
 }
 
 /// A file, limited to the end of a shard.
@@ -103,16 +103,25 @@ impl ReadAt for UpTo {
     }
 }
 
-/// The text of a shard.
-pub fn text(name: &OsStr, mut file: File, shard: &Shard) -> Result<UpTo, Failure> {
+/// The text of a shard of a file that must have this length: what has been appended since the plan was made would be
+/// missing in the joined file.
+pub fn text(name: &OsStr, mut file: File, shard: &Shard, file_len: u64) -> Result<UpTo, Failure> {
     check_file(name, &mut file, "--shard")?;
+    let read_error = |e: &io::Error| Failure::input("read", name, e);
+    if file.metadata().map_err(|e| read_error(&e))?.len() != file_len {
+        return Err(read_error(&why_changed(shard)));
+    }
     Ok(UpTo { file, end: shard.offset + shard.length })
 }
 
 /// The reason why a shard differs from its plan.
 pub fn changed(shard: &Shard) -> Error {
-    let text = format!("shard {} differs from the plan: the file has changed, or is another one", shard.number);
-    Error::Read(io::Error::other(text))
+    Error::Read(why_changed(shard))
+}
+
+fn why_changed(shard: &Shard) -> io::Error {
+    let number = shard.number;
+    io::Error::other(format!("shard {number} differs from the plan: the file has changed, or is another one"))
 }
 
 /// Whether the result would replace this file.
