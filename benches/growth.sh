@@ -128,17 +128,17 @@ rate() {
 
 # title,program,MB/s of each bar; a title begins a group, and the group's longest bar is as wide as the picture allows
 bars() {
-    local run=2026-11-21-6deac89-xeon16 gpu=2026-11-27-b9fd6c5-h200 mb=203000000 gb=8120000000
-    echo "Compress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -c9 linux203' $mb)"
-    echo "Compress: one thread,lbzip2,$(rate $run lbzip2 '-c9 -n1 linux203' $mb)"
-    echo "Compress: one thread,hybz,$(rate $run hybz '-c9 -p1 linux203' $mb)"
+    local one=2026-11-27-43cfeeb-epyc2 run=2026-11-21-6deac89-xeon16 gpu=2026-11-27-b9fd6c5-h200 mb=203000000 gb=8120000000
+    echo "Compress: one thread,bzip2,$(rate $one bzip2 '^bzip2 -c9 linux203' $mb)"
+    echo "Compress: one thread,lbzip2,$(rate $one lbzip2 '-c9 -n1 linux203' $mb)"
+    echo "Compress: one thread,hybz,$(rate $one hybz '-c9 -p1 linux203' $mb)"
     echo "Compress: 16 cores,lbzip2,$(rate $run lbzip2 '-c9 -n16 linux203' $mb)"
     echo "Compress: 16 cores,hybz,$(rate $run hybz '-c9 -p16 linux203' $mb)"
     echo "Compress 8 GB: 16 cores,lbzip2,$(rate $gpu lbzip2 . 1015000000)"
     echo "Compress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -c linux8g >' $gb)"
-    echo "Decompress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -dc linux203' $mb)"
-    echo "Decompress: one thread,lbzip2,$(rate $run lbzip2 '-dc -n1 linux203' $mb)"
-    echo "Decompress: one thread,hybz,$(rate $run hybz '-dc -p1 linux203' $mb)"
+    echo "Decompress: one thread,bzip2,$(rate $one bzip2 '^bzip2 -dc linux203' $mb)"
+    echo "Decompress: one thread,lbzip2,$(rate $one lbzip2 '-dc -n1 linux203' $mb)"
+    echo "Decompress: one thread,hybz,$(rate $one hybz '-dc -p1 linux203' $mb)"
     echo "Decompress: 16 cores,lbzip2,$(rate $run lbzip2 '-dc -n16 linux203' $mb)"
     echo "Decompress: 16 cores,hybz,$(rate $run hybz '-dc -p16 linux203' $mb)"
     echo "Decompress 8 GB: 16 cores,lbzip2,$(rate $gpu lbzip2 . $gb)"
