@@ -128,7 +128,8 @@ rate() {
 
 # title,program,MB/s of each bar; a title begins a group, and the group's longest bar is as wide as the picture allows
 bars() {
-    local one=2026-11-27-43cfeeb-epyc2 run=2026-11-21-6deac89-xeon16 gpu=2026-11-27-b9fd6c5-h200 mb=203000000 gb=8120000000
+    local one=2026-11-27-43cfeeb-epyc2 run=2026-11-21-6deac89-xeon16 gpu=2026-11-27-b9fd6c5-h200
+    local mb=203000000 gb=8120000000
     echo "Compress: one thread,bzip2,$(rate $one bzip2 '^bzip2 -c9 linux203' $mb)"
     echo "Compress: one thread,lbzip2,$(rate $one lbzip2 '-c9 -n1 linux203' $mb)"
     echo "Compress: one thread,hybz,$(rate $one hybz '-c9 -p1 linux203' $mb)"

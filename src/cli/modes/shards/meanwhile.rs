@@ -73,7 +73,7 @@ impl Write for Pieces {
 mod tests {
     use super::*;
 
-    /// Takes so many bytes, then fails.
+    /// Takes this many bytes, then fails.
     struct Full(usize);
 
     impl Write for Full {
