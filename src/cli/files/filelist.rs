@@ -41,11 +41,11 @@ impl Names {
     pub fn is_at_end(&mut self) -> bool {
         // Twice, because empty names may be left in the buffer. A list may have them without end.
         for _ in 0..2 {
-            let mut list = [PollFd::new(self.reader.get_ref(), PollFlags::IN)];
-            let at_once = Some(&Timespec { tv_sec: 0, tv_nsec: 0 });
             if self.failed {
                 return true;
             }
+            let mut list = [PollFd::new(self.reader.get_ref(), PollFlags::IN)];
+            let at_once = Some(&Timespec { tv_sec: 0, tv_nsec: 0 });
             if self.reader.buffer().is_empty() && !poll(&mut list, at_once).is_ok_and(|ready| ready > 0) {
                 return false;
             }

@@ -49,14 +49,14 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
             return files.try_for_each(|(_, part, file)| {
                 let file = file?;
                 append(plan, out, part.path.as_os_str(), &file)?;
-                Ok(part.is_unchanged(&file)?)
+                Ok(part.check_unchanged(&file)?)
             });
         }
         let mut joiner = Joiner::new(level, out);
         for (shard, part, file) in files {
             let file = file?;
             joiner.part(shard, &file).map_err(|error| trouble(plan, part.path.as_os_str(), error))?;
-            part.is_unchanged(&file)?;
+            part.check_unchanged(&file)?;
         }
         // This happens before the stream gets its end and the file its name.
         if joiner.crc() != crc {
@@ -85,12 +85,12 @@ impl Examined<'_> {
             Err(Error::Read(e)) => return Err(Failure::input("read", self.path.as_os_str(), &e)),
             _ => return Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed.")),
         }
-        self.is_unchanged(&file).map(|()| file)
+        self.check_unchanged(&file).map(|()| file)
     }
 
     /// Checks that the file is the one that was examined, and that it has not been written to since then: the code that
     /// was read is then what was examined, and with `--verify` decoded.
-    fn is_unchanged(&self, file: &File) -> Result<(), Failure> {
+    fn check_unchanged(&self, file: &File) -> Result<(), Failure> {
         let now = rustix::fs::fstat(file).map_err(|e| Failure::input("read", self.path.as_os_str(), &e.into()))?;
         if is_still(&self.found, &now) {
             return Ok(());

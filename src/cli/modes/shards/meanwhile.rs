@@ -6,11 +6,11 @@ use std::mem;
 use std::panic::resume_unwind;
 use std::thread::{self, Builder};
 
-/// The number of bytes that are handed over together. With 1 MiB, which does not fit the L2 cache, `--join` into memory
-/// became 1.42 times as fast instead of 1.60 (medians of nine pairs).
+/// The number of bytes that are handed over together. With 1 MiB, which does not fit the L2 cache, `--join` became 1.01
+/// times as fast onto the disk and 1.29 times into `cat`; with 256 KiB 1.35 and 1.96 (medians of nine pairs).
 const PIECE: usize = 256 << 10;
 
-/// The number of pieces that may wait to be written.
+/// The number of pieces that may wait to be written. Two and eight are as fast.
 const AHEAD: usize = 4;
 
 /// Runs `make` on another thread, and writes to `out` what it writes. If no thread can be started, runs it here.

@@ -74,10 +74,8 @@ pub fn planned(mode: &ShardMode) -> Result<(Level, Shard, u64), Failure> {
     {
         return Err(Failure::about(1, "Output file ", result.as_os_str(), " is an input file."));
     }
-    let to_plan =
-        matches!(target, Target::Stdout) && stdout::regular_file().is_some_and(|stdout| is_file(path, &stdout));
-    if to_plan {
-        return Err(Failure::about(1, "Input file ", path.as_os_str(), " is the output file."));
+    if let Target::Stdout = target {
+        refuse_stdout_as(Some(path.as_path()))?;
     }
     let PlanFile { level, len, shards, .. } = PlanFile::read(path)?;
     let count = shards.len();
@@ -130,6 +128,15 @@ fn is_result(target: &Target, file: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| is_file(file, &there))
 }
 
+/// Refuses a stdout that leads to one of these inputs.
+fn refuse_stdout_as<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let Some(stdout) = stdout::regular_file() else { return Ok(()) };
+    match inputs.into_iter().find(|input| is_file(input, &stdout)) {
+        Some(input) => Err(Failure::about(1, "Input file ", input.as_os_str(), " is the output file.")),
+        None => Ok(()),
+    }
+}
+
 /// Whether the name `file` leads to this file.
 fn is_file(file: &Path, found: &Metadata) -> bool {
     fs::metadata(file).is_ok_and(|file| same_file(&file, found))
@@ -139,15 +146,11 @@ fn is_file(file: &Path, found: &Metadata) -> bool {
 fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
     let Target::File(path) = &plan.mode.target else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
-        let stdout = stdout::regular_file();
-        let is_it = |file: &Path| stdout.as_ref().is_some_and(|stdout| is_file(file, stdout));
         let inputs = plan.common.operands.iter().filter_map(|operand| match operand {
             Operand::File(file) => Some(file.as_path()),
             Operand::Stdin => None,
         });
-        if let Some(input) = inputs.chain(used).find(|input| is_it(input)) {
-            return Err(Failure::about(1, "Input file ", input.as_os_str(), " is the output file."));
-        }
+        refuse_stdout_as(inputs.chain(used))?;
         return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
     };
     let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(&plan.mode.target, file));

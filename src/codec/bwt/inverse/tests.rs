@@ -153,7 +153,7 @@ fn short_blocks() {
                     let gathered = inverse.kernel != WalkKernel::Scalar;
                     let expected_close = gathered && walks == 0 && len < MIN_ROWS_IN_LANES;
                     assert_eq!(close, expected_close, "{len} of {symbols}, {walks}, {:?}", inverse.kernel);
-                    // What the walk left behind does not disturb a longer block.
+                    // What this walk wrote does not disturb a longer block.
                     let column = column.repeat(5);
                     let expected = plain(&column, origin);
                     assert!(fast(&mut inverse, &column, origin) == expected, "{len}, {walks}, {:?}", inverse.kernel);
