@@ -22,7 +22,7 @@ describe() { # DIR: the machine in words
     echo "$(field cores "$1") cores of $(field cpu "$1")$gpus"
 }
 
-# The kind of a file of `hybz-tables` or of a converted log.
+# The kind of a file of `theses` or of a converted log.
 title() {
     case $1 in
         table-5.1.csv) echo "Table 5.1: seconds on one core, and bytes, by block size and perturbation" ;;

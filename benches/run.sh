@@ -13,7 +13,7 @@
 #
 #     DATA      the plain file to compress, if no FILE is named; large inputs are made by repeating it
 #     HYBZ      hybz (target/release/hybz); OLD: the same as --old; BZIP2, LBZIP2, PBZIP2: the peers (from PATH)
-#     TABLES, BENCH_GPU, BENCH_CUDA  the programs `hybz-tables` and the bench `gpu`, and what cuda/bench/build.sh built
+#     TABLES, BENCH_GPU, BENCH_CUDA  the programs `theses` and the bench `gpu`, and what cuda/bench/build.sh built
 #     ROUNDS    timed rounds (5)        THREADS   "1 2 4", for the scenarios that vary them
 #     SIZES     "100M 1G"               SCALE     0.01 makes every input a hundredth as large, to try a scenario
 #     CORES     cores of `workstation`  WORK      where inputs and outputs are kept (/dev/shm)

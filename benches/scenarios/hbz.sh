@@ -48,17 +48,18 @@ scenario_hbz_sizes() {
     done
 }
 
-# scenario: thesis-tables the thesis's tables and figures, by the package hybz-tables (TABLES); FILEs name data sets
+# scenario: thesis-tables the thesis's tables and figures, by the package theses (TABLES); FILEs name data sets
 scenario_thesis_tables() {
     local table sets=() file
     for file in "${files[@]}"; do sets+=("$(basename "$file")"); done
     if [ -z "${TABLES:-}" ]; then
-        TABLES=$(cd "$here/.." && cargo build --release -p hybz-tables && echo "$PWD/target/release/hybz-tables")
+        TABLES=$(cd "$here/.." && cargo build --release -p theses && echo "$PWD/target/release/theses")
         TABLES=$(cd "$here/.." && realpath "$TABLES") || fail "the bench does not build"
     fi
     provide tables "$TABLES" || fail "thesis-tables needs the bench: TABLES=PROGRAM"
-    for table in table-5.1 table-5.2 figure-5.2 figure-5.5 figure-5.7; do
-        (cd "$start" && tables $table "${sets[@]}") | tee "$out/$table.csv"
+    for table in 5.1 5.2 figure-5.2 figure-5.5 figure-5.7; do
+        file=table-$table.csv
+        (cd "$start" && tables deshpande $table "${sets[@]}") | tee "$out/${file/table-figure/figure}"
     done
     tables svg "$out/table-5.1.csv" seconds >"$out/table-5.1.svg"
     tables svg "$out/table-5.2.csv" MB/s >"$out/table-5.2.svg"

@@ -1,4 +1,5 @@
-// all.cpp: strips of ALL that hybz-tables has written, decoded on a device; whole and damaged, against a plain twin.
+// all.cpp: strips of ALL that `theses funasaka cases` has written, decoded on a device; whole and damaged, against a
+// plain twin.
 #include "all.hpp"
 #include "common.hpp"
 #include <cuda_runtime.h>

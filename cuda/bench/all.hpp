@@ -1,5 +1,5 @@
 // all.hpp: strips of ALL, Funasaka's format (2018), decoded on a device. It is for the tables alone: no other program
-// reads it. crates/tables/src/all.rs describes it and writes it.
+// reads it. theses/funasaka/src/all.rs describes it and writes it.
 #pragma once
 #include <cstdint>
 

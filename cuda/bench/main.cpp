@@ -26,7 +26,7 @@
 //                                cargo test --lib lzw_cases
 //     bench lzw FILE STRIPS BYTES
 //                                its throughput with STRIPS strips of BYTES bytes, and a core's
-//     bench all CASES [STRIPS]   strips of ALL that `hybz-tables all-cases CASES SET` has written: whole and damaged,
+//     bench all CASES [STRIPS]   strips of ALL that `theses funasaka cases CASES SET` has written: whole and damaged,
 //                                against a plain twin; or the time of STRIPS
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)

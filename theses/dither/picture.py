@@ -2,7 +2,7 @@
 """Makes the PNG of a PGM or PBM file (P5 with one byte a sample, P4), as in README.md:
 
     dither --scene 480x320 | tee scene.pgm | dither > scene.pbm
-    examples/dither/picture.py scene.pgm scene.png; examples/dither/picture.py scene.pbm dithered.png
+    theses/dither/picture.py scene.pgm scene.png; theses/dither/picture.py scene.pbm dithered.png
 """
 import struct
 import sys

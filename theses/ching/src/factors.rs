@@ -6,13 +6,13 @@
 //! a copy of the text. The GPU's time covers all steps, with the transfers of the text and of the factors; each factor
 //! is compared with a core's.
 
-use crate::datasets;
-use crate::factor_device::{Device, Found};
+use crate::device::{Device, Found};
 use hybz::internals::factor::neighbours::{Pair, by_position};
 use hybz::internals::factor::parse::Parse;
 use hybz::internals::factor::{factors, suffixes};
 use std::thread;
 use std::time::Instant;
+use theses_common::datasets::each_or_made as each;
 
 /// The number of runs; the best run counts.
 const RUNS: usize = 3;
@@ -20,8 +20,6 @@ const RUNS: usize = 3;
 const DIVISIONS: usize = 15;
 /// The number of divisions in his table 4.2.
 const IN_TABLE: usize = 480;
-/// The length of the generated texts, which is the length of his 10Midentical.
-const GENERATED: usize = 10_000_000;
 const NO_GPU: &str = "no device";
 
 /// The seconds of each step, and the results.
@@ -75,28 +73,6 @@ fn on_all_cores(text: &[u8]) -> f64 {
         }
     });
     (text.len() * cores) as f64 / 1e6 / start.elapsed().as_secs_f64()
-}
-
-/// Calls `f` for the sets, and, if none or these are named, for the texts generated here: `identical`, `random` and
-/// `dna`.
-pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
-    let generated: [(&str, usize); 3] = [("identical", 1), ("random", 256), ("dna", 4)];
-    let is_generated = |name: &&str| generated.iter().any(|(known, _)| known == name);
-    let sets: Vec<&str> = names.iter().copied().filter(|name| !is_generated(name)).collect();
-    if names.is_empty() || !sets.is_empty() {
-        datasets::each(&sets, &f);
-    }
-    for (name, letters) in generated.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
-        let mut state = 1u64;
-        let letter = |_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let number = (state >> 33) as usize % letters;
-            if *letters == 4 { b"ACGT"[number] } else { number as u8 }
-        };
-        let text: Vec<u8> = (0..GENERATED).map(letter).collect();
-        println!("# set {name}: {GENERATED} bytes, made here");
-        f(name, &text);
-    }
 }
 
 /// Table 4.1: suffix arrays.

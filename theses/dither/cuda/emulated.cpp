@@ -1,7 +1,7 @@
 // The kernel on a CPU, for tests/device.rs: batches come from standard input, answers go to standard output, until the
 // input ends. Compiled with the header that stands in for CUDA's, of cuda/sim/emulated:
 //
-//     g++ -std=c++17 -O2 -Wno-unknown-pragmas -I cuda/sim/emulated -o emulated examples/dither/cuda/emulated.cpp
+//     g++ -std=c++17 -O2 -Wno-unknown-pragmas -I cuda/sim/emulated -o emulated theses/dither/cuda/emulated.cpp
 //
 // A batch: six numbers of 64 bits (slabs, strips, bytes of the input, bytes of the output, CTAs, warps of each), the
 // table, the input. An answer: the output. The output is zeroed before, as a GPU's is. CTAs run one after another,

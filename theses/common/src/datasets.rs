@@ -5,6 +5,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The length of the generated texts, which is the length of his 10Midentical.
+const GENERATED: usize = 10_000_000;
+
 /// One set.
 struct Set {
     name: String,
@@ -77,6 +80,28 @@ pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
         text.truncate(max);
         println!("# set {}: {} bytes", set.name, text.len());
         f(&set.name, &text);
+    }
+}
+
+/// Calls `f` for the sets, and, if none or these are named, for the texts generated here: `identical`, `random` and
+/// `dna`.
+pub fn each_or_made(names: &[&str], f: impl Fn(&str, &[u8])) {
+    let generated: [(&str, usize); 3] = [("identical", 1), ("random", 256), ("dna", 4)];
+    let is_generated = |name: &&str| generated.iter().any(|(known, _)| known == name);
+    let sets: Vec<&str> = names.iter().copied().filter(|name| !is_generated(name)).collect();
+    if names.is_empty() || !sets.is_empty() {
+        each(&sets, &f);
+    }
+    for (name, letters) in generated.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
+        let mut state = 1u64;
+        let letter = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let number = (state >> 33) as usize % letters;
+            if *letters == 4 { b"ACGT"[number] } else { number as u8 }
+        };
+        let text: Vec<u8> = (0..GENERATED).map(letter).collect();
+        println!("# set {name}: {GENERATED} bytes, made here");
+        f(name, &text);
     }
 }
 

@@ -6,12 +6,12 @@
 //! columns. `cuda/bench` (`bench lzw`, `bench all`) measures decoding in device memory.
 
 use crate::all::{self, Counts, KINDS, STRIP};
-use crate::ching::each;
-use crate::peers::{COLUMNS, PICTURE, Place, ROWS, tiff};
 use hybz::Pool;
 use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_strips};
 use std::thread;
 use std::time::Instant;
+use theses_common::datasets::each_or_made as each;
+use theses_common::peers::{COLUMNS, PICTURE, Place, ROWS, tiff};
 
 /// The number of runs; the best run counts.
 const RUNS: usize = 3;
@@ -65,7 +65,7 @@ pub fn lzw_compression(names: &[&str]) {
     each(names, |set, text| {
         println!("set,bytes,strip,strips,coded,ratio,core_MB/s,all_cores_MB/s,tiffcp_MB/s,compress_MB/s,GPU");
         let pool = Pool::builder().build();
-        let place = Place::new();
+        let place = Place::make();
         place.write("plain.tif", &tiff(text));
         place.write("text", text);
         let picture = text.len() / COLUMNS * COLUMNS;
@@ -133,7 +133,7 @@ pub fn lzw_decompression(names: &[&str]) {
             decode_strips(&pool, strips).collect::<Result<Vec<_>, _>>().expect("cores that work")
         });
         assert!(texts.concat() == text, "what is decoded is the text");
-        let place = Place::new();
+        let place = Place::make();
         place.write("plain.tif", &tiff(text));
         place.write("text", text);
         let rows = ROWS.to_string();
@@ -166,7 +166,7 @@ pub fn lzw_decompression(names: &[&str]) {
 /// Tables 4.9 and 5.6: from a file to memory, plain (A), decoded by cores (B), and coded, for a device to decode (C).
 fn loading(set: &str, text: &[u8], coded: &[Vec<u8>], decode: impl Fn(&[u8]) -> Vec<u8>) {
     println!("set,bytes,coded,read_plain_ms,read_and_decode_on_cores_ms,read_coded_ms,upload_and_decode_on_GPU_ms");
-    let place = Place::new();
+    let place = Place::make();
     place.write("plain", text);
     place.write("coded", &coded.concat());
     let (plain, read) = best(|| place.read("plain"));
@@ -252,7 +252,7 @@ pub fn all_sizes(names: &[&str]) {
     each(names, |set, text| {
         println!("set,bytes,ALL,LZ4,LZW,gzip,ALL/LZ4");
         let (coded, _) = all_strips(text);
-        let place = Place::new();
+        let place = Place::make();
         place.write("text", text);
         let size = |command: &[&str]| place.run(command, "text", "out").map(|_| place.read("out").len());
         let (lz4, gzip) = (size(&["lz4", "-12", "-B4", "-c"]), size(&["gzip", "-6", "-c"]));
@@ -293,7 +293,7 @@ pub fn all_decompression(names: &[&str]) {
                 decoder.decode(coded, text).expect("a strip that was encoded just now");
             }
         });
-        let place = Place::new();
+        let place = Place::make();
         place.write("text", text);
         let there = place.run(&["lz4", "-12", "-B4", "-c"], "text", "text.lz4");
         let lz4 = there.and_then(|_| place.run(&["lz4", "-dc"], "text.lz4", "out"));
@@ -340,5 +340,5 @@ pub fn cases(path: &str, names: &[&str]) {
             file.extend_from_slice(text);
         }
     });
-    std::fs::write(path, file.into_inner()).unwrap_or_else(|error| crate::fail(&format!("{path}: {error}")));
+    std::fs::write(path, file.into_inner()).unwrap_or_else(|error| theses_common::fail(&format!("{path}: {error}")));
 }

@@ -1,6 +1,5 @@
 //! Tables 4.1 to 4.3 of Patel's thesis (2012): the steps of compression and decompression, on one core and on a GPU.
 
-use crate::fail;
 use hybz::Settings;
 use hybz::internals::bits::reader::BitReader;
 use hybz::internals::bits::{BitSource, BitWriter, SliceBits};
@@ -19,6 +18,7 @@ use hybz::internals::formats::bzip2::MAX_BLOCK;
 use hybz::internals::gpu::{BlockForDevice, Device, LaneSize, Steps, backend};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use theses_common::fail;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The max number of the set's blocks in a batch.

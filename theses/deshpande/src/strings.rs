@@ -6,13 +6,13 @@
 //! Burstsort and MSD radix sort on a core of 2013; here the cores of hybz itself stand for them, in the columns of
 //! table 4.2.
 
-use crate::{datasets, fail};
 use hysort::{Order, sorted};
 use std::env;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
+use theses_common::{datasets, fail};
 
 /// The number of runs on cores; the best run counts.
 const RUNS: usize = 3;
@@ -125,7 +125,7 @@ struct OnDisk(PathBuf);
 
 impl OnDisk {
     fn new(text: &[u8]) -> OnDisk {
-        let path = env::temp_dir().join(format!("hybz-tables-{}", std::process::id()));
+        let path = env::temp_dir().join(format!("hybz-theses-{}", std::process::id()));
         std::fs::write(&path, text).expect("room for a text");
         OnDisk(path)
     }

@@ -16,10 +16,10 @@ pub const ROWS: usize = 64;
 pub struct Place(PathBuf);
 
 impl Place {
-    pub fn new() -> Place {
+    pub fn make() -> Place {
         let memory = PathBuf::from("/dev/shm");
         let parent = if memory.is_dir() { memory } else { std::env::temp_dir() };
-        let place = parent.join(format!("hybz-tables-{}", std::process::id()));
+        let place = parent.join(format!("hybz-theses-{}", std::process::id()));
         fs::create_dir_all(&place).expect("a folder for temporary files");
         Place(place)
     }
