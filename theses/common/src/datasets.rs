@@ -1,6 +1,6 @@
 //! The data sets of `datasets.toml`: finds and fetches them.
 
-use crate::fail;
+use crate::{fail, made};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +17,8 @@ struct Set {
     sha256: Option<String>,
     packed_sha256: Option<String>,
     bzip2: Option<u64>,
+    /// Whether it is a set of strings, a line each, and not a text to compress.
+    strings: bool,
     why: String,
 }
 
@@ -35,6 +37,7 @@ fn all() -> Vec<Set> {
             sha256: text("sha256"),
             packed_sha256: text("packed_sha256"),
             bzip2: number("bzip2"),
+            strings: set.get("strings").and_then(toml::Value::as_bool).unwrap_or_default(),
             why: text("why").unwrap_or_else(|| fail(&format!("datasets.toml: {name} has no `why'"))),
             name,
         }
@@ -68,7 +71,8 @@ pub fn show() {
 pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
     let max = max_bytes();
     heading();
-    for set in all().iter().filter(|set| names.is_empty() || names.contains(&&*set.name)) {
+    let wanted = |set: &&Set| if names.is_empty() { !set.strings } else { names.contains(&&*set.name) };
+    for set in all().iter().filter(wanted) {
         let Some(path) = place(&set.name) else {
             println!("# set {}: not on this machine", set.name);
             continue;
@@ -81,6 +85,19 @@ pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
         println!("# set {}: {} bytes", set.name, text.len());
         f(&set.name, &text);
     }
+}
+
+/// The strings of a set, a line each: from this machine, or made here. At most [`max_bytes`] of whole lines.
+pub fn strings(name: &str) -> Option<Vec<u8>> {
+    let max = max_bytes();
+    let mut text = match place(name) {
+        Some(path) => std::fs::read(&path).unwrap_or_else(|e| fail(&format!("{}: {e}", path.display()))),
+        None => made::text(name, max)?,
+    };
+    if text.len() > max {
+        text.truncate(text[..max].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
+    }
+    Some(text)
 }
 
 /// Calls `f` for the sets, and, if none or these are named, for the texts generated here: `identical`, `random` and
@@ -123,22 +140,36 @@ fn machine() -> String {
     format!("{cores} cores of {model}")
 }
 
-/// Fetches a set into the cache and verifies it. A file that does not match is not kept.
+/// Fetches or makes a set (`all`: every one) in the cache and verifies it. A file that does not match is not kept.
 pub fn fetch(name: &str) {
+    if name == "all" {
+        let failed: Vec<String> = all().into_iter().map(|set| set.name).filter(|name| !fetched(name)).collect();
+        if !failed.is_empty() {
+            fail(&format!("not fetched: {}", failed.join(" ")));
+        }
+    } else if !fetched(name) {
+        fail(&format!("{name} is not fetched"));
+    }
+}
+
+/// Fetches a set. Otherwise it says why not, and returns false.
+fn fetched(name: &str) -> bool {
     let set = all().into_iter().find(|set| set.name == name).unwrap_or_else(|| fail("no such set"));
     if let Some(path) = place(name) {
-        return println!("{name}: already fetched, {}", path.display());
+        println!("{name}: already fetched, {}", path.display());
+        return true;
     }
     let folder = cache();
     std::fs::create_dir_all(&folder).unwrap_or_else(|e| fail(&e.to_string()));
     let (packed, plain) = (folder.join(format!("{name}.packed")), folder.join(format!("{name}.part")));
     let fetched = fetch_as(&set, &packed, &plain);
     let _ = std::fs::remove_file(&packed);
-    if let Err(why) = fetched {
+    let kept = fetched.and_then(|()| std::fs::rename(&plain, folder.join(name)).map_err(|e| e.to_string()));
+    if let Err(why) = &kept {
         let _ = std::fs::remove_file(&plain);
-        fail(&format!("{why}: not kept"));
+        eprintln!("{name}: {why}: not kept");
     }
-    std::fs::rename(&plain, folder.join(name)).unwrap_or_else(|e| fail(&e.to_string()));
+    kept.is_ok()
 }
 
 fn fetch_as(set: &Set, packed: &Path, plain: &Path) -> Result<(), String> {
@@ -151,9 +182,13 @@ fn fetch_as(set: &Set, packed: &Path, plain: &Path) -> Result<(), String> {
             return mismatch;
         }
     }
-    let unpack = set.unpack.as_deref().unwrap_or("cat %s").replace("%s", "\"$PACKED\"");
-    let mut shell = Command::new("sh");
-    run(shell.arg("-c").arg(format!("{unpack} > \"$PLAIN\"")).env("PACKED", packed).env("PLAIN", plain))?;
+    if let Some(text) = made::text(&set.name, usize::MAX) {
+        std::fs::write(plain, text).map_err(|e| e.to_string())?;
+    } else {
+        let unpack = set.unpack.as_deref().unwrap_or("cat %s").replace("%s", "\"$PACKED\"");
+        let mut shell = Command::new("sh");
+        run(shell.arg("-c").arg(format!("{unpack} > \"$PLAIN\"")).env("PACKED", packed).env("PLAIN", plain))?;
+    }
     let bytes = std::fs::metadata(plain).map_or(0, |m| m.len());
     let sum = sha256(plain);
     println!("{}: {bytes} bytes, sha256 {sum}", set.name);

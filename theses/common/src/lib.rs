@@ -1,6 +1,7 @@
 //! What the packages of the four theses share: data sets, other commands, charts, and the list of what can be made.
 
 pub mod datasets;
+pub mod made;
 pub mod peers;
 pub mod svg;
 
