@@ -187,7 +187,7 @@ fn fetch_as(set: &Set, packed: &Path, plain: &Path) -> Result<(), String> {
     } else {
         let unpack = set.unpack.as_deref().unwrap_or("cat %s").replace("%s", "\"$PACKED\"");
         let mut shell = Command::new("sh");
-        run(shell.arg("-c").arg(format!("{unpack} > \"$PLAIN\"")).env("PACKED", packed).env("PLAIN", plain))?;
+        run(shell.arg("-c").arg(format!("( {unpack}\n) > \"$PLAIN\"")).env("PACKED", packed).env("PLAIN", plain))?;
     }
     let bytes = std::fs::metadata(plain).map_or(0, |m| m.len());
     let sum = sha256(plain);

@@ -75,15 +75,15 @@ fn shuffle<T>(items: &mut [T]) {
     }
 }
 
-/// Letters a to i, of which `a` makes up five sixths, and 15 on average: ties as long as his.
+/// Letters a to i, of which `a` makes up six sevenths, and 16 on average: ties as long as his.
 fn skewed_letters(random: &mut Random, line: &mut Vec<u8>) {
     loop {
         let mut letter = b'a';
-        while letter < b'i' && random.below(6) == 0 {
+        while letter < b'i' && random.below(7) == 0 {
             letter += 1;
         }
         line.push(letter);
-        if random.below(15) == 0 {
+        if random.below(16) == 0 {
             break;
         }
     }
