@@ -1,19 +1,23 @@
-//! Figures 5.2 and 5.5: the common prefixes of neighbouring suffixes, and the rounds that a sort needs for them.
-//!
-//! Kasai's algorithm (CPM 2001) computes the common prefix of each suffix with its predecessor in sorted order from
-//! libsais's suffix array.
+//! Figures 5.2 and 5.5: sorting depths, and the times of the thesis's sort and its parts.
 
-use crate::{INTERVALS, SIZES};
+use crate::suffixes::{self, Scheme, Sorted};
+use crate::{INTERVALS, SIZES, device, speed};
 use libsais::SuffixArrayConstruction;
+use std::time::{Duration, Instant};
 
-/// The number of bytes that one round of the thesis's string sort compares.
-const STEP: u32 = 8;
+/// The time for one block by one scheme of figure 5.2.
+const MOST: Duration = Duration::from_secs(30);
 
-/// The length of each suffix's common prefix with its predecessor in sorted order, by position in the block.
-fn common_prefixes(block: &[u8]) -> Vec<u32> {
+/// The suffixes of a block in their order, by libsais.
+fn suffixes_of(block: &[u8]) -> Vec<u32> {
     let mut suffixes = vec![0i32; block.len() + 2048];
     SuffixArrayConstruction::for_text(block).in_borrowed_buffer(&mut suffixes).single_threaded().run().expect("memory");
-    let suffixes = &suffixes[..block.len()];
+    suffixes[..block.len()].iter().map(|&suffix| suffix as u32).collect()
+}
+
+/// The length of each suffix's common prefix with its predecessor in sorted order, by position in the block, with
+/// Kasai's algorithm (CPM 2001).
+fn common_prefixes(block: &[u8], suffixes: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0u32; block.len()];
     suffixes.iter().enumerate().for_each(|(rank, &suffix)| ranks[suffix as usize] = rank as u32);
     let mut lens = vec![0u32; block.len()];
@@ -32,8 +36,8 @@ fn common_prefixes(block: &[u8]) -> Vec<u32> {
     lens
 }
 
-/// A block with a byte inserted after every `interval` bytes (0: unchanged).
-fn perturbed(block: &[u8], interval: u32) -> Vec<u8> {
+/// The block with a byte inserted after every `interval` bytes (0: unchanged).
+pub fn perturbed(block: &[u8], interval: u32) -> Vec<u8> {
     if interval == 0 {
         return block.to_vec();
     }
@@ -47,36 +51,60 @@ fn perturbed(block: &[u8], interval: u32) -> Vec<u8> {
     out
 }
 
-fn each(text: &[u8], mut f: impl FnMut(usize, &str, Vec<u32>)) {
+/// Figure 5.2: the first block of 4.5 MB. (a) The steps and the time of sorting two thirds of the suffixes, by the
+/// number of characters that steps compare. (b) The time of sorting all suffixes, of the two thirds, of the others from
+/// these, and of the merge.
+pub fn schemes(set: &str, text: &[u8]) {
+    let block = &text[..text.len().min(SIZES[1])];
+    println!("set,part,scheme,steps,suffixes_in_all_steps,characters,seconds");
+    let line = |part: &str, scheme: &str, sorted: &Sorted| {
+        let Sorted { steps, sorted, depth, time, ended, .. } = sorted;
+        let more = if *ended { "" } else { "+" };
+        println!("{set},{part},{scheme},{steps}{more},{sorted}{more},{depth}{more},{:.2}{more}", time.as_secs_f64());
+    };
+    let all: Vec<u32> = (0..block.len() as u32).collect();
+    let sample: Vec<u32> = all.iter().copied().filter(|place| place % 3 != 0).collect();
+    for (scheme, name) in [(Scheme::Constant, "constant"), (Scheme::Doubling, "doubling")] {
+        line("a", name, &suffixes::sort(block, sample.clone(), scheme, MOST));
+    }
+    let parts = suffixes::in_parts(block);
+    line("a", "16 and doubling", &parts.two_thirds);
+    let full = suffixes::sort(block, all, Scheme::Both, Duration::MAX);
+    assert!(parts.order == full.order && full.order == suffixes_of(block), "the parts are merged to all suffixes");
+    let seconds = [full.time, parts.two_thirds.time, parts.third, parts.merge].map(|time| time.as_secs_f64());
+    println!("set,part,all,two_thirds,the_third,merge,times_as_fast,with_merge");
+    let [full, two, third, merge] = seconds;
+    let ratios = [full / (two + third), full / (two + third + merge)];
+    println!("{set},b,{full:.2},{two:.2},{third:.3},{merge:.3},{:.2},{:.2}", ratios[0], ratios[1]);
+}
+
+/// Figure 5.5: the deepest and the mean common prefix of neighbouring suffixes (MSD, ASD), and the seconds for all
+/// blocks of: bzip2's sort and libsais on one core, the device's sort with transfers, and the merge on one core.
+pub fn by_depth(set: &str, text: &[u8]) {
+    println!("set,block,perturbed,MSD,ASD,bzip2_sort,blocks_given_up,libsais,GPU_sort,merge");
     for size in SIZES {
         for (interval, name) in INTERVALS {
-            let lens = text.chunks(size).flat_map(|block| common_prefixes(&perturbed(block, interval))).collect();
-            f(size, name, lens);
+            let (mut deepest, mut sum, mut count) = (0, 0, 0);
+            let (mut libsais, mut merge) = (0.0, 0.0);
+            for block in text.chunks(size) {
+                let block = perturbed(block, interval);
+                let start = Instant::now();
+                let order = suffixes_of(&block);
+                libsais += start.elapsed().as_secs_f64();
+                let lens = common_prefixes(&block, &order);
+                deepest = deepest.max(lens.iter().copied().max().unwrap_or_default());
+                sum += lens.iter().map(|&len| u64::from(len)).sum::<u64>();
+                count += lens.len();
+                let (others, sample): (Vec<u32>, Vec<u32>) = order.iter().copied().partition(|place| place % 3 == 0);
+                let start = Instant::now();
+                let merged = suffixes::merge(&block, &sample, &others);
+                merge += start.elapsed().as_secs_f64();
+                assert!(merged == order, "merged to all suffixes");
+            }
+            let (bzip2, given_up) = speed::bzip2_sort(text, size, interval);
+            let device = speed::or_dash(device::sorting_seconds(text, size, interval));
+            let mean = sum as f64 / count as f64;
+            println!("{set},{size},{name},{deepest},{mean:.1},{bzip2:.2},{given_up},{libsais:.2},{device},{merge:.2}");
         }
     }
-}
-
-/// Figure 5.2: the mean and the longest common prefix, and the fraction of at least 8, 64, 512 and 4096 bytes.
-pub fn depths(set: &str, text: &[u8]) {
-    println!("set,block,perturbed,mean,deeper_8,deeper_64,deeper_512,deeper_4096,deepest");
-    each(text, |size, name, lens| {
-        let count = lens.len() as f64;
-        let mean = lens.iter().map(|&len| f64::from(len)).sum::<f64>() / count;
-        let deeper = [8, 64, 512, 4096].map(|depth| lens.iter().filter(|&&len| len >= depth).count() as f64 / count);
-        let deeper = deeper.map(|part| format!("{part:.4}")).join(",");
-        println!("{set},{size},{name},{mean:.1},{deeper},{}", lens.iter().max().unwrap_or(&0));
-    });
-}
-
-/// Figure 5.5: the rounds of a sort that compares 8 bytes a round, and of one that doubles the depth each round.
-pub fn rounds(set: &str, text: &[u8]) {
-    println!("set,block,perturbed,rounds_of_8_bytes,rounds_of_doubling");
-    each(text, |size, name, lens| {
-        let deepest = lens.iter().max().unwrap_or(&0) + 1;
-        println!(
-            "{set},{size},{name},{},{}",
-            deepest.div_ceil(STEP),
-            u32::BITS - (deepest.div_ceil(STEP) - 1).leading_zeros() + 1
-        );
-    });
 }

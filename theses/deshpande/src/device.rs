@@ -2,15 +2,18 @@
 
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::internals::formats::hbz::encode::HbzEncoder;
-use hybz::internals::gpu::{SortSuffixes, backend};
+use hybz::internals::gpu::{Offload, SortSuffixes, backend};
 use hybz::{Lanes, LargeBlocks, Pool, Settings};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Seconds that one lane takes to sort all blocks of a text, with transfers, and that all cores and lanes take to
-/// compress the text. Each is the best of several runs, so start-up does not count. `None` without a device.
-pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
+/// The divisions of the work between device and cores in table 5.1: the device sorts, or does all.
+pub const PIPELINES: [Offload; 2] = [Offload::Suffixes, Offload::CodeLarge];
+
+/// Seconds that one lane takes to sort all blocks of a text, with transfers: the best of several runs, so start-up does
+/// not count. `None` without a device.
+pub fn sorting_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> {
     let (backend, devices) = backend().ok()?;
     let device = devices.into_iter().next()?;
     let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
@@ -20,9 +23,17 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
     let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
     let settings = Settings::new().encoding(large);
     let plain = hybz::compress(text, &settings).expect("memory");
-    let sort = (0..2).map(|_| sort(&mut *lane, text, &stream, &plain)).reduce(f64::min)?;
-    drop(lane);
+    (0..2).map(|_| sort(&mut *lane, text, &stream, &plain)).reduce(f64::min)
+}
 
+/// Seconds that all cores and lanes take to compress the text, by this division of the work: the best of several runs.
+/// `None` without a device.
+pub fn compressing_seconds(text: &[u8], size: usize, interval: u32, offload: Offload) -> Option<f64> {
+    backend().ok()?;
+    let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
+    let settings = Settings::new().encoding(large);
+    let plain = hybz::compress(text, &settings).expect("memory");
+    let lanes = Lanes::for_large_blocks(&large).at_once(true).offload(offload);
     let pool = Pool::builder().accelerators(&lanes).build();
     let settings = settings.pool(&pool);
     let all = |_| {
@@ -32,7 +43,7 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
         assert!(coded == plain, "GPUs and cores write the same bytes");
         seconds
     };
-    Some([sort, (0..3).map(all).reduce(f64::min)?])
+    (0..3).map(all).reduce(f64::min)
 }
 
 /// Seconds that all cores and lanes take to decompress the text: the best of several runs. `None` without a device.

@@ -1,10 +1,12 @@
-//! Times and sizes on one core: Table 5.1, Figure 5.7, and a comparison with libsais alone.
+//! Times and sizes: table 5.1, figures 5.6 and 5.7, and a comparison with libsais alone.
 
-use crate::{INTERVALS, SIZES};
+use crate::depth::perturbed;
+use crate::{INTERVALS, SIZES, bzip2_sort, device};
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::internals::formats::hbz::{decode::HbzDecoder, encode::HbzEncoder};
 use libsais::BwtConstruction;
 use std::time::{Duration, Instant};
+use theses_common::peers::Place;
 
 /// The time of one core for some blocks, and their sizes.
 #[derive(Default)]
@@ -71,22 +73,82 @@ fn measure(text: &[u8], size: usize, interval: u32, every: usize, libsais: Libsa
     times
 }
 
-/// Table 5.1: seconds.
+/// Seconds and bytes of the command `bzip2 -9`, which has one thread. `None` if there is no such command.
+fn by_bzip2(text: &[u8]) -> Option<(f64, usize)> {
+    let place = Place::make();
+    place.write("text", text);
+    let seconds = place.run(&["bzip2", "-9c"], "text", "coded")?;
+    Some((seconds, place.read("coded").len()))
+}
+
+/// The seconds of bzip2's sort of all blocks, and the number of blocks on which its first sort gives up.
+pub fn bzip2_sort(text: &[u8], size: usize, interval: u32) -> (f64, usize) {
+    let times = text.chunks(size).map(|block| bzip2_sort::time(&perturbed(block, interval)));
+    times.fold((0.0, 0), |(sum, count), (time, gave_up)| (sum + time.as_secs_f64(), count + usize::from(gave_up)))
+}
+
+/// Table 5.1: seconds and bytes.
 ///
-/// The thesis's "BWC on the CPU" is everything but the sort: here it is `other_steps`, the time of coding minus the
-/// time of libsais. `GPU_sort` is the sort alone, `all_cores_and_GPU` the whole; both are `-` without a device.
+/// On one core: `bzip2` has bzip2's sort and, for its other steps, those of hybz; `seconds` is hybz. The thesis has the
+/// same bytes in both columns; here they are those of `.hbz`. With a device: its sort alone, and all by each division of
+/// the work (`-` without a device).
 pub fn by_size_and_perturbation(set: &str, text: &[u8]) {
-    println!("set,block,perturbed,seconds,of_it_BWT,other_steps,bytes,GPU_sort,all_cores_and_GPU");
+    match by_bzip2(text) {
+        Some((seconds, bytes)) => println!("# bzip2 -9: {seconds:.2} seconds, {bytes} bytes"),
+        None => println!("# there is no command `bzip2'"),
+    }
+    let pipelines = device::PIPELINES.map(|offload| format!("GPU_{offload:?}")).join(",");
+    println!(
+        "set,block,perturbed,bzip2,bzip2_sort,blocks_given_up,seconds,of_it_BWT,other_steps,bytes,GPU_sort,{pipelines}"
+    );
     for size in SIZES {
         for (interval, name) in INTERVALS {
             let t = measure(text, size, interval, 1, Libsais::Sort);
             // libsais sorted the whole text; the encoder sorts fewer rows, since phrases replace some text.
             let sort = t.sort.as_secs_f64() * t.rows as f64 / t.text as f64;
             let all = t.encode.as_secs_f64();
-            let device = crate::device::seconds(text, size, interval);
-            let device = device.map_or("-,-".to_owned(), |[sort, all]| format!("{sort:.3},{all:.3}"));
-            println!("{set},{size},{name},{all:.2},{sort:.2},{:.2},{},{device}", (all - sort).max(0.0), t.coded);
+            let other = (all - sort).max(0.0);
+            let (theirs, given_up) = bzip2_sort(text, size, interval);
+            let device = [device::sorting_seconds(text, size, interval)]
+                .into_iter()
+                .chain(device::PIPELINES.map(|offload| device::compressing_seconds(text, size, interval, offload)));
+            let device: Vec<String> = device.map(or_dash).collect();
+            println!(
+                "{set},{size},{name},{:.2},{theirs:.2},{given_up},{all:.2},{sort:.2},{other:.2},{},{}",
+                theirs + other,
+                t.coded,
+                device.join(",")
+            );
         }
+    }
+}
+
+pub fn or_dash(seconds: Option<f64>) -> String {
+    seconds.map_or("-".to_owned(), |seconds| format!("{seconds:.3}"))
+}
+
+/// Figure 5.6: blocks of 9 MB perturbed by 0.1 % beside the command `bzip2 -9`, and beside bzip2 with such blocks.
+pub fn beside_bzip2(set: &str, text: &[u8]) {
+    let (size, interval) = (SIZES[2], INTERVALS[2].0);
+    let Some((theirs, their_bytes)) = by_bzip2(text) else {
+        return println!("# there is no command `bzip2'");
+    };
+    let t = measure(text, size, interval, 1, Libsais::Sort);
+    let ours = t.encode.as_secs_f64();
+    let other = ours - t.sort.as_secs_f64() * t.rows as f64 / t.text as f64;
+    let large = bzip2_sort(text, size, 0).0 + other.max(0.0);
+    let smaller = 100.0 * (1.0 - t.coded as f64 / their_bytes as f64);
+    println!("set,by,seconds,bzip2_seconds,times_as_fast,bzip2_9M_seconds,times_as_fast,smaller_%");
+    let device = device::PIPELINES.map(|offload| device::compressing_seconds(text, size, interval, offload));
+    let names = device::PIPELINES.map(|offload| format!("GPU_{offload:?}"));
+    for (name, seconds) in names.into_iter().zip(device).chain([("one_core".to_owned(), Some(ours))]) {
+        let times = [theirs, large].map(|peer| seconds.map(|seconds| peer / seconds));
+        println!(
+            "{set},{name},{},{theirs:.2},{},{large:.2},{},{smaller:.1}",
+            or_dash(seconds),
+            or_dash(times[0]),
+            or_dash(times[1])
+        );
     }
 }
 
@@ -98,7 +160,7 @@ pub fn decompression(set: &str, text: &[u8]) {
         for (interval, name) in [INTERVALS[0], INTERVALS[2]] {
             let t = measure(text, size, interval, 1, if interval == 0 { Libsais::Inverse } else { Libsais::Nothing });
             let libsais = if interval == 0 { format!("{:.1}", t.speed(t.unsort)) } else { "-".to_owned() };
-            let device = crate::device::decoding_seconds(text, size, interval);
+            let device = device::decoding_seconds(text, size, interval);
             let device = device.map_or("-".to_owned(), |seconds| format!("{:.0}", text.len() as f64 / 1e6 / seconds));
             println!("{set},{size},{name},{:.1},{libsais},{device}", t.speed(t.decode));
         }

@@ -1,48 +1,66 @@
 //! Tables 5.2 and 5.3: how one to all CPU cores share the work, without and with GPUs.
 
+use crate::{INTERVALS, SIZES};
 use hybz::{Lanes, LargeBlocks, Level, Pool, Settings};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
 /// With GPUs, a shorter text is repeated to at least this many bytes.
-const MIN_WITH_GPUS: usize = 1_000_000_000;
+const MIN_WITH_GPUS: usize = 500_000_000;
 
-/// Compresses with 1, 2, 4 .. CPU stations, as `.hbz` of 9 MB blocks and as `.bz2`, without GPU lanes and with them.
+/// Table 5.2: 1, 2, 4 .. all cores.
+pub fn large_system(set: &str, text: &[u8]) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    by_number(set, text, std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < cores).chain([cores]));
+}
+
+/// Table 5.3: a system with few cores, of which he has two, and up to four threads.
+pub fn small_system(set: &str, text: &[u8]) {
+    by_number(set, text, 1..=4);
+}
+
+/// Compresses with these numbers of CPU stations, as `.hbz` of blocks of 9 MB perturbed by 0.1 % and as `.bz2`, without
+/// GPU lanes and with them. (His first column, a GPU with the core that feeds it, cannot be had: hybz has at least one
+/// CPU station.)
 ///
 /// With lanes the text is compressed twice and the second run counts, because starting a device takes half a second.
-pub fn by_number(set: &str, text: &[u8]) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let numbers = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < cores).chain([cores]);
+fn by_number(set: &str, text: &[u8], numbers: impl Iterator<Item = usize>) {
     let gpus = hybz::internals::gpu::likely();
     let mut text = std::borrow::Cow::Borrowed(text);
     if gpus == 0 {
-        println!("# no device: no lines with GPUs (Table 5.3)");
+        println!("# no device: no lines with GPUs");
     } else {
         text = text.repeat(MIN_WITH_GPUS.div_ceil(text.len())).into();
         println!("# repeated: {} bytes", text.len());
     }
-    println!("set,format,cpu,gpu,seconds,MB/s,blocks_by_station");
-    let large = LargeBlocks::try_new(9_000_000).expect("a block size");
+    println!("set,format,cpu,gpu,seconds,MB/s,of_one_core,blocks_by_station");
+    let large = LargeBlocks::try_new(SIZES[2] as u32).expect("a block size").perturbation(INTERVALS[2].0, 0);
+    let mut one_core = [0.0; 2];
     for number in numbers {
-        let number = NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
-        for (name, lanes, settings) in [
-            ("hbz-9M", Lanes::for_large_blocks(&large), Settings::new().encoding(large)),
+        let threads = NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
+        for (at, (name, lanes, settings)) in [
+            ("hbz-9M-0.1%", Lanes::for_large_blocks(&large), Settings::new().encoding(large)),
             ("bz2", Lanes::default(), Settings::new().level(Level::BEST)),
-        ] {
-            let pool = Pool::builder().threads(number).build();
-            let coded = line(&text, &settings, pool, &format!("{set},{name},{number},0"), false);
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let pool = Pool::builder().threads(threads).build();
+            let coded = line(&text, &settings, pool, &format!("{set},{name},{number},0"), false, &mut one_core[at]);
             if gpus > 0 {
-                let pool = Pool::builder().threads(number).accelerators(&lanes.at_once(true)).build();
+                let pool = Pool::builder().threads(threads).accelerators(&lanes.at_once(true)).build();
                 let name = format!("{set},{name},{number},{gpus}");
-                assert!(coded == line(&text, &settings, pool, &name, true), "GPUs and cores write the same bytes");
+                let same = line(&text, &settings, pool, &name, true, &mut one_core[at]);
+                assert!(coded == same, "GPUs and cores write the same bytes");
             }
         }
     }
 }
 
-/// Measures and prints one line of the table, which begins with `name`. Returns the compressed bytes.
-fn line(text: &[u8], settings: &Settings, pool: Pool, name: &str, warm_up: bool) -> Vec<u8> {
+/// Measures and prints one line of the table, which begins with `name`. Returns the compressed bytes. `first` becomes
+/// the seconds of the first line, with which the others are compared.
+fn line(text: &[u8], settings: &Settings, pool: Pool, name: &str, warm_up: bool, first: &mut f64) -> Vec<u8> {
     let settings = settings.clone().pool(&pool);
     let blocks =
         || -> BTreeMap<String, u64> { pool.summary().stations.into_iter().map(|s| (s.name, s.blocks)).collect() };
@@ -58,6 +76,10 @@ fn line(text: &[u8], settings: &Settings, pool: Pool, name: &str, warm_up: bool)
         format!("{}:{done}", name.replace(' ', "_"))
     };
     let shares: Vec<String> = blocks().into_iter().map(done).collect();
-    println!("{name},{seconds:.2},{:.0},{}", text.len() as f64 / 1e6 / seconds, shares.join(" "));
+    if *first == 0.0 {
+        *first = seconds;
+    }
+    let (speed, ratio) = (text.len() as f64 / 1e6 / seconds, *first / seconds);
+    println!("{name},{seconds:.2},{speed:.0},{ratio:.2},{}", shares.join(" "));
     coded
 }

@@ -1,120 +1,64 @@
-//! Tables 4.2 to 4.5 and figures 4.6 and 4.7 of Deshpande's thesis (2014): sorting lines.
+//! Chapter 4 of Deshpande's thesis (2014), sorting strings: tables 4.1 to 4.5, figures 4.3 to 4.7.
 //!
-//! His figures are for a GTX 580, in milliseconds. Two programs measure the device, because its memory is out of reach
-//! from here: `HYBZ_CUDA_BENCH`, which `cuda/bench/build.sh` makes, and `HYBZ_THRUST`, of
-//! `cuda/bench/peers/thrust_lines.cu`. Both check the order of the lines that they sorted. Figure 4.6 compares with
-//! Burstsort and MSD radix sort on a core of 2013; here the cores of hybz itself stand for them, in the columns of
-//! table 4.2.
+//! His figures are for a GTX 580, in milliseconds. Three programs measure the device, because its memory is out of
+//! reach from here: `HYBZ_STRINGS`, of ../cuda/strings.cu, is his algorithm with today's primitives; `HYBZ_CUDA_BENCH`,
+//! which `cuda/bench/build.sh` makes, is hybz; `HYBZ_THRUST`, of `cuda/bench/peers/thrust_lines.cu`, is the comparator
+//! sort. All check the order of the lines that they sorted. Without them, the columns of the device are `-`.
+//!
+//! Figure 4.6 compares with Burstsort and with MSD radix sort on a core of 2009. Burstsort's program, which he got from
+//! its authors, cannot be had; `msd` is a radix sort of the second kind.
 
+use crate::msd;
+use crate::rounds::{self, Numbers};
+use crate::ties::{Strings, Ties};
 use hysort::{Order, sorted};
 use std::env;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
-use theses_common::{datasets, fail};
+use theses_common::{datasets, fail, made};
 
 /// The number of runs on cores; the best run counts.
-const RUNS: usize = 3;
-/// The number of lines of the generated sets.
-const MADE: usize = 10_000_000;
-const NO_DEVICE: &str = "no device";
+const RUNS: usize = 2;
 
-/// `HYBZ_LINES_...` of `cuda/hybz.h`.
-const RAW: u32 = 4;
-const FIXED: u32 = 8;
-const KEEP: u32 = 16;
-const STEPWISE: u32 = 32;
-const ROUNDS: u32 = 64;
-/// The thesis's algorithm.
-const THESIS: u32 = RAW | STEPWISE | ROUNDS;
+/// The thesis's factor from the time of the sorts to the whole, in equation 4.1.
+const ALPHA: f64 = 2.5;
 
-/// A set, and the thesis's figures for the corresponding one: milliseconds in total, and for memory.
+/// A set, and the thesis's figures for it.
 struct Set {
     name: &'static str,
-    printed: (u32, u32),
-    make: fn() -> Option<Vec<u8>>,
+    /// Table 4.1: MiB, the longest tie and the mean of ties.
+    ties: [u32; 3],
+    /// Table 4.2: milliseconds of Thrust, of memory setup, sort, scatter and scan, kernels, and in total.
+    times: [u32; 6],
+    /// Tables 4.3 and 4.4: iterations with fixed and with adaptive numbers; milliseconds of fixed ones with all strings
+    /// and without single ones, and of adaptive ones.
+    steps: [u32; 5],
 }
 
-const SETS: [Set; 6] = [
-    Set { name: "words", printed: (252, 97), make: || file("words").map(shuffled) },
-    Set { name: "url", printed: (936, 153), make: || file("paths").map(|paths| shuffled(urls(&paths))) },
-    Set { name: "genome", printed: (720, 275), make: || Some(letters(b"ACGT", 9)) },
-    Set { name: "sentences", printed: (199, 79), make: || file("dickens").map(|text| sentences(&text)) },
-    Set { name: "pc-filelist", printed: (1409, 225), make: || file("paths").map(shuffled) },
-    Set { name: "random", printed: (84, 70), make: || Some(letters(b"abcdefghijklmnopqrstuvwxyz", 12)) },
+const SETS: [Set; 10] = [
+    set("artificial-2", [98, 101, 101], [2744, 91, 35, 31, 61, 219], [26, 15, 357, 367, 127]),
+    set("artificial-4", [162, 80, 13], [5813, 106, 197, 44, 87, 436], [21, 15, 2237, 601, 328]),
+    set("artificial-5", [50, 100, 50], [1906, 60, 69, 24, 20, 175], [26, 17, 317, 299, 113]),
+    set("dictcalls", [2, 35, 15], [113, 50, 7, 3, 1, 62], [9, 6, 38, 28, 11]),
+    set("random-strings", [97, 5, 2], [257, 70, 6, 1, 5, 84], [2, 1, 31, 23, 12]),
+    set("words", [118, 48, 7], [2122, 97, 97, 22, 35, 252], [13, 9, 1340, 423, 154]),
+    set("url", [305, 215, 29], [8714, 153, 416, 102, 264, 936], [54, 37, 5331, 1160, 782]),
+    set("genome", [302, 9, 8], [14219, 275, 189, 92, 164, 720], [3, 2, 0, 1488, 445]),
+    set("sentences", [124, 63, 17], [1026, 79, 65, 18, 36, 199], [16, 11, 408, 219, 119]),
+    set("pc-filelist", [656, 180, 59], [9234, 225, 705, 164, 313, 1409], [46, 33, 4791, 1723, 1182]),
 ];
 
-/// A file of `$HYBZ_DATA` or the cache: `dickens` of `datasets.toml`, or a list of words or of paths, a line each.
-fn file(name: &str) -> Option<Vec<u8>> {
-    std::fs::read(datasets::place(name)?).ok()
-}
-
-/// A pseudo-random generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-}
-
-/// Lines in random order: lists are mostly sorted already, which flatters a merge sort.
-fn shuffled(text: Vec<u8>) -> Vec<u8> {
-    let mut lines: Vec<&[u8]> = text.strip_suffix(b"\n").unwrap_or(&text).split(|&byte| byte == b'\n').collect();
-    let mut random = Random(1);
-    for last in (1..lines.len()).rev() {
-        lines.swap(last, random.below(last + 1));
-    }
-    joined(&lines)
-}
-
-fn joined<S: AsRef<[u8]>>(lines: &[S]) -> Vec<u8> {
-    let mut text = Vec::new();
-    for line in lines {
-        text.extend_from_slice(line.as_ref());
-        text.push(b'\n');
-    }
-    text
-}
-
-/// The addresses of these files on a web server.
-fn urls(paths: &[u8]) -> Vec<u8> {
-    let lines = paths.split(|&byte| byte == b'\n').filter(|path| !path.is_empty());
-    joined(&lines.map(|path| [b"http://www.example.org", path].concat()).collect::<Vec<_>>())
-}
-
-/// A line for each sentence.
-fn sentences(text: &[u8]) -> Vec<u8> {
-    let whole = String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    joined(&whole.split_inclusive(['.', '!', '?']).map(str::trim).filter(|s| !s.is_empty()).collect::<Vec<_>>())
-}
-
-/// Lines of `length` random letters.
-fn letters(alphabet: &[u8], length: usize) -> Vec<u8> {
-    let mut random = Random(1);
-    let mut text = Vec::with_capacity(MADE * (length + 1));
-    for _ in 0..MADE {
-        text.extend((0..length).map(|_| alphabet[random.below(alphabet.len())]));
-        text.push(b'\n');
-    }
-    text
+const fn set(name: &'static str, ties: [u32; 3], times: [u32; 6], steps: [u32; 5]) -> Set {
+    Set { name, ties, times, steps }
 }
 
 /// Calls `f` for each of the named sets (all, if none is named), with its text, cut at `HYBZ_MAX` bytes.
 fn each(names: &[&str], f: impl Fn(&Set, &[u8])) {
     datasets::heading();
-    let max = datasets::max_bytes();
     for set in SETS.iter().filter(|set| names.is_empty() || names.contains(&set.name)) {
-        let Some(mut text) = (set.make)() else {
-            println!("# set {}: its list is not on this machine", set.name);
-            continue;
-        };
-        if text.len() > max {
-            let end = text[..max].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-            text.truncate(end);
-        }
+        let text = datasets::strings(set.name).expect("it is made if it is not on this machine");
         println!("# set {}: {} bytes", set.name, text.len());
         f(set, &text);
     }
@@ -144,10 +88,18 @@ impl OnDisk {
         None
     }
 
-    /// The CUDA bench's report of its fastest run.
-    fn device(&self, flags: u32) -> Option<OnDevice> {
-        let text = self.ask("HYBZ_CUDA_BENCH", &["lines"], &["1", &flags.to_string()])?;
-        text.lines().filter_map(OnDevice::parse).min_by(|a, b| a.ms.total_cmp(&b.ms))
+    /// Milliseconds of hybz on the device, without transfers, in the bench's fastest run.
+    fn hybz(&self) -> Option<f64> {
+        let text = self.ask("HYBZ_CUDA_BENCH", &["lines"], &["1", "0"])?;
+        text.lines().filter_map(bench_ms).reduce(f64::min)
+    }
+
+    /// The thesis's algorithm on the device: the rate of its sort in MKeys/s, and the reports of its three variants.
+    fn thesis(&self) -> Option<(f64, [OnDevice; 3])> {
+        let text = self.ask("HYBZ_STRINGS", &[], &[])?;
+        let rate = text.lines().find_map(|line| line.strip_prefix("rate ")?.parse().ok())?;
+        let variant = |name| text.lines().find_map(|line| OnDevice::parse(line.strip_prefix(name)?));
+        Some((rate, [variant("adaptive ")?, variant("fixed ")?, variant("kept ")?]))
     }
 
     /// Milliseconds of Thrust's comparator sort.
@@ -163,167 +115,289 @@ impl Drop for OnDisk {
     }
 }
 
-/// A run on a device: `lines tied rounds again | up, the steps, down | ..`, times in milliseconds.
+/// A run of the thesis's algorithm on a device, in milliseconds.
 #[derive(Debug, PartialEq)]
 struct OnDevice {
-    tied: u64,
-    rounds: u64,
-    again: u64,
-    /// Without transfers.
-    ms: f64,
+    steps: u32,
+    setup: f64,
+    sort: f64,
+    scan: f64,
+    kernels: f64,
 }
 
 impl OnDevice {
+    /// `steps setup sort scan kernels`.
     fn parse(line: &str) -> Option<OnDevice> {
-        let mut parts = line.split('|');
-        let counts: Vec<u64> = parts.next()?.split_whitespace().map(|n| n.parse().ok()).collect::<Option<_>>()?;
-        let times: Vec<f64> = parts.next()?.split_whitespace().map(|n| n.parse().ok()).collect::<Option<_>>()?;
-        match (&counts[..], &times[..]) {
-            (&[_, tied, rounds, again], [_, steps @ .., _]) if !steps.is_empty() => {
-                Some(OnDevice { tied, rounds, again, ms: steps.iter().sum() })
-            }
-            _ => None,
-        }
+        let numbers: Vec<f64> = line.split_whitespace().map(|n| n.parse().ok()).collect::<Option<_>>()?;
+        let [steps, setup, sort, scan, kernels] = numbers[..] else { return None };
+        Some(OnDevice { steps: steps as u32, setup, sort, scan, kernels })
+    }
+
+    /// Without setup.
+    fn ms(&self) -> f64 {
+        self.sort + self.scan + self.kernels
+    }
+}
+
+/// The device's milliseconds in a line of the bench: `counts | up, the steps, down | ..`.
+fn bench_ms(line: &str) -> Option<f64> {
+    let times: Vec<f64> = line.split('|').nth(1)?.split_whitespace().map(|n| n.parse().ok()).collect::<Option<_>>()?;
+    match &times[..] {
+        [_, steps @ .., _] if !steps.is_empty() => Some(steps.iter().sum()),
+        _ => None,
     }
 }
 
 fn ms(value: Option<f64>) -> String {
-    value.map_or(NO_DEVICE.to_owned(), |value| format!("{value:.2}"))
+    value.map_or("-".to_owned(), |value| format!("{value:.2}"))
 }
 
 fn ratio(value: Option<f64>, to: Option<f64>) -> String {
-    value.zip(to).map_or(NO_DEVICE.to_owned(), |(value, to)| format!("{:.2}", value / to))
+    ms(value.zip(to).map(|(value, to)| value / to))
 }
 
-/// Milliseconds on this many cores.
-fn on_cores(text: &[u8], cores: usize) -> f64 {
-    let pool = hysort::pool().threads(NonZeroUsize::new(cores).expect("a core")).build();
-    let run = |_| {
+/// Milliseconds of the fastest run.
+fn fastest(run: impl Fn()) -> f64 {
+    let timed = |_| {
         let start = Instant::now();
-        let out = sorted(text, &Order::new(), &pool).expect("memory");
-        assert_eq!(out.len(), text.len(), "every line ends");
+        run();
         1e3 * start.elapsed().as_secs_f64()
     };
-    (0..RUNS).map(run).reduce(f64::min).expect("more than one run")
+    (0..RUNS).map(timed).reduce(f64::min).expect("more than one run")
 }
 
-/// Table 4.2, and with its ratios figure 4.6: all sets, on a device, by Thrust, and on cores.
-pub fn sets(names: &[&str]) {
-    println!(
-        "# Deshpande 2014, GTX 580: 1.8 to 19.7 times Thrust's comparator sort (table 4.2), 4 to 17 times Burstsort"
-    );
-    println!("# and MSD radix sort on a core (figure 4.6). His sets had about 10 million lines, genome 31.6. Device:");
-    println!("# without transfers, from text to sorted text; Thrust: of the places alone. Cores: with all copies.");
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+/// Milliseconds of hybz on this many cores, with all copies.
+fn on_cores(text: &[u8], cores: usize) -> f64 {
+    let pool = hysort::pool().threads(NonZeroUsize::new(cores).expect("a core")).build();
+    fastest(|| assert_eq!(sorted(text, &Order::new(), &pool).expect("memory").len(), text.len(), "every line ends"))
+}
+
+/// Table 4.1.
+pub fn ties(names: &[&str]) {
+    println!("# His sets, by the columns thesis_.., are other ones where datasets.toml says so.");
+    println!("set,strings,MiB,longest_tie,mean_tie,deviation,thesis_MiB,thesis_longest,thesis_mean");
     each(names, |set, text| {
-        println!("set,lines,bytes,device_ms,thrust_ms,of_thrust,core_ms,of_core,cores_ms,of_cores,thesis_ms,setup_ms");
-        let disk = OnDisk::new(text);
-        let (device, thrust) = (disk.device(0).map(|run| run.ms), disk.thrust());
-        let (one, all) = (Some(on_cores(text, 1)), Some(on_cores(text, cores)));
-        let ratios = [thrust, one, all].map(|peer| ratio(peer, device));
-        let lines = text.iter().filter(|&&byte| byte == b'\n').count();
-        let Set { name, printed: (total, setup), .. } = set;
+        let (strings, [size, longest, mean]) = (Strings::new(text), set.ties);
+        let found = Ties::of(&strings);
         println!(
-            "{name},{lines},{},{},{},{},{},{},{},{},{total},{setup}",
-            text.len(),
-            ms(device),
-            ms(thrust),
-            ratios[0],
-            ms(one),
-            ratios[1],
-            ms(all),
-            ratios[2]
+            "{},{},{:.1},{},{:.1},{:.1},{size},{longest},{mean}",
+            set.name,
+            strings.len(),
+            text.len() as f64 / f64::from(1 << 20),
+            found.longest,
+            found.mean,
+            found.deviation
         );
     });
 }
 
-/// The same sets with flags to compare.
-fn knobs(names: &[&str], variants: &[(&str, u32)]) {
+/// Tables 4.2 and 4.5, figures 4.4 and 4.5.
+pub fn sets(names: &[&str]) {
+    println!(
+        "# Deshpande 2014, GTX 580 (table 4.2; a K20C of table 4.5 has 0.92 to 1.25 times its speed). Milliseconds."
+    );
+    println!(
+        "# setup to total: his algorithm on this device; expected: by equation 4.1, alpha = {ALPHA}, and the rate of"
+    );
+    println!("# this device's sort (figure 4.4); primitives: the share of sort and scan without setup (figure 4.5).");
+    println!(
+        "set,strings,thrust,iterations,setup,sort,scan,kernels,total,speed_up,alpha,expected,primitives,hybz,\
+         thrust/hybz,thesis_thrust,thesis_iterations,thesis_setup,thesis_sort,thesis_scan,thesis_kernels,thesis_total"
+    );
     each(names, |set, text| {
-        println!("set,variant,tied,rounds,sorted_again,device_ms,times_the_first");
-        let disk = OnDisk::new(text);
-        let mut first = None;
-        for (variant, flags) in variants {
-            let run = disk.device(*flags);
-            let time = run.as_ref().map(|run| run.ms);
-            first = first.or(time);
-            let counts =
-                run.map_or([NO_DEVICE; 3].join(","), |run| format!("{},{},{}", run.tied, run.rounds, run.again));
-            println!("{},{variant},{counts},{},{}", set.name, ms(time), ratio(time, first));
-        }
+        let (disk, count) = (OnDisk::new(text), Strings::new(text).len());
+        let (thrust, hybz) = (disk.thrust(), disk.hybz());
+        let his = match disk.thesis() {
+            None => vec!["-".to_owned(); 10],
+            Some((rate, [run, ..])) => {
+                let (total, alpha) = (run.setup + run.ms(), run.ms() / run.sort);
+                let expected = ALPHA * 1e-3 / rate * count as f64 * f64::from(run.steps);
+                let share = (run.sort + run.scan) / run.ms();
+                let times = [run.setup, run.sort, run.scan, run.kernels, total].map(|time| ms(Some(time)));
+                let speed_up = ratio(thrust, Some(run.ms()));
+                let rest = [speed_up, ms(Some(alpha)), ms(Some(expected)), ms(Some(share))];
+                [run.steps.to_string()].into_iter().chain(times).chain(rest).collect()
+            }
+        };
+        let [thesis_thrust, thesis @ ..] = set.times.map(|time| time.to_string());
+        println!(
+            "{},{count},{},{},{},{},{thesis_thrust},{},{}",
+            set.name,
+            ms(thrust),
+            his.join(","),
+            ms(hybz),
+            ratio(thrust, hybz),
+            set.steps[1],
+            thesis.join(",")
+        );
     });
 }
 
-/// Table 4.3: unique lines leave the list, or stay.
-pub fn singles(names: &[&str]) {
+/// Tables 4.3 and 4.4. The iterations are those of a simulation of the algorithm; the device's must be the same.
+pub fn variants(names: &[&str]) {
     println!(
-        "# Deshpande 2014: leaving single lines out makes sorting 0.9 to 4.5 times as fast. Both his keys, 8 bytes"
+        "# Deshpande 2014, GTX 580, without setup. His keys of 8 bytes: numbers of segments of 4 bytes with all strings"
     );
-    println!("# with the number of the group; and ours beside.");
-    knobs(
-        names,
-        &[
-            ("single lines leave", THESIS),
-            ("single lines stay", THESIS | KEEP),
-            ("hybz", 0),
-            ("hybz with single lines", KEEP),
-        ],
-    );
-}
-
-/// Table 4.4: as many bits for the groups' numbers as there are groups, or 32.
-pub fn numbers(names: &[&str]) {
     println!(
-        "# Deshpande 2014: numbers of as many bytes as needed make sorting 1.4 to 3.3 times as fast, with 26 -> 15"
+        "# and without single ones (table 4.3, 0.9 to 4.5 times as fast), and of as few bytes as needed (table 4.4,"
     );
-    println!("# and 54 -> 37 iterations. Both his keys; and ours beside, with their steps one by one.");
-    knobs(
-        names,
-        &[
-            ("as many bits as needed", THESIS),
-            ("32 bits", THESIS | FIXED),
-            ("characters in code", STEPWISE | ROUNDS),
-            ("and common bytes passed over", ROUNDS),
-            ("and small groups at once: hybz", 0),
-            ("hybz with 32 bits", FIXED),
-        ],
-    );
-}
-
-/// Table 4.5: another device. It has one column here, for the device present.
-pub fn device(names: &[&str]) {
+    println!("# 1.4 to 3.3 times as fast as fixed). thesis_kept of 0: he has no figure.");
     println!(
-        "# Deshpande 2014: a K20C takes 0.92 to 1.25 times the GTX 580's speed. This is one device; run it on others."
+        "set,iterations_fixed,iterations_adaptive,kept_ms,fixed_ms,adaptive_ms,without_singles,adaptive,\
+         thesis_iterations_fixed,thesis_iterations_adaptive,thesis_kept_ms,thesis_fixed_ms,thesis_adaptive_ms"
     );
     each(names, |set, text| {
-        println!("set,bytes,device_ms,thesis_without_setup_ms");
-        let time = OnDisk::new(text).device(0).map(|run| run.ms);
-        println!("{},{},{},{}", set.name, text.len(), ms(time), set.printed.0 - set.printed.1);
-    });
-}
-
-/// Figure 4.7: time by the length of the prefix that all lines have in common.
-pub fn ties(most: usize) {
-    println!(
-        "# Deshpande 2014: the time is linear in the length of the tie. So is it with his algorithm here; hybz passes"
-    );
-    println!("# over what a group has in common.");
-    datasets::heading();
-    println!("tie,lines,bytes,rounds,device_ms,thesis_rounds,thesis_ms,core_ms");
-    for tie in (0..8).map(|power| 16 << power).take_while(|&tie| tie <= most) {
-        let bytes = datasets::max_bytes().min(512 << 20);
-        let mut random = Random(1);
-        let mut text = Vec::with_capacity(bytes);
-        let lines = bytes / (tie + 9);
-        for _ in 0..lines {
-            text.resize(text.len() + tie, b'x');
-            text.extend((0..8).map(|_| b"abcdefghijklmnopqrstuvwxyz"[random.below(26)]));
-            text.push(b'\n');
-        }
-        let disk = OnDisk::new(&text);
-        let [ours, thesis] = [0, THESIS].map(|flags| {
-            disk.device(flags).map_or([NO_DEVICE; 2].join(","), |run| format!("{},{:.2}", run.rounds, run.ms))
+        let strings = Strings::new(text);
+        let [fixed, adaptive] = [Numbers::Fixed, Numbers::Adaptive].map(|numbers| rounds::sort(&strings, numbers).1);
+        let device = OnDisk::new(text).thesis().map(|(_, runs)| {
+            assert_eq!([runs[1].steps, runs[0].steps], [fixed, adaptive], "the device takes the simulation's steps");
+            runs.map(|run| run.ms())
         });
-        println!("{tie},{lines},{},{ours},{thesis},{:.2}", text.len(), on_cores(&text, 1));
+        let [few, four, kept] = device.map_or([None; 3], |times| times.map(Some));
+        println!(
+            "{},{fixed},{adaptive},{},{},{},{},{},{}",
+            set.name,
+            ms(kept),
+            ms(four),
+            ms(few),
+            ratio(kept, four),
+            ratio(four, few),
+            set.steps.map(|number| number.to_string()).join(",")
+        );
+    });
+}
+
+/// Figure 4.3: the device's sort by the length of keys.
+pub fn keys(arguments: &[&str]) {
+    println!("# Deshpande 2014: the time for a byte of key falls up to 8 bytes, and is a merge sort's beyond.");
+    datasets::heading();
+    match env::var_os("HYBZ_STRINGS") {
+        None => println!("# HYBZ_STRINGS is not set: no device"),
+        Some(program) => {
+            let status = Command::new(program).arg("keys").args(arguments).status();
+            assert!(status.is_ok_and(|status| status.success()), "HYBZ_STRINGS fails");
+        }
+    }
+}
+
+/// Figure 4.6: other sorts' times on a core, and how many times as long they are as the device's.
+pub fn cores(names: &[&str]) {
+    println!(
+        "# Deshpande 2014: 4 to 17 times Burstsort and MSD radix sort on a core of a Core2Duo E7500. Milliseconds."
+    );
+    println!(
+        "set,strings,msd_core,hybz_core,hybz_cores,thesis_algorithm,hybz_device,msd/thesis_algorithm,msd/hybz_device"
+    );
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    each(names, |set, text| {
+        let (disk, strings) = (OnDisk::new(text), Strings::new(text));
+        let msd = Some(fastest(|| assert_eq!(msd::order(&strings).len(), strings.len())));
+        let (thesis, hybz) = (disk.thesis().map(|(_, [run, ..])| run.ms()), disk.hybz());
+        println!(
+            "{},{},{},{:.2},{:.2},{},{},{},{}",
+            set.name,
+            strings.len(),
+            ms(msd),
+            on_cores(text, 1),
+            on_cores(text, count),
+            ms(thesis),
+            ms(hybz),
+            ratio(msd, thesis),
+            ratio(msd, hybz)
+        );
+    });
+}
+
+/// Figure 4.7: sets of which every k-th character is taken, or each is repeated k times.
+pub fn deviations(names: &[&str]) {
+    println!(
+        "# Deshpande 2014: words 0.4, 0.5, 1, 2.4, 3.3 times the time at 1/8, 1/4, 1, 2, 4 times the deviation of ties;"
+    );
+    println!("# pc-filelist 0.12, 0.23, 0.47, 1 at 1/8, 1/4, 1/2, 1.");
+    println!("set,factor,bytes,mean_tie,deviation,iterations,thesis_algorithm_ms,of_1,hybz_ms,of_1,msd_core_ms");
+    let names = if names.is_empty() { &["words", "pc-filelist"] } else { names };
+    each(names, |set, text| {
+        let mut whole = [None; 2];
+        // The set itself comes first, because the others are compared with it.
+        for (name, take, times) in [("1", 1, 1), ("1/8", 8, 1), ("1/4", 4, 1), ("1/2", 2, 1), ("2", 1, 2), ("4", 1, 4)]
+        {
+            let changed = changed(text, take, times);
+            if changed.len() >= 1 << 32 {
+                println!("# {name}: {} bytes are too many", changed.len());
+                continue;
+            }
+            let (strings, disk) = (Strings::new(&changed), OnDisk::new(&changed));
+            let ties = Ties::of(&strings);
+            let steps = rounds::sort(&strings, Numbers::Adaptive).1;
+            let found = [disk.thesis().map(|(_, [run, ..])| run.ms()), disk.hybz()];
+            whole = [whole[0].or(found[0]), whole[1].or(found[1])];
+            println!(
+                "{},{name},{},{:.1},{:.1},{steps},{},{},{},{},{:.2}",
+                set.name,
+                changed.len(),
+                ties.mean,
+                ties.deviation,
+                ms(found[0]),
+                ratio(found[0], whole[0]),
+                ms(found[1]),
+                ratio(found[1], whole[1]),
+                fastest(|| assert_eq!(msd::order(&strings).len(), strings.len()))
+            );
+        }
+    });
+}
+
+/// Every `take`-th character of each line, `times` times.
+fn changed(text: &[u8], take: usize, times: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() / take * times);
+    for line in made::split(text) {
+        line.iter().step_by(take).for_each(|byte| out.resize(out.len() + times, *byte));
+        out.push(b'\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The program for a device, its kernels emulated, sorts sets in as many steps as the simulation.
+    #[test]
+    fn the_emulated_program_takes_the_steps_of_the_simulation() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let folder = env::temp_dir().join(format!("hybz-strings-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let build = "sed 's/\\([a-z_]*\\)<<<\\(.*\\), 0, stream>>>(/emulated::launch(stream, \\1, \\2, /' \
+            theses/deshpande/cuda/strings.cu >$0/strings.cpp && \
+            g++ -std=c++17 -O2 -I cuda/sim/emulated -o $0/strings $0/strings.cpp";
+        if Command::new("g++").arg("--version").output().is_err() {
+            return println!("skipped: there is no g++");
+        }
+        let built = Command::new("sh").args(["-c", build]).arg(&folder).current_dir(root).status();
+        assert!(built.is_ok_and(|status| status.success()), "it compiles");
+        for set in ["artificial-2", "artificial-4", "words", "url", "sentences"] {
+            let text = made::text(set, 100_000).expect("a set");
+            std::fs::write(folder.join(set), &text).expect("room for a text");
+            let output = Command::new(folder.join("strings")).arg(folder.join(set)).arg("1").output().expect("it runs");
+            let report = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{set}: {report}");
+            let steps =
+                |name| OnDevice::parse(report.lines().find_map(|line| line.strip_prefix(name))?).map(|r| r.steps);
+            let [fixed, adaptive] =
+                [Numbers::Fixed, Numbers::Adaptive].map(|numbers| rounds::sort(&Strings::new(&text), numbers).1);
+            let found = [steps("adaptive "), steps("fixed "), steps("kept ")];
+            assert_eq!(found, [Some(adaptive), Some(fixed), Some(fixed)], "{set}");
+        }
+        let _ = std::fs::remove_dir_all(folder);
+    }
+
+    #[test]
+    fn reports_of_the_programs() {
+        let run = OnDevice { steps: 15, setup: 91.0, sort: 35.0, scan: 31.0, kernels: 61.5 };
+        assert_eq!(OnDevice::parse("15 91.00 35.00 31.00 61.50"), Some(run));
+        assert_eq!(OnDevice::parse("15 91.00"), None);
+        assert_eq!(bench_ms("  9 7 2  8 | 1.00 0.25 0.50 2.00 | 3.1 4"), Some(0.75));
+        assert_eq!(changed(b"abcde\n\nx\n", 2, 1), b"ace\n\nx\n");
+        assert_eq!(changed(b"abc\n", 1, 2), b"aabbcc\n");
     }
 }
