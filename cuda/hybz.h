@@ -253,14 +253,9 @@ int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct
                            const uint8_t *input, uint64_t bytes, uint32_t *odd, uint8_t *codes, uint32_t timeout_ms,
                            struct hybz_report *report);
 
-/* Flags for sorting lines. The last ones are the variants of Deshpande's tables 4.3 and 4.4, for benches. */
+/* Flags for sorting lines. */
 #define HYBZ_LINES_REVERSE 1  /* descending */
 #define HYBZ_LINES_UNIQUE 2   /* one of equal lines */
-#define HYBZ_LINES_RAW 4      /* keys are plain characters, not in code */
-#define HYBZ_LINES_FIXED 8    /* group numbers always take 32 bits */
-#define HYBZ_LINES_KEEP 16    /* unique lines are sorted again with the others */
-#define HYBZ_LINES_STEPWISE 32 /* groups do not skip the common prefix of their lines */
-#define HYBZ_LINES_ROUNDS 64  /* small groups are sorted by keys, round by round (with _KEEP they always are) */
 
 /* The cost of a batch of lines. Times are in milliseconds of device time. */
 struct hybz_lines_report {

@@ -50,19 +50,9 @@ split_kernel(uint32_t end, const uint32_t *__restrict__ pairs, uint32_t *__restr
     table[context * kMarkedSymbols + symbol] = code_entry(bits, depth);
 }
 
-// All words have 9 bits: the keys are plain characters, as in the thesis.
-__global__ void __launch_bounds__(kThreads) plain_kernel(uint32_t *__restrict__ table) {
-    const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
-    if (i < kMarkedTable) table[i] = code_entry(i % kMarkedSymbols, 9);
-}
-
 } // namespace
 
 cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream_t stream) {
-    if (batch.flags & HYBZ_LINES_RAW) {
-        plain_kernel<<<blocks_for(kMarkedTable, kThreads), kThreads, 0, stream>>>(s.table);
-        return cudaGetLastError();
-    }
     cudaError_t error = cudaMemsetAsync(s.pairs, 0, kPairs * 4, stream);
     if (error != cudaSuccess) return error;
     const uint32_t pieces = max(1u, min(kPieces, batch.bytes / kPiece));

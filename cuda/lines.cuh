@@ -84,7 +84,6 @@ inline __device__ uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_
 // The length of the common prefix of lines `a` and `b`, both without their first `depth` bytes, at most `limit`.
 inline __device__ uint32_t common_bytes_of(const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
                                            uint32_t a, uint32_t b, uint32_t depth, uint32_t limit) {
-    if (limit == 0) return 0;
     const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
     const uint32_t most = min(min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), limit);
     for (uint32_t i = 0; i < most; i += 8) {
@@ -125,8 +124,6 @@ struct LineRound {
     int number_bits; // at the top of the keys: of ranges or groups
     int from;
     bool first;
-    bool keep;  // single lines stay in the list
-    bool small; // small groups are sorted immediately
 };
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream);

@@ -62,15 +62,6 @@ int sort_keys(hybz_lane *lane, uint32_t count, int from_bit) {
                           lane->stream));
 }
 
-// The keys of a round's groups.
-KeyLayout layout_of_round(uint32_t groups, uint32_t flags) {
-    KeyLayout layout(groups);
-    if (flags & HYBZ_LINES_FIXED) {
-        layout.block_bits = 32;
-        layout.code_bits = kSortBits - 32;
-    }
-    return layout;
-}
 static_assert(kSortBits - 32 >= kMaxCode, "a key holds a symbol at least");
 static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) <= uint64_t(1) << 32, "32 bits number all groups");
 
@@ -80,9 +71,7 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
     SortingLines &s = lane->lines;
     LinesStaging &staging = staging_of(lane);
     const cudaStream_t stream = lane->stream;
-    const bool keep = batch.flags & HYBZ_LINES_KEEP;
-    const bool small = !keep && !(batch.flags & HYBZ_LINES_ROUNDS);
-    LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true, keep, small};
+    LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true};
     for (uint32_t number = 0;; number++) {
         HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
         if (round.first) events.settled = lane->record();
@@ -103,13 +92,13 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
 
         HYBZ_TRY(list_lines(s, round, stream));
         // Each round looks twice as far, so that the sort ends for lines of any length.
-        const uint32_t limit = batch.flags & HYBZ_LINES_STEPWISE ? 0 : kFirstLimit << std::min(number, 24u);
+        const uint32_t limit = kFirstLimit << std::min(number, 24u);
         round.from = 1 - round.from;
         round.count = count;
         round.first = false;
         s.sort.current = 0;
         HYBZ_TRY(common_bytes(s, count, round.from, limit, stream));
-        const KeyLayout layout = layout_of_round(groups, batch.flags);
+        const KeyLayout layout(groups);
         round.number_bits = layout.block_bits;
         HYBZ_TRY(tied_keys(s, count, round.from, layout, stream));
         HYBZ_TRY(sort_keys(lane, count, layout.unused));
@@ -210,7 +199,7 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     events.found = lane->record();
     const KeyLayout layout(batch.ranges);
     s.sort.current = 0;
-    HYBZ_TRY(range_common(s, batch, batch.flags & HYBZ_LINES_STEPWISE ? 0 : kFirstLimit, stream));
+    HYBZ_TRY(range_common(s, batch, kFirstLimit, stream));
     HYBZ_TRY(first_keys(s, batch, layout, stream));
     int from_bit = layout.unused;
     if (batch.lines >= kManyLines) {

@@ -112,21 +112,19 @@ __device__ void sort_groups(uint64_t (&shown)[kSettleThreads], const uint8_t *__
 // Writes the final rows, and marks the lines that stay tied. kFirst: the places of the keys are the rows.
 template <bool kFirst>
 __global__ void __launch_bounds__(kSettleThreads)
-settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_t *__restrict__ text,
+settle_kernel(Sorted sorted, TiedLines in, const uint8_t *__restrict__ text,
               const uint32_t *__restrict__ begin, uint32_t *__restrict__ order, uint8_t *__restrict__ same,
               uint32_t *__restrict__ tied_count) {
     __shared__ uint64_t shown[kSettleThreads];
     __shared__ uint32_t last[kSettleThreads]; // at each group's first place: its last place
     const uint32_t t = threadIdx.x, window = blockIdx.x * kLineWindow, j = window + t;
-    bool mine = j < sorted.count, tied = false, single = false, whole = false, small = false;
+    bool mine = j < sorted.count, tied = false, small = false;
     uint32_t start = 0, line = 0;
     if (mine) {
         start = sorted.starts[j];
         line = sorted.values[j];
-        single = sorted.is_single(j);
-        whole = sorted.is_whole(j);
-        tied = !single && !whole;
-        small = compare && tied && !sorted.is_large(j);
+        tied = !sorted.is_single(j) && !sorted.is_whole(j);
+        small = tied && !sorted.is_large(j);
         mine = small ? start >= window && start - window < kLineWindow : t < kLineWindow;
         small = small && mine;
     }
@@ -147,10 +145,12 @@ settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_
     if (!mine) return;
     const uint32_t place = small ? window + member.place : j;
     if (small) start = window + member.first;
-    const bool listed = small ? member.is_tied() : tied || (keep && !whole);
+    const bool listed = small ? member.is_tied() : tied;
     sorted.runs[place] = listed ? kListed | (small ? kFar : 0) | start : 0;
-    if (listed) sorted.lines[place] = line;
-    if (listed && !single) return;
+    if (listed) {
+        sorted.lines[place] = line;
+        return;
+    }
     const uint32_t row = kFirst ? place : in.row[place];
     order[row] = line;
     same[row] = place != start;
@@ -213,7 +213,7 @@ cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *te
     const Sorted sorted = sorted_keys(s, round);
     const auto kernel = round.first ? settle_kernel<true> : settle_kernel<false>;
     kernel<<<blocks_for(round.count, kLineWindow), kSettleThreads, 0, stream>>>(
-        sorted, round.keep, round.small, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + kTied);
+        sorted, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + kTied);
     const cudaError_t error = cudaGetLastError();
     return error == cudaSuccess ? sum_listed(temporary, &bytes, sorted.runs, round.count, s.places, stream) : error;
 }
