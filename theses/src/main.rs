@@ -4,14 +4,14 @@
 //! cargo run --release -p theses                              lists all tables and figures
 //! cargo run --release -p theses -- deshpande 5.1 [SET..]     makes one, as CSV with comments that begin with `#`
 //! cargo run --release -p theses -- datasets                  lists the data sets and where they are
-//! cargo run --release -p theses -- fetch NAME                fetches or makes one, and verifies it
+//! cargo run --release -p theses -- fetch NAME                fetches or makes one (`all`: each), and verifies it
 //! cargo run --release -p theses -- svg CSV COLUMN            draws a column of a table as a bar chart
 //! ```
 //!
 //! The default is all sets of `datasets.toml` that are on this machine. `HYBZ_MAX=BYTES` takes only the beginning of
 //! each set; `HYBZ_DATASETS=FILE` names another list of sets. The tables of Deshpande's chapter 4 get the figures of a
-//! device from `HYBZ_CUDA_BENCH` and `HYBZ_THRUST` (deshpande/src/strings.rs describes these programs). Machines are
-//! noisy: compare figures only within a run.
+//! device from `HYBZ_STRINGS`, `HYBZ_CUDA_BENCH` and `HYBZ_THRUST` (deshpande/src/strings.rs describes these programs).
+//! Machines are noisy: compare figures only within a run.
 
 use theses_common::{Item, datasets, fail, svg};
 
