@@ -1,5 +1,6 @@
 //! The tables and figures of chapter 4 of R. A. Patel's thesis (UC Davis, 2012).
 
+mod libbz2;
 mod steps;
 
 use theses_common::Item;
