@@ -3,7 +3,7 @@
 use hybz::internals::factor::Factor;
 use hybz::internals::factor::neighbours::Pair;
 use hybz::internals::factor::parse::Parse;
-use hybz::internals::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, backend};
+use hybz::internals::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, Steps, backend};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -81,4 +81,30 @@ impl<'a> Device<'a> {
         self.fetch(found.factors, |factor| assert!(parse.next(text, pairs) == Some(factor), "as a core finds them"));
         assert!(parse.position() == text.len(), "all of the text");
     }
+}
+
+/// The milliseconds of each step of the suffix sort of a text, in the fastest of several runs. `None` without a device.
+pub fn sort_profile(text: &[u8]) -> Option<Vec<(&'static str, f64)>> {
+    let (backend, devices) = backend().ok()?;
+    let size = LaneSize { max_blocks: 1, max_length: text.len() };
+    let mut lane = backend.open_suffixes(&devices.into_iter().next()?, size).ok()?;
+    type Step = fn(&Steps) -> f64;
+    let named: [(&str, Step); 7] = [
+        ("upload", |s| s.upload),
+        ("keys", |s| s.keys),
+        ("radix sort", |s| s.sort),
+        ("groups", |s| s.group),
+        ("small groups", |s| s.small),
+        ("large groups", |s| s.large),
+        ("column", |s| s.commit),
+    ];
+    let once = |_| {
+        lane.texts()[..text.len()].copy_from_slice(text);
+        let before = lane.steps();
+        lane.suffixes(&[text.len() as u32], 15, TIMEOUT).expect("a device that sorts");
+        let after = lane.steps();
+        named.iter().map(|(name, step)| (*name, step(&after) - step(&before))).collect::<Vec<_>>()
+    };
+    let total = |steps: &[(&str, f64)]| steps.iter().map(|(_, ms)| ms).sum::<f64>();
+    (0..RUNS).map(once).min_by(|a, b| total(a).total_cmp(&total(b)))
 }

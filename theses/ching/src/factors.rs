@@ -1,5 +1,5 @@
-//! Tables 4.1 and 4.2 and figures 4.3 to 4.5 of Ching's thesis (2014): suffix arrays, exact factors, and his PLZ, which
-//! cuts factors at the ends of equal divisions.
+//! Tables 4.1 and 4.2 of Ching's thesis (2014): suffix arrays, exact factors, and his PLZ, which cuts factors at the ends
+//! of equal divisions.
 //!
 //! His figures are for a GTX Titan Black, and for CPUs of 2008 and 2013. His files are no longer available, so each
 //! table states his figures as ranges. The rows for cores are one core in the manner of KKP3, and all cores, each with
@@ -7,6 +7,7 @@
 //! is compared with a core's.
 
 use crate::device::{Device, Found};
+use crate::linked;
 use hybz::internals::factor::neighbours::{Pair, by_position};
 use hybz::internals::factor::parse::Parse;
 use hybz::internals::factor::{factors, suffixes};
@@ -16,27 +17,25 @@ use theses_common::datasets::each_or_made as each;
 
 /// The number of runs; the best run counts.
 const RUNS: usize = 3;
-/// Ching's divisions are 15 times a power of two: his GPU had 15 multiprocessors.
-const DIVISIONS: usize = 15;
 /// The number of divisions in his table 4.2.
 const IN_TABLE: usize = 480;
-const NO_GPU: &str = "no device";
+pub const NO_GPU: &str = "no device";
 
 /// The seconds of each step, and the results.
-struct Steps {
-    sort: f64,
-    neighbours: f64,
-    parse: f64,
-    factors: usize,
+pub struct Steps {
+    pub sort: f64,
+    pub neighbours: f64,
+    pub parse: f64,
+    pub factors: usize,
 }
 
 impl Steps {
-    fn all(&self) -> f64 {
+    pub fn all(&self) -> f64 {
         self.sort + self.neighbours + self.parse
     }
 
     /// The fastest of several runs on one core.
-    fn of(text: &[u8]) -> Steps {
+    pub fn of(text: &[u8]) -> Steps {
         let all = (0..RUNS).map(|_| {
             let start = Instant::now();
             let sorted = suffixes::sort(text).expect("memory");
@@ -52,7 +51,7 @@ impl Steps {
 }
 
 /// The seconds, and the number of factors cut at the ends of this many equal divisions.
-fn parsed(text: &[u8], pairs: &[Pair], divisions: usize) -> (f64, usize) {
+pub fn parsed(text: &[u8], pairs: &[Pair], divisions: usize) -> (f64, usize) {
     let start = Instant::now();
     let end = |number: usize| (text.len() as u128 * number as u128 / divisions as u128) as usize;
     let count = |number: usize| {
@@ -81,7 +80,7 @@ pub fn suffix_arrays(names: &[&str]) {
         "# Ching 2014, GTX Titan Black: 0.025 to 0.033 us a byte (30 to 40 MB/s), 1.4 to 5.2 times a CPU of 2008."
     );
     each(names, |set, text| {
-        println!("set,bytes,core_us_per_byte,core_MB/s,GPU_us_per_byte,GPU_MB/s");
+        println!("set,bytes,core_us_per_byte,core_MB/s,GPU_us_per_byte,GPU_MB/s,GPU_times_core");
         let times = (0..RUNS).map(|_| {
             let start = Instant::now();
             drop(suffixes::sort(text).expect("memory"));
@@ -89,10 +88,10 @@ pub fn suffix_arrays(names: &[&str]) {
         });
         let seconds = times.min_by(f64::total_cmp).expect("more than one run");
         let (len, micros) = (text.len(), seconds * 1e6 / text.len() as f64);
-        let gpu = Device::open(text).map_or([NO_GPU; 2].join(","), |mut device| {
+        let gpu = Device::open(text).map_or([NO_GPU; 3].join(","), |mut device| {
             let found = device.find(1);
-            let micros = (found.step("upload") + found.step("sort")) * 1e6 / len as f64;
-            format!("{micros:.5},{:.0}", 1.0 / micros)
+            let there = (found.step("upload") + found.step("sort")) * 1e6 / len as f64;
+            format!("{there:.5},{:.0},{:.1}", 1.0 / there, micros / there)
         });
         println!("{set},{len},{micros:.4},{:.1},{gpu}", 1.0 / micros);
     });
@@ -105,12 +104,13 @@ pub fn factorization(names: &[&str]) {
         "# and 13.5 to 18.9 times LZ-ANSV on a core, 1.13 to 1.48 times PLZ3 on 40 cores; with {IN_TABLE} divisions"
     );
     println!(
-        "# 0.003 to 0.028 % more factors, 23950 % more of 10 million identical bytes. A core here does as KKP3 does."
+        "# 0.003 to 0.028 % more factors, 23950 % more of 10 million identical bytes. A core here does as KKP3 does;"
     );
+    println!("# `lists_s': one core by linked lists, as LZ-OG does (linked.rs).");
     each(names, |set, text| {
         println!(
             "set,bytes,factors,sort_s,neighbours_s,parse_s,core_s,core_MB/s,all_cores_MB/s,factors_{IN_TABLE},more,\
-             GPU_device_s,GPU_s,GPU_MB/s,GPU_times_core,GPU_factors_{IN_TABLE}"
+             lists_s,GPU_device_s,GPU_s,GPU_MB/s,GPU_times_core,GPU_factors_{IN_TABLE}"
         );
         let steps = Steps::of(text);
         let pairs = by_position(suffixes::sort(text).expect("memory")).expect("memory");
@@ -122,6 +122,9 @@ pub fn factorization(names: &[&str]) {
             exact
         });
         drop(pairs);
+        let start = Instant::now();
+        assert!(linked::factors(text) == steps.factors, "as many by linked lists");
+        let lists = start.elapsed().as_secs_f64();
         let Steps { sort, neighbours, parse, factors } = &steps;
         let (len, all) = (text.len(), steps.all());
         let (rate, cores) = (len as f64 / 1e6 / all, on_all_cores(text));
@@ -131,40 +134,7 @@ pub fn factorization(names: &[&str]) {
             let (device, whole) = (found.device(), found.all);
             format!("{device:.4},{whole:.4},{:.0},{:.0},{cut}", len as f64 / 1e6 / whole, all / whole)
         });
-        println!("{set},{len},{factors},{times},{rate:.1},{cores:.1},{cut},{more:.4}%,{gpu}");
-    });
-}
-
-/// Figures 4.3 to 4.5: the share of each step, and time and factors by the number of divisions.
-pub fn figures(names: &[&str]) {
-    println!(
-        "# Ching 2014: 81 % of the time is the suffix array. The thesis itself was not at hand: what each of its three"
-    );
-    println!("# figures draws is taken from notes on it, so all that they are about is here.");
-    each(names, |set, text| {
-        let steps = Steps::of(text);
-        println!("set,step,seconds,share");
-        for (step, seconds) in [("sort", steps.sort), ("neighbours", steps.neighbours), ("parse", steps.parse)] {
-            println!("{set},{step},{seconds:.3},{:.1}%", 100.0 * seconds / steps.all());
-        }
-        let mut device = Device::open(text);
-        if let Some(found) = device.as_mut().map(|device| device.find(1)) {
-            for step in ["sort", "neighbours", "longest", "path"] {
-                let seconds = found.step(step);
-                println!("{set},GPU {step},{seconds:.4},{:.1}%", 100.0 * seconds / found.device());
-            }
-        }
-        let pairs = by_position(suffixes::sort(text).expect("memory")).expect("memory");
-        println!("set,divisions,parse_s,factors,more,GPU_longest_and_path_s");
-        for divisions in std::iter::once(1).chain((0..10).map(|power| DIVISIONS << power)) {
-            let (seconds, factors) = parsed(text, &pairs, divisions);
-            let gpu = device.as_mut().map_or(NO_GPU.to_owned(), |device| {
-                let found = device.find(divisions);
-                assert!(found.factors == factors, "as many as a core finds");
-                format!("{:.4}", found.step("longest") + found.step("path"))
-            });
-            println!("{set},{divisions},{seconds:.3},{factors},{:.4}%,{gpu}", more(factors, steps.factors));
-        }
+        println!("{set},{len},{factors},{times},{rate:.1},{cores:.1},{cut},{more:.4}%,{lists:.3},{gpu}");
     });
 }
 
@@ -179,6 +149,6 @@ pub fn divisions(divisions: usize, names: &[&str]) {
 }
 
 /// The percentage of additional factors.
-fn more(factors: usize, exact: usize) -> f64 {
+pub fn more(factors: usize, exact: usize) -> f64 {
     100.0 * (factors as f64 / exact.max(1) as f64 - 1.0)
 }

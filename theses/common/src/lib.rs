@@ -1,9 +1,11 @@
-//! What the packages of the four theses share: data sets, other commands, charts, and the list of what can be made.
+//! What the packages of the four theses share: data sets, other commands, charts, depths of sorts, and the list of what
+//! can be made.
 
 pub mod datasets;
 pub mod made;
 pub mod peers;
 pub mod svg;
+pub mod ties;
 
 use std::process::exit;
 

@@ -86,3 +86,19 @@ pub fn tiff(text: &[u8]) -> Vec<u8> {
     file.extend([0; 4]);
     file
 }
+
+/// Runs a mode of the theses' kernels (theses/kernels, the program `HYBZ_KERNELS`) on a text, and prints what it says: a
+/// table, whose answers it has compared with plain twins.
+pub fn kernels(mode: &str, text: &[u8]) {
+    let Some(program) = std::env::var_os("HYBZ_KERNELS") else {
+        return println!("# no device: HYBZ_KERNELS names no program (theses/kernels/build.sh makes it)");
+    };
+    let place = Place::make();
+    place.write("text", text);
+    let run = Command::new(&program).arg(mode).arg(place.0.join("text")).arg(text.len().to_string()).output();
+    let output = run.unwrap_or_else(|e| crate::fail(&format!("HYBZ_KERNELS: {e}")));
+    print!("{}", String::from_utf8_lossy(&output.stdout).split_once('\n').map_or("", |(_, table)| table));
+    if !output.status.success() {
+        crate::fail(&format!("kernels {mode}: {}, {}", output.status, String::from_utf8_lossy(&output.stderr)));
+    }
+}

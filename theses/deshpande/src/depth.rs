@@ -2,39 +2,11 @@
 
 use crate::suffixes::{self, Scheme, Sorted};
 use crate::{INTERVALS, SIZES, device, speed};
-use libsais::SuffixArrayConstruction;
 use std::time::{Duration, Instant};
+use theses_common::ties::{common_prefixes, suffixes as suffixes_of};
 
 /// The time for one block by one scheme of figure 5.2.
 const MOST: Duration = Duration::from_secs(30);
-
-/// The suffixes of a block in their order, by libsais.
-fn suffixes_of(block: &[u8]) -> Vec<u32> {
-    let mut suffixes = vec![0i32; block.len() + 2048];
-    SuffixArrayConstruction::for_text(block).in_borrowed_buffer(&mut suffixes).single_threaded().run().expect("memory");
-    suffixes[..block.len()].iter().map(|&suffix| suffix as u32).collect()
-}
-
-/// The length of each suffix's common prefix with its predecessor in sorted order, by position in the block, with
-/// Kasai's algorithm (CPM 2001).
-fn common_prefixes(block: &[u8], suffixes: &[u32]) -> Vec<u32> {
-    let mut ranks = vec![0u32; block.len()];
-    suffixes.iter().enumerate().for_each(|(rank, &suffix)| ranks[suffix as usize] = rank as u32);
-    let mut lens = vec![0u32; block.len()];
-    let mut same = 0;
-    for at in 0..block.len() {
-        let rank = ranks[at] as usize;
-        if rank == 0 {
-            same = 0;
-            continue;
-        }
-        let before = suffixes[rank - 1] as usize;
-        same += block[at + same..].iter().zip(&block[before + same..]).take_while(|(a, b)| a == b).count();
-        lens[at] = same as u32;
-        same = same.saturating_sub(1);
-    }
-    lens
-}
 
 /// The block with a byte inserted after every `interval` bytes (0: unchanged).
 pub fn perturbed(block: &[u8], interval: u32) -> Vec<u8> {

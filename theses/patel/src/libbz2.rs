@@ -42,19 +42,21 @@ fn timed<T>(sum: &'static std::thread::LocalKey<Cell<f64>>, work: impl FnOnce() 
     result
 }
 
-// SAFETY of the three: libbz2 calls them with what it would call its own function with, and they pass it on.
 #[unsafe(no_mangle)]
 extern "C" fn __wrap_BZ2_blockSort(state: *mut c_void) {
+    // SAFETY: the arguments are those that libbz2 would call its own function with.
     timed(&SORT, || unsafe { __real_BZ2_blockSort(state) });
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __wrap_BZ2_compressBlock(state: *mut c_void, last: u8) {
+    // SAFETY: the arguments are those that libbz2 would call its own function with.
     timed(&BLOCK, || unsafe { __real_BZ2_compressBlock(state, last) });
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __wrap_BZ2_decompress(state: *mut c_void) -> c_int {
+    // SAFETY: the arguments are those that libbz2 would call its own function with.
     timed(&DECODE, || unsafe { __real_BZ2_decompress(state) })
 }
 
