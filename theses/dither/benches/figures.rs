@@ -1,20 +1,23 @@
 //! The times of figures 3.7 to 3.12 of the thesis, by size of the picture and by mode:
 //!
 //! ```sh
-//! cargo bench -p dither --bench figures                        # all sizes
-//! cargo bench -p dither --bench figures -- 1024 2048           # these squares
+//! cargo bench -p dither --bench figures                        # figures 3.7, 3.8, 3.10 and 3.12, all sizes
+//! cargo bench -p dither --bench figures -- 1024 6042x3298      # these
+//! cargo bench -p dither --bench figures -- 3.9 1024x768        # figure 3.9: handover, by the step at which it switches
+//! cargo bench -p dither --bench figures -- 3.11 1024x768       # figure 3.11: hybrid, by the width that cores do
+//! DITHER_MEMORY=mapped                                         # or pageable, or pinned: src/device/cuda.rs
 //! DITHER_ROUNDS=9 DITHER_THREADS=16 cargo bench -p dither --features cuda --bench figures
 //! ```
 //!
 //! Each cell is the median of some rounds (with DITHER_BEST=1 the shortest time, for a machine that others use too).
 //! Rounds alternate between the modes, and go from a picture in memory to a bitmap in memory. Every bitmap is compared
-//! with the plain loop's. Without a GPU its rows are "not measured". The figures of the thesis are curves without
-//! numbers; the numbers in its text are printed below the table.
+//! with the plain loop's. Without a GPU its rows are "not measured". After a slash: kernels alone. The figures of the
+//! thesis are curves without numbers; the numbers in its text are printed below the table.
 
 use dither::manager::{self, Verify};
 use dither::picture::{Bitmap, Picture};
 use dither::plan::{Mode, Sizes, units};
-use dither::slab::Task;
+use dither::slab::{Slab, Task};
 use dither::{device, many, plain, scene, work};
 use hybz::schedule::Pool;
 use std::fmt::Write;
@@ -42,10 +45,17 @@ fn number(name: &str, otherwise: usize) -> usize {
 }
 
 fn through(pool: &Pool, mode: Mode, verify: Verify) -> Way {
+    resized(pool, mode, verify, |_, _, _| ())
+}
+
+/// With sizes of parts that differ from what would be chosen; `change` gets them, and width and height.
+fn resized(pool: &Pool, mode: Mode, verify: Verify, change: impl Fn(&mut Sizes, usize, usize) + 'static) -> Way {
     let pool = pool.clone();
     Box::new(move |picture, _| {
         let (width, height) = (picture.width(), picture.height());
-        let units = units(mode, width, height, Sizes::fitting(mode, width, height, pool.cores()));
+        let mut sizes = Sizes::fitting(mode, width, height, pool.cores());
+        change(&mut sizes, width, height);
+        let units = units(mode, width, height, sizes);
         manager::dither(&pool, picture, units, verify).expect("cores can do it").bitmap
     })
 }
@@ -75,7 +85,8 @@ fn bitmap_of(task: &Task, fast: bool) -> Bitmap {
     bitmap
 }
 
-fn rows() -> Vec<Row> {
+/// Pools without and with GPUs, the number of threads, and whether there is no GPU.
+fn pools() -> (Pool, Pool, NonZeroUsize, bool) {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = NonZeroUsize::new(number("DITHER_THREADS", threads)).unwrap_or(NonZeroUsize::MIN);
     let cores = work::cores().threads(threads).build();
@@ -87,6 +98,33 @@ fn rows() -> Vec<Row> {
         }
     };
     let pool = groups.into_iter().fold(work::pool().threads(threads), |builder, group| builder.group(group)).build();
+    (cores, pool, threads, missing)
+}
+
+/// The rows of a sweep: a share of the whole in percent each.
+fn sweep(figure: &'static str) -> Vec<Row> {
+    let (_, pool, _, missing) = pools();
+    let row = |percent: usize| {
+        let (mode, what) = if figure == "3.9" { (Mode::Handover, "steps") } else { (Mode::Hybrid, "columns") };
+        let change = move |sizes: &mut Sizes, width, height| match mode {
+            Mode::Handover => sizes.ends = Slab::steps(width, height) as usize * percent / 100,
+            // His unit is a pixel; ours is a tile, so that there are enough of them.
+            _ => {
+                sizes.tile = (width / 40).clamp(2 * sizes.band, 4096).next_multiple_of(16);
+                sizes.strip = width * percent / 100 / sizes.tile;
+            }
+        };
+        let name =
+            format!("{percent} % of the {what} on cores{}", if mode == Mode::Handover { ", each end" } else { "" });
+        Row { name, figure, run: resized(&pool, mode, Verify::Sample, change), copies: 0, missing }
+    };
+    let percents: &[usize] =
+        if figure == "3.9" { &[0, 1, 2, 5, 10, 15, 20, 30, 40] } else { &[0, 5, 10, 20, 30, 50, 70, 90] };
+    percents.iter().copied().map(row).collect()
+}
+
+fn rows() -> Vec<Row> {
+    let (cores, pool, threads, missing) = pools();
     let row = |name: &str, figure, run| Row { name: name.to_owned(), figure, run, copies: 0, missing: false };
     let gpu = |name: &str, figure, mode| Row {
         name: name.to_owned(),
@@ -112,38 +150,50 @@ fn rows() -> Vec<Row> {
     ]
 }
 
+/// `1024` or `1024x768`.
+fn size(argument: &str) -> Option<(usize, usize)> {
+    let (width, height) = argument.split_once('x').unwrap_or((argument, argument));
+    Some((width.parse().ok()?, height.parse().ok()?))
+}
+
 fn main() {
-    let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![512, 1024, 2048, 4096, 8192] } else { sizes };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let figure = ["3.9", "3.11"].into_iter().find(|figure| arguments.iter().any(|argument| argument == figure));
+    let sizes: Vec<(usize, usize)> = arguments.iter().filter_map(|argument| size(argument)).collect();
+    let all = [(1024, 768), (1024, 1024), (2048, 2048), (4096, 4096), (6042, 3298), (8192, 8192)];
+    let sizes = if sizes.is_empty() { all.to_vec() } else { sizes };
     let rounds = number("DITHER_ROUNDS", 5).max(1);
-    let rows = rows();
+    let rows = figure.map_or_else(rows, sweep);
     let mut table = vec![String::new(); rows.len()];
-    for &size in &sizes {
-        let picture = Arc::new(scene::scene(size, size).expect("memory for a picture"));
+    for &(width, height) in &sizes {
+        let picture = Arc::new(scene::scene(width, height).expect("memory for a picture"));
         let expected = plain::dither(&picture);
         let mut times = vec![Vec::new(); rows.len()];
         for _ in 0..rounds {
             for (row, times) in rows.iter().zip(&mut times).filter(|(row, _)| !row.missing) {
                 let copies = vec![(*picture).clone(); row.copies];
+                let kernels = device::device_micros();
                 let began = Instant::now();
                 let bitmap = (row.run)(&picture, copies);
                 let seconds = began.elapsed().as_secs_f64();
                 assert!(bitmap == expected, "{}: other pixels", row.name);
-                times.push(seconds / row.copies.max(1) as f64);
+                let kernels = (device::device_micros() - kernels) as f64 / 1e3;
+                times.push((seconds / row.copies.max(1) as f64, kernels));
             }
         }
         for (cells, mut times) in table.iter_mut().zip(times) {
-            times.sort_by(f64::total_cmp);
+            times.sort_by(|a, b| a.0.total_cmp(&b.0));
             let which = if number("DITHER_BEST", 0) == 1 { 0 } else { times.len() / 2 };
-            let cell = times.get(which).map(|seconds| {
-                let rate = (size * size) as f64 / seconds / 1e6;
-                format!("{:.2} ms ({rate:.0} Mpx/s)", seconds * 1e3)
+            let cell = times.get(which).map(|(seconds, kernels)| {
+                let rate = (width * height) as f64 / seconds / 1e6;
+                let kernels = if *kernels > 0.0 { format!(" / {kernels:.2}") } else { String::new() };
+                format!("{:.2}{kernels} ms ({rate:.0} Mpx/s)", seconds * 1e3)
             });
             let _ = write!(cells, " {} |", cell.unwrap_or_else(|| "not measured".to_owned()));
         }
     }
     print!("| mode | figure |");
-    sizes.iter().for_each(|size| print!(" {size} x {size} |"));
+    sizes.iter().for_each(|(width, height)| print!(" {width} x {height} |"));
     println!("\n|---|---|{}", "---|".repeat(sizes.len()));
     for (row, cells) in rows.iter().zip(&table) {
         println!("| {} | {} |{cells}", row.name, row.figure);

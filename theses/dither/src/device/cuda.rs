@@ -7,6 +7,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use hybz::schedule::WorkerGroup;
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -68,8 +69,34 @@ struct Device {
     total: usize,
     /// The GPU's memory: its address and length.
     memory: Option<(sys::CUdeviceptr, usize)>,
+    /// The host's memory that the GPU reads by itself: its address and length.
+    pinned: Option<(*mut u8, usize)>,
+    way: Way,
+    /// Before and after a kernel.
+    events: [sys::CUevent; 2],
     /// A kernel may still be running: nothing can be freed.
     lost: bool,
+}
+
+/// How pixels and answers come to the GPU and back: the environment variable `DITHER_MEMORY`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// `pageable`: copied from and to the caller's memory.
+    Pageable,
+    /// `pinned`: copied from and to memory that the GPU reads by itself.
+    Pinned,
+    /// `mapped`: not copied: the kernel works in that memory (the thesis's *zero copy*).
+    Mapped,
+}
+
+impl Way {
+    fn chosen() -> Way {
+        match std::env::var("DITHER_MEMORY").as_deref() {
+            Ok("pageable") => Way::Pageable,
+            Ok("mapped") => Way::Mapped,
+            _ => Way::Pinned,
+        }
+    }
 }
 
 // SAFETY: the driver's handles may be used from any thread; all uses need `&mut` or are in `drop`, and each sets the
@@ -95,6 +122,9 @@ impl Device {
             multiprocessors,
             total,
             memory: None,
+            pinned: None,
+            way: Way::chosen(),
+            events: [std::ptr::null_mut(); 2],
             lost: false,
         };
         // SAFETY: the context was retained just now.
@@ -104,6 +134,9 @@ impl Device {
         let name = CString::new("dither_slabs").unwrap_or_default();
         // SAFETY: the module was loaded just now.
         this.kernel = unsafe { result::module::get_function(this.module, name) }?;
+        for event in &mut this.events {
+            *event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)?;
+        }
         Ok(this)
     }
 
@@ -122,6 +155,26 @@ impl Device {
         Ok(memory)
     }
 
+    /// `bytes` of the host's memory that the GPU reads by itself, and their address there. The previous contents stay.
+    fn pinned(&mut self, bytes: usize) -> Result<(*mut u8, sys::CUdeviceptr), DriverError> {
+        if self.pinned.is_none_or(|(_, there)| there < bytes) {
+            if let Some((memory, _)) = self.pinned.take() {
+                // SAFETY: the memory was taken below, and no kernel is running.
+                unsafe { result::free_host(memory.cast()) }?;
+            }
+            // SAFETY: the context is current.
+            let memory = unsafe { result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_DEVICEMAP) }?.cast::<u8>();
+            // SAFETY: the memory has this length. It is read as bytes, so it must not stay as it came.
+            unsafe { memory.write_bytes(0, bytes) };
+            self.pinned = Some((memory, bytes));
+        }
+        let memory = self.pinned.map_or(std::ptr::null_mut(), |(memory, _)| memory);
+        let mut there = 0;
+        // SAFETY: the memory was taken with the flag for this.
+        unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut there, memory.cast(), 0) }.result()?;
+        Ok((memory, there))
+    }
+
     fn run_on_device(&mut self, batch: &Batch) -> Result<Vec<u8>, DriverError> {
         // SAFETY: the context lives as long as `self`.
         unsafe { result::ctx::set_current(self.context) }?;
@@ -129,23 +182,59 @@ impl Device {
         let mut part = |bytes: usize| {
             let begin = end;
             end = (begin + bytes).next_multiple_of(256);
-            begin as u64
+            begin
         };
+        let (table, input, output) = (part(batch.table.len()), part(batch.input.len()), part(batch.output));
         let control_bytes = 4 * (1 + batch.strips as usize);
-        let table = part(batch.table.len());
-        let input = part(batch.input.len());
-        let output = part(batch.output);
-        let control = part(control_bytes);
+        let control_at = part(control_bytes);
         let memory = self.memory(end.max(256))?;
-        let [mut table, mut input, mut output, mut control] = [table, input, output, control].map(|at| memory + at);
         let stream = result::stream::null();
+        // What the GPU works on, and where the host has it (if it does).
+        let (there, here) = match self.way {
+            Way::Pageable => (memory, None),
+            way => {
+                let (here, mapped) = self.pinned(control_at.max(256))?;
+                // SAFETY: the memory has this length, all of it was written once, and no kernel is running.
+                let here = unsafe { std::slice::from_raw_parts_mut(here, control_at) };
+                here[table..][..batch.table.len()].copy_from_slice(&batch.table);
+                here[input..][..batch.input.len()].copy_from_slice(&batch.input);
+                (if way == Way::Mapped { mapped } else { memory }, Some(here))
+            }
+        };
         // SAFETY: each part has as many bytes as are written to it; the slices live until the copy has ended.
         unsafe {
-            result::memcpy_htod_sync(table, &batch.table)?;
-            result::memcpy_htod_sync(input, &batch.input)?;
-            result::memset_d8_async(output, 0, batch.output, stream)?;
-            result::memset_d8_async(control, 0, control_bytes, stream)?;
+            match &here {
+                None => {
+                    result::memcpy_htod_sync(there + table as u64, &batch.table)?;
+                    result::memcpy_htod_sync(there + input as u64, &batch.input)?;
+                }
+                Some(here) if self.way == Way::Pinned => result::memcpy_htod_async(there, &here[..output], stream)?,
+                Some(_) => (),
+            }
+            result::memset_d8_async(there + output as u64, 0, batch.output, stream)?;
+            result::memset_d8_async(memory + control_at as u64, 0, control_bytes, stream)?;
         }
+        self.launch(batch, [table, input, output].map(|at| there + at as u64), memory + control_at as u64)?;
+        let mut bytes = vec![0; batch.output];
+        match here {
+            // SAFETY: the kernel has ended, and the output is that large.
+            None => unsafe { result::memcpy_dtoh_sync(&mut bytes, there + output as u64) }?,
+            Some(here) => {
+                let here = &mut here[output..][..batch.output];
+                if self.way == Way::Pinned {
+                    // SAFETY: as above; the slice lives until the copy has ended.
+                    unsafe { result::memcpy_dtoh_async(here, there + output as u64, stream) }?;
+                    self.wait(stream)?;
+                }
+                bytes.copy_from_slice(here);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Runs the kernel on a batch whose arrays are at these addresses, to its end.
+    fn launch(&mut self, batch: &Batch, arrays: [u64; 3], mut control: u64) -> Result<(), DriverError> {
+        let ([mut table, mut input, mut output], stream) = (arrays, result::stream::null());
         let (mut slabs, mut strips) = (batch.slabs, batch.strips);
         let mut arguments = [
             (&raw mut table).cast::<c_void>(),
@@ -156,14 +245,19 @@ impl Device {
             (&raw mut control).cast(),
         ];
         let grid = (strips as usize).min(WARPS_EACH * self.multiprocessors).max(1) as u32;
+        let [begin, end] = self.events;
         // SAFETY: the arguments are those of `dither_slabs`, in number and type; the table tells the kernel only of
         // places within the input and the output (`Batch`), and both are that large.
-        unsafe { result::launch_kernel(self.kernel, (grid, 1, 1), (32, 1, 1), 0, stream, &mut arguments) }?;
+        unsafe {
+            result::event::record(begin, stream)?;
+            result::launch_kernel(self.kernel, (grid, 1, 1), (32, 1, 1), 0, stream, &mut arguments)?;
+            result::event::record(end, stream)?;
+        }
         self.wait(stream)?;
-        let mut bytes = vec![0; batch.output];
-        // SAFETY: the kernel has ended, and the output is that large.
-        unsafe { result::memcpy_dtoh_sync(&mut bytes, output) }?;
-        Ok(bytes)
+        // SAFETY: both were recorded just now.
+        let ms = unsafe { result::event::elapsed(begin, end) }?;
+        super::DEVICE_MICROS.fetch_add((f64::from(ms) * 1e3) as u64, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Waits for the kernel, up to a timeout.
@@ -218,6 +312,12 @@ impl Drop for Device {
             let _ = result::ctx::set_current(self.context);
             if let Some((memory, _)) = self.memory.take() {
                 let _ = result::free_sync(memory);
+            }
+            if let Some((memory, _)) = self.pinned.take() {
+                let _ = result::free_host(memory.cast());
+            }
+            for event in self.events.into_iter().filter(|event| !event.is_null()) {
+                let _ = result::event::destroy(event);
             }
             if !self.module.is_null() {
                 let _ = result::module::unload(self.module);

@@ -7,6 +7,15 @@ pub mod pack;
 mod cuda;
 
 use hybz::schedule::WorkerGroup;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The microseconds that kernels have taken, without copies.
+static DEVICE_MICROS: AtomicU64 = AtomicU64::new(0);
+
+/// The microseconds that all kernels of this process have taken, without copies.
+pub fn device_micros() -> u64 {
+    DEVICE_MICROS.load(Ordering::Relaxed)
+}
 
 /// The GPUs of this machine as groups for a pool, or why there are none.
 ///
