@@ -93,5 +93,7 @@ int reverse_bwt(const Text &text);
 int move_to_front(const Text &text);
 int huffman(const Text &text);
 int nearest_smaller(const Text &text);
+// `path`: where a TIFF file of the strips is written, or null.
+int lzw(const Text &text, const char *path);
 
 } // namespace theses

@@ -1,9 +1,10 @@
 // Kernels of the theses that hybz does otherwise, on the device present, each compared with a plain twin:
 //
-//     kernels reverse FILE [BYTES]    Patel's table 4.3: the reverse transform by the number of threads
-//     kernels mtf FILE [BYTES]        Patel's figures 4.4 to 4.6: move-to-front by lists, both directions
-//     kernels huffman FILE [BYTES]    Patel's figure 4.7: histogram, tree and coding
-//     kernels ansv FILE [BYTES]       Ching's figure 4.3: nearest smaller values by the size of chunks
+//     kernels reverse FILE [BYTES]        Patel's table 4.3: the reverse transform by the number of threads
+//     kernels mtf FILE [BYTES]            Patel's figures 4.4 to 4.6: move-to-front by lists, both directions
+//     kernels huffman FILE [BYTES]        Patel's figure 4.7: histogram, tree and coding
+//     kernels ansv FILE [BYTES]           Ching's figure 4.3: nearest smaller values by the size of chunks
+//     kernels lzw FILE [BYTES [TIFF]]     Funasaka's tables 4.3 to 4.5: rows of 4,096 bytes by LZW
 //
 // BYTES is how much of the file counts (1,000,000: Patel's blocks). build.sh builds it for a device; with the argument
 // `emulated`, for a CPU.
@@ -21,7 +22,7 @@ int main(int argc, char **argv) {
         text.resize(std::min(text.size(), bytes));
     }
     if (text.size() < 4096) {
-        fprintf(stderr, "usage: kernels reverse | mtf | huffman | ansv FILE [BYTES], 4,096 bytes at least\n");
+        fprintf(stderr, "usage: kernels reverse | mtf | huffman | ansv | lzw FILE [BYTES], 4,096 bytes at least\n");
         return 2;
     }
     printf("# %s %s, %zu bytes\n", argv[1], argv[2], text.size());
@@ -29,5 +30,6 @@ int main(int argc, char **argv) {
     if (what == "mtf") return theses::move_to_front(text);
     if (what == "huffman") return theses::huffman(text);
     if (what == "ansv") return theses::nearest_smaller(text);
+    if (what == "lzw") return theses::lzw(text, argc > 4 ? argv[4] : nullptr);
     return 2;
 }
