@@ -191,6 +191,7 @@ int check_lzw_cases(const char *path);
 int time_lzw(const char *path, uint32_t count, uint32_t size);
 int check_all(const char *path);
 int time_all(const char *path, uint32_t count);
+int load_all(const char *path, uint32_t count, const std::string &folder);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);

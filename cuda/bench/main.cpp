@@ -26,8 +26,11 @@
 //                                cargo test --lib lzw_cases
 //     bench lzw FILE STRIPS BYTES
 //                                its throughput with STRIPS strips of BYTES bytes, and a core's
-//     bench all CASES [STRIPS]   strips of ALL that `theses funasaka cases CASES SET` has written: whole and damaged,
-//                                against a plain twin; or the time of STRIPS
+//     bench all CASES            files of ALL, whole and damaged, against a plain twin: HYBZ_ALL_CASES=CASES
+//                                cargo test -p theses-funasaka
+//     bench all FILE STRIPS [FOLDER]
+//                                the time to decode STRIPS strips of a file that `theses funasaka all` has written; or
+//                                to load them from files in FOLDER, cold, into device memory
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -62,6 +65,7 @@ int main(int argc, char **argv) {
     if (what == "lz4") return check_lz4(number(2, ~0u));
     if (what == "factor" && argc > 3) return time_factor(argv[2], number(3, 3), number(4, 0), number(5, 0));
     if (what == "factor") return check_factor(number(2, ~0u));
+    if (what == "all" && argc > 4) return load_all(argv[2], number(3, 1000), argv[4]);
     if (what == "all" && argc > 3) return time_all(argv[2], number(3, 1000));
     if (what == "all" && argc > 2) return check_all(argv[2]);
     if (what == "lzw" && argc > 4) return time_lzw(argv[2], number(3, 1000), number(4, 65536));
@@ -79,7 +83,8 @@ int main(int argc, char **argv) {
                     "       bench lines FILE RANGES [FLAGS]\n"
                     "       bench lz4 FILE TIMES\n"
                     "       bench factor FILE TIMES [LENGTH [DIVISIONS]]\n"
-                    "       bench all CASES [STRIPS]\n"
+                    "       bench all CASES\n"
+                    "       bench all FILE STRIPS [FOLDER]\n"
                     "       bench lzw CASES cases\n"
                     "       bench lzw FILE STRIPS BYTES\n"
                     "       bench lanes FILE LANES BLOCKS [code]\n"

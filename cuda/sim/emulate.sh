@@ -8,6 +8,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 shift
+all=$here/../../theses/funasaka/cuda
 flags="-std=c++17 -O2 -Wall -Wno-unknown-pragmas -pthread ${EMULATE_FLAGS:-}"
 if [ -n "${EMULATED:-}" ]; then
     made=$EMULATED
@@ -17,12 +18,12 @@ else
     trap 'rm -r "$made"' EXIT
 fi
 if [ ! -e "$made/kernels.a" ]; then
-    for step in "$here"/../*.cu "$here"/../bench/*.cu; do
+    for step in "$here"/../*.cu "$here"/../bench/*.cu "$all"/*.cu; do
         sed 's/\([a-z0-9_]*\)<<<\(.*\), 0, stream>>>(/emulated::launch(stream, \1, \2, /' "$step" \
             >"$made/$(basename "$step" .cu).cpp"
     done
     printf '%s\n' "$made"/*.cpp | xargs -P "$(nproc)" -I '{}' \
-        g++ $flags -I "$here/emulated" -iquote "$here/.." -iquote "$here/../bench" -c -o '{}.o' '{}'
+        g++ $flags -I "$here/emulated" -iquote "$here/.." -iquote "$here/../bench" -iquote "$all" -c -o '{}.o' '{}'
     ar rcs "$made/kernels.a" "$made"/*.cpp.o
 fi
 g++ $flags -I "$here/emulated" -iquote "$here/.." -iquote "$here/../bench" -o "$out" "$@" \

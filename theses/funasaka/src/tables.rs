@@ -1,11 +1,11 @@
-//! Tables 4.3 to 4.5, 4.8 and 4.9 of Funasaka's thesis (2018): LZW; and 5.3 to 5.6: his format ALL, compared with LZ4.
+//! Tables 4.3 to 4.5, 4.8 and 4.9 of Shunji Funasaka's thesis (2018): LZW.
 //!
 //! His figures are for a GTX 980 (chapter 4) and a GTX 1080 (chapter 5), and for images and files that are no longer
 //! available: they are printed as ranges. The thesis itself was not at hand, so the contents of tables 4.3 to 4.5 are
 //! not known one by one: one table here covers their subject, compression. For libtiff, texts are pictures of 1,024
 //! columns. `cuda/bench` (`bench lzw`, `bench all`) measures decoding in device memory.
 
-use crate::all::{self, Counts, KINDS, STRIP};
+use crate::all::STRIP;
 use hybz::Pool;
 use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_strips};
 use std::thread;
@@ -17,15 +17,9 @@ use theses_common::peers::{COLUMNS, PICTURE, Place, ROWS, tiff};
 const RUNS: usize = 3;
 /// The length of his strips for compression: a row of 4,096 pixels, with a thread each.
 const ROW: usize = 4096;
-/// nvCOMP 6.0 on an H200 on 2026-11-21, in a different run: `../shared/SEEDS.md`, section 9.
-const NVCOMP: [&str; 3] = [
-    "# nvCOMP 6.0, H200, 2026-11-21, another run, chunks of 64 KiB, decoding in GB/s (ratio): LZ4 linux 76 (2.72),",
-    "# dickens 64 (1.52), nci 110 (4.95); Snappy 137 (2.80), 103 (1.48), 173 (5.13); GDeflate 67 (3.33), 55 (1.99),",
-    "# 84 (6.21); Zstd 65 (4.35), 45 (2.33), 93 (9.87); ANS 301 (1.59), 323 (1.68), 313 (3.01).",
-];
 
 /// The best of several runs: its seconds and its result.
-fn best<T>(mut run: impl FnMut() -> T) -> (f64, T) {
+pub(crate) fn best<T>(mut run: impl FnMut() -> T) -> (f64, T) {
     let once = |run: &mut dyn FnMut() -> T| {
         let start = Instant::now();
         let made = run();
@@ -36,16 +30,16 @@ fn best<T>(mut run: impl FnMut() -> T) -> (f64, T) {
 }
 
 /// MB/s, or a word if the command is missing.
-fn rate(len: usize, seconds: Option<f64>) -> String {
+pub(crate) fn rate(len: usize, seconds: Option<f64>) -> String {
     seconds.map_or("not here".to_owned(), |seconds| format!("{:.0}", len as f64 / 1e6 / seconds))
 }
 
-fn total(coded: &[Vec<u8>]) -> usize {
+pub(crate) fn total(coded: &[Vec<u8>]) -> usize {
     coded.iter().map(Vec::len).sum()
 }
 
 /// The strips of a text, encoded on one core.
-fn lzw(text: &[u8], strip: usize) -> Vec<Vec<u8>> {
+pub(crate) fn lzw(text: &[u8], strip: usize) -> Vec<Vec<u8>> {
     let mut encoder = StripEncoder::new();
     let encode = |text: &[u8]| {
         let mut coded = Vec::new();
@@ -163,7 +157,7 @@ pub fn lzw_decompression(names: &[&str]) {
     });
 }
 
-/// Tables 4.9 and 5.6: from a file to memory, plain (A), decoded by cores (B), and coded, for a device to decode (C).
+/// Table 4.9: from a file to memory, plain (A), decoded by cores (B), and coded, for a device to decode (C).
 fn loading(set: &str, text: &[u8], coded: &[Vec<u8>], decode: impl Fn(&[u8]) -> Vec<u8>) {
     println!("set,bytes,coded,read_plain_ms,read_and_decode_on_cores_ms,read_coded_ms,upload_and_decode_on_GPU_ms");
     let place = Place::make();
@@ -212,133 +206,4 @@ pub fn lzw_loading(names: &[&str]) {
             })
         });
     });
-}
-
-/// The strips of a text in ALL, encoded on all cores.
-fn all_strips(text: &[u8]) -> (Vec<Vec<u8>>, Counts) {
-    let strips: Vec<&[u8]> = text.chunks(STRIP).collect();
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let share = strips.len().div_ceil(cores).max(1);
-    let (mut coded, mut counts) = (Vec::new(), Counts::default());
-    thread::scope(|scope| {
-        let encode = |some: &[&[u8]]| {
-            let mut counts = Counts::default();
-            let coded: Vec<Vec<u8>> = some.iter().map(|text| all::encode(text, &mut counts)).collect();
-            (coded, counts)
-        };
-        let threads: Vec<_> = strips.chunks(share).map(|some| scope.spawn(move || encode(some))).collect();
-        for thread in threads {
-            let (some, of_some) = thread.join().expect("an encoder that does not panic");
-            coded.extend(some);
-            counts.add_all(&of_some);
-        }
-    });
-    (coded, counts)
-}
-
-fn decode_all(coded: &[u8], text: &mut [u8]) {
-    all::decode(coded, text).expect("a strip that was encoded just now");
-}
-
-/// Table 5.3: sizes.
-pub fn all_sizes(names: &[&str]) {
-    println!(
-        "# Funasaka 2018, ALL: wiki .534, matrix .428, linux .446, rctail96 .396, w3c2 .292, Crafts .644, Flowers .434."
-    );
-    println!(
-        "# Here without magic strings, and with two bits for each word's size. LZ4 in blocks of 64 KiB: lz4 -12 -B4."
-    );
-    println!("{}", NVCOMP.join("\n"));
-    each(names, |set, text| {
-        println!("set,bytes,ALL,LZ4,LZW,gzip,ALL/LZ4");
-        let (coded, _) = all_strips(text);
-        let place = Place::make();
-        place.write("text", text);
-        let size = |command: &[&str]| place.run(command, "text", "out").map(|_| place.read("out").len());
-        let (lz4, gzip) = (size(&["lz4", "-12", "-B4", "-c"]), size(&["gzip", "-6", "-c"]));
-        let (all, len) = (total(&coded), text.len() as f64);
-        let sizes = [Some(all), lz4, Some(total(&lzw(text, STRIP))), gzip];
-        let ratios = sizes.map(|size| size.map_or("not here".to_owned(), |size| format!("{:.3}", size as f64 / len)));
-        let more = lz4.map_or("?".to_owned(), |lz4| format!("{:.3}", all as f64 / lz4 as f64));
-        println!("{set},{},{},{more}", text.len(), ratios.join(","));
-    });
-}
-
-/// Table 5.4: decoding.
-pub fn all_decompression(names: &[&str]) {
-    println!(
-        "# Funasaka 2018, GTX 1080, ALL: wiki 36 GB/s, linux 49, w3c2 55; 84 to 231 times one core; 1.2 to 12.5 times"
-    );
-    println!(
-        "# Gompresso, 3.5 to 23.5 times CULZSS, 1.3 to 10.3 times LZW. The GPU: `bench all` of cuda/bench, with cases"
-    );
-    println!("# written by all-cases. lz4 is a whole process.");
-    println!("{}", NVCOMP.join("\n"));
-    each(names, |set, text| {
-        println!("set,bytes,ALL_core_MB/s,ALL_all_cores_MB/s,LZW_core_MB/s,lz4_MB/s,GPU");
-        let ((coded, _), len) = (all_strips(text), text.len());
-        let (sizes, together): (Vec<usize>, _) = (coded.iter().map(Vec::len).collect(), coded.concat());
-        let mut found = vec![0; len];
-        let (core, ()) = best(|| {
-            coded.iter().zip(found.chunks_mut(STRIP)).for_each(|(coded, text)| decode_all(coded, text));
-        });
-        assert!(found == text, "what is decoded is the text");
-        let (cores, found) = best(|| on_cores(&together, &sizes, len, decode_all));
-        assert!(found == text, "what is decoded is the text");
-        let strips = lzw(text, STRIP);
-        let mut found = vec![0; len];
-        let (by_lzw, ()) = best(|| {
-            let mut decoder = StripDecoder::new();
-            for (coded, text) in strips.iter().zip(found.chunks_mut(STRIP)) {
-                decoder.decode(coded, text).expect("a strip that was encoded just now");
-            }
-        });
-        let place = Place::make();
-        place.write("text", text);
-        let there = place.run(&["lz4", "-12", "-B4", "-c"], "text", "text.lz4");
-        let lz4 = there.and_then(|_| place.run(&["lz4", "-dc"], "text.lz4", "out"));
-        assert!(lz4.is_none() || place.read("out") == text, "lz4 decodes the text");
-        let rates = [Some(core), Some(cores), Some(by_lzw), lz4].map(|seconds| rate(len, seconds)).join(",");
-        println!("{set},{len},{rates},cuda/bench");
-    });
-}
-
-/// Table 5.5: the kinds of words.
-pub fn all_words(names: &[&str]) {
-    println!("# Funasaka 2018: SI makes 60 to 94 % of the text, runs less than 3 %.");
-    each(names, |set, text| {
-        println!("set,kind,words,share_of_words,bytes,share_of_text");
-        let (_, counts) = all_strips(text);
-        let words = counts.words.iter().sum::<u64>().max(1) as f64;
-        for (kind, (&number, &bytes)) in KINDS.iter().zip(counts.words.iter().zip(&counts.bytes)) {
-            let shares = (100.0 * number as f64 / words, 100.0 * bytes as f64 / text.len().max(1) as f64);
-            println!("{set},{kind},{number},{:.1}%,{bytes},{:.1}%", shares.0, shares.1);
-        }
-    });
-}
-
-/// Table 5.6: loading ALL-compressed data.
-pub fn all_loading(names: &[&str]) {
-    println!("# Funasaka 2018, from an SSD to a GTX 1080, wiki: plain 691.8 ms, by ALL decoded there 397.5.");
-    println!("# Here files are in memory, and the last step is `bench all`, \"with the upload\".");
-    each(names, |set, text| {
-        let (coded, _) = all_strips(text);
-        let sizes: Vec<usize> = coded.iter().map(Vec::len).collect();
-        loading(set, text, &coded, |all| on_cores(all, &sizes, text.len(), decode_all));
-    });
-}
-
-/// Writes strips of ALL for `bench all` of `cuda/bench/`: for each, the bytes of its code and of its text, and both.
-pub fn cases(path: &str, names: &[&str]) {
-    let file = std::cell::RefCell::new(Vec::new());
-    each(names, |_, text| {
-        let mut file = file.borrow_mut();
-        for (coded, text) in all_strips(text).0.iter().zip(text.chunks(STRIP)) {
-            file.extend((coded.len() as u32).to_le_bytes());
-            file.extend((text.len() as u32).to_le_bytes());
-            file.extend_from_slice(coded);
-            file.extend_from_slice(text);
-        }
-    });
-    std::fs::write(path, file.into_inner()).unwrap_or_else(|error| theses_common::fail(&format!("{path}: {error}")));
 }
