@@ -142,7 +142,8 @@ struct Blocks {
     }
     Bytes file() const {
         const uint32_t last = uint32_t(sizes.size() / 2 - 1);
-        Bytes file{uint8_t(last), uint8_t(last >> 8), uint8_t(last >> 16), uint8_t(last >> 24)};
+        Bytes file;
+        for (uint32_t k = 0; k < 32; k += 8) file.push_back(uint8_t(last >> k));
         file.insert(file.end(), sizes.begin(), sizes.end());
         file.insert(file.end(), body.begin(), body.end());
         return file;
@@ -202,6 +203,38 @@ int compare(Device &device, const Bytes &file, AllWay way, uint32_t &damaged) {
     return wrong;
 }
 
+// Files whose only strip has one fault each, except the first.
+std::vector<Bytes> faults() {
+    std::vector<Bytes> files;
+    const auto add = [&](uint32_t words, uint32_t magics, Bytes identifiers, const Bytes &rest, size_t bytes) {
+        Bytes block{uint8_t(words - 1), 0, uint8_t(bytes - 1), 0, uint8_t(magics), 0};
+        block.insert(block.end(), identifiers.begin(), identifiers.end());
+        block.insert(block.end(), rest.begin(), rest.end());
+        Blocks one;
+        one.add(block.data(), block.size());
+        files.push_back(one.file());
+    };
+    const Bytes run{0xff, 0xff, 0xff};
+    Bytes runs, letters(31, 'a');
+    for (int k = 0; k < 32; k++) runs.insert(runs.end(), run.begin(), run.end());
+    letters.insert(letters.end(), run.begin(), run.end());
+    const auto after = [](uint8_t magic_identifiers, Bytes rest) {
+        rest.insert(rest.begin(), magic_identifiers);
+        return rest;
+    };
+    add(2, 0, {1}, after(0, run), 3);
+    add(1, 0, {1}, after(0, {0xff, 0xff}), 2);                // a code that lacks its second word
+    add(33, 0, {0, 0, 0, 0x80, 0}, after(0, letters), 34);    // a code in two segments
+    add(64, 0, Bytes(8, 0x55), after(0, runs), 96);           // more text than a strip has
+    add(1, 1, {0}, after(0, {0, 0, 'a'}), 1);                 // a magic string that no segment has
+    add(1, 0, {0}, after(1, {'a'}), 1);                       // one too few
+    add(1, 1, {0}, after(1, {0, 0, 'a'}), 1);                 // a magic string without bytes
+    add(1, 0, {1}, after(0, {0xe1, 0xff}), 2);                // an interval beyond the dictionary
+    files.push_back(files[0]);
+    files.back().push_back(0); // a byte after the last block
+    return files;
+}
+
 // The file with a byte changed, cut, or with another size of a block.
 Bytes damage(const Bytes &file, uint32_t kind, std::mt19937 &random) {
     Bytes spoilt = file;
@@ -227,9 +260,10 @@ int check_all(const char *path) {
         Bytes out(size_t(count) * kAllStrip);
         size_t length = 0;
         for (const uint32_t one : plain_decode(file, out.data(), true, false)) length += one;
-        if (length != text.size() || memcmp(out.data(), text.data(), length) != 0)
+        if (length != text.size() || !std::equal(text.begin(), text.end(), out.begin()))
             printf("WRONG twin: %zu\n", c), wrong++;
-        for (const AllWay way : {kAllBytes, kAllSteps, kAllPlain}) wrong += compare(device, file, way, damaged), files++;
+        for (const AllWay way : {kAllBytes, kAllSteps, kAllPlain})
+            wrong += compare(device, file, way, damaged), files++;
         for (uint32_t kind = 0; kind < 5 && text.size() < 4000; kind++)
             wrong += compare(device, damage(file, kind, random), AllWay(kind % 2), damaged), files++;
         if (c % 20 == 0) { // in memory of exactly the size, for tools that check bounds
@@ -239,6 +273,9 @@ int check_all(const char *path) {
         for (const auto &[from, bytes, raw] : strips_of(file))
             if (bytes && all.sizes.size() < 1400 && (!raw || bytes == kAllStrip)) all.add(file.data() + from, bytes);
     }
+    uint32_t faulty = 0;
+    for (const Bytes &file : faults()) wrong += compare(device, file, kAllBytes, faulty);
+    if (faulty + 1 != faults().size()) printf("WRONG: the twin finds %u faults\n", faulty), wrong++;
     const Bytes together = all.file();
     Device large(together.size(), all_strips(together.data()));
     for (const AllWay way : {kAllBytes, kAllSteps}) wrong += compare(large, together, way, damaged);
@@ -341,8 +378,8 @@ int time_all(const char *path, uint32_t count) {
     return !right;
 }
 
-// Table 5.6: from a disk, cold, into device memory. A: the text. B: its file, decoded on a core and on all. C: its file,
-// decoded on the device.
+// Table 5.6: from a disk, cold, into device memory. A: the text. B: its file, decoded on a core and on all. C: its
+// file, decoded on the device.
 int load_all(const char *path, uint32_t count, const std::string &folder) {
     const Bytes file = repeated(path, count), text = text_of(file);
     const std::string plain_name = folder + "/all-plain", coded_name = folder + "/all-coded";
