@@ -18,7 +18,7 @@ else
     trap 'rm -r "$made"' EXIT
 fi
 if [ ! -e "$made/kernels.a" ]; then
-    for step in "$here"/../*.cu "$here"/../bench/*.cu "$all"/*.cu; do
+    for step in "$here"/../*.cu "$all"/*.cu; do
         sed 's/\([a-z0-9_]*\)<<<\(.*\), 0, stream>>>(/emulated::launch(stream, \1, \2, /' "$step" \
             >"$made/$(basename "$step" .cu).cpp"
     done
