@@ -149,7 +149,7 @@ pub fn loading(names: &[&str]) {
 }
 
 /// The seconds to read these bytes from a file that is not in the page cache, at best.
-fn cold(name: &Path, bytes: &[u8]) -> f64 {
+pub(crate) fn cold(name: &Path, bytes: &[u8]) -> f64 {
     std::fs::write(name, bytes).unwrap_or_else(|error| fail(&format!("{}: {error}", name.display())));
     let once = || {
         // With no blocks to copy, dd only drops the file from the cache.

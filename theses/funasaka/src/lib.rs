@@ -1,17 +1,24 @@
-//! The tables of chapters 4 and 5 of Shunji Funasaka's thesis (Hiroshima, 2018). A SET of chapter 4 may also be
-//! `identical`, `random` or `dna`, and one of chapter 5 an image of `images.rs`: they are made here.
+//! The tables of chapters 4 and 5 of Shunji Funasaka's thesis (Hiroshima, 2018). A SET may also be an image of
+//! `images.rs`: they are made here.
 
 mod all;
 mod all_tables;
 mod images;
 mod tables;
 
-use theses_common::Item;
+use theses_common::{Item, peers};
+
+/// The bytes of his grey images of chapter 4: 4,096 x 3,072.
+const GREY: usize = 4096 * 3072;
 
 pub const ITEMS: &[Item] = &[
-    Item { name: "4.3", what: "LZW: compression", make: tables::lzw_compression },
-    Item { name: "4.4", what: "the same", make: tables::lzw_compression },
-    Item { name: "4.5", what: "the same", make: tables::lzw_compression },
+    Item { name: "4.3", what: "LZW: compression on cores, and on a GPU by steps", make: lzw_on_both },
+    Item {
+        name: "4.4",
+        what: "LZW: from a GPU's memory to a disk, compressed there or on cores",
+        make: tables::lzw_saving,
+    },
+    Item { name: "4.5", what: "LZW: 1 to 64 pictures at once: the GPU's rows of 4.3", make: lzw_on_both },
     Item { name: "4.8", what: "LZW: decompression", make: tables::lzw_decompression },
     Item { name: "4.9", what: "LZW: loading", make: tables::lzw_loading },
     Item { name: "5.2", what: "ALL, a format for GPUs: the data sets", make: all_tables::sets },
@@ -26,3 +33,8 @@ pub const ITEMS: &[Item] = &[
     },
     Item { name: "unall", what: "FILE.all: decodes it to stdout", make: all_tables::unpack },
 ];
+
+fn lzw_on_both(sets: &[&str]) {
+    tables::lzw_compression(sets);
+    tables::each(sets, |_, text| peers::kernels("lzw", text));
+}
