@@ -6,7 +6,7 @@ mod cli;
 
 use cli::args::{self, Mode, Plan, Refusal, Request};
 use cli::messages::{Outcome, errno_text, print_stdout};
-use cli::modes::{bench, bzip2recover, install, list, measure, recover, run, shards};
+use cli::modes::{bench, bzip2recover, list, measure, recover, run, shards};
 use hybz_files::{memory, process};
 use std::env;
 use std::ffi::OsString;
@@ -79,7 +79,6 @@ fn run_mode(Plan { common, mode }: Plan) -> anyhow::Result<Outcome> {
         Mode::Recover(mode) => unless_it_panics(|| recover::recover(Plan { common, mode })),
         Mode::List(mode) => printing(|| list::list(Plan { common, mode })),
         Mode::Bench(mode) => printing(|| bench::bench(Plan { common, mode })),
-        Mode::Install(mode) => unless_it_panics(|| install::install(&Plan { common, mode })),
         Mode::Measure(mode) => printing(|| measure::measure(Plan { common, mode })),
     }
 }

@@ -1,7 +1,8 @@
 //! The files that packagers install: the manual page and the completions.
 
-use crate::place::{Place, Run};
+use crate::place::{Place, Run, copy_of_hybz};
 use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 
 /// The flags that `--help` shows, such as `-d` and `--decompress`.
@@ -109,4 +110,34 @@ fn bash_completes() {
         );
         assert_eq!(place.shell(&line).silent(0).out(), offered, "{typed}");
     }
+}
+
+/// `install.sh` of an archive: all files and links, and never another program of bzip2's name.
+#[test]
+fn an_archive_installs_itself() {
+    let place = Place::new();
+    let packaging = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging");
+    fs::create_dir(place.path("bin")).expect("a directory");
+    copy_of_hybz(&place.path("bin/hybz"));
+    let pack = format!("cp {packaging}/install.sh . && cp bin/hybz bin/hysort && bash {packaging}/share.sh .");
+    place.shell(&pack).silent(0);
+    let install = "sh ./install.sh --bzip2 to";
+    assert_eq!(place.shell(&format!("{install} && {install}")).code, 0, "also over itself");
+    let list = place.shell("cd to && find . -type f -o -type l | sort").silent(0).out();
+    let (bin, pages) = ("./bin/", "./share/man/man1/");
+    let commands = ["bunzip2", "bzcat", "bzip2", "bzip2recover", "hybcat", "hybunz", "hybz", "hysort"];
+    let mut expected: Vec<String> = commands.iter().map(|name| format!("{bin}{name}")).collect();
+    expected.extend(["hybcat", "hybunz", "hybz", "hysort"].map(|name| format!("{pages}{name}.1")));
+    for name in ["hybz", "hysort"] {
+        expected.push(format!("./share/bash-completion/completions/{name}"));
+        expected.push(format!("./share/fish/vendor_completions.d/{name}.fish"));
+        expected.push(format!("./share/zsh/site-functions/_{name}"));
+    }
+    expected.sort();
+    assert_eq!(list.lines().collect::<Vec<_>>(), expected);
+    place.shell("echo hello | to/bin/bzip2 | to/bin/bzcat").silent(0);
+    place.shell("mkdir -p other/bin; echo mine > other/bin/bzip2").silent(0);
+    let run = place.shell("sh ./install.sh --bzip2 other");
+    assert_eq!((run.code, run.stderr.as_str()), (1, "other/bin/bzip2 exists: nothing is installed.\n"));
+    assert_eq!(place.shell("ls -A other/bin other").silent(0).out(), "other:\nbin\n\nother/bin:\nbzip2\n");
 }

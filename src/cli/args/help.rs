@@ -43,7 +43,7 @@ pub const GROUPS: [Group; 10] = [
     ("Threads, memory, GPUs", &["threads", "memory", "gpu", "gpu_required", "gpu_pipeline"]),
     ("Messages", &["quiet", "verbose", "progress", "json", "report", "against", "plot"]),
     ("One file on many machines", &["plan", "shard", "plan_file", "join", "plan_ranges"]),
-    ("About hybz", &["help", "version", "man", "completions", "install_to", "bzip2_names"]),
+    ("About hybz", &["help", "version", "man", "completions"]),
 ];
 
 /// Flags of these groups that are only in the manual page.

@@ -19,12 +19,11 @@ pub enum Kind {
     PlanRanges,
     Shard,
     Join,
-    Install,
 }
 
 impl Kind {
     /// All modes, in the order of their declaration.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Compress,
         Kind::Decompress,
         Kind::Test,
@@ -36,7 +35,6 @@ impl Kind {
         Kind::PlanRanges,
         Kind::Shard,
         Kind::Join,
-        Kind::Install,
     ];
 
     /// The mode of a call.
@@ -52,7 +50,6 @@ impl Kind {
             (flags.plan_ranges.is_some(), Kind::PlanRanges),
             (flags.shard.is_some(), Kind::Shard),
             (flags.join.is_some(), Kind::Join),
-            (flags.about.install_to.is_some(), Kind::Install),
             (flags.measure, Kind::Measure),
             (flags.bench.is_some(), Kind::Bench),
             (flags.recover.is_some(), Kind::Recover),
@@ -79,7 +76,6 @@ impl Kind {
             Kind::PlanRanges => "--plan-ranges",
             Kind::Shard => "--shard",
             Kind::Join => "--join",
-            Kind::Install => "--install-to",
         }
     }
 
@@ -90,7 +86,6 @@ impl Kind {
             Kind::PlanRanges => &["--plan-ranges=1M"],
             Kind::Shard => &["--shard=0", "--plan-file=plan"],
             Kind::Join => &["--join=plan"],
-            Kind::Install => &["--install-to=prefix"],
             Kind::Compress => &["-z"],
             Kind::Decompress => &["-d"],
             Kind::Test => &["-t"],

@@ -5,7 +5,6 @@ use super::coding::Coding;
 use super::common::Common;
 use super::files::FilesMode;
 use super::flags::Flags;
-use super::install::InstallMode;
 use super::kind::{Given, Kind};
 use super::list::ListMode;
 use super::measure::MeasureMode;
@@ -33,7 +32,6 @@ pub enum Mode {
     Recover(RecoverMode),
     Bench(BenchMode),
     Measure(MeasureMode),
-    Install(InstallMode),
 }
 
 impl Plan {
@@ -59,9 +57,6 @@ impl Plan {
             Kind::Plan => Mode::Shards(ShardsMode::plan(&given, flags.plan.unwrap_or_default(), coding.level)?),
             Kind::PlanRanges => Mode::Shards(ShardsMode::ranges(&given, flags.plan_ranges.unwrap_or_default())?),
             Kind::Shard => Mode::Shard(ShardMode::new(&given, flags.shard.unwrap_or_default())?),
-            Kind::Install => {
-                Mode::Install(InstallMode::new(&given, flags.about.install_to.as_deref().unwrap_or_default())?)
-            }
             Kind::Join => Mode::Shards(ShardsMode::join(&given)?),
         };
         Ok(Plan { common: Common::new(&given, &coding, ignored_words)?, mode })

@@ -26,8 +26,6 @@ const LIST: Flag = flag("-l", |given| given.flags.list);
 const RECOVER: Flag = flag("--recover", |given| given.flags.recover.is_some());
 const BENCH: Flag = flag("--bench", |given| given.flags.bench.is_some());
 const MEASURE: Flag = flag("--measure", |given| given.flags.measure);
-const INSTALL: Flag = flag("--install-to", |given| given.flags.about.install_to.is_some());
-const BZIP2_NAMES: Flag = flag("--bzip2-names", |given| given.flags.about.bzip2_names);
 const STDOUT: Flag = flag("-c", |given| match given.kind {
     // These modes write to stdout whatever the program is called.
     Kind::Bench | Kind::Measure => given.flags.stdout,
@@ -90,51 +88,50 @@ type Row = (Flag, &'static str, &'static str);
 
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
-    //                 z d t l  R B M  p r s j  i
-    (DECOMPRESS,      "+ + + +  + + +  m + m m  m", ""),
-    (COMPRESS,        "+ + + +  m + m  + m + +  m", ""),
-    (TEST,            "+ + + +  m m m  m m m m  m", ""),
-    (LIST,            "+ + + +  m m m  m m m m  m", ""),
-    (RECOVER,         "+ + + +  + m m  m m m m  m", ""),
-    (BENCH,           "+ + + +  + + m  m m m m  m", ""),
-    (MEASURE,         "+ + + +  + + +  m m m m  m", ""),
-    (INSTALL,         "+ + + +  + + +  m m m m  +", ""),
-    (STDOUT,          "+ + f f  + m m  + + + +  m", ""),
-    (OUTPUT,          "+ + f f  + m m  + + + +  m", ""),
-    (RECURSIVE,       "+ + + f  f m m  m m m m  m", ""),
-    (FILELIST,        "+ + + f  f m m  m m m m  m", ""),
-    (OUTPUT_DIR,      "+ + f f  f m m  m m m m  m", ""),
-    (RESUME,          "+ + f f  f m m  m m m m  m", ""),
-    (FAIL_FAST,       "+ + + f  f + +  + + + +  m", ""),
-    (REMOVE,          "+ + + +  m m m  m m m m  m", ""),
-    (INDEX,           "+ + + +  + m m  m + m m  m", ""),
-    (RANGES,          "o + f f  m m m  o m o o  m", "--ranges reads compressed files: use it with -d."),
-    (SPLIT,           "o + f f  m m m  o m o o  m", "--split reads compressed files: use it with -d."),
-    (LINES,           "+ + + +  m + +  + + + +  m", ""),
-    (AT,              "o + + f  m m m  o m o o  m", "--at reads compressed files: use it with -d."),
-    (STREAMS,         "o + + f  m m m  o m o o  m", "--streams reads compressed files: use it with -d."),
-    (SUFFIX,          "+ + + +  + m m  m m m m  m", ""),
-    (OFFSETS,         "o o o +  m o o  o o o o  o", "--offsets is about -l."),
-    (JSON,            "o o o +  + + +  o o o o  o", "--json is about -l."),
-    (INDEX_FORMAT,    "+ + + +  o + +  + m + +  m", "--recover reads an index of any format: --index-format is about \
+    //                 z d t l  R B M  p r s j
+    (DECOMPRESS,      "+ + + +  + + +  m + m m", ""),
+    (COMPRESS,        "+ + + +  m + m  + m + +", ""),
+    (TEST,            "+ + + +  m m m  m m m m", ""),
+    (LIST,            "+ + + +  m m m  m m m m", ""),
+    (RECOVER,         "+ + + +  + m m  m m m m", ""),
+    (BENCH,           "+ + + +  + + m  m m m m", ""),
+    (MEASURE,         "+ + + +  + + +  m m m m", ""),
+    (STDOUT,          "+ + f f  + m m  + + + +", ""),
+    (OUTPUT,          "+ + f f  + m m  + + + +", ""),
+    (RECURSIVE,       "+ + + f  f m m  m m m m", ""),
+    (FILELIST,        "+ + + f  f m m  m m m m", ""),
+    (OUTPUT_DIR,      "+ + f f  f m m  m m m m", ""),
+    (RESUME,          "+ + f f  f m m  m m m m", ""),
+    (FAIL_FAST,       "+ + + f  f + +  + + + +", ""),
+    (REMOVE,          "+ + + +  m m m  m m m m", ""),
+    (INDEX,           "+ + + +  + m m  m + m m", ""),
+    (RANGES,          "o + f f  m m m  o m o o", "--ranges reads compressed files: use it with -d."),
+    (SPLIT,           "o + f f  m m m  o m o o", "--split reads compressed files: use it with -d."),
+    (LINES,           "+ + + +  m + +  + + + +", ""),
+    (AT,              "o + + f  m m m  o m o o", "--at reads compressed files: use it with -d."),
+    (STREAMS,         "o + + f  m m m  o m o o", "--streams reads compressed files: use it with -d."),
+    (SUFFIX,          "+ + + +  + m m  m m m m", ""),
+    (OFFSETS,         "o o o +  m o o  o o o o", "--offsets is about -l."),
+    (JSON,            "o o o +  + + +  o o o o", "--json is about -l."),
+    (INDEX_FORMAT,    "+ + + +  o + +  + m + +", "--recover reads an index of any format: --index-format is about \
                                                   writing one."),
-    (NO_VERIFY,       "+ + + +  + m m  + + + +  m", ""),
-    (VERIFY_FILE,     "+ c c c  c + +  + + m o  m", "--join decodes parts with --verify: --verify=file is about \
+    (NO_VERIFY,       "+ + + +  + m m  + + + +", ""),
+    (VERIFY_FILE,     "+ c c c  c + +  + + m o", "--join decodes parts with --verify: --verify=file is about \
                                                   compressing."),
-    (VERIFY,          "+ c c c  c m m  m m + +  m", ""),
-    (REPORT,          "+ + + j  j m +  m m + m  m", ""),
-    (PROGRESS,        "+ + + +  + m +  + + + +  m", ""),
-    (FORMAT,          "+ c c c  c + m  + c + +  m", ""),
-    (FORMAT_HBZ,      "+ + + +  + + +  f + f f  +", ""),
+    (VERIFY,          "+ c c c  c m m  m m + +", ""),
+    (REPORT,          "+ + + j  j m +  m m + m", ""),
+    (PROGRESS,        "+ + + +  + m +  + + + +", ""),
+    (FORMAT,          "+ c c c  c + m  + c + +", ""),
+    (FORMAT_HBZ,      "+ + + +  + + +  f + f f", ""),
     (FORMAT_LZ4,      "+ + + +  + f +  f + f f  +", ""),
-    (BLOCK_SIZE,      "+ + + +  m + m  m m m m  m", ""),
-    (PERTURB,         "+ + + +  m + m  m m m m  m", ""),
-    (STREAM_SIZE,     "+ f f f  f + m  f f f f  m", ""),
-    (GPU_REQUIRED,    "+ + + +  m + m  + + + +  m", ""),
-    (TRAILING_GARBAGE,"+ + + +  m + +  + + + +  m", ""),
-    (PLAN_FILE,       "o o o o  o o o  o o + +  o", WITHOUT_PLAN),
-    (AGAINST,         "o o o o  o + o  o o o o  o", "--against is about --bench."),
-    (PLOT,            "o o o o  o + o  o o o o  o", "--plot is about --bench."),
+    (BLOCK_SIZE,      "+ + + +  m + m  m m m m", ""),
+    (PERTURB,         "+ + + +  m + m  m m m m", ""),
+    (STREAM_SIZE,     "+ f f f  f + m  f f f f", ""),
+    (GPU_REQUIRED,    "+ + + +  m + m  + + + +", ""),
+    (TRAILING_GARBAGE,"+ + + +  m + +  + + + +", ""),
+    (PLAN_FILE,       "o o o o  o o o  o o + +", WITHOUT_PLAN),
+    (AGAINST,         "o o o o  o + o  o o o o", "--against is about --bench."),
+    (PLOT,            "o o o o  o + o  o o o o", "--plot is about --bench."),
 ];
 
 /// The message about a `--plan-file` that is not read.
@@ -146,7 +143,6 @@ const NEEDS: &[(Flag, &[Flag], &str)] = &[
     (NULL, &[FILELIST], "--null is about --filelist."),
     (EXCLUDE, &[RECURSIVE, FILELIST], "--exclude is about -r and --filelist."),
     (SPLIT_LINES, &[STREAM_SIZE], "--split-lines is about --stream-size."),
-    (BZIP2_NAMES, &[INSTALL], "--bzip2-names is about --install-to."),
     (LINES, &[RANGES, SPLIT], "--lines is about --ranges and --split."),
     (INDEX_FORMAT, &[INDEX], "--index-format is about --index, and with -l it can be offsets."),
 ];
@@ -272,7 +268,6 @@ mod tests {
             "--ignore-trailing-garbage" => "=0",
             "--gpu-pipeline" => "=bwt",
             "--plan" | "--plan-ranges" => "=1M",
-            "--install-to" => "=prefix",
             _ => "",
         };
         format!("{name}{value}")

@@ -2,7 +2,6 @@
 
 pub mod bench;
 pub mod bzip2recover;
-pub mod install;
 pub mod limits;
 pub mod list;
 pub mod measure;

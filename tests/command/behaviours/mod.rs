@@ -10,7 +10,6 @@ mod decoding;
 mod flags;
 mod indexes;
 mod inputs;
-mod installs;
 mod lz4;
 mod lzw;
 mod measure;
@@ -56,7 +55,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 24] = [
+const TABLES: [(&str, &str, &[Row]); 23] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -80,7 +79,6 @@ const TABLES: [(&str, &str, &[Row]); 24] = [
     ("plans", "Plans of shards", plans::ROWS),
     ("streams", "Many streams, ranges for readers", streams::ROWS),
     ("clusters", "Recipes for many machines", clusters::ROWS),
-    ("installs", "Installing", installs::ROWS),
 ];
 
 const HEAD: &str = "\

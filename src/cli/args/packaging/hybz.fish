@@ -46,7 +46,6 @@ complete -c hybz -l plot -d 'With --bench, also draw the speeds into FILE, as SV
 complete -c hybz -l completions -d 'Print the completions for SHELL' -r -f -a "bash\t''
 zsh\t''
 fish\t''"
-complete -c hybz -l install-to -d 'Install hybz below DIR, such as /usr/local: the command, its manual page and its completions' -r -f -a "(__fish_complete_directories)"
 complete -c hybz -s d -l decompress -d 'Decompress'
 complete -c hybz -s z -l compress -d 'Compress'
 complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
@@ -86,6 +85,5 @@ complete -c hybz -l measure -d 'Measure how repetitive FILEs are: entropy, runs 
 complete -c hybz -s h -l help -d 'Print the flags of daily use (--help: all flags; --man: all about them)'
 complete -c hybz -s V -s L -l version -l license -d 'Print version and licence'
 complete -c hybz -l man -d 'Print the manual page hybz(1), as roff'
-complete -c hybz -l bzip2-names -d 'With --install-to, also install links named bzip2, bunzip2, bzcat and bzip2recover'
 complete -c hybunz -w hybz
 complete -c hybcat -w hybz

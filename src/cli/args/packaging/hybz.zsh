@@ -67,7 +67,6 @@ never\:"Nothing"))' \
 '--against=[With --bench, measure these programs too, such as lbzip2,pbzip2]:PROGRAMS:_default' \
 '--plot=[With --bench, also draw the speeds into FILE, as SVG]:FILE:_files' \
 '--completions=[Print the completions for SHELL]:SHELL:(bash zsh fish)' \
-'--install-to=[Install hybz below DIR, such as /usr/local\: the command, its manual page and its completions]:DIR:_files -/' \
 '-d[Decompress]' \
 '--decompress[Decompress]' \
 '-z[Compress]' \
@@ -124,7 +123,6 @@ never\:"Nothing"))' \
 '--version[Print version and licence]' \
 '--license[Print version and licence]' \
 '--man[Print the manual page hybz(1), as roff]' \
-'--bzip2-names[With --install-to, also install links named bzip2, bunzip2, bzcat and bzip2recover]' \
 '*::files:_files' \
 && ret=0
 }

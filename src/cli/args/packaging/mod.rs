@@ -22,14 +22,6 @@ pub fn completions(shell: Shell) -> &'static str {
     }
 }
 
-/// What `--install-to` installs below `share`, as packages do (packaging/share.sh).
-pub const SHARE: [(&str, &str); 4] = [
-    ("man/man1/hybz.1", MANUAL_PAGE),
-    ("bash-completion/completions/hybz", include_str!("hybz.bash")),
-    ("zsh/site-functions/_hybz", include_str!("hybz.zsh")),
-    ("fish/vendor_completions.d/hybz.fish", include_str!("hybz.fish")),
-];
-
 #[cfg(test)]
 mod tests {
     use super::super::flags::Flags;
