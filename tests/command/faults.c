@@ -10,6 +10,10 @@
  *   nomode    the file system knows no modes, owners and times (EPERM)
  *   noflock   the file system knows no locks
  *   noacl     the file system knows no access control lists
+ *   refuse-CALL@ERROR  all such calls fail with this error number, as where a file system, an option of a mount or a
+ *             filter of system calls refuses them; a name of an open is O_TMPFILE
+ *   stalelinks  files have two links, unless the file system itself is asked
+ *   exchange@3  after the third open of a relative name, u/A and u/B are exchanged
  *   short     reads and writes move one byte (writes: at most 7)
  *   eintr     every second read and write is interrupted
  *   rot       of a result that is read again, the byte in the middle of each piece has a wrong bit
@@ -137,6 +141,14 @@ static int unknown(const char *fault, int error)
     return 1;
 }
 
+/* Whether all such calls are refused. */
+static int refused(const char *call)
+{
+    char fault[32] = "refuse-";
+    strcat(fault, call);
+    return unknown(fault, has(fault));
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t read(int fd, void *buffer, size_t size)
@@ -168,6 +180,7 @@ ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset)
 int posix_fadvise64(int fd, off64_t offset, off64_t len, int advice)
 {
     point();
+    if (refused("fadvise")) return has("refuse-fadvise");
     return REAL(posix_fadvise64)(fd, offset, len, advice);
 }
 
@@ -194,6 +207,7 @@ ssize_t pwrite64(int fd, const void *buffer, size_t size, off64_t offset)
 
 int fallocate64(int fd, int mode, off64_t offset, off64_t len)
 {
+    if (refused("fallocate")) return -1;
     return unknown("noallocate", ENOSPC) ? -1 : REAL(fallocate64)(fd, mode, offset, len);
 }
 
@@ -242,32 +256,55 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 int fdatasync(int fd)
 {
     point();
+    if (refused("fdatasync") || refused("sync")) return -1;
     return fails("fdatasync") ? -1 : REAL(fdatasync)(fd);
 }
 
 int fsync(int fd)
 {
     point();
+    if (refused("fsync") || refused("sync")) return -1;
     return fails("fsync") ? -1 : REAL(fsync)(fd);
 }
 
-int flock(int fd, int operation) { return unknown("noflock", ENOSYS) ? -1 : REAL(flock)(fd, operation); }
-int fchown(int fd, uid_t user, gid_t group) { return unknown("nomode", EPERM) ? -1 : REAL(fchown)(fd, user, group); }
+int flock(int fd, int operation) { return unknown("noflock", ENOSYS) || refused("flock") ? -1 : REAL(flock)(fd, operation); }
+int fchown(int fd, uid_t user, gid_t group)
+{
+    return unknown("nomode", EPERM) || refused("fchown") ? -1 : REAL(fchown)(fd, user, group);
+}
 
 int futimens(int fd, const struct timespec times[2])
 {
-    return unknown("nomode", EPERM) ? -1 : REAL(futimens)(fd, times);
+    return unknown("nomode", EPERM) || refused("futimens") ? -1 : REAL(futimens)(fd, times);
 }
 
 int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
 {
-    return unknown("noacl", EOPNOTSUPP) ? -1 : REAL(fsetxattr)(fd, name, value, size, flags);
+    return unknown("noacl", EOPNOTSUPP) || refused("fsetxattr") ? -1 : REAL(fsetxattr)(fd, name, value, size, flags);
+}
+
+ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
+{
+    return refused("fgetxattr") ? -1 : REAL(fgetxattr)(fd, name, value, size);
+}
+
+int fremovexattr(int fd, const char *name) { return refused("fremovexattr") ? -1 : REAL(fremovexattr)(fd, name); }
+
+int statx(int directory, const char *name, int flags, unsigned mask, struct statx *found)
+{
+    if (refused("statx")) return -1;
+    int done = REAL(statx)(directory, name, flags, mask, found);
+    if (done == 0 && !(flags & AT_STATX_FORCE_SYNC) && S_ISREG(found->stx_mode) && has("stalelinks")) {
+        note();
+        found->stx_nlink = 2;
+    }
+    return done;
 }
 
 int fchmod(int fd, mode_t mode)
 {
     point();
-    if (unknown("nomode", EPERM)) return -1;
+    if (unknown("nomode", EPERM) || refused("fchmod")) return -1;
     return fails("fchmod") ? -1 : REAL(fchmod)(fd, mode);
 }
 
@@ -287,7 +324,7 @@ int linkat(int from, const char *old, int to, const char *new, int flags)
         note();
         return REAL(linkat)(AT_FDCWD, "decoy", to, new, 0);
     }
-    return unknown("nolink", EPERM) || fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
+    return unknown("nolink", EPERM) || refused("linkat") || fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
 }
 
 static void kill_before_rename(void)
@@ -315,7 +352,7 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
 {
     point();
     kill_before_rename();
-    if (flags && unknown("noreplace", EINVAL)) return -1;
+    if (flags && (unknown("noreplace", EINVAL) || refused("renameat2"))) return -1;
     return fails("rename") ? -1 : swapped(REAL(renameat2)(from, old, to, new, flags), to, new);
 }
 
@@ -335,11 +372,21 @@ static int open_refused(int directory, const char *name, int flags)
         errno = ENOENT; /* a container's limit */
         return 1;
     }
-    if ((flags & O_TMPFILE) == O_TMPFILE) return unknown("tmpfile", EOPNOTSUPP);
+    if ((flags & O_TMPFILE) == O_TMPFILE) return unknown("tmpfile", EOPNOTSUPP) || refused("tmpfile");
     struct stat found;
     if (flags & O_NOFOLLOW || !has("protected") || !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6)) return 0;
     if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISLNK(found.st_mode)) return 0;
     return unknown("protected", EACCES);
+}
+
+static int exchanged(int opened, const char *name)
+{
+    static atomic_int calls;
+    if (has("exchange") && name[0] != '/' && atomic_fetch_add(&calls, 1) + 1 == has("exchange")) {
+        note();
+        syscall(SYS_renameat2, AT_FDCWD, "u/A", AT_FDCWD, "u/B", 2 /* RENAME_EXCHANGE */);
+    }
+    return opened;
 }
 
 #define OPEN(call, parameters, directory, arguments) \
@@ -349,7 +396,7 @@ static int open_refused(int directory, const char *name, int flags)
         va_start(rest, flags); \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
         va_end(rest); \
-        return open_refused(directory, name, flags) ? -1 : REAL(call) arguments; \
+        return open_refused(directory, name, flags) ? -1 : exchanged(REAL(call) arguments, name); \
     }
 OPEN(open, (const char *name, int flags, ...), AT_FDCWD, (name, flags, mode))
 OPEN(open64, (const char *name, int flags, ...), AT_FDCWD, (name, flags, mode))

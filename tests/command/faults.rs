@@ -146,3 +146,100 @@ fn short_and_interrupted_calls() {
         with_fault(&place, fault, &["-c", "a"]).expect("a shim").silent(0);
     }
 }
+
+/// The remark about a file system that cannot sync.
+const UNSYNCED: &str = " cannot be synced: its file system refuses it.\n";
+/// The remark about a result that only its owner may read.
+const NARROW: &str = " has mode 600, not 644: ";
+
+/// Each call that a file system, an option of a mount or a filter of system calls may refuse, and the remark that may
+/// follow: another way is taken (docs/FAULTS.md has the table).
+const REFUSALS: [(&str, &str); 15] = [
+    ("tmpfile", ""),
+    ("linkat", ""),
+    ("renameat2,tmpfile", ""),
+    ("linkat,renameat2", ""),
+    ("flock,tmpfile", ""),
+    ("fdatasync", ""),
+    ("sync", UNSYNCED),
+    ("fsync", ""),
+    ("fchown", ""),
+    ("fchmod", NARROW),
+    ("futimens", ""),
+    ("fgetxattr", NARROW),
+    ("fremovexattr", NARROW),
+    ("fadvise", ""),
+    ("statx", ""),
+];
+
+#[test]
+fn refused_calls() {
+    const EPERM: i32 = 1;
+    const EACCES: i32 = 13;
+    const EXDEV: i32 = 18;
+    const EINVAL: i32 = 22;
+    const ENOSYS: i32 = 38;
+    let bytes = text(30_000);
+    for (calls, remark) in REFUSALS {
+        for error in [EPERM, EACCES, EXDEV, EINVAL, ENOSYS] {
+            // Only a link leads to another file system; statx that fails otherwise is no missing statx to std.
+            if (error == EXDEV && !calls.starts_with("linkat")) || (calls == "statx" && error != ENOSYS) {
+                continue;
+            }
+            let faults: Vec<String> = calls.split(',').map(|call| format!("refuse-{call}@{error}")).collect();
+            let place = Place::with(&[("a", &bytes)]);
+            place.set_mode("a", 0o644);
+            let works = |args: &[&str], names: &[&str]| {
+                let run = with_fault(&place, &faults.join(","), args)?;
+                let said = run.stderr.is_empty() || (!remark.is_empty() && run.stderr.contains(remark));
+                assert!(run.code == 0 && said && place.names() == names, "{args:?}, {faults:?}: {run:?}");
+                Some(run)
+            };
+            let Some(run) = works(&["a"], &["a.bz2"]) else { return };
+            // Where there is no call for lists, there are none.
+            assert_eq!(run.stderr.is_empty(), remark.is_empty() || (remark == NARROW && run.stderr.is_empty()));
+            assert_eq!(decompressed(&place.get("a.bz2")), bytes, "{faults:?}");
+            works(&["-d", "a.bz2"], &["a"]);
+            place.put("a.bz2", b"old");
+            works(&["-f", "a"], &["a.bz2"]);
+            place.put("b.bz2", &compressed(&bytes));
+            works(&["-d", "a.bz2", "b.bz2"], &["a", "b"]);
+            assert!(place.get("a") == bytes && place.get("b") == bytes, "{faults:?}");
+        }
+    }
+}
+
+/// A kernel that remembers two links of a result, as some FUSE file systems let it, is asked again.
+#[test]
+fn links_of_long_ago() {
+    let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);
+    let Some(run) = with_fault(&place, "stalelinks", &["-d", "a.bz2"]) else { return };
+    run.silent(0);
+    assert_eq!(place.names(), ["a"]);
+}
+
+/// The directory of an operand is exchanged with a link after each open in turn: nothing is made or replaced where the
+/// link leads.
+#[test]
+fn a_directory_is_exchanged_with_a_link() {
+    for (flag, victim) in [("-q", None), ("-fq", Some(&b"victim"[..]))] {
+        for (name, coded) in [("f", b"hello\n".to_vec()), ("f.bz2", compressed(b"hello\n"))] {
+            let (mode, result) = if name == "f" { ("-z", "f.bz2") } else { ("-d", "f") };
+            for call in 1..=8 {
+                let place = Place::new();
+                place.shell("mkdir -p u/A other; ln -s ../other u/B").silent(0);
+                place.put(format!("u/A/{name}"), &coded);
+                if let Some(victim) = victim {
+                    place.put(format!("other/{result}"), victim);
+                }
+                let path = format!("u/A/{name}");
+                let Some(run) = with_fault(&place, &format!("exchange@{call}"), &[flag, mode, &path]) else { return };
+                let there = place.shell("ls -A other").silent(0).out();
+                assert_eq!(there.is_empty(), victim.is_none(), "{flag} {mode} {call}: {there} {run:?}");
+                if let Some(victim) = victim {
+                    assert_eq!(place.get(format!("other/{result}")), victim, "{flag} {mode} {call}");
+                }
+            }
+        }
+    }
+}

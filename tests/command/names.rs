@@ -201,3 +201,12 @@ fn long_names() {
     place.hybz(&[&too_long]).says(1, "File name too long");
     assert!(place.has(&too_long));
 }
+
+/// The name of an open descriptor is the system's.
+#[test]
+fn names_of_descriptors_stay() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.shell("ln -s /dev/stdin x; hybz -f x < a").says(0, "x is the name of an open descriptor: not removed.\n");
+    assert_eq!(place.names(), ["a", "x", "x.bz2"]);
+    assert_eq!(decompressed(&place.get("x.bz2")), b"hello\n");
+}

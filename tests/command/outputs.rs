@@ -115,6 +115,25 @@ fn the_mode_of_a_result_without_a_source_file() {
     assert_eq!(place.mode("a.bz2"), 0o640);
 }
 
+/// Root in a container that may give files away but not touch those of others (CAP_FOWNER).
+#[test]
+fn root_without_the_right_to_touch_files_of_others() {
+    if !root() {
+        return skip(Need::System, "not root");
+    }
+    if !installed("setpriv") {
+        return;
+    }
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.shell("chown 4321:4321 a && touch -d 2001-02-03 a").silent(0);
+    place.set_mode("a", 0o644);
+    let found = fs::metadata(place.path("a")).expect("a");
+    place.shell("setpriv --bounding-set -all,+chown,+dac_override --inh-caps -all hybz -k a").silent(0);
+    let made = fs::metadata(place.path("a.bz2")).expect("a.bz2");
+    assert_eq!((made.mode(), made.uid(), made.gid()), (found.mode(), 4321, 4321));
+    assert_eq!(made.mtime(), found.mtime());
+}
+
 /// The source belongs to another user: the result is the caller's, and grants access to no user to whom the source did
 /// not.
 #[test]

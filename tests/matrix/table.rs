@@ -23,6 +23,7 @@ impl Table {
         self.rows.sort_by(|a, b| a.0.name.cmp(&b.0.name));
         let mut text = INTRODUCTION.to_owned();
         self.counts(&mut text);
+        text.push_str(REFUSALS);
         self.failures(&mut text);
         text
     }
@@ -52,7 +53,7 @@ impl Table {
 
     /// The scenarios in which a program failed, and how.
     fn failures(&self, text: &mut String) {
-        text.push_str("\n## What failed\n\n");
+        text.push_str("## What failed\n\n");
         self.heading(text, "scenario: expected");
         for (scenario, outcomes) in &self.rows {
             if !outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Wrong(_))) {
@@ -95,5 +96,40 @@ Scenarios about flags that only hybz has are not run with the peers, nor are tho
 peer makes that call inside the C library, where the test cannot reach it.
 
 Failed of run:
+
+";
+
+const REFUSALS: &str = "
+## Calls that are refused
+
+A file system, an option of its mount or a filter of system calls may refuse a call; then hybz tries another way.
+`faults::refused_calls` in `tests/command` refuses each of them in turn. Any other error, such as a full disk, ends the
+file, and its source stays.
+
+| call that is refused | then | remark |
+|---|---|---|
+| `open` with `O_TMPFILE` (no file without a name) | a file with a hidden name from the beginning | |
+| `linkat` (the complete file gets no name) | a copy with a hidden name; later files there begin with one | |
+| `renameat2` with `RENAME_NOREPLACE` | an empty file reserves the name, and is replaced by `renameat` | |
+| `flock` | no lock: what `kill -9` leaves is kept | |
+| `fdatasync` | `fsync` | |
+| `fdatasync` and `fsync` of a file | none: after a power cut the result may be gone | once a call: it cannot be synced |
+| `open` and `fsync` of a directory | none | |
+| `fchown` | the group is not kept: group and others get only what both had | |
+| `fchmod` | the mode stays that of a new file: 600, or that of the mount | once a call: the mode, if it differs |
+| `fsetxattr`, `fremovexattr` of a list (ACL) | a mode that gives nobody more than the list | the same |
+| `fgetxattr` of a list | as if the list forbade all but the owner | the same |
+| `futimens` | the result has the time at which it was made | |
+| `statx` | `fstat` | |
+| `posix_fadvise`, `sync_file_range`, `fallocate`, `madvise`, `F_SETPIPE_SZ` | none: they only save time | |
+
+The owner is set last: root without CAP_FOWNER can change nothing of another user's file.
+
+## Directories that are replaced meanwhile
+
+The directory of each operand of `-z`, `-d` and `-t` is opened once, before the operand. The file is opened, its result
+is made and named, and the file is removed in this open directory, whether its name was typed, listed or found by `-r`.
+So nothing is made, replaced or removed elsewhere if another user exchanges a directory of its path with a link.
+A name that leads to an open descriptor, such as `/dev/stdin`, is never removed.
 
 ";

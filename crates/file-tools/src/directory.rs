@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// The attributes of a file.
@@ -29,8 +30,10 @@ pub struct Directory(Arc<Open>);
 struct Open {
     path: PathBuf,
     fd: OwnedFd,
-    /// Whether files without a name can be named in it, once that is known.
-    names_open_files: OnceLock<bool>,
+    /// Whether open files have a path by which they can be named, once that is known.
+    open_files_have_paths: OnceLock<bool>,
+    /// Whether naming a file in it by that path was refused.
+    refuses_links: AtomicBool,
     /// The mode that the directory gets when it is closed: until then files are made in it.
     last_mode: Option<Arc<LastMode>>,
     /// The slot, which is given back when the directory is closed.
@@ -54,7 +57,8 @@ impl AsFd for Directory {
 impl Directory {
     /// A directory that is open already, and counted by `slot`. It gets `last_mode` only when it is closed.
     pub fn opened(path: PathBuf, fd: OwnedFd, last_mode: Option<Arc<LastMode>>, slot: Option<Slot>) -> Directory {
-        Directory(Arc::new(Open { path, fd, names_open_files: OnceLock::new(), last_mode, _slot: slot }))
+        let (open_files_have_paths, refuses_links) = (OnceLock::new(), AtomicBool::new(false));
+        Directory(Arc::new(Open { path, fd, open_files_have_paths, refuses_links, last_mode, _slot: slot }))
     }
 
     /// The directory's path, for messages only: the directory may have been renamed since.
@@ -77,6 +81,19 @@ impl Directory {
         }
     }
 
+    /// The directory, which was just opened, counted by `slot`.
+    pub fn counted(mut self, slot: Slot) -> Directory {
+        if let Some(open) = Arc::get_mut(&mut self.0) {
+            open._slot = Some(slot);
+        }
+        self
+    }
+
+    /// Whether both lead to the same directory.
+    pub fn is_same(&self, other: &Directory) -> bool {
+        matches!((fstat(&self.0.fd), fstat(&other.0.fd)), (Ok(a), Ok(b)) if same_file(&a, &b))
+    }
+
     /// Whether both are the same open directory.
     pub fn is(&self, other: &Directory) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -87,15 +104,25 @@ impl Directory {
         match openat(&self.0.fd, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
             Ok(directory) => system::sync_names(directory.into()),
             // A directory that may be written but not read cannot be synced; its files have been.
-            Err(Errno::ACCESS) => Ok(()),
+            Err(e) if system::is_refusal(e) => Ok(()),
             Err(e) => Err(e.into()),
         }
     }
 
     /// Creates a file without a name, for writing and reading, readable only by its owner if `private`. `None` if the
-    /// file system cannot do that, or if [`Directory::link`] could not name the file.
-    pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
-        Ok(system::create_unnamed(self.as_fd(), mode(private), &self.0.names_open_files)?.map(File::from))
+    /// file system cannot do that, or if [`Directory::link`] could not name the file. (After another error, such as a
+    /// full disk, creating a file with a name gives the error.)
+    pub fn create_unnamed(&self, private: bool) -> Option<File> {
+        if self.0.refuses_links.load(Relaxed) {
+            return None;
+        }
+        let file = system::create_unnamed(self.as_fd(), mode(private))?;
+        self.0.open_files_have_paths.get_or_init(system::open_files_have_paths).then(|| file.into())
+    }
+
+    /// From now on files with names are wanted: [`Directory::link`] was refused.
+    pub fn cannot_link(&self) {
+        self.0.refuses_links.store(true, Relaxed);
     }
 
     /// Creates the file `name`, for writing and reading, readable only by its owner if `private`. It is an error if the
@@ -135,17 +162,10 @@ impl Directory {
             return Ok(renameat(&self.0.fd, from, &self.0.fd, to)?);
         }
         match renameat_with(&self.0.fd, from, &self.0.fd, to, RenameFlags::NOREPLACE) {
-            // NFS, FUSE and old kernels need this. A link, too, refuses a name that is taken.
-            Err(e) if system::is_lacking(e) || matches!(e, Errno::INVAL | Errno::PERM) => {}
-            done => return Ok(done?),
-        }
-        match linkat(&self.0.fd, from, &self.0.fd, to, AtFlags::empty()) {
-            Ok(()) => self.remove(from),
-            // FAT, exFAT and some network file systems have no links.
-            Err(e) if system::is_lacking(e) || matches!(e, Errno::PERM | Errno::INVAL | Errno::MLINK) => {
-                self.reserve(from, to)
-            }
-            Err(e) => Err(e.into()),
+            // NFS, FUSE and old kernels. A second link would refuse a taken name, too, but the file system may then
+            // count two links for a while, or until the file is closed.
+            Err(e) if system::is_refusal(e) => self.reserve(from, to),
+            done => Ok(done?),
         }
     }
 
@@ -184,10 +204,23 @@ impl Directory {
         Ok(statat(&self.0.fd, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Opens a file for reading, as [`file::open_at_once`] does, but never through a symbolic link.
-    pub fn open_at_once(&self, name: &OsStr) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    /// Opens a file for reading, as [`file::open_at_once`] does; a symbolic link is an error unless `follow`.
+    pub fn open_at_once(&self, name: &OsStr, follow: bool) -> io::Result<File> {
+        let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        flags.set(OFlags::NOFOLLOW, !follow);
         Ok(openat(&self.0.fd, name, flags, Mode::empty())?.into())
+    }
+
+    /// Opens a device or FIFO that exists, for writing, through symbolic links. `None` if the name leads to nothing, to a
+    /// regular file or to a directory.
+    pub fn open_device(&self, name: &OsStr) -> io::Result<Option<File>> {
+        let is_other = |found: &Stat| !is_file(found) && !is_directory(found);
+        if !self.find(name).is_ok_and(|found| is_other(&found)) {
+            return Ok(None);
+        }
+        let file = openat(&self.0.fd, name, OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+        // A file that took its place meanwhile is not written to.
+        if is_other(&fstat(&file)?) { Ok(Some(file.into())) } else { Err(Errno::EXIST.into()) }
     }
 
     /// Opens a regular file for reading and for writing at its end, and makes it if it is missing.
@@ -209,9 +242,8 @@ impl Directory {
     /// Removes a temporary file of our own user if no process holds its lock, because its maker is then gone. Returns
     /// whether the file was removed.
     ///
-    /// Root's may belong to one of `owners` already: to the owner that its result was to have. A second name is allowed
-    /// if it is that of the `result`: a process that ended between the two steps of a rename leaves both.
-    pub fn remove_abandoned(&self, name: &OsStr, result: &OsStr, owners: &[u32]) -> bool {
+    /// Root's may belong to one of `owners` already: to the owner that its result was to have.
+    pub fn remove_abandoned(&self, name: &OsStr, owners: &[u32]) -> bool {
         let open = |access| {
             let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             openat(&self.0.fd, name, flags, Mode::empty())
@@ -225,8 +257,7 @@ impl Directory {
         let (user, file) = (geteuid(), file.as_fd());
         let is_ours = |found: &Stat| {
             let owned = found.st_uid == user.as_raw() || (user.is_root() && owners.contains(&found.st_uid));
-            let named = found.st_nlink == 1 || (found.st_nlink == 2 && self.leads_to(result, file));
-            is_file(found) && owned && named
+            is_file(found) && owned && found.st_nlink == 1
         };
         let abandoned = fstat(file).is_ok_and(|found| is_ours(&found))
             && matches!(file::lock(file), Ok(true))
@@ -248,7 +279,7 @@ pub fn distrusted(file: &File) -> io::Result<Option<&'static str>> {
     Ok(match () {
         () if !is_file(&found) => Some("it is not a regular file"),
         () if found.st_uid != geteuid().as_raw() => Some("it belongs to another user"),
-        () if found.st_nlink != 1 => Some("it has other hard links"),
+        () if file::links(file)? != 1 => Some("it has other hard links"),
         () if others => Some("other users may write to it"),
         () => None,
     })

@@ -2,7 +2,7 @@
 
 use crate::system;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FlockOperation, OFlags, flock, fstatvfs};
+use rustix::fs::{FlockOperation, OFlags, flock, fstatvfs, fsync};
 use rustix::io::{Errno, retry_on_intr};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -44,11 +44,6 @@ pub fn open_regular(path: &Path) -> io::Result<Option<File>> {
     Ok(file.filter(|_| found.is_file()))
 }
 
-/// Opens a device or FIFO that exists, for writing.
-pub fn open_device(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).custom_flags(OFlags::NOCTTY.bits() as i32).open(path)
-}
-
 /// Waits until a read of `file` would not wait.
 pub fn wait_readable(file: &File) -> io::Result<()> {
     wait(file.as_fd(), PollFlags::IN)
@@ -88,14 +83,18 @@ pub fn start_writing(file: &File) {
     system::start_writing(file);
 }
 
-/// Waits until the data of a file are on the disk.
-pub fn sync_data(file: &File) -> io::Result<()> {
-    system::sync_data(file)
+/// Waits until the data of a file are on the disk. Returns false if its file system refuses to sync files.
+pub fn sync_data(file: &File) -> io::Result<bool> {
+    let refused = |e: &io::Error| is_refused(e) || e.raw_os_error() == Some(Errno::NOTTY.raw_os_error());
+    match system::sync_data(file).or_else(|e| if refused(&e) { Ok(fsync(file)?) } else { Err(e) }) {
+        Err(e) if refused(&e) => Ok(false),
+        done => done.map(|()| true),
+    }
 }
 
-/// Waits until a file's data, owner, mode and times are on the disk.
-pub fn sync_all(file: &File) -> io::Result<()> {
-    system::sync_all(file)
+/// The number of a file's hard links, asked of the file system itself: a kernel may remember an older one.
+pub fn links(file: &File) -> io::Result<u64> {
+    system::links(file)
 }
 
 /// Whether a file is in a file system that is memory, where [`reserve`] works ahead of writing.
@@ -149,8 +148,15 @@ pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
     }
 }
 
-/// Whether this error means that the file system stores no modes, owners or times: vfat, some FUSE file systems.
+/// Whether this error means that the file system stores no modes, owners or times (vfat, some FUSE file systems), or
+/// that a filter refuses to set them.
 pub fn is_unsupported(e: &io::Error) -> bool {
     let errno = e.raw_os_error().map(Errno::from_raw_os_error);
-    errno.is_some_and(|errno| errno == Errno::PERM || system::is_lacking(errno))
+    errno.is_some_and(|errno| matches!(errno, Errno::PERM | Errno::ACCESS | Errno::INVAL) || system::is_lacking(errno))
+}
+
+/// Whether this error says that a call is refused in this place, so that another way may work.
+pub fn is_refused(e: &io::Error) -> bool {
+    let errno = e.raw_os_error().map(Errno::from_raw_os_error);
+    errno.is_some_and(system::is_refusal) || e.kind() == io::ErrorKind::Unsupported
 }

@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 pub mod acl;
+pub mod attributes;
 pub mod directory;
 pub mod file;
 mod huge_pages;
 pub mod last_mode;
 pub mod mapped;
 pub mod memory;
+pub mod naming;
 pub mod pipe;
 pub mod process;
 pub mod quote;

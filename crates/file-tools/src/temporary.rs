@@ -19,32 +19,35 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::BuildHasher;
 use std::io;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicI32, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// All named temporary files that exist now.
-#[derive(Clone, Default)]
-pub struct TemporaryFiles(Arc<Registry>);
+/// All named temporary files of the process. There is one registry: with two, the handler of the first would end the
+/// process before that of the second could remove its files.
+static REGISTRY: Registry = Registry {
+    names: Mutex::new(Names { watched: false, last_number: 0, all: Vec::new() }),
+    pending: AtomicI32::new(0),
+    last_words: OnceLock::new(),
+};
 
-#[derive(Default)]
 struct Registry {
     names: Mutex<Names>,
     /// The number of a signal that came and has not taken effect yet, or 0.
     pending: AtomicI32,
     /// The work to do when the files are removed.
-    last_words: Option<LastWords>,
+    last_words: OnceLock<LastWords>,
 }
 
 /// Called with the number of the signal that ends the process, or with 0 if the process ends for lack of memory. The
 /// call may be inside a signal handler: it must not allocate, wait, or take a lock.
 pub type LastWords = Box<dyn Fn(i32) + Send + Sync>;
 
-#[derive(Default)]
 struct Names {
     /// Whether the handlers of signals are installed.
     watched: bool,
@@ -53,14 +56,10 @@ struct Names {
 }
 
 /// The right to make and name files: no signal takes effect until it is dropped.
-struct Turn<'a> {
-    registry: &'a Registry,
-    names: Option<MutexGuard<'a, Names>>,
-}
+struct Turn(Option<MutexGuard<'static, Names>>);
 
 /// The name of a temporary file, which is removed when this is dropped.
 pub struct TemporaryName {
-    all: TemporaryFiles,
     number: u64,
     name: OsString,
 }
@@ -68,83 +67,60 @@ pub struct TemporaryName {
 /// The number of names to try. A random name is never taken, unless the file system reports every name as taken.
 const TRIES: u32 = 20;
 
-impl TemporaryFiles {
-    /// Calls `last_words` before a signal, or a lack of memory, ends the process.
-    pub fn with_last_words(last_words: LastWords) -> io::Result<TemporaryFiles> {
-        let files = TemporaryFiles(Arc::new(Registry { last_words: Some(last_words), ..Registry::default() }));
-        files.turn().watched = true;
-        files.watch()?;
-        Ok(files)
-    }
+/// Calls `last_words` before a signal, or a lack of memory, ends the process. Only the first call has an effect.
+pub fn speak_at_the_end(last_words: LastWords) -> io::Result<()> {
+    let _ = REGISTRY.last_words.set(last_words);
+    turn().watch()
+}
 
-    /// Creates a file for writing in `directory`, under a name made from the result's name, readable only by its owner
-    /// if `private`.
-    pub fn create(&self, directory: &Directory, result: &OsStr, private: bool) -> io::Result<(File, TemporaryName)> {
-        self.with_new_name(directory, result, |name| {
-            let file = directory.create_new(name, private)?;
-            // Before we held the lock, another process may have treated the file as a leftover and removed it.
-            match file::lock(file.as_fd()) {
-                Ok(true) if directory.leads_to(name, file.as_fd()) => Ok(file),
-                Err(_) => Ok(file), // without locks, no process removes it
-                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            }
-        })
-    }
-
-    /// Gives `file`, which has no name, the name of a temporary file.
-    pub fn link(&self, directory: &Directory, result: &OsStr, file: BorrowedFd<'_>) -> io::Result<TemporaryName> {
-        let _ = file::lock(file);
-        self.with_new_name(directory, result, |name| directory.link(file, name)).map(|((), name)| name)
-    }
-
-    /// Lets `make` create a file under a new name. A signal that arrives in the meantime waits, and its handler then
-    /// removes the file.
-    fn with_new_name<T>(
-        &self,
-        directory: &Directory,
-        result: &OsStr,
-        mut make: impl FnMut(&OsStr) -> io::Result<T>,
-    ) -> io::Result<(T, TemporaryName)> {
-        let mut names = self.turn();
-        if !names.watched {
-            names.watched = true;
-            self.watch()?;
+/// Creates a file for writing in `directory`, under a name made from the result's name, readable only by its owner if
+/// `private`.
+pub fn create(directory: &Directory, result: &OsStr, private: bool) -> io::Result<(File, TemporaryName)> {
+    with_new_name(directory, result, |name| {
+        let file = directory.create_new(name, private)?;
+        // Before we held the lock, another process may have treated the file as a leftover and removed it.
+        match file::lock(file.as_fd()) {
+            Ok(true) if directory.leads_to(name, file.as_fd()) => Ok(file),
+            Err(_) => Ok(file), // without locks, no process removes it
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
         }
-        let mut name = hidden_name(result, "tmp");
-        for _ in 0..TRIES {
-            match make(&name) {
-                Ok(made) => {
-                    names.last_number += 1;
-                    let number = names.last_number;
-                    names.all.push((number, directory.clone(), CString::new(name.as_bytes())?));
-                    return Ok((made, TemporaryName { all: self.clone(), number, name }));
-                }
-                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-                Err(_) if directory.remove_abandoned(&name, result, &[]) => {}
-                Err(_) => name = hidden_name(result, &format!("{:016x}", RandomState::new().hash_one(()))),
+    })
+}
+
+/// Gives `file`, which has no name, the name of a temporary file.
+pub fn link(directory: &Directory, result: &OsStr, file: BorrowedFd<'_>) -> io::Result<TemporaryName> {
+    let _ = file::lock(file);
+    with_new_name(directory, result, |name| directory.link(file, name)).map(|((), name)| name)
+}
+
+/// Lets `make` create a file under a new name. A signal that arrives in the meantime waits, and its handler then removes
+/// the file.
+fn with_new_name<T>(
+    directory: &Directory,
+    result: &OsStr,
+    mut make: impl FnMut(&OsStr) -> io::Result<T>,
+) -> io::Result<(T, TemporaryName)> {
+    let mut names = turn();
+    names.watch()?;
+    let mut name = hidden_name(result, "tmp");
+    for _ in 0..TRIES {
+        match make(&name) {
+            Ok(made) => {
+                names.last_number += 1;
+                let number = names.last_number;
+                names.all.push((number, directory.clone(), CString::new(name.as_bytes())?));
+                return Ok((made, TemporaryName { number, name }));
             }
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+            Err(_) if directory.remove_abandoned(&name, &[]) => {}
+            Err(_) => name = hidden_name(result, &format!("{:016x}", RandomState::new().hash_one(()))),
         }
-        Err(io::Error::other("No name is free for a temporary file beside it"))
     }
+    Err(io::Error::other("No name is free for a temporary file beside it"))
+}
 
-    fn turn(&self) -> Turn<'_> {
-        let names = self.0.names.lock().unwrap_or_else(PoisonError::into_inner);
-        Turn { registry: &self.0, names: Some(names) }
-    }
-
-    /// Removes the files when a signal ends the process.
-    #[allow(unsafe_code)]
-    fn watch(&self) -> io::Result<()> {
-        let registry = Arc::clone(&self.0);
-        memory::before_the_end(move || {
-            registry.remove_soon();
-            registry.speak(0);
-        });
-        let registry = Arc::clone(&self.0);
-        // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which no thread holds then,
-        // it continues with system calls and ends the process.
-        unsafe { on_ending_signal(move |signal| registry.signal(signal)) }
-    }
+fn turn() -> Turn {
+    Turn(Some(REGISTRY.names.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 impl Registry {
@@ -173,7 +149,7 @@ impl Registry {
     }
 
     fn speak(&self, signal: i32) {
-        if let Some(last_words) = &self.last_words {
+        if let Some(last_words) = self.last_words.get() {
             last_words(signal);
         }
     }
@@ -191,6 +167,21 @@ impl Registry {
 }
 
 impl Names {
+    /// Has the files removed when a signal ends the process.
+    #[allow(unsafe_code)]
+    fn watch(&mut self) -> io::Result<()> {
+        if mem::replace(&mut self.watched, true) {
+            return Ok(());
+        }
+        memory::before_the_end(|| {
+            REGISTRY.remove_soon();
+            REGISTRY.speak(0);
+        });
+        // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which no thread holds then,
+        // it continues with system calls and ends the process.
+        unsafe { on_ending_signal(|signal| REGISTRY.signal(signal)) }
+    }
+
     fn remove_all(&self) {
         for (_, directory, name) in &self.all {
             let _ = directory.remove(name.as_c_str());
@@ -198,31 +189,31 @@ impl Names {
     }
 }
 
-impl Deref for Turn<'_> {
+impl Deref for Turn {
     type Target = Names;
 
     fn deref(&self) -> &Names {
-        self.names.as_ref().expect("only drop takes it")
+        self.0.as_ref().expect("only drop takes it")
     }
 }
 
-impl DerefMut for Turn<'_> {
+impl DerefMut for Turn {
     fn deref_mut(&mut self) -> &mut Names {
-        self.names.as_mut().expect("only drop takes it")
+        self.0.as_mut().expect("only drop takes it")
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
-        drop(self.names.take());
-        self.registry.end_if_told();
+        drop(self.0.take());
+        REGISTRY.end_if_told();
     }
 }
 
 impl TemporaryName {
     /// Lets `rename` rename the file. Afterwards it is no longer a temporary file.
     pub fn rename(self, rename: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
-        let mut names = self.all.turn();
+        let mut names = turn();
         rename(&self.name)?;
         names.all.retain(|(number, ..)| *number != self.number);
         Ok(())
@@ -231,7 +222,7 @@ impl TemporaryName {
 
 impl Drop for TemporaryName {
     fn drop(&mut self) {
-        let mut names = self.all.turn();
+        let mut names = turn();
         if let Some(at) = names.all.iter().position(|(number, ..)| *number == self.number) {
             let (_, directory, name) = names.all.swap_remove(at);
             let _ = directory.remove(name.as_c_str());
@@ -253,7 +244,7 @@ fn hidden_name(result: &OsStr, end: &str) -> OsString {
 /// Removes the file of a process that was killed while it named the result. For root, the result may have been meant
 /// for one of `owners`.
 pub fn remove_leftover(directory: &Directory, result: &OsStr, owners: &[u32]) {
-    directory.remove_abandoned(&hidden_name(result, "tmp"), result, owners);
+    directory.remove_abandoned(&hidden_name(result, "tmp"), owners);
 }
 
 /// Whether a file of this name is the leftover of a killed process.

@@ -154,8 +154,9 @@ impl Wanted<'_> {
         let fd = self.open(OFlags::RDONLY)?;
         let Some(source) = source().filter(|_| made.is_ok()) else { return Ok((fd, None)) };
         let group_kept = fchown(&fd, None, Some(Gid::from_raw(source.group))).is_ok();
-        let _ = fchown(&fd, Some(Uid::from_raw(source.owner)), None);
         let last_mode = self.keep(&fd, (self.narrowed)(source.mode, group_kept));
+        // The owner last: root without CAP_FOWNER cannot change another user's directory.
+        let _ = fchown(&fd, Some(Uid::from_raw(source.owner)), None);
         Ok((fd, last_mode))
     }
 

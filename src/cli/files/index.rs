@@ -10,7 +10,6 @@ use hybz::index::{Index, Recorder};
 use hybz::{Error, Format, ReadAt};
 use hybz_files::directory::Directory;
 use hybz_files::directory::{Stat, is_directory};
-use hybz_files::temporary::TemporaryFiles;
 use hybz_files::{file, tree};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -51,16 +50,11 @@ impl IndexJob {
     }
 
     /// Creates the file before the work begins: the work would be in vain if the file could not be created.
-    pub fn create(
-        &mut self,
-        private: bool,
-        last: Option<&Directory>,
-        temporary: &TemporaryFiles,
-    ) -> Result<(), Failure> {
+    pub fn create(&mut self, private: bool, last: Option<&Directory>) -> Result<(), Failure> {
         let create = || {
             let directory = self.place.directory(last)?;
             // An existing regular file may be replaced (see `check`); an existing device or FIFO is written to.
-            OutputFile::create(self.place.path(), directory, private, self.place.is_typed(), temporary)
+            OutputFile::create(self.place.path(), directory, private, self.place.is_typed())
         };
         let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
         self.output = Some(output);

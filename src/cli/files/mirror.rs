@@ -3,8 +3,8 @@
 //! The result of `a/b/c` is `DIR/a/b/c.bz2`, that of `/a/b` is `DIR/a/b.bz2`. A name with `..` is refused, and no
 //! symbolic link below DIR is followed: nothing is ever written outside it.
 
-use crate::cli::files::output::mode_for;
 use crate::cli::messages::Failure;
+use hybz_files::attributes::mode_for;
 use hybz_files::directory::{self, Directory};
 use hybz_files::last_mode::LastMode;
 use hybz_files::slots::Slots;

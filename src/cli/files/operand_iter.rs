@@ -16,6 +16,7 @@ use hybz_files::slots::Slots;
 use hybz_files::temporary;
 use hybz_files::tree::{Id, Kind};
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ pub struct OperandIter {
     /// The operand that is being walked.
     top: PathBuf,
     mirror: Option<Mirror>,
+    /// The directory of the last typed name.
+    directory: Option<Directory>,
     /// The journal of the directory of results, or of the walk.
     journal: Option<Arc<Journal>>,
 }
@@ -61,7 +64,7 @@ impl OperandIter {
         let mut max = usize::MAX;
         // Many files can wait for the disk at once.
         let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
-        if plan.mode.batch.is_open_ended() {
+        if plan.has_many() {
             // Directories may use a quarter of all descriptors: pending files and their results need others.
             max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
         }
@@ -81,6 +84,7 @@ impl OperandIter {
             walk: None,
             top: PathBuf::new(),
             mirror: None,
+            directory: None,
             journal: None,
         };
         if let Some(mirror) = &mirror {
@@ -177,6 +181,11 @@ impl OperandIter {
                 self.messages.print(&Note::Remark(Failure::about(1, "The journal ", path.as_os_str(), &text).text));
             })
             .ok();
+    }
+
+    /// Opens the directory of a typed name ([`Place::open_directory`]).
+    pub fn open_directory(&mut self, place: &mut Place) -> io::Result<()> {
+        place.open_directory(&mut self.directory, &self.slots)
     }
 
     /// The place of the result of the last file, `source`: `beside`, unless there is a mirror.

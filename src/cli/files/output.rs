@@ -14,18 +14,17 @@
 
 use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
 use crate::cli::files::source::SourceFile;
-use hybz_files::acl::Acl;
+use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::{Directory, is_file};
 use hybz_files::mapped::{self, MappedFile, Pace};
 use hybz_files::pipe::Giver;
-use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
-use hybz_files::{file, stdout};
+use hybz_files::temporary::{TemporaryName, remove_leftover};
+use hybz_files::{file, naming, stdout};
 use std::ffi::OsString;
-use std::fs::{self, File, FileTimes, Permissions};
+use std::fs::{File, FileTimes};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::mem;
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -55,7 +54,7 @@ enum Way {
 
 enum Kind {
     /// It has no name yet. If it replaces a file, it will have a hidden name for a moment.
-    Unnamed(TemporaryFiles),
+    Unnamed,
     /// It has a hidden name.
     Hidden(TemporaryName),
     /// It is a device or FIFO that existed before, and stays.
@@ -65,35 +64,23 @@ enum Kind {
 impl OutputFile {
     /// Creates the file `path` in its directory, readable only by its owner if `private`. With `existing`, an existing
     /// device or FIFO of that name is written to.
-    pub fn create(
-        path: &Path,
-        directory: Directory,
-        private: bool,
-        existing: bool,
-        temporary: &TemporaryFiles,
-    ) -> io::Result<OutputFile> {
+    pub fn create(path: &Path, directory: Directory, private: bool, existing: bool) -> io::Result<OutputFile> {
         let name = path.file_name().ok_or_else(file::is_a_directory)?;
         let old = directory.find_link(name).ok().filter(is_file);
         remove_leftover(&directory, name, old.map(|old| old.st_uid).as_slice());
-        OutputFile::create_clean(path, directory, private, existing, temporary)
+        OutputFile::create_clean(path, directory, private, existing)
     }
 
     /// Like [`create`](OutputFile::create), after the leftovers of a killed process have been removed.
-    pub fn create_clean(
-        path: &Path,
-        directory: Directory,
-        private: bool,
-        existing: bool,
-        temporary: &TemporaryFiles,
-    ) -> io::Result<OutputFile> {
+    pub fn create_clean(path: &Path, directory: Directory, private: bool, existing: bool) -> io::Result<OutputFile> {
         let name = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
-        let (file, kind) = if existing && fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            (file::open_device(path)?, Kind::Existing)
-        } else if let Some(file) = directory.create_unnamed(private)? {
-            (file, Kind::Unnamed(temporary.clone()))
-        } else {
-            let (file, name) = temporary.create(&directory, &name, private)?;
-            (file, Kind::Hidden(name))
+        let device = if existing { directory.open_device(&name)? } else { None };
+        let (file, kind) = match device {
+            Some(device) => (device, Kind::Existing),
+            None => match naming::create(&directory, &name, private)? {
+                (file, None) => (file, Kind::Unnamed),
+                (file, Some(name)) => (file, Kind::Hidden(name)),
+            },
         };
         Ok(OutputFile {
             path: path.to_owned(),
@@ -130,7 +117,7 @@ impl OutputFile {
     /// Has several threads write from now on. The file has no name, so no other process can cut it.
     fn map(&mut self, huge: u64) -> Option<MappedFile> {
         let threads = mapped::threads()?;
-        if !matches!(self.kind, Kind::Unnamed(_)) || !file::is_in_memory(&self.file) {
+        if !matches!(self.kind, Kind::Unnamed) || !file::is_in_memory(&self.file) {
             return None;
         }
         let at = self.holes.as_ref().map_or_else(|| self.file.stream_position().ok(), |holes| Some(holes.at))?;
@@ -165,30 +152,14 @@ impl OutputFile {
         self.flush()
     }
 
-    /// Gives the result the owner, mode, access control list and times of its source.
-    pub fn set_attributes(&self, source: &SourceFile) -> io::Result<()> {
+    /// Gives the result the owner, mode, access control list and times of its source. Returns its mode if that is another
+    /// one.
+    pub fn set_attributes(&self, source: &SourceFile) -> io::Result<Option<RefusedMode>> {
         if matches!(self.kind, Kind::Existing) {
-            return Ok(());
+            return Ok(None);
         }
-        let found = &source.found;
-        // The group first: users who may not give a file away may still be in its group. Only root can change the
-        // owner.
-        let (owner, group) = (Some(found.uid()), Some(found.gid()));
-        let group_kept = fchown(&self.file, owner, group).is_ok() || {
-            let group_kept = fchown(&self.file, None, group).is_ok();
-            let _ = fchown(&self.file, owner, None);
-            group_kept
-        };
-        let mut mode = mode_for(source.acl.as_ref().map_or(found.mode(), |acl| acl.narrowed(found.mode())), group_kept);
-        if Acl::remove(&self.file).is_err() {
-            mode &= 0o700; // the directory's defaults may give others more than the source does
-        }
-        unless_unsupported(self.file.set_permissions(Permissions::from_mode(mode)))?;
-        if let Some(acl) = source.acl.as_ref().filter(|_| group_kept) {
-            let _ = acl.set(&self.file); // otherwise the mode stays narrow
-        }
-        let times = FileTimes::new().set_accessed(found.accessed()?).set_modified(found.modified()?);
-        unless_unsupported(self.file.set_times(times))
+        let times = FileTimes::new().set_accessed(source.found.accessed()?).set_modified(source.found.modified()?);
+        attributes::hand_on(&self.file, &source.found, source.acl.as_ref(), Some(times))
     }
 
     /// Whether the result will replace another file.
@@ -202,10 +173,10 @@ impl OutputFile {
         file::start_writing(&self.file);
     }
 
-    /// Waits until the data are on the disk.
-    pub fn sync(&self) -> io::Result<()> {
+    /// Waits until the data are on the disk. Returns false if the file system refuses to sync files.
+    pub fn sync(&self) -> io::Result<bool> {
         match self.kind {
-            Kind::Existing => Ok(()),
+            Kind::Existing => Ok(true),
             _ => file::sync_data(&self.file),
         }
     }
@@ -221,54 +192,13 @@ impl OutputFile {
     pub fn publish(mut self, replace: bool) -> io::Result<()> {
         self.finish()?;
         let OutputFile { path: _, name, directory, file, kind, taken, holes: _, way: _ } = self;
-        match kind {
-            Kind::Existing => file::close(file.into()),
-            Kind::Hidden(hidden) => {
-                // The copy keeps the lock until the name is the final one.
-                let kept = file.as_fd().try_clone_to_owned()?;
-                file::close(file.into())?;
-                hidden.rename(|hidden| match directory.leads_to(hidden, kept.as_fd()) {
-                    true => directory.rename(hidden, &name, replace),
-                    false => Err(file::not_found()),
-                })?;
-                directory.expect(&name, kept.as_fd())
-            }
-            Kind::Unnamed(temporary) => {
-                // Errors of closing must be known before the file gets its name, and naming needs an open file: keep a
-                // copy.
-                let kept = file.as_fd().try_clone_to_owned()?;
-                file::close(file.into())?;
-                if !(replace && taken) {
-                    match directory.link(kept.as_fd(), &name) {
-                        Err(e) if replace && e.kind() == io::ErrorKind::AlreadyExists => {}
-                        done => return done,
-                    }
-                }
-                let hidden = temporary.link(&directory, &name, kept.as_fd())?;
-                hidden.rename(|hidden| directory.rename(hidden, &name, true))?;
-                directory.expect(&name, kept.as_fd())
-            }
-        }
+        let hidden = match kind {
+            Kind::Existing => return file::close(file.into()),
+            Kind::Hidden(hidden) => Some(hidden),
+            Kind::Unnamed => None,
+        };
+        naming::publish(&directory, &name, file, hidden, (replace, taken))
     }
-}
-
-/// Ignores that a file system has no modes or times of its own.
-fn unless_unsupported(done: io::Result<()>) -> io::Result<()> {
-    match done {
-        Err(e) if file::is_unsupported(&e) => Ok(()),
-        done => done,
-    }
-}
-
-/// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule),
-/// so no user can do more with the result than with the source.
-pub fn mode_for(source: u32, group_kept: bool) -> u32 {
-    let mode = source & 0o777;
-    if group_kept {
-        return mode;
-    }
-    let both = (mode >> 3) & mode & 0o7;
-    (mode & 0o700) | (both << 3) | both
 }
 
 /// Reads a file from its beginning, independent of its write position.
@@ -454,20 +384,6 @@ impl Write for Out {
         match self {
             Out::Stdout(out) => out.flush(),
             Out::File(out) => out.flush(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::mode_for;
-
-    #[test]
-    fn no_user_can_do_more_with_the_result() {
-        assert_eq!(mode_for(0o104755, true), 0o755);
-        for (source, without_group) in [(0o644, 0o644), (0o640, 0o600), (0o604, 0o600), (0o775, 0o755), (0o6771, 0o711)]
-        {
-            assert_eq!(mode_for(source, false), without_group, "{source:o}");
         }
     }
 }

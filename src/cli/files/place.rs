@@ -1,13 +1,14 @@
 //! The name of a file, and the directory in which it is looked up.
 //!
-//! A name that was typed is looked up as it is. A name that a walk found is looked up in the open directory in which it
-//! was found: renaming that directory meanwhile, or putting a link in its place, cannot lead hybz elsewhere, and a path
-//! may be longer than the system accepts.
+//! A name that a walk found is looked up in the open directory in which it was found, and a name that was typed in the
+//! directory that [`Place::open_directory`] opened: renaming that directory meanwhile, or putting a link in its place,
+//! cannot lead hybz elsewhere, and a path that a walk makes may be longer than the system accepts.
 
 use hybz_files::directory::{self, Directory, Stat};
 use hybz_files::file;
+use hybz_files::slots::Slots;
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,21 +18,22 @@ use std::path::{Path, PathBuf};
 pub struct Place {
     path: PathBuf,
     directory: Option<Directory>,
+    is_typed: bool,
 }
 
 impl Place {
     pub fn typed(path: impl Into<PathBuf>) -> Place {
-        Place { path: path.into(), directory: None }
+        Place { path: path.into(), directory: None, is_typed: true }
     }
 
     /// The file in `directory` that the last part of `path` names.
     pub fn within(directory: Directory, path: PathBuf) -> Place {
-        Place { path, directory: Some(directory) }
+        Place { path, directory: Some(directory), is_typed: false }
     }
 
     /// Another file in the same directory.
     pub fn beside(&self, path: PathBuf) -> Place {
-        Place { path, directory: self.directory.clone() }
+        Place { path, directory: self.directory.clone(), is_typed: self.is_typed }
     }
 
     pub fn path(&self) -> &Path {
@@ -45,7 +47,7 @@ impl Place {
 
     /// Whether it was typed, not found by a walk.
     pub fn is_typed(&self) -> bool {
-        self.directory.is_none()
+        self.is_typed
     }
 
     /// The file's name in its directory.
@@ -59,6 +61,33 @@ impl Place {
             Some(directory) => Ok(directory.clone()),
             None => Directory::of(&self.path, last),
         }
+    }
+
+    /// Opens the directory of a name that was typed, or takes `last` if that is the same one. The name's other uses are
+    /// within it then. (A name that ends with `/` or `..` is no file's.)
+    pub fn open_directory(&mut self, last: &mut Option<Directory>, slots: &Slots) -> io::Result<()> {
+        if self.directory.is_none() && self.file_name().is_ok() {
+            let found = Directory::of(&self.path, None)?;
+            let known = last.take().filter(|last| last.is_same(&found));
+            let directory = known.unwrap_or_else(|| found.counted(slots.take()));
+            self.directory = Some(last.insert(directory).clone());
+        }
+        Ok(())
+    }
+
+    /// Whether the name leads to an open descriptor's (`/dev/stdin`): it is the system's, whatever it leads to.
+    pub fn names_open_file(&self) -> bool {
+        const MOST: usize = 40;
+        let mut path = self.path.clone();
+        for _ in 0..MOST {
+            let Ok(target) = fs::read_link(&path) else { break };
+            let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+            if fs::canonicalize(parent).is_ok_and(|parent| file::names_open_files(&parent)) {
+                return true;
+            }
+            path = parent.join(target);
+        }
+        false
     }
 
     /// The attributes of the file, following symbolic links.
@@ -84,13 +113,17 @@ impl Place {
 
     /// Opens the file for reading, as [`file::open_at_once`] does. A symbolic link found by a walk is never followed.
     pub fn open_at_once(&self, follow: bool) -> io::Result<(Option<File>, Metadata)> {
-        match &self.directory {
-            Some(directory) => {
-                let file = directory.open_at_once(self.file_name()?)?;
+        let Some(directory) = &self.directory else { return file::open_at_once(&self.path, follow) };
+        match directory.open_at_once(self.file_name()?, follow && self.is_typed) {
+            Ok(file) => {
                 let found = file.metadata()?;
                 Ok((Some(file), found))
             }
-            None => file::open_at_once(&self.path, follow),
+            // What the link leads to is only described.
+            Err(_) if !follow && self.is_typed && self.find_link().is_ok_and(|found| directory::is_link(&found)) => {
+                Ok((None, fs::metadata(&self.path)?))
+            }
+            Err(e) => Err(e),
         }
     }
 }

@@ -45,10 +45,20 @@ impl Preconditions {
         self.report.as_ref().is_some_and(|report| id(report) == found)
     }
 
-    /// Opens a file, once no earlier operand can still make, replace or remove it.
-    pub fn open(&self, place: &Place, pending: &Pending) -> io::Result<(Option<File>, Metadata)> {
-        let open = || place.open_at_once(!self.plan.mode.target.makes_files() || self.plan.common.force);
-        let opened = open();
+    /// Opens a file, once no earlier operand can still make, replace or remove it. `open_directory` opens the directory
+    /// of a typed name.
+    pub fn open(
+        &self,
+        place: &mut Place,
+        mut open_directory: impl FnMut(&mut Place) -> io::Result<()>,
+        pending: &Pending,
+    ) -> io::Result<(Option<File>, Metadata)> {
+        let follow = !self.plan.mode.target.makes_files() || self.plan.common.force;
+        let mut open = |place: &mut Place| {
+            open_directory(place)?;
+            place.open_at_once(follow)
+        };
+        let opened = open(place);
         let locks = match &opened {
             Ok((_, found)) => self.locks.has_file(id(found)),
             // A link may lead to a result that does not exist yet.
@@ -62,7 +72,7 @@ impl Preconditions {
         }
         drop(opened);
         self.locks.wait(pending);
-        open()
+        open(place)
     }
 
     /// Refuses a result that is the source, or that exists already. (Existence is checked again when the result gets

@@ -101,7 +101,6 @@ mod tests {
     use super::*;
     use crate::cli::files::place::Place;
     use hybz_files::directory::Directory;
-    use hybz_files::temporary::TemporaryFiles;
     use std::fs::File;
     use std::io::Write;
 
@@ -114,7 +113,7 @@ mod tests {
         let source = SourceFile { place: Place::typed(path.clone()), found, acl: None };
         let directory = Directory::of(&path, None).unwrap();
         let result = dir.path().join("a.bz2");
-        let mut output = OutputFile::create(&result, directory, true, false, &TemporaryFiles::default()).unwrap();
+        let mut output = OutputFile::create(&result, directory, true, false).unwrap();
         output.write_all(coded).unwrap();
         output.sync().unwrap();
         meanwhile(&mut File::options().append(true).open(&path).unwrap());

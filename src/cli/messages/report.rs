@@ -14,7 +14,7 @@ use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
 use hybz_files::file::wait_writable;
 use hybz_files::signals;
 use hybz_files::stdout;
-use hybz_files::temporary::{LastWords, TemporaryFiles};
+use hybz_files::temporary;
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -168,11 +168,10 @@ impl Report {
         &self.place
     }
 
-    /// The temporary files. When a signal ends the process, the handler that removes them also writes the summary.
-    pub fn temporary_files(&self) -> io::Result<TemporaryFiles> {
+    /// Has the summary written if a signal ends the process.
+    pub fn speak_at_the_end(&self) -> io::Result<()> {
         let totals = Arc::clone(&self.totals);
-        let last_words: LastWords = Box::new(move |signal| totals.last_words(signal));
-        TemporaryFiles::with_last_words(last_words)
+        temporary::speak_at_the_end(Box::new(move |signal| totals.last_words(signal)))
     }
 
     /// Records a failure of the file whose object comes next. If the summary comes next, or if the failure stands

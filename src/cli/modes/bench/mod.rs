@@ -27,7 +27,6 @@ use hybz::internals::gpu::Device;
 use hybz_files::directory::Directory;
 use hybz_files::quote::shown;
 use hybz_files::stdout;
-use hybz_files::temporary::TemporaryFiles;
 use input::BenchInput;
 use peer::Peer;
 use std::ffi::OsStr;
@@ -214,7 +213,7 @@ fn plot_file(path: &Path, common: &Common) -> anyhow::Result<OutputFile> {
         bail!("Output file {name} is the input file.");
     }
     Directory::of(path, None)
-        .and_then(|directory| OutputFile::create(path, directory, false, force, &TemporaryFiles::default()))
+        .and_then(|directory| OutputFile::create(path, directory, false, force))
         .map_err(|e| anyhow!("Can't create output file {name}: {}.", errno_text(&e)))
 }
 

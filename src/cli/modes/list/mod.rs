@@ -31,7 +31,6 @@ use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{BlockInfo, Error, Format, Pool, StreamInfo, StreamSummary};
 use hybz_files::quote::shown;
-use hybz_files::temporary::TemporaryFiles;
 use hybz_files::{file, process, stdout};
 use rows::Row;
 use std::ffi::OsStr;
@@ -54,7 +53,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         pool = pool.memory(memory);
     }
     let terminal = stdout::is_terminal();
-    let lister = Lister { plan, pool: pool.build(), messages, terminal, temporary: TemporaryFiles::default() };
+    let lister = Lister { plan, pool: pool.build(), messages, terminal };
     let mut head = (lister.plan.mode.listing == Listing::Table).then(table::head);
     let mut text = Vec::new();
     let mut operands = lister.plan.common.operands.iter();
@@ -87,7 +86,6 @@ struct Lister {
     messages: Messages,
     /// Whether stdout is a terminal.
     terminal: bool,
-    temporary: TemporaryFiles,
 }
 
 /// The contents of a file.
@@ -201,7 +199,7 @@ impl Lister {
         };
         let mut job = IndexJob::new(index, Place::typed(index.path(path)));
         job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
-        job.create(matches!(operand, Operand::File(_)), None, &self.temporary)?;
+        job.create(matches!(operand, Operand::File(_)), None)?;
         Ok(Some(job))
     }
 

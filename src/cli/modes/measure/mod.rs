@@ -61,7 +61,7 @@ pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
     let operands = plan.common.operands.len() as u64;
     let report = open_report(plan.mode.report.as_ref(), "measure", Some(operands), &tally)?;
     // If a signal ends the process, its handler ends the report first.
-    let _last_words = report.as_ref().map(Report::temporary_files).transpose().context("Can't handle signals")?;
+    report.as_ref().map(Report::speak_at_the_end).transpose().context("Can't handle signals")?;
     let progress = Progress::new(&plan.common, &Batch::default());
     let messages = Messages::new(&plan.common, progress).with_report(report, tally);
     for remark in &plan.common.ignored_words {

@@ -17,7 +17,6 @@ use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
-use hybz_files::temporary::TemporaryFiles;
 use hybz_files::{file, process, stdout};
 use result::Results;
 use std::ffi::OsStr;
@@ -43,7 +42,7 @@ pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
     {
         return Ok(end);
     }
-    let rescuer = Rescuer { plan, pool: pool.build(), messages, temporary: TemporaryFiles::default() };
+    let rescuer = Rescuer { plan, pool: pool.build(), messages };
     for operand in &rescuer.plan.common.operands {
         let mut story = Story::default();
         let failure = rescuer.operand(operand, &mut story).err();
@@ -71,7 +70,6 @@ struct Rescuer {
     plan: Plan<RecoverMode>,
     pool: Pool,
     messages: Messages,
-    temporary: TemporaryFiles,
 }
 
 /// The reason why an operand was not recovered.
@@ -154,7 +152,7 @@ impl Rescuer {
         Ok(())
     }
 
-    fn trouble(&self, name: &OsStr, results: &Results<'_>, error: Error) -> Trouble {
+    fn trouble(&self, name: &OsStr, results: &Results, error: Error) -> Trouble {
         match error {
             Error::Read(e) => Failure::input("read", name, &e).into(),
             Error::Write(e) => write_trouble(&results.name(), &e),
@@ -215,7 +213,7 @@ impl Rescuer {
     }
 
     /// Opens the destination of the result.
-    fn results(&self, operand: &Operand, file: &File, private: bool) -> Result<Results<'_>, Failure> {
+    fn results(&self, operand: &Operand, file: &File, private: bool) -> Result<Results, Failure> {
         let kind = self.plan.mode.recovery;
         let path = match (&self.plan.mode.target, operand) {
             (Target::Stdout, _) | (_, Operand::Stdin) if !matches!(self.plan.mode.target, Target::File(_)) => None,
@@ -244,7 +242,7 @@ impl Rescuer {
                 return Err(Failure::about(1, "Input file ", operand.name(), " is the output file."));
             }
         }
-        Results::new(kind, path, private, &self.temporary, self.plan.common.force, self.plan.mode.sparse)
+        Results::new(kind, path, private, self.plan.common.force, self.plan.mode.sparse)
             .map_err(|e| Failure::output("create", name.as_os_str(), &e))
     }
 

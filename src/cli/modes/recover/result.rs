@@ -7,7 +7,6 @@ use crate::cli::files::source::SourceFile;
 use hybz::Error;
 use hybz::recover::{Block, Hole, Rejoiner};
 use hybz_files::directory::Directory;
-use hybz_files::temporary::TemporaryFiles;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -16,11 +15,10 @@ use std::path::{Path, PathBuf};
 const BUFFER: usize = 64 << 10;
 
 /// The results being written.
-pub struct Results<'a> {
+pub struct Results {
     made: Made,
     path: Option<PathBuf>,
     private: bool,
-    temporary: &'a TemporaryFiles,
     replace: bool,
     /// The length of the last good block's text.
     last_len: Option<u64>,
@@ -38,24 +36,23 @@ enum Made {
     Split(Vec<PathBuf>),
 }
 
-impl<'a> Results<'a> {
+impl Results {
     /// Results that go to the file `path` or to stdout, with `holes` in place of zeros; those of [`Recovery::Split`] go
     /// next to the file `path`.
     pub fn new(
         kind: Recovery,
         path: Option<PathBuf>,
         private: bool,
-        temporary: &'a TemporaryFiles,
         replace: bool,
         holes: bool,
-    ) -> io::Result<Results<'a>> {
+    ) -> io::Result<Results> {
         let holes = holes && matches!(kind, Recovery::Text | Recovery::Fill);
         let out = || -> io::Result<Out> {
             match &path {
                 Some(path) => {
                     // An existing device or FIFO is written to.
                     let existing = replace || Place::typed(path).is_stream();
-                    let file = create(path, private, existing, temporary)?;
+                    let file = create(path, private, existing)?;
                     Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
                 }
                 None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))),
@@ -67,7 +64,7 @@ impl<'a> Results<'a> {
             Recovery::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
             Recovery::Split => Made::Split(Vec::new()),
         };
-        Ok(Results { made, path, private, temporary, replace, last_len: None, owed: 0, guessed: false })
+        Ok(Results { made, path, private, replace, last_len: None, owed: 0, guessed: false })
     }
 
     /// The name in messages.
@@ -91,7 +88,7 @@ impl<'a> Results<'a> {
             Made::Split(made) => {
                 let path = self.path.as_deref().unwrap_or(Path::new(""));
                 let path = split_name(path, made.len() as u64 + 1);
-                let file = create(&path, self.private, false, self.temporary).map_err(Error::Write)?;
+                let file = create(&path, self.private, false).map_err(Error::Write)?;
                 let mut one = Rejoiner::new(BufWriter::new(file));
                 one.push(block)?;
                 let file = one.finish()?.into_inner().map_err(|e| Error::Write(e.into_error()))?;
@@ -151,8 +148,8 @@ impl<'a> Results<'a> {
     }
 }
 
-fn create(path: &Path, private: bool, existing: bool, temporary: &TemporaryFiles) -> io::Result<OutputFile> {
-    OutputFile::create(path, Directory::of(path, None)?, private, existing, temporary)
+fn create(path: &Path, private: bool, existing: bool) -> io::Result<OutputFile> {
+    OutputFile::create(path, Directory::of(path, None)?, private, existing)
 }
 
 fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {

@@ -24,13 +24,14 @@ use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz_files::quote::shown;
-use hybz_files::{process, tree};
+use hybz_files::{file, process, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -179,8 +180,9 @@ impl Operands {
         if found.operand == Operand::Stdin {
             return self.open_stdin(name, pending).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
         }
-        let (place, journal, typed) = (&found.place, &found.journal, found.typed);
-        let opened = self.preconditions.open(place, pending);
+        let (mut place, journal, typed) = (found.place.clone(), &found.journal, found.typed);
+        let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
+        let place = &place;
         let plan = Arc::clone(&self.plan);
         let opened = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
         let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(Opened::Own) };
@@ -193,8 +195,9 @@ impl Operands {
             Destination::Stdout => self.preconditions.stdout(name, &found)?,
             Destination::Nothing => {}
         }
-        let others = found.nlink().saturating_sub(1);
-        if plan.mode.remove_sources && !plan.common.force && others > 0 {
+        let refuses_links = plan.mode.remove_sources && !plan.common.force && found.nlink() > 1;
+        let others = if refuses_links { file::links(&file).unwrap_or(found.nlink()).saturating_sub(1) } else { 0 };
+        if others > 0 {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
             return Err(Failure::about(1, "Input file ", name, &text));
         }
@@ -275,7 +278,7 @@ impl Operands {
         Ok(Some((file, found)))
     }
 
-    fn open_stdin(&self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
+    fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         process::check_stdin().map_err(read_error)?;
         let stdin = io::stdin();
@@ -284,10 +287,11 @@ impl Operands {
         }
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(read_error)?);
         let found = file.metadata().map_err(read_error)?;
-        let destination = match &self.plan.mode.target {
+        let plan = Arc::clone(&self.plan);
+        let destination = match &plan.mode.target {
             Target::Nowhere => Destination::Nothing,
             Target::File(result) => {
-                let result = Place::typed(result);
+                let result = self.typed_result(result)?;
                 self.preconditions.result(&result, &found, pending)?;
                 Destination::File(result)
             }
@@ -299,13 +303,21 @@ impl Operands {
         Ok((Ready { source: None, destination, entry: None, seen: Arc::default() }, file))
     }
 
+    /// The place of the result that `-o` names.
+    fn typed_result(&mut self, path: &Path) -> Result<Place, Failure> {
+        let mut place = Place::typed(path);
+        let opened = self.iter.open_directory(&mut place);
+        opened.map_err(|e| Failure::output("create", place.name(), &e))?;
+        Ok(place)
+    }
+
     /// The destination of a file's result.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
-        let path = source.path();
-        let result = match (&self.plan.mode.target, self.plan.mode.coding()) {
+        let (path, plan) = (source.path(), Arc::clone(&self.plan));
+        let result = match (&plan.mode.target, plan.mode.coding()) {
             (Target::Nowhere, _) => return Ok(Destination::Nothing),
             (Target::Stdout, _) => return Ok(Destination::Stdout),
-            (Target::File(result), _) => return Ok(Destination::File(Place::typed(result))),
+            (Target::File(result), _) => return self.typed_result(result).map(Destination::File),
             (Target::Beside | Target::Below(_), Some(coding)) => {
                 let usual = coding.encoding.format().suffixes().first().map(|(suffix, _)| OsStr::new(suffix));
                 appended(path, self.plan.common.suffix.as_deref().or(usual).unwrap_or_default())

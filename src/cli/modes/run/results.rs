@@ -13,16 +13,17 @@ use crate::cli::files::source::SourceFile;
 use crate::cli::messages::formats::no_index;
 use crate::cli::messages::report::Entry;
 use crate::cli::messages::verified;
-use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
+use crate::cli::messages::{self, Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
 use crate::cli::modes::run::outcome_text::{self, OutcomeText};
 use crate::cli::modes::shards;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
+use hybz_files::attributes::RefusedMode;
 use hybz_files::directory::{Directory, is_file};
 use hybz_files::quote::shown;
-use hybz_files::temporary::{TemporaryFiles, remove_leftover};
+use hybz_files::temporary::remove_leftover;
 use hybz_files::{process, stdout};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -40,7 +41,6 @@ pub struct Results {
     messages: Arc<Messages>,
     texts: OutcomeText,
     committer: Committer,
-    temporary: TemporaryFiles,
     /// The directory of the last result: the next result usually goes to the same one.
     directory: Option<Directory>,
     /// Decodes results that are read again.
@@ -53,6 +53,8 @@ pub struct Results {
     /// opens operands sets it too: after a failure it opens no more, so they may never come here.
     stopped: Arc<AtomicBool>,
     wrote_to_stdout: bool,
+    /// Whether a remark said that a result has another mode than its source: once is enough.
+    said_mode: AtomicBool,
     broken_pipe: bool,
     /// Whether accelerators have been seen at work, so that texts have huge pages.
     accelerated: bool,
@@ -76,23 +78,22 @@ impl Results {
         let syncs = plan.common.sync && (plan.mode.remove_sources || plan.mode.batch.resume);
         let worth_a_thread = syncs && plan.has_many() && plan.common.verbose < 2;
         let committer = Committer::new(messages.clone(), worth_a_thread.then(|| max_batch(&plan)));
-        let temporary = match &messages.report {
-            Some(report) => report.temporary_files().context("Can't handle signals")?,
-            None => TemporaryFiles::default(),
-        };
+        if let Some(report) = &messages.report {
+            report.speak_at_the_end().context("Can't handle signals")?;
+        }
         Ok(Results {
             texts: OutcomeText::new(&plan, &messages),
             accelerated: false,
             plan,
             messages,
             committer,
-            temporary,
             directory: None,
             pool: pool.clone(),
             stream: (0, 0),
             done: 0,
             stopped: Arc::default(),
             wrote_to_stdout: false,
+            said_mode: AtomicBool::new(false),
             broken_pipe: false,
             damaged: None,
         })
@@ -137,7 +138,7 @@ impl Results {
             let owners: Vec<u32> =
                 old.into_iter().chain(ready.source.as_ref().map(|source| source.found.uid())).collect();
             remove_leftover(&directory, place.file_name()?, &owners);
-            OutputFile::create_clean(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
+            OutputFile::create_clean(place.path(), directory, ready.source.is_some(), existing)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
         Ok(Sink::file(output.with_holes(holes)))
@@ -172,13 +173,19 @@ impl Results {
                 let flushed = file.flush();
                 let (mut output, _) = file.into_parts();
                 flushed.and_then(|()| output.finish()).map_err(Error::Write)?;
-                if let Some(source) = &ready.source {
-                    output.set_attributes(source).map_err(Error::Write)?;
+                if let Some(source) = &ready.source
+                    && let Some(refused) = output.set_attributes(source).map_err(Error::Write)?
+                    && !self.said_mode.swap(true, Relaxed)
+                {
+                    let RefusedMode { has, wanted, why } = refused;
+                    let text = format!(" has mode {has:03o}, not {wanted:03o}: {}.", errno_text(&why));
+                    self.print(Note::Remark([shown(output.path.as_os_str()).as_bytes(), text.as_bytes()].concat()));
                 }
                 let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify().file);
                 let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
                 // hybz does not remove devices and FIFOs.
                 let mut source = ready.source.filter(|source| self.plan.mode.remove_sources && source.found.is_file());
+                let descriptor = source.take_if(|source| self.plan.common.force && source.place.names_open_file());
                 let whole = |found: &fs::Metadata| {
                     self.plan.mode.action() != Action::Compress || found.len() == stream.bytes_in
                 };
@@ -195,6 +202,11 @@ impl Results {
                 self.committer.push(Item::File(Box::new(finished)));
                 if let Some(remark) = index_left {
                     self.print(Note::Remark(remark));
+                }
+                if let Some(source) = descriptor {
+                    let name = shown(source.place.name());
+                    let text = b" is the name of an open descriptor: not removed.";
+                    self.print(Note::Remark([name.as_bytes(), text].concat()));
                 }
                 if let Some(source) = changed {
                     self.print(Note::Failure(Failure::changed(source.place.name())));
@@ -323,8 +335,8 @@ impl Outputs for Results {
         let opened = match &job.state {
             State::Ready(ready) => {
                 let private = ready.source.is_some();
-                let (last, temporary) = (self.directory.as_ref(), &self.temporary);
-                let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, last, temporary));
+                let last = self.directory.as_ref();
+                let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, last));
                 index.and_then(|()| self.open(ready))
             }
             State::Failed(failure) => Err(failure.clone()),

@@ -89,7 +89,7 @@ pub fn look(
 /// Records a result in the journal, if the result is on the disk and is still the file that was `found`.
 fn note(entry: Completion, opened: &File, result: &Place, name: &OsStr, found: &Stat) {
     // Another program may just have written it.
-    let written = sync_data(opened).and_then(|()| result.directory(None)?.sync());
+    let written = sync_data(opened).and_then(|_| result.directory(None)?.sync());
     if let (Ok(()), Ok(now)) = (written, result.find_link())
         && tree::id(&now) == tree::id(found)
         && (now.st_ctime, now.st_ctime_nsec) == (found.st_ctime, found.st_ctime_nsec)
@@ -107,7 +107,7 @@ fn remove(plan: &Plan<FilesMode>, source: &SourceFile, opened: &File, result: &P
     let failed = |e: &io::Error| Failure::output("sync", result.name(), e);
     let directory = result.directory(None).map_err(|e| failed(&e))?;
     if plan.common.sync {
-        sync_data(opened).and_then(|()| directory.sync()).map_err(|e| failed(&e))?;
+        sync_data(opened).and_then(|_| directory.sync()).map_err(|e| failed(&e))?;
     }
     match source.remove(&directory) {
         Ok(true) => Ok(()),

@@ -16,7 +16,6 @@ use hybz::shard::{Joiner, Part, Shard};
 use hybz::{Error, Level, Pool, ReadAt, Settings};
 use hybz_files::file;
 use hybz_files::quote::shown;
-use hybz_files::temporary::TemporaryFiles;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -30,8 +29,7 @@ const NAMED: usize = 10;
 pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<(), Trouble> {
     let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
     // An output that cannot be made is reported before all parts are examined.
-    let temporary = TemporaryFiles::default();
-    let mut out = create(plan, Some(&how.plan), &temporary)?;
+    let mut out = create(plan, Some(&how.plan))?;
     let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
     if how.verify {
         let mut pool =

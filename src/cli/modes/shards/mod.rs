@@ -18,7 +18,6 @@ use crate::cli::modes::run::part::check_file;
 use hybz::shard::{self, Shard};
 use hybz::{Error, Level, ReadAt};
 use hybz_files::directory::Directory;
-use hybz_files::temporary::TemporaryFiles;
 use hybz_files::{file, stdout};
 use plan_file::PlanFile;
 use std::ffi::OsStr;
@@ -143,7 +142,7 @@ fn is_file(file: &Path, found: &Metadata) -> bool {
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read.
-fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
+fn create(plan: &Plan<ShardsMode>, used: Option<&Path>) -> Result<Out, Failure> {
     let Target::File(path) = &plan.mode.target else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         let inputs = plan.common.operands.iter().filter_map(|operand| match operand {
@@ -161,7 +160,7 @@ fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFil
     if !existing && fs::symlink_metadata(path).is_ok() {
         return Err(Failure::exists(path.as_os_str()));
     }
-    let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, existing, temporary);
+    let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, existing);
     let file = create(path).map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
     Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
 }
@@ -177,7 +176,7 @@ fn finish(out: Out, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
         Out::File(mut out) => {
             let flushed = out.flush();
             let (out, _) = out.into_parts();
-            let synced = flushed.and_then(|()| if plan.common.sync { out.sync() } else { Ok(()) });
+            let synced = flushed.and_then(|()| if plan.common.sync { out.sync() } else { Ok(true) });
             synced.map_err(|e| write_trouble(plan, &e))?;
             Ok(commit::publish(out, plan.common.force)?)
         }
@@ -210,8 +209,7 @@ fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> 
     let file = open_text(path, "--plan")?;
     let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
-    let temporary = TemporaryFiles::default();
-    let mut out = create(plan, None, &temporary)?;
+    let mut out = create(plan, None)?;
     let mut lines = plan_file::Lines::default();
     out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;

@@ -9,7 +9,6 @@ use crate::cli::messages::{self, Failure, Messages, Note};
 use crate::cli::modes::limits;
 use hybz::index::{Index, TextRange};
 use hybz::{Error, Pool, Settings};
-use hybz_files::temporary::TemporaryFiles;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
@@ -30,8 +29,7 @@ pub fn ranges(
     let file = open_text(path, "--plan-ranges")?;
     let source = SourceFile::of(operand, &file).map_err(|e| Failure::input("read", name, &e))?;
     // A list that cannot be written is reported before the whole file is decoded.
-    let temporary = TemporaryFiles::default();
-    let mut out = create(plan, None, &temporary)?;
+    let mut out = create(plan, None)?;
     let (index, ranges) = find(&plan.common, size, named, (path, &file), messages)?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if !source.is_none_or(is_still) {

@@ -16,8 +16,8 @@ use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 pub use windows::{Window, can_populate};
 
 /// Opens a directory of which only names are wanted: no right to read it is needed.
@@ -46,6 +46,12 @@ pub fn is_lacking(e: Errno) -> bool {
     matches!(e, Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
+/// Whether this error may mean that a call is refused here, by the file system, its mount or a filter of system calls.
+pub fn is_refusal(e: Errno) -> bool {
+    let refusals = [Errno::PERM, Errno::ACCESS, Errno::INVAL, Errno::XDEV, Errno::NOENT, Errno::MLINK, Errno::LOOP];
+    is_lacking(e) || refusals.contains(&e)
+}
+
 /// Device and inode.
 pub fn id(found: &Stat) -> (u64, u64) {
     (found.st_dev, found.st_ino)
@@ -61,18 +67,22 @@ pub fn rights(mode: u32) -> Mode {
     Mode::from_raw_mode(mode)
 }
 
-/// Creates a file without a name in `directory`. `None` if the file system cannot do that, or if open files have no
-/// path by which they get a name; `has_path` remembers whether they have.
-pub fn create_unnamed(
-    directory: BorrowedFd<'_>,
-    mode: Mode,
-    has_path: &OnceLock<bool>,
-) -> Result<Option<OwnedFd>, Errno> {
-    let proc_is_there = || accessat(CWD, DESCRIPTORS, Access::EXEC_OK, AtFlags::empty()).is_ok();
-    match openat(directory, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
-        Ok(file) if *has_path.get_or_init(proc_is_there) => Ok(Some(file)),
-        Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => Ok(None),
-        Err(e) => Err(e),
+/// Creates a file without a name in `directory`. `None` if that cannot be done there.
+pub fn create_unnamed(directory: BorrowedFd<'_>, mode: Mode) -> Option<OwnedFd> {
+    openat(directory, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()
+}
+
+/// Whether [`path_of_open_file`] leads anywhere.
+pub fn open_files_have_paths() -> bool {
+    accessat(CWD, DESCRIPTORS, Access::EXEC_OK, AtFlags::empty()).is_ok()
+}
+
+/// The number of a file's hard links, asked of the file system itself.
+pub fn links(file: &File) -> io::Result<u64> {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+    match statx(file, "", flags, StatxFlags::NLINK) {
+        Ok(found) => Ok(found.stx_nlink.into()),
+        Err(_) => Ok(file.metadata()?.nlink()),
     }
 }
 
@@ -103,16 +113,11 @@ pub fn sync_data(file: &File) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Waits until all of a file is on the disk.
-pub fn sync_all(file: &File) -> io::Result<()> {
-    file.sync_all()
-}
-
 /// Waits until the names in a directory are on the disk.
 pub fn sync_names(directory: File) -> io::Result<()> {
     match directory.sync_all() {
         // The file system cannot sync a directory.
-        Err(e) if e.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => Ok(()),
+        Err(e) if crate::file::is_refused(&e) => Ok(()),
         done => done,
     }
 }

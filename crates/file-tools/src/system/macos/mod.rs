@@ -13,9 +13,8 @@ use std::hash::BuildHasher;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 /// Opens a directory of which only names are wanted. (O_SEARCH would need no right to read it, but is younger than the
 /// oldest macOS on which Rust's programs run.)
@@ -45,6 +44,12 @@ pub fn is_lacking(e: Errno) -> bool {
     matches!(e, Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOTSUP)
 }
 
+/// Whether this error may mean that a call is refused here, by the file system or its mount.
+pub fn is_refusal(e: Errno) -> bool {
+    let refusals = [Errno::PERM, Errno::ACCESS, Errno::INVAL, Errno::XDEV, Errno::NOENT, Errno::MLINK, Errno::LOOP];
+    is_lacking(e) || refusals.contains(&e)
+}
+
 /// Device and inode, as std's `MetadataExt` has them.
 pub fn id(found: &Stat) -> (u64, u64) {
     (i64::from(found.st_dev).cast_unsigned(), found.st_ino)
@@ -61,8 +66,18 @@ pub fn rights(mode: u32) -> Mode {
 }
 
 /// There are no files without a name: those that need one get a temporary name.
-pub fn create_unnamed(_: BorrowedFd<'_>, _: Mode, _: &OnceLock<bool>) -> Result<Option<OwnedFd>, Errno> {
-    Ok(None)
+pub fn create_unnamed(_: BorrowedFd<'_>, _: Mode) -> Option<OwnedFd> {
+    None
+}
+
+/// Never called.
+pub fn open_files_have_paths() -> bool {
+    false
+}
+
+/// The number of a file's hard links.
+pub fn links(file: &File) -> io::Result<u64> {
+    Ok(file.metadata()?.nlink())
 }
 
 /// A path that leads to an open file, for `linkat`: there is none.
@@ -94,7 +109,7 @@ pub fn sync_data(file: &File) -> io::Result<()> {
 }
 
 /// Waits until all of a file is on the disk.
-pub fn sync_all(file: &File) -> io::Result<()> {
+fn sync_all(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(e) if is_without_full_sync(&e) => Ok(fsync(file)?),
         done => done,

@@ -12,16 +12,15 @@ use crate::target::{Found, Made, Spot};
 use hybz_files::acl::Acl;
 use hybz_files::directory::Directory;
 use hybz_files::mapped::{self, MappedFile};
-use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
-use hybz_files::{file, stdout};
+use hybz_files::temporary::{TemporaryName, remove_leftover};
+use hybz_files::{attributes, file, naming, stdout};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The destination of the result.
@@ -49,7 +48,6 @@ struct NewFile {
     file: File,
     /// Nothing: it has no name yet.
     hidden: Option<TemporaryName>,
-    temporary: TemporaryFiles,
     old: Option<Old>,
     /// The empty file that was made where a link leads. It goes if it is not replaced.
     _made: Option<Made>,
@@ -170,16 +168,10 @@ fn open(name: &OsStr, sync: bool) -> io::Result<Kind> {
     let Spot { directory, name } = spot;
     // A call that was killed between the two steps of a replacement leaves the complete new file.
     remove_leftover(&directory, &name, old.as_ref().map(|old| old.found.uid()).as_slice());
-    let (private, temporary) = (old.is_some(), TemporaryFiles::default());
-    let (file, hidden) = match directory.create_unnamed(private)? {
-        Some(file) => (file, None),
-        None => {
-            let (file, hidden) = temporary.create(&directory, &name, private)?;
-            (file, Some(hidden))
-        }
-    };
+    let private = old.is_some();
+    let (file, hidden) = naming::create(&directory, &name, private)?;
     let sync = sync && old.is_some();
-    Ok(Kind::New(Box::new(NewFile { name, directory, file, hidden, temporary, old, _made: made, sync })))
+    Ok(Kind::New(Box::new(NewFile { name, directory, file, hidden, old, _made: made, sync })))
 }
 
 impl Old {
@@ -198,34 +190,6 @@ impl Old {
         let ours = own.is_root() || [above.st_uid, self.found.uid()].contains(&own.as_raw());
         if sticky && !ours { Err(Errno::PERM.into()) } else { Ok(()) }
     }
-
-    /// Gives `file` owner, mode and access control list of the old one; no user can do more with it than before.
-    fn hand_on(&self, file: &File) -> io::Result<()> {
-        let (found, owner, group) = (&self.found, Some(self.found.uid()), Some(self.found.gid()));
-        // The group first: users who may not give a file away may still be in its group. Only root can change the
-        // owner.
-        let group_kept = fchown(file, owner, group).is_ok() || {
-            let group_kept = fchown(file, None, group).is_ok();
-            let _ = fchown(file, owner, None);
-            group_kept
-        };
-        let mut mode = self.acl.as_ref().map_or(found.mode(), |acl| acl.narrowed(found.mode())) & 0o777;
-        if !group_kept {
-            let both = (mode >> 3) & mode & 0o7;
-            mode = (mode & 0o700) | (both << 3) | both;
-        }
-        if Acl::remove(file).is_err() {
-            mode &= 0o700; // the directory's defaults may give others more than the old file did
-        }
-        match file.set_permissions(Permissions::from_mode(mode)) {
-            Err(e) if !file::is_unsupported(&e) => return Err(e),
-            _ => {}
-        }
-        if let Some(acl) = self.acl.as_ref().filter(|_| group_kept) {
-            let _ = acl.set(file); // else it stays narrow
-        }
-        Ok(())
-    }
 }
 
 impl NewFile {
@@ -239,32 +203,14 @@ impl NewFile {
     }
 
     fn publish(self: Box<Self>) -> io::Result<()> {
-        let NewFile { name, directory, file, hidden, temporary, old, _made, sync } = *self;
+        let NewFile { name, directory, file, hidden, old, _made, sync } = *self;
         if let Some(old) = &old {
-            old.hand_on(&file)?;
+            attributes::hand_on(&file, &old.found, old.acl.as_ref(), None)?;
         }
         if sync {
             file::sync_data(&file)?;
         }
-        // The errors of closing must be known before there is a name, and a name needs an open file: keep a copy.
-        let kept = file.as_fd().try_clone_to_owned()?;
-        file::close(file.into())?;
-        let replace = |hidden: &OsStr| {
-            directory.rename(hidden, &name, true)?;
-            directory.expect(&name, kept.as_fd())
-        };
-        match hidden {
-            Some(hidden) => hidden.rename(|hidden| match directory.leads_to(hidden, kept.as_fd()) {
-                true => replace(hidden),
-                false => Err(file::not_found()),
-            })?,
-            None => match directory.link(kept.as_fd(), &name) {
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                    temporary.link(&directory, &name, kept.as_fd())?.rename(replace)?;
-                }
-                done => done?,
-            },
-        }
+        naming::publish(&directory, &name, file, hidden, (true, false))?;
         if sync { directory.sync() } else { Ok(()) }
     }
 }
