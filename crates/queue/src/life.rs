@@ -163,7 +163,7 @@ impl Shared {
         let CallerCore { id, core, counters } = caller.get_or_insert_with(|| {
             let id = inner.state.add_caller(self.now());
             let counters = inner.add_handle(id);
-            counters.set_name("cpu (no thread available)".to_owned());
+            counters.set_name("cpu (caller)".to_owned());
             CallerCore { id, core: self.core(0), counters }
         });
         inner.state.join(*id);
