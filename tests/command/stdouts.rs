@@ -1,6 +1,8 @@
 //! A stdout that is closed, full, or without a reader: every mode fails as bzip2 does, and none reports success.
 
-use crate::place::{Place, compressed, text};
+use crate::place::{Place, compressed, decompressed, text};
+use crate::skip::{Need, skip};
+use std::fs;
 
 /// Every mode that writes to stdout.
 const MODES: [&str; 24] = [
@@ -83,5 +85,24 @@ pub fn failed_reports_do_not_stop_the_work() {
         place.shell(&format!("hybz --recover --json a.bz2 {end}")).says(1, why);
         // These calls write nothing to stdout.
         place.shell(&format!("hybz -t a.bz2 {end}; hybz -kf a {end}")).silent(0);
+    }
+}
+
+/// A chroot may lack `/dev/null`, which Rust's runtime opens in place of closed descriptors.
+#[test]
+fn closed_descriptors_without_dev_null() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    let without = "unshare -m sh -c 'mount -t tmpfs none /dev && exec \"$0\" \"$@\"'";
+    if place.shell(&format!("{without} test ! -e /dev/null")).code != 0 {
+        return skip(Need::System, "only root can hide /dev");
+    }
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"] {
+        place.shell(&format!("{without} hybz -kf a {closed}")).silent(0);
+        assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");
+        fs::remove_file(place.path("a.bz2")).expect("a result");
+    }
+    for (closed, what) in [("<&- > a.bz2", "input file (stdin)"), (">&- < a", "output file (stdout)")] {
+        let run = place.shell(&format!("{without} hybz {closed}"));
+        assert!(run.code == 1 && run.stderr.contains(what), "{closed}: {run:?}");
     }
 }

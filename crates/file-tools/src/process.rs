@@ -3,15 +3,19 @@
 //! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
 //! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
 //! function that the loader calls records the state before the runtime changes it. (A C `main` of our own could do that
-//! too, but would lose the arguments on musl.) The same function has SIGUSR1 ignored: this signal asks for the
-//! progress, and would end a process that has no handler yet.
+//! too, but would lose the arguments on musl.) Without a `/dev/null`, as in a small chroot, Rust's runtime would abort,
+//! so the function opens substitutes. It also has SIGUSR1 ignored: this signal asks for the progress, and would end a
+//! process that has no handler yet.
 
 use super::system;
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getpgrp, getrlimit, setrlimit};
+use rustix::stdio;
+use rustix::termios::tcgetpgrp;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::{fs, io, mem, panic, ptr, thread};
+use std::{env, fs, io, mem, panic, ptr, thread};
 
 /// Bits 0 to 2: the descriptor of that number was closed; bits 3 and 4: SIGPIPE and SIGUSR1 were ignored. Written once,
 /// before `main`.
@@ -34,6 +38,19 @@ pub fn check_stdin() -> io::Result<()> {
 /// Whether stdout was closed when the process was started. [`stdout`](super::stdout) refuses to write then.
 pub fn started_without_stdout() -> bool {
     started_with(STDOUT_CLOSED)
+}
+
+/// Whether a row can be drawn on stderr again and again: it is a terminal with a cursor. Editors and build servers that
+/// show a terminal's text as it comes say `TERM=dumb`, or have no TERM.
+pub fn draws_rows() -> bool {
+    let is_named = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+    is_named && io::stderr().is_terminal()
+}
+
+/// Whether stderr is the terminal of another job, which has the foreground. Writing to it would draw over what is typed
+/// there, and after `stty tostop` it would stop this process. Signal handlers may ask, too.
+pub fn is_in_background() -> bool {
+    tcgetpgrp(stdio::stderr()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
 /// Whether the parent process wants SIGUSR1 to be ignored.
@@ -119,6 +136,7 @@ extern "C" fn record() {
         // SAFETY: F_GETFD only reads the descriptor table, and takes any number.
         if unsafe { libc::fcntl(fd, libc::F_GETFD) } == -1 {
             found |= 1 << fd;
+            open_substitute();
         }
     }
     if is_ignored(libc::SIGPIPE) {
@@ -130,4 +148,18 @@ extern "C" fn record() {
     AT_START.store(found, Ordering::Relaxed);
     // SAFETY: SIG_IGN is a valid action, and no other thread is there yet.
     unsafe { libc::signal(libc::SIGUSR1, libc::SIG_IGN) };
+}
+
+/// Opens `/dev/null`, as Rust's runtime would, under the lowest free number, which is that of a closed standard
+/// descriptor. Where there is none, the end of a pipe reads as empty, and refuses to be written as a closed descriptor
+/// does.
+#[allow(unsafe_code)]
+fn open_substitute() {
+    let mut ends = [-1; 2];
+    // SAFETY: the name ends with a zero, `pipe` writes two numbers, and the end that is closed has no owner yet.
+    unsafe {
+        if libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) == -1 && libc::pipe(ends.as_mut_ptr()) == 0 {
+            libc::close(ends[1]);
+        }
+    }
 }
