@@ -2,11 +2,11 @@
 //! as in dd. The only place that uses indicatif.
 
 use crate::args::Plan;
-use hybz_files::signals;
+use hybz_files::{process, signals};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -45,10 +45,10 @@ struct Counts {
 
 impl Progress {
     pub fn new(plan: &Plan) -> Progress {
-        let style = match (plan.progress, io::stderr().is_terminal()) {
+        let style = match (plan.progress, process::draws_rows()) {
             (Some(false), _) | (None, false) => Style::Nothing,
             (_, true) => Style::Bar,
-            (Some(true), false) => Style::Lines,
+            (Some(true), false) => Style::Lines, // also on a terminal that draws no rows
         };
         let counts = Arc::new(Counts::default());
         answer_signals(&counts);
@@ -92,6 +92,9 @@ impl Progress {
             }
             return;
         }
+        if process::is_in_background() {
+            return; // asked each time: a shell moves jobs at any time
+        }
         let bar = display.bar.get_or_insert_with(bar);
         bar.set_message(text);
         match total {
@@ -104,6 +107,9 @@ impl Progress {
     /// Removes the bar from the terminal.
     pub fn end(&self) {
         if let Some(bar) = self.display.lock().unwrap_or_else(PoisonError::into_inner).bar.take() {
+            if process::is_in_background() {
+                bar.set_draw_target(ProgressDrawTarget::hidden());
+            }
             bar.finish_and_clear();
         }
     }
