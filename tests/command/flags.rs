@@ -193,14 +193,15 @@ fn threads_and_memory_in_all_spellings() {
         (&["-p", "4194305"], "-p wants at most 4194304 threads, not `4194305'"),
         (&["-p", "9223372036854775808"], "-p wants at most 4194304 threads, not `9223372036854775808'"),
         (&["-p99999999999999999999"], "-p wants at most 4194304 threads, not `99999999999999999999'"),
-        (&["-m", "12q"], "-m wants a size such as 100 (MiB), 300k or 1G, not `12q'"),
-        (&["--memory", "0"], "--memory wants a size such as 100 (MiB), 300k or 1G, not `0'"),
+        (&["-m", "12q"], "-m wants a size such as 100 (MiB), 300k or 1G, not `12q': `q' is not a unit"),
+        (&["--memory", "0"], "--memory wants a size such as 100 (MiB), 300k or 1G, not `0': it must be more than 0"),
         (&["-p"], "-p wants a number of threads"),
         (&["-o"], "-o wants the name of a file"),
         (&["--join"], "--join wants the name of a file"),
         (&["--plan-file"], "--plan-file wants the name of a file"),
         (&["--plan", "x"], "--plan wants a size such as 100M or 1.5G, not `x'"),
         (&["--gpu-pipeline", "x"], "--gpu-pipeline wants resident, bwt or hybrid, not `x'"),
+        (&["-m0"], "-m wants a size such as 100 (MiB), 300k or 1G, not `0': it must be more than 0"),
         (&["--ignore-trailing-garbage=2"], "--ignore-trailing-garbage wants 0 or 1, not `2'"),
     ] {
         let run = place.hybz(&[&["a"], flags].concat());

@@ -6,6 +6,9 @@ use clap::{ArgAction, Args};
 pub const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "\na bzip2-compatible block-sorting file compressor\n", "MIT OR Apache-2.0");
 
+/// bzip2's first line of `--version` and `--help`. Under bzip2's names it comes first, because programs parse it.
+pub const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
+
 /// What was typed of these flags.
 #[derive(Debug, Args)]
 #[group(skip)]

@@ -6,7 +6,9 @@ use anyhow::anyhow;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, ValueHint};
 use hybz_files::quote::shown;
+use std::error::Error;
 use std::ffi::{OsStr, OsString};
+use std::num::ParseIntError;
 use std::os::unix::ffi::OsStrExt;
 
 /// The message: the flag as it was typed, the nearest known flag or what its value should be, and where to find help.
@@ -27,8 +29,10 @@ pub fn bad_flag(
     let bad_value = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::NoEquals);
     let (at, what, nearest) = match bad_value.then(|| argument(command, &flag)).flatten() {
         Some(arg) => {
-            let (at, what) = bad_value_text(&words, arg, &context(ContextKind::InvalidValue));
-            (at, what, None)
+            let value = context(ContextKind::InvalidValue);
+            let (at, what) = bad_value_text(&words, arg, &value);
+            let why = if value.is_empty() { String::new() } else { reason(error) };
+            (at, what + &why, None)
         }
         None => {
             let at = words.iter().position(|word| has_flag(word, &flag)).unwrap_or(words.len());
@@ -41,6 +45,13 @@ pub fn bad_flag(
     let source = variable.map(|name| format!(" (in the environment variable {name})")).unwrap_or_default();
     let end = nearest.map_or(".".to_owned(), |nearest| format!("; did you mean `{nearest}'?"));
     anyhow!("{what}{source}{end} For help, type: `{} --help'.", program.display())
+}
+
+/// Why the parser of a value refused it, unless [`wanted`] says as much. (It does where the parser is clap's own.)
+fn reason(error: &clap::Error) -> String {
+    let why = error.source().filter(|why| !why.is::<ParseIntError>()).map(|why| why.to_string());
+    let is_new = |why: &String| !why.contains(" is not in ") && why != "not a number";
+    why.filter(is_new).map(|why| format!(": {why}")).unwrap_or_default()
 }
 
 /// Which of `words` has the bad value, and the message about it.

@@ -89,11 +89,13 @@ impl Common {
 
 /// The formats to decompress: under bzip2's own names, only those that bzip2 decompresses.
 fn formats(program: &OsStr) -> Formats {
+    if is_bzip2(program) { Formats::Bzip2 } else { Formats::All }
+}
+
+/// Whether the program was called by a name of bzip2's own.
+pub fn is_bzip2(program: &OsStr) -> bool {
     let name = program.to_string_lossy();
-    match name.strip_suffix(".exe").unwrap_or(&name) {
-        "bzip2" | "bunzip2" | "bzcat" => Formats::Bzip2,
-        _ => Formats::All,
-    }
+    ["bzip2", "bunzip2", "bzcat"].contains(&name.strip_suffix(".exe").unwrap_or(&name))
 }
 
 fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {

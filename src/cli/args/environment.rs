@@ -63,21 +63,26 @@ fn with_value(command: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// How often `-q` occurs among `words`, which clap has refused.
-pub fn quietness<'a>(command: &Command, words: impl Iterator<Item = &'a OsString>) -> u8 {
+pub fn quietness<'a>(command: &Command, words: impl Iterator<Item = &'a OsString> + Clone) -> u8 {
+    let long = words.clone().filter(|word| *word == "--quiet").count();
+    u8::try_from(count(command, words, 'q') + long).unwrap_or(u8::MAX)
+}
+
+/// How often the short flag `short` occurs among `words`.
+pub fn count<'a>(command: &Command, words: impl Iterator<Item = &'a OsString>, short: char) -> usize {
     let takes_value = |letter| {
         with_value(command).any(|arg| arg.get_short_and_visible_aliases().unwrap_or_default().contains(&letter))
     };
     let count = words.map(|word| {
         let word = word.to_string_lossy();
         match word.strip_prefix('-') {
-            Some("-quiet") => 1,
             Some(cluster) if !cluster.starts_with('-') => {
-                cluster.chars().take_while(|&letter| !takes_value(letter)).filter(|&letter| letter == 'q').count()
+                cluster.chars().take_while(|&letter| !takes_value(letter)).filter(|&letter| letter == short).count()
             }
             _ => 0,
         }
     });
-    u8::try_from(count.sum::<usize>()).unwrap_or(u8::MAX)
+    count.sum()
 }
 
 #[cfg(test)]

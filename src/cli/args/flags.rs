@@ -374,7 +374,8 @@ pub struct Flags {
     pub gpu_required: bool,
 
     /// With 0, bytes after the last stream are an error (default: 1).
-    #[arg(long, value_name = "0|1", value_parser = value_parser!(u8).range(0..=1))]
+    #[arg(long, value_name = "0|1", value_parser = value_parser!(u8).range(0..=1), num_args = 0..=1,
+        require_equals = true, default_missing_value = "1")]
     pub ignore_trailing_garbage: Option<u8>,
 
     /// Do not wait for the disk before removing input files.
@@ -458,12 +459,14 @@ pub struct Flags {
     #[arg(long = "exponential", aliases = ["repetitive-fast", "repetitive-best"], hide = true)]
     obsolete: bool,
 
-    // lbzip2 has a flag for how it cuts the input, pbzip2 one for the number of blocks in a piece of it: hybz always
-    // writes what bzip2 writes.
+    // lbzip2 has a flag for how it cuts the input, pbzip2 one for the number of blocks in a piece of it, and one for
+    // using fewer processors of a busy machine: hybz always writes what bzip2 writes.
     #[arg(short = 'u', long, hide = true)]
     sequential: bool,
     #[arg(short = 'b', hide = true, value_name = "N")]
     piece: Option<u64>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    loadavg: Option<OsString>,
 
     #[command(flatten)]
     pub about: AboutFlags,

@@ -23,6 +23,7 @@ mod measure;
 mod operand;
 mod packaging;
 mod part;
+mod pbzip2;
 mod plan;
 mod ranges;
 mod recover;
@@ -57,6 +58,7 @@ use applicable::Call;
 use bad_flag::bad_flag;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
+use common::is_bzip2;
 use environment::{Environment, quietness};
 use flags::Flags;
 use std::ffi::{OsStr, OsString};
@@ -91,13 +93,15 @@ pub fn parse(
     let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
     let before_dashes = || environment.flags.iter().chain(&typed);
 
+    let first_line = if is_bzip2(program) { about::BZIP2_LINE } else { "" };
     let found = command.try_get_matches_from_mut(before_dashes());
     let mut flags = match found.and_then(|mut found| Flags::from_matches(&mut found)) {
         Ok(flags) => flags,
-        Err(e) if e.kind() == ErrorKind::DisplayVersion => return Ok(Request::Show(e.to_string())),
+        Err(e) if e.kind() == ErrorKind::DisplayVersion => return Ok(Request::Show(format!("{first_line}{e}"))),
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
             let all = before_dashes().any(|word| word == "--help");
-            return Ok(Request::Show(help::text(&command, all, terminal::columns(io::stdout()))));
+            let text = help::text(&command, all, terminal::columns(io::stdout()));
+            return Ok(Request::Show(format!("{first_line}{text}")));
         }
         Err(e) => {
             let quiet = quietness(&command, before_dashes());
@@ -110,9 +114,10 @@ pub fn parse(
     if let Some(shell) = flags.about.completions {
         return Ok(Request::Show(packaging::completions(shell).to_owned()));
     }
+    let quiet = flags.quiet;
+    pbzip2::check(program, &command, &flags, &typed).map_err(|error| Refusal { error, quiet })?;
     let more: Vec<Operand> = words.map(|word| Operand::File(word.into())).collect();
     let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
-    let quiet = flags.quiet;
     if flags.threads.is_none() && !flags.small {
         flags.threads = threads_of_environment(variable).map_err(|error| Refusal { error, quiet })?;
     }

@@ -64,6 +64,10 @@ const FORMAT_LZ4: Flag = flag("--format=lz4", |given| given.flags.format == Some
 const BLOCK_SIZE: Flag = flag("--block-size", |given| given.flags.block_size.is_some());
 const PERTURB: Flag = flag("--perturb", |given| given.flags.perturb.is_some());
 const PERTURBS: Flag = flag("--perturb", |given| given.flags.perturb.is_some_and(|interval| interval > 0));
+const PERTURB_SEED: Flag = flag("--perturb-seed", |given| given.flags.perturb_seed.is_some());
+const LEVEL: Flag = flag("-1 to -9", |given| given.flags.level.0.is_some());
+const NO_SYNC: Flag = flag("--no-sync", |given| given.flags.no_sync);
+const NO_SPARSE: Flag = flag("--no-sparse", |given| given.flags.no_sparse);
 const STREAM_SIZE: Flag = flag("--stream-size", |given| given.flags.stream_size.is_some());
 const SPLIT_LINES: Flag = flag("--split-lines", |given| given.flags.split_lines);
 const GPU_REQUIRED: Flag = flag("--gpu-required", |given| given.flags.gpu_required);
@@ -123,11 +127,14 @@ const TABLE: &[Row] = &[
     (PROGRESS,        "+ + + +  + m +  + + + +", ""),
     (FORMAT,          "+ c c c  c + m  + c + +", ""),
     (FORMAT_HBZ,      "+ + + +  + + +  f + f f", ""),
-    (FORMAT_LZ4,      "+ + + +  + f +  f + f f  +", ""),
-    (BLOCK_SIZE,      "+ + + +  m + m  m m m m", ""),
-    (PERTURB,         "+ + + +  m + m  m m m m", ""),
+    (FORMAT_LZ4,      "+ + + +  + f +  f + f f", ""),
+    (LEVEL,           "+ + + f  f + +  + f + +", ""),
+    (NO_SYNC,         "+ + + f  + f f  + + + +", ""),
+    (NO_SPARSE,       "+ + + f  + f f  + + + +", ""),
+    (BLOCK_SIZE,      "+ + + f  m + m  m m m m", ""),
+    (PERTURB,         "+ + + f  m + m  m m m m", ""),
     (STREAM_SIZE,     "+ f f f  f + m  f f f f", ""),
-    (GPU_REQUIRED,    "+ + + +  m + m  + + + +", ""),
+    (GPU_REQUIRED,    "+ + + f  m + m  + + + +", ""),
     (TRAILING_GARBAGE,"+ + + +  m + +  + + + +", ""),
     (PLAN_FILE,       "o o o o  o o o  o o + +", WITHOUT_PLAN),
     (AGAINST,         "o o o o  o + o  o o o o", "--against is about --bench."),
@@ -143,6 +150,7 @@ const NEEDS: &[(Flag, &[Flag], &str)] = &[
     (NULL, &[FILELIST], "--null is about --filelist."),
     (EXCLUDE, &[RECURSIVE, FILELIST], "--exclude is about -r and --filelist."),
     (SPLIT_LINES, &[STREAM_SIZE], "--split-lines is about --stream-size."),
+    (PERTURB_SEED, &[PERTURB], "--perturb-seed is about --perturb."),
     (LINES, &[RANGES, SPLIT], "--lines is about --ranges and --split."),
     (INDEX_FORMAT, &[INDEX], "--index-format is about --index, and with -l it can be offsets."),
 ];
@@ -223,24 +231,13 @@ mod tests {
         "--keep",
         "--force",
         "--small",
-        "-1",
-        "-2",
-        "-3",
-        "-4",
-        "-5",
-        "-6",
-        "-7",
-        "-8",
-        "-9",
-        "--perturb-seed",
+        "--loadavg",
         "--threads",
         "--memory",
         "--gpu",
         "--no-gpu",
         "--gpu-pipeline",
         "--no-verify",
-        "--no-sync",
-        "--no-sparse",
         "--quiet",
         "--verbose",
         "--no-progress",
@@ -264,7 +261,8 @@ mod tests {
             "--report" => "=json:file",
             "--format" => "=bz2",
             "--block-size" | "--stream-size" => "=1M",
-            "--perturb" => "=9",
+            "--perturb" | "--perturb-seed" => "=9",
+            "-1 to -9" => return "-1".to_owned(),
             "--ignore-trailing-garbage" => "=0",
             "--gpu-pipeline" => "=bwt",
             "--plan" | "--plan-ranges" => "=1M",
@@ -324,8 +322,7 @@ mod tests {
     fn flags_that_need_others() {
         for (flag, _, text) in NEEDS {
             let name = if flag.name == "--exclude" { "--exclude=a" } else { flag.name };
-            let name = if name == "--index-format" { "--index-format=bzi" } else { name };
-            assert_eq!(refused(&format!("{name} x")).as_deref(), Some(*text));
+            assert_eq!(refused(&format!("{} x", typed(name))).as_deref(), Some(*text));
         }
     }
 
@@ -348,7 +345,11 @@ mod tests {
     fn every_flag_has_its_place() {
         let in_tables = TABLE.iter().map(|row| row.0.name).chain(NEEDS.iter().map(|need| need.0.name));
         let modes = Kind::ALL.iter().map(|kind| kind.flag());
-        let known: Vec<&str> = in_tables.chain(modes).chain(EVERYWHERE.iter().copied()).collect();
+        let known: Vec<&str> = in_tables
+            .chain(["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"])
+            .chain(modes)
+            .chain(EVERYWHERE.iter().copied())
+            .collect();
         let names = |arg: &Arg| {
             let long = arg.get_long().map(|long| format!("--{long}"));
             long.into_iter().chain(arg.get_short().map(|short| format!("-{short}"))).collect::<Vec<_>>()

@@ -32,6 +32,9 @@ pub fn shard_size(text: &str) -> Result<u64, String> {
 /// Parses a size: `900k`, `1.5G`, `4Gi`, `64MiB`. A fraction needs a unit, and fractions of a byte are dropped.
 fn bytes(text: &str, letters: Letters) -> Result<u64, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    if number.is_empty() {
+        return Err(not_a_number());
+    }
     let unit = match unit.to_ascii_lowercase().as_str() {
         "" => letters.bare,
         "b" => 1,
@@ -61,7 +64,7 @@ fn bytes(text: &str, letters: Letters) -> Result<u64, String> {
 }
 
 fn not_zero(bytes: u64) -> Result<u64, String> {
-    if bytes > 0 { Ok(bytes) } else { Err(out_of_range()) }
+    if bytes > 0 { Ok(bytes) } else { Err("it must be more than 0".to_owned()) }
 }
 
 /// A pattern of file names, as in a shell.
@@ -71,7 +74,7 @@ pub fn pattern(text: &str) -> Result<Pattern, String> {
     if text.is_empty() {
         return Err("it is empty".to_owned());
     }
-    Pattern::new(text).map_err(|e| e.to_string())
+    Pattern::new(text).map_err(|e| e.msg.to_owned())
 }
 
 /// An interval of perturbation: a number of bytes, or the percentage of bytes to insert. 0 means none, in both forms.

@@ -445,8 +445,11 @@ fn nonsense() {
         says("--cross-file-systems plain", "--cross-file-systems is about -r."),
         says("--exclude x plain", "--exclude is about -r and --filelist."),
         says("-r --exclude= d", "--exclude wants a pattern such as *.jpg or cache/**"),
-        says("-r --exclude [x d", "--exclude wants a pattern such as *.jpg or cache/**, not `[x'."),
-        says("-r --exclude a** d", "not `a**'."),
+        says(
+            "-r --exclude [x d",
+            "--exclude wants a pattern such as *.jpg or cache/**, not `[x': invalid range pattern.",
+        ),
+        says("-r --exclude a** d", "not `a**': recursive wildcards must"),
         says("-r --exclude", "--exclude wants a pattern such as"),
         says("--filelist", "--filelist wants the name of a file"),
         says("--output-dir", "--output-dir wants the name of a directory"),

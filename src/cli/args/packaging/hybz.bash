@@ -13,7 +13,7 @@ _hybz() {
         flag=${cur%%=*} before=${cur%%=*}= cur=${cur#*=}
     else
         case $prev in
-        --recover|--index|--verify|--progress|--bench) ;;
+        --recover|--index|--verify|--ignore-trailing-garbage|--progress|--bench) ;;
         -*) flag=$prev ;;
         esac
     fi

@@ -58,7 +58,7 @@ lz4\:"LZ4 frames"))' \
 '--gpu-pipeline=[What GPUs do when compressing (default\: resident)]:SHAPE:((resident\:"GPUs do everything"
 bwt\:"GPUs sort, and CPU cores do the rest"
 hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
-'--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]:0|1:_default' \
+'--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]::0|1:_default' \
 '--progress=[Show progress even if standard error is not a terminal\: as text or json, or never (default\: text)]::FORMAT:((text\:"A bar, or lines"
 json\:"JSON objects"
 never\:"Nothing"))' \
