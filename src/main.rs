@@ -72,6 +72,10 @@ fn call() -> ExitCode {
 
 /// Runs the mode.
 fn run_mode(Plan { common, mode }: Plan) -> anyhow::Result<Outcome> {
+    for remark in common.ignored_words.iter().filter(|_| common.quiet == 0) {
+        // If stderr fails, there is nowhere to report it.
+        let _ = io::stderr().write_all(&[common.program.as_bytes(), b": ", remark.as_bytes(), b"\n"].concat());
+    }
     match mode {
         Mode::Files(mode) => unless_it_panics(|| run::run(Plan { common, mode })),
         Mode::Shard(mode) => unless_it_panics(|| run::run_shard(Plan { common, mode })),

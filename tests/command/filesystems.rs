@@ -37,8 +37,8 @@ fn life(shim: &Path, fault: &str) {
 
         // Existing files are not touched without -f.
         place.put(name, b"other");
-        hybz(&[name]).says(1, " already exists.\n");
-        hybz(&["-d", &packed]).says(1, " already exists.\n");
+        hybz(&[name]).says(1, " already exists. -f overwrites it.\n");
+        hybz(&["-d", &packed]).says(1, " already exists. -f overwrites it.\n");
         assert_eq!((place.get(name), decompressed(&place.get(&packed))), (b"other".to_vec(), bytes.clone()));
         done(hybz(&["-df", &packed]));
         assert_eq!((place.names(), place.get(name)), (vec![name.to_owned()], bytes.clone()));

@@ -159,8 +159,8 @@ fn names_on_a_terminal() {
     place.put(format!("{name}.bz2"), &compressed(b"hello\n"));
     let on_terminal = |line: &str| place.shell(&format!("script -qec \"{line}\" /dev/null < /dev/null")).out();
     for (line, expected) in [
-        ("hybz a*red?", r"hybz: Output file 'a'$'\033''[31mred'$'\a''.bz2' already exists."),
-        ("hybz -d a*2", r"hybz: Output file 'a'$'\033''[31mred'$'\a' already exists."),
+        ("hybz a*red?", r"hybz: Output file 'a'$'\033''[31mred'$'\a''.bz2' already exists. -f overwrites it."),
+        ("hybz -d a*2", r"hybz: Output file 'a'$'\033''[31mred'$'\a' already exists. -f overwrites it."),
         ("hybz a*2", r"hybz: Input file 'a'$'\033''[31mred'$'\a''.bz2' already has .bz2 suffix."),
         ("hybz -tv a*2", r"  'a'$'\033''[31mred'$'\a''.bz2': ok"),
         ("hybz -t a*red?", r"hybz: 'a'$'\033''[31mred'$'\a': bad magic number (file not created by bzip2)"),
@@ -173,7 +173,7 @@ fn names_on_a_terminal() {
     // Elsewhere names are bytes.
     let listed = place.shell("hybz -l a*2").silent(0);
     assert!(listed.out().ends_with(&format!("  {name}.bz2\n")));
-    place.hybz(&[name]).says(1, &format!("hybz: Output file {name}.bz2 already exists.\n"));
+    place.hybz(&[name]).says(1, &format!("hybz: Output file {name}.bz2 already exists. -f overwrites it.\n"));
 }
 
 /// Messages begin with the name of the program as it was called, without its path.

@@ -91,6 +91,6 @@ fn sources_that_are_gone() {
 fn a_result_that_appears_meanwhile() {
     let place = Place::new();
     let script = "(echo hello; sleep 0.3; echo mine > late.bz2; sleep 0.1) | hybz -o late.bz2";
-    place.shell(script).says(1, "hybz: Output file late.bz2 already exists.\n");
+    place.shell(script).says(1, "hybz: Output file late.bz2 already exists. -f overwrites it.\n");
     assert_eq!(place.get("late.bz2"), b"mine\n");
 }

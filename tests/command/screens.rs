@@ -123,7 +123,7 @@ impl Watched {
         let (ours, theirs) = open_terminal();
         set_columns(&ours, columns);
         let mut command = place.called("hybz");
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(theirs);
+        command.args(args).env("TERM", "xterm").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(theirs);
         let mut child = command.spawn().expect("hybz");
         drop(command); // has the other end
         let (mut stdout, (quick, is_quick)) = (child.stdout.take().expect("its stdout"), channel());
@@ -172,6 +172,21 @@ impl Watched {
 fn set_columns(terminal: &OwnedFd, columns: usize) {
     let size = Winsize { ws_row: 24, ws_col: columns as u16, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(terminal, size).expect("a new size");
+}
+
+/// The rows of `-d`, `-t` and `-l` say that what is counted is compressed.
+#[test]
+fn rows_name_what_is_compressed() {
+    // Runs take no time to be read: the row is that of a slow reader.
+    let place = Place::with(&[("a", &noise(4_000_000))]);
+    place.hybz(&["-1k", "a"]).silent(0);
+    for columns in [60, 80] {
+        let (mut watched, quick) = Watched::start(&place, &["-dc", "a.bz2"], columns);
+        let row = watched.watch(2);
+        assert!(row.len() < columns && row.contains("MB/s compressed  "), "{columns}: {row:?}");
+        quick.send(()).expect("it reads");
+        assert!(watched.child.wait().expect("hybz").success());
+    }
 }
 
 #[test]

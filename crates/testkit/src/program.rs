@@ -84,7 +84,7 @@ pub fn bunzip2(file: &[u8]) -> Result<Vec<u8>, (Refusal, Vec<u8>)> {
     let (code, out, err) = run("bzip2", &["-dc"], file).expect("bzip2 is installed");
     match code {
         0 => Ok(out),
-        2 if err.contains("not created by bzip2") || err.contains("not a bzip2 file") => Err((Refusal::NotBzip2, out)),
+        2 if err.contains("bad magic number") || err.contains("not a bzip2 file") => Err((Refusal::NotBzip2, out)),
         2 if err.contains("ends unexpectedly") => Err((Refusal::Ends, out)),
         2 if err.contains("ata integrity") => Err((Refusal::Data, out)),
         _ => panic!("bzip2 -dc: exit {code}: {err}"),

@@ -7,8 +7,8 @@ use crate::cli::files::pending::Pending;
 use crate::cli::files::place::Place;
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::Failure;
+use crate::cli::messages::formats::HEAD_LEN;
 use crate::cli::messages::report::Entry;
-use hybz::Format;
 use std::ffi::OsString;
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -63,7 +63,7 @@ impl Ready {
             && let Ok(Some(file)) = source.open_again()
         {
             // Without these bytes, a message is only less specific.
-            let _ = file.take(Format::HEAD_LEN as u64).read_to_end(&mut head);
+            let _ = file.take(HEAD_LEN as u64).read_to_end(&mut head);
         }
         head
     }
@@ -86,9 +86,9 @@ impl Seen {
     /// Records the next bytes. Returns whether more of them are wanted.
     pub fn note(&self, bytes: &[u8]) -> bool {
         let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = Format::HEAD_LEN.saturating_sub(head.len());
+        let missing = HEAD_LEN.saturating_sub(head.len());
         head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
-        head.len() < Format::HEAD_LEN
+        head.len() < HEAD_LEN
     }
 }
 

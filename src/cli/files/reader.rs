@@ -1,7 +1,7 @@
 //! Files as the flow reads them.
 
 use crate::cli::files::job::Seen;
-use hybz::Format;
+use crate::cli::messages::formats::HEAD_LEN;
 use hybz::flow::Source;
 use hybz::internals::flow::LONG_FILE;
 use hybz_files::file::wait_readable;
@@ -61,7 +61,7 @@ impl Reader {
         }
         match self.file.stream_position().and_then(|at| self.file.seek(SeekFrom::End(0)).map(|_| at)) {
             Ok(at) => {
-                let mut head = [0; Format::HEAD_LEN];
+                let mut head = [0; HEAD_LEN];
                 if let Some(seen) = &self.seen
                     && let Ok(n) = self.file.read_at(&mut head, at)
                 {

@@ -3,6 +3,7 @@
 
 use crate::cli::messages::json::SCHEMA;
 use crate::cli::messages::progress::screen::CLEAR;
+use hybz_files::process;
 use std::fmt::{self, Write};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -27,6 +28,8 @@ pub struct Counts {
     rate: AtomicU64,
     /// Whether a bar is on the terminal.
     pub bar: AtomicBool,
+    /// How often the process went on after it was stopped.
+    pub pauses: AtomicU64,
 }
 
 const UNKNOWN: u64 = u64::MAX;
@@ -44,6 +47,7 @@ impl Counts {
             operands,
             rate: AtomicU64::new(UNKNOWN),
             bar: AtomicBool::new(false),
+            pauses: AtomicU64::new(0),
         }
     }
 
@@ -103,7 +107,7 @@ impl Counts {
     pub fn words(&self) -> Line {
         let (read, written, time) = (self.read(), self.written.load(Relaxed), self.elapsed());
         let mut line = Line::default();
-        if self.bar.load(Relaxed) {
+        if self.bar.load(Relaxed) && !process::is_in_background() {
             line.push(CLEAR); // the bar is drawn again below the line
         }
         line.push(&self.program);

@@ -9,6 +9,35 @@ use std::os::unix::ffi::OsStrExt;
 /// The number of bytes that `-dcf` examines.
 pub const COPY_HEAD_LEN: usize = 4;
 
+/// The number of first bytes that are enough to recognise every format, another program's too.
+pub const HEAD_LEN: usize = 262;
+
+/// A format that hybz does not read, and the commands that do.
+pub struct Foreign {
+    pub name: &'static str,
+    pub decompress: String,
+    pub test: String,
+    pub list: String,
+}
+
+/// The other program's format of data that begin with `head`.
+pub fn foreign(head: &[u8]) -> Option<Foreign> {
+    let of = |name, [decompress, test, list]: [&str; 3]| {
+        let [decompress, test, list] = [decompress, test, list].map(str::to_owned);
+        Foreign { name, decompress, test, list }
+    };
+    match head {
+        [b'P', b'K', 3, 4, ..] => return Some(of("zip", ["unzip", "unzip -t", "unzip -l"])),
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => return Some(of("7z", ["7z x", "7z t", "7z l"])),
+        [0x5d, 0, 0, ..] => return Some(of("lzma", ["xz -d", "xz -t", "xz -t"])),
+        _ if head.get(257..262) == Some(b"ustar") => return Some(of("tar", ["tar -xf", "tar -tf", "tar -tf"])),
+        _ => {}
+    }
+    let name = Format::of(head).filter(|&format| !Formats::All.include(format))?.name();
+    let [decompress, test, list] = ["-d", "-t", "-l"].map(|flag| format!("{name} {flag}"));
+    Some(Foreign { name, decompress, test, list })
+}
+
 /// The format of a good file that has no streams. Only skippable frames may stand alone; every other file needs a
 /// stream to be good.
 pub const WITHOUT_STREAMS: Format = Format::Lz4;

@@ -20,7 +20,7 @@ use crate::cli::messages::tally::Tally;
 use crate::cli::messages::terminal::{USUAL_COLUMNS, wrap};
 use anyhow::bail;
 use hybz::internals::formats::Blocks;
-use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
+use hybz::{BlockInfo, Damage, Error, Formats, StationReport, StreamSummary, Summary};
 use hybz_files::quote::shown;
 use hybz_files::{process, stdout};
 use std::ffi::OsStr;
@@ -55,13 +55,15 @@ pub struct Failure {
     pub code: u8,
     /// Whether a single `-q` hides the message, as in bzip2.
     pub remark: bool,
+    /// A sentence that is not bzip2's, after the message; none under bzip2's names, with `-q` and in reports.
+    pub advice: &'static str,
     /// The message, without the program's name in front.
     pub text: Vec<u8>,
 }
 
 impl Failure {
     pub fn new(code: u8, text: Vec<u8>) -> Failure {
-        Failure { code, remark: false, text }
+        Failure { code, remark: false, advice: "", text }
     }
 
     /// `WHAT NAME TEXT`, as in `Input file NAME is a directory.`
@@ -125,7 +127,8 @@ impl Failure {
 
     /// `Output file NAME already exists.`
     pub fn exists(name: &OsStr) -> Failure {
-        Failure::new(1, [b"Output file ", shown(name).as_bytes(), b" already exists."].concat())
+        let advice = if Path::new(name).is_dir() { "" } else { " -f overwrites it." };
+        Failure { advice, ..Failure::about(1, "Output file ", name, " already exists.") }
     }
 }
 
@@ -163,6 +166,8 @@ pub enum Note {
 pub struct Messages {
     program: Vec<u8>,
     quiet: u8,
+    /// Whether messages may say more than bzip2's.
+    advises: bool,
     /// The width of names in the lines of `-v`: the width of the longest name, but at least the width of `(stdin)`.
     width: usize,
     code: AtomicU8,
@@ -182,6 +187,7 @@ impl Messages {
         Messages {
             program: common.program.as_bytes().to_vec(),
             quiet: common.quiet,
+            advises: common.formats == Formats::All,
             width: width.unwrap_or(0).max("(stdin)".len()),
             code: AtomicU8::new(0),
             progress,
@@ -208,9 +214,10 @@ impl Messages {
         let (shown, text) = match note {
             Note::Failure(failure) | Note::Apart(failure) => {
                 self.fail(failure, matches!(note, Note::Apart(_)));
+                let advice = if self.advises && self.quiet == 0 { failure.advice } else { "" };
                 (
                     self.quiet < if failure.remark { 1 } else { 2 },
-                    [&self.program[..], b": ", &failure.text, b"\n"].concat(),
+                    [&self.program[..], b": ", &failure.text, advice.as_bytes(), b"\n"].concat(),
                 )
             }
             Note::Remark(text) => (self.quiet == 0, [&self.program[..], b": ", text, b"\n"].concat()),

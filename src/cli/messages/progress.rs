@@ -12,7 +12,7 @@
 use crate::cli::args::{Batch, Common, Operand};
 use crate::cli::messages::counts::Counts;
 use hybz_files::quote::shown;
-use hybz_files::signals;
+use hybz_files::{process, signals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use row::{Row, amount, clock, rate};
 use rustix::fs::{FileType, SeekFrom, fstat, seek};
@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -46,6 +46,8 @@ const HERTZ: u8 = 10;
 pub struct Progress {
     /// Whether names come from a list: then the total is unknown.
     listed: bool,
+    /// What the bytes are where it is not obvious.
+    unit: &'static str,
     style: Style,
     pub counts: Arc<Counts>,
     display: Mutex<Display>,
@@ -83,20 +85,26 @@ struct Bar {
     clock: Option<Clock>,
 }
 
-/// The rate over the last seconds.
+/// The rate over the last seconds, or since the process last went on after it was stopped.
 struct Rate {
     /// Points in time, each with the number of bytes done by then; the oldest comes first.
     measured: VecDeque<(Duration, u64)>,
+    /// How often the process had gone on by then.
+    pauses: u64,
 }
 
 impl Rate {
     /// A rate measured from the start of the process, when no bytes were done.
     fn new() -> Rate {
-        Rate { measured: VecDeque::from([(Duration::ZERO, 0)]) }
+        Rate { measured: VecDeque::from([(Duration::ZERO, 0)]), pauses: 0 }
     }
 
-    /// Records that `bytes` are done at the time `now`.
-    fn measure(&mut self, now: Duration, bytes: u64) {
+    /// Records that `bytes` are done at the time `now`, and that the process has gone on `pauses` times.
+    fn measure(&mut self, now: Duration, bytes: u64, pauses: u64) {
+        if self.pauses != pauses {
+            self.pauses = pauses;
+            self.measured.clear();
+        }
         if self.measured.back().is_none_or(|&(last, _)| now >= last + SPACING) {
             self.measured.push_back((now, bytes));
             while self.measured.get(1).is_some_and(|&(second, _)| second + WINDOW <= now) {
@@ -128,9 +136,9 @@ impl Progress {
             _ if common.progress_json => Style::Json,
             Some(false) => Style::Nothing,
             None if common.quiet > 0 => Style::Nothing,
-            asked => match (io::stderr().is_terminal(), asked) {
+            asked => match (process::draws_rows(), asked) {
                 (true, _) => Style::Bar,
-                (false, Some(true)) => Style::Lines,
+                (false, Some(true)) => Style::Lines, // also on a terminal that draws no rows
                 (false, _) => Style::Nothing,
             },
         };
@@ -143,7 +151,14 @@ impl Progress {
         answer_signals(&counts, common.progress_json);
         let clock = common.progress_json.then(|| objects(&counts)).flatten();
         let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: known };
-        Progress { style, counts, listed, display: Mutex::new(display), clock }
+        Progress { style, counts, listed, unit: "", display: Mutex::new(display), clock }
+    }
+
+    /// The progress of work that reads compressed data, if `compressed`. The row says so, because speeds of
+    /// decompressing are usually given for the text.
+    pub fn of_compressed(mut self, compressed: bool) -> Progress {
+        self.unit = if compressed { " compressed" } else { "" };
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, Display> {
@@ -158,7 +173,7 @@ impl Progress {
         }
         let mut display = self.lock();
         let now = self.counts.elapsed();
-        display.rate.measure(now, position);
+        display.rate.measure(now, position, self.counts.pauses.load(Ordering::Relaxed));
         if now < INTERVAL {
             return;
         }
@@ -166,7 +181,9 @@ impl Progress {
         let total = display.total.get_or_insert_with(|| total(common, self.listed)).filter(|&total| total >= position);
         let per_second = display.rate.per_second(now, position);
         self.counts.set_rate(per_second);
-        let (amount, rate) = (amount(position, total), rate(per_second));
+        // Without a total, the rate is what a narrow window leaves out first.
+        let (of_amount, of_rate) = if total.is_some() { ("", self.unit) } else { (self.unit, "") };
+        let (amount, rate) = (amount(position, total) + of_amount, rate(per_second) + of_rate);
         let left = display.rate.left(now, position, total);
         if matches!(self.style, Style::Bar) {
             let share = total.map(|total| if total > 0 { position as f64 / total as f64 } else { 1.0 });
@@ -275,7 +292,7 @@ fn objects(counts: &Arc<Counts>) -> Option<Clock> {
         let (mut next, mut ticks) = (SPACING, 0u32);
         while end.recv_timeout(next.saturating_sub(counts.elapsed())) == Err(RecvTimeoutError::Timeout) {
             let (now, read) = (counts.elapsed(), counts.read());
-            rate.measure(now, read);
+            rate.measure(now, read, counts.pauses.load(Ordering::Relaxed));
             counts.set_rate(rate.per_second(now, read));
             (next, ticks) = (next + SPACING, ticks + 1);
             if ticks.is_multiple_of((INTERVAL.as_millis() / SPACING.as_millis()) as u32) {
@@ -285,10 +302,10 @@ fn objects(counts: &Arc<Counts>) -> Option<Clock> {
     })
 }
 
-/// Has SIGUSR1 answered.
+/// Has SIGUSR1 answered, and pauses counted.
 #[allow(unsafe_code)]
 fn answer_signals(counts: &Arc<Counts>, json: bool) {
-    let counts = Arc::clone(counts);
+    let (counts, going_on) = (Arc::clone(counts), Arc::clone(counts));
     let answer = move || {
         let line = if json { counts.json(false) } else { counts.words() };
         signals::write_stderr(line.bytes());
@@ -296,6 +313,11 @@ fn answer_signals(counts: &Arc<Counts>, json: bool) {
     // SAFETY: the handler reads atomics and the clock, assembles a line on the stack and writes it with one system
     // call.
     let _ = unsafe { signals::on_question(answer) };
+    let count = move || {
+        going_on.pauses.fetch_add(1, Ordering::Relaxed);
+    };
+    // SAFETY: the handler adds to an atomic.
+    let _ = unsafe { signals::on_continuing(count) };
 }
 
 /// The maximum number of operands whose sizes are looked up for a total that may never be shown.
@@ -337,7 +359,7 @@ mod tests {
     fn the_rate_is_that_of_the_last_seconds() {
         let mut rate = Rate::new();
         for block in 1..=10 {
-            rate.measure(Duration::from_millis(block * 100), block * MIB);
+            rate.measure(Duration::from_millis(block * 100), block * MIB, 0);
         }
         let shown = |rate: &Rate, now, bytes, total| {
             let seconds = rate.left(now, bytes, total).map(|left| left.as_secs_f64().round());
@@ -345,7 +367,7 @@ mod tests {
         };
         assert_eq!(shown(&rate, INTERVAL, 10 * MIB, Some(40 * MIB)), (10.0, Some(3.0)));
         for block in 1..=20 {
-            rate.measure(INTERVAL + Duration::from_millis(block * 500), (10 + block) * MIB);
+            rate.measure(INTERVAL + Duration::from_millis(block * 500), (10 + block) * MIB, 0);
         }
         let now = Duration::from_secs(11);
         assert_eq!(shown(&rate, now, 30 * MIB, Some(40 * MIB)), (2.0, Some(5.0)));
@@ -358,10 +380,22 @@ mod tests {
     fn a_rate_of_nothing() {
         let mut rate = Rate::new();
         for second in 0..20 {
-            rate.measure(Duration::from_secs(second), MIB);
+            rate.measure(Duration::from_secs(second), MIB, 0);
         }
         assert_eq!(rate.per_second(Duration::from_secs(19), MIB), 0.0);
         assert_eq!(rate.left(Duration::from_secs(19), MIB, Some(2 * MIB)), None);
         assert_eq!(Rate::new().per_second(Duration::ZERO, 5), 0.0);
+    }
+
+    /// Stopped for an hour: the rate begins anew with what is done after that.
+    #[test]
+    fn a_pause_is_not_counted() {
+        let mut rate = Rate::new();
+        rate.measure(INTERVAL, 10 * MIB, 0);
+        let hour = Duration::from_secs(3600);
+        rate.measure(hour, 11 * MIB, 1);
+        assert_eq!(rate.left(hour, 11 * MIB, Some(20 * MIB)), None);
+        rate.measure(hour + INTERVAL, 16 * MIB, 1);
+        assert_eq!(rate.per_second(hour + INTERVAL, 16 * MIB), 5.0 * MIB as f64);
     }
 }

@@ -13,8 +13,8 @@ rows! {
     "a file that is cut" | "rc 2, no output" | "the same; says the block and the bit" => cut_files;
     "a wrong CRC" | "rc 2, no output" | "the same; says the block, the bit and both CRCs" => wrong_crcs;
     "not compressed data" | "rc 2; the other files are done" | "the same" => other_data;
-    "data of gzip, xz and zstd" | "not a bzip2 file" | "the same, and which program reads them; not under bzip2's \
-     names" => data_of_others;
+    "data of gzip, xz, zstd, lzma, zip, 7z and tar" | "not a bzip2 file"
+        | "the same, and which program reads them; not under bzip2's names" => data_of_others;
     "the same with `-df`, F2F" | "copied, renamed, the source removed, rc 0" | "rc 2, nothing is touched"
         => other_data_with_force;
     "the same with `-dcf`" | "copied" | "the same" => other_data_to_stdout;
@@ -48,6 +48,7 @@ fn data_of_others() {
         ("gzip", "gzip", &b"\x1f\x8b\x08\0"[..]),
         ("xz", "xz", b"\xfd7zXZ\0\0\x04"),
         ("zstd", "zstd", b"\x28\xb5\x2f\xfd\x04"),
+        ("lzma", "xz", b"\x5d\0\0\x80\0\xff\xff\xff\xff"),
     ] {
         let place = Place::with(&[("a", &[head, &text(1000)].concat()), ("long", &[head, &text(20_000_000)].concat())]);
         let is = format!("is not a bzip2 file: it is {format} data; use {program} -d.\n");
@@ -55,11 +56,30 @@ fn data_of_others() {
         place.shell("cat a | hybz -d").says(2, &format!("hybz: (stdin) {is}"));
         place.shell("hybz -d < a").says(2, &is);
         place.shell("hybz -d < long").says(2, &is);
-        let run = place.hybz(&["-t", "a"]).says(2, &format!("not created by bzip2): it is {format} data"));
+        let run = place.hybz(&["-t", "a"]).says(2, &format!("hybz: a: bad magic number: it is {format} data"));
         assert!(!run.stderr.contains("to attempt to recover"), "{run:?}");
         let run = crate::place::run(place.called("bzip2").args(["-d", "a"]));
         assert!(run.code == 2 && !run.stderr.contains(format), "{run:?}");
+        let list = if format == "lzma" { "-t" } else { "-l" };
+        let is = format!("hybz: a is not a bzip2 file: it is {format} data; use {program} {list}.\n");
+        place.hybz(&["-l", "a"]).says(2, &is);
         assert_eq!(place.names(), ["a", "long"]);
+    }
+    let tar = [&b"name"[..], &[0; 253], b"ustar\x0000", &[0; 2000]].concat();
+    for (format, head, [decompress, test, list]) in [
+        ("zip", &b"PK\x03\x04\x14\0"[..], ["unzip", "unzip -t", "unzip -l"]),
+        ("7z", b"7z\xbc\xaf\x27\x1c\0\x04", ["7z x", "7z t", "7z l"]),
+        ("tar", &tar, ["tar -xf", "tar -tf", "tar -tf"]),
+    ] {
+        let place = Place::with(&[("a", &[head, &text(1000)].concat())]);
+        for (line, says) in [("hybz -d a", decompress), ("cat a | hybz -d", decompress), ("hybz -l a", list)] {
+            let is = format!(" is not a bzip2 file: it is {format} data; use {says}.\n");
+            assert!(!place.shell(line).says(2, &is).stderr.contains("recover"), "{line}");
+        }
+        let run =
+            place.hybz(&["-t", "a"]).says(2, &format!("hybz: a: bad magic number: it is {format} data; use {test}\n"));
+        assert!(!run.stderr.contains("recover"), "{run:?}");
+        same_as_bzip2("bzip2", &["-t", "a"], b"", |place| place.put("a", head));
     }
 }
 

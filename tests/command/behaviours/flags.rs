@@ -1,7 +1,7 @@
 //! The flags of bzip2, and the new ones.
 
 use super::rows;
-use crate::place::{Place, compressed, decompressed, run, same_as_bzip2, text};
+use crate::place::{Place, bzip2_installed, compressed, decompressed, run, same_as_bzip2, text};
 
 rows! {
     "`-c`, `--stdout`" | "writes everything to stdout and keeps the inputs" | "the same" => stdout_flag;
@@ -20,8 +20,10 @@ rows! {
     "several levels, such as `-19`" | "the last counts" | "the same" => the_last_level_wins;
     "`-0`" | "bad flag" | "the same" => no_level_zero;
     "`-L`, `-V`, `--license`, `--version`" | "on stderr, and upstream's goes on to compress stdin"
-        | "on stdout, rc 0; line 1 `hybz X.Y.Z`, line 2 names bzip2" => version_flags;
-    "`-h`, `--help`" | "on stderr, rc 0" | "on stdout, rc 0" => help_flags;
+        | "on stdout, rc 0; line 1 `hybz X.Y.Z`, line 2 names bzip2; under bzip2's names its first line comes first"
+        => version_flags;
+    "`-h`, `--help`" | "on stderr, rc 0" | "on stdout, rc 0; under bzip2's names its first line comes first"
+        => help_flags;
     "`--exponential`, `--repetitive-fast`, `--repetitive-best`" | "accepted; the last two say that they are redundant"
         | "accepted without effect, in silence" => obsolete_flags;
     "clusters such as `-v4k`; flags and files in any order" | "accepted" | "the same" => clusters_in_any_order;
@@ -38,6 +40,11 @@ rows! {
     "`-S .SUF`, `--suffix`" | "bad flag" | "another suffix, as in gzip and xz" => suffix_flag;
     "`-u`, `--sequential`, `-bN`" | "bad flag" | "accepted without effect: flags of lbzip2 and pbzip2"
         => flags_of_others;
+    "pbzip2's `--loadavg[=N]`; `-l` and `-SN` under its name" | "bad flag"
+        | "accepted without effect; refused with the flag to use" => flags_of_pbzip2;
+    "`--ignore-trailing-garbage`" | "bad flag" | "as with `=1`: the next word is a file" => garbage_without_a_value;
+    "flags that do nothing with `-l`" | "no -l" | "refused: levels, `--no-sync`, `--perturb` and others"
+        => flags_without_effect;
     "`--gpu LIST`, `--no-gpu`" | "bad flag" | "which GPUs help; the bytes do not depend on it" => gpu_flags;
     "`--block-size`, `--perturb`" | "bad flag" | "write `.hbz`; a perturbation of 0 is none" => large_blocks_flags;
 }
@@ -137,6 +144,7 @@ fn small_flag() {
     assert_eq!(place.hybz(&["-sc1", "a"]).silent(0).stdout[3], b'1');
     let run = place.hybz(&["-scvv", "a"]);
     assert_eq!(run.stderr.lines().filter(|line| line.starts_with("  cpu ")).count(), 1, "{}", run.stderr);
+    assert!(!run.stderr.contains("no thread"), "one was asked for: {}", run.stderr);
 }
 
 #[test]
@@ -164,6 +172,19 @@ fn version_flags() {
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines[0], format!("hybz {}", env!("CARGO_PKG_VERSION")));
         assert!(lines[1].contains("bzip2-compatible"), "{out}");
+        same_first_line(flag, "hybz ");
+    }
+}
+
+/// Build scripts parse this line: `bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.`
+fn same_first_line(flag: &str, next: &str) {
+    for name in ["bzip2", "bunzip2", "bzcat"] {
+        let ours = run(hello().called(name).arg(flag)).silent(0).out();
+        assert!(ours.lines().nth(1).is_some_and(|line| line.starts_with(next)), "{ours}");
+        if bzip2_installed() {
+            let theirs = run(hello().command("bzip2").arg(flag)).stderr;
+            assert_eq!(ours.lines().next(), theirs.lines().next(), "{name} {flag}");
+        }
     }
 }
 
@@ -171,6 +192,7 @@ fn version_flags() {
 fn help_flags() {
     for flag in ["-h", "--help"] {
         assert!(hello().hybz(&[flag]).silent(0).out().contains("-d, --decompress"));
+        same_first_line(flag, "Compresses files");
     }
 }
 
@@ -302,4 +324,49 @@ fn large_blocks_flags() {
     place.hybz(&["-d", "a.hbz"]).silent(0);
     place.hybz(&["--perturb", "0", "a"]).silent(0);
     assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");
+}
+
+#[test]
+fn flags_of_pbzip2() {
+    let place = hello();
+    let plain = place.hybz(&["-c", "a"]).silent(0).stdout;
+    for name in ["hybz", "pbzip2"] {
+        for flag in ["--loadavg", "--loadavg=2"] {
+            assert!(run(place.called(name).args([flag, "-c", "a"])).silent(0).stdout == plain, "{name} {flag}");
+        }
+    }
+    for (flags, says) in [("-l4 b.bz2", "use -p N"), ("-kl b.bz2", "use -p N"), ("-S512 a", "leave it out")] {
+        let run = run(place.called("pbzip2").args(flags.split(' ')));
+        assert!(run.stdout.is_empty(), "{run:?}");
+        run.says(1, says);
+    }
+    run(place.called("pbzip2").args(["--list", "b.bz2"])).silent(0);
+    assert_eq!(place.names(), ["a", "b.bz2"]);
+}
+
+#[test]
+fn garbage_without_a_value() {
+    let place = Place::with(&[("a.bz2", &[&compressed(b"hello\n")[..], b"garbage"].concat())]);
+    place.hybz(&["-d", "--ignore-trailing-garbage", "a.bz2"]).says(0, "trailing garbage after EOF ignored");
+    assert_eq!(place.names(), ["a"]);
+}
+
+#[test]
+fn flags_without_effect() {
+    let place = hello();
+    for (flags, text) in [
+        ("-l -1", "-1 to -9 and -l"),
+        ("-l --best", "-1 to -9 and -l"),
+        ("-l --no-sync", "--no-sync and -l"),
+        ("-l --no-sparse", "--no-sparse and -l"),
+        ("-l --perturb 9", "--perturb and -l"),
+        ("-l --block-size 1M", "--block-size and -l"),
+        ("--recover -9", "-1 to -9 and --recover"),
+    ] {
+        let args: Vec<&str> = flags.split(' ').chain(["b.bz2"]).collect();
+        place.hybz(&args).says(1, &format!("hybz: {text} cannot be used together.\n"));
+    }
+    place.hybz(&["-l", "--perturb-seed", "3", "b.bz2"]).says(1, "hybz: --perturb-seed is about --perturb.\n");
+    // Flags of variables are for whatever call they suit.
+    run(place.called("hybz").args(["-l", "b.bz2"]).env("BZIP2", "-9").env("HYBZ", "--no-sync")).silent(0);
 }

@@ -23,6 +23,10 @@ rows! {
     "`-l` next to an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark"
         => lists_by_the_index;
     "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
+    "`-l` of a file with bytes after its last stream" | "no -l" | "a remark; `trailing_garbage` with `--json`"
+        => lists_with_garbage;
+    "the column `offset` of `-lv`" | "no -l" | "the byte in which a block begins, also in a damaged file"
+        => offsets_of_blocks;
     "`--index` of a `.bz2`" | "no index" | "refused as usual, with a hint at `-t --index`" => a_hint_at_t;
     "`-l` of a file that cannot be opened" | "no -l" | "no head of a table" => no_head_without_a_file;
     "`-d` of a file that has an index" | "no index" | "the index stays, with a remark; none under bzip2's names"
@@ -356,4 +360,47 @@ fn nonsense() {
         ("-l --offsets a.bz2 a.bz2", "--index-format=offsets lists one file, not 2."),
         ("-l --index=x a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
     ]);
+}
+
+#[test]
+fn lists_with_garbage() {
+    let (place, _) = place();
+    place.put("b", &text(50_000));
+    place.shell("hybz --block-size 1M b; hybz -t --index a.bz2; cp a.bz2 c.bz2; cp a.bz2.bzi c.bz2.bzi").silent(0);
+    for (name, from) in [("a.bz2", "decoding"), ("b.hbz", "index"), ("c.bz2", "index")] {
+        if name == "a.bz2" {
+            std::fs::remove_file(place.path("a.bz2.bzi")).expect("an index");
+        }
+        let list = |code: i32, says: &str| {
+            let run = place.hybz(&["-l", "--json", name]);
+            assert!(run.code == code && run.stderr == says, "{name}: {run:?}");
+            crate::json::objects(&run.stdout).remove(0)
+        };
+        assert!(list(0, "")["trailing_garbage"].is_null());
+        let whole = place.get(name);
+        place.put(name, &[&whole[..], b"no stream"].concat());
+        let listed = list(0, &format!("hybz: {name}: trailing garbage after EOF ignored\n"));
+        assert_eq!((listed["trailing_garbage"].as_u64(), &listed["from"]), (Some(whole.len() as u64), &from.into()));
+        place.hybz(&["-lq", name]).silent(0);
+        let run = place.hybz(&["-l", "--ignore-trailing-garbage=0", name]);
+        assert!(run.code == 2 && run.stderr.contains("garbage after the end, from byte"), "{run:?}");
+    }
+}
+
+#[test]
+fn offsets_of_blocks() {
+    let (place, _) = place();
+    let mut damaged = place.get("a.bz2");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    place.put("damaged.bz2", &damaged);
+    let offsets = |name: &str| -> Vec<u64> {
+        let listed = place.hybz(&["-lv", name]).out();
+        listed.lines().skip(3).filter_map(|line| line.split_whitespace().nth(2)?.parse().ok()).collect()
+    };
+    let objects = crate::json::objects(&place.hybz(&["-lv", "--json", "a.bz2"]).silent(0).stdout);
+    let blocks = objects[0]["block_list"].as_array().expect("blocks");
+    let expected: Vec<u64> = blocks.iter().map(|block| block["bit_offset"].as_u64().expect("a number") / 8).collect();
+    assert_eq!(offsets("a.bz2"), expected);
+    assert_eq!(offsets("damaged.bz2"), expected);
 }

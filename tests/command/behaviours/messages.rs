@@ -1,7 +1,7 @@
 //! Exit codes and messages.
 
 use super::rows;
-use crate::place::{Place, compressed, installed, run, same_as_bzip2, text};
+use crate::place::{Place, compressed, decompressed, installed, run, same_as_bzip2, text};
 
 rows! {
     "exit codes" | "0; 1: environment; 2: damaged data; 3: a defect" | "the same; of several, the highest"
@@ -16,7 +16,14 @@ rows! {
     "stdin in messages" | "(stdin)" | "the same" => the_name_of_stdin;
     "lines of `-v`" | "in the order of the operands" | "the same, whatever is finished first" => lines_in_order;
     "progress" | "none" | "on a terminal after a second, also if stdout is a pipe; `--progress` elsewhere" => progress;
-    "progress that is not wanted" | "none" | "`-q` and `--progress=never` forbid it" => no_progress;
+    "progress that is not wanted" | "none" | "`-q` and `--progress=never` forbid it; no bar with \
+     `TERM=dumb` or without TERM" => no_progress;
+    "progress of a job in the background" | "none"
+        | "nothing is drawn, and `stty tostop` does not stop it; a bar after `fg`" => progress_in_the_background;
+    "progress of `-l`" | "no -l" | "of files that are decoded, as with `-t`" => progress_of_lists;
+    "a result that exists" | "rc 1" | "the same; says that `-f` overwrites it" => advice_to_overwrite;
+    "a guessed name of a file that is refused" | "\"Can't guess original name\", then the refusal"
+        | "the refusal alone; under bzip2's names the same" => no_guess_before_a_refusal;
     "a bad value" | "no flag has one" | "names the flag as it was typed, and says what it needs" => bad_values;
     "flags that contradict" | "`-c` and `-t`" | "named as they were typed" => contradictions;
     "advice to recover" | "after damage, also of an empty file" | "where there is something to recover: `hybz \
@@ -134,8 +141,8 @@ fn lines_in_order() {
 /// A second must pass before anything is shown.
 const SLOW: &str = "(head -c 30000000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero)";
 
-fn shown_on_a_terminal(flags: &str) -> Option<String> {
-    let line = format!("script -qec '{SLOW} | hybz {flags} | cat > /dev/null' /dev/null < /dev/null");
+fn shown_on_a_terminal(flags: &str, term: &str) -> Option<String> {
+    let line = format!("TERM={term} script -qec '{SLOW} | hybz {flags} | cat > /dev/null' /dev/null < /dev/null");
     installed("script").then(|| Place::new().shell(&line).out())
 }
 
@@ -146,17 +153,75 @@ fn progress() {
     // The work of the first second is counted with its time: 30 or 60 MB in 1.2 s or more.
     let rate = line.strip_suffix(" MB/s").and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
     assert!(line.starts_with("(stdin): ") && rate.is_some_and(|rate| rate < 60.0), "{lines:?}");
-    let Some(bar) = shown_on_a_terminal("-1") else { return };
+    let Some(bar) = shown_on_a_terminal("-1", "xterm") else { return };
     assert!(bar.contains("(stdin)"), "{bar:?}");
 }
 
 #[test]
+fn progress_of_lists() {
+    let place = Place::with(&[("a", &text(1_000_000))]);
+    place.hybz(&["-1", "a"]).silent(0);
+    let slow = "(head -c 50000 a.bz2; sleep 1.2; tail -c +50001 a.bz2)";
+    let line = format!("TERM=xterm script -qec '{slow} | hybz -lv' /dev/null < /dev/null");
+    if installed("script") {
+        let shown = place.shell(&line).out();
+        assert!(shown.contains("(stdin)") && shown.contains("MB compressed"), "{shown:?}");
+    }
+}
+
+#[test]
 fn no_progress() {
-    for flags in ["-1q", "-1 --progress=never", "-1 --no-progress"] {
-        let Some(shown) = shown_on_a_terminal(flags) else { return };
-        assert_eq!(shown, "", "{flags}");
+    let calls = [("-1q", "xterm"), ("-1 --progress=never", "xterm"), ("-1", "dumb"), ("-1", "")];
+    for (flags, term) in calls {
+        let Some(shown) = shown_on_a_terminal(flags, term) else { return };
+        assert_eq!(shown, "", "{flags} {term}");
     }
     Place::new().shell(&format!("{SLOW} | hybz -1 > /dev/null")).silent(0);
+}
+
+/// A shell with jobs on a terminal of their own.
+fn with_jobs(line: &str) -> Option<Place> {
+    let place = Place::new();
+    let script = format!("TERM=xterm timeout 60 script -qec \"bash -mc '{line}'\" shown < /dev/null");
+    (installed("script") && installed("bash")).then(|| place.shell(&script))?;
+    Some(place)
+}
+
+#[test]
+fn progress_in_the_background() {
+    let slow = "(head -c 30000000 /dev/zero; sleep 1.5; head -c 3000000 /dev/zero)";
+    for program in ["hybz", "./bzip2"] {
+        let line = format!("ln -s $(command -v hybz) bzip2; stty tostop; {slow} | {program} -1 > out & wait");
+        let Some(place) = with_jobs(&line) else { return };
+        assert!(decompressed(&place.get("out")) == vec![0; 33_000_000], "it was stopped");
+        let shown = String::from_utf8(place.get("shown")).expect("text");
+        assert!(!shown.contains("(stdin)"), "{program}: {shown:?}");
+    }
+    let Some(place) = with_jobs(&format!("stty tostop; {slow} | hybz -1 > out & sleep 0.2; fg")) else { return };
+    let shown = String::from_utf8(place.get("shown")).expect("text");
+    assert!(shown.contains("(stdin)"), "in the foreground: {shown:?}");
+}
+
+#[test]
+fn advice_to_overwrite() {
+    let place = Place::new();
+    put_several(&place);
+    std::fs::create_dir(place.path("c.out")).expect("a directory");
+    place.hybz(&["a"]).says(1, "hybz: Output file a.bz2 already exists. -f overwrites it.\n");
+    place.hybz(&["-d", "a.bz2"]).says(1, "hybz: Output file a already exists. -f overwrites it.\n");
+    place.hybz(&["-d", "c"]).says(1, "hybz: Output file c.out already exists.\n");
+    run(place.called("bzip2").arg("a")).says(1, "bzip2: Output file a.bz2 already exists.\n");
+}
+
+#[test]
+fn no_guess_before_a_refusal() {
+    let place = Place::with(&[("text", b"hello\n"), ("empty", b""), ("coded", &compressed(b"hello\n"))]);
+    let run = place.hybz(&["-d", "text", "empty"]);
+    assert!(run.code == 2 && !run.stderr.contains("guess"), "{run:?}");
+    place.hybz(&["-dk", "coded"]).says(0, "Can't guess original name for coded -- using coded.out\n");
+    let run = place.hybz(&["-dk", "coded"]).says(1, "already exists");
+    assert!(!run.stderr.contains("guess"), "{run:?}");
+    same_as_bzip2("bzip2", &["-d", "text"], b"", |place| place.put("text", b"hello\n"));
 }
 
 #[test]
@@ -164,7 +229,7 @@ fn bad_values() {
     for (args, text) in [
         (&["-n", "f"][..], "-n wants a number of threads, not `f'"),
         (&["--threads=f"], "--threads wants a number of threads, not `f'"),
-        (&["-m", "12q"], "-m wants a size such as 100 (MiB), 300k or 1G, not `12q'"),
+        (&["-m", "12q"], "-m wants a size such as 100 (MiB), 300k or 1G, not `12q': `q' is not a unit"),
         (&["-p"], "-p wants a number of threads"),
     ] {
         let run = Place::new().hybz(args);

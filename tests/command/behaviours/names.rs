@@ -93,6 +93,14 @@ fn words_in_variables() {
     run(place.called("hybz").arg("a").env("BZIP2", "pbzip2"))
         .says(0, "hybz: `pbzip2' in the environment variable BZIP2 is not a flag: ignored\n");
     assert_eq!(place.names(), ["a.bz2", "pbzip2"]);
+    for line in ["-t a.bz2", "-l a.bz2", "--recover a.bz2", "--plan 1M pbzip2", "--bench=0 pbzip2", "--measure pbzip2"]
+    {
+        let hybz = |flags: &str| {
+            run(place.called("hybz").args(line.split(' ')).args(flags.split_whitespace()).env("HYBZ", "foo"))
+        };
+        hybz("").says(0, "hybz: `foo' in the environment variable HYBZ is not a flag: ignored\n");
+        assert!(!hybz("-qf").stderr.contains("foo"), "{line}");
+    }
 }
 
 #[test]

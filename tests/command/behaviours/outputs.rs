@@ -92,7 +92,7 @@ fn dev_stdout() {
 fn outputs_that_appear() {
     let place = Place::new();
     let line = "(echo hello; sleep 0.3; echo mine > late.bz2; sleep 0.1) | hybz -o late.bz2";
-    place.shell(line).says(1, "hybz: Output file late.bz2 already exists.\n");
+    place.shell(line).says(1, "hybz: Output file late.bz2 already exists. -f overwrites it.\n");
     assert_eq!(place.get("late.bz2"), b"mine\n");
 }
 
@@ -112,7 +112,7 @@ fn links_as_outputs() {
     for target in ["nowhere", "target"] {
         let place = Place::with(&[("a", b"hello\n"), ("target", b"mine")]);
         symlink(target, place.path("a.bz2")).expect("a link");
-        place.hybz(&["a"]).says(1, "hybz: Output file a.bz2 already exists.\n");
+        place.hybz(&["a"]).says(1, "hybz: Output file a.bz2 already exists. -f overwrites it.\n");
         place.hybz(&["-f", "a"]).silent(0);
         assert_eq!((decompressed(&place.get("a.bz2")), place.get("target")), (b"hello\n".to_vec(), b"mine".to_vec()));
         assert_eq!(place.names(), ["a.bz2", "target"]);

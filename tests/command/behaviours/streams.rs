@@ -191,7 +191,9 @@ fn ranges_for_readers() {
     assert!(fields(&place.hybz(&["--plan-ranges=1", "a.bz2"]).silent(0).out()).is_empty());
     // A list that cannot be written is reported before anything is decoded.
     let place = Place::with(&[("a.bz2", &streams[..streams.len() - 9]), ("list", b"old")]);
-    place.hybz(&["--plan-ranges=1", "-o", "list", "a.bz2"]).says(1, "Output file list already exists.\n");
+    place
+        .hybz(&["--plan-ranges=1", "-o", "list", "a.bz2"])
+        .says(1, "Output file list already exists. -f overwrites it.\n");
     assert_eq!(place.get("list"), b"old");
     assert_eq!(place.hybz(&["--plan-ranges=1", "-fo", "list", "a.bz2"]).code, 2);
     assert_eq!((place.get("list"), place.names().len()), (b"old".to_vec(), 2));

@@ -3,8 +3,12 @@
 //! A terminal that becomes narrower breaks a row that no longer fits into several. The cursor stays at its character.
 //! Here that is the start of the row, so clearing to the end of the screen removes all of the broken row; if the cursor
 //! were after the row, all but its last line would stay. Wrapping is off while the row is written.
+//!
+//! Nothing is drawn while another job has the foreground of the terminal. That is asked at each drawing, because a
+//! shell moves jobs at any time.
 
 use crate::cli::messages::terminal;
+use hybz_files::process;
 use indicatif::TermLike;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -69,6 +73,9 @@ impl TermLike for Screen {
     fn flush(&self) -> io::Result<()> {
         let row = std::mem::take(&mut *self.row());
         let row = row.trim();
+        if process::is_in_background() {
+            return Ok(());
+        }
         if row.is_empty() {
             return io::stderr().write_all(CLEAR);
         }

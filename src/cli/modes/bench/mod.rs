@@ -49,9 +49,6 @@ struct Bench {
 /// Measures the plan's files.
 pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
     let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
-    for remark in &plan.common.ignored_words {
-        messages.print(&Note::Remark(remark.clone().into_bytes()));
-    }
     let wanted = &plan.mode;
     if wanted.only != Some(Direction::Decompress) {
         limits::check_block_size(&wanted.coding, limits::len_of(&plan.common.operands))?;
@@ -201,7 +198,7 @@ fn plot_file(path: &Path, common: &Common) -> anyhow::Result<OutputFile> {
     let shown = shown(path.as_os_str());
     let (name, force) = (shown.display(), common.force);
     if !force && fs::symlink_metadata(path).is_ok() {
-        bail!("Output file {name} already exists.");
+        bail!("Output file {name} already exists. -f overwrites it.");
     }
     let is_it = |operand: &Operand| match operand {
         Operand::File(file) => {

@@ -5,7 +5,6 @@
 
 use super::HEADER_LEN;
 use super::rows::Row;
-use crate::cli::messages::counts::Counts;
 use hybz::recover::{Block, Cause, Found, Hole, What, recover};
 use hybz::{Error, Format, Pool, ReadAt, Settings, StreamInfo};
 use std::borrow::Cow;
@@ -37,7 +36,7 @@ impl ReadAt for FileFrom {
 pub fn go_on(
     file: FileFrom,
     pool: &Pool,
-    counts: &Counts,
+    advance: impl Fn(u64),
     last: Option<&StreamInfo>,
     rows: &mut Vec<Row>,
 ) -> Result<(), Error> {
@@ -62,7 +61,7 @@ pub fn go_on(
     recover(&file, &Settings::new().pool(pool), None, |found| {
         match found {
             Found::Block(block) => {
-                counts.advance(begin + block.bits.end / 8);
+                advance(begin + block.bits.end / 8);
                 rest.block(&block);
             }
             Found::Hole(hole) => rest.hole(&hole),
@@ -138,13 +137,14 @@ impl AfterDamage<'_> {
         if self.listed.is_some_and(|listed| bit_offset <= listed) {
             return;
         }
-        let at = self.rows.last().map_or(0, |row| row.at + row.coded_len);
+        let before = self.rows.last().map_or(0, |row| row.coded_end);
+        let coded_end = (self.end / 8).max(before);
         self.rows.push(Row {
             number,
             stream: self.stream,
             bit_offset,
-            at,
-            coded_len: (self.end / 8).saturating_sub(at),
+            coded_len: coded_end - before,
+            coded_end,
             text_at: text_at.map(|at| self.text_begin + at),
             text_len,
             crc,

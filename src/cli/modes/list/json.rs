@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
-        let Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines } = *totals;
+        let Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage } = *totals;
         object.put("format", format.name());
         object.put("from", if by == By::Index { "index" } else { "decoding" });
         object.put("streams", streams);
@@ -22,6 +22,7 @@ pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) 
         if let Some(lines) = lines {
             object.put("lines", lines);
         }
+        object.put("trailing_garbage", trailing_garbage);
     }
     if verbose {
         object.put("block_list", found.rows.iter().map(block).collect::<Value>());

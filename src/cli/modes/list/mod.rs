@@ -19,8 +19,7 @@ use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::SourceFile;
-use crate::cli::messages::counts::Counts;
-use crate::cli::messages::formats::no_index;
+use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
 use crate::cli::modes::limits;
@@ -29,7 +28,7 @@ use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::hbz::List;
 use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
-use hybz::{BlockInfo, Error, Format, Pool, StreamInfo, StreamSummary};
+use hybz::{BlockInfo, Error, Format, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::quote::shown;
 use hybz_files::{file, process, stdout};
 use rows::Row;
@@ -47,7 +46,7 @@ const HEADER_LEN: usize = 3;
 
 /// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()).of_compressed(true));
     let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
     if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);
@@ -58,7 +57,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
     let mut text = Vec::new();
     let mut operands = lister.plan.common.operands.iter();
     loop {
-        if let Some(end) = messages::print_stdout(&text)? {
+        if let Some(end) = lister.print(&text)? {
             return Ok(end);
         }
         text.clear();
@@ -67,13 +66,21 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
-            && let Some(end) = messages::print_stdout(&head)?
+            && let Some(end) = lister.print(&head)?
         {
             return Ok(end);
         }
-        let found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Contents::failed);
+        let mut found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Contents::failed);
+        let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
+        if let Some(offset) = garbage.filter(|_| !lister.plan.common.trailing_garbage) {
+            found = Contents::failed(lister.failure(operand.name(), &Error::TrailingGarbage { offset }));
+        }
         lister.messages.progress.input_done(None);
         lister.show(operand.name(), &found, &mut text);
+        if garbage.is_some() && found.verdict.is_ok() {
+            let remark = [shown(operand.name()).as_bytes(), b": trailing garbage after EOF ignored"].concat();
+            lister.messages.print(&Note::Remark(remark));
+        }
         if let Err(failure) = found.verdict {
             lister.messages.print(&Note::Failure(failure));
         }
@@ -111,6 +118,8 @@ struct Totals {
     text_len: u64,
     /// The number of line ends in the text, if an index has it.
     lines: Option<u64>,
+    /// The offset of bytes after the last stream that belong to none.
+    trailing_garbage: Option<u64>,
 }
 
 /// The origin of the numbers.
@@ -127,6 +136,13 @@ impl Contents {
 }
 
 impl Lister {
+    /// Prints on stdout, with the bar out of the way if both are a terminal.
+    fn print(&self, text: &[u8]) -> anyhow::Result<Option<Outcome>> {
+        let mut printed = Ok(None);
+        self.messages.progress.suspend(|| printed = messages::print_stdout(text));
+        printed
+    }
+
     /// Appends the output for a file.
     fn show(&self, name: &OsStr, found: &Contents, text: &mut Vec<u8>) {
         let verbose = self.plan.common.verbose > 0;
@@ -142,8 +158,8 @@ impl Lister {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let rest = self.rest(&mut file).map_err(read_error)?;
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
-        let head = reader.head(Format::HEAD_LEN);
-        let format = self.plan.common.formats.of(&head).unwrap_or(Format::Bzip2);
+        let head = reader.head(HEAD_LEN);
+        let format = self.format(&head);
         if self.plan.mode.listing == Listing::Offsets && format.index() != IndexKind::Beside {
             let text = format!(" is {}: --index-format=offsets lists the blocks of a .bz2.", format.file());
             return Err(Failure::about(1, "", name, &text));
@@ -161,8 +177,9 @@ impl Lister {
         {
             let mut remark = None;
             if let Some(index) = index::beside(path, &file, &mut remark) {
+                let len = file.metadata().map_err(read_error)?.len();
                 // Only some records of a long index have been checked.
-                match self.indexed(usual_index(path).as_os_str(), &index) {
+                match self.indexed(usual_index(path).as_os_str(), &index, len) {
                     Ok(found) => return Ok(found),
                     Err(failure) => remark = Some(index::useless(&failure.text)),
                 }
@@ -172,13 +189,18 @@ impl Lister {
             }
         }
         let mut job = self.index_job(operand, &file)?;
-        let source = Source::Stream(Box::new(io::Cursor::new(head).chain(reader)));
-        let found = self.decoded(name, source, format, rest, job.as_mut())?;
+        let source = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
+        let found = self.decoded(name, source, &head, rest, job.as_mut())?;
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
             let source = SourceFile::of(operand, &file).map_err(read_error)?;
             self.publish(name, job, source.as_ref())?;
         }
         Ok(found)
+    }
+
+    /// The format of a file that begins with `head`; another format counts as a damaged `.bz2`.
+    fn format(&self, head: &[u8]) -> Format {
+        self.plan.common.formats.of(head).unwrap_or(Format::Bzip2)
     }
 
     /// The file from its current position on, if it can be read again after damage.
@@ -234,8 +256,8 @@ impl Lister {
         }
     }
 
-    /// Lists a file that has an index of this name.
-    fn indexed(&self, index_name: &OsStr, index: &Index) -> Result<Contents, Failure> {
+    /// Lists a file of `len` bytes that has an index of this name.
+    fn indexed(&self, index_name: &OsStr, index: &Index, len: u64) -> Result<Contents, Failure> {
         let failed = |error: Error| index::failure(index_name, &error);
         let mut offsets = Vec::new();
         if self.plan.mode.listing == Listing::Offsets {
@@ -250,6 +272,7 @@ impl Lister {
             coded_len: index.coded_len(),
             text_len: index.text_len(),
             lines: index.lines().map_err(failed)?,
+            trailing_garbage: (index.coded_len() < len).then(|| index.coded_len()),
         };
         Ok(Contents { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
     }
@@ -259,11 +282,11 @@ impl Lister {
         &self,
         name: &OsStr,
         source: Source,
-        begins_as: Format,
+        head: &[u8],
         rest: Option<FileFrom>,
         job: Option<&mut IndexJob>,
     ) -> Result<Contents, Failure> {
-        let decoded = self.decode(source);
+        let decoded = self.decode(name, source);
         let mut rows = rows::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
         let mut offsets = Vec::new();
@@ -282,22 +305,33 @@ impl Lister {
                 bytes_out: text_len,
                 block_size,
                 blocks: counted,
+                trailing_garbage,
                 ..
             }) => {
                 // A file with streams of several formats counts as a `.bz2`.
-                let format = decoded.format.unwrap_or(begins_as);
+                let format = decoded.format.unwrap_or_else(|| self.format(head));
                 let by = By::Decoding;
                 let blocks = if format.blocks() == Blocks::Counted { counted } else { blocks };
-                (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines: None }), Ok(()))
+                let lines = None;
+                let totals =
+                    Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage };
+                (Some(totals), Ok(()))
             }
             Err(error) => {
                 let is_damage = matches!(error, Error::Data { .. } | Error::Truncated { .. });
                 let rest = rest.filter(|_| is_damage);
-                let counts = &self.messages.progress.counts;
                 let gone_on = rest.map_or(Ok(()), |rest| {
-                    damaged::go_on(rest, &self.pool, counts, decoded.last_stream.as_ref(), &mut rows)
+                    let advance = |bytes| self.messages.progress.advance(&self.plan.common, name, bytes);
+                    damaged::go_on(rest, &self.pool, advance, decoded.last_stream.as_ref(), &mut rows)
                 });
-                (None, Err(self.failure(name, &gone_on.err().unwrap_or(error))))
+                let failure = match (&error, foreign(head)) {
+                    (Error::NotBzip2, Some(other)) if self.plan.common.formats == Formats::All => {
+                        let text = format!(" is not a bzip2 file: it is {} data; use {}.", other.name, other.list);
+                        Failure::about(2, "", name, &text)
+                    }
+                    _ => self.failure(name, &gone_on.err().unwrap_or(error)),
+                };
+                (None, Err(failure))
             }
         };
         Ok(Contents { totals, rows, offsets, verdict })
@@ -315,7 +349,7 @@ impl Lister {
             if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
                 let rest = self.rest(&mut file).map_err(read_error)?;
-                return self.decoded(name, Source::Stream(Box::new(file)), Format::Bzip2, rest, None);
+                return self.decoded(name, Source::Stream(Box::new(file)), &head, rest, None);
             }
         }
         if self.plan.mode.index.is_some() {
@@ -330,13 +364,14 @@ impl Lister {
             coded_len,
             text_len: list.text_len(),
             lines: None,
+            trailing_garbage: (list.is_complete() && list.end() < coded_len).then(|| list.end()),
         };
         let mut found = Contents { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
         if self.plan.common.verbose > 0 {
             // Decodes on all cores and, after an error, block by block. The first decoder may still be reading ahead at
             // that time, so it reads at offsets and does not use the file's position.
             let again = Arc::new(file.try_clone().map_err(read_error)?);
-            if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
+            if let Err(damage) = self.decode(name, Source::File(again, 0)).outcome {
                 let list = match self.plan.common.memory {
                     Some(memory) => list.max_memory(memory),
                     None => list,
@@ -361,15 +396,14 @@ impl Lister {
     }
 
     /// Decodes everything and discards the text.
-    fn decode(&self, source: Source) -> Decoded {
+    fn decode<'a>(&'a self, name: &'a OsStr, source: Source) -> Decoded<'a> {
         let task =
             Task::Decompress { formats: self.plan.common.formats, trailing_garbage: self.plan.common.trailing_garbage };
         let input =
             Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
-        let counts = Arc::clone(&self.messages.progress.counts);
         let outcome = Err(Error::NotBzip2);
-        let mut decoded = Decoded { blocks, recorder, format: None, last_stream: None, counts, outcome };
+        let mut decoded = Decoded { lister: self, name, blocks, recorder, format: None, last_stream: None, outcome };
         flow::run(&self.pool, One(Some(input)), &mut decoded);
         decoded
     }
@@ -397,18 +431,19 @@ impl Inputs for One {
 }
 
 /// The result of decoding a file.
-struct Decoded {
+struct Decoded<'a> {
+    lister: &'a Lister,
+    name: &'a OsStr,
     blocks: Vec<BlockInfo>,
     recorder: Recorder,
     /// The format, if all streams have one and the same format, and that format has no rows.
     format: Option<Format>,
     /// The last stream that has ended.
     last_stream: Option<StreamInfo>,
-    counts: Arc<Counts>,
     outcome: Result<StreamSummary, Error>,
 }
 
-impl Outputs for Decoded {
+impl Outputs for Decoded<'_> {
     type Meta = ();
     type Out = io::Sink;
 
@@ -417,7 +452,7 @@ impl Outputs for Decoded {
     }
 
     fn block(&mut self, (): &mut (), block: &BlockInfo) {
-        self.counts.advance(block.bytes_in);
+        self.lister.messages.progress.advance(&self.lister.plan.common, self.name, block.bytes_in);
         self.blocks.push(*block);
         self.recorder.block(block);
     }

@@ -12,8 +12,8 @@ pub struct Row {
     pub stream: Option<u64>,
     /// The row's start in the compressed file, in bits.
     pub bit_offset: u64,
-    /// For the row's line: the number of bytes of the compressed file that are finished before it.
-    pub at: u64,
+    /// The number of bytes of the compressed file that are finished with it, and how many of them were not before.
+    pub coded_end: u64,
     pub coded_len: u64,
     pub text_at: Option<u64>,
     pub text_len: Option<u64>,
@@ -33,7 +33,7 @@ pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
             number: Some(number),
             stream: Some(stream),
             bit_offset,
-            at,
+            coded_end: bytes_in,
             coded_len: bytes_in - at,
             text_at: Some(text_at),
             text_len: Some(text_len),
@@ -56,7 +56,7 @@ pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
             number: Some(number),
             stream: Some(stream),
             bit_offset: block.at * 8,
-            at: block.at,
+            coded_end: block.at + u64::from(block.coded_len),
             coded_len: block.coded_len.into(),
             text_at: Some(block.text_at),
             text_len: Some(block.text_len.into()),

@@ -71,7 +71,8 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
     for row in rows {
         let [number, stream, text_at, text_len] = [row.number, row.stream, row.text_at, row.text_len].map(or_dash);
         let crc = row.crc.map_or("-".to_owned(), |crc| format!("0x{crc:08x}"));
-        let Row { at, coded_len, state, is_good, .. } = row;
+        let Row { bit_offset, coded_len, state, is_good, .. } = row;
+        let offset = bit_offset / 8;
         // Errors get their own line, to keep the table within 80 columns.
         let (mark, words) = match &**state {
             short @ ("ok" | "cut") => (short, ""),
@@ -79,7 +80,7 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
         };
         let _ = writeln!(
             text,
-            "  {number:>6} {stream:>6} {at:>12} {coded_len:>10} {text_at:>12} {text_len:>9} {crc:<10} {mark}",
+            "  {number:>6} {stream:>6} {offset:>12} {coded_len:>10} {text_at:>12} {text_len:>9} {crc:<10} {mark}",
         );
         if !words.is_empty() {
             let _ = writeln!(text, "  {:>6} {words}", "");

@@ -64,9 +64,6 @@ pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
     report.as_ref().map(Report::speak_at_the_end).transpose().context("Can't handle signals")?;
     let progress = Progress::new(&plan.common, &Batch::default());
     let messages = Messages::new(&plan.common, progress).with_report(report, tally);
-    for remark in &plan.common.ignored_words {
-        messages.print(&Note::Remark(remark.clone().into_bytes()));
-    }
     let threads = limits::threads(&plan.common, None).get();
     limits::choose_memory(&plan.common, threads == 1);
     let budget = Budget::new(plan.common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));

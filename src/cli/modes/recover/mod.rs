@@ -29,10 +29,7 @@ use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
 pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
-    for remark in &plan.common.ignored_words {
-        messages.print(&Note::Remark(remark.clone().into_bytes()));
-    }
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()).of_compressed(true));
     let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
     if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);

@@ -35,6 +35,7 @@ pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
     let tally = Arc::default();
     let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.count(), &tally)?;
     let progress = Progress::new(&plan.common, &plan.mode.batch);
+    let progress = progress.of_compressed(plan.mode.action() != Action::Compress);
     let messages = Arc::new(Messages::new(&plan.common, progress).with_report(report, tally));
     let closing = Closing(Arc::clone(&messages));
     let outcome = work(plan, messages);
@@ -93,9 +94,6 @@ impl Drop for Closing {
 }
 
 fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
-    for remark in &plan.common.ignored_words {
-        messages.print(&Note::Remark(remark.clone().into_bytes()));
-    }
     let mut pool = Pool::builder();
     if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);

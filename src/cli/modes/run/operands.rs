@@ -13,6 +13,7 @@ use crate::cli::files::pending::Pending;
 use crate::cli::files::place::Place;
 use crate::cli::files::preconditions::Preconditions;
 use crate::cli::files::source::{SourceFile, id, list_of};
+use crate::cli::messages::formats::COPY_HEAD_LEN;
 use crate::cli::messages::report::Entry;
 use crate::cli::messages::tally::Skipped;
 use crate::cli::messages::{Failure, Messages};
@@ -20,9 +21,9 @@ use crate::cli::modes::limits;
 use crate::cli::modes::run::input;
 use crate::cli::modes::run::resume;
 use crate::cli::modes::shards;
-use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
+use hybz::{Formats, Pool};
 use hybz_files::quote::shown;
 use hybz_files::{file, process, tree};
 use std::ffi::{OsStr, OsString};
@@ -30,7 +31,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -114,7 +115,10 @@ impl Operands {
                     Err(failure) => (State::Failed(failure), Prepared::nothing()),
                 }
             }
-            Err(failure) => (State::Failed(failure), Prepared::nothing()),
+            Err(failure) => {
+                remark = remark.filter(|_| self.plan.common.formats == Formats::Bzip2); // of a name that is not used
+                (State::Failed(failure), Prepared::nothing())
+            }
         };
         Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, pending }))
     }
@@ -187,6 +191,10 @@ impl Operands {
         let opened = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
         let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(Opened::Own) };
         let destination = self.destination(place, remark)?;
+        let guesses = remark.is_some() && plan.common.formats == Formats::All;
+        if guesses && found.is_file() && !may_be_compressed(&file) {
+            *remark = None; // the file will be refused, and needs no name
+        }
         let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
         let resumes = plan.mode.batch.resume && found.is_file();
         match &destination {
@@ -333,6 +341,12 @@ impl Operands {
         };
         self.iter.result(source, source.beside(result)).map(Destination::File)
     }
+}
+
+/// Whether a regular file begins as a compressed one does.
+fn may_be_compressed(file: &File) -> bool {
+    let mut head = [0; COPY_HEAD_LEN];
+    file.read_at(&mut head, 0).is_ok_and(|len| len > 0 && Formats::All.may_begin_with(&head[..len]))
 }
 
 impl Inputs for Operands {

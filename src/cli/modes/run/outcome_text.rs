@@ -3,6 +3,7 @@
 use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
 use crate::cli::files::index;
 use crate::cli::files::job::Destination;
+use crate::cli::messages::formats::foreign;
 use crate::cli::messages::verified;
 use crate::cli::messages::{self, Failure, Messages, Note};
 use hybz::Format;
@@ -101,7 +102,7 @@ impl OutcomeText {
                 damage = !nothing_lost && (self.plan.mode.action() == Action::Test || !not_bzip2);
                 // bzip2 gives its advice for all files.
                 damage &= self.plan.common.formats == Formats::Bzip2
-                    || Format::of(head).is_none_or(|format| format == Format::Bzip2);
+                    || foreign(head).is_none() && Format::of(head).is_none_or(|format| format == Format::Bzip2);
                 if self.plan.mode.action() == Action::Test || not_bzip2 {
                     return Verdict { notes: vec![self.one_line(name, error, head)], damage };
                 }
@@ -122,11 +123,12 @@ impl OutcomeText {
         let (test, verbose) = (self.plan.mode.action() == Action::Test, self.plan.common.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
         let mut text = messages::verdict(error, test);
-        let other = Format::of(head).filter(|&format| !Formats::All.include(format)).map(Format::name);
-        if let (Error::NotBzip2, Formats::All, Some(format)) = (error, self.plan.common.formats, other) {
+        if let (Error::NotBzip2, Formats::All, Some(other)) = (error, self.plan.common.formats, foreign(head)) {
             text = match test {
-                true => format!("{text}: it is {format} data; use {format} -t"),
-                false => format!("{}: it is {format} data; use {format} -d.", text.trim_end_matches('.')),
+                true => format!("bad magic number: it is {} data; use {}", other.name, other.test),
+                false => {
+                    format!("{}: it is {} data; use {}.", text.trim_end_matches('.'), other.name, other.decompress)
+                }
             };
         }
         let failure = Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat());

@@ -32,9 +32,6 @@ const BUFFER: usize = 256 << 10;
 pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan.common, false);
     let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
-    for remark in &plan.common.ignored_words {
-        messages.print(&Note::Remark(remark.clone().into_bytes()));
-    }
     let done = match &plan.mode.task {
         ShardsTask::Plan { size, level } => cut(&plan, *size, *level),
         ShardsTask::Ranges { size, index } => ranges::ranges(&plan, *size, index.as_ref(), &messages),
