@@ -21,6 +21,7 @@ use crate::formats::hbz::codec::tally::{self, Prices, Tally};
 use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
 use libsais::SuffixArrayConstruction;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How it fails.
@@ -63,6 +64,8 @@ pub struct FakeLane {
     expands: bool,
     calls: usize,
     fault: Option<(usize, Fault)>,
+    /// How often a lane was asked to grow.
+    pub asked: Arc<AtomicUsize>,
 }
 
 impl FakeLane {
@@ -87,6 +90,7 @@ impl FakeLane {
             expands: false,
             calls: 0,
             fault,
+            asked: Arc::default(),
         }
     }
 
@@ -383,6 +387,7 @@ impl DecodeCodes for FakeLane {
 
     fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
         let size = LaneSize { max_length: rows.div_ceil(self.size.max_blocks), ..self.size };
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let grows = !matches!(self.fault, Some((_, Fault::Fixed))) && size.max_blocks * size.max_length <= MAX_ROWS;
         if grows {
             self.size = size;

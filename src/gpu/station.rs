@@ -13,6 +13,9 @@ pub trait Offloaded: Send {
     /// decides whether the size counts blocks or bytes.
     fn limits(size: usize, lane: &Self::Lane) -> (usize, u64);
 
+    /// The lane has failed and been dropped. Another may come, of half the size.
+    fn lane_is_gone(&mut self) {}
+
     /// Does some tasks: completes, forwards or declines them.
     fn work(
         &mut self,
@@ -144,6 +147,7 @@ impl<O: Offloaded> Station for GpuStation<O> {
             return Ok(());
         };
         drop(lane);
+        self.offloaded.lane_is_gone();
         self.wrong |= matches!(error, DeviceError::Wrong(_));
         let lost = self.wrong || matches!(error, DeviceError::Lost(_));
         let mut retire = lost || self.size / 2 < self.least;

@@ -53,6 +53,9 @@ pub(super) trait Batched: Send {
         batch: &mut Self::Batch,
     ) -> Result<Added, DeviceError>;
 
+    /// The lane has failed and been dropped. Another may come, of half the size.
+    fn lane_is_gone(&mut self) {}
+
     /// Whether the batch has no blocks.
     fn is_empty(batch: &Self::Batch) -> bool;
 
@@ -84,6 +87,10 @@ impl<B: Batched> Offloaded for Batches<B> {
 
     fn limits(blocks: usize, lane: &B::Lane) -> (usize, u64) {
         (blocks, B::max_bytes(lane.size()))
+    }
+
+    fn lane_is_gone(&mut self) {
+        self.0.lane_is_gone();
     }
 
     /// Does the jobs in as many batches as the lane needs.

@@ -67,8 +67,8 @@ pub(super) struct Large {
     /// The number of these bytes that the lane has taken.
     taken: u64,
     decoder: Option<HbzDecoder>,
-    /// The last number of rows for which there was no memory.
-    too_many_rows: Option<usize>,
+    /// The most rows that a block may have, once there was no memory for a longer one.
+    most_rows: Option<usize>,
 }
 
 impl Batched for Large {
@@ -115,6 +115,11 @@ impl Batched for Large {
         Ok(Added::Yes)
     }
 
+    fn lane_is_gone(&mut self) {
+        self.growth.give_back(std::mem::take(&mut self.taken));
+        self.most_rows = None;
+    }
+
     fn is_empty(batch: &DecodingBatch) -> bool {
         batch.entries.is_empty()
     }
@@ -138,33 +143,33 @@ impl Batched for Large {
 
 impl Drop for Large {
     fn drop(&mut self) {
-        self.growth.give_back(self.taken);
+        self.lane_is_gone();
     }
 }
 
 impl Large {
     /// A lane that shares `growth`, the pinned memory that lanes may still take, with others.
     pub fn new(growth: Arc<Growth>) -> Large {
-        Large { growth, taken: 0, decoder: None, too_many_rows: None }
+        Large { growth, taken: 0, decoder: None, most_rows: None }
     }
 
     /// Makes the lane larger, for `rows` rows. Returns whether there was memory for that.
     fn grow(&mut self, lane: &mut dyn DecodeCodes, rows: usize) -> Result<bool, DeviceError> {
-        if rows > self.too_many_rows.unwrap_or(MAX_ROWS) {
+        if rows > self.most_rows.unwrap_or(MAX_ROWS) {
             return Ok(false);
         }
-        // The next block may be a little longer.
         let LaneSize { max_blocks: blocks, max_length } = lane.size();
-        let rows = (rows + rows / 8).min(MAX_ROWS);
-        let more = pinned(blocks, rows).saturating_sub(pinned(blocks, blocks * max_length));
+        // The next block may be a little longer.
+        let enough = (rows + rows / 8).min(MAX_ROWS);
+        let more = pinned(blocks, enough).saturating_sub(pinned(blocks, blocks * max_length));
         // This failure is not remembered, because other lanes may give back the memory that they have taken.
         if !self.growth.take(more) {
             return Ok(false);
         }
         self.taken += more;
-        let grown = lane.reserve(rows)?;
+        let grown = lane.reserve(enough)?;
         if !grown {
-            self.too_many_rows = Some(rows - 1);
+            self.most_rows = Some(rows - 1);
             self.taken -= more;
             self.growth.give_back(more);
         }

@@ -14,6 +14,7 @@ use crate::{Pool, Settings};
 use hybz_queue::{Accepts, Core, Job, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The number of rows that a fake lane has for each of its blocks: some blocks are longer than the lane.
 const FAKE_ROWS: usize = 4000;
@@ -143,6 +144,33 @@ fn lanes_grow_into_one_room() {
     let [first, mut second] = lanes;
     drop(first);
     assert_eq!(outcome(&mut *second, &long).0, [1, 0, 0]);
+}
+
+/// A failed lane is replaced by a small one; other lanes may take the memory that the failed one had taken.
+#[test]
+fn a_lane_that_failed_gives_back_its_room() {
+    let long = [block(&(shape("words").make)(200_000), stream(0, 12))];
+    let growth = Arc::new(large::Growth::new(200_000));
+    let mut first = fake_with(8, Some((1, Fault::Memory)), Arc::clone(&growth));
+    assert_eq!(outcome(&mut *first, &long).0, [1, 0, 0]);
+    assert!(!outcome(&mut *first, &long).1.unwrap_err().retire);
+    assert_eq!(outcome(&mut *fake_with(2, None, growth), &long).0, [1, 0, 0]);
+}
+
+/// A device that refuses to grow makes its lane anew each time it is asked.
+#[test]
+fn a_lane_is_asked_once_for_blocks_of_one_length() {
+    let long = vec![block(&(shape("words").make)(60_000), stream(0, 12)); 5];
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let open: crate::gpu::station::Open<dyn DecodeCodes> = Box::new(move |max_blocks| {
+        let mut lane = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, Some((0, Fault::Fixed)));
+        lane.asked = Arc::clone(&count);
+        Ok(Box::new(lane))
+    });
+    let mut station = station("fixed".to_owned(), 2, open, large::Large::new(unlimited())).unwrap();
+    assert_eq!(outcome(&mut station, &long).0, [0, 5, 0]);
+    assert_eq!(asked.load(Relaxed), 1);
 }
 
 #[test]
