@@ -18,11 +18,13 @@ using Clock = std::chrono::steady_clock;
 
 inline double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
-// Ends the program if a call failed.
+// Ends the program if a call failed. Not by exit(): its handlers end CUDA, in which other threads may be, and two
+// threads must not call it at once.
 inline void must(int code, const char *what) {
     if (code == 0) return;
     printf("%s: %d %s\n", what, code, hybz_error_text(code));
-    exit(1);
+    fflush(stdout);
+    _Exit(1);
 }
 
 inline void parallel(size_t count, const std::function<void(size_t)> &work) {
@@ -57,7 +59,9 @@ struct Lane {
     double wall_ms = 0;
 
     Lane(uint32_t blocks, uint32_t length, int32_t pipeline) : origins(blocks) {
-        must(hybz_lane_create(0, blocks, length, pipeline, &lane), "create");
+        char what[80];
+        snprintf(what, sizeof what, "a lane of %u blocks (up to %d) of %u bytes", blocks, HYBZ_MAX_BLOCKS, length);
+        must(hybz_lane_create(0, blocks, length, pipeline, &lane), what);
     }
     Lane(const Lane &) = delete;
     ~Lane() { must(hybz_lane_destroy(lane), "destroy"); }

@@ -39,6 +39,10 @@ std::vector<Text> blocks_of(const char *path) {
     for (Text &block : blocks)
         if (block.size() >= HYBZ_MIN_LENGTH && !is_periodic(block.data(), uint32_t(block.size())))
             usable.push_back(std::move(block));
+    if (usable.empty()) {
+        printf("no block in %s\n", path);
+        exit(1);
+    }
     return usable;
 }
 
