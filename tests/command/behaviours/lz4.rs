@@ -18,8 +18,8 @@ rows! {
         => damage;
     "bytes after an LZ4 frame that are not a frame" | "-" | "ignored with a remark, as after a `.bz2`; `lz4 -d`: rc 1"
         => garbage;
-    "`-l` of an `.lz4`; with `-v`, `--json`, `--offsets`" | "no -l" | "decoded: its sizes, the number of blocks; \
-     offsets are refused" => listing;
+    "`-l` of an `.lz4`; with `-v`, `--json`, `--index-format=offsets`" | "no -l" | "decoded: its sizes, the number \
+     of blocks; offsets are refused" => listing;
     "`--index` of an `.lz4`; `--recover`, `--plan-ranges`, `--bench`" | "no such flags" | "a remark and no index; \
      refused by name" => other_flags;
     "`--format=lz4` with `--block-size`, `--perturb`, `--stream-size`, `--index`, `--verify`, `--plan`, `--shard`, \

@@ -12,8 +12,8 @@ rows! {
      where a `.Z` ends" => damage;
     "two `.Z` in one file" | "-" | "the second one is taken for codes, as in gzip" => two;
     "`-dcf` of a `.Z`" | "copied" | "its text" => forced;
-    "`-l` of a `.Z`; with `-v`, `--json`, `--offsets`" | "no -l" | "decoded: its sizes, no blocks; offsets are refused"
-        => listing;
+    "`-l` of a `.Z`; with `-v`, `--json`, `--index-format=offsets`" | "no -l" | "decoded: its sizes, no blocks; \
+     offsets are refused" => listing;
     "`--index` of a `.Z`; `--recover`, `--plan-ranges`, `--bench`" | "no such flags" | "a remark and no index; refused \
      by name" => other_flags;
     "`--ranges` of a `.Z`; `--at 0`" | "no such flags" | "decoded from the beginning" => ranges;
