@@ -103,8 +103,9 @@ const REFUSALS: &str = "
 ## Calls that are refused
 
 A file system, an option of its mount or a filter of system calls may refuse a call; then hybz tries another way.
-`faults::refused_calls` in `tests/command` refuses each of them in turn. Any other error, such as a full disk, ends the
-file, and its source stays.
+`faults::refused_calls` in `tests/command` refuses those of the first ten rows in turn, but for opening a directory and
+`fsetxattr` (`acl.rs`), then `statx` and `posix_fadvise`. Any other error, such as a full disk, ends the file, and its
+source stays.
 
 | call that is refused | then | remark |
 |---|---|---|
@@ -113,7 +114,7 @@ file, and its source stays.
 | `renameat2` with `RENAME_NOREPLACE` | an empty file reserves the name, and is replaced by `renameat` | |
 | `flock` | no lock: what `kill -9` leaves is kept | |
 | `fdatasync` | `fsync` | |
-| `fdatasync` and `fsync` of a file | none: after a power cut the result may be gone | once a call: it cannot be synced |
+| `fdatasync` and `fsync` of a file | none: a power cut may lose the result | once a call: it cannot be synced |
 | `open` and `fsync` of a directory | none | |
 | `fchown` | the group is not kept: group and others get only what both had | |
 | `fchmod` | the mode stays that of a new file: 600, or that of the mount | once a call: the mode, if it differs |
