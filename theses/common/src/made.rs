@@ -128,7 +128,7 @@ fn name(number: u64, text: &mut Vec<u8>) {
 fn words(max: usize) -> Vec<u8> {
     const SUFFIXES: [&str; 8] = ["", "s", "ed", "ing", "er", "ly", "ness", "ers"];
     const WORDS: usize = 10_000_000;
-    let drawn = lines(WORDS * 3 / 2, max, |random, line| {
+    let drawn = lines(WORDS * 2, max, |random, line| {
         let names = if random.below(4000) == 0 { 5 + random.below(4) } else { 1 + random.below(2) };
         let numbers = if names > 2 { 4 } else { 400_000 };
         (0..names).for_each(|_| name(random.skewed(numbers, 2) as u64, line));
