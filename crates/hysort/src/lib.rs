@@ -84,6 +84,8 @@ mod spill;
 mod splitters;
 #[cfg(test)]
 mod stations_tests;
+#[cfg(test)]
+mod steps_tests;
 mod stored;
 mod tasks;
 mod text;

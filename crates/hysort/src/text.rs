@@ -39,6 +39,8 @@ impl Iterator for Ends<'_> {
 
     fn next(&mut self) -> Option<usize> {
         while self.found == 0 {
+            #[cfg(test)]
+            steps::add(8);
             let word = match self.words.next() {
                 Some(word) => *word,
                 None if self.tail.is_empty() => return None,
@@ -73,7 +75,29 @@ pub(crate) fn lines(text: &[u8], end: u8) -> impl Iterator<Item = Range<usize>> 
 
 /// The last position of `end` in a text.
 pub(crate) fn last_end(text: &[u8], end: u8) -> Option<usize> {
-    text.iter().rposition(|&byte| byte == end)
+    let at = text.iter().rposition(|&byte| byte == end);
+    #[cfg(test)]
+    steps::add(text.len() - at.unwrap_or(0));
+    at
+}
+
+/// Counts the bytes that each thread searches for the ends of lines and of codes.
+#[cfg(test)]
+pub(crate) mod steps {
+    use std::cell::Cell;
+
+    thread_local!(static STEPS: Cell<usize> = const { Cell::new(0) });
+
+    pub fn add(bytes: usize) {
+        STEPS.set(STEPS.get() + bytes);
+    }
+
+    /// The steps of some work on this thread.
+    pub fn of(work: impl FnOnce()) -> usize {
+        let before = STEPS.get();
+        work();
+        STEPS.get() - before
+    }
 }
 
 /// The next 8 bytes of a line that has `left` bytes from `at` on, as a big-endian number; zeros after its end.

@@ -12,14 +12,10 @@ use std::io::{self, Write};
 pub(super) struct Bare<'a, W: Write> {
     to: &'a mut W,
     end: u8,
-    end_of_code: u8,
     keys: &'a Keys,
-    /// Whether codes are followed by the line's place.
-    places: bool,
     unique: bool,
-    /// The bytes of a record before its line, as far as they have come.
-    head: Vec<u8>,
-    /// The codes of the last line that was written.
+    /// The codes of this line as far as they have come, and those of the last line that was written: if they matter.
+    codes: Vec<u8>,
     last: Vec<u8>,
     state: State,
     /// Whether the byte before was [`ESCAPE`].
@@ -36,7 +32,12 @@ const WAITING: usize = 256 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    Head,
+    Codes,
+    /// In the line's place: so many counts of it follow after so many bytes.
+    Place {
+        counts: u8,
+        bytes: u8,
+    },
     Line,
     /// In a line that equals the one before.
     Dropped,
@@ -47,13 +48,11 @@ impl<'a, W: Write> Bare<'a, W> {
         Bare {
             to,
             end: keys.end_byte(),
-            end_of_code: keys.0.alphabets.end_of_code(),
             keys,
-            places: keys.0.is_stable(),
             unique: keys.0.drops_equal_keys(),
-            head: Vec::new(),
+            codes: Vec::new(),
             last: Vec::new(),
-            state: State::Head,
+            state: State::Codes,
             is_escaped: false,
             waiting: Vec::new(),
             lines: 0,
@@ -61,54 +60,40 @@ impl<'a, W: Write> Bare<'a, W> {
         }
     }
 
-    /// The lengths of the codes and of all that precedes the line, if so much of a record has come.
-    fn head_of(&self, text: &[u8]) -> Option<(usize, usize)> {
-        let codes = text.iter().position(|&byte| byte == self.end_of_code)? + 1;
-        let mut len = codes;
-        if self.places {
-            for _ in 0..2 {
-                len += 1 + usize::from(self.keys.0.alphabets.symbol_of(*text.get(len)?));
-            }
-        }
-        (len <= text.len()).then_some((codes, len))
-    }
-
-    /// Begins a line with these codes.
-    fn begin(&mut self, codes: &[u8]) {
-        if self.unique && self.last == codes {
-            self.state = State::Dropped;
-            return;
-        }
+    /// Takes codes, or a part of them. Returns their length.
+    fn codes(&mut self, text: &[u8]) -> usize {
+        let end = Ends::new(text, self.keys.0.alphabets.end_of_code()).next();
+        let len = end.map_or(text.len(), |end| end + 1);
         if self.unique {
-            self.last.clear();
-            self.last.extend_from_slice(codes);
+            self.codes.extend_from_slice(&text[..len]);
         }
-        self.lines += 1;
-        self.state = State::Line;
+        if end.is_some() {
+            // Codes are followed by a file's number and an offset only if lines with equal keys keep their order.
+            self.state = State::Place { counts: if self.keys.0.is_stable() { 2 } else { 0 }, bytes: 0 };
+        }
+        len
     }
 
-    /// Takes the head of a record, or a part of it. Returns its length.
-    fn head(&mut self, text: &[u8]) -> usize {
-        if self.head.is_empty()
-            && let Some((codes, len)) = self.head_of(text)
-        {
-            self.begin(&text[..codes]);
+    /// Takes bytes of a line's place; after the last one the line begins. Returns their number.
+    fn place(&mut self, text: &[u8], counts: u8, bytes: u8) -> usize {
+        if bytes > 0 {
+            let len = text.len().min(bytes.into());
+            self.state = State::Place { counts, bytes: bytes - len as u8 };
             return len;
         }
-        // Cut in a head, or cut before: a copy, which grows by as much as is needed.
-        let before = self.head.len();
-        let mut head = std::mem::take(&mut self.head);
-        for &byte in text {
-            head.push(byte);
-            let may_be = byte == self.end_of_code || self.places;
-            if may_be && let Some((codes, len)) = self.head_of(&head) {
-                debug_assert_eq!(len, head.len());
-                self.begin(&head[..codes]);
-                return len - before;
-            }
+        if counts > 0 {
+            self.state = State::Place { counts: counts - 1, bytes: self.keys.0.alphabets.symbol_of(text[0]) };
+            return 1;
         }
-        self.head = head;
-        text.len()
+        if self.unique && self.last == self.codes {
+            self.state = State::Dropped;
+        } else {
+            self.lines += 1;
+            self.state = State::Line;
+        }
+        std::mem::swap(&mut self.last, &mut self.codes);
+        self.codes.clear();
+        0
     }
 
     /// Takes a part of a line, and its end if it ends.
@@ -155,8 +140,12 @@ impl<W: Write> Write for Bare<'_, W> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let mut rest = text;
         while !rest.is_empty() {
-            if self.state == State::Head {
-                let len = self.head(rest);
+            let head = match self.state {
+                State::Codes => Some(self.codes(rest)),
+                State::Place { counts, bytes } => Some(self.place(rest, counts, bytes)),
+                State::Line | State::Dropped => None,
+            };
+            if let Some(len) = head {
                 rest = &rest[len..];
                 continue;
             }
@@ -166,7 +155,7 @@ impl<W: Write> Write for Bare<'_, W> {
                 self.line(part, end.is_some())?;
             }
             if end.is_some() {
-                self.state = State::Head;
+                self.state = State::Codes;
             }
             rest = after;
         }
@@ -184,6 +173,7 @@ mod tests {
     use super::super::{Keys, Place};
     use super::*;
     use crate::order::Order;
+    use crate::text::steps;
 
     #[test]
     fn records_may_be_cut_anywhere() {
@@ -212,6 +202,23 @@ mod tests {
             }
         }
     }
+
+    /// A head of twice the length takes about twice as many steps, however small the pieces are.
+    #[test]
+    fn heads_in_pieces_are_searched_once() {
+        for (stable, unique) in [(false, false), (true, false), (false, true)] {
+            let keys = Keys::new(["1".parse().unwrap()], &Order::new().unique(unique)).stable(stable);
+            let [short, long] = [20_000, 40_000].map(|len| {
+                let mut text = Vec::new();
+                keys.records(&b"x".repeat(len), Place::default(), &mut text).unwrap();
+                let mut out = Vec::new();
+                let mut bare = Bare::new(&keys, &mut out);
+                steps::of(|| text.chunks(100).for_each(|part| bare.write_all(part).unwrap()))
+            });
+            assert!(2 * long <= 5 * short, "{stable} {unique}: {short} steps, then {long}");
+        }
+    }
+
     #[test]
     fn records_of_a_fixed_length_may_be_cut_anywhere() {
         let text: Vec<u8> = [[192, 193, 0], [193, 192, 192], [10, 1, 193], [0, 0, 255]].concat();

@@ -73,13 +73,13 @@ impl StreamSplitter {
     fn take(&mut self, mut text: &[u8]) {
         while !text.is_empty() {
             let ends_line = self.left == 0;
-            let most = if ends_line {
-                text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1)
-            } else {
-                usize::try_from(self.left).unwrap_or(usize::MAX)
-            };
             let room = self.splitter.room();
-            let n = most.min(text.len()).min(room.len());
+            let n = text.len().min(room.len());
+            // A part that has no line end is searched once.
+            let n = match ends_line {
+                true => text[..n].iter().position(|byte| *byte == b'\n').map_or(n, |at| at + 1),
+                false => usize::try_from(self.left).map_or(n, |left| left.min(n)),
+            };
             room[..n].copy_from_slice(&text[..n]);
             self.splitter.filled(n);
             self.left = self.left.saturating_sub(n as u64);
