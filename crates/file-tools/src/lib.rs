@@ -18,4 +18,5 @@ pub mod startup;
 pub mod stdout;
 mod system;
 pub mod temporary;
+pub mod terminal;
 pub mod tree;

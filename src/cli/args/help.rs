@@ -2,8 +2,8 @@
 //! in groups, both in the width of the terminal. (clap's own help moves all texts of a group under their flags if one
 //! of these is long.)
 
-use crate::cli::messages::terminal::{width, wrap};
 use clap::{Arg, ArgAction, Command};
+use hybz_files::terminal::{width, wrap};
 
 /// The flags of `-h`.
 const DAILY: [&str; 14] = [

@@ -53,7 +53,6 @@ pub use report::ReportPlace;
 pub use shards::{Join, ShardMode, ShardsMode, ShardsTask};
 pub use task::{Action, Target};
 
-use crate::cli::messages::terminal;
 use applicable::Call;
 use bad_flag::bad_flag;
 use clap::CommandFactory;
@@ -61,6 +60,7 @@ use clap::error::ErrorKind;
 use common::is_bzip2;
 use environment::{Environment, quietness};
 use flags::Flags;
+use hybz_files::terminal;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::mem::ManuallyDrop;

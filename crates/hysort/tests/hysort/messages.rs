@@ -131,7 +131,7 @@ const CASES: &[&str] = &[
     "$SORT --temporary-directory=. a",
     "$SORT -x",
     "$SORT -rx",
-    "$SORT --no-such-flag=1",
+    "$SORT --xyzzy=1",
     "$SORT --unique=1",
     "$SORT -T",
     "$SORT --p=3 a",
@@ -240,10 +240,30 @@ fn no_word_reaches_a_terminal_as_it_is() {
     }
 }
 
+/// What the user may have meant by an unknown flag.
+#[test]
+fn the_nearest_flag() {
+    let place = Place::with(FILES);
+    for (typed, said) in [
+        ("--uniqe", "unrecognized option '--uniqe'; did you mean '--unique'?"),
+        ("--revers-=1", "unrecognized option '--revers-=1'; did you mean '--reverse'?"),
+        ("-unique", "invalid option -- 'q'; did you mean '--unique'?"),
+        ("-K1", "invalid option -- 'K'; did you mean '-k'?"),
+        ("-X", "invalid option -- 'X'"),
+        ("--xyzzy", "unrecognized option '--xyzzy'"),
+        ("--random-sourc", "is not supported"),
+    ] {
+        let run = place.shell(&format!("$SORT {typed} a"));
+        assert!(run.code == 2 && run.stderr.contains(said), "{typed}: {}", run.stderr);
+        assert_eq!(run.stderr.contains("did you mean"), said.contains("did you mean"), "{typed}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn help_and_version() {
     let place = Place::with(FILES);
     let help = place.shell("$SORT --help --no-such").silent(0);
+    assert!(String::from_utf8_lossy(&help.stdout).lines().all(|line| line.len() <= 80));
     assert!(help.stdout.starts_with(b"Sorts lines by their bytes") && help.stdout.ends_with(b"2 trouble.\n"));
     assert!(!String::from_utf8_lossy(&help.stdout).contains("random"));
     let version = place.shell("$SORT --version").silent(0);

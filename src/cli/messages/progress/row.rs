@@ -1,6 +1,6 @@
 //! The one row that shows progress on a terminal, laid out for the width of the terminal.
 
-use crate::cli::messages::terminal::{middle_out, width};
+use hybz_files::terminal::{middle_out, width};
 use std::time::Duration;
 
 /// The contents of a row.

@@ -7,8 +7,7 @@
 //! Nothing is drawn while another job has the foreground of the terminal. That is asked at each drawing, because a
 //! shell moves jobs at any time.
 
-use crate::cli::messages::terminal;
-use hybz_files::process;
+use hybz_files::{process, terminal};
 use indicatif::TermLike;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,7 +3,7 @@
 
 use crate::args::Plan;
 use hybz_files::{process, signals};
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -82,8 +82,7 @@ impl Progress {
         if display.bar.is_none() && display.last.elapsed() < INTERVAL {
             return;
         }
-        let of = total.map(|total| format!(" of {}", HumanBytes(total))).unwrap_or_default();
-        let text = format!("{}{of} {what}", HumanBytes(bytes));
+        let text = format!("{} {what}", amount(bytes, total));
         if self.style == Style::Lines {
             if display.last.elapsed() >= INTERVAL {
                 display.last = Instant::now();
@@ -119,6 +118,12 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// The amount done out of `total`, in millions of bytes, as hybz shows it.
+fn amount(bytes: u64, total: Option<u64>) -> String {
+    let of = total.map(|total| format!(" of {:.1}", total as f64 / 1e6)).unwrap_or_default();
+    format!("{:.1}{of} MB", bytes as f64 / 1e6)
 }
 
 fn bar() -> ProgressBar {
@@ -169,5 +174,14 @@ impl std::fmt::Write for Line {
         room[..len].copy_from_slice(&text.as_bytes()[..len]);
         self.len += len;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn amounts_are_in_millions_of_bytes() {
+        assert_eq!(super::amount(1_572_864, Some(20_000_000)), "1.6 of 20.0 MB");
+        assert_eq!(super::amount(104_857_600, None), "104.9 MB");
     }
 }

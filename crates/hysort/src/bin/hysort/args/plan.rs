@@ -3,12 +3,13 @@
 
 use super::keys::{key, key_failure, old_key};
 use super::size::{batch_size, buffer_size, parallel, record_length};
-use super::table::{command, is_refused, refused};
+use super::table::{command, help, is_refused, refused};
 use super::words::{Word, Words};
 use crate::failure::Failure;
 use crate::names::{in_plain_quotes, quoted};
 use crate::packaging;
 use hybz_files::process;
+use hybz_files::terminal::columns;
 use hysort::{Key, KeyError, Keys, Options, Order};
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -170,7 +171,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
                     return Err(refused(OsStr::new(&typed)));
                 }
                 match &*id {
-                    "help" => return Ok(Request::Show(command.clone().render_help().to_string())),
+                    "help" => return Ok(Request::Show(help(&command, columns(io::stdout())))),
                     "version" => return Ok(Request::Show(command.render_version())),
                     "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
                     "completions" => return completions(&value.unwrap_or_default()),

@@ -5,17 +5,19 @@
 use crate::failure::Failure;
 use clap::{Arg, ArgAction, Command, ValueHint};
 use hybz_files::quote::for_terminal;
+use hybz_files::terminal::{USUAL_COLUMNS, width, wrap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "\nsorts lines by their bytes, on every core\nMIT OR Apache-2.0");
-const AFTER_HELP: &str = "\
-Without files, or where a file is -, hysort reads standard input. Lines are sorted by their keys and then by their
-bytes, whatever the locale is: what comes out is what LC_ALL=C sort writes.
-SIZE is a number of KiB, or of the unit that follows: b (bytes), K (1024), M, G, T, P, E, or % of the memory.
-The variable TMPDIR names the directory of temporary files. Exit codes: 0 success, 1 lines are out of order (-c, -C),
-2 trouble.";
+const AFTER_HELP: [&str; 3] = [
+    "Without files, or where a file is -, hysort reads standard input. Lines are sorted by their keys and then by \
+     their bytes, whatever the locale is: what comes out is what LC_ALL=C sort writes.",
+    "SIZE is a number of KiB, or of the unit that follows: b (bytes), K (1024), M, G, T, P, E, or % of the memory.",
+    "The variable TMPDIR names the directory of temporary files. Exit codes: 0 success, 1 lines are out of order (-c, \
+     -C), 2 trouble.",
+];
 
 /// Flags of GNU sort that hysort does not support: an id and a long name. They take a value.
 const REFUSED: [(&str, &str); 1] = [("random_source", "random-source")];
@@ -82,8 +84,6 @@ pub fn command() -> Command {
     Command::new("hysort")
         .version(VERSION)
         .about("Sorts lines by their bytes on every core, as LC_ALL=C sort does.")
-        .override_usage("hysort [flags and files in any order]")
-        .after_help(AFTER_HELP)
         .disable_help_flag(true)
         .disable_version_flag(true)
         .arg(Arg::new("files").num_args(0..).value_name("FILE").value_hint(ValueHint::FilePath).hide(true))
@@ -95,6 +95,38 @@ pub fn command() -> Command {
         .args(about())
         .args(refused)
         .arg(random)
+}
+
+/// The text of `--help` in lines of at most `columns`. (clap breaks lines only if a feature asks the terminal.)
+pub fn help(command: &Command, columns: usize) -> String {
+    const TEXT: usize = 26;
+    let columns = columns.clamp(TEXT + 14, USUAL_COLUMNS);
+    let mut text = String::new();
+    wrap(&command.get_about().map(ToString::to_string).unwrap_or_default(), 0, 0, columns, &mut text);
+    text += "\nUsage: hysort [flags and files in any order]\n";
+    let mut heading = None;
+    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+        let of_arg = Some(arg.get_help_heading().unwrap_or("Options"));
+        if heading != of_arg {
+            heading = of_arg;
+            text += &format!("\n{}:\n", of_arg.unwrap_or_default());
+        }
+        let short = arg.get_short().filter(|_| arg.get_long().is_some());
+        let blanks = if arg.get_long().is_some() { "      " } else { "  " };
+        let flag = short.map_or(format!("{blanks}{arg}"), |short| format!("  -{short}, {arg}"));
+        text += &flag;
+        let mut at = width(&flag);
+        if at + 2 > TEXT {
+            text.push('\n');
+            at = 0;
+        }
+        wrap(&arg.get_help().map(ToString::to_string).unwrap_or_default(), at, TEXT, columns, &mut text);
+    }
+    for paragraph in AFTER_HELP {
+        text.push('\n');
+        wrap(paragraph, 0, 0, columns, &mut text);
+    }
+    text
 }
 
 fn switch(id: &'static str, short: Option<char>, help: &'static str) -> Arg {
@@ -306,6 +338,17 @@ mod tests {
     #[test]
     fn clap_agrees() {
         super::command().debug_assert();
+    }
+
+    #[test]
+    fn help_fits_the_terminal() {
+        let mut command = super::command();
+        command.build();
+        for (columns, most) in [(60, 60), (80, 80), (137, 80)] {
+            let text = super::help(&command, columns);
+            let widest = text.lines().map(super::width).max();
+            assert!(widest <= Some(most), "{widest:?} of {columns}: {text}");
+        }
     }
 
     #[test]

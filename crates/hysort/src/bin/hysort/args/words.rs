@@ -7,9 +7,11 @@
 use super::table::index_in_gnu;
 use crate::failure::Failure;
 use crate::names::in_plain_quotes;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::mem::take;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// A word, or a part of one, and what follows it if it takes a value.
@@ -31,8 +33,9 @@ pub enum Word {
 pub struct Words<'a> {
     command: &'a Command,
     words: VecDeque<OsString>,
-    /// The rest of a cluster of letters.
-    cluster: Vec<u8>,
+    /// The rest of a cluster of letters, and all of it with its dash.
+    cluster: VecDeque<u8>,
+    typed: OsString,
     /// All that follows are files.
     only_files: bool,
     /// The first file ends the flags (POSIXLY_CORRECT).
@@ -50,13 +53,14 @@ enum Takes {
 
 impl<'a> Words<'a> {
     pub fn new(command: &'a Command, words: impl Iterator<Item = OsString>, flags_first: bool) -> Words<'a> {
-        Words { command, words: words.collect(), cluster: Vec::new(), only_files: false, flags_first }
+        let (cluster, typed) = Default::default();
+        Words { command, words: words.collect(), cluster, typed, only_files: false, flags_first }
     }
 
     /// The next word; nothing at the end.
     pub fn next(&mut self) -> Result<Option<Word>, Failure> {
-        if !self.cluster.is_empty() {
-            return self.letter().map(Some);
+        if let Some(letter) = self.cluster.pop_front() {
+            return self.letter(letter).map(Some);
         }
         let Some(word) = self.words.pop_front() else { return Ok(None) };
         match word.as_bytes() {
@@ -67,8 +71,8 @@ impl<'a> Words<'a> {
             }
             [b'-', b'-', long @ ..] => self.long(long).map(Some),
             [b'-', letters @ ..] if !letters.is_empty() => {
-                self.cluster = letters.to_vec();
-                self.letter().map(Some)
+                (self.cluster, self.typed) = (letters.to_vec().into(), word.clone());
+                self.next()
             }
             _ => {
                 self.only_files = self.flags_first;
@@ -84,17 +88,15 @@ impl<'a> Words<'a> {
         self.words.pop_front()
     }
 
-    fn letter(&mut self) -> Result<Word, Failure> {
-        let rest = self.cluster.split_off(1);
-        let byte = self.cluster[0];
+    fn letter(&mut self, byte: u8) -> Result<Word, Failure> {
         let letter = char::from(byte);
-        self.cluster = rest;
         let Some(arg) = self.command.get_arguments().find(|arg| arg.get_short() == Some(letter)) else {
+            let nearest = self.nearest(&self.typed, Some(letter));
             let letter = in_plain_quotes(OsStr::from_bytes(&[byte]));
-            return Err(Failure::usage([b"invalid option -- ", &letter[..]].concat()));
+            return Err(Failure::usage([b"invalid option -- ", &letter[..], nearest.as_bytes()].concat()));
         };
         let value = match takes(arg) {
-            Takes::Value if !self.cluster.is_empty() => Some(OsString::from_vec(std::mem::take(&mut self.cluster))),
+            Takes::Value if !self.cluster.is_empty() => Some(OsString::from_vec(take(&mut self.cluster).into())),
             Takes::Value => Some(
                 self.words
                     .pop_front()
@@ -139,7 +141,10 @@ impl<'a> Words<'a> {
         let exact = begin.iter().find(|arg| arg.get_long().is_some_and(|long| long.as_bytes() == name));
         match (&begin[..], exact) {
             (_, Some(arg)) | ([arg], None) => Ok(arg),
-            ([], None) => Err(Failure::usage([b"unrecognized option ", &shown(word)[..]].concat())),
+            ([], None) => {
+                let nearest = self.nearest(OsStr::from_bytes(&[b"--", word].concat()), None);
+                Err(Failure::usage([b"unrecognized option ", &shown(word)[..], nearest.as_bytes()].concat()))
+            }
             (all, None) => {
                 let names = all.iter().filter_map(|arg| arg.get_long()).map(|long| format!(" '--{long}'"));
                 let names: String = names.collect();
@@ -147,6 +152,28 @@ impl<'a> Words<'a> {
                 Err(Failure::usage([b"option ", &shown(word)[..], why.as_bytes()].concat()))
             }
         }
+    }
+
+    /// What follows the message about an unknown flag if the user may have meant another: a long one typed with one
+    /// dash, one that clap finds similar, or a letter in the other case.
+    fn nearest(&self, typed: &OsStr, letter: Option<char>) -> String {
+        let shown = || self.command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let word = typed.to_string_lossy();
+        let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+        let mut found = shown().filter_map(Arg::get_long).find(|long| *long == name).map(|long| format!("--{long}"));
+        if let (None, Some(letter)) = (&found, letter) {
+            let other =
+                if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+            found = shown().any(|arg| arg.get_short() == Some(other)).then(|| format!("-{other}"));
+        } else if found.is_none() {
+            let error = self.command.clone().try_get_matches_from([OsStr::new("hysort"), typed]).err();
+            found = error.and_then(|error| match error.get(ContextKind::SuggestedArg) {
+                Some(ContextValue::String(flag)) => Some(flag.clone()),
+                _ => None,
+            });
+            found = found.filter(|flag| shown().any(|arg| arg.get_long() == flag.strip_prefix("--")));
+        }
+        found.map(|flag| format!("; did you mean '{flag}'?")).unwrap_or_default()
     }
 }
 
