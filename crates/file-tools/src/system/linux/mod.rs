@@ -17,7 +17,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 pub use windows::{Window, can_populate};
 
 /// Opens a directory of which only names are wanted: no right to read it is needed.
@@ -84,6 +84,12 @@ pub fn links(file: &File) -> io::Result<u64> {
         Ok(found) => Ok(found.stx_nlink.into()),
         Err(_) => Ok(file.metadata()?.nlink()),
     }
+}
+
+/// Creates a file that has no name and cannot get one, for its owner alone.
+pub fn create_nameless(directory: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::TMPFILE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+    openat(CWD, directory, flags, Mode::RUSR | Mode::WUSR).ok()
 }
 
 /// A path that leads to an open file, for `linkat`.

@@ -14,7 +14,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Opens a directory of which only names are wanted. (O_SEARCH would need no right to read it, but is younger than the
 /// oldest macOS on which Rust's programs run.)
@@ -78,6 +78,11 @@ pub fn open_files_have_paths() -> bool {
 /// The number of a file's hard links.
 pub fn links(file: &File) -> io::Result<u64> {
     Ok(file.metadata()?.nlink())
+}
+
+/// There are none.
+pub fn create_nameless(_: &Path) -> Option<OwnedFd> {
+    None
 }
 
 /// A path that leads to an open file, for `linkat`: there is none.

@@ -4,10 +4,12 @@
 use crate::args::Plan;
 use crate::failure::{Failure, errno_text};
 use crate::names::{quoted, quoted_if_needed};
+use hybz_files::file;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::{env, io};
+use tempfile::NamedTempFile;
 
 /// The directories for temporary files.
 pub struct Spill {
@@ -30,7 +32,7 @@ impl Spill {
     /// A new file, for writing and reading, in one directory after the other.
     pub fn create(&self) -> io::Result<File> {
         let at = self.made.fetch_add(1, Relaxed) % self.directories.len();
-        tempfile::tempfile_in(&self.directories[at]).map_err(|e| {
+        nameless(&self.directories[at]).map_err(|e| {
             self.refused.store(at + 1, Relaxed);
             // tempfile adds the path, which GNU's message has in another place.
             e.raw_os_error().or_else(|| os_error(&e)).map_or(e, io::Error::from_raw_os_error)
@@ -55,6 +57,13 @@ impl Spill {
     }
 }
 
+/// A file for its owner alone, to which nobody can give a name. Where the file system has no such files, it has a name
+/// for a moment.
+fn nameless(directory: &Path) -> io::Result<File> {
+    let named = || NamedTempFile::new_in(directory).map(NamedTempFile::into_file);
+    file::create_nameless(directory).map_or_else(named, Ok)
+}
+
 /// The number of the system's error inside of another error.
 fn os_error(e: &io::Error) -> Option<i32> {
     let mut source = std::error::Error::source(e.get_ref()?);
@@ -65,4 +74,24 @@ fn os_error(e: &io::Error) -> Option<i32> {
         source = inner.source();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{AtFlags, CWD, linkat};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn files_are_for_their_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let directories = vec![folder.path().to_owned()];
+        let spill = Spill { directories, made: AtomicUsize::new(0), refused: AtomicUsize::new(0) };
+        let file = spill.create().unwrap();
+        assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o600);
+        let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let linked = linkat(CWD, own, CWD, folder.path().join("name"), AtFlags::SYMLINK_FOLLOW);
+        assert!(linked.is_err(), "it was given a name");
+    }
 }
