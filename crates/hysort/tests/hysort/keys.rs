@@ -1,6 +1,7 @@
 //! Sorting by keys: random specifications and texts, and those that people use.
 
 use crate::place::{Place, gnu_sort, hysort, same};
+use crate::skip::{Need, skip};
 use hybz_testkit::shapes::Rng;
 use std::process::{Command, Output};
 
@@ -329,6 +330,28 @@ fn keys_as_sort_takes_them() {
     }
     for script in CASES {
         same(FILES, script);
+    }
+}
+
+/// All NaNs of one sign are equal, the negative ones first, as in GNU sort from 9.2 on. (Before, it compares bits.)
+#[test]
+fn nan_in_many_spellings() {
+    const NEGATIVE: &str = "-nan\n-NaN(\n-nan(2)\n -NAN()\n-nan(0x7)x\n";
+    const POSITIVE: &str = "nan\nNAN(1)\n+nan\nnan(0x4000000000000000)\nnan2\nnan(zz)\nnan(-1)\n\tNaN\nnan()\n";
+    let text = ["0\n", POSITIVE, "-inf\n", NEGATIVE, "x\n-\nna\n"].concat();
+    let in_order = ["x\n-\nna\n", NEGATIVE, POSITIVE, "-inf\n0\n"].concat();
+    let place = Place::with(&[("a", text.as_bytes())]);
+    assert_eq!(String::from_utf8_lossy(&place.shell("$SORT -gs a").silent(0).stdout), in_order);
+    assert_eq!(place.shell("$SORT -gu a").silent(0).stdout, b"x\n-nan\nnan\n-inf\n0\n");
+    let version = Command::new("sort").arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+    let version = String::from_utf8_lossy(&version);
+    let number = version.lines().next().and_then(|line| line.split_once("sort (GNU coreutils) ")?.1.split_once('.'));
+    let number = number.and_then(|(major, minor)| Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?)));
+    if number < Some((9, 2)) {
+        return skip(Need::Peers, "GNU sort 9.2 or later is not installed");
+    }
+    for flags in ["-gs", "-gu", "-gsr", "-g"] {
+        same(&[("a", text.as_bytes())], &format!("$SORT {flags} a"));
     }
 }
 
