@@ -62,10 +62,14 @@ pub enum Error {
     Read(io::Error),
     /// Writing the output failed.
     Write(io::Error),
-    /// The input does not begin with `BZh1` to `BZh9`.
+    /// The input does not begin with `BZh1` to `BZh9`, nor as another format that may be read.
     NotBzip2,
-    /// The file does not begin with the header of a `.hbz` stream ([`hbz::List::read`](crate::hbz::List::read)).
-    NotHbz,
+    /// The input does not begin as a stream of the one format does that is read here
+    /// ([`hbz::List::read`](crate::hbz::List::read), [`lzw::decompress`](crate::lzw::decompress)).
+    NotFormat {
+        /// That format.
+        format: Format,
+    },
     /// The input ends in the middle of a stream.
     Truncated {
         /// The block that is cut short, or that should have followed.
@@ -106,8 +110,13 @@ pub enum Error {
     },
     /// The file is not an index: neither a `.bzi` nor lines of offsets ([`index`](crate::index)).
     NotAnIndex,
-    /// The index is damaged, or of an unknown version.
+    /// The index is damaged.
     BadIndex(&'static str),
+    /// The index has a version that this library does not know: a newer one has made it.
+    NewerIndex {
+        /// That version.
+        version: u8,
+    },
     /// The index does not fit the compressed file: it is another file's, or the file has changed since.
     ForeignIndex {
         /// The position in the compressed file, in bits, at which the file differs from the index.
@@ -154,7 +163,11 @@ impl fmt::Display for Error {
         match self {
             Error::Read(e) | Error::Write(e) => e.fmt(f),
             Error::NotBzip2 => f.write_str("not a bzip2 file"),
-            Error::NotHbz => f.write_str("not a .hbz file"),
+            Error::NotFormat { format } => f.write_str(match format {
+                Format::Lzw => "not a .Z file",
+                Format::Lz4 => "not an LZ4 frame",
+                _ => "not a .hbz file",
+            }),
             Error::Truncated { block, bit_offset } => {
                 write!(f, "file ends unexpectedly in block {block}, at bit {bit_offset}")
             }
@@ -172,6 +185,9 @@ impl fmt::Display for Error {
             Error::TrailingGarbage { offset } => write!(f, "trailing garbage at byte {offset}"),
             Error::NotAnIndex => f.write_str("not an index"),
             Error::BadIndex(what) => write!(f, "the index is damaged: {what}"),
+            Error::NewerIndex { version } => {
+                write!(f, "this index has a newer version ({version}) than this program knows")
+            }
             Error::ForeignIndex { bit_offset } => {
                 write!(
                     f,
@@ -206,7 +222,7 @@ impl Error {
             Error::Read(e) => Error::Read(same(e)),
             Error::Write(e) => Error::Write(same(e)),
             Error::NotBzip2 => Error::NotBzip2,
-            Error::NotHbz => Error::NotHbz,
+            &Error::NotFormat { format } => Error::NotFormat { format },
             &Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset },
             &Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset, damage },
             &Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset },
@@ -214,6 +230,7 @@ impl Error {
             &Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset },
             Error::NotAnIndex => Error::NotAnIndex,
             &Error::BadIndex(what) => Error::BadIndex(what),
+            &Error::NewerIndex { version } => Error::NewerIndex { version },
             &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
             &Error::NoIndex { format, why } => Error::NoIndex { format, why },
             &Error::TextLength { stated, found } => Error::TextLength { stated, found },

@@ -230,7 +230,7 @@ impl Part {
         let mut head = [0; 4];
         let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
         let Header::Stream(level) = header::parse_stream_header(&head[..len]) else { return Err(Error::NotBzip2) };
-        let bits = file.len() * 8;
+        let bits = file.len().saturating_mul(8);
         let mut last = [0];
         for padding in 0..8 {
             let Some(end_bit) = bits.checked_sub(END_BITS + padding).filter(|end| *end >= HEADER_BITS) else { break };
@@ -380,6 +380,22 @@ mod tests {
                 assert!(check(&text, Level::FASTEST, 1) >= 2);
             }
         }
+    }
+
+    /// A source whose length in bits is no number of 64 bits.
+    #[test]
+    fn lengths_that_cannot_be() {
+        struct Endless;
+        impl ReadAt for Endless {
+            fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+                buf.iter_mut().zip(offset..).for_each(|(byte, at)| *byte = *b"BZh9".get(at as usize).unwrap_or(&1));
+                Ok(buf.len())
+            }
+            fn len(&self) -> u64 {
+                u64::MAX
+            }
+        }
+        assert!(matches!(Part::open(&Endless), Err(Error::Truncated { .. })));
     }
 
     #[test]

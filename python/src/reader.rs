@@ -70,6 +70,11 @@ impl Reader {
         self.source.0.is_seekable()
     }
 
+    /// The end of what has been read of a regular file so far, as a position in the file; 0 for an object.
+    fn position(&self) -> u64 {
+        self.source.0.furthest()
+    }
+
     /// Fills a buffer as far as text is available. Returns the number of bytes; 0 at the end.
     fn readinto(&self, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let py = buffer.py();

@@ -2,12 +2,13 @@
 
 use hybz::ReadAt;
 use pyo3::PyTraverseError;
-use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The maximum size of one read from an object that cannot seek.
@@ -20,8 +21,35 @@ pub(crate) struct Source {
     base: u64,
     /// The exception that a file object has raised. The library keeps only the text of errors.
     raised: Mutex<Option<PyErr>>,
+    /// What a file object has returned beyond what it was asked for.
+    surplus: Mutex<Surplus>,
+    /// The end of what has been read of a file so far, as a position in it.
+    furthest: AtomicU64,
     /// The file's name, for errors.
     name: Option<String>,
+}
+
+/// Bytes, of which some have been taken, and the position of the first of them (0 in an object that cannot seek).
+#[derive(Default)]
+struct Surplus {
+    at: u64,
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl Surplus {
+    /// Copies bytes from this position on, if they are here. In an object that cannot seek, they are.
+    fn take(&mut self, at: Option<u64>, buf: &mut [u8]) -> usize {
+        let is_next = at.is_none_or(|at| at == self.at + self.taken as u64);
+        let rest = if is_next { &self.bytes[self.taken..] } else { &[] };
+        let n = rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&rest[..n]);
+        self.taken += n;
+        if self.taken == self.bytes.len() {
+            *self = Surplus::default();
+        }
+        n
+    }
 }
 
 enum From {
@@ -66,7 +94,8 @@ impl Source {
     /// also `seek`.
     pub fn of(source: &Bound<'_, PyAny>, base: Option<u64>, name: Option<String>) -> Source {
         let from = Source::file(source).unwrap_or_else(|| Source::object(source.clone().unbind(), base));
-        Source { from, base: base.unwrap_or(0), raised: Mutex::default(), name }
+        let (raised, surplus, furthest) = Default::default();
+        Source { from, base: base.unwrap_or(0), raised, surplus, furthest, name }
     }
 
     /// A regular file, by a separate descriptor, which is closed with this source. `None` if it is an object.
@@ -126,6 +155,12 @@ impl Source {
         !matches!(self.from, From::Pipe(_))
     }
 
+    /// The end of what has been read of a regular file so far, as a position in the file. 0 for an object, whose own
+    /// position moves.
+    pub fn furthest(&self) -> u64 {
+        self.furthest.load(Relaxed)
+    }
+
     /// The exception that a file object has raised since the last call.
     pub fn raised(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -138,9 +173,14 @@ impl Source {
         io::Error::other(text)
     }
 
-    /// Calls `read` of a file object, after `seek` if there is a position.
+    /// Calls `read` of a file object, after `seek` if there is a position. Objects may return more than they were asked
+    /// for, as wrappers of iterators do: the rest is kept for the next call.
     fn read_object(&self, object: &Object, at: Option<u64>, buf: &mut [u8]) -> io::Result<usize> {
         let read = |py: Python<'_>| -> PyResult<usize> {
+            let n = self.surplus.lock().unwrap_or_else(PoisonError::into_inner).take(at, buf);
+            if n > 0 {
+                return Ok(n);
+            }
             let object = object.get(py)?;
             let read = match at {
                 Some(at) => {
@@ -157,10 +197,14 @@ impl Source {
                 Err(_) => PyBytes::new(py, &crate::bytes_of(&read)?),
             };
             let bytes = bytes.as_bytes();
-            let there = buf.get_mut(..bytes.len());
-            let why = "read() returned more bytes than were asked for";
-            there.ok_or_else(|| PyOSError::new_err(why))?.copy_from_slice(bytes);
-            Ok(bytes.len())
+            let n = bytes.len().min(buf.len());
+            buf[..n].copy_from_slice(&bytes[..n]);
+            if n < bytes.len() {
+                let at = at.map_or(0, |at| at + n as u64);
+                let mut surplus = self.surplus.lock().unwrap_or_else(PoisonError::into_inner);
+                *surplus = Surplus { at, bytes: bytes[n..].to_vec(), taken: 0 };
+            }
+            Ok(n)
         };
         Python::attach(read).map_err(|error| self.failed(error))
     }
@@ -174,7 +218,11 @@ impl ReadAt for Shared {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let at = self.0.base + offset;
         match &self.0.from {
-            From::File(file) => file.read_at(buf, at),
+            From::File(file) => {
+                let n = file.read_at(buf, at)?;
+                self.0.furthest.fetch_max(at + n as u64, Relaxed);
+                Ok(n)
+            }
             From::Seekable(object) => self.0.read_object(object, Some(at), buf),
             From::Pipe(_) => Err(io::ErrorKind::Unsupported.into()),
         }

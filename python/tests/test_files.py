@@ -24,7 +24,54 @@ class Unseekable(io.RawIOBase):
         return self.inner.read(min(size, 5000))
 
 
+class More(io.BytesIO):
+    """Returns all that is left, however little is asked for, as wrappers of iterators do."""
+
+    def read(self, size=-1):
+        return super().read()
+
+
+class MoreOfAPipe(Unseekable):
+    def read(self, size=-1):
+        return self.inner.read(200_000)
+
+    def readinto(self, buffer):
+        raise AssertionError("read() is what there is")
+
+
 class Reading(Files):
+    def test_position_of_a_callers_file(self):
+        text = SHAPES["words"]
+        path = self.coded(text, 1)
+        size = os.path.getsize(path)
+        for wanted in (-1, 100, 200_000, len(text), len(text) + 1):
+            with self.subTest(wanted=wanted), open(path, "rb") as raw:
+                file, last, read = hybz.open(raw), 0, 0
+                while some := file.read(wanted):
+                    read += len(some)
+                    coded = file.tell_compressed() // 8 if read < len(text) else size - 20
+                    self.assertTrue(max(last, coded) <= raw.tell() <= size, (last, coded, raw.tell()))
+                    last = raw.tell()
+                self.assertEqual((read, raw.tell()), (len(text), size))
+                self.assertEqual(raw.read(), b"")
+                file.seek(0)
+                self.assertEqual(file.read(10), text[:10])
+
+    def test_the_callers_file_may_be_closed(self):
+        text = SHAPES["words"]
+        raw = open(self.coded(text), "rb")
+        file = hybz.open(raw)
+        begin = file.read(10)
+        raw.close()
+        self.assertEqual(begin + file.read(), text)
+
+    def test_more_than_was_asked_for(self):
+        text = SHAPES["words"] + SHAPES["noise"]
+        coded = bz2.compress(text, 1)
+        for source in (More(coded), MoreOfAPipe(coded)):
+            with self.subTest(type(source).__name__), hybz.open(source) as file:
+                self.assertEqual(file.read(1000) + file.read(), text)
+
     def test_whole(self):
         for name, text in SHAPES.items():
             path = self.coded(text, 1)

@@ -232,6 +232,17 @@ mod tests {
     }
 
     #[test]
+    fn a_newer_version_is_no_damage() {
+        let mut newer = header(true).write();
+        newer[8] = VERSION + 1;
+        let sum = crc::checksum(&newer[..60]);
+        newer[60..64].copy_from_slice(&sum.to_le_bytes());
+        let opened = crate::index::Index::open_unchecked(std::sync::Arc::new(newer.to_vec()), &b"BZh9".to_vec());
+        let expected = format!("this index has a newer version ({}) than this program knows", VERSION + 1);
+        assert_eq!(opened.err().map(|error| error.to_string()), Some(expected));
+    }
+
+    #[test]
     fn every_byte_of_a_record_counts() {
         for lines in [false, true] {
             let header = header(lines);

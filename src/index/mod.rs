@@ -147,7 +147,7 @@ impl Index {
                 Ok(Index { header, records: Records::open(index, &header)?, from_offsets: false })
             }
             Ok(_) => Err(Error::BadIndex("it has another length than its header says")),
-            Err(Unread::Version(_)) => Err(Error::BadIndex("its version is not known")),
+            Err(Unread::Version(version)) => Err(Error::NewerIndex { version }),
             Err(Unread::Damaged) => Err(Error::BadIndex("its header")),
             Err(Unread::Magic) if offsets::may_be(&bytes[..len]) => {
                 Ok(Index { from_offsets: true, ..offsets::read(&*index, file)? })

@@ -86,7 +86,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     pub fn new(file: &'a dyn ReadAt, settings: &Settings, places: Places, take: T) -> Self {
         Walker {
             file,
-            end: file.len() * 8,
+            end: file.len().saturating_mul(8),
             candidates: Candidates::new(
                 Positioned { source: file, at: 0 },
                 0,

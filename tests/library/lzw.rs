@@ -116,6 +116,15 @@ fn many_files_in_one_queue() {
 }
 
 #[test]
+fn another_format_is_named() {
+    for other in [&b"BZh9"[..], b"", b"\x1f", b"\x1f\x8b\x08"] {
+        let error = hybz::lzw::decompress(other).unwrap_err();
+        assert!(matches!(error, Error::NotFormat { format: hybz::Format::Lzw }), "{error:?}");
+        assert_eq!(error.to_string(), "not a .Z file");
+    }
+}
+
+#[test]
 fn under_bzip2s_names() {
     let large = Settings::new().encoding(hybz::LargeBlocks::try_new(100_000).unwrap());
     let hbz = hybz::compress(b"text", &large).unwrap();

@@ -73,8 +73,19 @@ def _is_plain(file):
 class _Raw(io.RawIOBase):
     """The compiled reader with the interface that Python's io needs."""
 
-    def __init__(self, reader):
+    def __init__(self, reader, file=None):
         self._reader = reader
+        self._file = file
+
+    def _follow(self, ended):
+        """Moves the caller's file object as if it had been read: its position is at or after what has been decoded, and
+        the end at the end. The reader itself reads by another descriptor."""
+        if self._file is not None:
+            try:
+                self._file.seek(*((0, io.SEEK_END) if ended else (self._reader.position(),)))
+            except (OSError, ValueError):
+                # The caller has closed it, which does not matter here.
+                self._file = None
 
     def readable(self):
         return True
@@ -83,10 +94,14 @@ class _Raw(io.RawIOBase):
         return self._reader.seekable()
 
     def readinto(self, buffer):
-        return self._reader.readinto(buffer)
+        n = self._reader.readinto(buffer)
+        self._follow(ended=n == 0)
+        return n
 
     def readall(self):
-        return self._reader.readall()
+        text = self._reader.readall()
+        self._follow(ended=True)
+        return text
 
     def tell(self):
         return self._reader.tell()
@@ -97,7 +112,7 @@ class _Raw(io.RawIOBase):
         return self._reader.seek(offset, whence)
 
     def close(self):
-        self._reader = None
+        self._reader = self._file = None
         super().close()
 
 
@@ -159,7 +174,8 @@ class BZ2File(io.BufferedIOBase):
                 self._reader, self._fp = _own_reader(self._fp, threads)
             else:
                 self._reader = _reader(self._fp, threads)
-            self._buffer = io.BufferedReader(_Raw(self._reader), _BUFFER_SIZE)
+            followed = self._fp if not self._closefp and _is_plain(self._fp) else None
+            self._buffer = io.BufferedReader(_Raw(self._reader, followed), _BUFFER_SIZE)
             if index is not None:
                 self.import_index(index)
         except BaseException:

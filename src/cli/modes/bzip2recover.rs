@@ -105,8 +105,8 @@ fn find(file: &File) -> Result<Vec<BlockBits>, Error> {
         }
         (magics, first) = (magics + 1, bit + 48);
     }
-    let end = file.len() * 8;
-    if magics > 0 && end + 1 >= first + MIN_REST {
+    let end = file.len().saturating_mul(8);
+    if magics > 0 && end.saturating_add(1) >= first + MIN_REST {
         say(format!("   block {magics} runs from {first} to {end} (incomplete)\n").as_bytes());
     }
     Ok(blocks)

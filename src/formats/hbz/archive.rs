@@ -4,7 +4,7 @@ use crate::block::Text;
 use crate::crc::Crc;
 use crate::error::Error;
 use crate::flaw::Flaw;
-use crate::format::Magic;
+use crate::format::{Format, Magic};
 use crate::formats::bzip2::header::magic as bzip2_magic;
 use crate::formats::hbz::codec::decode::HbzDecoder;
 use crate::formats::hbz::header::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
@@ -78,11 +78,11 @@ impl List {
     /// ```
     /// use hybz::Error;
     /// let mut file = std::io::Cursor::new(b"something else");
-    /// assert!(matches!(hybz::hbz::List::read(&mut file), Err(Error::NotHbz)));
+    /// assert!(matches!(hybz::hbz::List::read(&mut file), Err(Error::NotFormat { .. })));
     /// ```
     ///
     /// # Errors
-    /// [`Error::Read`]; [`Error::NotHbz`] if the file does not begin with the header of a `.hbz` stream.
+    /// [`Error::Read`]; [`Error::NotFormat`] if the file does not begin with the header of a `.hbz` stream.
     pub fn read(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         match List::by_indexes(input)? {
             Some(list) => Ok(list),
@@ -286,7 +286,7 @@ impl List {
                         }
                         open = Some((stream, Index::new()));
                     }
-                    Err(_) if at == 0 => return Err(Error::NotHbz),
+                    Err(_) if at == 0 => return Err(Error::NotFormat { format: Format::Hbz }),
                     Err(_) => break,
                 }
                 at += HEADER_LEN as u64;
@@ -313,7 +313,7 @@ impl List {
             }
         }
         if list.streams == 0 {
-            return Err(Error::NotHbz);
+            return Err(Error::NotFormat { format: Format::Hbz });
         }
         // Bytes after a good index that are not a stream are garbage.
         let rest = end.saturating_sub(at).min(MAGIC.len() as u64) as usize;

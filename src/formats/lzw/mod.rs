@@ -42,6 +42,7 @@ pub use strip::StripDecoder;
 pub use strips::{decode_strips, encode_strips};
 
 use crate::error::Error;
+use crate::format::Format;
 
 /// Decodes a `.Z` file in memory.
 ///
@@ -55,12 +56,15 @@ use crate::error::Error;
 /// ```
 ///
 /// # Errors
-/// [`Error::NotBzip2`] if it does not begin as a `.Z` does, [`Error::Truncated`] if it ends within its header, and
+/// [`Error::NotFormat`] if it does not begin as a `.Z` does, [`Error::Truncated`] if it ends within its header, and
 /// [`Error::Data`] for a wrong code.
 pub fn decompress(coded: &[u8]) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     match StreamDecoder::new().decode(coded, true, &mut text, usize::MAX) {
         Ok(_) => Ok(text),
-        Err(trouble) => Err(trouble.placed(0, coded.len() as u64)),
+        Err(trouble) => Err(match trouble.placed(0, coded.len() as u64) {
+            Error::NotBzip2 => Error::NotFormat { format: Format::Lzw },
+            error => error,
+        }),
     }
 }

@@ -114,7 +114,7 @@ impl SplitReader {
 
     /// The bit at which the part ends.
     fn stop(&self) -> u64 {
-        if self.bytes.end >= self.file.len() { u64::MAX } else { self.bytes.end * 8 }
+        if self.bytes.end >= self.file.len() { u64::MAX } else { self.bytes.end.saturating_mul(8) }
     }
 
     fn open(&mut self) -> Result<(), Error> {

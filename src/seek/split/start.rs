@@ -28,9 +28,10 @@ pub(super) fn find_start(file: &Source, byte: u64, stop: u64, settings: &Setting
     }
     match ask(file, byte)? {
         Answer::One(place) => Ok(place),
-        Answer::Nothing => search(file, byte * 8, stop, settings),
+        Answer::Nothing => search(file, byte.saturating_mul(8), stop, settings),
         Answer::Several => {
-            let mut chain = Chain::new(file, Place { bit: 0, expect: Expect::Header }, byte * 8, settings);
+            let mut chain =
+                Chain::new(file, Place { bit: 0, expect: Expect::Header }, byte.saturating_mul(8), settings);
             while chain.next()?.is_some() {}
             Ok(chain.place)
         }

@@ -76,7 +76,7 @@ impl OutcomeText {
         let mut damage = false;
         let failure = match error {
             Error::Read(e) => Failure::input("read", name, e),
-            Error::ForeignIndex { .. } | Error::BadIndex(_) => {
+            Error::ForeignIndex { .. } | Error::BadIndex(_) | Error::NewerIndex { .. } => {
                 let file = Path::new(name);
                 let index = self.plan.mode.ranges().and_then(|ranges| ranges.index.as_ref());
                 let index = index.map_or_else(|| usual_index(file), |index| index.path(file));

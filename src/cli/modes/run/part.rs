@@ -141,7 +141,7 @@ impl Open<'_> {
     fn try_first(&self, reader: &Reader<Coded>) -> Result<(), Error> {
         let first = self.ranges.iter().find_map(|range| range.bytes()).map_or(0, |(from, _)| from);
         match reader.read_at(&mut [0], first).map_err(io::Error::downcast::<Error>) {
-            Err(Ok(error @ (Error::ForeignIndex { .. } | Error::BadIndex(_)))) => Err(error),
+            Err(Ok(error @ (Error::ForeignIndex { .. } | Error::BadIndex(_) | Error::NewerIndex { .. }))) => Err(error),
             _ => Ok(()),
         }
     }

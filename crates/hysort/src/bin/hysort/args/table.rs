@@ -104,12 +104,12 @@ pub fn help(command: &Command, columns: usize) -> String {
     let mut text = String::new();
     wrap(&command.get_about().map(ToString::to_string).unwrap_or_default(), 0, 0, columns, &mut text);
     text += "\nUsage: hysort [flags and files in any order]\n";
-    let mut heading = None;
+    let mut heading = "";
     for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
-        let of_arg = Some(arg.get_help_heading().unwrap_or("Options"));
+        let of_arg = arg.get_help_heading().unwrap_or("Options");
         if heading != of_arg {
             heading = of_arg;
-            text += &format!("\n{}:\n", of_arg.unwrap_or_default());
+            text += &format!("\n{of_arg}:\n");
         }
         let short = arg.get_short().filter(|_| arg.get_long().is_some());
         let blanks = if arg.get_long().is_some() { "      " } else { "  " };
