@@ -9,6 +9,7 @@ use crate::formats::lz4::Frame;
 use crate::formats::{bzip2, hbz, lz4};
 use crate::stream::piece::Ends;
 use hybz_queue::Pool;
+use std::num::NonZeroU32;
 
 /// The format that text is compressed to, with its options.
 ///
@@ -26,6 +27,26 @@ pub enum Encoding {
         level: Level,
         /// The lengths of the streams; `None`: one stream.
         streams: Option<Streams>,
+    },
+    /// One `.bz2` stream whose text is perturbed, after empty streams that tell hybz so: hybz decodes it to the text,
+    /// and other programs to the text with the inserted bytes. Such a file is decoded from its beginning only; to a
+    /// decoder of a single stream it is empty.
+    ///
+    /// ```
+    /// use hybz::{Encoding, Level, Settings};
+    /// let interval = std::num::NonZero::new(1000).unwrap();
+    /// let settings = Settings::new().encoding(Encoding::Perturbed { level: Level::BEST, interval, seed: 0 });
+    /// let coded = hybz::compress(&[7; 5000], &settings)?;
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, [7; 5000]);
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    Perturbed {
+        /// The block size.
+        level: Level,
+        /// A byte is inserted after every so many bytes of text.
+        interval: NonZeroU32,
+        /// The start of the generator of these bytes.
+        seed: u64,
     },
     /// One `.hbz` stream.
     Hbz(LargeBlocks),
@@ -64,7 +85,7 @@ impl Encoding {
     /// The format of the output.
     pub fn format(self) -> Format {
         match self {
-            Encoding::Bzip2 { .. } => Format::Bzip2,
+            Encoding::Bzip2 { .. } | Encoding::Perturbed { .. } => Format::Bzip2,
             Encoding::Hbz(_) => Format::Hbz,
             Encoding::Lz4(_) => Format::Lz4,
             #[cfg(test)]
@@ -76,6 +97,9 @@ impl Encoding {
     pub(crate) fn encode(self, pool: &Pool, options: BlockOptions) -> Ends {
         match self {
             Encoding::Bzip2 { level, streams } => bzip2::stream::encode(level, streams, options),
+            Encoding::Perturbed { level, interval, seed } => {
+                bzip2::stream::encode_perturbed(level, interval, seed, options)
+            }
             Encoding::Hbz(large) => hbz::stream::encode(large, pool, options.verify),
             Encoding::Lz4(frame) => lz4::stream::encode(frame),
             #[cfg(test)]

@@ -129,6 +129,9 @@ pub enum Error {
         /// The reason: files of that format have no indexes, or have them inside.
         why: &'static str,
     },
+    /// The text of a `.bz2` is perturbed ([`Encoding::Perturbed`](crate::Encoding::Perturbed)): it is decoded from its
+    /// beginning only.
+    Perturbed,
     /// The text does not have the length that was stated for it.
     TextLength {
         /// The stated length, which may have been written already.
@@ -195,6 +198,7 @@ impl fmt::Display for Error {
                 )
             }
             Error::NoIndex { why, .. } => f.write_str(why),
+            Error::Perturbed => f.write_str("the text is perturbed: it can only be decoded from its beginning"),
             Error::TextLength { stated, found } => {
                 write!(f, "there are {found} bytes of text, but {stated} were stated")
             }
@@ -233,6 +237,7 @@ impl Error {
             &Error::NewerIndex { version } => Error::NewerIndex { version },
             &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
             &Error::NoIndex { format, why } => Error::NoIndex { format, why },
+            Error::Perturbed => Error::Perturbed,
             &Error::TextLength { stated, found } => Error::TextLength { stated, found },
             Error::Forked => Error::Forked,
             Error::Miscoded { block, station, reason } => {

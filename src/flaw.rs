@@ -8,6 +8,8 @@ use std::fmt;
 pub enum Flaw {
     /// There is neither a block magic nor an end magic where one is required.
     Magic,
+    /// The empty streams that say that the next one is perturbed spell half of a mark.
+    PerturbationMark,
     /// The symbol map contains no symbol.
     SymbolMap,
     /// The number of Huffman tables is below 2 or above 6.
@@ -133,6 +135,7 @@ impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Flaw::Magic => f.write_str("bad block magic"),
+            Flaw::PerturbationMark => f.write_str("the mark of a perturbed text is wrong"),
             Flaw::SymbolMap => f.write_str("empty symbol map"),
             Flaw::TableCount => f.write_str("bad number of Huffman tables"),
             Flaw::Selectors => f.write_str("bad selectors"),

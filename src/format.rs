@@ -47,7 +47,8 @@ pub enum Formats {
     /// All that hybz reads, recognised by their first bytes.
     #[default]
     All,
-    /// `.bz2` only, like bzip2.
+    /// `.bz2` only, like bzip2: a perturbed one ([`Encoding::Perturbed`](crate::Encoding::Perturbed)) has the inserted
+    /// bytes.
     Bzip2,
 }
 

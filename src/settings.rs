@@ -65,7 +65,9 @@ impl Settings {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn level(mut self, level: Level) -> Self {
-        if let Encoding::Bzip2 { level: block_size, .. } = &mut self.encoding {
+        if let Encoding::Bzip2 { level: block_size, .. } | Encoding::Perturbed { level: block_size, .. } =
+            &mut self.encoding
+        {
             *block_size = level;
         }
         self

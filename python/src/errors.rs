@@ -34,7 +34,11 @@ pub(crate) fn of(error: Error, stream: Stream) -> PyErr {
         Error::Read(error) | Error::Write(error) => return of_io(error),
         Error::Truncated { .. } => cut(stream),
         Error::Memory { .. } => return PyMemoryError::new_err(note),
-        Error::NotAnIndex | Error::BadIndex(_) | Error::NewerIndex { .. } | Error::NoIndex { .. } => {
+        Error::NotAnIndex
+        | Error::BadIndex(_)
+        | Error::NewerIndex { .. }
+        | Error::NoIndex { .. }
+        | Error::Perturbed => {
             return PyValueError::new_err(note);
         }
         Error::ForeignIndex { .. } | Error::Internal { .. } => return PyOSError::new_err(note),

@@ -24,6 +24,7 @@ pub mod huffman;
 pub(crate) mod huge_pages;
 pub mod mismatch;
 pub mod mtf;
+pub(crate) mod perturb;
 mod reference;
 pub mod run_length;
 pub mod selector;

@@ -2,6 +2,8 @@
 
 use super::mixed::Mixed;
 use crate::error::Error;
+use crate::format::Formats;
+use crate::formats::bzip2::perturbed::Restored;
 use crate::read_at::ReadAt;
 use crate::stream::piece::{Collect, Decoding, Ends, Feed, Rest, Step};
 use crate::summary::StreamSummary;
@@ -21,7 +23,13 @@ pub(crate) fn decode(decoding: Decoding) -> Ends {
     // are no longer wanted. (The test of all traps in one queue deadlocked for lack of memory.)
     let (sender, receiver) = unbounded();
     let feed = Detecting { decoding: decoding.clone(), room: Vec::new(), feed: None, collect: sender };
-    (Box::new(feed), Box::new(Detected { decoding, receiver, collect: None, mixed: None }))
+    let formats = decoding.formats;
+    let detected = Box::new(Detected { decoding, receiver, collect: None, mixed: None });
+    match formats {
+        Formats::All => (Box::new(feed), Box::new(Restored::new(detected))),
+        // bzip2 knows no perturbation.
+        Formats::Bzip2 => (Box::new(feed), detected),
+    }
 }
 
 struct Detecting {

@@ -38,6 +38,7 @@ use crate::flow::driver::Driver;
 use crate::formats::bzip2::header::{
     self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS,
 };
+use crate::formats::bzip2::perturbed;
 use crate::index::bzi::{HEADER_LEN, IndexHeader, Record, RecordKind, Unread};
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
@@ -122,9 +123,11 @@ impl Index {
     /// as they say.
     ///
     /// # Errors
-    /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`]; for lines of offsets
-    /// also [`Error::Data`] if the last block is damaged, since the length of the text cannot be checked then.
+    /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], [`Error::Perturbed`], or [`Error::Read`];
+    /// for lines of offsets also [`Error::Data`] if the last block is damaged, since the length of the text cannot be
+    /// checked then.
     pub fn open(index: Arc<dyn ReadAt>, file: &dyn ReadAt) -> Result<Index, Error> {
+        perturbed::refuse(file)?;
         let index = Index::open_unchecked(index, file)?;
         index.check_end(file)?;
         if index.from_offsets {

@@ -5,6 +5,7 @@ use super::records::Records;
 use crate::error::Error;
 use crate::format::{Blocks, Format, IndexKind};
 use crate::formats::bzip2::header::Level;
+use crate::formats::bzip2::perturbed::MarkFinder;
 use crate::index::bzi::{IndexHeader, Record, RecordKind};
 use crate::summary::{BlockInfo, Mark, StreamInfo};
 
@@ -20,6 +21,9 @@ pub struct Recorder {
     other: Option<Format>,
     /// Whether there was a block of another format.
     other_blocks: bool,
+    marks: MarkFinder,
+    /// Whether a stream was perturbed.
+    perturbed: bool,
 }
 
 impl Recorder {
@@ -30,6 +34,7 @@ impl Recorder {
 
     /// Adds the next block.
     pub fn block(&mut self, block: &BlockInfo) {
+        self.marks.block();
         let &BlockInfo { bit_offset, stream, level, crc, text_len, lines, .. } = block;
         self.header.lines = lines.is_some() && (self.header.lines || self.header.blocks == 0);
         self.push(RecordKind::Block, bit_offset, stream, level, crc);
@@ -41,6 +46,8 @@ impl Recorder {
     /// Adds the end of the last blocks' stream.
     pub fn stream(&mut self, stream: &StreamInfo) {
         let &StreamInfo { number, format, level, bit_offset, end, combined_crc, .. } = stream;
+        self.marks.stream(level);
+        self.perturbed |= self.marks.is_marked();
         if format.row().index != IndexKind::Beside {
             self.other = Some(format);
         }
@@ -105,7 +112,8 @@ impl Recorder {
     #[cfg(any(test, feature = "internals"))]
     pub fn so_far(&self) -> Option<Index> {
         let mut known = self.clone();
-        let last = known.records.last_mut().filter(|_| self.other.is_none() && !self.other_blocks)?;
+        let last =
+            known.records.last_mut().filter(|_| self.other.is_none() && !self.other_blocks && !self.perturbed)?;
         if last.kind == RecordKind::Block {
             if self.header.blocks == 1 {
                 return None;
@@ -123,11 +131,14 @@ impl Recorder {
     /// Returns the index after the whole file was read without error.
     ///
     /// # Errors
-    /// [`Error::NoIndex`] if the file has streams of another format than `.bz2`; [`Error::BadIndex`] if no stream has
-    /// ended.
+    /// [`Error::NoIndex`] if the file has streams of another format than `.bz2`; [`Error::Perturbed`];
+    /// [`Error::BadIndex`] if no stream has ended.
     pub fn finish(mut self) -> Result<Index, Error> {
         if let Some(format) = self.other {
             return Err(Error::NoIndex { format, why: format.no_index() });
+        }
+        if self.perturbed {
+            return Err(Error::Perturbed);
         }
         let Some(last) = self.records.last().copied().filter(|last| last.kind == RecordKind::EndOfStream) else {
             return Err(Error::BadIndex("the last stream has no end"));

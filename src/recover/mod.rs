@@ -34,6 +34,7 @@ mod walk;
 use crate::bits::{BitWriter, append_bits_from};
 use crate::block::{SharedBytes, Text};
 use crate::error::{Damage, Error};
+use crate::formats::bzip2::perturbed;
 use crate::index::Index;
 use crate::read_at::ReadAt;
 use crate::settings::Settings;
@@ -202,12 +203,13 @@ pub struct Recovered {
 /// bounded by the pool's budget plus 80 bytes for each block of the index.
 ///
 /// # Errors
-/// [`Error::Read`], errors from `take`, and errors in the index. Damage is not an error here.
+/// [`Error::Read`], errors from `take`, errors in the index, and [`Error::Perturbed`]. Damage is not an error here.
 pub fn recover(
     file: &dyn ReadAt,
     settings: &Settings,
     index: Option<&Index>,
     take: impl FnMut(Found) -> Result<(), Error>,
 ) -> Result<Recovered, Error> {
+    perturbed::refuse(file)?;
     walk::Walker::new(file, settings, place::Places::new(index)?, take).run()
 }

@@ -5,6 +5,7 @@ use super::flags::Flags;
 use anyhow::bail;
 use hybz::lz4::Frame;
 use hybz::{Encoding, LargeBlocks, Level, Streams};
+use std::num::NonZeroU32;
 
 /// The block size of `--format=hbz`, unless `--block-size` gives another.
 const HBZ_SIZE: u64 = 9_000_000;
@@ -36,10 +37,13 @@ impl Coding {
             // lz4's own default is its fastest level, bzip2's the one that compresses best.
             _ if flags.format == Some(OutputFormat::Lz4) => Frame::new().level(flags.level.0.unwrap_or(1)).into(),
             Some(blocks) => blocks.into(),
-            None => {
-                let streams = streams.map(|streams| streams.split_lines(flags.split_lines));
-                Encoding::Bzip2 { level, streams }
-            }
+            None => match perturbs(flags) {
+                Some(interval) => Encoding::Perturbed { level, interval, seed: flags.perturb_seed.unwrap_or(0) },
+                None => {
+                    let streams = streams.map(|streams| streams.split_lines(flags.split_lines));
+                    Encoding::Bzip2 { level, streams }
+                }
+            },
         };
         Ok(Coding { encoding, level })
     }
@@ -49,17 +53,32 @@ impl Coding {
         Coding { encoding: level.into(), level }
     }
 
+    /// What others see of a perturbed `.bz2`.
+    pub fn remark(&self) -> Option<String> {
+        let Encoding::Perturbed { interval, .. } = self.encoding else { return None };
+        Some(format!(
+            "--perturb: other programs decode this .bz2 to a text with one more byte after every {interval}; hybz \
+             takes these bytes out."
+        ))
+    }
+
     /// The blocks of a `.hbz`, if one is written.
     pub fn large_blocks(&self) -> Option<LargeBlocks> {
         self.encoding.large_blocks()
     }
 }
 
+/// The interval of perturbation, if the flags ask for one.
+fn perturbs(flags: &Flags) -> Option<NonZeroU32> {
+    flags.perturb.and_then(NonZeroU32::new)
+}
+
 /// The blocks of a `.hbz` stream, if the flags ask for one.
 fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
-    let perturb = flags.perturb.filter(|&interval| interval > 0);
+    let perturb = perturbs(flags).map(NonZeroU32::get);
     let hbz = flags.format == Some(OutputFormat::Hbz);
-    if flags.block_size.is_none() && perturb.is_none() && !hbz {
+    let bz2 = flags.format == Some(OutputFormat::Bz2);
+    if flags.block_size.is_none() && (perturb.is_none() || bz2) && !hbz {
         return Ok(None);
     }
     let usual = if perturb.is_some() { PERTURBED_SIZE } else { HBZ_SIZE };

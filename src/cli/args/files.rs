@@ -10,7 +10,7 @@ use super::task::{Action, Target, target};
 use super::verify::VerifyPlan;
 use anyhow::bail;
 use hybz::shard::Shard;
-use hybz::{Level, Verify};
+use hybz::{Encoding, Level, Verify};
 
 /// Compresses, decompresses or tests each input by itself.
 #[derive(Clone, Debug)]
@@ -62,8 +62,12 @@ impl FilesMode {
             Kind::Test => Work::Test { streams: streams(given)? },
             _ => Work::Compress { coding, verify: VerifyPlan::new(given, &target, remove_sources)? },
         };
-        if matches!(work, Work::Compress { .. }) && given.flags.index.is_some() && coding.large_blocks().is_some() {
-            bail!(HAS_OWN_INDEX);
+        if matches!(work, Work::Compress { .. }) && given.flags.index.is_some() {
+            match coding.encoding {
+                Encoding::Hbz(_) => bail!(HAS_OWN_INDEX),
+                Encoding::Perturbed { .. } => bail!("--index and --perturb cannot be used together."),
+                _ => {}
+            }
         }
         let index = match &work {
             Work::Decompress { part: Some(_), .. } => None,

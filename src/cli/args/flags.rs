@@ -317,10 +317,11 @@ pub struct Flags {
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
 
-    /// Insert a byte after every K bytes of a .hbz, or P per cent (for experiments).
+    /// Insert a byte after every K bytes of the text, or P per cent (for experiments).
     ///
-    /// The bytes are removed again on reading. They help sorters whose time grows with the longest repeat, and they
-    /// make the file larger. Without --block-size, blocks are of 900 kB. 0 and 0% mean that none are inserted.
+    /// hybz takes these bytes out again. They help sorters whose time grows with the longest repeat, and they make the
+    /// file larger. The result is a .hbz, with blocks of 900 kB without --block-size; or with --format=bz2 a .bz2, in
+    /// which other programs see the inserted bytes. 0 and 0% mean that none are inserted.
     #[arg(long, value_name = "K|P%", value_parser = interval)]
     pub perturb: Option<u32>,
 

@@ -47,7 +47,7 @@ pub const GROUPS: [Group; 10] = [
 ];
 
 /// Flags of these groups that are only in the manual page.
-pub const MANUAL_ONLY: [&str; 4] = ["keep_going", "perturb", "perturb_seed", "gpu_pipeline"];
+pub const MANUAL_ONLY: [&str; 3] = ["keep_going", "perturb_seed", "gpu_pipeline"];
 
 const AFTER: [&str; 3] = [
     "Without files, hybz reads standard input and writes standard output; the file name - means standard input. A \

@@ -63,7 +63,6 @@ const FORMAT_HBZ: Flag = flag("--format=hbz", |given| given.flags.format == Some
 const FORMAT_LZ4: Flag = flag("--format=lz4", |given| given.flags.format == Some(OutputFormat::Lz4));
 const BLOCK_SIZE: Flag = flag("--block-size", |given| given.flags.block_size.is_some());
 const PERTURB: Flag = flag("--perturb", |given| given.flags.perturb.is_some());
-const PERTURBS: Flag = flag("--perturb", |given| given.flags.perturb.is_some_and(|interval| interval > 0));
 const PERTURB_SEED: Flag = flag("--perturb-seed", |given| given.flags.perturb_seed.is_some());
 const LEVEL: Flag = flag("-1 to -9", |given| given.flags.level.0.is_some());
 const NO_SYNC: Flag = flag("--no-sync", |given| given.flags.no_sync);
@@ -162,7 +161,7 @@ const PAIRS: &[(Flag, &[Flag])] = &[
     (FILELIST, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE]),
     (OUTPUT_DIR, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT]),
     (RESUME, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT, INDEX]),
-    (FORMAT_BZ2, &[BLOCK_SIZE, PERTURBS]),
+    (FORMAT_BZ2, &[BLOCK_SIZE]),
     (FORMAT_HBZ, &[STREAM_SIZE]),
     (FORMAT_LZ4, &[BLOCK_SIZE, PERTURB, STREAM_SIZE, INDEX, VERIFY, GPU_REQUIRED, GPU_PIPELINE]),
     (STREAM_SIZE, &[BLOCK_SIZE, PERTURB]),

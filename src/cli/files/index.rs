@@ -69,6 +69,9 @@ impl IndexJob {
             Ok(index) => index,
             Err(Error::NoIndex { format, .. }) => return Ok(Err(format)),
             Err(Error::BadIndex(_)) => return Ok(Err(WITHOUT_STREAMS)),
+            Err(Error::Perturbed) => {
+                return Err(Failure::about(1, "Index ", place.name(), " is not written: the text is perturbed."));
+            }
             Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
         let Some(mut output) = output else { return Ok(Err(WITHOUT_STREAMS)) };

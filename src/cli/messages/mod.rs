@@ -119,6 +119,11 @@ impl Failure {
         )
     }
 
+    /// Blocks of a perturbed `.bz2` are of no use without what comes before them.
+    pub fn perturbed(name: &OsStr) -> Failure {
+        Failure::about(1, "Input file ", name, " is perturbed: it can only be decoded from its beginning.")
+    }
+
     /// The source is no longer the file that was read.
     pub fn changed(name: &OsStr) -> Failure {
         Failure::new(1, [b"Input file ", shown(name).as_bytes(), b" changed while it was read: not removed."].concat())

@@ -2,4 +2,5 @@
 //! [`codec`](crate::codec), because other formats use some of them.
 
 pub(crate) mod header;
+pub(crate) mod perturbed;
 pub(crate) mod stream;

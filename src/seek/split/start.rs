@@ -16,6 +16,7 @@ use super::{Expect, Place, Source};
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header};
+use crate::formats::bzip2::perturbed;
 use crate::read_at::fill_at;
 use crate::recover::marks::{MagicKind, Marks};
 use crate::settings::Settings;
@@ -43,7 +44,7 @@ fn check_head(file: &Source) -> Result<(), Error> {
     let mut head = [0; 4];
     let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
     match parse_stream_header(&head[..len]) {
-        Header::Stream(_) => Ok(()),
+        Header::Stream(_) => perturbed::refuse(file),
         Header::Short => Err(Error::Truncated { block: 1, bit_offset: len as u64 * 8 }),
         Header::Other => Err(Error::NotBzip2),
     }

@@ -46,7 +46,8 @@ rows! {
     "flags that do nothing with `-l`" | "no -l" | "refused: levels, `--no-sync`, `--perturb` and others"
         => flags_without_effect;
     "`--gpu LIST`, `--no-gpu`" | "bad flag" | "which GPUs help; the bytes do not depend on it" => gpu_flags;
-    "`--block-size`, `--perturb`" | "bad flag" | "write `.hbz`; a perturbation of 0 is none" => large_blocks_flags;
+    "`--block-size`, `--perturb`" | "bad flag" | "write `.hbz`, or a `.bz2` with \
+     `--perturb --format=bz2`; a perturbation of 0 is none" => large_blocks_flags;
 }
 
 fn hello() -> Place {

@@ -17,6 +17,7 @@ mod messages;
 mod names;
 mod outputs;
 mod parts;
+mod perturbed;
 mod pipes;
 mod plans;
 mod recover;
@@ -55,7 +56,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 23] = [
+const TABLES: [(&str, &str, &[Row]); 24] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -64,6 +65,7 @@ const TABLES: [(&str, &str, &[Row]); 23] = [
     ("decoding", "Unusual and damaged data", decoding::ROWS),
     ("lz4", "LZ4 frames", lz4::ROWS),
     ("lzw", "`.Z` files", lzw::ROWS),
+    ("perturbed", "Perturbed text in a `.bz2`", perturbed::ROWS),
     ("messages", "Exit codes and messages", messages::ROWS),
     ("workers", "Threads, memory, lists", workers::ROWS),
     ("indexes", "Indexes, and lists of what is in files", indexes::ROWS),

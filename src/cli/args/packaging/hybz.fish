@@ -27,7 +27,7 @@ complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: small
 complete -c hybz -l format -d 'Write this format: bz2, hbz or lz4 (default: bz2, or hbz with --block-size)' -r -f -a "bz2\t'bzip2\'s format'
 hbz\t'Large blocks'
 lz4\t'LZ4 frames'"
-complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
+complete -c hybz -l perturb -d 'Insert a byte after every K bytes of the text, or P per cent (for experiments)' -r
 complete -c hybz -l perturb-seed -d 'The start of the generator of the bytes that --perturb inserts' -r
 complete -c hybz -s p -s j -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
 complete -c hybz -s m -l memory -d 'Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)' -r

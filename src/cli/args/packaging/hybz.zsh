@@ -45,7 +45,7 @@ none\:"Nothing, not even what a GPU made"))' \
 '--format=[Write this format\: bz2, hbz or lz4 (default\: bz2, or hbz with --block-size)]:FORMAT:((bz2\:"bzip2'\''s format"
 hbz\:"Large blocks"
 lz4\:"LZ4 frames"))' \
-'--perturb=[Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)]:K|P%:_default' \
+'--perturb=[Insert a byte after every K bytes of the text, or P per cent (for experiments)]:K|P%:_default' \
 '--perturb-seed=[The start of the generator of the bytes that --perturb inserts]:N:_default' \
 '-p+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-j+[Use N threads (0, the default\: one for each core)]:N:_default' \

@@ -413,6 +413,7 @@ fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),
         Error::Internal { .. } => Failure::internal(name, error),
+        Error::Perturbed => Failure::perturbed(name),
         Error::Memory { .. } => Failure::memory(name, error, limited),
         Error::NotBzip2 => Failure::new(2, [shown(name).as_bytes(), b" is not a bzip2 file."].concat()),
         _ => Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat()),

@@ -154,6 +154,7 @@ impl Rescuer {
             Error::Read(e) => Failure::input("read", name, &e).into(),
             Error::Write(e) => write_trouble(&results.name(), &e),
             Error::BadIndex(_) | Error::NewerIndex { .. } => index::failure(name, &error).into(),
+            Error::Perturbed => Failure::perturbed(name).into(),
             Error::Memory { .. } => Failure::memory(name, &error, self.plan.common.memory.is_some()).into(),
             _ => Failure::internal(name, &error).into(),
         }

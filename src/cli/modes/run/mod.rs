@@ -94,6 +94,9 @@ impl Drop for Closing {
 }
 
 fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
+    if let Some(remark) = plan.mode.coding().and_then(|coding| coding.remark()) {
+        messages.print(&Note::Remark(remark.into_bytes()));
+    }
     let mut pool = Pool::builder();
     if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);

@@ -88,6 +88,7 @@ impl OutcomeText {
                 Failure::about(1, "Input file ", name, &text)
             }
             Error::Internal { .. } => Failure::internal(name, error),
+            Error::Perturbed => Failure::perturbed(name),
             Error::Miscoded { .. } => verified::miscoded(name, error),
             Error::Memory { .. } => Failure::memory(name, error, self.plan.common.memory.is_some()),
             _ => {

@@ -93,6 +93,7 @@ fn failure(common: &Common, name: &OsStr, error: &Error) -> Failure {
             let text = format!(" {}: --plan-ranges is about .bz2.", formats::found(*format));
             Failure::about(1, "Input file ", name, &text)
         }
+        Error::Perturbed => Failure::perturbed(name),
         Error::Internal { .. } | Error::BadIndex(_) => Failure::internal(name, error),
         Error::Memory { .. } => Failure::memory(name, error, common.memory.is_some()),
         _ => Failure::about(2, "", name, &format!(": {}", messages::verdict(error, true))),

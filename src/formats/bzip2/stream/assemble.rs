@@ -4,13 +4,16 @@
 use super::split::IssuedBlock;
 use crate::bits::{BitWriter, append_bits};
 use crate::block::Text;
+use crate::codec::perturb::text_len;
 use crate::crc;
 use crate::error::Error;
 use crate::formats::bzip2::header;
 use crate::formats::bzip2::header::{END_BITS, HEADER_BITS, Level};
+use crate::formats::bzip2::perturbed::write_mark;
 use crate::stream::piece::{Issued, Join, Step};
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 /// Joins coded blocks.
 pub(crate) struct Assembler {
@@ -20,6 +23,10 @@ pub(crate) struct Assembler {
     summary: StreamSummary,
     /// The number of bits written so far.
     at: u64,
+    /// The number of bytes of text so far, inserted ones included.
+    text: u64,
+    /// The interval of perturbation.
+    interval: Option<NonZeroU32>,
     /// Whether the open stream has a block.
     has_block: bool,
     /// All pieces have come.
@@ -30,12 +37,28 @@ pub(crate) struct Assembler {
 
 impl Assembler {
     pub fn new(level: Level) -> Self {
-        let (bits, pieces) = Default::default();
-        let summary = StreamSummary { block_size: level.block_limit(), ..StreamSummary::default() };
-        let mut assembler =
-            Assembler { bits, level, pieces, summary, at: 0, has_block: false, ended: false, closed: false };
+        Assembler::with(level, None)
+    }
+
+    /// For perturbed text: its mark comes first.
+    pub fn perturbed(level: Level, interval: NonZeroU32) -> Self {
+        Assembler::with(level, Some(interval))
+    }
+
+    fn with(level: Level, interval: Option<NonZeroU32>) -> Self {
+        let mut bits = BitWriter::default();
+        let (streams, at) = interval.map_or((0, 0), |interval| write_mark(&mut bits, interval));
+        let summary = StreamSummary { block_size: level.block_limit(), streams, ..StreamSummary::default() };
+        let (pieces, text) = Default::default();
+        let (has_block, ended, closed) = Default::default();
+        let mut assembler = Assembler { bits, level, pieces, summary, at, text, interval, has_block, ended, closed };
         assembler.begin_stream();
         assembler
+    }
+
+    /// The number of bytes of text so far, without inserted ones.
+    fn original(&self) -> u64 {
+        self.interval.map_or(self.text, |interval| text_len(self.text, interval.get()))
     }
 
     fn begin_stream(&mut self) {
@@ -109,13 +132,15 @@ impl Join for Assembler {
         self.pieces.pop_front();
         self.has_block = true;
         self.summary.blocks = number;
-        self.summary.bytes_in += block.text_len;
+        self.text += block.text_len;
+        let original = self.original();
+        let before = std::mem::replace(&mut self.summary.bytes_in, original);
         self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
         let info = BlockInfo {
             number,
             crc: block.crc,
             combined_crc: self.summary.combined_crc,
-            text_len: block.text_len,
+            text_len: self.summary.bytes_in - before,
             block_len: block.block_len,
             bytes_in: self.summary.bytes_in,
             bit_offset: self.at,

@@ -4,6 +4,7 @@
 //! results that fit.
 
 use crate::formats::bzip2::header::Level;
+use crate::formats::bzip2::perturbed::Perturbing;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
 
 pub(crate) mod assemble;
@@ -23,6 +24,7 @@ pub(crate) mod walk;
 #[cfg(test)]
 pub(crate) use end::tests::put as put_end_magic;
 use split::BlockOptions;
+use std::num::NonZeroU32;
 pub use streams::Streams;
 
 pub(crate) fn end() -> Option<Box<dyn StreamEndDetector>> {
@@ -32,6 +34,12 @@ pub(crate) fn end() -> Option<Box<dyn StreamEndDetector>> {
 pub(crate) fn decode(decoding: &Decoding) -> Ends {
     let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);
     connect(scanner, chain::Chain::new(decoding.extent, decoding.lines))
+}
+
+/// The two ends of a perturbed stream to be written.
+pub(crate) fn encode_perturbed(level: Level, interval: NonZeroU32, seed: u64, options: BlockOptions) -> Ends {
+    let splitter = split::Splitter::new(level, BlockOptions { count_lines: false, ..options });
+    connect(Perturbing::new(splitter, interval, seed), assemble::Assembler::perturbed(level, interval))
 }
 
 /// The two ends of a stream to be written, or of several.

@@ -4,9 +4,9 @@
 
 use super::expand::CodeExpander;
 use super::payload::PayloadBlock;
-use super::perturb;
 use super::text_check::TextCheck;
 use crate::block::{Compact, Expand, Text};
+use crate::codec::perturb;
 use crate::flaw::Flaw;
 use std::sync::Arc;
 

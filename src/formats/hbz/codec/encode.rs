@@ -11,12 +11,12 @@
 use super::ans::{AnsEncoder, Shares};
 use super::choose::AnsTables;
 use super::dictionary::{Dictionary, Meaning};
-use super::perturb;
 use super::replace::replace;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
 use crate::codec::huge_pages;
 use crate::codec::mtf::encode::MtfSymbols;
+use crate::codec::perturb;
 use crate::crc;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::header::{GROUP, SEGMENT_LOG, SELECTOR_STATES, TOKEN_STATES, row_bits};

@@ -6,7 +6,7 @@
 //!
 //! | step | module | what bzip2 has instead |
 //! |---|---|---|
-//! | a byte inserted after every k bytes | `perturb` | nothing |
+//! | a byte inserted after every k bytes | `codec::perturb` | nothing |
 //! | codes, some of which stand for frequent strings | `dictionary`, `words`, `replace`, `expand` | run-length coding |
 //! | BWT of the text and a sentinel, with entry points | `encode` (libsais), `vector` | BWT of rotations, one origin |
 //! | move-to-front, zero runs | `mtf` | the same code |
@@ -31,7 +31,6 @@ pub(crate) mod dictionary;
 pub mod encode;
 mod expand;
 mod payload;
-pub(crate) mod perturb;
 mod replace;
 pub mod sample;
 mod segment;

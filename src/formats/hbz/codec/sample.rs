@@ -4,7 +4,7 @@
 //! would take most of the time.
 
 use super::decode::{PayloadBlock, Vectors, segment_mtf};
-use super::perturb;
+use crate::codec::perturb;
 use crate::flaw::Flaw;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use std::ops::Range;

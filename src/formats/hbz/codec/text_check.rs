@@ -1,7 +1,7 @@
 //! Checks a block's text: its length before it is made, its CRC as its parts come in.
 
 use super::payload::PayloadBlock;
-use super::perturb;
+use crate::codec::perturb;
 use crate::crc::Crc;
 use crate::flaw::Flaw;
 use crate::formats::hbz::header::check;

@@ -10,21 +10,93 @@
 
 /// Appends `text` to `out`, with one more byte after every `interval` bytes, from the generator at `seed`.
 pub fn insert(text: &[u8], interval: usize, seed: u64, out: &mut Vec<u8>) {
-    let mut used = [false; 256];
-    text.iter().for_each(|&byte| used[usize::from(byte)] = true);
-    let letters: Vec<u8> = (0..=255).filter(|&byte| used[usize::from(byte)]).collect();
-    let mut state = seed;
+    let mut letters = Letters::new(seed);
+    letters.learn(text);
     out.reserve(text.len() + text.len() / interval);
     for part in text.chunks(interval) {
         out.extend_from_slice(part);
         if part.len() == interval {
-            out.push(letters[(next_random(&mut state) % letters.len() as u64) as usize]);
+            out.push(letters.pick());
         }
     }
 }
 
+/// The letters to be inserted, and the generator that picks one.
+struct Letters {
+    used: [bool; 256],
+    /// Those in use, ascending.
+    letters: Vec<u8>,
+    state: u64,
+}
+
+impl Letters {
+    fn new(seed: u64) -> Letters {
+        Letters { used: [false; 256], letters: Vec::new(), state: seed }
+    }
+
+    /// Adds the letters of a text.
+    fn learn(&mut self, text: &[u8]) {
+        let mut new = false;
+        text.iter().for_each(|&byte| new |= !std::mem::replace(&mut self.used[usize::from(byte)], true));
+        if new {
+            self.letters.clear();
+            self.letters.extend((0..=255).filter(|&byte| self.used[usize::from(byte)]));
+        }
+    }
+
+    fn pick(&mut self) -> u8 {
+        self.letters[(next_random(&mut self.state) % self.letters.len() as u64) as usize]
+    }
+}
+
+/// After so many bytes [`Inserter`] forgets the letters: the alphabets of later blocks shall not grow by those of
+/// earlier ones.
+const FORGET: usize = 900_000;
+
+/// Inserts bytes into a text that comes in parts: the result does not depend on them. The letters are those of the text
+/// so far.
+pub struct Inserter {
+    interval: usize,
+    /// The number of bytes before the next insertion.
+    left: usize,
+    /// The number of bytes since letters were forgotten.
+    learned: usize,
+    letters: Letters,
+}
+
+impl Inserter {
+    pub fn new(interval: u32, seed: u64) -> Inserter {
+        Inserter { interval: interval as usize, left: interval as usize, learned: 0, letters: Letters::new(seed) }
+    }
+
+    /// Appends the next part of the text to `out`.
+    pub fn insert(&mut self, mut text: &[u8], out: &mut Vec<u8>) {
+        while !text.is_empty() {
+            let (part, rest) = text.split_at(self.left.min(text.len()));
+            self.letters.learn(part);
+            out.extend_from_slice(part);
+            self.left -= part.len();
+            self.learned += part.len();
+            if self.left == 0 {
+                out.push(self.letters.pick());
+                self.left = self.interval;
+                if self.learned >= FORGET {
+                    self.learned = 0;
+                    self.letters = Letters::new(self.letters.state);
+                }
+            }
+            text = rest;
+        }
+    }
+}
+
+/// The number of bytes of the text itself in the first `perturbed` bytes of its perturbation.
+pub fn text_len(perturbed: u64, interval: u32) -> u64 {
+    perturbed - perturbed / (u64::from(interval) + 1)
+}
+
 /// splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn next_random(state: &mut u64) -> u64 {
+pub fn next_random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,0 +1,431 @@
+//! Perturbed text in an ordinary `.bz2` stream (A. Deshpande, section 5.2.2 and Algorithm 4).
+//!
+//! Every program decodes such a file, to the text with the inserted bytes; hybz takes them out. It knows by 42 empty
+//! streams of 14 bytes each before the stream, whose level digits spell the **mark**: 18 digits that are always the
+//! same, and 24 that hold the interval with a check. docs/FORMAT.md has the layout. Chance gives the first part with a
+//! probability of 9^-18 = 2^-57, the second one with 2^32 / 9^24 = 2^-44: streams before a text that are all of one
+//! level never do, and no program writes others.
+//!
+//! Nothing in a `.bz2` protects the digit of an empty stream. Therefore each part is enough to tell a mark: if the
+//! other is not right, the mark is damaged, and that is an error. One wrong digit never has hybz hand out the inserted
+//! bytes in silence.
+//!
+//! The obvious alternative, a field in the stream, has no place: a bzip2 stream has no byte that readers skip.
+
+use crate::bits::BitWriter;
+use crate::block::Text;
+use crate::codec::perturb::{Inserter, next_random, remove};
+use crate::codec::run_length::decode::Expander;
+use crate::error::Error;
+use crate::flaw::Flaw;
+use crate::formats::bzip2::header::{self, Level};
+use crate::read_at::{ReadAt, fill_at};
+use crate::stream::piece::{Collect, Cut, Rest, Step};
+use crate::stream::text::count_lines;
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
+use std::num::NonZeroU32;
+
+/// The digits that all marks begin with.
+const NAME: [u8; 18] = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3];
+/// The number of digits that hold the interval and its check.
+const FIELD: usize = 24;
+/// The number of streams of a mark.
+const STREAMS: usize = NAME.len() + FIELD;
+/// The number of bytes of an empty stream.
+const EMPTY: usize = 14;
+/// The size of a read.
+const ROOM: usize = 64 << 10;
+
+/// The number that the last digits spell, to the base of 9, the digit 1 for 0 and the first one the most significant:
+/// 2^32 times the check, plus the interval.
+fn field(interval: NonZeroU32) -> u128 {
+    let checks = 9u128.pow(FIELD as u32) >> 32;
+    let check = u128::from(next_random(&mut interval.get().into())) % checks;
+    check << 32 | u128::from(interval.get())
+}
+
+/// The digits of a mark.
+fn digits(interval: NonZeroU32) -> [u8; STREAMS] {
+    let mut digits = [1; STREAMS];
+    let (name, places) = digits.split_at_mut(NAME.len());
+    name.copy_from_slice(&NAME);
+    let mut number = field(interval);
+    for digit in places.iter_mut().rev() {
+        *digit += (number % 9) as u8;
+        number /= 9;
+    }
+    digits
+}
+
+/// Writes the empty streams of a mark.
+pub(super) fn write_mark(bits: &mut BitWriter, interval: NonZeroU32) -> (u64, u64) {
+    for level in digits(interval).into_iter().filter_map(Level::try_new) {
+        header::write_stream_header(bits, level);
+        header::write_stream_end(bits, 0);
+    }
+    (STREAMS as u64, (STREAMS * EMPTY * 8) as u64)
+}
+
+/// What the last empty streams say of the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Said {
+    #[default]
+    Nothing,
+    Perturbed(NonZeroU32),
+    /// Half of a mark.
+    Damaged,
+}
+
+/// Reads the digits of this many streams.
+fn read(digits: &[u8]) -> Said {
+    let Some((name, places)) = digits.split_at_checked(NAME.len()) else { return Said::Nothing };
+    let number = places.iter().fold(0, |number, digit| number * 9 + u128::from(digit - 1));
+    let interval = NonZeroU32::new(number as u32).filter(|&interval| field(interval) == number);
+    match (name == NAME, interval) {
+        (true, Some(interval)) => Said::Perturbed(interval),
+        (false, None) => Said::Nothing,
+        _ => Said::Damaged,
+    }
+}
+
+/// Finds marks among the streams of a file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MarkFinder {
+    /// The levels of the last empty streams: those of a mark at most.
+    digits: Vec<u8>,
+    /// Whether the open stream has a block.
+    has_block: bool,
+    said: Said,
+}
+
+impl MarkFinder {
+    /// The open stream has a block.
+    pub fn block(&mut self) {
+        self.has_block = true;
+    }
+
+    /// The open stream ends.
+    pub fn stream(&mut self, level: Option<Level>) {
+        let said = std::mem::take(&mut self.said);
+        match level.filter(|_| !self.has_block && said == Said::Nothing) {
+            Some(level) => {
+                if self.digits.len() == STREAMS {
+                    self.digits.remove(0);
+                }
+                self.digits.push(level.get());
+                if self.digits.len() == STREAMS {
+                    self.said = read(&self.digits);
+                }
+            }
+            None => self.digits.clear(),
+        }
+        self.has_block = false;
+    }
+
+    /// Whether the open stream is perturbed, or could be.
+    pub fn is_marked(&self) -> bool {
+        self.said != Said::Nothing
+    }
+}
+
+/// Refuses a file that begins with a mark, where blocks are read without what comes before them.
+///
+/// # Errors
+/// [`Error::Perturbed`], [`Error::Read`].
+pub(crate) fn refuse(file: &dyn ReadAt) -> Result<(), Error> {
+    let mut head = [0; STREAMS * EMPTY];
+    let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
+    let mut finder = MarkFinder::default();
+    for stream in head[..len].chunks_exact(EMPTY) {
+        match header::parse_stream_header(stream) {
+            header::Header::Stream(level) if stream[4..] == *b"\x17\x72\x45\x38\x50\x90\0\0\0\0" => {
+                finder.stream(Some(level));
+            }
+            _ => return Ok(()),
+        }
+    }
+    if finder.is_marked() { Err(Error::Perturbed) } else { Ok(()) }
+}
+
+/// Perturbs the text that a cutter gets.
+pub(super) struct Perturbing<C> {
+    cut: C,
+    inserter: Inserter,
+    room: Vec<u8>,
+    perturbed: Vec<u8>,
+}
+
+impl<C> Perturbing<C> {
+    pub fn new(cut: C, interval: NonZeroU32, seed: u64) -> Self {
+        let inserter = Inserter::new(interval.get(), seed);
+        Perturbing { cut, inserter, room: Vec::new(), perturbed: Vec::new() }
+    }
+}
+
+impl<C: Cut> Cut for Perturbing<C> {
+    type Piece = C::Piece;
+
+    fn room(&mut self) -> &mut [u8] {
+        self.room.resize(ROOM, 0);
+        &mut self.room
+    }
+
+    fn filled(&mut self, n: usize) {
+        self.perturbed.clear();
+        self.inserter.insert(&self.room[..n], &mut self.perturbed);
+        let mut rest = &self.perturbed[..];
+        while !rest.is_empty() {
+            let room = self.cut.room();
+            let (some, more) = rest.split_at(rest.len().min(room.len()));
+            room[..some.len()].copy_from_slice(some);
+            self.cut.filled(some.len());
+            rest = more;
+        }
+    }
+
+    fn finish(&mut self) {
+        self.cut.finish();
+    }
+
+    fn flush(&mut self) {
+        self.cut.flush();
+    }
+
+    fn next_piece(&mut self) -> Option<C::Piece> {
+        self.cut.next_piece()
+    }
+}
+
+/// Takes the inserted bytes out of decoded text.
+pub(crate) struct Restored {
+    collect: Box<dyn Collect>,
+    finder: MarkFinder,
+    /// The number of bytes of the open stream's perturbed text so far.
+    at: u64,
+    /// A text that is mostly runs, while it is expanded.
+    long: Option<LongText>,
+}
+
+struct LongText {
+    expander: Expander,
+    coded: Vec<u8>,
+    /// The block, with the counts so far.
+    block: BlockInfo,
+}
+
+impl Restored {
+    pub fn new(collect: Box<dyn Collect>) -> Restored {
+        Restored { collect, finder: MarkFinder::default(), at: 0, long: None }
+    }
+
+    /// The text without inserted bytes in the next part of the open stream, and its counts added to `block`.
+    fn restore(&mut self, mut part: Vec<u8>, interval: NonZeroU32, block: &mut BlockInfo) -> Text {
+        let len = part.len() as u64;
+        remove(&mut part, interval.get() as usize, self.at);
+        self.at += len;
+        block.text_len += part.len() as u64;
+        let text = Text::Plain(part);
+        block.lines = block.lines.map(|lines| lines + count_lines(&text));
+        text
+    }
+
+    fn block(&mut self, text: Text, mut block: BlockInfo, interval: NonZeroU32) -> Step {
+        (block.text_len, block.lines) = (0, block.lines.and(Some(0)));
+        match text {
+            Text::RunLength { coded, .. } => {
+                self.long = Some(LongText { expander: Expander::new(), coded, block });
+                Step::Out(Text::Plain(Vec::new()), None)
+            }
+            Text::Plain(part) => {
+                let text = self.restore(part, interval, &mut block);
+                Step::Out(text, Some(Mark::Block(block)))
+            }
+            text => {
+                let mut room = Vec::new();
+                let part = text.plain(&mut room).unwrap_or_default().to_vec();
+                let text = self.restore(part, interval, &mut block);
+                Step::Out(text, Some(Mark::Block(block)))
+            }
+        }
+    }
+
+    /// The next part of the long text.
+    fn go_on(&mut self, mut long: LongText, interval: NonZeroU32) -> Step {
+        let mut part = vec![0; 128 << 10];
+        match long.expander.next(&long.coded, &mut part) {
+            0 => Step::Out(Text::Plain(Vec::new()), Some(Mark::Block(long.block))),
+            n => {
+                part.truncate(n);
+                let text = self.restore(part, interval, &mut long.block);
+                self.long = Some(long);
+                Step::Out(text, None)
+            }
+        }
+    }
+
+    fn stream(&mut self, stream: &StreamInfo) -> Result<(), Error> {
+        self.finder.stream(stream.level);
+        self.at = 0;
+        match self.finder.said {
+            Said::Damaged => {
+                let block = self.collect.summary().blocks + 1;
+                Err(Error::damaged(block, stream.bit_offset, Flaw::PerturbationMark))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Collect for Restored {
+    fn receive(&mut self, wait: bool) -> Result<bool, Error> {
+        self.collect.receive(wait)
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        if let (Some(long), Said::Perturbed(interval)) = (self.long.take(), self.finder.said) {
+            return Ok(self.go_on(long, interval));
+        }
+        let step = self.collect.step(wait)?;
+        match step {
+            Step::Out(text, Some(Mark::Block(block))) => {
+                self.finder.block();
+                match self.finder.said {
+                    Said::Perturbed(interval) if block.level.is_some() => Ok(self.block(text, block, interval)),
+                    _ => Ok(Step::Out(text, Some(Mark::Block(block)))),
+                }
+            }
+            Step::Out(text, Some(Mark::Stream(stream))) => {
+                self.stream(&stream)?;
+                Ok(Step::Out(text, Some(Mark::Stream(stream))))
+            }
+            step => Ok(step),
+        }
+    }
+
+    fn rest(&mut self) -> Rest {
+        self.collect.rest()
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.collect.summary()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Encoding, Settings};
+    use hybz_testkit::shapes::Rng;
+
+    fn interval(of: u32) -> NonZeroU32 {
+        NonZeroU32::new(of).unwrap()
+    }
+
+    /// What is said after empty streams of these levels.
+    fn said(levels: &[u8]) -> Said {
+        let mut finder = MarkFinder::default();
+        levels.iter().for_each(|&level| finder.stream(Level::try_new(level)));
+        finder.said
+    }
+
+    #[test]
+    fn a_mark_is_read_wherever_it_is() {
+        let mut rng = Rng(1);
+        for of in [1, 2, 9, 1000, 900_000, 1_000_000_000, u32::MAX] {
+            let mark = digits(interval(of));
+            for before in [0, 1, 41, 42, 100] {
+                let levels: Vec<u8> = (0..before).map(|_| 1 + rng.below(9) as u8).chain(mark).collect();
+                assert_eq!(said(&levels), Said::Perturbed(interval(of)), "{of} {before}");
+                assert_eq!(said(&levels[..levels.len() - 1]), Said::Nothing);
+                // The perturbed stream may be empty, too.
+                assert_eq!(said(&[&levels[..], &[9]].concat()), Said::Nothing);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_digit_is_found() {
+        let mark = digits(interval(1000));
+        for at in 0..STREAMS {
+            for digit in (1..=9).filter(|&digit| digit != mark[at]) {
+                let mut wrong = mark;
+                wrong[at] = digit;
+                assert_eq!(said(&wrong), Said::Damaged, "{at} {digit}");
+            }
+        }
+    }
+
+    /// Concatenations of empty streams: of one level, of several, of parts of a mark.
+    #[test]
+    fn nothing_else_is_a_mark() {
+        let mut rng = Rng(2);
+        let mark = digits(interval(1000));
+        for level in 1..=9 {
+            assert_eq!(said(&[level; 100]), Said::Nothing, "{level}");
+        }
+        for round in 0..100_000 {
+            let (most, len) = (2 + rng.below(8), 40 + rng.below(20));
+            let mut finder = MarkFinder::default();
+            for at in 0..len {
+                let known = mark.get(at).filter(|_| round % 10 == 0 && at < 9);
+                let level = known.map_or_else(|| 1 + rng.below(most) as u8, |&digit| digit);
+                finder.stream(Level::try_new(level));
+                assert_eq!(finder.said, Said::Nothing);
+            }
+        }
+    }
+
+    /// The layout in docs/FORMAT.md, worked out apart from this code.
+    #[test]
+    fn the_digits_of_a_mark() {
+        let digits: String = digits(interval(1000)).iter().map(u8::to_string).collect();
+        assert_eq!(digits, "314159265358979323197219291766367654297289");
+    }
+
+    /// The text as others decode it.
+    fn as_others(coded: &[u8]) -> Vec<u8> {
+        crate::decompress(coded, &Settings::new().formats(crate::Formats::Bzip2)).unwrap()
+    }
+
+    #[test]
+    fn others_see_exactly_the_inserted_bytes() {
+        let mut rng = Rng(3);
+        for round in 0..10_000 {
+            let alphabet = [1, 2, 30, 256][round % 4];
+            let len = if round % 250 == 7 { 250_000 } else { rng.below([2, 30, 3000][round % 3]) };
+            let text: Vec<u8> = (0..len).map(|_| rng.below(alphabet) as u8).collect();
+            let (k, level) = (1 + rng.below([1, 3, 100, 300_000][round % 4]) as u32, 1 + (round % 9) as u8);
+            let level = Level::try_new(level).unwrap();
+            let encoding = Encoding::Perturbed { level, interval: interval(k), seed: round as u64 };
+            let coded = crate::compress(&text, &Settings::new().encoding(encoding)).unwrap();
+            let theirs = as_others(&coded);
+            let parts: Vec<&[u8]> = theirs.chunks(k as usize + 1).collect();
+            let kept: Vec<u8> = parts.iter().flat_map(|part| &part[..part.len().min(k as usize)]).copied().collect();
+            assert!(kept == text && theirs.len() == len + len / k as usize, "{round}");
+            assert!(crate::decompress(&coded, &Settings::new()).unwrap() == text, "{round}");
+        }
+    }
+
+    /// Concatenations, texts that are mostly runs, and text that comes in parts.
+    #[test]
+    fn streams_before_and_after() {
+        let long = [vec![b'r'; 7_000_000], b"the end".to_vec()].concat();
+        for k in [3, 1000, 6_000_001] {
+            let encoding = Encoding::Perturbed { level: Level::FASTEST, interval: interval(k), seed: 5 };
+            let settings = Settings::new().encoding(encoding);
+            let perturbed = crate::compress(&long, &settings).unwrap();
+            let mut writer = crate::write::BzEncoder::with_settings(Vec::new(), &settings);
+            long.chunks(99_991).for_each(|part| std::io::Write::write_all(&mut writer, part).unwrap());
+            assert!(writer.finish().unwrap() == perturbed, "{k}");
+            let plain = crate::compress(&long[6_999_000..], &Settings::new()).unwrap();
+            let empty = crate::compress(b"", &settings).unwrap();
+            let file = [&plain[..], &empty, &perturbed, &perturbed, &plain].concat();
+            let expected = [&long[6_999_000..], &long, &long, &long[6_999_000..]].concat();
+            assert!(crate::decompress(&file, &Settings::new()).unwrap() == expected, "{k}");
+            let index = crate::index::Index::build(&file[..], &Settings::new());
+            assert!(matches!(index, Err(Error::Perturbed)));
+            let lines = std::sync::Arc::new(b"4736,0\n9000,5\n".to_vec());
+            assert!(matches!(crate::index::Index::open(lines, &perturbed), Err(Error::Perturbed)));
+        }
+    }
+}
