@@ -5,7 +5,7 @@
 //! no thread has begun.
 //!
 //! **Forks.** A child has none of its parent's threads, and a thread may have held the lock. So the child makes a crew
-//! of its own, and does again the jobs that a thread had begun, from their input, which is kept.
+//! of its own, and does again all jobs that its parent made, from their input, which is kept.
 
 use crate::fast::Fast;
 use hybz::internals::codec::Encoder;
@@ -92,7 +92,8 @@ pub struct Job<W: Work> {
     output: UnsafeCell<Option<W::Output>>,
 }
 
-// SAFETY: `output` is touched by the one who has set `state` to BEGUN, until it is DONE; then by the one who waits.
+// SAFETY: `output` is touched by the one who has set `state` to BEGUN, until it is DONE; then by the one who waits. In
+// the child of a fork nobody reads it: `wait` compares `forks`.
 unsafe impl<W: Work> Sync for Job<W> {}
 // SAFETY: the work and its output may be sent.
 unsafe impl<W: Work> Send for Job<W> {}
@@ -125,14 +126,14 @@ impl<W: Work> Job<W> {
 }
 
 impl<W: Work> Job<W> {
-    /// What comes of it: done by a thread, or here and now. A second call does it again.
+    /// What comes of it: done by a thread, or here and now. A second call does it again, as does the child of a fork.
     pub fn wait(self: &Arc<Self>, tools: &mut Tools) -> W::Output {
+        if self.forks != FORKS.load(Relaxed) {
+            // A thread of the parent's may have written a part of the output, whatever the state says.
+            return self.work.run(tools);
+        }
         if self.begin() {
             crew().forget(Arc::as_ptr(self).cast());
-            self.state.store(DONE, Release);
-        }
-        if !self.is_done() && self.forks != FORKS.load(Relaxed) {
-            // The thread that has begun it is the parent's.
             self.state.store(DONE, Release);
         }
         if !self.is_done() {
@@ -279,4 +280,28 @@ fn spawn(crew: &'static Crew) -> bool {
     // SAFETY: as above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
     spawned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Five;
+
+    impl Work for Five {
+        type Output = u32;
+        fn run(&self, _: &mut Tools) -> u32 {
+            5
+        }
+    }
+
+    /// In the child of a fork, what a thread of the parent's has begun to write, or has written, is not read.
+    #[test]
+    fn outputs_of_a_parents_threads() {
+        for state in [BEGUN, DONE] {
+            let (state, output) = (AtomicU32::new(state), UnsafeCell::new(Some(7)));
+            let job = Arc::new(Job { work: Five, state, forks: FORKS.load(Relaxed).wrapping_sub(1), output });
+            assert_eq!([0; 2].map(|_| job.wait(&mut Tools::default())), [5, 5]);
+        }
+    }
 }

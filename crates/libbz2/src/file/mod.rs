@@ -9,6 +9,7 @@ use crate::stream::*;
 use libc::FILE;
 use read_ahead::ReadAhead;
 use std::ffi::{c_char, c_int, c_uint};
+use std::mem::MaybeUninit;
 use std::ptr;
 
 /// The size of a file's buffer, which is the max number of bytes that `BZ2_bzReadGetUnused` returns.
@@ -21,6 +22,8 @@ pub struct File {
     writing: bool,
     stream: Stream,
     last: c_int,
+    /// Reading never waits.
+    is_regular: bool,
     /// For a file that is ours alone, if there may be threads: what has been read of it.
     ahead: Option<ReadAhead>,
 }
@@ -40,6 +43,17 @@ unsafe fn set<T>(error: *mut c_int, file: *mut File, code: c_int, value: T) -> T
         }
     }
     value
+}
+
+/// Whether a descriptor is a regular file's.
+fn is_regular(descriptor: c_int) -> bool {
+    let mut status = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: `status` has room for what is written; zeros are a status, too.
+    let mode = unsafe {
+        libc::fstat(descriptor, status.as_mut_ptr());
+        status.assume_init().st_mode
+    };
+    mode & libc::S_IFMT == libc::S_IFREG
 }
 
 /// Opens a file whose stream `begin` begins.
@@ -62,7 +76,8 @@ unsafe fn open(
         if file.is_null() {
             return set(error, ptr::null_mut(), BZ_MEM_ERROR, ptr::null_mut());
         }
-        file.write(File { handle, buffer: [0; BUFFER], writing, stream: Stream::new(), last: BZ_OK, ahead: None });
+        let (is_regular, buffer, stream) = (is_regular(libc::fileno(handle)), [0; BUFFER], Stream::new());
+        file.write(File { handle, buffer, writing, stream, last: BZ_OK, is_regular, ahead: None });
         ptr::copy_nonoverlapping(unused.as_ptr(), (&raw mut (*file).buffer).cast(), unused.len());
         let code = begin(&raw mut (*file).stream);
         if code != BZ_OK {

@@ -113,7 +113,13 @@ pub unsafe extern "C" fn BZ2_bzRead(error: *mut c_int, file: *mut File, text: *m
             let full = (*stream).avail_out == 0;
             match code {
                 BZ_STREAM_END => return set(error, file, code, len - (*stream).avail_out as c_int),
-                BZ_OK if full => return set(error, file, BZ_OK, len),
+                BZ_OK if full => {
+                    // As in bzip2's library, its end is seen: callers ask `feof` whether another stream follows.
+                    if (*file).is_regular {
+                        is_at_end(handle);
+                    }
+                    return set(error, file, BZ_OK, len);
+                }
                 BZ_OK if (*stream).avail_in == 0 && is_at_end(handle) => {
                     return set(error, file, BZ_UNEXPECTED_EOF, 0);
                 }

@@ -3,11 +3,11 @@
 //!
 //! Of a pipe or a socket only what is there is read, except if the decoder can do nothing without more.
 
+use super::is_regular;
 use crate::BZ2_bzDecompress;
 use crate::crew::threads;
 use crate::stream::*;
 use std::ffi::{c_int, c_uint};
-use std::mem::MaybeUninit;
 
 /// The most bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -31,14 +31,7 @@ impl ReadAhead {
         if threads() < 2 {
             return None;
         }
-        let mut status = MaybeUninit::<libc::stat>::zeroed();
-        // SAFETY: `status` has room for what is written; zeros are a status, too.
-        let mode = unsafe {
-            libc::fstat(descriptor, status.as_mut_ptr());
-            status.assume_init().st_mode
-        };
-        let is_regular = mode & libc::S_IFMT == libc::S_IFREG;
-        Some(ReadAhead { descriptor, is_regular, bytes: Vec::new(), at: 0, ended: false })
+        Some(ReadAhead { descriptor, is_regular: is_regular(descriptor), bytes: Vec::new(), at: 0, ended: false })
     }
 
     /// `BZ2_bzRead`: decodes until there is no more room, or the stream ends.

@@ -172,6 +172,34 @@ fn long_functions() {
     }
 }
 
+/// libosmium and others decide by `feof` whether another stream follows: at the end of a file whose length is a multiple
+/// of the buffer's, too.
+#[test]
+fn end_of_file_flag() {
+    let text = hybz_testkit::shapes::random(24_000);
+    for (len, room) in [(14_000, 1000), (14_000, 14_000), (24_000, 1), (24_000, 1 << 12), (400, 100), (400, 400)] {
+        compare("feof", |library, path, log| {
+            let mut whole = hybz::compress(&text[..len], &hybz::Settings::new()).unwrap();
+            // Zeros after the stream make no difference to its reader.
+            whole.resize(whole.len().next_multiple_of(5000), 0);
+            std::fs::write(path, whole).unwrap();
+            let mut read = vec![0u8; room];
+            // SAFETY: the pointers are valid or null, which the interface allows.
+            unsafe {
+                let handle = libc::fopen(c_path(path).as_ptr(), c"rb".as_ptr());
+                let mut code = 0;
+                let file = (library.BZ2_bzReadOpen)(&mut code, handle, 0, 0, null_mut(), 0);
+                while code == 0 {
+                    (library.BZ2_bzRead)(&mut code, file, read.as_mut_ptr().cast(), room as c_int);
+                }
+                log.push(format!("{code}, at the end: {}", libc::feof(handle) != 0));
+                (library.BZ2_bzReadClose)(&mut code, file);
+                libc::fclose(handle);
+            }
+        });
+    }
+}
+
 #[test]
 fn modes() {
     let modes = [
