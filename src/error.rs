@@ -64,8 +64,8 @@ pub enum Error {
     Write(io::Error),
     /// The input does not begin with `BZh1` to `BZh9`, nor as another format that may be read.
     NotBzip2,
-    /// The input does not begin as a stream of the one format does that is read here
-    /// ([`hbz::List::read`](crate::hbz::List::read), [`lzw::decompress`](crate::lzw::decompress)).
+    /// The input does not begin as a stream of the only format does that the called function reads, such as
+    /// [`hbz::List::read`](crate::hbz::List::read).
     NotFormat {
         /// That format.
         format: Format,
@@ -166,11 +166,9 @@ impl fmt::Display for Error {
         match self {
             Error::Read(e) | Error::Write(e) => e.fmt(f),
             Error::NotBzip2 => f.write_str("not a bzip2 file"),
-            Error::NotFormat { format } => f.write_str(match format {
-                Format::Lzw => "not a .Z file",
-                Format::Lz4 => "not an LZ4 frame",
-                _ => "not a .hbz file",
-            }),
+            Error::NotFormat { format } => {
+                write!(f, "not a {} file", format.suffixes().first().map_or("", |(suffix, _)| suffix))
+            }
             Error::Truncated { block, bit_offset } => {
                 write!(f, "file ends unexpectedly in block {block}, at bit {bit_offset}")
             }

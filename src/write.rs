@@ -41,8 +41,8 @@ use std::io::{self, Write};
 /// Call [`finish`](Self::finish) at the end: dropping the encoder completes the stream too (except during a panic), but
 /// cannot return errors.
 ///
-/// `flush` ends the current block, as it does in bzip2, and writes all whole bytes: use it sparingly. Before any text it
-/// writes nothing (the crate `bzip2` writes `BZh`).
+/// `flush` ends the current block, as it does in bzip2, and writes all whole bytes: use it sparingly. Before any text
+/// it writes nothing (the crate `bzip2` writes `BZh`).
 ///
 /// ```
 /// use std::io::Write;

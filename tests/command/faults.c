@@ -267,7 +267,11 @@ int fsync(int fd)
     return fails("fsync") ? -1 : REAL(fsync)(fd);
 }
 
-int flock(int fd, int operation) { return unknown("noflock", ENOSYS) || refused("flock") ? -1 : REAL(flock)(fd, operation); }
+int flock(int fd, int operation)
+{
+    return unknown("noflock", ENOSYS) || refused("flock") ? -1 : REAL(flock)(fd, operation);
+}
+
 int fchown(int fd, uid_t user, gid_t group)
 {
     return unknown("nomode", EPERM) || refused("fchown") ? -1 : REAL(fchown)(fd, user, group);
@@ -324,7 +328,8 @@ int linkat(int from, const char *old, int to, const char *new, int flags)
         note();
         return REAL(linkat)(AT_FDCWD, "decoy", to, new, 0);
     }
-    return unknown("nolink", EPERM) || refused("linkat") || fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
+    const int fault = unknown("nolink", EPERM) || refused("linkat") || fails("linkat");
+    return fault ? -1 : REAL(linkat)(from, old, to, new, flags);
 }
 
 static void kill_before_rename(void)

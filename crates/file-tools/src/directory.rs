@@ -211,8 +211,8 @@ impl Directory {
         Ok(openat(&self.0.fd, name, flags, Mode::empty())?.into())
     }
 
-    /// Opens a device or FIFO that exists, for writing, through symbolic links. `None` if the name leads to nothing, to a
-    /// regular file or to a directory.
+    /// Opens a device or FIFO that exists, for writing, through symbolic links. `None` if the name leads to nothing, to
+    /// a regular file or to a directory.
     pub fn open_device(&self, name: &OsStr) -> io::Result<Option<File>> {
         let is_other = |found: &Stat| !is_file(found) && !is_directory(found);
         if !self.find(name).is_ok_and(|found| is_other(&found)) {

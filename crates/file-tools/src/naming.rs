@@ -15,8 +15,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
-/// Creates the file that will be called `name`, readable only by its owner if `private`, and its hidden name if it needs
-/// one.
+/// Creates the file that will be called `name`, readable only by its owner if `private`, and its hidden name if it
+/// needs one.
 pub fn create(directory: &Directory, name: &OsStr, private: bool) -> io::Result<(File, Option<TemporaryName>)> {
     match directory.create_unnamed(private) {
         Some(file) => Ok((file, None)),

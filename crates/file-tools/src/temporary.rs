@@ -93,8 +93,8 @@ pub fn link(directory: &Directory, result: &OsStr, file: BorrowedFd<'_>) -> io::
     with_new_name(directory, result, |name| directory.link(file, name)).map(|((), name)| name)
 }
 
-/// Lets `make` create a file under a new name. A signal that arrives in the meantime waits, and its handler then removes
-/// the file.
+/// Lets `make` create a file under a new name. A signal that arrives in the meantime waits, and its handler then
+/// removes the file.
 fn with_new_name<T>(
     directory: &Directory,
     result: &OsStr,

@@ -152,8 +152,8 @@ impl OutputFile {
         self.flush()
     }
 
-    /// Gives the result the owner, mode, access control list and times of its source. Returns its mode if that is another
-    /// one.
+    /// Gives the result the owner, mode, access control list and times of its source. Returns its mode if that is
+    /// another one.
     pub fn set_attributes(&self, source: &SourceFile) -> io::Result<Option<RefusedMode>> {
         if matches!(self.kind, Kind::Existing) {
             return Ok(None);

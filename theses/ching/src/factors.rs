@@ -1,5 +1,5 @@
-//! Tables 4.1 and 4.2 of Ching's thesis (2014): suffix arrays, exact factors, and his PLZ, which cuts factors at the ends
-//! of equal divisions.
+//! Tables 4.1 and 4.2 of Ching's thesis (2014): suffix arrays, exact factors, and his PLZ, which cuts factors at the
+//! ends of equal divisions.
 //!
 //! His figures are for a GTX Titan Black, and for CPUs of 2008 and 2013. His files are no longer available, so each
 //! table states his figures as ranges. The rows for cores are one core in the manner of KKP3, and all cores, each with

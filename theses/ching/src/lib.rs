@@ -1,5 +1,5 @@
-//! The tables and figures of chapter 4 of B. Ching's thesis (Cal Poly, 2014). A SET may also be `identical`, `random` or
-//! `dna`, which are made here.
+//! The tables and figures of chapter 4 of B. Ching's thesis (Cal Poly, 2014). A SET may also be `identical`, `random`
+//! or `dna`, which are made here.
 
 mod device;
 mod factors;

@@ -87,8 +87,8 @@ pub fn tiff(text: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Runs a mode of the theses' kernels (theses/kernels, the program `HYBZ_KERNELS`) on a text, and prints what it says: a
-/// table, whose answers it has compared with plain twins.
+/// Runs a mode of the theses' kernels (theses/kernels, the program `HYBZ_KERNELS`) on a text, and prints what it says:
+/// a table, whose answers it has compared with plain twins.
 pub fn kernels(mode: &str, text: &[u8]) {
     let Some(program) = std::env::var_os("HYBZ_KERNELS") else {
         return println!("# no device: HYBZ_KERNELS names no program (theses/kernels/build.sh makes it)");

@@ -90,8 +90,8 @@ pub fn bzip2_sort(text: &[u8], size: usize, interval: u32) -> (f64, usize) {
 /// Table 5.1: seconds and bytes.
 ///
 /// On one core: `bzip2` has bzip2's sort and, for its other steps, those of hybz; `seconds` is hybz. The thesis has the
-/// same bytes in both columns; here they are those of `.hbz`. With a device: its sort alone, and all by each division of
-/// the work (`-` without a device).
+/// same bytes in both columns; here they are those of `.hbz`. With a device: its sort alone, and all by each division
+/// of the work (`-` without a device).
 pub fn by_size_and_perturbation(set: &str, text: &[u8]) {
     match by_bzip2(text) {
         Some((seconds, bytes)) => println!("# bzip2 -9: {seconds:.2} seconds, {bytes} bytes"),

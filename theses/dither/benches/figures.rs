@@ -3,7 +3,7 @@
 //! ```sh
 //! cargo bench -p dither --bench figures                        # figures 3.7, 3.8, 3.10 and 3.12, all sizes
 //! cargo bench -p dither --bench figures -- 1024 6042x3298      # these
-//! cargo bench -p dither --bench figures -- 3.9 1024x768        # figure 3.9: handover, by the step at which it switches
+//! cargo bench -p dither --bench figures -- 3.9 1024x768        # figure 3.9: handover, by the step of the switch
 //! cargo bench -p dither --bench figures -- 3.11 1024x768       # figure 3.11: hybrid, by the width that cores do
 //! DITHER_MEMORY=mapped                                         # or pageable, or pinned: src/device/cuda.rs
 //! DITHER_ROUNDS=9 DITHER_THREADS=16 cargo bench -p dither --features cuda --bench figures

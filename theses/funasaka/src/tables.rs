@@ -159,8 +159,8 @@ pub fn lzw_decompression(names: &[&str]) {
     });
 }
 
-/// Table 4.4: an image in the memory of a GPU is to be on a disk. The columns are what cores and the disk take; the GPU's
-/// compression and the ways from it are `kernels lzw`, printed after it.
+/// Table 4.4: an image in the memory of a GPU is to be on a disk. The columns are what cores and the disk take; the
+/// GPU's compression and the ways from it are `kernels lzw`, printed after it.
 pub fn lzw_saving(names: &[&str]) {
     println!("# Funasaka 2018, Crafts: compressed on the GPU 29.3 ms, sent 2.3, written 3.9, together 35.2; sent 3.8,");
     println!("# compressed on a core 92.8, written 3.8, together 100.4; by libtiff 118.6.");

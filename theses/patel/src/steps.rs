@@ -206,8 +206,8 @@ fn head_of(header: &Bz2BlockHeader, first: u64, end: u64, stream: &[u8], input: 
     head
 }
 
-/// Prints the rows of one direction. `core` has run lengths first, `device` transfers last. libbz2's stages are those of
-/// libbz2.rs; each rate is of the text that took the time.
+/// Prints the rows of one direction. `core` has run lengths first, `device` transfers last. libbz2's stages are those
+/// of libbz2.rs; each rate is of the text that took the time.
 fn print(set: &str, bytes: usize, libbz2: (usize, Stages), core: Times<4>, device: Option<Times<4>>) {
     println!("set,step,libbz2,core,GPU,core/libbz2,GPU/libbz2");
     let (text, stages) = libbz2;

@@ -172,8 +172,8 @@ fn long_functions() {
     }
 }
 
-/// libosmium and others decide by `feof` whether another stream follows: at the end of a file whose length is a multiple
-/// of the buffer's, too.
+/// libosmium and others decide by `feof` whether another stream follows: at the end of a file whose length is a
+/// multiple of the buffer's, too.
 #[test]
 fn end_of_file_flag() {
     let text = hybz_testkit::shapes::random(24_000);
