@@ -145,7 +145,7 @@ fn what_is_told() {
     assert!(run.code == 0 && lines[0].starts_with(first) && lines[1].starts_with("  cpu 0: "), "{}", run.stderr);
     let slow = "{ cat a; sleep 1.1; cat a; } | $SORT";
     place.shell(slow).silent(0);
-    place.shell(&format!("{slow} --progress")).says(0, "hysort: 12 B read\n");
+    place.shell(&format!("{slow} --progress")).says(0, "hysort: 0.0 MB read\n");
     place.shell(&format!("{slow} --progress --no-progress")).silent(0);
 }
 

@@ -348,7 +348,7 @@ fn nan_in_many_spellings() {
     let number = version.lines().next().and_then(|line| line.split_once("sort (GNU coreutils) ")?.1.split_once('.'));
     let number = number.and_then(|(major, minor)| Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?)));
     if number < Some((9, 2)) {
-        return skip(Need::Peers, "GNU sort 9.2 or later is not installed");
+        return skip(Need::System, "GNU sort 9.2 or later is not installed");
     }
     for flags in ["-gs", "-gu", "-gsr", "-g"] {
         same(&[("a", text.as_bytes())], &format!("$SORT {flags} a"));

@@ -79,7 +79,8 @@ pub fn open_files_have_paths() -> bool {
 
 /// The number of a file's hard links, asked of the file system itself.
 pub fn links(file: &File) -> io::Result<u64> {
-    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+    // AT_STATX_FORCE_SYNC, which rustix does not name for musl.
+    let flags = AtFlags::EMPTY_PATH | AtFlags::from_bits_retain(0x2000);
     match statx(file, "", flags, StatxFlags::NLINK) {
         Ok(found) => Ok(found.stx_nlink.into()),
         Err(_) => Ok(file.metadata()?.nlink()),
