@@ -12,7 +12,10 @@ use std::io::{self, Write};
 pub(super) struct Bare<'a, W: Write> {
     to: &'a mut W,
     end: u8,
+    end_of_code: u8,
     keys: &'a Keys,
+    /// Whether codes are followed by the line's place.
+    places: bool,
     unique: bool,
     /// The codes of this line as far as they have come, and those of the last line that was written: if they matter.
     codes: Vec<u8>,
@@ -48,7 +51,9 @@ impl<'a, W: Write> Bare<'a, W> {
         Bare {
             to,
             end: keys.end_byte(),
+            end_of_code: keys.0.alphabets.end_of_code(),
             keys,
+            places: keys.0.is_stable(),
             unique: keys.0.drops_equal_keys(),
             codes: Vec::new(),
             last: Vec::new(),
@@ -62,38 +67,60 @@ impl<'a, W: Write> Bare<'a, W> {
 
     /// Takes codes, or a part of them. Returns their length.
     fn codes(&mut self, text: &[u8]) -> usize {
-        let end = Ends::new(text, self.keys.0.alphabets.end_of_code()).next();
+        let end = Ends::new(text, self.end_of_code).next();
         let len = end.map_or(text.len(), |end| end + 1);
         if self.unique {
             self.codes.extend_from_slice(&text[..len]);
         }
-        if end.is_some() {
-            // Codes are followed by a file's number and an offset only if lines with equal keys keep their order.
-            self.state = State::Place { counts: if self.keys.0.is_stable() { 2 } else { 0 }, bytes: 0 };
+        if end.is_none() {
+            return len;
         }
-        len
+        let place = if self.places { self.place_at(&text[len..]) } else { Some(0) };
+        match place {
+            Some(_) => self.begin(),
+            None => self.state = State::Place { counts: 2, bytes: 0 },
+        }
+        len + place.unwrap_or(0)
+    }
+
+    /// The length of a line's place at the start of a text, if all of it is there, as mostly.
+    fn place_at(&self, text: &[u8]) -> Option<usize> {
+        let mut len = 0;
+        for _ in 0..2 {
+            len += 1 + usize::from(self.keys.0.alphabets.symbol_of(*text.get(len)?));
+        }
+        (len <= text.len()).then_some(len)
     }
 
     /// Takes bytes of a line's place; after the last one the line begins. Returns their number.
     fn place(&mut self, text: &[u8], counts: u8, bytes: u8) -> usize {
-        if bytes > 0 {
-            let len = text.len().min(bytes.into());
-            self.state = State::Place { counts, bytes: bytes - len as u8 };
-            return len;
+        let (len, counts, bytes) = match bytes {
+            0 => (1, counts - 1, self.keys.0.alphabets.symbol_of(text[0])),
+            bytes => {
+                let len = text.len().min(bytes.into());
+                (len, counts, bytes - len as u8)
+            }
+        };
+        if (counts, bytes) == (0, 0) {
+            self.begin()
+        } else {
+            self.state = State::Place { counts, bytes }
         }
-        if counts > 0 {
-            self.state = State::Place { counts: counts - 1, bytes: self.keys.0.alphabets.symbol_of(text[0]) };
-            return 1;
-        }
+        len
+    }
+
+    /// Begins a line after its head.
+    fn begin(&mut self) {
         if self.unique && self.last == self.codes {
             self.state = State::Dropped;
         } else {
             self.lines += 1;
             self.state = State::Line;
         }
-        std::mem::swap(&mut self.last, &mut self.codes);
-        self.codes.clear();
-        0
+        if self.unique {
+            std::mem::swap(&mut self.last, &mut self.codes);
+            self.codes.clear();
+        }
     }
 
     /// Takes a part of a line, and its end if it ends.
