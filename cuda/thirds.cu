@@ -4,7 +4,7 @@
 // The blocks come rotated to their least rotations, so that suffix order is rotation order (src/codec/bwt/forward.rs),
 // and with an end mark below all bytes. The sample is the positions 1 and 2 modulo 3, with the end mark's if it is one
 // of them, so the sample of n bytes has n - n/3 positions. (This is the sample of DC3, Kaerkkaeinen and Sanders 2003;
-// on a GPU Deshpande 2014, chapter 4.)
+// on a GPU Deshpande 2014, section 5.2.)
 //
 // A trick lets group.cu and refine.cu stay unchanged: the sample is numbered without gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5.
 // A step of 3 symbols in the text is a step of 2 in these numbers, for both residues. If depths are multiples of 3,

@@ -49,7 +49,7 @@ impl Letters {
     }
 }
 
-/// After so many bytes [`Inserter`] forgets the letters: the alphabets of later blocks shall not grow by those of
+/// [`Inserter`] forgets the letters after this many bytes: the alphabets of later blocks shall not grow by those of
 /// earlier ones.
 const FORGET: usize = 900_000;
 

@@ -56,7 +56,7 @@ pub enum Offload {
     /// The device sorts all rotations and returns the last column; a core codes it.
     Bwt,
     /// The device sorts two thirds of the rotations and from these the rest, and returns both lists; a core merges and
-    /// codes them (the shape of Deshpande's thesis, 2014, chapter 4).
+    /// codes them (the shape of Deshpande's thesis, 2014, section 5.2).
     Hybrid,
     /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before
     /// the codes. The cores do nothing.

@@ -44,7 +44,7 @@ pub fn open_regular(path: &Path) -> io::Result<Option<File>> {
     Ok(file.filter(|_| found.is_file()))
 }
 
-/// Creates a file in `directory` that only its owner may open, and to which nobody can give a name. `None` if it cannot
+/// Creates a file in `directory` that only its owner may open, and that can get no name. `None` if it cannot
 /// be made, perhaps only because the system or the file system has no such files.
 pub fn create_nameless(directory: &Path) -> Option<File> {
     system::create_nameless(directory).map(File::from)

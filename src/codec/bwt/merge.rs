@@ -1,6 +1,6 @@
 //! The last column, merged from two sorted lists of rotations: the second half of the GPU station's hybrid shape.
 //!
-//! The shape is Deshpande's (thesis, 2014, chapter 4), and rotations are compared as in DC3 (Kärkkäinen and Sanders
+//! The shape is Deshpande's (thesis, 2014, section 5.2), and rotations are compared as in DC3 (Kärkkäinen and Sanders
 //! 2003). The input is the block, rotated to its least rotation and followed by an end mark below all bytes. The
 //! suffixes at positions 1 and 2 modulo 3 have been sorted first. They are the sample, which includes the end mark if
 //! that is at such a position. The others have been sorted from the sample. One of the others, at `i`, comes before one

@@ -2,6 +2,7 @@
 //! can be made.
 
 pub mod datasets;
+pub mod disk;
 pub mod made;
 pub mod peers;
 pub mod svg;

@@ -278,7 +278,7 @@ double wide_rate(uint32_t count, int length) {
     std::vector<Wide> random(count);
     uint64_t state = 1;
     const auto next = [&] { return (state = state * 6364136223846793005u + 1442695040888963407u) >> 7; };
-    // So many leading bytes are the same that `length` are left.
+    // `length` bytes are left after the leading ones that are the same.
     for (Wide &key : random) key = {next() & (~uint64_t(0) >> (8 * (16 - length) % 64)), next() << 7};
     Memory<Wide> keys(count);
     Memory<uint32_t> values(count);

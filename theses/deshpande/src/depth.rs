@@ -1,5 +1,6 @@
 //! Figures 5.2 and 5.5: sorting depths, and the times of the thesis's sort and its parts.
 
+use crate::perturbed::perturbed;
 use crate::suffixes::{self, Scheme, Sorted};
 use crate::{INTERVALS, SIZES, device, speed};
 use std::time::{Duration, Instant};
@@ -7,21 +8,6 @@ use theses_common::ties::{common_prefixes, suffixes as suffixes_of};
 
 /// The time for one block by one scheme of figure 5.2.
 const MOST: Duration = Duration::from_secs(30);
-
-/// The block with a byte inserted after every `interval` bytes (0: unchanged).
-pub fn perturbed(block: &[u8], interval: u32) -> Vec<u8> {
-    if interval == 0 {
-        return block.to_vec();
-    }
-    let mut state = 1u64;
-    let mut out = Vec::with_capacity(block.len() + block.len() / interval as usize);
-    for part in block.chunks(interval as usize) {
-        out.extend_from_slice(part);
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        out.push(block[(state >> 33) as usize % block.len()]);
-    }
-    out
-}
 
 /// Figure 5.2: the first block of 4.5 MB. (a) The steps and the time of sorting two thirds of the suffixes, by the
 /// number of characters that steps compare. (b) The time of sorting all suffixes, of the two thirds, of the others from

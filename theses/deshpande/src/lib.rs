@@ -4,7 +4,9 @@
 mod bzip2_sort;
 mod depth;
 mod device;
+mod lines;
 mod msd;
+mod perturbed;
 mod rounds;
 mod speed;
 mod stations;

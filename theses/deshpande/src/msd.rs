@@ -2,7 +2,7 @@
 //! buckets (J. Kärkkäinen and T. Rantala, SPIRE 2008, describe the family). Places of strings move, and with them the
 //! next eight bytes of each, so that most steps read no string.
 
-use crate::ties::Strings;
+use crate::lines::Strings;
 
 /// Buckets of at most this many strings are sorted by insertion.
 const SMALL: usize = 24;

@@ -4,7 +4,7 @@
 //! After each sort, strings with unique keys leave; so do those whose null is in their key. The number of a segment
 //! takes as few bytes as the number of segments allows, at least one, and none before the first sort.
 
-use crate::ties::Strings;
+use crate::lines::Strings;
 
 /// The bytes of a segment's number.
 #[derive(Clone, Copy, PartialEq)]

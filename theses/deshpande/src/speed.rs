@@ -1,6 +1,6 @@
 //! Times and sizes: table 5.1, figures 5.6 and 5.7, and a comparison with libsais alone.
 
-use crate::depth::perturbed;
+use crate::perturbed::perturbed;
 use crate::{INTERVALS, SIZES, bzip2_sort, device};
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::internals::formats::hbz::{decode::HbzDecoder, encode::HbzEncoder};

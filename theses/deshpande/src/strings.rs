@@ -8,9 +8,10 @@
 //! Figure 4.6 compares with Burstsort and with MSD radix sort on a core of 2009. Burstsort's program, which he got from
 //! its authors, cannot be had; `msd` is a radix sort of the second kind.
 
+use crate::lines::Strings;
 use crate::msd;
 use crate::rounds::{self, Numbers};
-use crate::ties::{Strings, Ties};
+use crate::ties::Ties;
 use hysort::{Order, sorted};
 use std::env;
 use std::num::NonZeroUsize;

@@ -7,8 +7,7 @@ use crate::images::{IMAGES, each};
 use crate::tables::{best, lzw, rate, total};
 use hybz::lzw::StripDecoder;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use theses_common::disk::cold;
 use theses_common::peers::Place;
 use theses_common::{datasets, fail};
 
@@ -146,24 +145,6 @@ pub fn loading(names: &[&str]) {
         let ms = [reads, decodes].concat().iter().map(|seconds| format!("{:.2}", seconds * 1e3)).collect::<Vec<_>>();
         println!("{set},{},{},{},{}", text.len(), coded.len(), ms.join(","), beside(set, &["A_ms", "B_ms", "C_ms"]));
     });
-}
-
-/// The seconds to read these bytes from a file that is not in the page cache, at best.
-pub(crate) fn cold(name: &Path, bytes: &[u8]) -> f64 {
-    std::fs::write(name, bytes).unwrap_or_else(|error| fail(&format!("{}: {error}", name.display())));
-    let once = || {
-        // With no blocks to copy, dd only drops the file from the cache.
-        let mut drop = Command::new("dd");
-        drop.arg(format!("of={}", name.display())).args(["oflag=nocache", "conv=notrunc,fdatasync", "count=0"]);
-        let done = drop.stdin(Stdio::null()).stderr(Stdio::null()).status();
-        assert!(done.is_ok_and(|done| done.success()), "dd drops a file from the cache");
-        let start = Instant::now();
-        let found = std::fs::read(name).unwrap_or_default();
-        let seconds = start.elapsed().as_secs_f64();
-        assert!(found == bytes, "the file");
-        seconds
-    };
-    (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
 /// Writes sets in ALL.

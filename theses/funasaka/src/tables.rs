@@ -5,12 +5,12 @@
 //! decoding in device memory.
 
 use crate::all::STRIP;
-use crate::all_tables::cold;
 use crate::{GREY, images};
 use hybz::Pool;
 use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_strips};
 use std::thread;
 use std::time::Instant;
+use theses_common::disk::{cold, synced};
 use theses_common::peers::{COLUMNS, PICTURE, Place, ROWS, tiff};
 
 /// The number of runs; the best run counts.
@@ -191,15 +191,6 @@ pub fn lzw_saving(names: &[&str]) {
         );
     });
     each(names, |_, text| theses_common::peers::kernels("lzw", text));
-}
-
-/// Writes a file, as far as the disk.
-fn synced(path: &std::path::Path, bytes: &[u8]) {
-    let write = |mut file: std::fs::File| {
-        std::io::Write::write_all(&mut file, bytes)?;
-        file.sync_data()
-    };
-    std::fs::File::create(path).and_then(write).expect("room for a temporary file");
 }
 
 /// Runs `decode` on all cores, on pieces of `coded` with these sizes that make pieces of a text of `len` bytes.

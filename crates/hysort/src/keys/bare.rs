@@ -36,7 +36,7 @@ const WAITING: usize = 256 << 10;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Codes,
-    /// In the line's place: so many counts of it follow after so many bytes.
+    /// In the line's place: `counts` of its counts follow after `bytes` more bytes.
     Place {
         counts: u8,
         bytes: u8,

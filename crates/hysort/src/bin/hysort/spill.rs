@@ -57,7 +57,7 @@ impl Spill {
     }
 }
 
-/// A file for its owner alone, to which nobody can give a name. Where the file system has no such files, it has a name
+/// A file for its owner alone, which can get no name. Where the file system has no such files, it has a name
 /// for a moment.
 fn nameless(directory: &Path) -> io::Result<File> {
     let named = || NamedTempFile::new_in(directory).map(NamedTempFile::into_file);
