@@ -9,6 +9,7 @@
 //
 // Wide batches (suffixes.cu) have blocks of up to 1 GB. There a value is the index alone, and the byte is gathered when
 // its row becomes final. They sort the suffixes of each text and an end mark, so a block has one row more than bytes.
+// (Those of thirds.cu sort two thirds of them, and gather no byte.)
 //
 // Lists. A rotation that is still tied is in a list as (value, head, depth): head is the row at which its group begins,
 // depth the number of symbols on which the group agrees. The members of a small group (up to kSmall) are neighbours in
@@ -203,6 +204,8 @@ cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, u
 constexpr uint32_t kMarkedSymbols = 257; // the end mark and the bytes
 constexpr size_t kMarkedTable = 257 * kMarkedSymbols;
 constexpr int kThirdCode = 15; // bits of the longest code word: three fit in every key
+constexpr uint32_t kNoByte = 256; // after all bytes: in place of one
+constexpr int kByteBits = 9;      // of either
 // Convert the number of a position in the sample to the position, and back.
 __host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
 __host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }
@@ -212,21 +215,28 @@ __host__ __device__ inline uint32_t others_count(uint32_t length) { return (leng
 struct Thirds {
     const uint32_t *text_base;  // [0..blocks] the first byte of a block
     const uint32_t *third_base; // [0..blocks] the first row that is not in the sample, counting only those
-    const uint32_t *turn;       // [0..blocks-1] the position of the block's beginning in its least rotation
-    uint32_t *order;            // [sample row] value, sorted
-    uint32_t *keys;             // out
+    const uint32_t *turn;       // [0..blocks-1] the position of the first entry point
+    const uint32_t *bit_base;   // [0..blocks-1] the first word of a block's bits
+    int entry_log;              // of the distance from entry point to entry point
+    uint32_t each;              // entry points of a block
+    uint32_t *bits;             // out
     uint8_t *bytes;             // out
+    uint32_t *entries;          // out
 };
-// leads[row] = the number of rows, up to and including this one, that lead a row of the other third. With a null
-// `temporary`: sets `bytes` to the temporary memory that it needs.
-cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *leads, uint32_t count,
+// Writes the sample's rows; and the rows before them: (block << kByteBits | byte, position).
+cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, uint32_t *keys,
+                        uint32_t *values, cudaStream_t stream);
+// others[row] = the number of rows, up to and including this one, of the other third, in the order of `positions`. With
+// a null `temporary`: sets `bytes` to the temporary memory that it needs.
+cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
                        cudaStream_t stream);
-// Writes the sample's rows; and for the other third's, unsorted: (block << 8 | byte before, position).
-cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *leads, uint32_t max_length,
-                        uint64_t *keys, uint32_t *values, cudaStream_t stream);
-// Writes the other third's rows, from their sorted positions.
-cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *values,
-                       cudaStream_t stream);
+// From the order of the rows at 0 and 1 modulo 3, `positions`: writes its bits, and the other third's rows; and the
+// rows before them, as sample_rows does, one more for each block than there are.
+cudaError_t other_rows(const Batch &batch, const Thirds &thirds, const uint32_t *others, uint32_t max_length,
+                       const uint32_t *positions, uint32_t *keys, uint32_t *values, cudaStream_t stream);
+// Writes the bits of the order of the rows at 0 and 2 modulo 3.
+cudaError_t second_bits(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *positions,
+                        cudaStream_t stream);
 
 // suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` of them for a block, not counting the mark's row.
 cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_t *entries, cudaStream_t stream);

@@ -27,7 +27,7 @@ extern "C" {
 
 /* The purpose of a lane: `pipeline` of hybz_lane_create. */
 #define HYBZ_BWT 0      /* hybz_lane_bwt: sorts all rotations */
-#define HYBZ_HYBRID 1   /* hybz_lane_thirds: sorts two thirds of them, and from these the rest; the CPU merges */
+#define HYBZ_HYBRID 1   /* hybz_lane_thirds: sorts two thirds of the suffixes, from these the rest; the CPU merges */
 #define HYBZ_RESIDENT 2 /* hybz_lane_code: sorts all rotations and codes the columns; the CPU writes headers */
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
 #define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks */
@@ -176,15 +176,18 @@ int hybz_lane_create(int device, uint32_t max_blocks, uint32_t max_length, int32
 int hybz_lane_bwt(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                   uint8_t *column, uint32_t *origins, uint32_t timeout_ms, struct hybz_report *report);
 
-/* The same blocks, each rotated to its least rotation: two sorted lists of rows for the CPU to merge (thirds.cu
- * describes them). A block of n bytes has m = n - n/3 rows in the sample and t = (n + 2)/3 others.
- *   turns    [0..blocks-1] the original beginning of the block in its least rotation: less than its length
- *   keys     out, pinned: for each block [0..m-1] and [0..2t-1], back to back
- *   bytes    out, pinned: for each block the byte before each row, [0..m-1] and [0..t-1], back to back
- *   origins  [0..blocks-1] out: the row of the original block, with rows numbered as in bytes */
+/* The suffixes of any blocks, periodic or not: two sorted lists of rows for the CPU to merge (thirds.cu describes
+ * them). A block of n bytes has m = n - n/3 rows in the sample and t = (n + 2)/3 others. The suffixes of a block that
+ * was rotated to its least rotation have the order of its rotations.
+ *   turns      [0..blocks-1] the position of the first entry point: less than the block's length
+ *   entry_log  1..30
+ *   bits       out, pinned: for each block twice m / 32 + 1 words, back to back
+ *   bytes      out, pinned: for each block the byte before each row, [0..m-1] and [0..t-1], back to back
+ *   entries    out, pinned: the rows of the positions `turn`, and every 2^entry_log-th after it, numbered as in bytes;
+ *              for each block as many as the longest one may have, (length - 1 >> entry_log) + 1 */
 int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
-                     const uint8_t *text, uint32_t *keys, uint8_t *bytes, uint32_t *origins, uint32_t timeout_ms,
-                     struct hybz_report *report);
+                     const uint8_t *text, uint32_t entry_log, uint32_t *bits, uint8_t *bytes, uint32_t *entries,
+                     uint32_t timeout_ms, struct hybz_report *report);
 
 /* The same blocks as for hybz_lane_bwt, coded all the way.
  *   coded   [0..blocks-1] out, any host memory

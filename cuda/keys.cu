@@ -107,7 +107,7 @@ suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const ui
         const uint32_t at = batch.base[block] + number;
         const uint32_t complete = kSample ? packed.complete / 3 * 2 : packed.complete;
         keys[at] = key_of(packed, block, block_bits, code_bits) | complete;
-        values[at] = kSample ? number | uint32_t(text[i - 1]) << kIndexBits : number;
+        values[at] = number;
     }
 }
 

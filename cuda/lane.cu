@@ -8,14 +8,14 @@ using namespace hybz;
 
 namespace {
 
-// Whether a lane sorts suffixes of blocks of any length.
+// Whether a lane sorts all suffixes of blocks of any length.
 bool is_wide(int32_t pipeline) {
     return pipeline == HYBZ_SUFFIXES || pipeline == HYBZ_CODE_LARGE || pipeline == HYBZ_FACTOR;
 }
 
 // The max number of rotations or suffixes that a lane sorts, for this many bytes of text in this many blocks.
 uint64_t sorted_count(int32_t pipeline, uint64_t text, uint64_t blocks) {
-    if (pipeline == HYBZ_HYBRID) return text - text / 3 + blocks;
+    if (pipeline == HYBZ_HYBRID) return text - text / 3 + 2 * blocks; // with a mark for each (thirds.cu)
     return is_wide(pipeline) ? text + blocks : text;
 }
 
@@ -45,8 +45,9 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
         {&a.text_base, (HYBZ_MAX_BLOCKS + 1) * 4},                // hybrid, suffixes: first byte
         {&a.third_base, (HYBZ_MAX_BLOCKS + 1) * 4},               // hybrid: first row outside the sample
         {&a.turn, (HYBZ_MAX_BLOCKS + 1) * 4},                     // hybrid: original beginning of the block
+        {&a.bit_base, (HYBZ_MAX_BLOCKS + 1) * 4},                 // hybrid: its first word of bits
         {&a.order, hybrid || factor ? n * 4 : 0},                 // sorted values; hybrid: of the sample
-        {&a.third_keys, hybrid ? (n + 2 * others) * 4 : 0},       // hybrid: the CPU's keys
+        {&a.third_bits, hybrid ? (n / 32 + sizes.blocks) * 8 : 0}, // hybrid: the CPU's bits
         {&a.origin, HYBZ_MAX_BLOCKS * 4},                         //
         {&a.counters, (HYBZ_MAX_ROUNDS + 1) * sizeof(Counters)},  // one for each round, and one for the first sort
         {&a.sort.keys[0], n * 8},                                 // radix sort: keys
@@ -76,7 +77,7 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
 
 // Enough bits for an index.
 int pitch_bits_for(int32_t pipeline, uint32_t max_length) {
-    const uint64_t rows = uint64_t(max_length) + is_wide(pipeline);
+    const uint64_t rows = pipeline == HYBZ_HYBRID ? sample_count(max_length) : uint64_t(max_length) + is_wide(pipeline);
     int bits = 0;
     while (uint64_t(1) << bits < rows) bits++;
     return bits;
@@ -91,7 +92,7 @@ bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
         return max_blocks <= HYBZ_MAX_LARGE && uint64_t(max_blocks) * max_length <= uint64_t(1) << 30;
     // Byte numbers have 32 bits, and CUB's counts of lines have 31.
     if (pipeline == HYBZ_LINES) return uint64_t(max_blocks) * max_length <= HYBZ_MAX_TEXT;
-    if (!is_wide(pipeline)) return max_length <= HYBZ_MAX_LENGTH;
+    if (!is_wide(pipeline) && pipeline != HYBZ_HYBRID) return max_length <= HYBZ_MAX_LENGTH;
     if (pipeline == HYBZ_FACTOR && max_blocks != 1) return false;
     // Row numbers have 32 bits, and CUB's counts have 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&

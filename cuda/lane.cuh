@@ -19,7 +19,7 @@ constexpr uint32_t kMaxEvents = 12 + 4 * HYBZ_MAX_ROUNDS;
 struct Staging {
     uint32_t table[kMarkedTable]; // the larger of the two sizes
     uint32_t base[HYBZ_MAX_BLOCKS + 1], text_base[HYBZ_MAX_BLOCKS + 1], third_base[HYBZ_MAX_BLOCKS + 1];
-    uint32_t turn[HYBZ_MAX_BLOCKS + 1];
+    uint32_t turn[HYBZ_MAX_BLOCKS + 1], bit_base[HYBZ_MAX_BLOCKS + 1];
     uint32_t origin[HYBZ_MAX_BLOCKS];
     Counters counters;
     hybz_coded coded[HYBZ_MAX_BLOCKS]; // resident
@@ -54,12 +54,12 @@ struct CodingStaging {
 // Device memory of a lane; lay_out in lane.cu has the size of each array.
 struct Arena {
     uint8_t *text, *column;
-    uint32_t *table, *base, *text_base, *third_base, *turn, *origin;
+    uint32_t *table, *base, *text_base, *third_base, *turn, *bit_base, *origin;
     Counters *counters;
     SortBuffers sort;
     uint32_t *starts, *rank, *depth;
     List lists[2], done;
-    uint32_t *order, *third_keys; // hybrid
+    uint32_t *order, *third_bits; // hybrid
     uint32_t *number_of, *head_of[2], *first_of; // large groups: LargeGroups has two generations
     uint8_t *tail; // resident
     uint8_t *temporary;

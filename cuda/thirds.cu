@@ -1,10 +1,10 @@
 // thirds.cu: the hybrid pipeline's alternative to a full sort: it sorts two thirds of the suffixes, then the rest from
 // them, and returns the data with which a CPU core merges the two lists, in the order of their use.
 //
-// The blocks come rotated to their least rotations, so that suffix order is rotation order (src/codec/bwt/forward.rs),
-// and with an end mark below all bytes. The sample is the positions 1 and 2 modulo 3, with the end mark's if it is one
-// of them, so the sample of n bytes has n - n/3 positions. (This is the sample of DC3, Kaerkkaeinen and Sanders 2003;
-// on a GPU Deshpande 2014, section 5.2.)
+// Blocks of `.hbz` come as they are; those of `.bz2` rotated to their least rotations, so that suffix order is rotation
+// order (src/codec/bwt/forward.rs). Each has an end mark below all bytes. The sample is the positions 1 and 2 modulo 3,
+// with the end mark's if it is one of them, so the sample of n bytes has n - n/3 positions. (This is the sample of DC3,
+// Kaerkkaeinen and Sanders 2003; on a GPU Deshpande 2014, section 5.2.1.)
 //
 // A trick lets group.cu and refine.cu stay unchanged: the sample is numbered without gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5.
 // A step of 3 symbols in the text is a step of 2 in these numbers, for both residues. If depths are multiples of 3,
@@ -12,20 +12,20 @@
 // of the length. It never wraps around the end: members of a group agree on `depth` symbols, none of them the end mark.
 // Depth must be at least 3 after the first sort, so code words have at most kThirdCode bits.
 //
-// After the sample: a position 3i sorts by its first byte and the rank of 3i+1. The sample's rows of residue 1, in
-// order, sorted stably by the byte before them, therefore are the remaining third in order. That takes two radix passes
-// over a third of the rows.
+// After the sample: a position sorts by its first byte and the rank of the next one. So the sample, sorted stably by
+// the byte before each row, gives the rows at 0 and 1 modulo 3 in order: the first of the two orders. This in turn,
+// after the end mark, sorted in the same way, gives the rows at 0 and 2 (and of 0 there is none before). The rows at 0
+// are the remaining third. Where they stand among the others of each order is what the two lists are merged by:
+// src/codec/bwt/merge.rs. It takes two radix sorts by a byte, of two thirds of the rows each.
 //
 // The output for each block, of m sample rows and t others:
-//   keys   [m]  of sample rows, for comparison with the others (src/codec/bwt/merge.rs)
-//          [2t] of the others: rank after one symbol, then symbol and rank after two
-//   bytes  [m + t] the byte before each row
-//   origin the row of the block itself among these rows
-// 6.33 bytes for each of the text, against 1 of a column: 102 to 119 ps a byte of download where a column takes 16 to
-// 19.
+//   bits    [2 * (m/32 + 1)] for each row of the first order whether it is one of the others, then for the second
+//   bytes   [m + t] the byte before each row
+//   entries the rows of entry points, or of the block itself, among these rows
+// 1.17 bytes for each of the text, against 1 of a column.
 //
-// Measured (H200): linux 181 ps a byte without transfers, 23 of these after the sort (bwt 225); nci 282 and 27 (bwt
-// 357).
+// Measured before the second order was made here (H200): linux 181 ps a byte without transfers, 23 of these after the
+// sort (bwt 225); nci 282 and 27 (bwt 357). The 6.33 bytes that went back instead took 102 to 119 ps.
 //
 // Twin: thirds() in the tests of src/codec/bwt/merge.rs.
 #include "lane.cuh"
@@ -38,88 +38,111 @@ namespace hybz {
 
 namespace {
 
-// 1 for a row of residue 1: the row after one of the other third.
-struct LeadsThird {
-    const uint32_t *order;
-    __device__ uint32_t operator()(uint32_t row) const { return 1 - (order[row] & 1); }
+// 1 for a row of the other third.
+struct IsOther {
+    const uint32_t *positions;
+    __device__ uint32_t operator()(uint32_t row) const { return positions[row] % 3 == 0; }
 };
 
-struct SumOfLeads {
+struct SumOfOthers {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
-// Writes one row of the sample for the merge, and the other third's row that it leads, to be sorted by the byte before.
-__global__ void __launch_bounds__(kThreads)
-sample_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ leads, uint64_t *__restrict__ keys,
-                   uint32_t *__restrict__ values) {
-    const uint32_t block = blockIdx.y;
-    const uint32_t base = batch.base[block];
-    const uint32_t m = batch.base[block + 1] - base;
-    const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
-    if (row >= m) return;
-    const uint32_t from = thirds.text_base[block];
-    const uint32_t n = thirds.text_base[block + 1] - from;
-    const uint32_t value = thirds.order[base + row];
-    const uint32_t number = value & kIndexMask, byte = value >> kIndexBits;
-    const uint32_t position = position_of(number);
-    const uint32_t *rank = batch.rank + (block << batch.pitch_bits);
-    uint32_t key = 0;
-    if (number & 1) {
-        if (position + 1 < n) key = (batch.text[from + position + 1] + 1u) << kIndexBits | rank[number + 1];
-        key |= 1u << 31;
-    } else {
-        if (position < n) key = rank[number + 1];
-        const uint32_t slot = leads[base + row] - 1;
-        keys[slot] = uint64_t(block) << 8 | byte;
-        values[slot] = position - 1;
-    }
-    const uint32_t third = thirds.third_base[block];
-    thirds.keys[base + 2 * third + row] = key;
-    thirds.bytes[base + third + row] = uint8_t(byte);
-    if (position == thirds.turn[block]) batch.origin[block] = row;
+// The block of this CTA.
+struct ThirdBlock {
+    uint32_t base, m, n, third;
+    const uint8_t *text;
+    __device__ ThirdBlock(const Batch &batch, const Thirds &thirds, uint32_t block)
+        : base(batch.base[block]), m(batch.base[block + 1] - base),
+          n(thirds.text_base[block + 1] - thirds.text_base[block]), third(thirds.third_base[block]),
+          text(batch.text + thirds.text_base[block]) {}
+    __device__ uint8_t before(uint32_t position) const { return text[position == 0 ? n - 1 : position - 1]; }
+};
+
+// Writes the row of an entry point.
+__device__ void write_entry(const Thirds &thirds, uint32_t block, uint32_t position, uint32_t row) {
+    const uint32_t turn = thirds.turn[block];
+    if (position < turn || (position - turn) & ((1u << thirds.entry_log) - 1)) return;
+    thirds.entries[block * thirds.each + ((position - turn) >> thirds.entry_log)] = row;
 }
 
-// Writes one row of the other third.
+// Writes one bit of an order: of row `row`, by whole warps.
+__device__ void write_bit(const Thirds &thirds, uint32_t block, uint32_t m, uint32_t order, uint32_t row, bool bit) {
+    const uint32_t words = m / 32 + 1;
+    const uint32_t word = __ballot_sync(~0u, bit);
+    if ((row & 31) == 0 && row <= m) thirds.bits[thirds.bit_base[block] + order * words + row / 32] = word;
+}
+
 __global__ void __launch_bounds__(kThreads)
-other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ values) {
-    const uint32_t block = blockIdx.y;
-    const uint32_t third = thirds.third_base[block];
-    const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
-    if (row >= thirds.third_base[block + 1] - third) return;
-    const uint32_t base = batch.base[block];
-    const uint32_t m = batch.base[block + 1] - base;
-    const uint32_t from = thirds.text_base[block];
-    const uint32_t n = thirds.text_base[block + 1] - from;
-    const uint32_t position = values[third + row];
-    const uint32_t number = number_of(position + 1);
-    const uint32_t *rank = batch.rank + (block << batch.pitch_bits);
-    const uint8_t *text = batch.text + from;
-    uint32_t *keys = thirds.keys + base + 2 * third + m + 2 * row;
-    keys[0] = rank[number];
-    keys[1] = position + 1 < n ? (text[position + 1] + 1u) << kIndexBits | rank[number + 1] : 0;
-    thirds.bytes[base + third + m + row] = text[position == 0 ? n - 1 : position - 1];
-    if (position == thirds.turn[block]) batch.origin[block] = m + row;
+sample_rows_kernel(Batch batch, Thirds thirds, uint32_t *__restrict__ keys, uint32_t *__restrict__ values) {
+    const uint32_t block = blockIdx.y, row = blockIdx.x * kThreads + threadIdx.x;
+    const ThirdBlock own(batch, thirds, block);
+    if (row >= own.m) return;
+    const uint32_t position = position_of(batch.order[own.base + row]);
+    const uint32_t byte = own.text[position - 1];
+    keys[own.base + row] = block << kByteBits | byte;
+    values[own.base + row] = position - 1;
+    thirds.bytes[own.base + own.third + row] = uint8_t(byte);
+    if (position < own.n) write_entry(thirds, block, position, row);
+}
+
+__global__ void __launch_bounds__(kThreads)
+other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ others,
+                  const uint32_t *__restrict__ positions, uint32_t *__restrict__ keys, uint32_t *__restrict__ values) {
+    const uint32_t block = blockIdx.y, row = blockIdx.x * kThreads + threadIdx.x;
+    const ThirdBlock own(batch, thirds, block);
+    const uint32_t position = row < own.m ? positions[own.base + row] : 1;
+    const bool other = position % 3 == 0;
+    write_bit(thirds, block, own.m, 0, row, other);
+    if (row > own.m) return;
+    // The second order's rows in the order in which they are sorted: that before the mark, which the sample's rows do
+    // not precede unless it is at 1, then those before the rows of the first order.
+    uint32_t before = row == own.m ? own.n - 1 : position - 1;
+    const uint32_t slot = row == own.m ? 0 : row + 1;
+    uint32_t byte = kNoByte;
+    if (row == own.m ? before % 3 != 1 : position != 0) byte = own.text[before];
+    else before = 1; // there is none
+    keys[own.base + block + slot] = block << kByteBits | byte;
+    values[own.base + block + slot] = before;
+    if (!other) return;
+    const uint32_t at = own.m + others[own.base + row] - 1 - own.third;
+    thirds.bytes[own.base + own.third + at] = own.before(position);
+    write_entry(thirds, block, position, at);
+}
+
+__global__ void __launch_bounds__(kThreads)
+second_bits_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ positions) {
+    const uint32_t block = blockIdx.y, row = blockIdx.x * kThreads + threadIdx.x;
+    const ThirdBlock own(batch, thirds, block);
+    write_bit(thirds, block, own.m, 1, row, row <= own.m && positions[own.base + block + row] % 3 == 0);
 }
 
 } // namespace
 
-cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *leads, uint32_t count,
-                       cudaStream_t stream) {
-    const auto leading = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), LeadsThird{order});
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, leading, leads, SumOfLeads{}, int(count), stream);
-}
-
-cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *leads, uint32_t max_length,
-                        uint64_t *keys, uint32_t *values, cudaStream_t stream) {
+cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, uint32_t *keys,
+                        uint32_t *values, cudaStream_t stream) {
     const dim3 grid(blocks_for(sample_count(max_length), kThreads), batch.blocks);
-    sample_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, leads, keys, values);
+    sample_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, keys, values);
     return cudaGetLastError();
 }
 
-cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *values,
+cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
                        cudaStream_t stream) {
-    const dim3 grid(blocks_for(others_count(max_length), kThreads), batch.blocks);
-    other_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, values);
+    const auto is_other = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), IsOther{positions});
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, is_other, others, SumOfOthers{}, int(count), stream);
+}
+
+cudaError_t other_rows(const Batch &batch, const Thirds &thirds, const uint32_t *others, uint32_t max_length,
+                       const uint32_t *positions, uint32_t *keys, uint32_t *values, cudaStream_t stream) {
+    const dim3 grid(blocks_for(sample_count(max_length) + 1, kThreads), batch.blocks);
+    other_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, others, positions, keys, values);
+    return cudaGetLastError();
+}
+
+cudaError_t second_bits(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *positions,
+                        cudaStream_t stream) {
+    const dim3 grid(blocks_for(sample_count(max_length) + 1, kThreads), batch.blocks);
+    second_bits_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, positions);
     return cudaGetLastError();
 }
 
@@ -127,12 +150,13 @@ namespace {
 
 static_assert(kSortBits - ceil_log2(HYBZ_MAX_BLOCKS) >= 3 * kThirdCode, "three code words fit in every key");
 
-// The numbers of rows and bytes of a batch.
+// The numbers of rows, bytes and words of a batch.
 struct Totals {
-    uint32_t text = 0, sample = 0, others = 0, max_length = 0;
+    uint32_t text = 0, sample = 0, others = 0, words = 0, max_length = 0;
 };
 
-// Fills in the starts of the blocks in text, sample and others. Returns false if the blocks exceed the lane's size.
+// Fills in the starts of the blocks in text, sample, others and bits. Returns false if the blocks exceed the lane's
+// size.
 bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
                   Totals &totals) {
     Staging &staging = *lane.staging;
@@ -140,30 +164,56 @@ bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *length
         staging.text_base[b] = totals.text;
         staging.base[b] = totals.sample;
         staging.third_base[b] = totals.others;
+        staging.bit_base[b] = totals.words;
         if (b >= blocks) continue;
         if (lengths[b] < HYBZ_MIN_LENGTH || lengths[b] > lane.max_length || turns[b] >= lengths[b]) return false;
         staging.turn[b] = turns[b];
         totals.text += lengths[b];
         totals.sample += sample_count(lengths[b]);
         totals.others += others_count(lengths[b]);
+        totals.words += 2 * (sample_count(lengths[b]) / 32 + 1);
         totals.max_length = std::max(totals.max_length, lengths[b]);
     }
     return true;
+}
+
+// Copies the starts that only this pipeline has.
+int upload_blocks(hybz_lane *lane) {
+    const Arena &arena = lane->arena;
+    const Staging &staging = *lane->staging;
+    const auto copy = [&](uint32_t *to, const uint32_t(&from)[HYBZ_MAX_BLOCKS + 1]) {
+        return cudaMemcpyAsync(to, from, sizeof from, cudaMemcpyHostToDevice, lane->stream);
+    };
+    HYBZ_TRY(copy(arena.third_base, staging.third_base));
+    HYBZ_TRY(copy(arena.bit_base, staging.bit_base));
+    return copy(arena.turn, staging.turn);
+}
+
+// Sorts rows, which are in the arena, by block and byte. Returns the order.
+int sort_by_byte(hybz_lane *lane, const Batch &batch, uint32_t count, const uint32_t **positions) {
+    Arena &arena = lane->arena;
+    const int bits = kByteBits + ceil_log2(int(batch.blocks));
+    HYBZ_TRY(sort_pairs<uint32_t>(arena.temporary, lane->temporary_bytes, arena.sort, count, 0, bits, lane->stream));
+    *positions = arena.sort.values[arena.sort.current];
+    return 0;
 }
 
 // Goes from the sorted sample to all rows, in the arena.
 int sort_others(hybz_lane *lane, const Batch &batch, const Thirds &thirds, const Totals &totals) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
-    size_t temporary = lane->temporary_bytes;
-    HYBZ_TRY(third_scan(arena.temporary, &temporary, arena.order, arena.starts, totals.sample, stream));
+    const auto keys = [&](int which) { return reinterpret_cast<uint32_t *>(arena.sort.keys[which]); };
+    const uint32_t *positions = nullptr;
     arena.sort.current = 0;
-    HYBZ_TRY(
-        sample_rows(batch, thirds, arena.starts, totals.max_length, arena.sort.keys[0], arena.sort.values[0], stream));
-    const int key_bits = 8 + KeyLayout(batch.blocks).block_bits;
-    HYBZ_TRY(sort_pairs<uint64_t>(arena.temporary, lane->temporary_bytes, arena.sort, totals.others, 0, key_bits,
-                                  stream));
-    return other_rows(batch, thirds, totals.max_length, arena.sort.values[arena.sort.current], stream);
+    HYBZ_TRY(sample_rows(batch, thirds, totals.max_length, keys(0), arena.sort.values[0], stream));
+    HYBZ_TRY(sort_by_byte(lane, batch, totals.sample, &positions));
+    size_t temporary = lane->temporary_bytes;
+    HYBZ_TRY(third_scan(arena.temporary, &temporary, positions, arena.starts, totals.sample, stream));
+    const int next = arena.sort.current = 1 - arena.sort.current;
+    HYBZ_TRY(other_rows(batch, thirds, arena.starts, totals.max_length, positions, keys(next), arena.sort.values[next],
+                        stream));
+    HYBZ_TRY(sort_by_byte(lane, batch, totals.sample + batch.blocks, &positions));
+    return second_bits(batch, thirds, totals.max_length, positions, stream);
 }
 
 } // namespace
@@ -173,33 +223,36 @@ int sort_others(hybz_lane *lane, const Batch &batch, const Thirds &thirds, const
 using namespace hybz;
 
 extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
-                                const uint8_t *text, uint32_t *keys, uint8_t *bytes, uint32_t *origins,
-                                uint32_t timeout_ms, hybz_report *report) {
+                                const uint8_t *text, uint32_t entry_log, uint32_t *bits, uint8_t *bytes,
+                                uint32_t *entries, uint32_t timeout_ms, hybz_report *report) {
     const auto deadline = deadline_of(timeout_ms);
     Totals totals;
-    if (blocks < 1 || blocks > lane->max_blocks || lane->pipeline != HYBZ_HYBRID ||
+    if (blocks < 1 || blocks > lane->max_blocks || lane->pipeline != HYBZ_HYBRID || entry_log < 1 || entry_log > 30 ||
         !stage_blocks(*lane, blocks, lengths, turns, totals))
         return HYBZ_ARGUMENT;
     Arena &arena = lane->arena;
-    const Staging &staging = *lane->staging;
     Events events;
     HYBZ_TRY(upload(lane, kSampleTable, text, totals.text, events, report));
-    HYBZ_TRY(cudaMemcpyAsync(arena.third_base, staging.third_base, sizeof staging.third_base, cudaMemcpyHostToDevice,
-                             lane->stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.turn, staging.turn, sizeof staging.turn, cudaMemcpyHostToDevice, lane->stream));
+    HYBZ_TRY(upload_blocks(lane));
     const Batch batch{blocks,       totals.sample, lane->pitch_bits, arena.base, arena.text,
-                      arena.column, arena.order,   arena.origin,     arena.rank, arena.depth, false};
-    const Thirds thirds{arena.text_base, arena.third_base, arena.turn, arena.order, arena.third_keys, arena.column};
+                      arena.column, arena.order,   arena.origin,     arena.rank, arena.depth,
+                      lane->max_length > HYBZ_MAX_LENGTH};
+    const uint32_t each = ((totals.max_length - 1) >> entry_log) + 1;
+    // The lists are free after the sort.
+    const Thirds thirds{arena.text_base, arena.third_base, arena.turn,   arena.bit_base,      int(entry_log),
+                        each,            arena.third_bits, arena.column, arena.lists[0].value};
     HYBZ_TRY(sort_suffixes(lane, batch, true, totals.max_length, deadline, events, report));
 
     const uint32_t sampled = lane->record();
     HYBZ_TRY(sort_others(lane, batch, thirds, totals));
     events.download = lane->record();
-    const uint64_t key_count = totals.sample + 2 * uint64_t(totals.others);
-    const cudaStream_t stream = lane->stream;
-    HYBZ_TRY(cudaMemcpyAsync(keys, arena.third_keys, key_count * 4, cudaMemcpyDeviceToHost, stream));
-    HYBZ_TRY(cudaMemcpyAsync(bytes, arena.column, totals.sample + totals.others, cudaMemcpyDeviceToHost, stream));
-    HYBZ_TRY(finish(lane, blocks, origins, deadline, events, report));
+    const auto copy = [&](void *to, const void *from, uint64_t count) {
+        return cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToHost, lane->stream);
+    };
+    HYBZ_TRY(copy(bits, thirds.bits, totals.words * uint64_t(4)));
+    HYBZ_TRY(copy(bytes, thirds.bytes, totals.sample + totals.others));
+    HYBZ_TRY(copy(entries, thirds.entries, uint64_t(blocks) * each * 4));
+    HYBZ_TRY(finish(lane, 0, lane->staging->origin, deadline, events, report));
     if (report) report->thirds_ms = lane->elapsed(sampled, events.download);
     return 0;
 }

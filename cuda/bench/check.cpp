@@ -127,37 +127,37 @@ namespace {
 
 // The results of hybz_lane_thirds for a block.
 struct ThirdRows {
-    std::vector<uint32_t> keys;
+    std::vector<uint32_t> bits;
     std::vector<uint8_t> bytes;
-    uint32_t origin = ~0u;
+    std::vector<uint32_t> entries;
 };
 
-// Computed from the ranks of all suffixes, including the end mark's, as hybz.h and thirds.cu define them.
-ThirdRows expected_thirds(const Text &text, uint32_t turn) {
+// From the ranks of all suffixes, including the end mark's, as hybz.h and thirds.cu define them.
+ThirdRows expected_thirds(const Text &text, uint32_t turn, uint32_t entry_log) {
     const uint32_t n = uint32_t(text.size());
     std::vector<uint8_t> column(n + 1);
-    std::vector<uint32_t> rank, order(n + 1), sample, others, sample_rank(n + 1, 0);
+    std::vector<uint32_t> rank, order(n + 1), all, others;
     uint32_t origin;
     reference_suffixes(text.data(), n, column.data(), &origin, rank);
     for (uint32_t i = 0; i <= n; i++) order[rank[i]] = i;
-    for (uint32_t i : order) (i % 3 ? sample : others).push_back(i);
-    if (n % 3 == 0) others.erase(others.begin()); // the mark's own row
-    for (uint32_t row = 0; row < sample.size(); row++) sample_rank[sample[row]] = row;
-    // Symbol at i, and rank of the suffix at i + 1: 0 at the end of the text.
-    const auto pair_at = [&](uint32_t i) { return i < n ? (text[i] + 1u) << 20 | sample_rank[i + 1] : 0; };
+    for (uint32_t i : order)
+        if (i % 3) all.push_back(i);
+        else if (i < n) others.push_back(i);
+    const size_t words = all.size() / 32 + 1;
     ThirdRows rows;
-    for (uint32_t i : sample) {
-        const uint32_t next = i < n ? sample_rank[i + 1] : 0;
-        rows.keys.push_back(i % 3 == 1 ? next : pair_at(i + 1) | 1u << 31);
+    rows.bits.resize(2 * words);
+    for (uint32_t left_out : {2u, 1u}) { // the first order lacks the rows at 2 modulo 3
+        uint32_t *const bits = rows.bits.data() + (left_out == 2 ? 0 : words);
+        size_t row = 0;
+        for (uint32_t i : order)
+            if (i < n && i % 3 != left_out) bits[row / 32] |= uint32_t(i % 3 == 0) << row % 32, row++;
     }
-    for (uint32_t i : others) {
-        rows.keys.push_back(sample_rank[i + 1]);
-        rows.keys.push_back(pair_at(i + 1));
-    }
-    sample.insert(sample.end(), others.begin(), others.end());
-    for (uint32_t row = 0; row < sample.size(); row++) {
-        rows.bytes.push_back(text[sample[row] == 0 ? n - 1 : sample[row] - 1]);
-        if (sample[row] == turn) rows.origin = row;
+    all.insert(all.end(), others.begin(), others.end());
+    rows.entries.resize(((n - 1 - turn) >> entry_log) + 1);
+    for (uint32_t row = 0; row < all.size(); row++) {
+        const uint32_t i = all[row];
+        rows.bytes.push_back(text[i == 0 ? n - 1 : i - 1]);
+        if (i < n && i >= turn && (i - turn) % (1u << entry_log) == 0) rows.entries[(i - turn) >> entry_log] = row;
     }
     return rows;
 }
@@ -166,30 +166,34 @@ ThirdRows expected_thirds(const Text &text, uint32_t turn) {
 
 int check_thirds(uint32_t max_length) {
     Tally tally;
-    for (uint32_t n : {64u, 200u, 5000u, 5001u, 70000u, 899981u}) {
+    for (uint32_t n : {64u, 200u, 5000u, 5001u, 70000u, 899981u, 1500000u}) {
         if (n > max_length) break;
         // Suffixes are sorted, whether or not the block was rotated to its least rotation.
+        const uint32_t entry_log = n < 5000 ? 3 : 12;
         const std::vector<Shape> all = shapes(n);
-        const auto turn_of = [&](size_t i) { return uint32_t(i * 97) % size_of(all[i]); };
+        const auto turn_of = [&](size_t i) { return i % 2 ? uint32_t(i * 97) % size_of(all[i]) : 0; };
         std::vector<ThirdRows> expected(all.size());
-        parallel(all.size(), [&](size_t i) { expected[i] = expected_thirds(all[i].text, turn_of(i)); });
-        ThirdsLane lane(uint32_t(2 * all.size()), longest(all));
+        parallel(all.size(), [&](size_t i) { expected[i] = expected_thirds(all[i].text, turn_of(i), entry_log); });
+        ThirdsLane lane(uint32_t(2 * all.size()), longest(all), entry_log);
         for (const Batch &batch : batches(all.size())) {
             std::vector<uint32_t> turns;
             for (size_t i : batch) turns.push_back(turn_of(i));
+            const std::vector<uint32_t> lengths = fill(lane.text.memory, all, batch);
             lane.spoil();
-            lane.run(fill(lane.text.memory, all, batch), turns);
-            const uint32_t *keys = lane.keys.memory;
+            lane.run(lengths, turns, entry_log);
+            const size_t each = ((*std::max_element(lengths.begin(), lengths.end()) - 1) >> entry_log) + 1;
+            const uint32_t *bits = lane.bits.memory, *entries = lane.entries.memory;
             const uint8_t *bytes = lane.bytes.memory;
             for (size_t b = 0; b < batch.size(); b++) {
                 const ThirdRows &want = expected[batch[b]];
-                const char *what = lane.origins[b] != want.origin                            ? "origin"
-                                   : !std::equal(want.keys.begin(), want.keys.end(), keys)   ? "keys"
-                                   : !std::equal(want.bytes.begin(), want.bytes.end(), bytes) ? "bytes"
-                                                                                              : nullptr;
+                const char *what = !std::equal(want.bits.begin(), want.bits.end(), bits)            ? "bits"
+                                   : !std::equal(want.bytes.begin(), want.bytes.end(), bytes)       ? "bytes"
+                                   : !std::equal(want.entries.begin(), want.entries.end(), entries) ? "entries"
+                                                                                                    : nullptr;
                 tally.add(all[batch[b]], batch, what);
-                keys += want.keys.size();
+                bits += want.bits.size();
                 bytes += want.bytes.size();
+                entries += each;
             }
         }
         tally.print(n, all.size());

@@ -89,18 +89,19 @@ struct BwtLane : Lane {
 
 struct ThirdsLane : Lane {
     Pinned<uint8_t> text, bytes;
-    Pinned<uint32_t> keys;
-    ThirdsLane(uint32_t blocks, uint32_t length)
+    Pinned<uint32_t> bits, entries;
+    ThirdsLane(uint32_t blocks, uint32_t length, uint32_t entry_log)
         : Lane(blocks, length, HYBZ_HYBRID), text(size_t(blocks) * length), bytes(size_t(blocks) * (length + 1)),
-          keys(size_t(blocks) * (length / 3 * 4 + 4)) {}
+          bits(size_t(blocks) * (length / 24 + 4)), entries(((length >> entry_log) + 1) * size_t(blocks)) {}
     void spoil() {
         bytes.spoil();
-        keys.spoil();
+        bits.spoil();
+        entries.spoil();
     }
-    void run(const std::vector<uint32_t> &lengths, const std::vector<uint32_t> &turns) {
+    void run(const std::vector<uint32_t> &lengths, const std::vector<uint32_t> &turns, uint32_t entry_log) {
         timed("thirds", [&] {
             return hybz_lane_thirds(lane, uint32_t(lengths.size()), lengths.data(), turns.data(), text.memory,
-                                    keys.memory, bytes.memory, origins.data(), kTimeout, &report);
+                                    entry_log, bits.memory, bytes.memory, entries.memory, kTimeout, &report);
         });
     }
 };
@@ -199,6 +200,7 @@ int load_all(const char *path, uint32_t count, const std::string &folder);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);
+int time_thirds(const char *path, uint32_t length, uint32_t blocks);
 int time_decode(const char *path, uint32_t lanes, uint32_t blocks);
 int time_lanes(const char *path, uint32_t lanes, uint32_t blocks, bool code);
 int time_start(uint32_t devices, uint32_t lanes, const std::string &how);

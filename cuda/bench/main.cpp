@@ -2,7 +2,7 @@
 //
 //     bench check [LENGTH]       hybz_lane_bwt on every shape of up to LENGTH bytes, alone and in batches, against the
 //                                reference sort; counts of rotations against the simulation
-//     bench thirds [LENGTH]      hybz_lane_thirds: the same
+//     bench thirds [LENGTH]      hybz_lane_thirds: the same, periodic shapes too
 //     bench code [LENGTH]        hybz_lane_code: the same, against the reference coding
 //     bench suffixes [LENGTH]    hybz_lane_suffixes: the same, periodic shapes too
 //     bench decode [LENGTH]      hybz_lane_decode: what the reference coding made becomes the shape again
@@ -37,6 +37,8 @@
 //                                the same of hybz_lane_code; the first 16 blocks against the reference coding
 //     bench suffixes FILE LENGTH BLOCKS
 //                                the same of hybz_lane_suffixes, blocks of LENGTH bytes; walks every column back
+//     bench thirds FILE LENGTH BLOCKS
+//                                the same of hybz_lane_thirds, and merges
 //     bench lanes FILE LANES BLOCKS [code]
 //                                bytes a second of several lanes at once (which code as well), transfers included
 //     bench start DEVICES LANES together | leaders | serial
@@ -51,6 +53,7 @@ int main(int argc, char **argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     const auto number = [&](int at, uint32_t otherwise) { return argc > at ? uint32_t(atoi(argv[at])) : otherwise; };
     if (what == "check") return check_bwt(number(2, ~0u));
+    if (what == "thirds" && argc > 4) return time_thirds(argv[2], number(3, 0), number(4, 0));
     if (what == "thirds") return check_thirds(number(2, ~0u));
     if (what == "code") return check_coding(number(2, ~0u));
     if (what == "suffixes" && argc > 4) return time_suffixes(argv[2], number(3, 0), number(4, 0));
@@ -79,7 +82,7 @@ int main(int argc, char **argv) {
                     "       bench large | coding CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
                     "       bench decode FILE LANES BLOCKS\n"
-                    "       bench suffixes FILE LENGTH BLOCKS\n"
+                    "       bench suffixes | thirds FILE LENGTH BLOCKS\n"
                     "       bench lines FILE RANGES [FLAGS]\n"
                     "       bench lz4 FILE TIMES\n"
                     "       bench factor FILE TIMES [LENGTH [DIVISIONS]]\n"

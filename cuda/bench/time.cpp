@@ -177,29 +177,76 @@ int time_coding(const char *path, uint32_t count) {
     return wrong != 0;
 }
 
-int time_suffixes(const char *path, uint32_t length, uint32_t count) {
-    SuffixLane lane(count, length, 15);
+namespace {
+
+// Fills a lane with the blocks of a file; returns their lengths.
+std::vector<uint32_t> fill_with(uint8_t *text, const char *path, uint32_t length, uint32_t count) {
     const Text data = read_file(path, size_t(count) * length);
-    memcpy(lane.text.memory, data.data(), data.size());
+    memcpy(text, data.data(), data.size());
     std::vector<uint32_t> lengths;
     for (size_t at = 0; at < data.size() && data.size() - at >= HYBZ_MIN_LENGTH; at += length)
         lengths.push_back(uint32_t(std::min<size_t>(length, data.size() - at)));
+    return lengths;
+}
+
+// Runs a lane several times, and prints the times of the best run.
+template <class Kind, class Run> void time_large(Kind &lane, const char *path, uint32_t length, Run run) {
     Best best;
     for (int repeat = 0; repeat < 4; repeat++) {
         lane.spoil();
-        lane.run(lengths, 15);
-        best.add(lane, sort_ms(lane.report));
+        run();
+        best.add(lane, sort_ms(lane.report) + lane.report.thirds_ms);
     }
     const hybz_report &report = best.report;
     const hybz_round rounds = rounds_of(report);
     const double ps = ps_of(report);
-    printf(
-        "%s, %zu blocks of %u: ps/char: upload %.1f keys %.1f sort %.1f group %.1f small %.1f large %.1f commit %.1f "
-        "(%u rounds) download %.1f; sort %.0f = %.2f GB/s, all %.2f GB/s\n",
-        path, lengths.size(), length, report.upload_ms * ps, report.keys_ms * ps, report.sort_ms * ps,
-        report.group_ms * ps, rounds.small_ms * ps, rounds.large_ms * ps, rounds.commit_ms * ps, report.rounds,
-        report.download_ms * ps, best.ms * ps, 1e3 / (best.ms * ps), double(report.bytes) / best.wall_ms / 1e6);
+    printf("%s, blocks of %u: ps/char: upload %.1f keys %.1f sort %.1f group %.1f small %.1f large %.1f commit %.1f "
+           "(%u rounds) thirds %.1f download %.1f; sort %.0f = %.2f GB/s, all %.2f GB/s\n",
+           path, length, report.upload_ms * ps, report.keys_ms * ps, report.sort_ms * ps, report.group_ms * ps,
+           rounds.small_ms * ps, rounds.large_ms * ps, rounds.commit_ms * ps, report.rounds, report.thirds_ms * ps,
+           report.download_ms * ps, best.ms * ps, 1e3 / (best.ms * ps), double(report.bytes) / best.wall_ms / 1e6);
+}
 
+// Merges the lists of a block of n bytes: the column with the mark's row, and the rows of the entry points in it, not
+// counting the mark's, as suffixes.cu has them.
+std::vector<uint8_t> merged(const uint8_t *text, uint32_t n, const uint32_t *bits, const uint8_t *bytes,
+                            std::vector<uint32_t> &entries) {
+    const uint32_t m = n - n / 3, others = (n + 2) / 3, marks = n % 3 != 0;
+    std::vector<uint32_t> before(others, 0);
+    for (uint32_t order = 0; order < 2; order++) {
+        const uint32_t *const words = bits + order * (m / 32 + 1);
+        uint32_t other = 0;
+        for (uint32_t row = 0; row <= m && other < others; row++)
+            if (words[row / 32] >> row % 32 & 1) before[other] += row - other, other++;
+    }
+    std::vector<uint8_t> column(1, text[n - 1]);
+    uint32_t row = 0;
+    for (uint32_t other = 0; other < others; other++) {
+        for (; row < before[other] && row < m - marks; row++) column.push_back(bytes[marks + row]);
+        column.push_back(bytes[m + other]);
+    }
+    for (; row < m - marks; row++) column.push_back(bytes[marks + row]);
+    for (uint32_t &entry : entries) {
+        const auto past = std::upper_bound(before.begin(), before.end(), entry - marks);
+        entry = entry >= m ? entry - m + before[std::min(entry - m, others - 1)]
+                           : entry - marks + uint32_t(past - before.begin());
+    }
+    column[std::min(size_t(entries[0]) + 1, column.size() - 1)] = 0;
+    return column;
+}
+
+// Prints and returns whether any block is wrong.
+int print_wrong(int wrong) {
+    printf(wrong ? "%d blocks WRONG\n" : "all blocks walked back\n", wrong);
+    return wrong != 0;
+}
+
+} // namespace
+
+int time_suffixes(const char *path, uint32_t length, uint32_t count) {
+    SuffixLane lane(count, length, 15);
+    const std::vector<uint32_t> lengths = fill_with(lane.text.memory, path, length, count);
+    time_large(lane, path, length, [&] { lane.run(lengths, 15); });
     std::atomic<int> wrong{0};
     const size_t each = ((lengths[0] - 1) >> 15) + 1; // no block is longer than the first
     parallel(lengths.size(), [&](size_t b) {
@@ -207,8 +254,26 @@ int time_suffixes(const char *path, uint32_t length, uint32_t count) {
         wrong += !walks_back(lane.text.memory + at, lengths[b], lane.column.memory + at + b, lane.origins[b],
                              lane.entries.memory + b * each, 15);
     });
-    printf(wrong ? "%d blocks WRONG\n" : "all blocks walked back\n", wrong.load());
-    return wrong != 0;
+    return print_wrong(wrong);
+}
+
+int time_thirds(const char *path, uint32_t length, uint32_t count) {
+    ThirdsLane lane(count, length, 15);
+    const std::vector<uint32_t> lengths = fill_with(lane.text.memory, path, length, count);
+    const std::vector<uint32_t> turns(lengths.size(), 0);
+    time_large(lane, path, length, [&] { lane.run(lengths, turns, 15); });
+    std::atomic<int> wrong{0};
+    const size_t each = ((lengths[0] - 1) >> 15) + 1, words = 2 * ((length - length / 3) / 32 + 1);
+    parallel(lengths.size(), [&](size_t b) {
+        const uint8_t *const text = lane.text.memory + b * length;
+        const uint32_t *const points = lane.entries.memory + b * each;
+        std::vector<uint32_t> entries(points, points + ((lengths[b] - 1) >> 15) + 1);
+        const std::vector<uint8_t> column =
+            merged(text, lengths[b], lane.bits.memory + b * words, lane.bytes.memory + b * (length + (length % 3 != 0)),
+                   entries);
+        wrong += !walks_back(text, lengths[b], column.data(), entries[0] + 1, entries.data(), 15);
+    });
+    return print_wrong(wrong);
 }
 
 namespace {

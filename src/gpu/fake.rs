@@ -153,22 +153,30 @@ impl SortColumns for FakeLane {
 }
 
 impl SortThirds for FakeLane {
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], timeout: Duration) -> Result<SortedThirds<'_>, DeviceError> {
+    fn thirds(
+        &mut self,
+        lengths: &[u32],
+        turns: &[u32],
+        entry_log: u8,
+        timeout: Duration,
+    ) -> Result<SortedThirds<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
+        let each = lengths.iter().max().map_or(0, |&longest| (longest as usize).div_ceil(1 << entry_log));
         let mut at = 0;
         for (&length, &turn) in lengths.iter().zip(turns) {
             let block = &self.texts[at..at + length as usize];
             at += length as usize;
-            let (thirds, origin) = twin::thirds(block, turn as usize);
-            self.keys.extend_from_slice(&thirds.keys);
+            let (thirds, mut entries) = twin::thirds(block, turn as usize, entry_log);
+            self.keys.extend_from_slice(&thirds.bits);
             self.columns.extend_from_slice(&thirds.bytes);
-            self.origins.push(origin);
+            entries.resize(each, u32::MAX);
+            self.origins.extend(entries);
         }
         if wrong {
             let middle = self.columns.len() / 2;
             self.columns[middle] ^= 1;
         }
-        Ok(SortedThirds { keys: &self.keys, bytes: &self.columns, origins: &self.origins })
+        Ok(SortedThirds { bits: &self.keys, bytes: &self.columns, entries: &self.origins })
     }
 }
 

@@ -65,6 +65,8 @@ pub enum Offload {
     /// For blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
     /// core codes. (The lane's thread does the steps before the sort.)
     Suffixes,
+    /// Like [`Suffixes`](Self::Suffixes), but in the shape of [`Hybrid`](Self::Hybrid).
+    HybridLarge,
     /// Like [`Suffixes`](Self::Suffixes), but the device codes; the lane's thread writes the heads of the blocks. The
     /// cores do nothing.
     CodeLarge,
@@ -158,7 +160,7 @@ pub trait Backend: Sync {
     fn devices(&self) -> Result<Vec<Device>, String>;
     /// Opens a lane for [`Offload::Bwt`].
     fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError>;
-    /// Opens a lane for [`Offload::Hybrid`].
+    /// Opens a lane for [`Offload::Hybrid`] or [`Offload::HybridLarge`].
     fn open_thirds(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortThirds>, DeviceError>;
     /// Opens a lane for [`Offload::Resident`].
     fn open_codes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError>;
@@ -238,11 +240,18 @@ pub trait SortColumns: DeviceLane {
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError>;
 }
 
-/// A lane that sorts two lists of rotations ([`Offload::Hybrid`]).
+/// A lane that sorts two lists of suffixes ([`Offload::Hybrid`], [`Offload::HybridLarge`]).
 pub trait SortThirds: DeviceLane {
-    /// Sorts two lists for each of the blocks in [`texts`](DeviceLane::texts). Each block has been rotated to its least
-    /// rotation; `turns` has the position in it of the original beginning.
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], timeout: Duration) -> Result<SortedThirds<'_>, DeviceError>;
+    /// Sorts two lists for each of the blocks in [`texts`](DeviceLane::texts), periodic or not. Also returns the rows
+    /// of the position `turn` of each block, and of each 2^`entry_log`th position after it. (The suffixes of a block
+    /// that has been rotated to its least rotation have the order of its rotations; `turns` has the original beginning.)
+    fn thirds(
+        &mut self,
+        lengths: &[u32],
+        turns: &[u32],
+        entry_log: u8,
+        timeout: Duration,
+    ) -> Result<SortedThirds<'_>, DeviceError>;
 }
 
 /// A lane that codes blocks ([`Offload::Resident`]).
@@ -377,16 +386,16 @@ pub struct CodedBatch<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A batch with two lists of sorted rotations: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds), back to
+/// A batch with two lists of sorted rows: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds), back to
 /// back.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedThirds<'a> {
-    /// The keys by which the rows are compared.
-    pub keys: &'a [u32],
+    /// The bits by which the lists are merged.
+    pub bits: &'a [u32],
     /// The bytes before the rows.
     pub bytes: &'a [u8],
-    /// For each block and list, the row of the block itself.
-    pub origins: &'a [u32],
+    /// The rows of the entry points, counted from the sample's on. Each block has as many entries as the longest one.
+    pub entries: &'a [u32],
 }
 
 /// A batch with all suffixes sorted, including those of the end marks (which are below all bytes).

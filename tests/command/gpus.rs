@@ -43,6 +43,8 @@ fn a_program_without_gpu_support_says_so() {
     for flags in [&["--gpu", "0"][..], &["--gpu-required"], &["--gpu=GPU-4f0b"], &["--gpu-pipeline=hybrid"]] {
         let args = [flags, &["a"]].concat();
         place.hybz(&args).says(1, "hybz: This hybz was built without GPU support (feature `cuda').\n");
+        // All of them are for blocks of any size.
+        place.hybz(&[&["--block-size=1M"], &args[..]].concat()).says(1, "built without GPU support");
     }
     assert_eq!(place.names(), ["a"]);
 }
@@ -71,6 +73,7 @@ fn a_gpu_that_is_not_there() {
     for shape in ["bwt", "hybrid", "resident"] {
         let shaped = place.hybz(&["-1c", "--gpu=0", "--gpu-pipeline", shape, "large"]);
         assert!(shaped.stderr == asked.stderr && shaped.stdout == plain.stdout, "{shape}: {}", shaped.stderr);
+        place.hybz(&["-kc", "--block-size=1M", "--gpu-pipeline", shape, "small"]).silent(0);
     }
     for file in ["small", "large"] {
         place.hybz(&["--gpu-required", file]).says(1, "hybz: A GPU is required: ");

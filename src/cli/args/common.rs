@@ -1,7 +1,6 @@
 //! The options that every mode has.
 
 use super::choices::{GpuPipeline, ProgressFormat};
-use super::coding::{Coding, LARGE_FLAGS};
 use super::flags::Flags;
 use super::kind::Given;
 use super::operand::Operand;
@@ -57,7 +56,7 @@ pub struct Common {
 }
 
 impl Common {
-    pub fn new(given: &Given<'_>, coding: &Coding, ignored_words: Vec<String>) -> anyhow::Result<Common> {
+    pub fn new(given: &Given<'_>, ignored_words: Vec<String>) -> anyhow::Result<Common> {
         let flags = given.flags;
         Ok(Common {
             program: given.program.to_owned(),
@@ -74,7 +73,7 @@ impl Common {
             threads: flags.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?)),
             small: flags.small,
             memory: flags.memory,
-            gpus: gpus(flags, coding)?,
+            gpus: gpus(flags)?,
             gpu_required: flags.gpu_required,
             gpu_pipeline: match flags.gpu_pipeline {
                 Some(GpuPipeline::Bwt) => Offload::Bwt,
@@ -125,7 +124,7 @@ fn progress_json(flags: &Flags) -> anyhow::Result<bool> {
     Ok(json)
 }
 
-fn gpus(flags: &Flags, coding: &Coding) -> anyhow::Result<Gpus> {
+fn gpus(flags: &Flags) -> anyhow::Result<Gpus> {
     let gpus = match flags.gpu.as_deref() {
         _ if flags.no_gpu || flags.small => Gpus::None,
         Some("none") => Gpus::None,
@@ -139,9 +138,6 @@ fn gpus(flags: &Flags, coding: &Coding) -> anyhow::Result<Gpus> {
             () => "--gpu none",
         };
         bail!("--gpu-required and {forbids} cannot be used together.");
-    }
-    if flags.gpu_pipeline == Some(GpuPipeline::Hybrid) && coding.large_blocks().is_some() {
-        bail!("--gpu-pipeline hybrid is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
     }
     let asked = flags.gpu_required || flags.gpu_pipeline.is_some() || matches!(gpus, Gpus::These(_));
     if asked && !cfg!(feature = "cuda") {

@@ -59,7 +59,7 @@ impl Plan {
             Kind::Shard => Mode::Shard(ShardMode::new(&given, flags.shard.unwrap_or_default())?),
             Kind::Join => Mode::Shards(ShardsMode::join(&given)?),
         };
-        Ok(Plan { common: Common::new(&given, &coding, ignored_words)?, mode })
+        Ok(Plan { common: Common::new(&given, ignored_words)?, mode })
     }
 }
 

@@ -208,10 +208,14 @@ pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>)
     let kinds = match coding.map(|coding| (coding.encoding.format().is_native(), coding.encoding.large_blocks())) {
         None => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
         Some((false, _)) => return Vec::new(),
-        Some((true, Some(large))) if common.gpu_pipeline == Offload::Bwt => {
-            vec![Lanes::for_large_blocks(&large).offload(Offload::Suffixes)]
+        Some((true, Some(large))) => {
+            let lanes = Lanes::for_large_blocks(&large);
+            vec![match common.gpu_pipeline {
+                Offload::Bwt => lanes.offload(Offload::Suffixes),
+                Offload::Hybrid => lanes.offload(Offload::HybridLarge),
+                _ => lanes,
+            }]
         }
-        Some((true, Some(large))) => vec![Lanes::for_large_blocks(&large)],
         Some((true, None)) => vec![Lanes::default().offload(common.gpu_pipeline)],
     };
     kinds.into_iter().map(|kind| of_plan(kind, common, expected)).collect()

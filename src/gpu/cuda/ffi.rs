@@ -169,9 +169,10 @@ unsafe extern "C" {
         lengths: *const u32,
         turns: *const u32,
         text: *const u8,
-        keys: *mut u32,
+        entry_log: u32,
+        bits: *mut u32,
         bytes: *mut u8,
-        origins: *mut u32,
+        entries: *mut u32,
         timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;

@@ -4,7 +4,7 @@
 use super::call::{check, check_batch, is_lost};
 use super::ffi;
 use super::pinned::{Pinned, Touched};
-use crate::codec::bwt::merge::{byte_count, key_count};
+use crate::codec::bwt::merge::{byte_count, word_count};
 use crate::formats::bzip2::header::MAX_BLOCK;
 use crate::gpu::{
     BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError,
@@ -33,7 +33,7 @@ pub(super) struct Lane {
     pub(super) texts: Range<usize>,
     /// The part for columns, bytes before the rows, or codes.
     pub(super) columns: Range<usize>,
-    /// The part for keys of thirds, or for rows of entry points of suffixes; empty in other lanes.
+    /// The part for rows of entry points of suffixes, and for the bits of thirds before them; empty in other lanes.
     pub(super) keys: Range<usize>,
     origins: Vec<u32>,
     pub(super) size: LaneSize,
@@ -200,7 +200,7 @@ impl SortColumns for ColumnLane {
     }
 }
 
-/// A lane that sorts two lists of rotations.
+/// A lane that sorts two lists of suffixes.
 pub(super) struct ThirdsLane {
     lane: Lane,
 }
@@ -208,22 +208,33 @@ pub(super) struct ThirdsLane {
 impl ThirdsLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         let LaneSize { max_blocks, max_length } = size;
-        // Shorter blocks need no more columns or keys.
-        let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * (key_count(max_length) + 2));
+        // Shorter blocks need no more.
+        let words = word_count(max_length) + entry_count(max_length, MIN_ENTRY_LOG);
+        let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * words);
         Ok(ThirdsLane { lane: Lane::new(ordinal, size, ffi::HYBRID, columns, keys)? })
     }
 }
 
 impl SortThirds for ThirdsLane {
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], timeout: Duration) -> Result<SortedThirds<'_>, DeviceError> {
+    fn thirds(
+        &mut self,
+        lengths: &[u32],
+        turns: &[u32],
+        entry_log: u8,
+        timeout: Duration,
+    ) -> Result<SortedThirds<'_>, DeviceError> {
         let lane = &mut self.lane;
         let sum = |count: fn(usize) -> usize| lengths.iter().map(|&length| count(length as usize)).sum::<usize>();
-        let (bytes, keys) = (sum(byte_count), sum(key_count));
+        let (bytes, words) = (sum(byte_count), sum(word_count));
+        let each = lengths.iter().max().map_or(0, |&longest| entry_count(longest as usize, entry_log));
+        let keys = words + each * lengths.len();
         let fits = turns.len() == lengths.len() && bytes <= lane.columns.len() && keys <= lane.keys.len() / 4;
         lane.check_batch(lengths, fits)?;
         let mut report = ffi::Report::default();
-        // SAFETY: `lengths` and `turns` have the stated number of entries; texts, keys and columns have the room that
-        // follows from the lengths, origins have one entry each (checked above); `report` is declared as in C (tested).
+        let room = lane.pinned.part(&lane.keys).cast::<u32>();
+        // SAFETY: `lengths` and `turns` have the stated number of entries; texts, columns, and keys (for bits and
+        // entry points) have the room that follows from the lengths (checked above); `report` is declared as in C
+        // (tested).
         let code = unsafe {
             ffi::hybz_lane_thirds(
                 lane.lane.as_ptr(),
@@ -231,16 +242,17 @@ impl SortThirds for ThirdsLane {
                 lengths.as_ptr(),
                 turns.as_ptr(),
                 lane.pinned.part(&lane.texts),
-                lane.pinned.part(&lane.keys).cast(),
+                entry_log.into(),
+                room,
                 lane.pinned.part(&lane.columns),
-                lane.origins.as_mut_ptr(),
+                room.add(words),
                 milliseconds(timeout),
                 &mut report,
             )
         };
         lane.finish(code, "sorting a batch", &report)?;
-        let origins = &lane.origins[..lengths.len()];
-        Ok(SortedThirds { keys: lane.keys(keys), bytes: lane.columns(bytes), origins })
+        let (bits, entries) = lane.keys(keys).split_at(words);
+        Ok(SortedThirds { bits, bytes: lane.columns(bytes), entries })
     }
 }
 

@@ -3,7 +3,8 @@
 use super::batches::timeout;
 use super::blocks::{BatchBlock, BlockBatch, BlockOffload};
 use super::trust::{computes_wrongly, power_sums, too_little};
-use crate::formats::bzip2::stream::tasks::{EncodeBlock, Rows, SortedBlock};
+use crate::codec::bwt::merge::Rows;
+use crate::formats::bzip2::stream::tasks::{EncodeBlock, SortedBlock};
 use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortColumns};
 use hybz_queue::Job;

@@ -7,6 +7,7 @@
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
 //! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
+//! | `HybridLarge` | `suffixes`, `thirds` | sorts two lists of them | a core merges and codes |
 //! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread checks and answers |
 //! | `Verify` | `checks` | decodes what a lane has coded | the lane's thread compares the texts |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
@@ -106,7 +107,7 @@ pub struct Lanes {
     /// The number of lanes of each device.
     lanes: usize,
     /// The maximum number of blocks in a batch. Each byte of each block costs 73 bytes of device memory and 2 of pinned
-    /// memory (hybrid: 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
+    /// memory (hybrid: 56 to 62 and 2.2, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
     blocks: usize,
     /// The longest block, in bytes: for `.bz2` streams a little more than 900,000.
     max_length: usize,
@@ -196,11 +197,9 @@ impl Lanes {
     /// The number of bytes of the memory budget that a lane can hold at one time.
     fn held_bytes(&self) -> u64 {
         let each = match self.offload {
-            Offload::Bwt | Offload::Resident => 5,
-            // Lists of rows take 6.33 bytes for each byte of a column: in pinned memory, and on their way to a core.
-            Offload::Hybrid => 16,
+            Offload::Bwt | Offload::Hybrid | Offload::Resident => 5,
             // The charge for a block of a `.hbz` stream, in the lane and after it.
-            Offload::Suffixes | Offload::CodeLarge => 24,
+            Offload::Suffixes | Offload::HybridLarge | Offload::CodeLarge => 24,
             // A batch in the lane and the next one: a span and its text, for which 2 MiB are charged.
             Offload::Decode => 5,
             // The texts and the coded blocks of two batches.
@@ -213,7 +212,7 @@ impl Lanes {
 
     fn accepts(&self) -> &'static [Class] {
         match self.offload {
-            Offload::Suffixes | Offload::CodeLarge => &[ENCODE_LARGE],
+            Offload::Suffixes | Offload::HybridLarge | Offload::CodeLarge => &[ENCODE_LARGE],
             Offload::Decode => &[DECODE],
             Offload::Verify => &[VERIFY],
             Offload::DecodeLarge => &[DECODE_LARGE],
@@ -237,7 +236,9 @@ impl Lanes {
             Offload::DecodeLarge => (0.5e9, 400, 200),
             // A lane that codes has made the context.
             Offload::Verify => (1e9, 100, 0),
-            Offload::Decode | Offload::Bwt | Offload::Hybrid | Offload::Suffixes => (1e9, 600, 300),
+            Offload::Decode | Offload::Bwt | Offload::Hybrid | Offload::Suffixes | Offload::HybridLarge => {
+                (1e9, 600, 300)
+            }
         };
         Expected { rate, start: Duration::from_millis(start), end: Duration::from_millis(end) }
     }
@@ -252,7 +253,7 @@ impl Lanes {
     /// device.
     pub(crate) fn readers(&self) -> usize {
         match self.offload {
-            Offload::Suffixes | Offload::CodeLarge => 1,
+            Offload::Suffixes | Offload::HybridLarge | Offload::CodeLarge => 1,
             Offload::Decode | Offload::DecodeLarge => 1 + self.device_count(),
             // What is verified is coded as well.
             Offload::Bwt | Offload::Hybrid | Offload::Resident | Offload::Verify => 1 + READERS * self.device_count(),
@@ -312,7 +313,11 @@ impl Lanes {
             }
             Offload::Suffixes => {
                 let open = Box::new(move |blocks| backend.open_suffixes(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, suffixes::Suffixes::default())?)
+                Box::new(station(name, self.blocks, open, suffixes::Suffixes::<columns::Columns>::default())?)
+            }
+            Offload::HybridLarge => {
+                let open = Box::new(move |blocks| backend.open_thirds(&device, size(blocks)));
+                Box::new(station(name, self.blocks, open, suffixes::Suffixes::<thirds::Thirds>::default())?)
             }
             Offload::CodeLarge => {
                 let open = Box::new(move |blocks| backend.open_large_coder(&device, size(blocks)));

@@ -1,6 +1,6 @@
 //! Whole pools with lanes that fail in every way, come late, or have no room.
 
-use super::tests::{OFFLOADS, accepts, fake};
+use super::tests::{LARGE, OFFLOADS, accepts, fake};
 use super::*;
 use crate::gpu::fake::Fault;
 use crate::{Level, Pool, Settings};
@@ -24,7 +24,7 @@ fn large_blocks_in_a_pool() {
                 Some(cores) => pool.threads(cores),
                 None => pool.without_cpu(),
             };
-            for offload in [Offload::Suffixes, Offload::CodeLarge, Offload::Resident] {
+            for offload in LARGE.into_iter().chain([Offload::Resident]) {
                 // Only some batches of lanes that code are checked, but always the first.
                 let call = usize::from(offload != Offload::CodeLarge);
                 pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (call, fault)))));

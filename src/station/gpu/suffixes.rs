@@ -1,5 +1,5 @@
 //! Sorts blocks of `.hbz` streams: the lane's thread turns each text into codes, the device sorts, and a core codes the
-//! last column.
+//! last column; or it merges the lists of `thirds` first.
 //!
 //! A core alone takes 21.5 ns a byte, 14.6 of them for the sort. The remaining work is divided: the lane's thread does
 //! 2 ns before the sort, and cores do the rest after it. (These figures are of a Zen 5. On 16 busy cores of a Sapphire
@@ -9,50 +9,57 @@
 //! byte before it, and the first entry point must be the origin.
 
 use super::batches::{Added, Batched, timeout};
+use super::columns::Columns;
 use super::trust::{computes_wrongly, power_sums, too_little};
+use crate::codec::bwt::merge::Rows;
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 use crate::formats::hbz::header::ENTRY_LOG;
 use crate::formats::hbz::stream::tasks::{EncodeLarge, SortedLarge};
 use crate::gpu::station::Times;
-use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
+use crate::gpu::{self, DeviceError, DeviceLane, SortSuffixes, SortedSuffixes};
 use hybz_queue::Job;
+use std::marker::PhantomData;
+
+/// How a kind of lane handles a batch.
+pub(super) trait SuffixOffload: Send + Default {
+    /// The lane that the work needs.
+    type Lane: DeviceLane + ?Sized;
+
+    /// Has the device sort a batch, which is not empty, and forwards it.
+    fn run(lane: &mut Self::Lane, batch: SuffixBatch, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError>;
+}
 
 /// A block in the batch.
-struct SuffixBlock {
+pub(super) struct SuffixBlock {
     index: usize,
     prepared: Prepared,
-    len: usize,
-    sums: [u64; 2],
-    last: u8,
+    pub len: usize,
+    pub sums: [u64; 2],
+    pub last: u8,
     /// The code before each entry point except the first.
-    before: Vec<u8>,
+    pub before: Vec<u8>,
 }
 
 /// The blocks in a lane's texts.
 #[derive(Default)]
 pub(super) struct SuffixBatch {
-    entries: Vec<SuffixBlock>,
-    lengths: Vec<u32>,
+    pub entries: Vec<SuffixBlock>,
+    pub lengths: Vec<u32>,
     filled: usize,
 }
 
 /// State for preparing blocks.
 #[derive(Default)]
-pub(super) struct Suffixes {
+pub(super) struct Suffixes<B> {
+    offload: PhantomData<B>,
     /// The encoder sorts nothing, so it needs little memory; for a perturbed block, as much as the block.
     encoder: HbzEncoder,
     codes: Vec<u8>,
 }
 
-impl Suffixes {
+impl<B: SuffixOffload> Suffixes<B> {
     /// Appends the codes of a block to the batch. Returns whether the block is for the device.
-    fn add_block(
-        &mut self,
-        index: usize,
-        block: &EncodeLarge,
-        lane: &mut dyn SortSuffixes,
-        batch: &mut SuffixBatch,
-    ) -> bool {
+    fn add_block(&mut self, index: usize, block: &EncodeLarge, lane: &mut B::Lane, batch: &mut SuffixBatch) -> bool {
         let EncodeLarge { text, number, stream } = block;
         if stream.entry_log != ENTRY_LOG {
             return false; // no encoder writes such blocks
@@ -72,8 +79,8 @@ impl Suffixes {
     }
 }
 
-impl Batched for Suffixes {
-    type Lane = dyn SortSuffixes;
+impl<B: SuffixOffload> Batched for Suffixes<B> {
+    type Lane = B::Lane;
     type Batch = SuffixBatch;
     const MIN_BATCH: usize = 1;
 
@@ -81,7 +88,7 @@ impl Batched for Suffixes {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut (dyn SortSuffixes + 'static),
+        lane: &mut B::Lane,
         batch: &mut SuffixBatch,
     ) -> Result<Added, DeviceError> {
         let Some(block) = job.task() else { return Ok(Added::Never) };
@@ -95,9 +102,21 @@ impl Batched for Suffixes {
         batch.entries.is_empty()
     }
 
-    /// Has the device sort a batch, and forwards it.
     fn run(
         &mut self,
+        lane: &mut B::Lane,
+        batch: SuffixBatch,
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        B::run(lane, batch, jobs, times)
+    }
+}
+
+impl SuffixOffload for Columns {
+    type Lane = dyn SortSuffixes;
+
+    fn run(
         lane: &mut (dyn SortSuffixes + 'static),
         batch: SuffixBatch,
         jobs: &mut [Job],
@@ -123,11 +142,16 @@ fn forward(entries: Vec<SuffixBlock>, sorted: SortedSuffixes<'_>, jobs: &mut [Jo
         check(&entry, for_columns.0, origin, points)?;
         let (above, below) = for_columns.0.split_at(origin as usize);
         let column = [above, &below[1..]].concat();
-        if let Some(job) = jobs[entry.index].of::<EncodeLarge>() {
-            job.forward(SortedLarge { prepared: entry.prepared, column, entries: points.to_vec() });
-        }
+        forward_large(entry, Rows::Column(column), points, jobs);
     }
     Ok(())
+}
+
+/// Forwards a sorted block to the cores.
+pub(super) fn forward_large(entry: SuffixBlock, rows: Rows, entries: &[u32], jobs: &mut [Job]) {
+    if let Some(job) = jobs[entry.index].of::<EncodeLarge>() {
+        job.forward(SortedLarge { prepared: entry.prepared, rows, entries: entries.to_vec() });
+    }
 }
 
 /// Whether the column can be the last column of a block's codes, with `origin` as the end mark's row and these entry

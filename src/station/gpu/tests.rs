@@ -1,6 +1,7 @@
 //! Compares lanes with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
 use super::blocks::{BatchBlock, BlockBatch, BlockStation};
+use super::suffixes::SuffixOffload;
 use super::*;
 use crate::block::CodedBlock;
 use crate::block::Text;
@@ -13,7 +14,7 @@ use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::station::Open;
 use crate::gpu::{
     CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane,
-    SortSuffixes, SortedSuffixes, Steps,
+    SortSuffixes, SortThirds, SortedSuffixes, SortedThirds, Steps,
 };
 use crate::{Level, Pool, Settings};
 use hybz_queue::{Accepts, Core, Job, StationError, Task, Ticket};
@@ -21,7 +22,7 @@ use hybz_testkit::shapes::SHAPES;
 
 pub(super) const OFFLOADS: [Offload; 3] = [Offload::Bwt, Offload::Hybrid, Offload::Resident];
 /// The same for blocks of `.hbz` streams.
-const LARGE: [Offload; 2] = [Offload::Suffixes, Offload::CodeLarge];
+pub(super) const LARGE: [Offload; 3] = [Offload::Suffixes, Offload::HybridLarge, Offload::CodeLarge];
 
 fn size(max_blocks: usize) -> LaneSize {
     LaneSize { max_blocks, max_length: MAX_ENCODER_BLOCK }
@@ -47,7 +48,12 @@ pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>)
         Offload::Resident => {
             Box::new(station(name, most, opener!(fault), BlockStation::<codes::Codes>::default()).unwrap())
         }
-        Offload::Suffixes => Box::new(station(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap()),
+        Offload::Suffixes => {
+            Box::new(station(name, most, opener!(fault), suffixes::Suffixes::<columns::Columns>::default()).unwrap())
+        }
+        Offload::HybridLarge => {
+            Box::new(station(name, most, opener!(fault), suffixes::Suffixes::<thirds::Thirds>::default()).unwrap())
+        }
         Offload::CodeLarge => {
             Box::new(station(name, most, opener!(fault), large_codes::LargeCodes::default()).unwrap())
         }
@@ -204,20 +210,58 @@ impl SortSuffixes for Spoilt {
     }
 }
 
-#[test]
-fn large_columns_that_cannot_be() {
+impl SortThirds for Spoilt {
+    fn thirds(
+        &mut self,
+        lengths: &[u32],
+        turns: &[u32],
+        log: u8,
+        timeout: Duration,
+    ) -> Result<SortedThirds<'_>, DeviceError> {
+        let good = self.fake.thirds(lengths, turns, log, timeout)?;
+        let (mut bits, mut bytes, mut entries) = (good.bits.to_vec(), good.bytes.to_vec(), good.entries.to_vec());
+        let other = |row: u32| (0..).find(|&at| bytes[at as usize] != bytes[row as usize]).unwrap();
+        match self.how {
+            1 => bytes[0] = bytes[0].wrapping_add(1),
+            2 => *bytes.last_mut().unwrap() ^= 1,
+            3 => entries[0] = u32::MAX,
+            4 => entries[0] = other(entries[0]),
+            5 => entries[1] = other(entries[1]),
+            6 => entries[1] = bytes.len() as u32,
+            7 => entries.truncate(1),
+            8 => bytes.truncate(1000),
+            9 => bits.truncate(1000),
+            _ => {}
+        }
+        (self.columns, self.origins, self.entries) = (bytes, bits, entries);
+        Ok(SortedThirds { bits: &self.origins, bytes: &self.columns, entries: &self.entries })
+    }
+}
+
+/// What comes of a block whose lane spoils its answer: how many were done, how many not, and whether the lane goes on.
+fn spoilt<B: SuffixOffload<Lane: 'static>>(how: usize, boxed: fn(Spoilt) -> Box<B::Lane>) -> (usize, usize, bool) {
     let text: Vec<u8> = (SHAPES[SHAPES.len() - 1].make)(100_000);
     let stream = LargeBlocks::try_new(100_000).unwrap().stream();
+    let open: Open<B::Lane> = Box::new(move |max_blocks| {
+        let fake = FakeLane::new(LaneSize { max_blocks, max_length: 200_000 }, None);
+        let (columns, origins, entries) = Default::default();
+        Ok(boxed(Spoilt { fake, how, columns, origins, entries }))
+    });
+    let mut station = station("spoilt".to_owned(), 1, open, suffixes::Suffixes::<B>::default()).unwrap();
     let work = [TestText::Large(EncodeLarge { text: text.into(), number: 0, stream })];
-    for how in 0..=11 {
-        let open: Open<dyn SortSuffixes> = Box::new(move |max_blocks| {
-            let fake = FakeLane::new(LaneSize { max_blocks, max_length: 200_000 }, None);
-            let (columns, origins, entries) = Default::default();
-            Ok(Box::new(Spoilt { fake, how, columns, origins, entries }))
-        });
-        let mut station = station("spoilt".to_owned(), 1, open, suffixes::Suffixes::default()).unwrap();
-        let ([begun, _, undone], result) = outcome(&mut station, &work);
-        assert_eq!((begun, undone, result.is_ok()), if how == 0 { (1, 0, true) } else { (0, 1, false) }, "{how}");
+    let ([begun, _, undone], result) = outcome(&mut station, &work);
+    (begun, undone, result.is_ok())
+}
+
+#[test]
+fn large_answers_that_cannot_be() {
+    assert_eq!(spoilt::<columns::Columns>(0, |lane| Box::new(lane)), (1, 0, true));
+    assert_eq!(spoilt::<thirds::Thirds>(0, |lane| Box::new(lane)), (1, 0, true));
+    for how in 1..=11 {
+        assert_eq!(spoilt::<columns::Columns>(how, |lane| Box::new(lane)), (0, 1, false), "{how}");
+    }
+    for how in 1..=9 {
+        assert_eq!(spoilt::<thirds::Thirds>(how, |lane| Box::new(lane)), (0, 1, false), "{how}");
     }
 }
 
@@ -281,7 +325,7 @@ impl Backend for Pretended {
     fn open_columns(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortColumns>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
-    fn open_thirds(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortThirds>, DeviceError> {
+    fn open_thirds(&self, _: &Device, size: LaneSize) -> Result<Box<dyn SortThirds>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
     fn open_codes(&self, _: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError> {
@@ -320,7 +364,7 @@ impl Backend for Pretended {
 #[test]
 fn a_second_backend() {
     let device = Pretended.devices().unwrap().remove(0);
-    for offload in [Offload::Bwt, Offload::Hybrid, Offload::Resident, Offload::Suffixes, Offload::CodeLarge] {
+    for offload in OFFLOADS.into_iter().chain(LARGE) {
         let mut station = lanes(offload, 16, MAX_ENCODER_BLOCK)
             .open(&Pretended, device.clone(), "gpu 0 lane 0".to_owned(), &Shared::default())
             .unwrap();
@@ -377,8 +421,10 @@ fn on_every_device() {
     // The same for large blocks of several sizes.
     for (size, interval) in [(1 << 10, 0), (100_000, 10), (1_000_000, 0), (9_000_000, 1000), (64_000_000, 0)] {
         let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
-        let lanes = Lanes { at_once: true, lanes: 2, ..Lanes::for_large_blocks(&large) };
-        check_on_device(&text, &Settings::new().encoding(large), &lanes, &format!("{size} {interval}"));
+        for offload in LARGE {
+            let lanes = Lanes { at_once: true, lanes: 2, offload, ..Lanes::for_large_blocks(&large) };
+            check_on_device(&text, &Settings::new().encoding(large), &lanes, &format!("{size} {interval} {offload:?}"));
+        }
     }
 }
 

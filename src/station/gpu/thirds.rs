@@ -1,17 +1,22 @@
-//! The device sorts two thirds of the rotations and from these the rest, and returns both lists
-//! ([`Offload::Hybrid`](crate::gpu::Offload::Hybrid)). The core that codes a block merges them first
-//! (`codec::bwt::merge`). Blocks go to the device turned to their least rotations.
+//! The device sorts two thirds of the rows and from these the rest, and returns both lists
+//! ([`Offload::Hybrid`](crate::gpu::Offload::Hybrid), [`Offload::HybridLarge`](crate::gpu::Offload::HybridLarge)). The
+//! core that codes a block merges them first (`codec::bwt::merge`). Blocks of `.bz2` streams go to the device turned to
+//! their least rotations.
 
 use super::batches::timeout;
 use super::blocks::{BlockBatch, BlockOffload};
 use super::columns::{check, forward};
-use super::trust::{power_sums, too_little};
-use crate::codec::bwt::merge::{self, byte_count, key_count};
+use super::suffixes::{SuffixBatch, SuffixBlock, SuffixOffload, forward_large};
+use super::trust::{computes_wrongly, power_sums, too_little};
+use crate::codec::bwt::merge::{self, Rows, byte_count, word_count};
 use crate::codec::bwt::rotation;
-use crate::formats::bzip2::stream::tasks::Rows;
+use crate::formats::hbz::header::ENTRY_LOG;
 use crate::gpu::station::Times;
-use crate::gpu::{DeviceError, SortThirds};
+use crate::gpu::{DeviceError, SortThirds, SortedThirds};
 use hybz_queue::Job;
+
+/// With entry points this far apart, the only one of a block of a `.bz2` stream is its beginning.
+const NO_ENTRIES: u8 = 30;
 
 #[derive(Default)]
 pub(super) struct Thirds;
@@ -36,20 +41,65 @@ impl BlockOffload for Thirds {
     ) -> Result<(), DeviceError> {
         times.batch(
             batch.entries.len(),
-            || lane.thirds(&batch.lengths, &batch.turns, timeout(&batch.lengths)),
-            |sorted| {
-                let (mut keys, mut bytes) = (sorted.keys, sorted.bytes);
-                for (entry, &origin) in batch.entries.iter().zip(sorted.origins) {
-                    let for_keys = keys.split_at_checked(key_count(entry.len)).ok_or_else(too_little)?;
-                    let for_bytes = bytes.split_at_checked(byte_count(entry.len)).ok_or_else(too_little)?;
-                    (keys, bytes) = (for_keys.1, for_bytes.1);
-                    check(entry, for_bytes.0, merge::Thirds::marks(entry.len), origin)?;
-                    if let Some(thirds) = merge::Thirds::new(for_keys.0.to_vec(), for_bytes.0.to_vec(), entry.len) {
-                        forward(entry, Rows::Thirds(thirds), origin, jobs);
-                    }
+            || lane.thirds(&batch.lengths, &batch.turns, NO_ENTRIES, timeout(&batch.lengths)),
+            |mut sorted| {
+                for entry in &batch.entries {
+                    let (thirds, origin) = take(&mut sorted, entry.len, 1)?;
+                    check(entry, &thirds.bytes, merge::Thirds::marks(entry.len), origin[0])?;
+                    forward(entry, Rows::Thirds(thirds), origin[0], jobs);
                 }
                 Ok(())
             },
         )
+    }
+}
+
+impl SuffixOffload for Thirds {
+    type Lane = dyn SortThirds;
+
+    fn run(
+        lane: &mut (dyn SortThirds + 'static),
+        batch: SuffixBatch,
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let SuffixBatch { entries, lengths, .. } = batch;
+        let each = lengths.iter().max().map_or(0, |&longest| (longest as usize).div_ceil(1 << ENTRY_LOG));
+        times.batch(
+            entries.len(),
+            || lane.thirds(&lengths, &vec![0; lengths.len()], ENTRY_LOG, timeout(&lengths)),
+            |mut sorted| {
+                for entry in entries {
+                    let (thirds, points) = take(&mut sorted, entry.len, each)?;
+                    let points = &points[..entry.len.div_ceil(1 << ENTRY_LOG)];
+                    check_large(&entry, &thirds.bytes, points)?;
+                    forward_large(entry, Rows::Thirds(thirds), points, jobs);
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+/// Takes the lists of the next block of a batch, and its entry points: `each` of them, if there are that many.
+fn take<'a>(sorted: &mut SortedThirds<'a>, len: usize, each: usize) -> Result<(merge::Thirds, &'a [u32]), DeviceError> {
+    let bits = sorted.bits.split_off(..word_count(len)).ok_or_else(too_little)?;
+    let bytes = sorted.bytes.split_off(..byte_count(len)).ok_or_else(too_little)?;
+    let entries = sorted.entries.split_off(..each).ok_or_else(too_little)?;
+    let thirds = merge::Thirds::new(bits.to_vec(), bytes.to_vec(), len).ok_or_else(too_little)?;
+    Ok((thirds, entries))
+}
+
+/// Whether the bytes before the rows can be those of a block's codes, with these entry points.
+fn check_large(entry: &SuffixBlock, rows: &[u8], entries: &[u32]) -> Result<(), DeviceError> {
+    let marks = merge::Thirds::marks(entry.len);
+    let marks_are_right = rows[..marks].iter().all(|&code| code == entry.last);
+    // The last code goes before the first one, too.
+    let before = std::iter::once(&entry.last).chain(&entry.before);
+    let entries_are_right = entries.iter().zip(before).all(|(&row, code)| rows.get(row as usize) == Some(code));
+    if marks_are_right && entries_are_right && power_sums(&rows[marks..]) == entry.sums {
+        Ok(())
+    } else {
+        Err(computes_wrongly())
     }
 }

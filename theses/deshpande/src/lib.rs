@@ -50,6 +50,11 @@ pub const ITEMS: &[Item] = &[
         make: |sets| each(sets, depth::schemes),
     },
     Item {
+        name: "5.2.3",
+        what: "the hybrid shape beside the resident one and the cores, by block size",
+        make: |sets| each(sets, stations::by_shape),
+    },
+    Item {
         name: "figure-5.5",
         what: "sorting depths, and sorts and merge by block size",
         make: |sets| each(sets, depth::by_depth),

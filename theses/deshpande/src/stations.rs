@@ -1,6 +1,8 @@
-//! Tables 5.2 and 5.3: how one to all CPU cores share the work, without and with GPUs.
+//! Tables 5.2 and 5.3: how one to all CPU cores share the work, without and with GPUs; and section 5.2.3: the ways to
+//! divide the work on a block.
 
 use crate::{INTERVALS, SIZES};
+use hybz::internals::gpu::Offload;
 use hybz::{Lanes, LargeBlocks, Level, Pool, Settings};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -53,6 +55,37 @@ fn by_number(set: &str, text: &[u8], numbers: impl Iterator<Item = usize>) {
                 let name = format!("{set},{name},{number},{gpus}");
                 let same = line(&text, &settings, pool, &name, true, &mut one_core[at]);
                 assert!(coded == same, "GPUs and cores write the same bytes");
+            }
+        }
+    }
+}
+
+/// Compresses in blocks of 900 kB (as `.bz2`), 4.5 and 9 MB (as `.hbz`): on all cores; then with GPUs too, in the
+/// thesis's hybrid shape, with GPUs that sort everything, and in the resident shape. All write the same bytes.
+pub fn by_shape(set: &str, text: &[u8]) {
+    let gpus = hybz::internals::gpu::likely();
+    let text = if gpus > 0 { text.repeat(MIN_WITH_GPUS.div_ceil(text.len())) } else { text.to_vec() };
+    println!("# {} bytes", text.len());
+    println!("set,block,shape,seconds,MB/s,of_cores,blocks_by_station");
+    for size in SIZES {
+        let mut first = 0.0;
+        let large = LargeBlocks::try_new(size as u32).filter(|_| size > 900_000);
+        let settings = Settings::new().level(Level::BEST);
+        let (settings, lanes, [hybrid, sorts, resident]) = match large {
+            None => (settings, Lanes::default(), [Offload::Hybrid, Offload::Bwt, Offload::Resident]),
+            Some(large) => {
+                let offloads = [Offload::HybridLarge, Offload::Suffixes, Offload::CodeLarge];
+                (settings.encoding(large), Lanes::for_large_blocks(&large), offloads)
+            }
+        };
+        let coded = line(&text, &settings, Pool::builder().build(), &format!("{set},{size},cores"), false, &mut first);
+        for (name, offload) in [("hybrid", hybrid), ("sorts", sorts), ("resident", resident)] {
+            if gpus > 0 {
+                let lanes = lanes.clone().offload(offload).at_once(true);
+                let pool = Pool::builder().accelerators(&lanes).build();
+                let name = format!("{set},{size},{name}");
+                let made = line(&text, &settings, pool, &name, true, &mut first);
+                assert!(coded == made, "GPUs and cores write the same bytes");
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::block::{CodedBlock, DecodedBlock, SharedBytes, Text};
 use crate::codec::Proof;
 use crate::codec::bwt::forward::LastColumn;
-use crate::codec::bwt::merge::Thirds;
+use crate::codec::bwt::merge::Rows;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
 use crate::codec::mismatch::Mismatch;
@@ -108,15 +108,6 @@ pub struct SortedBlock {
     pub text_len: u64,
 }
 
-/// The result of sorting a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rows {
-    /// Sorted completely: the last column.
-    Column(Vec<u8>),
-    /// Two lists of rotations, to be merged.
-    Thirds(Thirds),
-}
-
 /// Memory for the column that a core merges.
 #[derive(Default)]
 struct Merged(Vec<u8>);
@@ -132,8 +123,10 @@ impl Task for SortedBlock {
             }
             Rows::Thirds(thirds) => {
                 let mut column = std::mem::take(&mut core.state::<Merged>().0);
-                let origin = thirds.merge(self.origin, &mut column);
-                let block = encoder(core).finish(LastColumn { bytes: &column, origin }, self.crc, self.text_len);
+                let mut origin = [self.origin];
+                thirds.merge(&mut origin, &mut column);
+                let last = LastColumn { bytes: &column, origin: origin[0] };
+                let block = encoder(core).finish(last, self.crc, self.text_len);
                 core.state::<Merged>().0 = column;
                 block
             }

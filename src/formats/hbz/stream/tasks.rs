@@ -2,6 +2,7 @@
 
 use super::stages;
 use crate::block::Text;
+use crate::codec::bwt::merge::Rows;
 use crate::codec::mismatch::Mismatch;
 use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock, Vectors};
@@ -72,8 +73,8 @@ impl Checked for EncodeLarge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedLarge {
     pub(crate) prepared: Prepared,
-    /// The last column, and the rows of the entry points.
-    pub(crate) column: Vec<u8>,
+    pub(crate) rows: Rows,
+    /// The rows of the entry points.
     pub(crate) entries: Vec<u32>,
 }
 
@@ -81,7 +82,17 @@ impl Task for SortedLarge {
     type Output = CodedLarge;
 
     fn run(&self, core: &mut Core) -> CodedLarge {
-        core.state::<HbzEncoder>().finish(&self.prepared, &self.column, &self.entries)
+        let encoder = core.state::<HbzEncoder>();
+        match &self.rows {
+            Rows::Column(column) => encoder.finish(&self.prepared, column, &self.entries),
+            Rows::Thirds(thirds) => {
+                let (mut column, mut entries) = (Vec::new(), self.entries.clone());
+                thirds.merge(&mut entries, &mut column);
+                // Nothing comes before the first code; the last one comes before the end mark, whose row is the first.
+                column[..=entries[0] as usize].rotate_right(1);
+                encoder.finish(&self.prepared, &column, &entries)
+            }
+        }
     }
 
     fn bytes_out((_, payload): &CodedLarge) -> u64 {
