@@ -107,7 +107,7 @@ pub struct Lanes {
     /// The number of lanes of each device.
     lanes: usize,
     /// The maximum number of blocks in a batch. Each byte of each block costs 73 bytes of device memory and 2 of pinned
-    /// memory (hybrid: 56 to 62 and 2.2, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
+    /// memory (hybrid: about 56 and 2.2, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
     blocks: usize,
     /// The longest block, in bytes: for `.bz2` streams a little more than 900,000.
     max_length: usize,
