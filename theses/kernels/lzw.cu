@@ -220,13 +220,19 @@ struct Lzw {
         sum();
         join();
     }
+    // `text` is the first picture, of which the others are copies.
     void check_against(const Text &text) const {
         const Text coded = out.get();
         const std::vector<uint32_t> at = ends.get();
-        for (uint32_t s = 0; s < strips; s++) {
+        const uint32_t rows = uint32_t(text.size() / kWidth);
+        for (uint32_t s = 0; s < rows; s++) {
             const uint32_t begin = s ? at[s - 1] : 0;
             check(decodes(coded.data() + begin, at[s] - begin, text.data() + size_t(s) * kWidth), "a strip of LZW");
         }
+        for (uint32_t s = rows, size = at[rows - 1]; s < strips; s++)
+            check(at[s] - at[s - rows] == size, "the length of a copy's strip");
+        for (size_t i = at[rows - 1]; i < at[strips - 1]; i++)
+            if (coded[i] != coded[i - at[rows - 1]]) check(false, "a copy's strip");
     }
 };
 
@@ -278,12 +284,12 @@ int lzw(const Text &given, const char *path) {
         const double turn = best_ms([&] { job.turn(); }), shared = best_ms([&] { job.encode_strips_in_shared(); });
         job.sum();
         job.join();
-        job.check_against(many);
+        job.check_against(text);
         must(cudaMemsetAsync(job.out.at, 0, job.out.count, stream), "zeros");
         const double encoding = best_ms([&] { job.encode_strips<true>(); });
         const double sums = best_ms([&] { job.sum(); }), joining = best_ms([&] { job.join(); });
         const double all = best_ms([&] { job.all(); });
-        job.check_against(many);
+        job.check_against(text);
         const std::vector<uint32_t> ends = job.ends.get();
         Text coded(ends.back());
         const double download = best_ms([&] {
