@@ -380,6 +380,9 @@ struct hybz_lzw_found {
 /* For batches of up to max_strips strips with max_coded bytes of codes in all. For hybz_lzw_decode_host max_text is
  * the max total length of the texts; otherwise it is 0, which takes less device memory. */
 int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text, struct hybz_lzw **lzw);
+/* From now on texts hold differences (TIFF's predictor 2), which are undone: rows of `row` bytes, at most HYBZ_MAX_LZW,
+ * and pixels of `pixel` bytes, 1 to 4, that divide a row. With `row` 0 they do not. */
+int hybz_lzw_differences(struct hybz_lzw *lzw, uint32_t pixel, uint32_t row);
 /* Decodes strips. Their texts are in ascending order in the output; gaps are allowed.
  *   found [0..count-1] out, any host memory. The text of a damaged strip is written up to the damage, except for
  *         HYBZ_LZW_START. */

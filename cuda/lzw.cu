@@ -23,7 +23,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kFindThreads = 256, kFindCodes = 4; // codes that a thread examines together
-constexpr uint32_t kPlaceThreads = 128;
+constexpr uint32_t kPlaceThreads = 128, kAddThreads = 256;
 
 struct Strips {
     const uint8_t *in;
@@ -178,6 +178,33 @@ write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *
     decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp]);
 }
 
+// Undoes TIFF's predictor 2 in place: a byte was stored as the difference from the same byte of the pixel before it in
+// its row. A CTA for each strip, a warp for a row, 32 pixels at a time.
+__global__ void __launch_bounds__(kAddThreads)
+add_kernel(const hybz_lzw_strip *__restrict__ strips, uint32_t pixel, uint32_t row, uint8_t *out) {
+    const auto add = [](uint32_t a, uint32_t b) { // four bytes, each modulo 256
+        return ((a & 0x7f7f7f7f) + (b & 0x7f7f7f7f)) ^ ((a ^ b) & 0x80808080);
+    };
+    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, length = strips[blockIdx.x].length;
+    uint8_t *const text = out + strips[blockIdx.x].to;
+    for (uint32_t begin = warp * row; begin < length; begin += kAddThreads / 32 * row) {
+        const uint32_t end = min(begin + row, length);
+        for (uint32_t at = begin, before = 0; at < end; at += 32 * pixel) {
+            const uint32_t own = at + lane * pixel, there = own < end ? min(pixel, end - own) : 0;
+            uint32_t sum = 0;
+            for (uint32_t k = 0; k < there; k++) sum |= uint32_t(text[own + k]) << 8 * k;
+#pragma unroll
+            for (uint32_t d = 1; d < 32; d *= 2) {
+                const uint32_t other = __shfl_up_sync(~0u, sum, d);
+                if (lane >= d) sum = add(sum, other);
+            }
+            sum = add(sum, before);
+            before = __shfl_sync(~0u, sum, 31);
+            for (uint32_t k = 0; k < there; k++) text[own + k] = uint8_t(sum >> 8 * k);
+        }
+    }
+}
+
 // Computes the output offsets of the strips' tasks and the errors of the strips, a thread each.
 __global__ void __launch_bounds__(kPlaceThreads)
 place_kernel(const Strips strips, const LzwFound *__restrict__ found, uint32_t *__restrict__ places,
@@ -223,7 +250,7 @@ using namespace hybz;
 
 struct hybz_lzw {
     int device = 0;
-    uint32_t max_strips = 0;
+    uint32_t max_strips = 0, pixel = 0, row = 0; // hybz_lzw_differences
     uint64_t max_coded = 0, max_text = 0;
     // Device:
     uint8_t *in = nullptr, *out = nullptr; // these two: hybz_lzw_decode_host
@@ -314,6 +341,10 @@ int launch(hybz_lzw *lzw, const uint8_t *in, const hybz_lzw_strip *strips, uint3
     const bool narrow = std::all_of(strips, strips + count, [](const auto &strip) { return strip.length <= 1u << 16; });
     const Strips all{in, lzw->strips, lzw->slots, count, lzw->tasks, lzw->used, lzw->order, lzw->total};
     HYBZ_TRY(narrow ? decode<uint16_t>(lzw, all, out, stream) : decode<uint32_t>(lzw, all, out, stream));
+    if (lzw->row) {
+        add_kernel<<<count, kAddThreads, 0, stream>>>(lzw->strips, lzw->pixel, lzw->row, out);
+        HYBZ_TRY(cudaGetLastError());
+    }
     return int(cudaMemcpyAsync(lzw->staged_results, lzw->results, count * sizeof(hybz_lzw_found),
                                cudaMemcpyDeviceToHost, stream));
 }
@@ -349,6 +380,13 @@ extern "C" int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_cod
         return code;
     }
     *out = lzw;
+    return 0;
+}
+
+extern "C" int hybz_lzw_differences(hybz_lzw *lzw, uint32_t pixel, uint32_t row) {
+    if (row > HYBZ_MAX_LZW || pixel > 4 || (row && (pixel == 0 || row % pixel))) return HYBZ_ARGUMENT;
+    lzw->pixel = pixel;
+    lzw->row = row;
     return 0;
 }
 

@@ -105,6 +105,14 @@ struct Job {
         return run_as_is(name, total);
     }
 
+    // The same after `run`, with rows of differences.
+    int run_rows(const char *name, size_t *total) const {
+        int wrong = 0;
+        for (const auto &[pixel, row] : {std::pair(1u, 100u), {3u, 3000u}, {4u, 1u << 16}})
+            wrong += run_as_is(name, total, pixel, row);
+        return wrong;
+    }
+
     // Runs the strips one by one, each in memory of exactly its size, for tools that check memory bounds.
     int run_alone(const char *name, size_t most, size_t *total) const {
         int wrong = 0;
@@ -123,10 +131,21 @@ struct Job {
     }
 
   private:
-    int run_as_is(const char *name, size_t *total) {
+    // The texts, with differences undone.
+    Bytes with_rows(uint32_t pixel, uint32_t row) const {
+        Bytes texts = want;
+        for (size_t s = 0; row && s < strips.size(); s++)
+            for (size_t i = pixel; i < undefined[s] - strips[s].to; i++)
+                if (i % row >= pixel) texts[strips[s].to + i] += texts[strips[s].to + i - pixel];
+        return texts;
+    }
+
+    int run_as_is(const char *name, size_t *total, uint32_t pixel = 0, uint32_t row = 0) const {
+        const Bytes want = with_rows(pixel, row);
         const uint32_t count = uint32_t(strips.size());
         hybz_lzw *lzw = nullptr;
         must(hybz_lzw_create(0, count, in.size(), want.size(), &lzw), "create");
+        must(hybz_lzw_differences(lzw, pixel, row), "differences");
         DeviceBytes device_in(in.size()), out(want.size());
         Bytes got(want.size(), 0x11);
         copy(out.memory, got.data(), got.size(), cudaMemcpyHostToDevice);
@@ -136,7 +155,7 @@ struct Job {
                              found.data(), kTimeout),
              name);
         copy(got.data(), out.memory, got.size(), cudaMemcpyDeviceToHost);
-        int wrong = compare(name, got, found);
+        int wrong = compare(name, want, got, found);
         memset(got.data(), 0x22, got.size());
         must(hybz_lzw_decode_host(lzw, in.data(), in.size(), strips.data(), count, got.data(), got.size(), found.data(),
                                   kTimeout),
@@ -147,12 +166,12 @@ struct Job {
             memset(got.data() + at, 0x11, begin - at);
             if (s < count) at = begin + strips[s].length;
         }
-        wrong += compare(name, got, found);
+        wrong += compare(name, want, got, found);
         *total += count;
         return wrong;
     }
 
-    int compare(const char *name, Bytes &got, const std::vector<hybz_lzw_found> &found) const {
+    int compare(const char *name, const Bytes &want, Bytes &got, const std::vector<hybz_lzw_found> &found) const {
         int wrong = 0;
         for (uint32_t s = 0; s < strips.size(); s++) {
             const size_t end = strips[s].to + strips[s].length;
@@ -190,7 +209,7 @@ int check_shapes(uint32_t length, size_t *total) {
                 job.add(coded, size + 1);
             }
     }
-    return wrong + job.run("shapes", total) + job.run_alone("shapes, alone", 10, total);
+    return wrong + job.run("shapes", total) + job.run_rows("rows", total) + job.run_alone("shapes, alone", 10, total);
 }
 
 // Codes in one order of bits, each with the width it has without clears.
@@ -264,7 +283,7 @@ int check_damage(uint32_t rounds, size_t *total) {
     for (uint32_t k = 0; k < 5000; k++) clears.put(256, 9);
     clears.finish();
     job.add(clears.bytes, 10);
-    return job.run("damage", total) + job.run_alone("damage, alone", 3 * rounds, total);
+    return job.run("damage", total) + job.run_rows("damaged rows", total) + job.run_alone("damage, alone", 3 * rounds, total);
 }
 
 } // namespace

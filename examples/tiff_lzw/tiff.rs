@@ -107,14 +107,9 @@ impl Piece {
     }
 
     /// Puts the piece into an image.
-    fn paste(&self, image: &mut Image, mut bytes: Vec<u8>, differences: bool) {
+    fn paste(&self, image: &mut Image, bytes: &[u8]) {
         let samples = image.samples;
-        for (row, bytes) in bytes.chunks_mut(self.columns * samples).enumerate().take(self.height) {
-            if differences {
-                for at in samples..bytes.len() {
-                    bytes[at] = bytes[at].wrapping_add(bytes[at - samples]);
-                }
-            }
+        for (row, bytes) in bytes.chunks(self.columns * samples).enumerate().take(self.height) {
             let to = ((self.y + row) * image.width + self.x) * samples;
             image.pixels[to..to + self.width * samples].copy_from_slice(&bytes[..self.width * samples]);
         }
@@ -262,8 +257,34 @@ impl<'a> Directory<'a> {
     }
 }
 
+/// Decodes strips, each of which has its codes and its number of bytes. Their rows hold differences if there are these
+/// numbers of samples and pixels, and are returned without.
+pub type Decode<'a> = &'a dyn Fn(&[(&[u8], usize)], Option<(usize, usize)>) -> Result<Vec<Vec<u8>>, Trouble>;
+
+/// Decodes strips on all cores.
+pub fn on_cores(
+    pool: &Pool,
+    strips: &[(&[u8], usize)],
+    differences: Option<(usize, usize)>,
+) -> Result<Vec<Vec<u8>>, Trouble> {
+    let strips = strips.iter().map(|(coded, len)| (coded.to_vec(), *len));
+    let mut texts = decode_strips(pool, strips).collect::<Result<Vec<_>, _>>()?;
+    if let Some((samples, pixels)) = differences {
+        texts.iter_mut().for_each(|text| undo_differences(text, samples, pixels));
+    }
+    Ok(texts)
+}
+
+fn undo_differences(text: &mut [u8], samples: usize, pixels: usize) {
+    for row in text.chunks_mut(samples * pixels) {
+        for at in samples..row.len() {
+            row[at] = row[at].wrapping_add(row[at - samples]);
+        }
+    }
+}
+
 /// The image in a file, and how it is held.
-pub fn read(file: &[u8], pool: &Pool) -> Result<(Image, Coding), Trouble> {
+pub fn read(file: &[u8], decode: Decode<'_>) -> Result<(Image, Coding), Trouble> {
     let fields = Directory::open(file)?;
     let (width, height) = (fields.value(WIDTH, 0)?, fields.value(HEIGHT, 0)?);
     let samples = fields.value(SAMPLES, 1)?;
@@ -302,13 +323,17 @@ pub fn read(file: &[u8], pool: &Pool) -> Result<(Image, Coding), Trouble> {
     let mut image = Image { width, height, samples, pixels: vec![0; pixels] };
     if compression == 1 {
         for (piece, bytes) in pieces.iter().zip(coded) {
-            let bytes = bytes.get(..piece.len(samples)).ok_or("a piece is too short")?;
-            piece.paste(&mut image, bytes.to_vec(), differences);
+            let mut bytes = bytes.get(..piece.len(samples)).ok_or("a piece is too short")?.to_vec();
+            if differences {
+                undo_differences(&mut bytes, samples, piece.columns);
+            }
+            piece.paste(&mut image, &bytes);
         }
     } else {
-        let strips = pieces.iter().zip(&coded).map(|(piece, coded)| (coded.to_vec(), piece.len(samples)));
-        for (piece, bytes) in pieces.iter().zip(decode_strips(pool, strips)) {
-            piece.paste(&mut image, bytes?, differences);
+        let strips: Vec<_> = pieces.iter().zip(&coded).map(|(piece, coded)| (*coded, piece.len(samples))).collect();
+        let differences = differences.then(|| (samples, pieces[0].columns));
+        for (piece, bytes) in pieces.iter().zip(decode(&strips, differences)?) {
+            piece.paste(&mut image, &bytes);
         }
     }
     Ok((image, Coding { layout, differences }))

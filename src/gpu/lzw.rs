@@ -48,6 +48,9 @@ pub trait DecodeStrips: Send {
     /// The capacity.
     fn size(&self) -> StripsSize;
 
+    /// From now on texts hold differences, which are undone: rows of `row` bytes, and pixels of `pixel` bytes.
+    fn differences(&mut self, pixel: u32, row: u32) -> Result<(), DeviceError>;
+
     /// Decodes strips of `coded` into `text`; `found` has an entry for each.
     ///
     /// After any error the lane must not be used again, only dropped.

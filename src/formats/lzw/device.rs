@@ -37,6 +37,17 @@ impl DeviceStrips {
         Ok(DeviceStrips(backend.open_strips(&device, StripsSize { strips, coded, text })?))
     }
 
+    /// From now on texts hold differences, which are undone (TIFF's predictor 2): each byte is added to the same byte of
+    /// the pixel before it. A row has `pixels` pixels of `samples` bytes, 1 to 4.
+    ///
+    /// # Errors
+    /// If a row is empty or has more than 256 MiB, or a pixel more than 4 bytes.
+    pub fn undo_differences(&mut self, samples: usize, pixels: usize) -> Result<(), DeviceError> {
+        let row = samples.checked_mul(pixels).filter(|row| (1..=MAX_STRIP).contains(row) && samples <= 4);
+        let row = row.ok_or_else(|| DeviceError::Other("rows of this size".to_owned()))?;
+        self.0.differences(samples as u32, row as u32)
+    }
+
     /// Decodes strips, each from its codes and the length of its text. A damaged strip is reported in its own result.
     ///
     /// # Errors

@@ -349,6 +349,7 @@ unsafe extern "C" {
     ) -> c_int;
     pub fn hybz_lz4_destroy(lz4: *mut Lz4) -> c_int;
     pub fn hybz_lzw_create(device: c_int, max_strips: u32, max_coded: u64, max_text: u64, lzw: *mut *mut Lzw) -> c_int;
+    pub fn hybz_lzw_differences(lzw: *mut Lzw, pixel: u32, row: u32) -> c_int;
     pub fn hybz_lzw_decode(
         lzw: *mut Lzw,
         input: *const u8,

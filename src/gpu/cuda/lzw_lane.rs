@@ -55,6 +55,11 @@ impl DecodeStrips for StripsLane {
         self.size
     }
 
+    fn differences(&mut self, pixel: u32, row: u32) -> Result<(), DeviceError> {
+        // SAFETY: the lane is valid, and the callee refuses numbers out of range.
+        check(unsafe { ffi::hybz_lzw_differences(self.lane.as_ptr(), pixel, row) }, "rows of differences")
+    }
+
     fn decode_strips(
         &mut self,
         coded: &[u8],
