@@ -197,6 +197,7 @@ int time_lzw(const char *path, uint32_t count, uint32_t size);
 int check_all(const char *path);
 int time_all(const char *path, uint32_t count);
 int load_all(const char *path, uint32_t count, const std::string &folder);
+int load_lzw(const char *path, uint32_t size, uint32_t row, const std::string &folder);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);

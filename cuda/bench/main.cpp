@@ -26,6 +26,8 @@
 //                                cargo test --lib lzw_cases
 //     bench lzw FILE STRIPS BYTES
 //                                its throughput with STRIPS strips of BYTES bytes, and a core's
+//     bench lzw FILE BYTES ROW FOLDER
+//                                the time to load an image, with strips of BYTES bytes, from files in FOLDER, cold
 //     bench all CASES            files of ALL, whole and damaged, against a plain twin: HYBZ_ALL_CASES=CASES
 //                                cargo test -p theses-funasaka
 //     bench all FILE STRIPS [FOLDER]
@@ -71,6 +73,7 @@ int main(int argc, char **argv) {
     if (what == "all" && argc > 4) return load_all(argv[2], number(3, 1000), argv[4]);
     if (what == "all" && argc > 3) return time_all(argv[2], number(3, 1000));
     if (what == "all" && argc > 2) return check_all(argv[2]);
+    if (what == "lzw" && argc > 5) return load_lzw(argv[2], number(3, 65536), number(4, 4096), argv[5]);
     if (what == "lzw" && argc > 4) return time_lzw(argv[2], number(3, 1000), number(4, 65536));
     if (what == "lzw" && argc > 3) return check_lzw_cases(argv[2]);
     if (what == "lzw") return check_lzw(number(2, ~0u));
@@ -90,6 +93,7 @@ int main(int argc, char **argv) {
                     "       bench all FILE STRIPS [FOLDER]\n"
                     "       bench lzw CASES cases\n"
                     "       bench lzw FILE STRIPS BYTES\n"
+                    "       bench lzw FILE BYTES ROW FOLDER\n"
                     "       bench lanes FILE LANES BLOCKS [code]\n"
                     "       bench start DEVICES LANES together | leaders | serial\n");
     return 2;

@@ -1,13 +1,12 @@
 // all.cpp: files of ALL that theses/funasaka has written, decoded on a device: whole and damaged, against a plain twin;
 // timed; and loaded from a disk into device memory (table 5.6).
 #include "all.hpp"
+#include "cold.hpp"
 #include "../../../cuda/bench/common.hpp"
 #include <cuda_runtime.h>
-#include <fcntl.h>
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <unistd.h>
 
 namespace hybz {
 
@@ -312,36 +311,6 @@ bool is_right(const Device &device, const Bytes &text) {
     Bytes found(text.size());
     copy(found.data(), device.out, found.size(), cudaMemcpyDeviceToHost);
     return found == text;
-}
-
-// Reads a file, past the page cache if that is possible, into memory with room for whole pages.
-void read_cold(const std::string &name, uint8_t *to, size_t size) {
-    int file = open(name.c_str(), O_RDONLY | O_DIRECT);
-    if (file < 0) file = open(name.c_str(), O_RDONLY);
-    for (size_t at = 0; at < size;) {
-        const size_t most = std::min<size_t>((size - at + 4095) & ~size_t(4095), 16 << 20);
-        const ssize_t got = pread(file, to + at, most, off_t(at));
-        if (got <= 0) printf("%s cannot be read\n", name.c_str()), exit(1);
-        at += size_t(got);
-    }
-    close(file);
-}
-
-void write_cold(const std::string &name, const Bytes &bytes) {
-    const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    for (size_t at = 0; at < bytes.size();) {
-        const ssize_t put = write(file, bytes.data() + at, bytes.size() - at);
-        if (put <= 0) printf("%s cannot be written\n", name.c_str()), exit(1);
-        at += size_t(put);
-    }
-    fsync(file);
-    close(file);
-}
-
-void drop(const std::string &name) {
-    const int file = open(name.c_str(), O_RDONLY);
-    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-    close(file);
 }
 
 } // namespace

@@ -1,0 +1,117 @@
+// lzw_load.cpp: table 4.9: an image from a disk, cold, into device memory. A: the image. B: its strips of LZW, decoded
+// on a core and on all. C: its strips, decoded on the device.
+#include "../../../cuda/bench/common.hpp"
+#include "../../../cuda/bench/lzw_codes.hpp"
+#include "cold.hpp"
+#include <cuda_runtime.h>
+#include <fstream>
+#include <iterator>
+
+namespace hybz {
+
+namespace {
+
+struct Image {
+    Bytes text, coded;
+    std::vector<hybz_lzw_strip> strips;
+    uint32_t row; // 0: no differences
+
+    // Strips of `size` bytes; rows hold differences of pixels of a byte.
+    Image(const Bytes &given, uint32_t size, uint32_t row) : text(given.begin(), given.end()), row(row) {
+        text.resize(text.size() / size * size);
+        for (size_t at = 0; at < text.size(); at += size) {
+            Bytes strip(text.begin() + long(at), text.begin() + long(at + size));
+            for (size_t i = size; row && i-- > 0;)
+                if (i % row) strip[i] -= strip[i - 1];
+            const Bytes codes = encode(strip.data(), size);
+            strips.push_back({coded.size(), at, uint32_t(codes.size()), size});
+            coded.insert(coded.end(), codes.begin(), codes.end());
+        }
+    }
+
+    void decode(const uint8_t *from, uint8_t *to, size_t s) const {
+        static thread_local Bytes own;
+        own.resize(strips[s].length + 32); // quick_decode writes past the end
+        quick_decode(from + strips[s].from, own.data(), strips[s].length);
+        for (uint32_t i = 0; row && i < strips[s].length; i++)
+            if (i % row) own[i] += own[i - 1];
+        memcpy(to + strips[s].to, own.data(), strips[s].length);
+    }
+};
+
+void load(const Image &image, const char *path, const std::string &folder) {
+    const std::string plain_name = folder + "/lzw-plain", coded_name = folder + "/lzw-coded";
+    const size_t plain = image.text.size(), coded = image.coded.size();
+    const uint32_t count = uint32_t(image.strips.size());
+    write_cold(plain_name, image.text);
+    write_cold(coded_name, image.coded);
+    Pinned<uint8_t> in(std::max(plain, coded) + 4096), decoded(plain + 32);
+    uint8_t *device_in = nullptr, *out = nullptr;
+    must(int(cudaMalloc(reinterpret_cast<void **>(&device_in), coded)), "malloc");
+    must(int(cudaMalloc(reinterpret_cast<void **>(&out), plain)), "malloc");
+    hybz_lzw *lzw = nullptr;
+    must(hybz_lzw_create(0, count, coded, 0, &lzw), "create");
+    must(hybz_lzw_differences(lzw, 1, image.row), "differences");
+    std::vector<hybz_lzw_found> found(count);
+    const auto send = [](void *to, const void *from, size_t size) {
+        must(int(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, nullptr)), "copy");
+        must(int(cudaStreamSynchronize(nullptr)), "copy");
+    };
+    const auto median = [&](const std::string &name, const std::function<void()> &run) {
+        std::vector<double> all;
+        for (int round = 0; round < 7; round++) {
+            drop(name);
+            const auto start = Clock::now();
+            run();
+            all.push_back(seconds(start) * 1e3);
+        }
+        std::sort(all.begin(), all.end());
+        Bytes got(plain);
+        must(int(cudaMemcpyAsync(got.data(), out, plain, cudaMemcpyDeviceToHost, nullptr)), "copy");
+        must(int(cudaStreamSynchronize(nullptr)), "copy");
+        must(int(cudaMemsetAsync(out, 0x11, plain, nullptr)), "spoil");
+        must(int(cudaStreamSynchronize(nullptr)), "spoil");
+        if (got != image.text) printf("WRONG %s\n", name.c_str()), exit(1);
+        return all[3];
+    };
+    const double a = median(plain_name, [&] {
+        read_cold(plain_name, in.memory, plain);
+        send(out, in.memory, plain);
+    });
+    const double core = median(coded_name, [&] {
+        read_cold(coded_name, in.memory, coded);
+        for (uint32_t s = 0; s < count; s++) image.decode(in.memory, decoded.memory, s);
+        send(out, decoded.memory, plain);
+    });
+    const double cores = median(coded_name, [&] {
+        read_cold(coded_name, in.memory, coded);
+        parallel(count, [&](size_t s) { image.decode(in.memory, decoded.memory, s); });
+        send(out, decoded.memory, plain);
+    });
+    const double c = median(coded_name, [&] {
+        read_cold(coded_name, in.memory, coded);
+        send(device_in, in.memory, coded);
+        const int code =
+            hybz_lzw_decode(lzw, device_in, coded, image.strips.data(), count, out, plain, found.data(), 60000);
+        must(code, "lzw");
+    });
+    printf("LZW %s%s from %s: %zu bytes, coded %zu: A %.2f ms, B on a core %.2f, on all %.2f, C %.2f\n", path,
+           image.row ? " with differences" : "", folder.c_str(), plain, coded, a, core, cores, c);
+    must(hybz_lzw_destroy(lzw), "destroy");
+    cudaFree(device_in);
+    cudaFree(out);
+    unlink(plain_name.c_str());
+    unlink(coded_name.c_str());
+}
+
+} // namespace
+
+int load_lzw(const char *path, uint32_t size, uint32_t row, const std::string &folder) {
+    std::ifstream file(path, std::ios::binary);
+    const Bytes text{std::istreambuf_iterator<char>(file), {}};
+    if (size == 0 || row == 0 || size % row || text.size() < size) return printf("%s has no rows\n", path), 1;
+    for (const uint32_t differences : {0u, row}) load(Image(text, size, differences), path, folder);
+    return 0;
+}
+
+} // namespace hybz
