@@ -9,7 +9,7 @@
 //
 // Wide batches (suffixes.cu) have blocks of up to 1 GB. There a value is the index alone, and the byte is gathered when
 // its row becomes final. They sort the suffixes of each text and an end mark, so a block has one row more than bytes.
-// (Those of thirds.cu sort two thirds of them, and gather no byte.)
+// (thirds.cu sorts two thirds of them; its values are indices alone, whatever the length of blocks.)
 //
 // Lists. A rotation that is still tied is in a list as (value, head, depth): head is the row at which its group begins,
 // depth the number of symbols on which the group agrees. The members of a small group (up to kSmall) are neighbours in
@@ -204,8 +204,8 @@ cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, u
 constexpr uint32_t kMarkedSymbols = 257; // the end mark and the bytes
 constexpr size_t kMarkedTable = 257 * kMarkedSymbols;
 constexpr int kThirdCode = 15; // bits of the longest code word: three fit in every key
-constexpr uint32_t kNoByte = 256; // after all bytes: in place of one
-constexpr int kByteBits = 9;      // of either
+constexpr uint32_t kNoByte = 256; // sorts after all bytes: a place without a row
+constexpr int kByteBits = 9;      // of a byte or kNoByte
 // Convert the number of a position in the sample to the position, and back.
 __host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
 __host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }

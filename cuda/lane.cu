@@ -15,7 +15,7 @@ bool is_wide(int32_t pipeline) {
 
 // The max number of rotations or suffixes that a lane sorts, for this many bytes of text in this many blocks.
 uint64_t sorted_count(int32_t pipeline, uint64_t text, uint64_t blocks) {
-    if (pipeline == HYBZ_HYBRID) return text - text / 3 + 2 * blocks; // with a mark for each (thirds.cu)
+    if (pipeline == HYBZ_HYBRID) return text - text / 3 + 2 * blocks; // thirds.cu has a place more
     return is_wide(pipeline) ? text + blocks : text;
 }
 
@@ -44,7 +44,7 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
         {&a.base, (HYBZ_MAX_BLOCKS + 1) * 4},                     // first rotation of each block
         {&a.text_base, (HYBZ_MAX_BLOCKS + 1) * 4},                // hybrid, suffixes: first byte
         {&a.third_base, (HYBZ_MAX_BLOCKS + 1) * 4},               // hybrid: first row outside the sample
-        {&a.turn, (HYBZ_MAX_BLOCKS + 1) * 4},                     // hybrid: original beginning of the block
+        {&a.turn, (HYBZ_MAX_BLOCKS + 1) * 4},                     // hybrid: the first entry point
         {&a.bit_base, (HYBZ_MAX_BLOCKS + 1) * 4},                 // hybrid: its first word of bits
         {&a.order, hybrid || factor ? n * 4 : 0},                 // sorted values; hybrid: of the sample
         {&a.third_bits, hybrid ? (n / 32 + sizes.blocks) * 8 : 0}, // hybrid: the CPU's bits

@@ -9,7 +9,7 @@
 /* The limits of a lane. */
 #define HYBZ_MIN_LENGTH 64              /* of a block, in bytes */
 #define HYBZ_MAX_LENGTH 1048576         /* of a block, in bytes: the index of a rotation takes 20 bits */
-#define HYBZ_MAX_WIDE_LENGTH 1073741824 /* of a block of HYBZ_SUFFIXES; all blocks of a lane together: less than 2^31 */
+#define HYBZ_MAX_WIDE_LENGTH 1073741824 /* where suffixes are sorted; all blocks of a lane together: less than 2^31 */
 #define HYBZ_MAX_BLOCKS 512             /* blocks in a batch */
 #define HYBZ_MAX_ROUNDS 32 /* doubling sorts any primitive block of 2^20 bytes in 20 rounds, suffixes of 2^30 in 30 */
 

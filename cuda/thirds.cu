@@ -14,9 +14,9 @@
 //
 // After the sample: a position sorts by its first byte and the rank of the next one. So the sample, sorted stably by
 // the byte before each row, gives the rows at 0 and 1 modulo 3 in order: the first of the two orders. This in turn,
-// after the end mark, sorted in the same way, gives the rows at 0 and 2 (and of 0 there is none before). The rows at 0
-// are the remaining third. Where they stand among the others of each order is what the two lists are merged by:
-// src/codec/bwt/merge.rs. It takes two radix sorts by a byte, of two thirds of the rows each.
+// sorted in the same way, gives the rows at 0 and 2 (none comes before 0; before the end mark comes one, unless the mark
+// is at 2 modulo 3). The rows at 0 are the remaining third. Where they stand among the others of each order is what the
+// two lists are merged by: src/codec/bwt/merge.rs. It takes two radix sorts by a byte, of two thirds of the rows each.
 //
 // The output for each block, of m sample rows and t others:
 //   bits    [2 * (m/32 + 1)] for each row of the first order whether it is one of the others, then for the second
@@ -24,8 +24,8 @@
 //   entries the rows of entry points, or of the block itself, among these rows
 // 1.17 bytes for each of the text, against 1 of a column.
 //
-// Measured before the second order was made here (H200): linux 181 ps a byte without transfers, 23 of these after the
-// sort (bwt 225); nci 282 and 27 (bwt 357). The 6.33 bytes that went back instead took 102 to 119 ps.
+// Measured (H200, the Linux source): without transfers 209, 232 and 239 ps a byte in blocks of 0.9, 4.5 and 9 MB, 34 of
+// these after the sort; a full sort takes 269, 292 and 312.
 //
 // Twin: thirds() in the tests of src/codec/bwt/merge.rs.
 #include "lane.cuh"
@@ -97,17 +97,16 @@ other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ other
     if (row > own.m) return;
     // The second order's rows in the order in which they are sorted: that before the mark, which the sample's rows do
     // not precede unless it is at 1, then those before the rows of the first order.
-    uint32_t before = row == own.m ? own.n - 1 : position - 1;
-    const uint32_t slot = row == own.m ? 0 : row + 1;
-    uint32_t byte = kNoByte;
-    if (row == own.m ? before % 3 != 1 : position != 0) byte = own.text[before];
-    else before = 1; // there is none
-    keys[own.base + block + slot] = block << kByteBits | byte;
-    values[own.base + block + slot] = before;
+    const bool mark = row == own.m;
+    const uint32_t before = mark ? own.n - 1 : position - 1; // of position 0 there is none
+    const bool exists = mark ? before % 3 != 1 : position != 0;
+    const uint32_t at = own.base + block + (mark ? 0 : row + 1);
+    keys[at] = block << kByteBits | (exists ? own.text[before] : kNoByte);
+    values[at] = exists ? before : 1; // 1: not one of the others
     if (!other) return;
-    const uint32_t at = own.m + others[own.base + row] - 1 - own.third;
-    thirds.bytes[own.base + own.third + at] = own.before(position);
-    write_entry(thirds, block, position, at);
+    const uint32_t place = own.m + others[own.base + row] - 1 - own.third;
+    thirds.bytes[own.base + own.third + place] = own.before(position);
+    write_entry(thirds, block, position, place);
 }
 
 __global__ void __launch_bounds__(kThreads)

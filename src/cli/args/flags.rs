@@ -364,7 +364,8 @@ pub struct Flags {
 
     /// What GPUs do when compressing (default: resident).
     ///
-    /// GPUs sort and code the blocks of .hbz files. With bwt, and blocks of more than 64 MiB, they only sort them.
+    /// GPUs sort and code the blocks of .hbz files. With bwt, and blocks of more than 64 MiB, they only sort them;
+    /// with hybrid two thirds of them, and cores merge.
     #[arg(long, value_name = "SHAPE")]
     pub gpu_pipeline: Option<GpuPipeline>,
 

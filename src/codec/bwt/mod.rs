@@ -7,7 +7,7 @@
 //! | `forward` | block to last column and origin |
 //! | `lms` | the last column with AVX-512, faster than a suffix array |
 //! | `inverse` | last column and origin to block |
-//! | `merge` | the last column from two sorted lists of rotations: a core's part in the GPU's hybrid shape |
+//! | `merge` | the last column from two sorted lists of suffixes: a core's part in the GPU's hybrid shape |
 //! | `periodic` | the origin of a block that repeats a word, where rotations tie: bzip2's own choice, and the memo |
 //! | `main_sort`, `fallback_sort` | that choice: bzip2's two sorts, run on such a block |
 //! | `partition` | the step of quicksort that both have in common |

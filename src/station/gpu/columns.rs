@@ -1,4 +1,5 @@
-//! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them.
+//! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them. Blocks of
+//! `.hbz` streams: `suffixes`.
 
 use super::batches::timeout;
 use super::blocks::{BatchBlock, BlockBatch, BlockOffload};
@@ -48,8 +49,9 @@ impl BlockOffload for Columns {
 pub(super) fn check(entry: &BatchBlock, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
     // The sums leave out the byte before the end mark, but the merge needs it.
     let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
-    let origin_is_right = rows.get(origin as usize) == Some(&entry.last);
-    if mark_is_right && origin_is_right && power_sums(&rows[marks..]) == entry.sums {
+    let of_block = &rows[marks..];
+    let origin_is_right = (origin as usize).checked_sub(marks).and_then(|at| of_block.get(at)) == Some(&entry.last);
+    if mark_is_right && origin_is_right && power_sums(of_block) == entry.sums {
         Ok(())
     } else {
         Err(computes_wrongly())

@@ -86,6 +86,12 @@ fn take<'a>(sorted: &mut SortedThirds<'a>, len: usize, each: usize) -> Result<(m
     let bits = sorted.bits.split_off(..word_count(len)).ok_or_else(too_little)?;
     let bytes = sorted.bytes.split_off(..byte_count(len)).ok_or_else(too_little)?;
     let entries = sorted.entries.split_off(..each).ok_or_else(too_little)?;
+    // Each of the others is once in both orders.
+    let (first, second) = bits.split_at(bits.len() / 2);
+    let others = |half: &[u32]| half.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+    if [first, second].iter().any(|half| others(half) != merge::rows(len)[1]) {
+        return Err(computes_wrongly());
+    }
     let thirds = merge::Thirds::new(bits.to_vec(), bytes.to_vec(), len).ok_or_else(too_little)?;
     Ok((thirds, entries))
 }
@@ -96,8 +102,10 @@ fn check_large(entry: &SuffixBlock, rows: &[u8], entries: &[u32]) -> Result<(), 
     let marks_are_right = rows[..marks].iter().all(|&code| code == entry.last);
     // The last code goes before the first one, too.
     let before = std::iter::once(&entry.last).chain(&entry.before);
-    let entries_are_right = entries.iter().zip(before).all(|(&row, code)| rows.get(row as usize) == Some(code));
-    if marks_are_right && entries_are_right && power_sums(&rows[marks..]) == entry.sums {
+    let of_block = &rows[marks..];
+    let found = |row: u32| of_block.get((row as usize).checked_sub(marks)?);
+    let entries_are_right = entries.iter().zip(before).all(|(&row, code)| found(row) == Some(code));
+    if marks_are_right && entries_are_right && power_sums(of_block) == entry.sums {
         Ok(())
     } else {
         Err(computes_wrongly())
