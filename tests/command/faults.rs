@@ -222,9 +222,15 @@ fn links_of_long_ago() {
 /// link leads.
 #[test]
 fn a_directory_is_exchanged_with_a_link() {
-    for (flag, victim) in [("-q", None), ("-fq", Some(&b"victim"[..]))] {
-        for (name, coded) in [("f", b"hello\n".to_vec()), ("f.bz2", compressed(b"hello\n"))] {
-            let (mode, result) = if name == "f" { ("-z", "f.bz2") } else { ("-d", "f") };
+    for (name, flags, result) in [
+        ("f", &["-z"][..], "f.bz2"),
+        ("f.bz2", &["-d"], "f"),
+        ("f.bz2", &["--recover"], "f.recovered"),
+        ("f.bz2", &["--recover=split"], "rec00001f.bz2"),
+        ("f.bz2", &["-l", "--index"], "f.bz2.bzi"),
+    ] {
+        let coded = if name == "f" { b"hello\n".to_vec() } else { compressed(b"hello\n") };
+        for (flag, victim) in [("-q", None), ("-fq", Some(&b"victim"[..]))] {
             for call in 1..=8 {
                 let place = Place::new();
                 place.shell("mkdir -p u/A other; ln -s ../other u/B").silent(0);
@@ -233,11 +239,14 @@ fn a_directory_is_exchanged_with_a_link() {
                     place.put(format!("other/{result}"), victim);
                 }
                 let path = format!("u/A/{name}");
-                let Some(run) = with_fault(&place, &format!("exchange@{call}"), &[flag, mode, &path]) else { return };
+                let Some(run) = with_fault(&place, &format!("exchange@{call}"), &[flags, &[flag, &path]].concat())
+                else {
+                    return;
+                };
                 let there = place.shell("ls -A other").silent(0).out();
-                assert_eq!(there.is_empty(), victim.is_none(), "{flag} {mode} {call}: {there} {run:?}");
+                assert_eq!(there.is_empty(), victim.is_none(), "{flag} {flags:?} {call}: {there} {run:?}");
                 if let Some(victim) = victim {
-                    assert_eq!(place.get(format!("other/{result}")), victim, "{flag} {mode} {call}");
+                    assert_eq!(place.get(format!("other/{result}")), victim, "{flag} {flags:?} {call}");
                 }
             }
         }

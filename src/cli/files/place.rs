@@ -26,6 +26,16 @@ impl Place {
         Place { path: path.into(), directory: None, is_typed: true }
     }
 
+    /// A name that was typed, whose directory is opened: all its uses are within it. (A name that ends with `/` or `..`
+    /// is no file's.)
+    pub fn opened(path: impl Into<PathBuf>) -> io::Result<Place> {
+        let mut place = Place::typed(path);
+        if place.file_name().is_ok() {
+            place.directory = Some(Directory::of(&place.path, None)?);
+        }
+        Ok(place)
+    }
+
     /// The file in `directory` that the last part of `path` names.
     pub fn within(directory: Directory, path: PathBuf) -> Place {
         Place { path, directory: Some(directory), is_typed: false }

@@ -30,7 +30,7 @@ use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{BlockInfo, Error, Format, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::quote::shown;
-use hybz_files::{file, process, stdout};
+use hybz_files::{process, stdout};
 use rows::Row;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -62,7 +62,8 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         }
         text.clear();
         let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.messages.code())) };
-        let opened = lister.open(operand);
+        let place = lister.place(operand);
+        let opened = place.and_then(|place| Ok((lister.open(operand.name(), place.as_ref())?, place)));
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
@@ -70,7 +71,9 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         {
             return Ok(end);
         }
-        let mut found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Contents::failed);
+        let mut found = opened
+            .and_then(|(file, place)| lister.operand(operand, place.as_ref(), file))
+            .unwrap_or_else(Contents::failed);
         let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
         if let Some(offset) = garbage.filter(|_| !lister.plan.common.trailing_garbage) {
             found = Contents::failed(lister.failure(operand.name(), &Error::TrailingGarbage { offset }));
@@ -153,7 +156,7 @@ impl Lister {
         }
     }
 
-    fn operand(&self, operand: &Operand, mut file: File) -> Result<Contents, Failure> {
+    fn operand(&self, operand: &Operand, place: Option<&Place>, mut file: File) -> Result<Contents, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let rest = self.rest(&mut file).map_err(read_error)?;
@@ -188,7 +191,7 @@ impl Lister {
                 self.messages.print(&Note::Remark(remark));
             }
         }
-        let mut job = self.index_job(operand, &file)?;
+        let mut job = self.index_job(place, &file)?;
         let source = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
         let found = self.decoded(name, source, &head, rest, job.as_mut())?;
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
@@ -213,15 +216,16 @@ impl Lister {
     }
 
     /// The index to write, if its name is free.
-    fn index_job(&self, operand: &Operand, file: &File) -> Result<Option<IndexJob>, Failure> {
+    fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
         let Some(index) = &self.plan.mode.index else { return Ok(None) };
-        let path = match operand {
-            Operand::File(path) => path.as_path(),
-            Operand::Stdin => Path::new(""),
+        let path = operand.map_or(Path::new(""), Place::path);
+        let place = match operand.filter(|_| index.path.is_none()) {
+            Some(operand) => operand.beside(index.path(path)),
+            None => Place::typed(index.path(path)),
         };
-        let mut job = IndexJob::new(index, Place::typed(index.path(path)));
+        let mut job = IndexJob::new(index, place);
         job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
-        job.create(matches!(operand, Operand::File(_)), None)?;
+        job.create(operand.is_some(), None)?;
         Ok(Some(job))
     }
 
@@ -236,10 +240,15 @@ impl Lister {
         }
     }
 
+    /// The name of an operand in its directory, which is opened; `None` for stdin.
+    fn place(&self, operand: &Operand) -> Result<Option<Place>, Failure> {
+        let Operand::File(path) = operand else { return Ok(None) };
+        Place::opened(path).map(Some).map_err(|e| Failure::input("open", operand.name(), &e))
+    }
+
     /// Opens an operand without waiting for the writer of a FIFO, and refuses what `-t` refuses, and FIFOs.
-    fn open(&self, operand: &Operand) -> Result<File, Failure> {
-        let name = operand.name();
-        let Operand::File(path) = operand else {
+    fn open(&self, name: &OsStr, place: Option<&Place>) -> Result<File, Failure> {
+        let Some(place) = place else {
             let read_error = |e: io::Error| Failure::input("read", name, &e);
             process::check_stdin().map_err(read_error)?;
             let stdin = io::stdin();
@@ -249,7 +258,7 @@ impl Lister {
             return stdin.as_fd().try_clone_to_owned().map(File::from).map_err(read_error);
         };
         let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
-        match file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))? {
+        match place.open_at_once(true).map_err(|e| Failure::input("open", name, &e))? {
             (_, found) if found.is_dir() => Err(is(b" is a directory.")),
             (Some(file), found) if found.is_file() || self.plan.common.force => Ok(file),
             _ => Err(is(b" is not a normal file.").remark()),

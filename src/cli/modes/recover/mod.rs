@@ -7,7 +7,7 @@ use crate::cli::args::{Batch, Operand, Plan, RecoverMode, Recovery, Target, usua
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
-use crate::cli::files::source::{SourceFile, same_file};
+use crate::cli::files::source::{SourceFile, id, same_file};
 use crate::cli::messages::formats::other_than_bzip2;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
@@ -17,10 +17,11 @@ use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
-use hybz_files::{file, process, stdout};
+use hybz_files::directory::is_directory;
+use hybz_files::{file, process, stdout, tree};
 use result::Results;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::os::fd::AsFd;
@@ -100,7 +101,11 @@ impl Rescuer {
     fn operand(&self, operand: &Operand, story: &mut Story) -> Result<(), Trouble> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let mut file = self.open(operand)?;
+        let place = match operand {
+            Operand::File(path) => Some(Place::opened(path).map_err(|e| Failure::input("open", name, &e))?),
+            Operand::Stdin => None,
+        };
+        let mut file = self.open(name, place.as_ref())?;
         check_file(name, &mut file, "--recover")?;
         let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;
@@ -110,7 +115,7 @@ impl Rescuer {
         }
         let index = self.index(operand, &file)?;
         let source = SourceFile::of(operand, &file).map_err(read_error)?;
-        let mut results = self.results(operand, &file, source.is_some())?;
+        let mut results = self.results(name, place.as_ref(), &file.metadata().map_err(read_error)?)?;
         let settings = Settings::new().pool(&self.pool);
         let outcome = recover_blocks(&file, &settings, index.as_ref(), |found| match found {
             Found::Block(block) => {
@@ -160,19 +165,18 @@ impl Rescuer {
         }
     }
 
-    fn open(&self, operand: &Operand) -> Result<File, Failure> {
-        let name = operand.name();
+    fn open(&self, name: &OsStr, place: Option<&Place>) -> Result<File, Failure> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        match operand {
-            Operand::File(path) => {
-                let opened = file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))?;
+        match place {
+            Some(place) => {
+                let opened = place.open_at_once(true).map_err(|e| Failure::input("open", name, &e))?;
                 match opened {
                     (_, found) if found.is_dir() => Err(Failure::about(1, "Input file ", name, " is a directory.")),
                     (Some(file), _) => Ok(file),
                     (None, _) => Err(Failure::input("open", name, &file::not_found())),
                 }
             }
-            Operand::Stdin => {
+            None => {
                 process::check_stdin().map_err(read_error)?;
                 if io::stdin().is_terminal() {
                     return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
@@ -210,51 +214,46 @@ impl Rescuer {
         }
     }
 
-    /// Opens the destination of the result.
-    fn results(&self, operand: &Operand, file: &File, private: bool) -> Result<Results, Failure> {
-        let kind = self.plan.mode.recovery;
-        let path = match (&self.plan.mode.target, operand) {
-            (Target::Stdout, _) | (_, Operand::Stdin) if !matches!(self.plan.mode.target, Target::File(_)) => None,
-            (Target::File(path), _) => Some(path.clone()),
-            (_, Operand::File(path)) => Some(match kind {
-                Recovery::Split => path.clone(),
-                _ => {
-                    let original = original_name(path, &self.plan.common).unwrap_or_else(|| path.clone());
-                    let suffix = if kind == Recovery::Bz2 { ".recovered.bz2" } else { ".recovered" };
-                    appended(&original, OsStr::new(suffix))
-                }
-            }),
-            (_, Operand::Stdin) => None,
-        };
-        if let Some(path) = path.as_ref().filter(|_| kind != Recovery::Split) {
-            self.check(path, file)?;
-        }
-        if path.is_none() && kind == Recovery::Bz2 && stdout::is_terminal() {
-            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
-        }
-        let name = path.clone().unwrap_or_else(|| PathBuf::from("(stdout)"));
-        if path.is_none() {
-            stdout::check().map_err(|e| Failure::output("write", name.as_os_str(), &e))?;
-            let source = file.metadata().map_err(|e| Failure::input("read", operand.name(), &e))?;
-            if stdout::regular_file().is_some_and(|stdout| same_file(&stdout, &source)) {
-                return Err(Failure::about(1, "Input file ", operand.name(), " is the output file."));
+    /// Opens the destination of the result of `operand`, whose file is `source`.
+    fn results(&self, operand: &OsStr, source_place: Option<&Place>, source: &Metadata) -> Result<Results, Failure> {
+        let (kind, force) = (self.plan.mode.recovery, self.plan.common.force);
+        let created = |path: &Path, e: &io::Error| Failure::output("create", path.as_os_str(), e);
+        let place = match (&self.plan.mode.target, source_place) {
+            (Target::File(path), _) => Some(Place::opened(path).map_err(|e| created(path, &e))?),
+            (Target::Stdout, _) | (_, None) => None,
+            (_, Some(place)) if kind == Recovery::Split => Some(place.clone()),
+            (_, Some(place)) => {
+                let path = place.path();
+                let original = original_name(path, &self.plan.common).unwrap_or_else(|| path.to_owned());
+                let suffix = if kind == Recovery::Bz2 { ".recovered.bz2" } else { ".recovered" };
+                Some(place.beside(appended(&original, OsStr::new(suffix))))
             }
+        };
+        match &place {
+            Some(place) if kind != Recovery::Split => self.check(place, source)?,
+            None if kind == Recovery::Bz2 && stdout::is_terminal() => {
+                return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
+            }
+            None => {
+                stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
+                if stdout::regular_file().is_some_and(|stdout| same_file(&stdout, source)) {
+                    return Err(Failure::about(1, "Input file ", operand, " is the output file."));
+                }
+            }
+            _ => {}
         }
-        Results::new(kind, path, private, self.plan.common.force, self.plan.mode.sparse)
-            .map_err(|e| Failure::output("create", name.as_os_str(), &e))
+        let path = place.as_ref().map_or(Path::new("(stdout)"), Place::path).to_owned();
+        Results::new(kind, place, source_place.is_some(), force, self.plan.mode.sparse).map_err(|e| created(&path, &e))
     }
 
     /// Refuses a result that exists already, or that is the source.
-    fn check(&self, path: &Path, file: &File) -> Result<(), Failure> {
-        let name = path.as_os_str();
-        let source = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
-        match fs::metadata(path) {
-            Ok(found) if same_file(&found, &source) => {
-                Err(Failure::about(1, "Output file ", name, " is the input file."))
-            }
-            Ok(found) if found.is_dir() => Err(Failure::about(1, "Output file ", name, " is a directory.")),
-            _ if !self.plan.common.force && !Place::typed(path).is_stream() && fs::symlink_metadata(path).is_ok() => {
-                Err(Failure::exists(name))
+    fn check(&self, place: &Place, source: &Metadata) -> Result<(), Failure> {
+        let is = |what| Failure::about(1, "Output file ", place.name(), what);
+        match place.find() {
+            Ok(found) if tree::id(&found) == id(source) => Err(is(" is the input file.")),
+            Ok(found) if is_directory(&found) => Err(is(" is a directory.")),
+            _ if !self.plan.common.force && !place.is_stream() && place.find_link().is_ok() => {
+                Err(Failure::exists(place.name()))
             }
             _ => Ok(()),
         }

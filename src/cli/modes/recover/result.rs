@@ -6,7 +6,6 @@ use crate::cli::files::place::Place;
 use crate::cli::files::source::SourceFile;
 use hybz::Error;
 use hybz::recover::{Block, Hole, Rejoiner};
-use hybz_files::directory::Directory;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -17,7 +16,7 @@ const BUFFER: usize = 64 << 10;
 /// The results being written.
 pub struct Results {
     made: Made,
-    path: Option<PathBuf>,
+    place: Option<Place>,
     private: bool,
     replace: bool,
     /// The length of the last good block's text.
@@ -37,22 +36,15 @@ enum Made {
 }
 
 impl Results {
-    /// Results that go to the file `path` or to stdout, with `holes` in place of zeros; those of [`Recovery::Split`] go
-    /// next to the file `path`.
-    pub fn new(
-        kind: Recovery,
-        path: Option<PathBuf>,
-        private: bool,
-        replace: bool,
-        holes: bool,
-    ) -> io::Result<Results> {
+    /// Results that go to the file `place` or to stdout, with `holes` in place of zeros; those of [`Recovery::Split`] go
+    /// next to that file.
+    pub fn new(kind: Recovery, place: Option<Place>, private: bool, replace: bool, holes: bool) -> io::Result<Results> {
         let holes = holes && matches!(kind, Recovery::Text | Recovery::Fill);
         let out = || -> io::Result<Out> {
-            match &path {
-                Some(path) => {
+            match &place {
+                Some(place) => {
                     // An existing device or FIFO is written to.
-                    let existing = replace || Place::typed(path).is_stream();
-                    let file = create(path, private, existing)?;
+                    let file = create(place, private, replace || place.is_stream())?;
                     Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
                 }
                 None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))),
@@ -64,14 +56,14 @@ impl Results {
             Recovery::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
             Recovery::Split => Made::Split(Vec::new()),
         };
-        Ok(Results { made, path, private, replace, last_len: None, owed: 0, guessed: false })
+        Ok(Results { made, place, private, replace, last_len: None, owed: 0, guessed: false })
     }
 
     /// The name in messages.
     pub fn name(&self) -> PathBuf {
-        match (&self.made, &self.path) {
-            (Made::Split(made), Some(path)) => split_name(path, made.len() as u64 + 1),
-            (_, path) => path.clone().unwrap_or_else(|| PathBuf::from("(stdout)")),
+        match (&self.made, &self.place) {
+            (Made::Split(made), Some(place)) => split_name(place.path(), made.len() as u64 + 1),
+            (_, place) => place.as_ref().map_or(Path::new("(stdout)"), Place::path).to_owned(),
         }
     }
 
@@ -86,14 +78,14 @@ impl Results {
             }
             Made::Bz2(out) => out.push(block)?,
             Made::Split(made) => {
-                let path = self.path.as_deref().unwrap_or(Path::new(""));
-                let path = split_name(path, made.len() as u64 + 1);
-                let file = create(&path, self.private, false).map_err(Error::Write)?;
+                let Some(place) = &self.place else { return Ok(()) };
+                let place = place.beside(split_name(place.path(), made.len() as u64 + 1));
+                let file = create(&place, self.private, false).map_err(Error::Write)?;
                 let mut one = Rejoiner::new(BufWriter::new(file));
                 one.push(block)?;
                 let file = one.finish()?.into_inner().map_err(|e| Error::Write(e.into_error()))?;
                 file.publish(self.replace).map_err(Error::Write)?;
-                made.push(path);
+                made.push(place.path().to_owned());
             }
         }
         self.last_len = Some(len);
@@ -144,12 +136,12 @@ impl Results {
             file.publish(replace)
         };
         publish().map_err(Error::Write)?;
-        Ok(self.path.into_iter().collect())
+        Ok(self.place.iter().map(|place| place.path().to_owned()).collect())
     }
 }
 
-fn create(path: &Path, private: bool, existing: bool) -> io::Result<OutputFile> {
-    OutputFile::create(path, Directory::of(path, None)?, private, existing)
+fn create(place: &Place, private: bool, existing: bool) -> io::Result<OutputFile> {
+    OutputFile::create(place.path(), place.directory(None)?, private, existing)
 }
 
 fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
