@@ -11,7 +11,8 @@
  *   noflock   the file system knows no locks
  *   noacl     the file system knows no access control lists
  *   refuse-CALL@ERROR  all such calls fail with this error number, as where a file system, an option of a mount or a
- *             filter of system calls refuses them; a name of an open is O_TMPFILE
+ *             filter of system calls refuses them; `tmpfile` is an open with O_TMPFILE, `directory` one of a directory
+ *             (but for O_PATH), `pipe_size` F_SETPIPE_SZ
  *   stalelinks  files have two links, unless the file system itself is asked
  *   exchange@3  after the third open of a relative name, u/A and u/B are exchanged
  *   short     reads and writes move one byte (writes: at most 7)
@@ -211,6 +212,20 @@ int fallocate64(int fd, int mode, off64_t offset, off64_t len)
     return unknown("noallocate", ENOSPC) ? -1 : REAL(fallocate64)(fd, mode, offset, len);
 }
 
+int sync_file_range(int fd, off64_t offset, off64_t len, unsigned flags)
+{
+    return refused("sync_file_range") ? -1 : REAL(sync_file_range)(fd, offset, len, flags);
+}
+
+int fcntl(int fd, int command, ...)
+{
+    va_list rest;
+    va_start(rest, command);
+    long argument = va_arg(rest, long);
+    va_end(rest);
+    return command == F_SETPIPE_SZ && refused("pipe_size") ? -1 : REAL(fcntl)(fd, command, argument);
+}
+
 /* Pages of a mapped file are made. */
 static void pages(void)
 {
@@ -224,6 +239,7 @@ static void pages(void)
 
 int posix_madvise(void *address, size_t len, int advice)
 {
+    if (refused("madvise")) return has("refuse-madvise");
     if (advice == 23 /* MADV_POPULATE_WRITE */) {
         if (unknown("nopopulate", EINVAL)) return EINVAL;
         /* One page: whether the kernel knows it, or the first of a huge one. */
@@ -237,6 +253,7 @@ int posix_madvise(void *address, size_t len, int advice)
 
 int madvise(void *address, size_t len, int advice)
 {
+    if (refused("madvise")) return -1;
     if (advice == 25 /* MADV_COLLAPSE */) {
         errno = EINVAL;
         if (has("nohuge")) return -1;
@@ -378,6 +395,7 @@ static int open_refused(int directory, const char *name, int flags)
         return 1;
     }
     if ((flags & O_TMPFILE) == O_TMPFILE) return unknown("tmpfile", EOPNOTSUPP) || refused("tmpfile");
+    if (flags & O_DIRECTORY && !(flags & O_PATH) && refused("directory")) return 1;
     struct stat found;
     if (flags & O_NOFOLLOW || !has("protected") || !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6)) return 0;
     if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISLNK(found.st_mode)) return 0;

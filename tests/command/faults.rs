@@ -209,6 +209,31 @@ fn refused_calls() {
     }
 }
 
+/// Calls that only save time are refused, with several results and in pipes.
+#[test]
+fn refused_calls_that_save_time() {
+    const EPERM: i32 = 1;
+    const EINVAL: i32 = 22;
+    const ENOSYS: i32 = 38;
+    let Some(shim) = shim() else { return };
+    let bytes = text(3_000_000);
+    for call in ["directory", "fadvise", "madvise", "pipe_size", "sync_file_range"] {
+        for error in [EPERM, EINVAL, ENOSYS] {
+            let place = Place::with(&[("a", &bytes), ("b", b"hello\n")]);
+            let lines = [
+                "hybz a b; cat a.bz2 | hybz -dc | cat >c; cat c | hybz -c | cat >c.bz2; hybz -d a.bz2 b.bz2",
+                "hybz -k --verify=file a; head -c 9000000 /dev/zero | hybz -c | hybz -dc | cat >zeros",
+            ];
+            let faulty = format!("export LD_PRELOAD={} FAULT_DONE=done FAULT=refuse-{call}@{error}", shim.display());
+            let run = place.shell(&format!("{faulty}; {}", lines.join("; ")));
+            assert!(run.code == 0 && run.stderr.is_empty(), "{call}, {error}: {run:?}");
+            assert!(place.has("done"), "{call} is not called");
+            assert!(place.get("a") == bytes && place.get("c") == bytes, "{call}, {error}");
+            assert_eq!(decompressed(&place.get("c.bz2")), bytes, "{call}, {error}");
+        }
+    }
+}
+
 /// A kernel that remembers two links of a result, as some FUSE file systems let it, is asked again.
 #[test]
 fn links_of_long_ago() {

@@ -88,7 +88,16 @@ fn refusals() {
     let (Some(shim), Some(memory)) = (shim(), memory()) else { return };
     let (whole, coded) = streams(&text(900_001));
     let place = Place::with(&[("a.bz2", &coded)]);
-    for fault in ["collapse", "collapse@3", "populate@3,nohuge", "noallocate,nohuge", "nopopulate"] {
+    for fault in [
+        "collapse",
+        "collapse@3",
+        "populate@3,nohuge",
+        "noallocate,nohuge",
+        "nopopulate",
+        "refuse-fallocate@1,nohuge", // EPERM
+        "refuse-madvise@1",
+        "refuse-madvise@38", // ENOSYS
+    ] {
         let result = memory.path().join(fault);
         decode(&place, shim, fault, "a.bz2", &result).silent(0);
         assert!(place.has("done") && fs::read(&result).expect("the result") == whole, "{fault}");
