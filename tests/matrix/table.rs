@@ -103,8 +103,9 @@ const REFUSALS: &str = "
 ## Calls that are refused
 
 A file system, an option of its mount or a filter of system calls may refuse a call; then hybz tries another way.
-`refused_calls` and `refused_calls_that_save_time` of `faults.rs` in `tests/command` refuse each of them in turn, `acl.rs`
-`fsetxattr`, and `mapped.rs` `fallocate`. Any other error, such as a full disk, ends the file, and its source stays.
+`refused_calls` and `refused_calls_that_save_time` of `faults.rs` in `tests/command` refuse each of them in turn,
+`acl.rs` `fsetxattr`, and `mapped.rs` `fallocate`. Any other error, such as a full disk, ends the file, and its source
+stays.
 
 | call that is refused | then | remark |
 |---|---|---|
@@ -128,8 +129,8 @@ The owner is set last: root without CAP_FOWNER can change nothing of another use
 ## Directories that are replaced meanwhile
 
 The directory of each operand is opened once, before the operand, also by `--recover` and `-l`. The file is opened, its
-result is made and named, and the file is removed in this open directory, whether its name was typed, listed or found by `-r`.
-So nothing is made, replaced or removed elsewhere if another user exchanges a directory of its path with a link.
-A name that leads to an open descriptor, such as `/dev/stdin`, is never removed.
+result is made and named, and the file is removed in this open directory, whether its name was typed, listed or found by
+`-r`. So nothing is made, replaced or removed elsewhere if another user exchanges a directory of its path with a link. A
+name that leads to an open descriptor, such as `/dev/stdin`, is never removed.
 
 ";
