@@ -2,10 +2,13 @@
 
 use crate::error::Error;
 use crate::index::{self, Index};
+use std::collections::HashMap;
 
 /// Keeps track of the offset in the text.
 pub(super) struct Places {
     index: Vec<index::Block>,
+    /// The blocks of the index by CRC and length, in order.
+    alike: HashMap<(u32, u64), Vec<usize>>,
     text_len: u64,
     /// The first block of the index that the walk has not passed yet.
     next: usize,
@@ -16,7 +19,11 @@ pub(super) struct Places {
 impl Places {
     pub fn new(index: Option<&Index>) -> Result<Places, Error> {
         let blocks = index.map_or(Ok(Vec::new()), |index| index.iter().collect::<Result<Vec<_>, Error>>())?;
-        Ok(Places { index: blocks, text_len: index.map_or(0, Index::text_len), next: 0, at: Some(0) })
+        let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
+        for (i, block) in blocks.iter().enumerate() {
+            alike.entry((block.crc, block.text_len)).or_default().push(i);
+        }
+        Ok(Places { index: blocks, alike, text_len: index.map_or(0, Index::text_len), next: 0, at: Some(0) })
     }
 
     /// The offset in the text at which the last good block ends.
@@ -39,12 +46,12 @@ impl Places {
 
     /// The block's position in the index.
     fn find(&self, bit: u64, crc: u32, text_len: u64) -> Option<usize> {
-        let is_it = |block: &index::Block| (block.crc, block.text_len) == (crc, text_len);
-        let rest = &self.index[self.next..];
         // The block is at the recorded bit, or it is the next block with this CRC and length: inserted or removed data
         // move all later blocks.
-        let unmoved = rest.binary_search_by_key(&bit, |block| block.bit_offset).ok().filter(|&i| is_it(&rest[i]));
-        unmoved.or_else(|| rest.iter().position(is_it)).map(|i| self.next + i)
+        let alike = self.alike.get(&(crc, text_len))?;
+        let rest = &alike[alike.partition_point(|&i| i < self.next)..];
+        let unmoved = rest.binary_search_by_key(&bit, |&i| self.index[i].bit_offset);
+        rest.get(unmoved.unwrap_or(0)).copied()
     }
 
     /// A good block was taken, whose text begins at `offset`.
