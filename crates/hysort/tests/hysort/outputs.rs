@@ -1,6 +1,7 @@
 //! Outputs: files that appear complete or not at all, with the attributes of those that they replace.
 
 use crate::place::{Place, gnu_sort, same};
+use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -34,6 +35,52 @@ fn the_mode_stays() {
     place.shell("umask 027; $SORT a -o new").silent(0);
     assert_eq!(fs::metadata(place.path("new")).unwrap().mode() & 0o7777, 0o640);
     assert_eq!(place.names(), ["a", "new"]);
+}
+
+/// A file system that keeps no modes, and one that cannot sync.
+const REFUSES: &str = r#"
+#include <errno.h>
+#include <stdlib.h>
+static int refuses(const char *what, int error) { errno = error; return getenv(what) ? -1 : 0; }
+int fchmod(int fd, unsigned mode) { return refuses("MODE", EPERM); }
+int fdatasync(int fd) { return refuses("SYNC", EINVAL); }
+int fsync(int fd) { return refuses("SYNC", EINVAL); }
+"#;
+
+#[test]
+fn what_is_refused_is_said() {
+    let place = Place::with(&[("a", b"b\na\n"), ("refuses.c", REFUSES.as_bytes())]);
+    if !place.command("", "cc -w -shared -fPIC -o refuses.so refuses.c").status().is_ok_and(|status| status.success()) {
+        return skip(Need::System, "no C compiler");
+    }
+    for (variable, said) in [
+        ("MODE", "hysort: a: has mode 600, not 644: Operation not permitted\n"),
+        ("SYNC", "hysort: a: cannot be synced: its file system refuses it\n"),
+    ] {
+        place.shell("echo b >a; echo a >>a; chmod 644 a").silent(0);
+        place.shell(&format!("{variable}=1 LD_PRELOAD=$PWD/refuses.so exec $SORT -o a a")).says(0, said);
+        assert_eq!(place.get("a"), b"a\nb\n");
+    }
+}
+
+/// A job in the background draws nothing, and `stty tostop` does not stop it.
+#[test]
+fn in_the_background() {
+    let place = Place::with(&[]);
+    if !["script", "bash", "stty"].iter().all(|program| place.shell(&format!("command -v {program}")).code == 0) {
+        return skip(Need::System, "no pseudo-terminal");
+    }
+    let slow = "(seq 1000000; sleep 1.5; seq 1000000)";
+    for (line, shown) in [
+        (format!("stty tostop; {slow} | $SORT >out & wait"), false),
+        (format!("stty tostop; {slow} | $SORT >out & sleep 0.2; fg"), true),
+    ] {
+        let script = format!("TERM=xterm timeout 60 script -qec \"bash -mc '{line}'\" shown </dev/null");
+        place.shell(&script);
+        assert_eq!(place.get("out").iter().filter(|byte| **byte == b'\n').count(), 2_000_000, "{line}");
+        let bar = String::from_utf8_lossy(&place.get("shown")).contains("MB");
+        assert_eq!(bar, shown, "{line}");
+    }
 }
 
 /// Owner and group are those of the old file, if we may set them.

@@ -3,7 +3,7 @@
 use crate::names::quoted_if_needed;
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write};
 
 /// Why there is no result. The exit code is 2 for all of them.
 #[derive(Debug)]
@@ -58,4 +58,10 @@ pub fn errno_text(error: &io::Error) -> Cow<'static, str> {
         Some(at) => text[..at].to_owned().into(),
         None => text.into(),
     }
+}
+
+/// Says something about a file for which the call does not fail.
+pub fn remark(file: &OsStr, text: &str) {
+    // If stderr fails, there is nowhere to report it.
+    let _ = io::stderr().write_all(&[b"hysort: ", &quoted_if_needed(file)[..], b": ", text.as_bytes(), b"\n"].concat());
 }

@@ -6,14 +6,15 @@
 //! a hidden one is used, which a signal removes.
 
 use crate::args::Plan;
-use crate::failure::{Failure, STDOUT};
+use crate::failure::{self, Failure, STDOUT, errno_text};
 use crate::reserve::{LEAST, Reserve};
 use crate::target::{Found, Made, Spot};
 use hybz_files::acl::Acl;
+use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::Directory;
 use hybz_files::mapped::{self, MappedFile};
 use hybz_files::temporary::{TemporaryName, remove_leftover};
-use hybz_files::{attributes, file, naming, stdout};
+use hybz_files::{file, naming, stdout};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -121,13 +122,18 @@ impl Output {
     /// Says that all is written: a new file gets its name. After an error nothing is left of it.
     pub fn finish(self) -> Result<(), Failure> {
         let Output { name, kind, written: _, reserve, mapped } = self;
-        let failed = |what: &'static str| move |e| Failure::system(what, &name, e);
+        let name = &name;
+        let failed = |what: &'static str| move |e| Failure::system(what, name, e);
         let reserved = reserve.map_or(Ok(()), Reserve::end);
         let reserved = reserved.and_then(|()| mapped.map_or(Ok(()), |mapped| mapped.finish().map(drop)));
         match kind {
             Kind::Stdout => stdout::close().map_err(failed("close failed")),
             Kind::Existing(file) => file::close(file.into()).map_err(failed("close failed")),
-            Kind::New(file) => reserved.and_then(|()| file.publish()).map_err(failed("write failed")),
+            Kind::New(file) => {
+                let remarks = reserved.and_then(|()| file.publish()).map_err(failed("write failed"))?;
+                remarks.iter().for_each(|text| failure::remark(name, text));
+                Ok(())
+            }
         }
     }
 }
@@ -202,16 +208,24 @@ impl NewFile {
         MappedFile::expecting(&self.file, bytes, mapped::threads()?)
     }
 
-    fn publish(self: Box<Self>) -> io::Result<()> {
+    /// Gives the file its name. Returns what the file system refused meanwhile.
+    fn publish(self: Box<Self>) -> io::Result<Vec<String>> {
         let NewFile { name, directory, file, hidden, old, _made, sync } = *self;
-        if let Some(old) = &old {
-            attributes::hand_on(&file, &old.found, old.acl.as_ref(), None)?;
+        let mut remarks = Vec::new();
+        if let Some(old) = &old
+            && let Some(RefusedMode { has, wanted, why }) =
+                attributes::hand_on(&file, &old.found, old.acl.as_ref(), None)?
+        {
+            remarks.push(format!("has mode {has:03o}, not {wanted:03o}: {}", errno_text(&why)));
         }
-        if sync {
-            file::sync_data(&file)?;
+        if sync && !file::sync_data(&file)? {
+            remarks.push("cannot be synced: its file system refuses it".to_owned());
         }
         naming::publish(&directory, &name, file, hidden, (true, false))?;
-        if sync { directory.sync() } else { Ok(()) }
+        if sync {
+            directory.sync()?;
+        }
+        Ok(remarks)
     }
 }
 
