@@ -67,7 +67,10 @@ impl<'a, W: Write> Bare<'a, W> {
 
     /// Takes codes, or a part of them. Returns their length.
     fn codes(&mut self, text: &[u8]) -> usize {
-        let end = Ends::new(text, self.end_of_code).next();
+        // Most codes are short: looking for their end word by word took 3 % more of a sort with -s.
+        let end = text.iter().position(|&byte| byte == self.end_of_code);
+        #[cfg(test)]
+        crate::text::steps::add(end.unwrap_or(text.len()));
         let len = end.map_or(text.len(), |end| end + 1);
         if self.unique {
             self.codes.extend_from_slice(&text[..len]);
