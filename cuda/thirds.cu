@@ -14,9 +14,10 @@
 //
 // After the sample: a position sorts by its first byte and the rank of the next one. So the sample, sorted stably by
 // the byte before each row, gives the rows at 0 and 1 modulo 3 in order: the first of the two orders. This in turn,
-// sorted in the same way, gives the rows at 0 and 2 (none comes before 0; before the end mark comes one, unless the mark
-// is at 2 modulo 3). The rows at 0 are the remaining third. Where they stand among the others of each order is what the
-// two lists are merged by: src/codec/bwt/merge.rs. It takes two radix sorts by a byte, of two thirds of the rows each.
+// sorted in the same way, gives the rows at 0 and 2 (none comes before 0; before the end mark comes one, unless the
+// mark is at 2 modulo 3). The rows at 0 are the remaining third. Where they stand among the others of each order is
+// what the two lists are merged by: src/codec/bwt/merge.rs. It takes two radix sorts by a byte, of two thirds of the
+// rows each.
 //
 // The output for each block, of m sample rows and t others:
 //   bits    [2 * (m/32 + 1)] for each row of the first order whether it is one of the others, then for the second

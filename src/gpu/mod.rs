@@ -84,8 +84,8 @@ pub enum Offload {
 /// The min length in bytes of a block that a device sorts: a core finishes a shorter one before a transfer has begun.
 pub const MIN_DEVICE_BLOCK: usize = 64;
 
-/// The max length in bytes of a block whose suffixes are sorted, not its rotations; all blocks of one lane together have less
-/// than 2^31.
+/// The max length in bytes of a block whose suffixes are sorted, not its rotations; all blocks of one lane together
+/// have less than 2^31.
 pub const MAX_WIDE_BLOCK: usize = crate::formats::hbz::header::MAX_BLOCK as usize;
 
 /// The max number of blocks in a batch.
@@ -244,7 +244,8 @@ pub trait SortColumns: DeviceLane {
 pub trait SortThirds: DeviceLane {
     /// Sorts two lists for each of the blocks in [`texts`](DeviceLane::texts), periodic or not. Also returns the rows
     /// of the position `turn` of each block, and of each 2^`entry_log`th position after it. (The suffixes of a block
-    /// that has been rotated to its least rotation have the order of its rotations; its turn is the original beginning.)
+    /// that has been rotated to its least rotation have the order of its rotations; its turn is the original
+    /// beginning.)
     fn thirds(
         &mut self,
         lengths: &[u32],

@@ -2,9 +2,10 @@
 //!
 //! The shape is Deshpande's (thesis, 2014, section 5.2.1), and rows are compared as in DC3 (Kärkkäinen and Sanders
 //! 2003). The input is a text followed by an end mark below all bytes: the codes of a block of `.hbz`, or a block of
-//! `.bz2` rotated to its least rotation, whose suffixes have the order of its rotations. The suffixes at positions 1 and
-//! 2 modulo 3 have been sorted first. They are the sample, which includes the end mark if that is at such a position.
-//! The others have been sorted from the sample. One of the others, at `i`, comes before one of the sample, at `j`, if
+//! `.bz2` rotated to its least rotation, whose suffixes have the order of its rotations. The suffixes at positions 1
+//! and 2 modulo 3 have been sorted first. They are the sample, which includes the end mark if that is at such a
+//! position. The others have been sorted from the sample. One of the others, at `i`, comes before one of the sample, at
+//! `j`, if
 //!
 //! - `j` = 1 modulo 3: (byte at `i`, rank of `i + 1`) is less than (byte at `j`, rank of `j + 1`);
 //! - `j` = 2 modulo 3: (bytes at `i` and `i + 1`, rank of `i + 2`) is less than the same at `j`;

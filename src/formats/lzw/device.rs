@@ -37,8 +37,8 @@ impl DeviceStrips {
         Ok(DeviceStrips(backend.open_strips(&device, StripsSize { strips, coded, text })?))
     }
 
-    /// From now on texts hold differences, which are undone (TIFF's predictor 2): each byte is added to the same byte of
-    /// the pixel before it. A row has `pixels` pixels of `samples` bytes, 1 to 4.
+    /// From now on texts hold differences, which are undone (TIFF's predictor 2): each byte is added to the same byte
+    /// of the pixel before it. A row has `pixels` pixels of `samples` bytes, 1 to 4.
     ///
     /// # Errors
     /// If a row is empty or has more than 256 MiB, or a pixel more than 4 bytes.

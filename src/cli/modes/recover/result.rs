@@ -36,8 +36,8 @@ enum Made {
 }
 
 impl Results {
-    /// Results that go to the file `place` or to stdout, with `holes` in place of zeros; those of [`Recovery::Split`] go
-    /// next to that file.
+    /// Results that go to the file `place` or to stdout, with `holes` in place of zeros; those of [`Recovery::Split`]
+    /// go next to that file.
     pub fn new(kind: Recovery, place: Option<Place>, private: bool, replace: bool, holes: bool) -> io::Result<Results> {
         let holes = holes && matches!(kind, Recovery::Text | Recovery::Fill);
         let out = || -> io::Result<Out> {
