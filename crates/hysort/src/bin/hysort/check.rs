@@ -3,8 +3,7 @@
 use crate::args::Plan;
 use crate::call::Outcome;
 use crate::failure::Failure;
-use crate::input::{Input, Opener};
-use crate::limits;
+use crate::input;
 use hybz_files::quote::for_terminal;
 use hysort::{Disorder, Error};
 use std::io::{self, BufReader, Write};
@@ -15,9 +14,8 @@ const READ: usize = 1 << 20;
 
 pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let name = &plan.files[0];
-    let opener = Opener::new(plan, limits::threads(plan), limits::memory(plan) / 8);
-    let failed = |e| Input::failure(name, e);
-    let text = BufReader::with_capacity(READ, opener.open(name)?.into_reader().map_err(failed)?);
+    let failed = |e| input::failure(name, e);
+    let text = BufReader::with_capacity(READ, input::open(name)?.into_reader().map_err(failed)?);
     let found = match plan.keys() {
         Some(keys) => keys.check(text),
         None => hysort::check(text, &plan.order()),

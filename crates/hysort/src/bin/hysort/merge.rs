@@ -5,7 +5,7 @@ use crate::args::Plan;
 use crate::call::{Call, failure, write};
 use crate::debug::Marked;
 use crate::failure::Failure;
-use crate::input::{Input, Opener};
+use crate::input::{self, Input};
 use crate::limits;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -34,12 +34,10 @@ type Text<'a> = BufReader<Named<'a>>;
 
 pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let Call { plan, output, progress, spill, .. } = call;
-    let threads = limits::threads(plan);
     let memory = limits::memory(plan);
     let merging = Merging {
         plan,
         keys: plan.keys(),
-        opener: Opener::new(plan, threads, memory / 8),
         progress: &progress,
         own: output.regular_stdout().map(|found| (found.dev(), found.ino())),
         trouble: Mutex::default(),
@@ -81,7 +79,6 @@ impl Source {
 struct Merging<'a> {
     plan: &'a Plan,
     keys: Option<Keys>,
-    opener: Opener<'a>,
     progress: &'a Progress,
     /// Device and inode of stdout, if it is a regular file: a file written there must not be read.
     own: Option<(u64, u64)>,
@@ -158,13 +155,13 @@ impl Merging<'_> {
         {
             let (name, reader): (_, Box<dyn Read + Send>) = match source {
                 Source::Made(part) => (None, Box::new(part)),
-                Source::Named(name) => match self.opener.open(&name) {
+                Source::Named(name) => match input::open(&name) {
                     Err(failure) if texts.len() >= 2 && is_out_of_descriptors(&failure) => {
                         sources.push_front(Source::Named(name));
                         break;
                     }
                     input => {
-                        let reader = self.reader(input?).map_err(|e| Input::failure(&name, e))?;
+                        let reader = self.reader(input?).map_err(|e| input::failure(&name, e))?;
                         (Some((name, self.progress)), reader)
                     }
                 },
@@ -192,7 +189,7 @@ impl Merging<'_> {
 
     fn failure(&self, e: Error) -> Failure {
         match self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some((name, e)) => Input::failure(&name, e),
+            Some((name, e)) => input::failure(&name, e),
             None => match e {
                 // Only temporary files are left.
                 Error::Read(e) | Error::Write(e) => self.spill.failure(e),

@@ -4,7 +4,7 @@ use crate::args::{Plan, What, names, print_remarks};
 use crate::call::{Call, Counted, Outcome, failure, give, write};
 use crate::debug::Marked;
 use crate::failure::Failure;
-use crate::input::{self, Input, Opener};
+use crate::input;
 use crate::output::Output;
 use crate::pieces::Stop;
 use crate::progress::Progress;
@@ -69,28 +69,26 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     let reading = limits::reading(threads, memory);
     let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
     let mut sorter = Lines::new(plan, limits, &pool);
-    let opener = Opener::new(plan, threads, memory / 8);
-    if let Some(whole) = opener.whole() {
+    if let Some(whole) = input::whole(&plan.files) {
         sorter.expect(whole.bytes, |at| whole.look(at));
         if !plan.unique && whole.bytes < memory / 4 {
             call.output.expect(whole.bytes);
         }
     }
     for name in &plan.files {
-        let taken = reading.pieces(opener.open(name)?, |piece| {
+        let taken = reading.pieces(input::open(name)?, |piece| {
             call.progress.read(piece.len());
             sorter.push_owned(piece)
         });
         taken.map_err(|stop| match stop {
-            Stop::Read(e) => Input::failure(name, e),
+            Stop::Read(e) => input::failure(name, e),
             Stop::Taken(e) => call.failure(e),
         })?;
         sorter.end_of_file().map_err(|e| match e {
-            Error::PartialRecord { .. } => Input::failure(name, e.into()),
+            Error::PartialRecord { .. } => input::failure(name, e.into()),
             e => call.failure(e),
         })?;
     }
-    drop(opener);
     let Call { output, progress, spill, started, .. } = call;
     let report = write(output, &progress, |out| lines_to(plan, sorter, out), |e| failure(e, &spill))?;
     progress.end();

@@ -82,7 +82,6 @@ pub struct Plan {
     pub threads: Option<NonZeroUsize>,
     /// The number of files to merge at once.
     pub batch: Option<usize>,
-    pub no_decompress: bool,
     pub no_sync: bool,
     pub gpus: Gpus,
     pub gpu_required: bool,
@@ -261,7 +260,6 @@ impl Plan {
             "temporary-directory" => self.temporary.push(given.into()),
             "parallel" => self.threads = Some(parallel(typed, &given)?),
             "batch-size" => self.batch = Some(batch_size(typed, &given, process::max_descriptors())?),
-            "no-decompress" => self.no_decompress = true,
             "no-sync" => self.no_sync = true,
             "gpu" => {
                 self.gpus = match given.to_string_lossy().as_ref() {

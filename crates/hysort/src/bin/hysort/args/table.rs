@@ -225,7 +225,7 @@ fn modes() -> [Arg; 3] {
     ]
 }
 
-fn places() -> [Arg; 4] {
+fn places() -> [Arg; 3] {
     [
         value(
             "output",
@@ -251,12 +251,6 @@ fn places() -> [Arg; 4] {
              of them in turn. They have no names, so nothing is left of them, whatever ends hysort.",
         )
         .value_hint(ValueHint::DirPath),
-        switch(
-            "no-decompress",
-            None,
-            "Sort the bytes of compressed files as they are.\n\nWithout it, what begins as a .bz2 or .hbz file does is \
-             decompressed, whatever its name is.",
-        ),
     ]
 }
 

@@ -251,7 +251,7 @@ mod tests {
             (&["--output"], "option '--output' requires an argument"),
             (&["--unique=1"], "option '--unique' doesn't allow an argument"),
             (&["--no-such=1"], "unrecognized option '--no-such=1'"),
-            (&["--no"], "option '--no' is ambiguous; possibilities: '--no-decompress' '--no-gpu'"),
+            (&["--no"], "option '--no' is ambiguous; possibilities: '--no-gpu' '--no-sync'"),
             (&["--m"], "option '--m' is ambiguous; possibilities: '--merge' '--month-sort'\n"),
             (&["--ver"], "option '--ver' is ambiguous; possibilities: '--version-sort' '--version'\n"),
         ] {

@@ -27,7 +27,6 @@ complete -c hysort -s d -l dictionary-order -d 'Compare blanks, letters and digi
 complete -c hysort -s i -l ignore-nonprinting -d 'Compare printable bytes only'
 complete -c hysort -s C -d 'The same as -c, and print nothing'
 complete -c hysort -s m -l merge -d 'Merge files that are sorted; do not sort'
-complete -c hysort -l no-decompress -d 'Sort the bytes of compressed files as they are'
 complete -c hysort -l no-gpu -d 'The same as --gpu none'
 complete -c hysort -l gpu-required -d 'Fail if a GPU is missing, and start it with the first range'
 complete -c hysort -l no-sync -d 'Do not wait for the disk before FILE of -o is replaced'

@@ -64,7 +64,6 @@ _hysort() {
 '-C[The same as -c, and print nothing]' \
 '-m[Merge files that are sorted; do not sort]' \
 '--merge[Merge files that are sorted; do not sort]' \
-'--no-decompress[Sort the bytes of compressed files as they are]' \
 '--no-gpu[The same as --gpu none]' \
 '--gpu-required[Fail if a GPU is missing, and start it with the first range]' \
 '--no-sync[Do not wait for the disk before FILE of -o is replaced]' \
