@@ -11,7 +11,7 @@ const DENIED: (i32, &str) = (1, "Permission denied.\n");
 const REPLACED: (i32, &str) = (0, "");
 
 /// The flags that name a file to write, and the fate of a link (%) whose target may not be written.
-const WRITERS: [(&str, (i32, &str)); 13] = [
+const WRITERS: [(&str, (i32, &str)); 12] = [
     ("-k a -o %", EXISTS),
     ("-kf a -o %", REPLACED),
     ("-dk b.bz2 -o %", EXISTS),
@@ -24,7 +24,6 @@ const WRITERS: [(&str, (i32, &str)); 13] = [
     ("--shard=1 --plan-file=plan a -o %", EXISTS),
     ("-f --shard=1 --plan-file=plan a -o %", REPLACED),
     ("-q --recover b.bz2 -o %", EXISTS),
-    ("--bench --plot=% a", EXISTS),
 ];
 
 fn place() -> Place {

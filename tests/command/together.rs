@@ -67,13 +67,6 @@ fn little_memory_to_verify_with() {
 }
 
 #[test]
-fn a_plot_over_the_input() {
-    let place = Place::with(&[("a", &text(1000))]);
-    place.hybz(&["--bench=0", "-f", "--plot=a", "a"]).says(1, "Output file a is the input file.");
-    assert_eq!(place.get("a"), text(1000));
-}
-
-#[test]
 fn patterns_as_people_write_them() {
     let place = Place::with(&[]);
     place.shell(

@@ -131,13 +131,13 @@ fn a_file_that_grows() {
 }
 
 /// The inode and the times of each result: one that is made a second time has others.
-fn marks(top: &Path, journal: bool) -> BTreeMap<PathBuf, (u64, i64, i64)> {
+fn marks(top: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
     let found = if top.exists() { look(top) } else { BTreeMap::new() };
     let files = found.into_iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000);
     let results = files.map(|(name, _)| name).filter(|name| name.extension().is_some_and(|end| end == "bz2"));
     let mark = |name: PathBuf| {
         let is = fs::metadata(top.join(&name)).expect("metadata");
-        (name, (is.ino(), is.mtime(), if journal { is.ctime_nsec() } else { 0 }))
+        (name, (is.ino(), is.mtime(), is.ctime_nsec()))
     };
     results.map(mark).collect()
 }
@@ -157,7 +157,7 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Random) {
         stopped += u32::from(child.try_wait().expect("a process").is_none());
         child.kill().expect("it is ours");
         child.wait().expect("it ended");
-        let now = marks(&place.path(results), true);
+        let now = marks(&place.path(results));
         let lost: Vec<_> = before.iter().filter(|(name, mark)| now.get(*name) != Some(*mark)).collect();
         assert!(lost.is_empty(), "round {round}: made twice, or gone: {lost:?}");
         before = now;
@@ -177,7 +177,7 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Random) {
     assert!(stopped > 0, "it was always done before it was killed");
     let last = place.hybz(args);
     assert_eq!(last.code, 0, "{}", last.stderr);
-    let after = marks(&place.path(results), true);
+    let after = marks(&place.path(results));
     assert!(before.iter().all(|(name, mark)| after.get(name) == Some(mark)), "made twice, or gone");
     let files = plain.iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000);
     assert_eq!(after.len(), files.clone().count(), "{}", last.stderr);

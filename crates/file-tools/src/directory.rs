@@ -223,16 +223,6 @@ impl Directory {
         if is_other(&fstat(&file)?) { Ok(Some(file.into())) } else { Err(Errno::EXIST.into()) }
     }
 
-    /// Opens a regular file for reading and for writing at its end, and makes it if it is missing.
-    pub fn open_to_append(&self, name: &OsStr) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let file = openat(&self.0.fd, name, flags | OFlags::CLOEXEC, mode(true))?;
-        if !is_file(&fstat(&file)?) {
-            return Err(Errno::INVAL.into());
-        }
-        Ok(file.into())
-    }
-
     /// Whether the name is that of this open file.
     pub fn leads_to(&self, name: &OsStr, file: BorrowedFd<'_>) -> bool {
         let named = statat(&self.0.fd, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -269,20 +259,6 @@ impl Directory {
 /// The attributes of the file `path`, following symbolic links if `follow`.
 pub fn find(path: &Path, follow: bool) -> io::Result<Stat> {
     Ok(statat(CWD, path, if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW })?)
-}
-
-/// The reason why this file cannot be trusted to be our user's own work, given that another user may have chosen its
-/// name. `None` if it can be trusted.
-pub fn distrusted(file: &File) -> io::Result<Option<&'static str>> {
-    let found = fstat(file)?;
-    let others = Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH);
-    Ok(match () {
-        () if !is_file(&found) => Some("it is not a regular file"),
-        () if found.st_uid != geteuid().as_raw() => Some("it belongs to another user"),
-        () if file::links(file)? != 1 => Some("it has other hard links"),
-        () if others => Some("other users may write to it"),
-        () => None,
-    })
 }
 
 /// Whether it is a regular file.

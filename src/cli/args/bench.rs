@@ -4,7 +4,6 @@ use super::coding::{Coding, LARGE_FLAGS};
 use super::kind::Given;
 use super::table;
 use anyhow::bail;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// The speed of compressing and decompressing files is measured.
@@ -18,7 +17,6 @@ pub struct BenchMode {
     pub coding: Coding,
     /// Other programs to measure too.
     pub against: Vec<String>,
-    pub plot: Option<PathBuf>,
     pub json: bool,
 }
 
@@ -52,11 +50,7 @@ impl BenchMode {
         if !against.is_empty() && (coding.large_blocks().is_some() || flags.perturb.is_some()) {
             bail!("--against is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
         }
-        if flags.plot.as_ref().is_some_and(|file| file.is_empty()) {
-            bail!("--plot wants the name of a file.");
-        }
         let time = Duration::from_secs_f64(seconds);
-        let plot = flags.plot.clone().map(PathBuf::from);
-        Ok(BenchMode { time, only, coding, against, plot, json: flags.json })
+        Ok(BenchMode { time, only, coding, against, json: flags.json })
     }
 }

@@ -146,7 +146,7 @@ pub struct Flags {
     ///
     /// In each directory, files come first, then directories, in the order of their names. These are left out and
     /// counted: files that have the suffix of a compressed file (with -d and -t: that lack one), files that hybz writes
-    /// for itself (.hybz-journal, .NAME.hybz-tmp, the report), symbolic links, FIFOs, sockets and devices, and
+    /// for itself (.NAME.hybz-tmp, the report), symbolic links, FIFOs, sockets and devices, and
     /// directories on other file systems. What cannot be read is reported, and the walk goes on. At the end one line
     /// has the number of files; -q hides it.
     #[arg(short, long)]
@@ -184,10 +184,8 @@ pub struct Flags {
     /// Leave out files whose results exist and are right.
     ///
     /// An interrupted call can thus be repeated. An existing result is decompressed and compared with the input file.
-    /// If both agree, the input file is left out, or removed as after compressing it. Where input files are kept, the
-    /// file .hybz-journal in the walked directory, or in DIR of --output-dir, says which results need no comparison
-    /// because neither file has changed since. It can be removed at any time. A result that is not right is an error,
-    /// or replaced with -f. With --verify=file, all results are compared, and read from the disk.
+    /// If both agree, the input file is left out, or removed as after compressing it. A result that is not right is an
+    /// error, or replaced with -f. With --verify=file, results are read from the disk.
     #[arg(long)]
     pub resume: bool,
 
@@ -440,10 +438,6 @@ pub struct Flags {
     /// remark.
     #[arg(long, value_name = "PROGRAMS")]
     pub against: Option<String>,
-
-    /// With --bench, also draw the speeds into FILE, as SVG.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub plot: Option<OsString>,
 
     /// Measure how repetitive FILEs are: entropy, runs of the BWT, exact LZ77 factors.
     ///

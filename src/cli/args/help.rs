@@ -41,7 +41,7 @@ pub const GROUPS: [Group; 10] = [
     ("Decompressing, and parts of files", &["ranges", "split", "lines", "at", "streams", "ignore_trailing_garbage"]),
     ("Indexes", &["index", "index_format"]),
     ("Threads, memory, GPUs", &["threads", "memory", "gpu", "gpu_required", "gpu_pipeline"]),
-    ("Messages", &["quiet", "verbose", "progress", "json", "report", "against", "plot"]),
+    ("Messages", &["quiet", "verbose", "progress", "json", "report", "against"]),
     ("One file on many machines", &["plan", "shard", "plan_file", "join", "plan_ranges"]),
     ("About hybz", &["help", "version", "man", "completions"]),
 ];

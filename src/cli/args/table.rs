@@ -74,7 +74,6 @@ const GPU_PIPELINE: Flag = flag("--gpu-pipeline", |given| given.flags.gpu_pipeli
 const TRAILING_GARBAGE: Flag = flag("--ignore-trailing-garbage", |given| given.flags.ignore_trailing_garbage.is_some());
 const PLAN_FILE: Flag = flag("--plan-file", |given| given.flags.plan_file.is_some());
 const AGAINST: Flag = flag("--against", |given| given.flags.against.is_some());
-const PLOT: Flag = flag("--plot", |given| given.flags.plot.is_some());
 const CROSS: Flag = flag("--cross-file-systems", |given| given.flags.cross_file_systems);
 const NULL: Flag = flag("--null", |given| given.flags.null);
 const EXCLUDE: Flag = flag("--exclude", |given| !given.flags.exclude.is_empty());
@@ -137,7 +136,6 @@ const TABLE: &[Row] = &[
     (TRAILING_GARBAGE,"+ + + +  m + +  + + + +", ""),
     (PLAN_FILE,       "o o o o  o o o  o o + +", WITHOUT_PLAN),
     (AGAINST,         "o o o o  o + o  o o o o", "--against is about --bench."),
-    (PLOT,            "o o o o  o + o  o o o o", "--plot is about --bench."),
 ];
 
 /// The message about a `--plan-file` that is not read.
@@ -252,7 +250,7 @@ mod tests {
     /// The flag as it is typed, with its value and the flags that it needs.
     fn typed(name: &str) -> String {
         let value = match name {
-            "-o" | "--filelist" | "--output-dir" | "--plan-file" | "--against" | "--plot" | "-S" => " .x",
+            "-o" | "--filelist" | "--output-dir" | "--plan-file" | "--against" | "-S" => " .x",
             "--ranges" => "=1@0",
             "--split" => "=1/2",
             "--at" | "--streams" => "=1",

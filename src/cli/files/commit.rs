@@ -5,7 +5,6 @@
 //! files, a thread therefore does these steps for all files that are ready at once: it syncs a directory once, however
 //! many names it got. Messages pass through the same thread, so they come in the order of the operands.
 
-use crate::cli::files::journal::{Completion, Records};
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::pending::Pending;
 use crate::cli::files::reread::Reread;
@@ -15,7 +14,7 @@ use hybz_files::directory::Directory;
 use hybz_files::quote::shown;
 use hybz_files::tree::{self, Id};
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -41,8 +40,6 @@ pub struct Finished {
     pub message: Vec<u8>,
     /// The numbers of bytes read and written for this result, if they are counted.
     pub count: Option<(u64, u64)>,
-    /// The journal entry that records its completion.
-    pub entry: Option<Completion>,
     /// Dropped when the last step is done.
     pub pending: Pending,
 }
@@ -183,14 +180,12 @@ impl Batches {
 /// A file of a batch, after it got its name or failed.
 struct Named {
     path: PathBuf,
-    name: OsString,
     directory: Directory,
     /// Whether the directory must be synced.
     sync: bool,
     source: Option<SourceFile>,
     message: Vec<u8>,
     count: Option<(u64, u64)>,
-    entry: Option<Completion>,
     failure: Option<Failure>,
     /// Whether its data could not be synced.
     unsynced: bool,
@@ -235,19 +230,13 @@ fn commit(items: Vec<Item>, messages: &Messages, made: &Made) {
         })
         .collect();
     sync_directories(named.iter_mut().flatten());
-    let mut records = Records::default();
     for file in named {
         match file {
             Err(note) => messages.print(&note),
             Ok(Named { failure: Some(failure), .. }) => messages.print(&Note::Failure(failure)),
-            Ok(Named { name, path, source, message, count, entry, directory, unsynced, index_failure, .. }) => {
+            Ok(Named { path, source, message, count, directory, unsynced, index_failure, .. }) => {
                 if let Some((bytes_in, bytes_out)) = count {
                     messages.tally.done(bytes_in, bytes_out);
-                }
-                if let Some(entry) = entry
-                    && let Ok(found) = directory.find_link(&name)
-                {
-                    records.push(entry, &name, &found);
                 }
                 if !message.is_empty() {
                     messages.print(&Note::Line(message));
@@ -295,7 +284,7 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<bool>)> {
 
 /// Closes a result and gives it its name.
 fn give_name(file: Finished, synced: io::Result<bool>, made: &Made) -> Named {
-    let Finished { output, index, source, sync, reread, replace, message, count, entry, pending } = file;
+    let Finished { output, index, source, sync, reread, replace, message, count, pending } = file;
     let (path, name, directory) = (output.path.clone(), output.name.clone(), output.directory.clone());
     let unsynced = matches!(synced, Ok(false));
     let checked = match synced {
@@ -326,20 +315,7 @@ fn give_name(file: Finished, synced: io::Result<bool>, made: &Made) -> Named {
         publish(index, replace)
     };
     let index_failure = index.filter(|_| failure.is_none()).and_then(|index| name_index(index).err());
-    Named {
-        path,
-        name,
-        directory,
-        sync,
-        source,
-        message,
-        count,
-        entry,
-        failure,
-        unsynced,
-        index_failure,
-        _underway: pending,
-    }
+    Named { path, directory, sync, source, message, count, failure, unsynced, index_failure, _underway: pending }
 }
 
 /// Closes a file and gives it its name.

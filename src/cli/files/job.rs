@@ -2,7 +2,6 @@
 
 use crate::cli::args::Range;
 use crate::cli::files::index::IndexJob;
-use crate::cli::files::journal::Completion;
 use crate::cli::files::pending::Pending;
 use crate::cli::files::place::Place;
 use crate::cli::files::source::SourceFile;
@@ -49,8 +48,6 @@ pub struct Ready {
     /// The file; `None` is stdin.
     pub source: Option<SourceFile>,
     pub destination: Destination,
-    /// The journal entry that will record its completion.
-    pub entry: Option<Completion>,
     pub seen: Arc<Seen>,
 }
 

@@ -54,10 +54,6 @@ impl Mirror {
         self.id
     }
 
-    pub fn root(&self) -> &Directory {
-        &self.root
-    }
-
     /// Opens the directory `below` DIR, or creates it. `attributes(n)` returns the attributes of the source's directory
     /// at the first `n` parts of `below`.
     pub fn directory(

@@ -5,7 +5,6 @@ pub mod filelist;
 pub mod holes;
 pub mod index;
 pub mod job;
-pub mod journal;
 pub mod mirror;
 pub mod names;
 pub mod operand_iter;

@@ -2,13 +2,12 @@
 
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
 use crate::cli::files::filelist::Names;
-use crate::cli::files::journal::{self, Journal};
 use crate::cli::files::mirror::{self, Mirror};
 use crate::cli::files::names::ending;
 use crate::cli::files::place::Place;
 use crate::cli::files::walk::{Walk, Wanted};
 use crate::cli::messages::tally::Skipped;
-use crate::cli::messages::{Failure, Messages, Note};
+use crate::cli::messages::{Failure, Messages};
 use glob::MatchOptions;
 use hybz_files::directory::Directory;
 use hybz_files::process;
@@ -26,7 +25,6 @@ pub struct Found {
     pub place: Place,
     /// Whether it was typed on the command line.
     pub typed: bool,
-    pub journal: Option<Arc<Journal>>,
 }
 
 /// All files, one after another.
@@ -44,8 +42,6 @@ pub struct OperandIter {
     mirror: Option<Mirror>,
     /// The directory of the last typed name.
     directory: Option<Directory>,
-    /// The journal of the directory of results, or of the walk.
-    journal: Option<Arc<Journal>>,
 }
 
 /// Which files of trees and lists are left out.
@@ -74,7 +70,7 @@ impl OperandIter {
             _ => None,
         };
         let filter = Filter { plan: Arc::clone(plan), avoids: mirror.as_ref().map(Mirror::id) };
-        let mut iter = OperandIter {
+        Ok(OperandIter {
             plan: Arc::clone(plan),
             messages: Arc::clone(messages),
             filter,
@@ -83,15 +79,9 @@ impl OperandIter {
             list,
             walk: None,
             top: PathBuf::new(),
-            mirror: None,
+            mirror,
             directory: None,
-            journal: None,
-        };
-        if let Some(mirror) = &mirror {
-            iter.open_journal(mirror.root());
-        }
-        iter.mirror = mirror;
-        Ok(iter)
+        })
     }
 
     /// The next file, or the error that prevents reading it.
@@ -100,17 +90,13 @@ impl OperandIter {
             if let Some(walk) = &mut self.walk {
                 match walk.next(&self.filter) {
                     Some(found) => {
-                        let journal = self.journal.clone();
                         let found = found.map(|place| {
                             let operand = Operand::File(place.path().to_owned());
-                            Found { operand, place, typed: false, journal }
+                            Found { operand, place, typed: false }
                         });
                         return Some(found);
                     }
                     None => self.walk = None,
-                }
-                if self.mirror.is_none() {
-                    self.journal = None;
                 }
             }
             let (operand, typed) = match self.plan.common.operands.get(self.taken) {
@@ -156,8 +142,6 @@ impl OperandIter {
         {
             if self.mirror.is_some() {
                 mirror::below(path)?;
-            } else if let Some(top) = walk.top().cloned() {
-                self.open_journal(&top);
             }
             let read = walk.read_top(&self.filter);
             self.top = path.clone();
@@ -165,22 +149,7 @@ impl OperandIter {
             return read.map(|()| None);
         }
         let place = Place::typed(path);
-        Ok(Some(Found { operand, place, typed, journal: self.journal.clone() }))
-    }
-
-    /// Opens the journal of `directory`, if sources are kept: only then can a later call meet completed files.
-    fn open_journal(&mut self, directory: &Directory) {
-        let plan = &self.plan;
-        if !plan.mode.batch.resume || plan.mode.remove_sources || !plan.common.sync {
-            return;
-        }
-        self.journal = Journal::open(directory)
-            .map_err(|why| {
-                let text = format!(" cannot be used: {why}.");
-                let path = directory.path().join(journal::NAME);
-                self.messages.print(&Note::Remark(Failure::about(1, "The journal ", path.as_os_str(), &text).text));
-            })
-            .ok();
+        Ok(Some(Found { operand, place, typed }))
     }
 
     /// Opens the directory of a typed name ([`Place::open_directory`]).
@@ -245,7 +214,7 @@ impl Filter {
     /// Checks whether a file of a list is skipped. (With `-r` the name may be a directory's, which has no suffix.)
     fn of_list(&self, path: &Path) -> Result<(), Skipped> {
         let name = path.file_name().unwrap_or_default();
-        if is_own(name) {
+        if temporary::is_hidden_name(name) {
             return Err(Skipped::Own);
         }
         if self.is_excluded(name, || path.to_owned()) {
@@ -256,14 +225,9 @@ impl Filter {
     }
 }
 
-/// Whether this is the name of hybz's own files: a journal, or an unfinished result of a killed process.
-fn is_own(name: &OsStr) -> bool {
-    name == journal::NAME || temporary::is_hidden_name(name)
-}
-
 impl Wanted for Filter {
     fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
-        if kind == Kind::File && is_own(name) {
+        if kind == Kind::File && temporary::is_hidden_name(name) {
             return Err(Skipped::Own);
         }
         if self.is_excluded(name, || below.join(name)) {

@@ -17,7 +17,7 @@ pub enum Skipped {
     Special,
     /// A directory on another file system.
     Elsewhere,
-    /// A file that hybz itself writes: a journal, an unfinished result, the report.
+    /// A file that hybz itself writes: an unfinished result, the report.
     Own,
 }
 

@@ -12,7 +12,6 @@ rows! {
     "`--bench --json`" | "no such thing" | "one object (docs/JSON.md)" => an_object;
     "`--bench --against`" | "no such thing" | "other programs in the same rounds, verified; absent ones are named"
         => other_programs;
-    "`--bench --plot=FILE`" | "no such thing" | "a picture of the speeds, SVG" => a_picture;
     "`--bench -d`, `-z`" | "no such thing" | "one direction; compressed files only with -d" => one_direction;
     "`--bench` of more than fits into memory" | "no such thing" | "the beginning, with a remark; of compressed files a \
      sentence, rc 1" => more_than_fits;
@@ -126,25 +125,6 @@ fn other_programs() {
 }
 
 #[test]
-fn a_picture() {
-    let place = Place::with(&[("a<b", &text(100_000))]);
-    place.hybz(&["--bench=0", "-p4", "--plot", "p.svg", "a<b"]).silent(0);
-    let picture = String::from_utf8(place.get("p.svg")).expect("UTF-8");
-    assert!(picture.starts_with("<svg ") && picture.contains(">a&lt;b: 100.0 kB of text") && picture.contains("MB/s"));
-    assert!(picture.matches("<circle").count() >= 6, "{picture}");
-    if installed_for_part("python3") {
-        place.shell("python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse(\"p.svg\")'").silent(0);
-    }
-    place.hybz(&["--bench=0", "--plot", "p.svg", "a<b"]).says(1, "hybz: Output file p.svg already exists.");
-    place.hybz(&["--bench=0", "-p1", "-f", "--plot", "p.svg", "a<b"]).silent(0);
-    assert_ne!(place.get("p.svg"), picture.as_bytes());
-    place.hybz(&["--bench=0", "--plot", "no/p.svg", "a<b"]).says(1, "hybz: Can't create output file no/p.svg: ");
-    // A picture appears when it is complete.
-    place.hybz(&["--bench=0", "--plot", "q.svg", "missing"]).says(1, "Can't open input file missing");
-    assert_eq!(place.names(), ["a<b", "p.svg"]);
-}
-
-#[test]
 fn one_direction() {
     let place = Place::with(&[("a", &text(100_000)), ("a.bz2", &compressed(&text(100_000))), ("empty", b"")]);
     let found = the_object(&place, &["-p1", "-d", "a.bz2", "a.bz2"], 0);
@@ -217,8 +197,6 @@ fn nonsense() {
         ("--bench --against , a", "--against wants programs such as lbzip2,pbzip2."),
         ("--bench --against= a", "--against wants programs such as lbzip2,pbzip2."),
         ("--against bzip2 a", "--against is about --bench."),
-        ("--plot x a", "--plot is about --bench."),
-        ("--plot= --bench a", "--plot wants the name of a file."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
         assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");

@@ -4,31 +4,23 @@ use super::batch::{all, all_compressed, same, tree};
 use super::rows;
 use crate::json::objects;
 use crate::place::{Place, Run, compressed, decompressed, text};
-use crc_fast::{CrcAlgorithm, checksum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::thread::sleep;
-use std::time::Duration;
 
 rows! {
     "`--resume`" | "bad flag" | "complete, right results are left out; a wrong one is an error, or replaced with `-f`"
         => resumed;
     "`--resume` with `--report`, `--progress`" | "-" | "complete results have an object, and count"
         => complete_files_are_reported;
-    "`--resume` with `--verify=file`" | "-" | "complete results are read from the disk and compared, whatever the \
-        journal says"
+    "`--resume` with `--verify=file`" | "-" | "complete results are read from the disk and compared"
         => complete_files_are_read_again;
     "`-d --resume` of a damaged file whose result exists" | "-" | "the damage is named; rc 2"
         => damaged_sources;
-    "`--resume` with a journal that is lost, cut or garbage" | "-" | "the same" => journals;
-}
-
-fn remove_journal(files: &mut BTreeMap<Vec<u8>, Vec<u8>>) -> Option<Vec<u8>> {
-    files.remove(&b".hybz-journal"[..])
+    "`--resume` with `--output-dir`" | "-" | "the same" => with_an_output_directory;
 }
 
 /// Inode and times of each result: a result that is made again has others.
@@ -59,8 +51,8 @@ fn resumed() {
     place.hybz(&["-qrdk", "tree"]).silent(0);
     assert_eq!(
         place.hybz(&["-rdk", "--resume", "tree"]).stderr,
-        "hybz: 0 files decompressed, 0 bytes to 0; 11 skipped (5 without a suffix of compressed files, 5 complete \
-         before, 1 of hybz's own)\n"
+        "hybz: 0 files decompressed, 0 bytes to 0; 10 skipped (5 without a suffix of compressed files, \
+         5 complete before)\n"
     );
     let wrong = [
         ("tree/one", text(99)),
@@ -81,9 +73,7 @@ fn resumed() {
     }
     assert!(!place.has("tree/a b/deeper/-dash.bz2"), "its result was right");
     place.hybz(&["-rdf", "--resume", "tree"]).says(0, "3 files decompressed");
-    let mut after = all(&place, "tree");
-    remove_journal(&mut after);
-    same(after, before);
+    same(all(&place, "tree"), before);
     // A name that is typed; a result that is a directory, or damaged.
     place.put("a", b"hello\n");
     place.put("a.bz2", &compressed(b"hello\n"));
@@ -97,52 +87,23 @@ fn resumed() {
 }
 
 #[test]
-fn journals() {
+fn with_an_output_directory() {
     let place = tree();
-    let before = all(&place, "tree");
-    sleep(Duration::from_millis(250)); // a file that changed just now is not recorded
     let again = |place: &Place| place.hybz(&["-r", "--resume", "--output-dir", "out", "tree"]);
     again(&place).says(0, "5 files compressed");
-    let journal = place.get("out/.hybz-journal");
-    assert!(journal.len() == 16 + 5 * 8 && journal.starts_with(b"hybz journal 1\n\0"), "{}", journal.len());
     let made = marks(&place, "out");
     again(&place).says(0, "hybz: 0 files compressed, 0 bytes to 0; 5 skipped (5 complete before)\n");
-    assert_eq!(place.get("out/.hybz-journal"), journal);
-    // With a journal that is lost, cut, too long or garbage, each result is compared again, and recorded again.
-    let cut = journal[..journal.len() - 3].to_vec();
-    let garbage = [&journal[..16], &[0xaa; 40]].concat();
-    for bytes in [&[][..], &journal[..16], &cut, &garbage] {
-        place.put("out/.hybz-journal", bytes);
-        again(&place).says(0, "5 complete before");
-        let healed = place.get("out/.hybz-journal");
-        assert!((healed.len() - 16).is_multiple_of(8));
-        assert!(journal[16..].chunks(8).all(|record| healed[16..].chunks(8).any(|other| other == record)));
-        assert_eq!(marks(&place, "out"), made);
-    }
-    // Another kind of file with that name is left alone.
-    for bytes in [&b"x"[..], b"something else, and long enough"] {
-        place.put("out/.hybz-journal", bytes);
-        again(&place).says(0, "The journal out/.hybz-journal cannot be used: it is not a journal.");
-        assert_eq!(place.get("out/.hybz-journal"), bytes);
-    }
-    place.shell("rm out/.hybz-journal; ln -s ../tree/one out/.hybz-journal").silent(0);
-    again(&place).says(0, "cannot be used: ");
-    same(all(&place, "tree"), before.clone());
-    place.shell("rm out/.hybz-journal; mkfifo out/.hybz-journal").silent(0);
-    again(&place).says(0, "cannot be used: ");
-    // A source that changed: its old result is not right, whatever the journal says.
-    place.put("out/.hybz-journal-kept", &journal);
-    place.shell("rm out/.hybz-journal; mv out/.hybz-journal-kept out/.hybz-journal; echo new >> tree/one").silent(0);
+    assert_eq!(marks(&place, "out"), made);
+    // A source that changed: its old result is not right.
+    place.shell("echo new >> tree/one").silent(0);
     again(&place)
         .says(1, "out/tree/one.bz2 already exists, and is not the result of the input file.")
         .says(1, "4 complete");
     place.hybz(&["-rf", "--resume", "--output-dir", "out", "tree"]).says(0, "1 file compressed");
     assert_eq!(decompressed(&place.get("out/tree/one.bz2")), place.get("tree/one"));
-    // If sources are kept next to their results, the journal is in the walked directory, and is not an operand.
+    // Sources that are kept next to their results.
     place.hybz(&["-rk", "--resume", "tree"]).says(0, "5 files compressed");
-    assert!(place.has("tree/.hybz-journal"));
     place.hybz(&["-rk", "--resume", "tree"]).says(0, "0 files compressed").says(0, "5 complete before");
-    // No journal says that a source may go: the result is compared first.
     let bad = compressed(b"another text");
     place.put("tree/one.bz2", &bad);
     place.hybz(&["-r", "--resume", "tree"]).says(1, "tree/one.bz2 already exists, and is not");
@@ -164,7 +125,7 @@ fn complete_files_are_reported() {
     assert!(found[0]["bytes_in"].is_null() && found[1]["bytes_in"] == 12_100, "{found:?}");
     let summary = &found[5];
     let counts = ["files", "complete", "failed", "skipped", "bytes_in"].map(|key| summary[key].clone());
-    assert_eq!(json!(counts), json!([5, 4, 0, 9, 12_100]));
+    assert_eq!(json!(counts), json!([5, 4, 0, 8, 12_100]));
     let last = |run: &Run| {
         let mut lines = run.stderr.lines().filter(|line| line.starts_with('{'));
         objects((lines.next_back().expect("an object").to_owned() + "\n").as_bytes()).remove(0)
@@ -182,37 +143,16 @@ fn complete_files_are_reported() {
     assert_eq!((run.code, &found[0]["status"], &found[1]["complete"]), (1, &json!("failed"), &json!(0)));
 }
 
-/// The journal's record that `result` is complete. Only a faulty disk would make one for a wrong result.
-fn record(place: &Place, source: &str, result: &str) -> [u8; 8] {
-    let crc = |name: &str, numbers: &[u64]| {
-        let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
-        checksum(CrcAlgorithm::Crc64Nvme, &name.bytes().chain(numbers).collect::<Vec<u8>>())
-    };
-    let of = |name: &str| {
-        let found = fs::metadata(place.path(name)).expect("metadata");
-        let times = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()].map(|time| time as u64);
-        [&[found.ino(), found.len()], &times[..]].concat()
-    };
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let source = crc(&name(source), &of(source));
-    crc(&name(result), &[vec![source], of(result)].concat()).to_le_bytes()
-}
-
 #[test]
 fn complete_files_are_read_again() {
     let wrong = compressed(&[&b"x"[..], &text(200_000)[1..]].concat());
     let place = Place::with(&[("a", &text(200_000)), ("wrong", &wrong)]);
     fs::create_dir(place.path("d")).expect("a directory");
     place.shell("mv a wrong d").silent(0);
-    sleep(Duration::from_millis(250));
     let resume = |more: &[&str]| place.hybz(&[&["-rk", "--resume", "--exclude", "wrong"], more, &["d"]].concat());
     resume(&["--verify=file"]).says(0, "1 file compressed");
     resume(&["--verify=file"]).says(0, "1 complete before");
-    // The journal is trusted, except with --verify=file.
     place.shell("mv d/wrong d/a.bz2").silent(0);
-    let forged = [place.get("d/.hybz-journal"), record(&place, "d/a", "d/a.bz2").to_vec()].concat();
-    place.put("d/.hybz-journal", &forged);
-    resume(&[]).says(0, "1 complete before");
     resume(&["--verify=file"]).says(1, "Output file d/a.bz2 already exists, and is not the result of the input file.");
     resume(&["--verify=file", "-f"]).says(0, "1 file compressed");
     assert_eq!(decompressed(&place.get("d/a.bz2")), text(200_000));

@@ -42,7 +42,6 @@ never\t'Nothing'"
 complete -c hybz -l report -d 'Write a JSON object for each file and a summary: json to standard error, or json:FILE' -r -F
 complete -c hybz -l bench -d 'Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5)' -r
 complete -c hybz -l against -d 'With --bench, measure these programs too, such as lbzip2,pbzip2' -r
-complete -c hybz -l plot -d 'With --bench, also draw the speeds into FILE, as SVG' -r -F
 complete -c hybz -l completions -d 'Print the completions for SHELL' -r -f -a "bash\t''
 zsh\t''
 fish\t''"

@@ -65,7 +65,6 @@ never\:"Nothing"))' \
 '--report=[Write a JSON object for each file and a summary\: json to standard error, or json\:FILE]:FORMAT:_files' \
 '--bench=[Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default\: 5)]::SECONDS:_default' \
 '--against=[With --bench, measure these programs too, such as lbzip2,pbzip2]:PROGRAMS:_default' \
-'--plot=[With --bench, also draw the speeds into FILE, as SVG]:FILE:_files' \
 '--completions=[Print the completions for SHELL]:SHELL:(bash zsh fish)' \
 '-d[Decompress]' \
 '--decompress[Decompress]' \

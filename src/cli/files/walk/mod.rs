@@ -95,11 +95,6 @@ impl Walk {
         Some(self.levels.get(depth)?.attributes)
     }
 
-    /// The operand's directory, while it is open.
-    pub fn top(&self) -> Option<&Directory> {
-        self.levels.first()?.directory.as_ref()
-    }
-
     /// Whether neither files nor directories are left.
     pub fn is_at_end(&self) -> bool {
         self.levels.iter().all(|level| level.files.is_at_end() && level.directories.is_at_end())

@@ -5,34 +5,27 @@
 //! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells with the same number of threads take turns,
 //! round after round, so other work on the machine slows down all of them alike. Their rows are printed when they are
 //! done. Every output is compared while it is written: with the text, or with the bytes of hybz's first run, which were
-//! themselves decoded and compared with the text. The medians become a table or an object ([`table`]), and a picture
-//! ([`plot`]).
+//! themselves decoded and compared with the text. The medians become a table or an object ([`table`]).
 
 mod cell;
 mod input;
 mod peer;
-mod plot;
 mod table;
 mod work;
 
-use crate::cli::args::{Batch, BenchMode, Common, Direction, Gpus, Operand, Plan};
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::source::same_file;
+use crate::cli::args::{Batch, BenchMode, Common, Direction, Gpus, Plan};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use cell::{Cell, Who};
 use hybz::internals::gpu::Device;
-use hybz_files::directory::Directory;
 use hybz_files::quote::shown;
 use hybz_files::stdout;
 use input::BenchInput;
 use peer::Peer;
 use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -54,10 +47,6 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
         limits::check_block_size(&wanted.coding, limits::len_of(&plan.common.operands))?;
     }
     limits::choose_memory(&plan.common, false);
-    let plot = match &wanted.plot {
-        Some(path) => Some((path, plot_file(path, &plan.common)?)),
-        None => None,
-    };
     let devices = devices(&plan.common)?;
     let input = match BenchInput::read(&plan) {
         Ok(input) => input,
@@ -72,10 +61,6 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
     let mut bench = prepare(&plan, input, devices, &messages);
     let measured = bench.measure(&plan, &messages);
     messages.progress.end();
-    if let (Ok(()), Some((path, file))) = (&measured, plot) {
-        let name = shown(path.as_os_str());
-        draw(&plan, &bench, file).map_err(|e| anyhow!("Can't write plot {}: {}.", name.display(), errno_text(&e)))?;
-    }
     match measured {
         Ok(()) => Ok(Outcome::Exit(messages.code())),
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
@@ -191,32 +176,6 @@ fn print(messages: &Messages, text: &[u8]) -> io::Result<()> {
 /// The typed name of a program, as messages show it.
 fn printable(name: &str) -> String {
     shown(OsStr::new(name)).display().to_string()
-}
-
-/// A file for the picture; it has no name yet.
-fn plot_file(path: &Path, common: &Common) -> anyhow::Result<OutputFile> {
-    let shown = shown(path.as_os_str());
-    let (name, force) = (shown.display(), common.force);
-    if !force && fs::symlink_metadata(path).is_ok() {
-        bail!("Output file {name} already exists. -f overwrites it.");
-    }
-    let is_it = |operand: &Operand| match operand {
-        Operand::File(file) => {
-            fs::metadata(file).ok().zip(fs::metadata(path).ok()).is_some_and(|(a, b)| same_file(&a, &b))
-        }
-        Operand::Stdin => false,
-    };
-    if common.operands.iter().any(is_it) {
-        bail!("Output file {name} is the input file.");
-    }
-    Directory::of(path, None)
-        .and_then(|directory| OutputFile::create(path, directory, false, force))
-        .map_err(|e| anyhow!("Can't create output file {name}: {}.", errno_text(&e)))
-}
-
-fn draw(plan: &Plan<BenchMode>, bench: &Bench, mut file: OutputFile) -> io::Result<()> {
-    file.write_all(plot::svg(plan, bench).as_bytes())?;
-    file.publish(plan.common.force)
 }
 
 #[cfg(test)]

@@ -39,12 +39,6 @@ pub fn shown_size(bytes: usize) -> String {
     }
 }
 
-/// The line in the picture that describes the input.
-pub fn what(plan: &Plan<BenchMode>, bench: &Bench) -> String {
-    let (name, text) = (name(plan, true), sizes(plan, bench));
-    format!("{}{text}", name.display())
-}
-
 /// The measured file's name, quoted for a `terminal`, or the number of files.
 fn name(plan: &Plan<BenchMode>, terminal: bool) -> OsString {
     match &plan.common.operands[..] {

@@ -6,7 +6,6 @@
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target, Work};
 use crate::cli::files::index::IndexJob;
 use crate::cli::files::job::{Complete, Destination, Job, Ready, State};
-use crate::cli::files::journal::Journal;
 use crate::cli::files::names::{appended, ending, original_name};
 use crate::cli::files::operand_iter::{Found, OperandIter};
 use crate::cli::files::pending::Pending;
@@ -184,7 +183,7 @@ impl Operands {
         if found.operand == Operand::Stdin {
             return self.open_stdin(name, pending).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
         }
-        let (mut place, journal, typed) = (found.place.clone(), &found.journal, found.typed);
+        let (mut place, typed) = (found.place.clone(), found.typed);
         let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
         let place = &place;
         let plan = Arc::clone(&self.plan);
@@ -211,15 +210,11 @@ impl Operands {
         }
         let acl = if makes_file { list_of(&file) } else { None };
         let source = SourceFile { place: place.clone(), found, acl };
-        let mut entry = None;
         if let Destination::File(result) = &destination {
             if resumes {
-                match self.look_at_result(journal.as_ref(), (&source, &file), result, pending)? {
-                    resume::Found::Complete => {
-                        let (result, bytes) = (result.name().to_owned(), source.found.len());
-                        return Ok(Opened::Complete(Complete { result, bytes }));
-                    }
-                    resume::Found::Missing(for_later) => entry = for_later,
+                if self.is_complete((&source, &file), result, pending)? {
+                    let (result, bytes) = (result.name().to_owned(), source.found.len());
+                    return Ok(Opened::Complete(Complete { result, bytes }));
                 }
                 self.preconditions.result(result, &source.found, pending)?;
             }
@@ -229,23 +224,17 @@ impl Operands {
                 pending.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
-        let ready = Ready { source: Some(source), destination, entry, seen: Arc::default() };
+        let ready = Ready { source: Some(source), destination, seen: Arc::default() };
         Ok(Opened::Ready(Box::new(ready), file))
     }
 
     /// Examines the result that `--resume` finds.
-    fn look_at_result(
-        &self,
-        journal: Option<&Arc<Journal>>,
-        source: (&SourceFile, &File),
-        result: &Place,
-        pending: &Pending,
-    ) -> Result<resume::Found, Failure> {
+    fn is_complete(&self, source: (&SourceFile, &File), result: &Place, pending: &Pending) -> Result<bool, Failure> {
         // An earlier operand may be about to make or replace it.
         if self.preconditions.locks.has_name(result.path()) {
             self.preconditions.locks.wait(pending);
         }
-        resume::look(&self.plan, &self.pool, journal, source, result)
+        resume::is_complete(&self.plan, &self.pool, source, result)
     }
 
     /// Refuses sources that are not files, or that are compressed already. Returns `None` for the report, unless it was
@@ -308,7 +297,7 @@ impl Operands {
                 Destination::Stdout
             }
         };
-        Ok((Ready { source: None, destination, entry: None, seen: Arc::default() }, file))
+        Ok((Ready { source: None, destination, seen: Arc::default() }, file))
     }
 
     /// The place of the result that `-o` names.

@@ -190,15 +190,13 @@ impl Results {
                     self.plan.mode.action() != Action::Compress || found.len() == stream.bytes_in
                 };
                 let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
-                let entry = ready.entry.filter(|_| changed.is_none() && self.plan.common.sync);
                 // Without -f, a name that exists is refused.
                 let replaces =
                     self.plan.common.force && (output.replaces() || index.as_mut().is_some_and(OutputFile::replaces));
-                let safe = source.is_some() || entry.is_some() || reread.is_some() || replaces;
+                let safe = source.is_some() || reread.is_some() || replaces;
                 let (sync, replace, count) = (self.plan.common.sync && safe, self.plan.common.force, Some(count));
                 let index_left = source.as_ref().and_then(|source| self.index_left(source));
-                let finished =
-                    Finished { output, index, source, sync, reread, replace, message, count, entry, pending };
+                let finished = Finished { output, index, source, sync, reread, replace, message, count, pending };
                 self.committer.push(Item::File(Box::new(finished)));
                 if let Some(remark) = index_left {
                     self.print(Note::Remark(remark));
@@ -232,8 +230,8 @@ impl Results {
         self.print(Note::Line(message));
         if let Some(mut output) = index {
             let (sync, replace) = (self.plan.common.sync && output.replaces(), self.plan.common.force);
-            let (index, source, reread, message, count, entry) = (None, None, None, Vec::new(), None, None);
-            let finished = Finished { output, index, source, sync, reread, replace, message, count, entry, pending };
+            let (index, source, reread, message, count) = (None, None, None, Vec::new(), None);
+            let finished = Finished { output, index, source, sync, reread, replace, message, count, pending };
             self.committer.push(Item::File(Box::new(finished)));
         }
     }

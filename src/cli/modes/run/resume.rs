@@ -1,51 +1,30 @@
 //! `--resume`: whether the result of a source is there already, and right.
 //!
 //! A result is right if it decompresses to exactly the source's bytes (with -d: if it is exactly what the source
-//! decompresses to). The two are compared, unless the journal knows that neither has changed since the last comparison.
-//! With `--verify=file` they are compared in any case, and both are read from the disk.
+//! decompresses to). With `--verify=file` both are read from the disk.
 
 use crate::cli::args::{Action, FilesMode, Plan};
-use crate::cli::files::journal::{Completion, Journal, Records, is_settled};
 use crate::cli::files::place::Place;
 use crate::cli::files::source::{SourceFile, id};
 use crate::cli::messages::{self, Failure};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
-use hybz_files::directory::{Stat, is_file};
+use hybz_files::directory::is_file;
 use hybz_files::file::{forget_pages, sync_data};
 use hybz_files::tree;
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::sync::Arc;
-use std::time::SystemTime;
 
-/// The state of a source's result.
-pub enum Found {
-    /// It is complete and correct, and nothing is left to do.
-    Complete,
-    /// It is missing or wrong. Once it is made, the journal records it.
-    Missing(Option<Completion>),
-}
-
-/// Examines the result of a source. If the result is right and the source is to be removed, removes the source.
-pub fn look(
+/// Whether the result of a source is complete and right, so that nothing is left to do. If it is and the source is to
+/// be removed, removes the source.
+pub fn is_complete(
     plan: &Plan<FilesMode>,
     pool: &Pool,
-    journal: Option<&Arc<Journal>>,
     (source, file): (&SourceFile, &File),
     result: &Place,
-) -> Result<Found, Failure> {
-    let entry = journal.map(|journal| Completion::new(journal, source));
-    let settled = is_settled(source, SystemTime::now());
-    let found = match result.find_link() {
-        Ok(found) if is_file(&found) && tree::id(&found) != id(&source.found) => found,
-        _ => return Ok(Found::Missing(entry.filter(|_| settled))),
-    };
-    let name = result.file_name().map_err(|e| Failure::input("open", result.name(), &e))?;
-    let by_journal = !plan.mode.verify().file && entry.as_ref().is_some_and(|entry| entry.is_known(name, &found));
-    if by_journal {
-        return Ok(Found::Complete);
+) -> Result<bool, Failure> {
+    if !result.find_link().is_ok_and(|found| is_file(&found) && tree::id(&found) != id(&source.found)) {
+        return Ok(false);
     }
     let (opened, _) = result.open_at_once(false).map_err(|e| Failure::input("open", result.name(), &e))?;
     let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
@@ -71,35 +50,15 @@ pub fn look(
     };
     if !right {
         if plan.common.force {
-            return Ok(Found::Missing(entry.filter(|_| settled)));
+            return Ok(false);
         }
         let text = " already exists, and is not the result of the input file.";
         return Err(Failure::about(1, "Output file ", result.name(), text));
     }
     if plan.mode.remove_sources {
         remove(plan, source, &opened, result)?;
-    } else if let Some(entry) = entry.filter(|_| settled)
-        && source_is_still(source)
-    {
-        note(entry, &opened, result, name, &found);
     }
-    Ok(Found::Complete)
-}
-
-/// Records a result in the journal, if the result is on the disk and is still the file that was `found`.
-fn note(entry: Completion, opened: &File, result: &Place, name: &OsStr, found: &Stat) {
-    // Another program may just have written it.
-    let written = sync_data(opened).and_then(|_| result.directory(None)?.sync());
-    if let (Ok(()), Ok(now)) = (written, result.find_link())
-        && tree::id(&now) == tree::id(found)
-        && (now.st_ctime, now.st_ctime_nsec) == (found.st_ctime, found.st_ctime_nsec)
-    {
-        Records::default().push(entry, name, &now);
-    }
-}
-
-fn source_is_still(source: &SourceFile) -> bool {
-    source.place.find().is_ok_and(|now| source.is_still(&now))
+    Ok(true)
 }
 
 /// Removes a source whose result is complete, once the result is on the disk.
