@@ -344,15 +344,3 @@ start n; sleep 0.1; [ -e n.bz2 ] && exit 0; echo mine > n.bz2; ended
 mkdir d; cp "$KIT/n" d/n
 start d/n; sleep 0.1; mv d e; mkdir d; echo other > d/n; ended
 is d/n other
-
-## planted-journal-$HOW [hybz root]: root believes no journal that may be another's: it compares
-| HOW in owned linked writable long fifo link
-mkdir t; take a; mv a t/a; ulimit -v 400000
-printf 'hybz journal 1\n\0' > t/.hybz-journal; chmod 600 t/.hybz-journal
-case $HOW in
-owned) chown 65534 t/.hybz-journal ;; linked) ln t/.hybz-journal other ;; writable) chmod 622 t/.hybz-journal ;;
-long) truncate -s 3G t/.hybz-journal ;; fifo) rm t/.hybz-journal; mkfifo t/.hybz-journal ;;
-link) mv t/.hybz-journal other; ln -s ../other t/.hybz-journal ;;
-esac
-x -rk --resume t
-code 0; says "journal t/.hybz-journal cannot be used"; packed t/a.bz2 a
