@@ -1,7 +1,7 @@
 //! The last column, merged from two sorted lists of rows: the second half of the GPU station's hybrid shape.
 //!
 //! The shape is Deshpande's (thesis, 2014, section 5.2.1), and rows are compared as in DC3 (Kärkkäinen and Sanders
-//! 2003). The input is a text followed by an end mark below all bytes: the codes of a block of `.hbz`, or a block of
+//! 2003). The input is a text followed by an end mark below all bytes: the codes of a large block, or a block of
 //! `.bz2` rotated to its least rotation, whose suffixes have the order of its rotations. The suffixes at positions 1
 //! and 2 modulo 3 have been sorted first. They are the sample, which includes the end mark if that is at such a
 //! position. The others have been sorted from the sample. One of the others, at `i`, comes before one of the sample, at
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(origin, [expected.origin], "{what}, {} bytes: origin", block.len());
     }
 
-    /// The suffixes of a text, as in a `.hbz` stream, and the rows of all entry points.
+    /// The suffixes of a text, as in a stream of large blocks, and the rows of all entry points.
     fn check_suffixes(text: &[u8], what: &str) {
         if text.is_empty() {
             return;

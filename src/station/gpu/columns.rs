@@ -1,5 +1,5 @@
-//! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them. Blocks of
-//! `.hbz` streams: `suffixes`.
+//! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them. Blocks
+//! whose suffixes are sorted: `suffixes`.
 
 use super::batches::timeout;
 use super::blocks::{BatchBlock, BlockBatch, BlockOffload};

@@ -13,7 +13,7 @@ use super::columns::Columns;
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
-use crate::formats::hbz::header::ENTRY_LOG;
+pub(super) use crate::formats::hbz::header::ENTRY_LOG;
 use crate::formats::hbz::stream::tasks::{EncodeLarge, SortedLarge};
 use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, DeviceLane, SortSuffixes, SortedSuffixes};

@@ -6,11 +6,10 @@
 use super::batches::timeout;
 use super::blocks::{BlockBatch, BlockOffload};
 use super::columns::{check, forward};
-use super::suffixes::{SuffixBatch, SuffixBlock, SuffixOffload, forward_large};
+use super::suffixes::{ENTRY_LOG, SuffixBatch, SuffixBlock, SuffixOffload, forward_large};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::{self, Rows, byte_count, word_count};
 use crate::codec::bwt::rotation;
-use crate::formats::hbz::header::ENTRY_LOG;
 use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortThirds, SortedThirds};
 use hybz_queue::Job;
