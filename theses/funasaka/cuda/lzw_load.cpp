@@ -58,21 +58,14 @@ void load(const Image &image, const char *path, const std::string &folder) {
         must(int(cudaStreamSynchronize(nullptr)), "copy");
     };
     const auto median = [&](const std::string &name, const std::function<void()> &run) {
-        std::vector<double> all;
-        for (int round = 0; round < 7; round++) {
-            drop(name);
-            const auto start = Clock::now();
-            run();
-            all.push_back(seconds(start) * 1e3);
-        }
-        std::sort(all.begin(), all.end());
+        const double took = median_cold(name, run);
         Bytes got(plain);
         must(int(cudaMemcpyAsync(got.data(), out, plain, cudaMemcpyDeviceToHost, nullptr)), "copy");
         must(int(cudaStreamSynchronize(nullptr)), "copy");
         must(int(cudaMemsetAsync(out, 0x11, plain, nullptr)), "spoil");
         must(int(cudaStreamSynchronize(nullptr)), "spoil");
         if (got != image.text) printf("WRONG %s\n", name.c_str()), exit(1);
-        return all[3];
+        return took;
     };
     const double a = median(plain_name, [&] {
         read_cold(plain_name, in.memory, plain);

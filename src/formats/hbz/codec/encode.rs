@@ -14,6 +14,7 @@ use super::dictionary::{Dictionary, Meaning};
 use super::replace::replace;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
+use crate::codec::bwt::merge::Thirds;
 use crate::codec::huge_pages;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::perturb;
@@ -119,6 +120,17 @@ impl HbzEncoder {
                 body: &body,
             },
         )
+    }
+
+    /// The same after a sort into two lists, of which `entries` are rows.
+    pub fn finish_thirds(&mut self, prepared: &Prepared, thirds: &Thirds, entries: &[u32]) -> (BlockHeader, Vec<u8>) {
+        let (mut column, mut entries) = (std::mem::take(&mut self.column), entries.to_vec());
+        thirds.merge(&mut entries, &mut column);
+        // Nothing comes before the first code; the last one comes before the end mark, whose row is the first.
+        column[..=entries[0] as usize].rotate_right(1);
+        let coded = self.finish(prepared, &column, &entries);
+        self.column = column;
+        coded
     }
 
     /// Replaces the codes in `column` with their last column. Returns the rows of the positions that are multiples of

@@ -85,13 +85,7 @@ impl Task for SortedLarge {
         let encoder = core.state::<HbzEncoder>();
         match &self.rows {
             Rows::Column(column) => encoder.finish(&self.prepared, column, &self.entries),
-            Rows::Thirds(thirds) => {
-                let (mut column, mut entries) = (Vec::new(), self.entries.clone());
-                thirds.merge(&mut entries, &mut column);
-                // Nothing comes before the first code; the last one comes before the end mark, whose row is the first.
-                column[..=entries[0] as usize].rotate_right(1);
-                encoder.finish(&self.prepared, &column, &entries)
-            }
+            Rows::Thirds(thirds) => encoder.finish_thirds(&self.prepared, thirds, &self.entries),
         }
     }
 
