@@ -253,26 +253,40 @@ fn a_directory_is_exchanged_with_a_link() {
         ("f.bz2", &["--recover"], "f.recovered"),
         ("f.bz2", &["--recover=split"], "rec00001f.bz2"),
         ("f.bz2", &["-l", "--index"], "f.bz2.bzi"),
+        ("f.bz2", &["-l"], "f.bz2.bzi"), // not read there, either
+        ("f.bz2", &["-d", "--ranges=0@1", "-c"], "f.bz2.bzi"),
+        ("f.bz2", &["--recover", "-c"], "f.bz2.bzi"),
+        ("f.bz2", &["--plan-ranges=1M"], "f.bz2.bzi"),
+        ("f.bz2", &["--plan-ranges=1M", "-o", "u/A/ranges"], "ranges"),
+        ("f", &["--plan=1M", "-o", "u/A/plan"], "plan"),
+        ("f", &["--shard=0", "--plan-file=plan", "-o", "u/A/part"], "part"),
+        ("f.bz2", &["--recover", "-o", "u/A/text"], "text"),
+        ("f.bz2", &["-t", "--index=u/A/index"], "index"),
+        ("f.bz2", &["-l", "--index=u/A/index"], "index"),
     ] {
         let coded = if name == "f" { b"hello\n".to_vec() } else { compressed(b"hello\n") };
-        for (flag, victim) in [("-q", None), ("-fq", Some(&b"victim"[..]))] {
+        for (force, victim) in [(&[][..], None), (&["-f"], Some(&b"victim"[..]))] {
             for call in 1..=8 {
                 let place = Place::new();
                 place.shell("mkdir -p u/A other; ln -s ../other u/B").silent(0);
                 place.put(format!("u/A/{name}"), &coded);
+                if flags[0] == "--shard=0" {
+                    place.shell("hybz --plan 1M u/A/f >plan").silent(0);
+                }
                 if let Some(victim) = victim {
                     place.put(format!("other/{result}"), victim);
                 }
                 let path = format!("u/A/{name}");
-                let Some(run) = with_fault(&place, &format!("exchange@{call}"), &[flags, &[flag, &path]].concat())
+                let Some(run) = with_fault(&place, &format!("exchange@{call}"), &[flags, force, &[&path]].concat())
                 else {
                     return;
                 };
                 let there = place.shell("ls -A other").silent(0).out();
-                assert_eq!(there.is_empty(), victim.is_none(), "{flag} {flags:?} {call}: {there} {run:?}");
+                assert_eq!(there.is_empty(), victim.is_none(), "{flags:?} {force:?} {call}: {there} {run:?}");
                 if let Some(victim) = victim {
-                    assert_eq!(place.get(format!("other/{result}")), victim, "{flag} {flags:?} {call}");
+                    assert_eq!(place.get(format!("other/{result}")), victim, "{flags:?} {force:?} {call}");
                 }
+                assert!(!run.stderr.contains("Index"), "{flags:?} {force:?} {call}: {run:?}");
             }
         }
     }

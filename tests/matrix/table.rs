@@ -128,9 +128,11 @@ The owner is set last: root without CAP_FOWNER can change nothing of another use
 
 ## Directories that are replaced meanwhile
 
-The directory of each operand is opened once, before the operand, also by `--recover` and `-l`. The file is opened, its
-result is made and named, and the file is removed in this open directory, whether its name was typed, listed or found by
-`-r`. So nothing is made, replaced or removed elsewhere if another user exchanges a directory of its path with a link. A
-name that leads to an open descriptor, such as `/dev/stdin`, is never removed.
+The directory of each operand is opened once, before the operand, also by `--recover`, `-l` and plans. The file is
+opened, its index is read, its result is made and named, and the file is removed in this open directory, whether its
+name was typed, listed or found by `-r`. So nothing is made, replaced or removed elsewhere if another user exchanges a
+directory of its path with a link. A result of `-o` or index of `--index` in another directory, and the result of
+`--join`, is made in the directory to which its path leads when hybz opens it. A name that leads to an open descriptor,
+such as `/dev/stdin`, is never removed.
 
 ";

@@ -8,11 +8,10 @@ use crate::cli::messages::Failure;
 use crate::cli::messages::formats::WITHOUT_STREAMS;
 use hybz::index::{Index, Recorder};
 use hybz::{Error, Format, ReadAt};
-use hybz_files::directory::Directory;
-use hybz_files::directory::{Stat, is_directory};
+use hybz_files::directory::{Directory, Stat, is_directory, is_file};
 use hybz_files::{file, tree};
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
@@ -93,13 +92,13 @@ pub fn write(index: &Index, format: IndexFormat, out: &mut impl io::Write) -> io
     .map_err(io::Error::from)
 }
 
-/// The index next to `path`, if there is one and it fits `coded`. A remark reports an index that does not fit.
-pub fn beside(path: &Path, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> Option<Index> {
-    let name = usual_index(path);
-    if !fs::metadata(&name).is_ok_and(|found| found.is_file()) {
+/// The index next to `operand`, if there is one and it fits `coded`. A remark reports an index that does not fit.
+pub fn beside(operand: &Place, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> Option<Index> {
+    let place = operand.beside(usual_index(operand.path()));
+    if !place.find().is_ok_and(|found| is_file(&found)) {
         return None;
     }
-    match open(&name, coded) {
+    match open(&place, coded) {
         Ok(index) => Some(index),
         Err(failure) => {
             *remark = Some(useless(&failure.text));
@@ -113,17 +112,17 @@ pub fn useless(why: &[u8]) -> Vec<u8> {
     [why.trim_ascii_end().strip_suffix(b".").unwrap_or(why), b"; decoding without it."].concat()
 }
 
-/// Reads the index of the compressed file `coded` from the file `path`.
-pub fn open(path: &Path, coded: &dyn ReadAt) -> Result<Index, Failure> {
-    let file = open_file(path)?;
-    Index::open(Arc::new(file), coded).map_err(|error| failure(path.as_os_str(), &error))
+/// Reads the index of the compressed file `coded` from the file `place`.
+pub fn open(place: &Place, coded: &dyn ReadAt) -> Result<Index, Failure> {
+    let file = open_file(place)?;
+    Index::open(Arc::new(file), coded).map_err(|error| failure(place.name(), &error))
 }
 
 /// Opens an index file. It must be a regular file, because its end is read first.
-pub fn open_file(path: &Path) -> Result<File, Failure> {
-    let name = path.as_os_str();
-    let file = file::open_regular(path).map_err(|e| Failure::input("open", name, &e))?;
-    file.ok_or_else(|| Failure::about(1, "Index ", name, " is not a normal file."))
+pub fn open_file(place: &Place) -> Result<File, Failure> {
+    let (file, found) = place.open_at_once(true).map_err(|e| Failure::input("open", place.name(), &e))?;
+    let file = file.filter(|_| found.is_file());
+    file.ok_or_else(|| Failure::about(1, "Index ", place.name(), " is not a normal file."))
 }
 
 /// Why an index cannot be used.

@@ -26,11 +26,22 @@ impl Place {
         Place { path: path.into(), directory: None, is_typed: true }
     }
 
-    /// A name that was typed, whose directory is opened: all its uses are within it. (A name that ends with `/` or `..`
-    /// is no file's.)
-    pub fn opened(path: impl Into<PathBuf>) -> io::Result<Place> {
+    /// A name that was typed, in the open directory of the operand if both were typed with the same one.
+    pub fn near(path: impl Into<PathBuf>, operand: Option<&Place>) -> Place {
         let mut place = Place::typed(path);
-        if place.file_name().is_ok() {
+        if let Some(operand) = operand.filter(|near| near.path.parent() == place.path.parent())
+            && place.file_name().is_ok()
+        {
+            place.directory.clone_from(&operand.directory);
+        }
+        place
+    }
+
+    /// Like [`near`](Place::near); any other directory is opened: all uses of the name are within it. (A name that ends
+    /// with `/` or `..` is no file's.)
+    pub fn opened(path: impl Into<PathBuf>, operand: Option<&Place>) -> io::Result<Place> {
+        let mut place = Place::near(path, operand);
+        if place.directory.is_none() && place.file_name().is_ok() {
             place.directory = Some(Directory::of(&place.path, None)?);
         }
         Ok(place)

@@ -173,16 +173,16 @@ impl Lister {
                 return self.by_own_index(name, file, format, list.map_err(|error| self.failure(name, &error))?);
             }
         }
-        if let Operand::File(path) = operand
+        if let Some(place) = place
             && format.index() == IndexKind::Beside
             && self.plan.mode.index.is_none()
             && self.plan.common.verbose == 0
         {
             let mut remark = None;
-            if let Some(index) = index::beside(path, &file, &mut remark) {
+            if let Some(index) = index::beside(place, &file, &mut remark) {
                 let len = file.metadata().map_err(read_error)?.len();
                 // Only some records of a long index have been checked.
-                match self.indexed(usual_index(path).as_os_str(), &index, len) {
+                match self.indexed(usual_index(place.path()).as_os_str(), &index, len) {
                     Ok(found) => return Ok(found),
                     Err(failure) => remark = Some(index::useless(&failure.text)),
                 }
@@ -219,11 +219,7 @@ impl Lister {
     fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
         let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let path = operand.map_or(Path::new(""), Place::path);
-        let place = match operand.filter(|_| index.path.is_none()) {
-            Some(operand) => operand.beside(index.path(path)),
-            None => Place::typed(index.path(path)),
-        };
-        let mut job = IndexJob::new(index, place);
+        let mut job = IndexJob::new(index, Place::near(index.path(path), operand));
         job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
         job.create(operand.is_some(), None)?;
         Ok(Some(job))
@@ -243,7 +239,7 @@ impl Lister {
     /// The name of an operand in its directory, which is opened; `None` for stdin.
     fn place(&self, operand: &Operand) -> Result<Option<Place>, Failure> {
         let Operand::File(path) = operand else { return Ok(None) };
-        Place::opened(path).map(Some).map_err(|e| Failure::input("open", operand.name(), &e))
+        Place::opened(path, None).map(Some).map_err(|e| Failure::input("open", operand.name(), &e))
     }
 
     /// Opens an operand without waiting for the writer of a FIFO, and refuses what `-t` refuses, and FIFOs.

@@ -17,11 +17,11 @@ use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
-use hybz_files::directory::is_directory;
+use hybz_files::directory::{is_directory, is_file};
 use hybz_files::{file, process, stdout, tree};
 use result::Results;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::os::fd::AsFd;
@@ -102,7 +102,7 @@ impl Rescuer {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let place = match operand {
-            Operand::File(path) => Some(Place::opened(path).map_err(|e| Failure::input("open", name, &e))?),
+            Operand::File(path) => Some(Place::opened(path, None).map_err(|e| Failure::input("open", name, &e))?),
             Operand::Stdin => None,
         };
         let mut file = self.open(name, place.as_ref())?;
@@ -113,7 +113,7 @@ impl Rescuer {
             let text = format!(" is {}: --recover is about .bz2.", format.file());
             return Err(Failure::about(1, "", name, &text).into());
         }
-        let index = self.index(operand, &file)?;
+        let index = self.index(place.as_ref(), &file)?;
         let source = SourceFile::of(operand, &file).map_err(read_error)?;
         let mut results = self.results(name, place.as_ref(), &file.metadata().map_err(read_error)?)?;
         let settings = Settings::new().pool(&self.pool);
@@ -187,22 +187,19 @@ impl Rescuer {
     }
 
     /// The index that was named, or the one next to the file.
-    fn index(&self, operand: &Operand, coded: &File) -> Result<Option<Index>, Failure> {
-        let open = |path: &Path| {
-            let file = index::open_file(path)?;
-            Index::open_unchecked(Arc::new(file), coded).map_err(|error| index::failure(path.as_os_str(), &error))
-        };
-        let path = match operand {
-            Operand::File(path) => path.as_path(),
-            Operand::Stdin => Path::new(""),
+    fn index(&self, operand: Option<&Place>, coded: &File) -> Result<Option<Index>, Failure> {
+        let open = |place: &Place| {
+            let file = index::open_file(place)?;
+            Index::open_unchecked(Arc::new(file), coded).map_err(|error| index::failure(place.name(), &error))
         };
         if let Some(index) = &self.plan.mode.index {
-            return open(&index.path(path)).map(Some);
+            let path = operand.map_or(Path::new(""), Place::path);
+            return open(&Place::near(index.path(path), operand)).map(Some);
         }
-        let usual = usual_index(path);
-        if *operand == Operand::Stdin || !fs::metadata(&usual).is_ok_and(|found| found.is_file()) {
+        let usual = operand.map(|operand| operand.beside(usual_index(operand.path())));
+        let Some(usual) = usual.filter(|usual| usual.find().is_ok_and(|found| is_file(&found))) else {
             return Ok(None);
-        }
+        };
         match open(&usual) {
             Ok(index) => Ok(Some(index)),
             Err(failure) => {
@@ -219,7 +216,7 @@ impl Rescuer {
         let (kind, force) = (self.plan.mode.recovery, self.plan.common.force);
         let created = |path: &Path, e: &io::Error| Failure::output("create", path.as_os_str(), e);
         let place = match (&self.plan.mode.target, source_place) {
-            (Target::File(path), _) => Some(Place::opened(path).map_err(|e| created(path, &e))?),
+            (Target::File(path), _) => Some(Place::opened(path, source_place).map_err(|e| created(path, &e))?),
             (Target::Stdout, _) | (_, None) => None,
             (_, Some(place)) if kind == Recovery::Split => Some(place.clone()),
             (_, Some(place)) => {

@@ -60,7 +60,7 @@ pub fn ranges(
     ready: &Ready,
     remark: &mut Option<Vec<u8>>,
 ) -> Result<(Task, Source), Failure> {
-    let cursor = part::ranges(common, wanted, pool, operand, file, remark)?;
+    let cursor = part::ranges(common, wanted, pool, (operand, ready), file, remark)?;
     let parts = Parts::new(cursor, wanted.ranges.clone(), wanted.lines).noting(&ready.seen);
     Ok((Task::Copy, Source::Stream(Box::new(parts))))
 }

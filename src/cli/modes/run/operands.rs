@@ -158,9 +158,10 @@ impl Operands {
             (Action::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
             (_, _, Some(source)) => &source.place,
         };
+        let path = index.path(compressed.path());
         let place = match index.path {
-            Some(_) => Place::typed(index.path(compressed.path())),
-            None => compressed.beside(index.path(compressed.path())),
+            Some(_) => Place::near(path, ready.source.as_ref().map(|source| &source.place)),
+            None => compressed.beside(path),
         };
         let job = IndexJob::new(index, place);
         let source = ready.source.as_ref().map(|source| &source.found);
@@ -288,7 +289,7 @@ impl Operands {
         let destination = match &plan.mode.target {
             Target::Nowhere => Destination::Nothing,
             Target::File(result) => {
-                let result = self.typed_result(result)?;
+                let result = self.typed_result(result, None)?;
                 self.preconditions.result(&result, &found, pending)?;
                 Destination::File(result)
             }
@@ -301,8 +302,8 @@ impl Operands {
     }
 
     /// The place of the result that `-o` names.
-    fn typed_result(&mut self, path: &Path) -> Result<Place, Failure> {
-        let mut place = Place::typed(path);
+    fn typed_result(&mut self, path: &Path, source: Option<&Place>) -> Result<Place, Failure> {
+        let mut place = Place::near(path, source);
         let opened = self.iter.open_directory(&mut place);
         opened.map_err(|e| Failure::output("create", place.name(), &e))?;
         Ok(place)
@@ -314,7 +315,7 @@ impl Operands {
         let result = match (&plan.mode.target, plan.mode.coding()) {
             (Target::Nowhere, _) => return Ok(Destination::Nothing),
             (Target::Stdout, _) => return Ok(Destination::Stdout),
-            (Target::File(result), _) => return self.typed_result(result).map(Destination::File),
+            (Target::File(result), _) => return self.typed_result(result, Some(source)).map(Destination::File),
             (Target::Beside | Target::Below(_), Some(coding)) => {
                 let usual = coding.encoding.format().suffixes().first().map(|(suffix, _)| OsStr::new(suffix));
                 appended(path, self.plan.common.suffix.as_deref().or(usual).unwrap_or_default())

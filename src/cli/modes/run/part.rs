@@ -2,6 +2,8 @@
 
 use crate::cli::args::{Amount, Common, Operand, Range, SplitPlan, TextRanges, usual_index};
 use crate::cli::files::index;
+use crate::cli::files::job::Ready;
+use crate::cli::files::place::Place;
 use crate::cli::messages::{Failure, formats};
 use crate::cli::modes::run::ranges::{Coded, Cursor, are_ascending};
 use hybz::index::Index;
@@ -71,34 +73,32 @@ pub fn ranges(
     common: &Common,
     wanted: &TextRanges,
     pool: &Pool,
-    operand: &Operand,
+    (operand, ready): (&Operand, &Ready),
     mut file: File,
     remark: &mut Option<Vec<u8>>,
 ) -> Result<Cursor, Failure> {
     let name = operand.name();
     check_file(name, &mut file, "--ranges")?;
-    let path = match operand {
-        Operand::File(path) => Some(path.as_path()),
-        Operand::Stdin => None,
-    };
+    let place = ready.source.as_ref().map(|source| &source.place);
     let coded: Coded = Arc::new(file);
     let settings = Settings::new().pool(pool).formats(common.formats).trailing_garbage(common.trailing_garbage);
     let open = Open { common, ranges: &wanted.ranges, coded, settings };
     if let Some(index) = &wanted.index {
-        let index_path = index.path(path.unwrap_or(Path::new("")));
-        let index = index::open(&index_path, &*open.coded)?;
-        *remark = open.uncounted(&index, &index_path);
+        let place = Place::near(index.path(place.map_or(Path::new(""), Place::path)), place);
+        let index = index::open(&place, &*open.coded)?;
+        *remark = open.uncounted(&index, place.path());
         return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
     }
     let has_own_index = open.has_own_index().map_err(|e| Failure::input("read", name, &e))?;
-    if let Some(path) = path.filter(|_| !has_own_index)
-        && let Some(index) = index::beside(path, &*open.coded, remark)
+    if let Some(place) = place.filter(|_| !has_own_index)
+        && let Some(index) = index::beside(place, &*open.coded, remark)
     {
-        *remark = open.uncounted(&index, &usual_index(path));
+        let usual = usual_index(place.path());
+        *remark = open.uncounted(&index, &usual);
         let reader = open.limited(Reader::with_index(open.coded.clone(), index, &open.settings));
         match open.try_first(&reader) {
             Ok(()) => return Ok(Cursor::indexed(reader)),
-            Err(why) => *remark = Some(index::useless(&index::failure(usual_index(path).as_os_str(), &why).text)),
+            Err(why) => *remark = Some(index::useless(&index::failure(usual.as_os_str(), &why).text)),
         }
     }
     Ok(open.without_index(has_own_index))

@@ -29,7 +29,7 @@ const NAMED: usize = 10;
 pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<(), Trouble> {
     let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
     // An output that cannot be made is reported before all parts are examined.
-    let mut out = create(plan, Some(&how.plan))?;
+    let mut out = create(plan, Some(&how.plan), None)?;
     let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
     if how.verify {
         let mut pool =

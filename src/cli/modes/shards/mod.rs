@@ -17,7 +17,6 @@ use crate::cli::modes::limits;
 use crate::cli::modes::run::part::check_file;
 use hybz::shard::{self, Shard};
 use hybz::{Error, Level, ReadAt};
-use hybz_files::directory::Directory;
 use hybz_files::{file, stdout};
 use plan_file::PlanFile;
 use std::ffi::OsStr;
@@ -138,8 +137,8 @@ fn is_file(file: &Path, found: &Metadata) -> bool {
     fs::metadata(file).is_ok_and(|file| same_file(&file, found))
 }
 
-/// Opens the destination of a plan or a joined file. `used` is the plan that is read.
-fn create(plan: &Plan<ShardsMode>, used: Option<&Path>) -> Result<Out, Failure> {
+/// Opens the destination of a plan or a joined file. `used` is the plan that is read, `source` the file to plan.
+fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, source: Option<&Place>) -> Result<Out, Failure> {
     let Target::File(path) = &plan.mode.target else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         let inputs = plan.common.operands.iter().filter_map(|operand| match operand {
@@ -153,12 +152,14 @@ fn create(plan: &Plan<ShardsMode>, used: Option<&Path>) -> Result<Out, Failure> 
     if plan.common.operands.iter().any(is_it) || used.is_some_and(|used| is_result(&plan.mode.target, used)) {
         return Err(Failure::about(1, "Output file ", path.as_os_str(), " is an input file."));
     }
-    let existing = plan.common.force || Place::typed(path).is_stream();
-    if !existing && fs::symlink_metadata(path).is_ok() {
-        return Err(Failure::exists(path.as_os_str()));
+    let failed = |e: io::Error| Failure::output("create", path.as_os_str(), &e);
+    let place = Place::opened(path, source).map_err(failed)?;
+    let existing = plan.common.force || place.is_stream();
+    if !existing && place.find_link().is_ok() {
+        return Err(Failure::exists(place.name()));
     }
-    let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, existing);
-    let file = create(path).map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
+    let directory = place.directory(None).map_err(failed)?;
+    let file = OutputFile::create(path, directory, false, existing).map_err(failed)?;
     Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
 }
 
@@ -189,13 +190,14 @@ fn write_trouble(plan: &Plan<ShardsMode>, e: &io::Error) -> Trouble {
 }
 
 /// Opens the file to plan, without waiting for the writer of a FIFO. Only a file on a disk is accepted.
-fn open_text(path: &Path, flag: &str) -> Result<File, Failure> {
+fn open_text(path: &Path, flag: &str) -> Result<(Place, File), Failure> {
     let name = path.as_os_str();
     let unopened = |e: io::Error| Failure::input("open", name, &e);
-    let (file, _) = file::open_at_once(path, true).map_err(unopened)?;
+    let place = Place::opened(path, None).map_err(unopened)?;
+    let (file, _) = place.open_at_once(true).map_err(unopened)?;
     let mut file = file.ok_or_else(|| unopened(file::not_found()))?;
     check_file(name, &mut file, flag)?;
-    Ok(file)
+    Ok((place, file))
 }
 
 /// `--plan`.
@@ -203,10 +205,10 @@ fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> 
     let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
-    let file = open_text(path, "--plan")?;
+    let (place, file) = open_text(path, "--plan")?;
     let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
-    let mut out = create(plan, None)?;
+    let mut out = create(plan, None, Some(&place))?;
     let mut lines = plan_file::Lines::default();
     out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;

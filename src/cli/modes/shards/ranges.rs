@@ -3,6 +3,7 @@
 use super::{Trouble, create, finish, open_text, write_trouble};
 use crate::cli::args::{Common, IndexPlan, Operand, Plan, ShardsMode, usual_index};
 use crate::cli::files::index;
+use crate::cli::files::place::Place;
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::formats;
 use crate::cli::messages::{self, Failure, Messages, Note};
@@ -12,7 +13,6 @@ use hybz::{Error, Pool, Settings};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
 
 /// The beginning of a list of ranges.
 const HEAD: &str = "#hybz-ranges-1";
@@ -26,11 +26,11 @@ pub fn ranges(
 ) -> Result<(), Trouble> {
     let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
-    let file = open_text(path, "--plan-ranges")?;
+    let (place, file) = open_text(path, "--plan-ranges")?;
     let source = SourceFile::of(operand, &file).map_err(|e| Failure::input("read", name, &e))?;
     // A list that cannot be written is reported before the whole file is decoded.
-    let mut out = create(plan, None)?;
-    let (index, ranges) = find(&plan.common, size, named, (path, &file), messages)?;
+    let mut out = create(plan, None, Some(&place))?;
+    let (index, ranges) = find(&plan.common, size, named, (&place, &file), messages)?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if !source.is_none_or(is_still) {
         return Err(
@@ -51,22 +51,22 @@ fn find(
     common: &Common,
     size: u64,
     named: Option<&IndexPlan>,
-    (path, file): (&Path, &File),
+    (place, file): (&Place, &File),
     messages: &Messages,
 ) -> Result<(Index, Vec<TextRange>), Failure> {
     let all = |index: &Index| index.ranges(size).collect::<Result<Vec<_>, _>>();
     if let Some(named) = named {
-        let index_path = named.path(path);
-        let index = index::open(&index_path, file)?;
-        let ranges = all(&index).map_err(|error| index::failure(index_path.as_os_str(), &error))?;
+        let named = Place::near(named.path(place.path()), Some(place));
+        let index = index::open(&named, file)?;
+        let ranges = all(&index).map_err(|error| index::failure(named.name(), &error))?;
         return Ok((index, ranges));
     }
     let mut remark = None;
-    if let Some(index) = index::beside(path, file, &mut remark) {
+    if let Some(index) = index::beside(place, file, &mut remark) {
         match all(&index) {
             Ok(ranges) => return Ok((index, ranges)),
             Err(error) => {
-                remark = Some(index::useless(&index::failure(usual_index(path).as_os_str(), &error).text));
+                remark = Some(index::useless(&index::failure(usual_index(place.path()).as_os_str(), &error).text));
             }
         }
     }
@@ -79,7 +79,7 @@ fn find(
     }
     let pool = pool.build();
     let settings = Settings::new().pool(&pool).formats(common.formats).trailing_garbage(common.trailing_garbage);
-    let failed = |error| failure(common, path.as_os_str(), &error);
+    let failed = |error| failure(common, place.name(), &error);
     let index = Index::build(file, &settings).map_err(failed)?;
     let ranges = all(&index).map_err(failed)?;
     Ok((index, ranges))
