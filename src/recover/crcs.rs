@@ -6,8 +6,10 @@
 //! explains the difference with a probability of 2^-32.
 
 use super::marks::{MagicKind, Marks};
+use super::remains::is_header;
 use crate::crc;
 use crate::error::Error;
+use crate::formats::bzip2::header::HEADER_BITS;
 use crate::index::bits_at;
 use crate::read_at::ReadAt;
 
@@ -36,6 +38,8 @@ impl StoredCrcs {
                     break;
                 }
                 MagicKind::Block if found.blocks.len() == MAX_BLOCKS => break,
+                // Another stream: this one has lost its end.
+                MagicKind::Block if mark.bit > from + HEADER_BITS && is_header(file, mark.bit - HEADER_BITS)? => break,
                 MagicKind::Block => {
                     combined = crc::combine(combined, stored);
                     found.blocks.push(mark.bit);

@@ -22,12 +22,14 @@ pub struct Mark {
     pub kind: MagicKind,
 }
 
-/// The number of bytes searched in one step.
+/// The number of bytes searched in the first step: mostly a magic is near.
+const FIRST: usize = 16 << 10;
+/// The maximum number of bytes searched in one step.
 const WINDOW: usize = 1 << 20;
 /// A magic that begins in the last bit of a window ends in the sixth byte after the window.
 const LOOK_AHEAD: usize = 6;
 
-/// All magics of a file in order, at any bit. The file is read once, in pieces of 1 MiB.
+/// All magics of a file in order, at any bit. The file is read once, in pieces of 16 KiB to 1 MiB.
 ///
 /// ```
 /// use hybz::internals::recover::{Mark, MagicKind, Marks};
@@ -39,6 +41,8 @@ const LOOK_AHEAD: usize = 6;
 pub struct Marks<'a> {
     file: &'a dyn ReadAt,
     window: Vec<u8>,
+    /// The number of bytes of the window that are searched.
+    size: usize,
     /// The position of the window in the file, in bytes.
     at: u64,
     /// The length of the window in bytes.
@@ -53,11 +57,11 @@ pub struct Marks<'a> {
 impl<'a> Marks<'a> {
     /// The magics at or after bit `from` of the file.
     pub fn new(file: &'a dyn ReadAt, from: u64) -> Self {
-        Marks { file, window: Vec::new(), at: from / 8, len: 0, from: from % 8, block: None, end: None }
+        Marks { file, window: Vec::new(), size: FIRST, at: from / 8, len: 0, from: from % 8, block: None, end: None }
     }
 
     fn read(&mut self) -> Result<(), Error> {
-        self.window.resize(WINDOW + LOOK_AHEAD, 0);
+        self.window.resize(self.size + LOOK_AHEAD, 0);
         self.len = fill_at(self.file, &mut self.window, self.at).map_err(Error::Read)?;
         (self.block, self.end) = (None, None);
         Ok(())
@@ -75,7 +79,7 @@ impl Iterator for Marks<'_> {
                 return Some(Err(error));
             }
             let data = &self.window[..self.len];
-            let here = |bit: &u64| *bit < WINDOW as u64 * 8;
+            let here = |bit: &u64| *bit < self.size as u64 * 8;
             let block = *self.block.get_or_insert_with(|| find(data, self.from).filter(here));
             let end = *self.end.get_or_insert_with(|| find_end(data, self.from).filter(here));
             let bit = block.into_iter().chain(end).min();
@@ -88,11 +92,11 @@ impl Iterator for Marks<'_> {
                 self.from = bit + 1;
                 return Some(Ok(Mark { bit: self.at * 8 + bit, kind }));
             }
-            if self.len <= WINDOW {
+            if self.len <= self.size {
                 return None;
             }
-            self.at += WINDOW as u64;
-            (self.from, self.len) = (0, 0);
+            self.at += self.size as u64;
+            (self.from, self.len, self.size) = (0, 0, WINDOW.min(4 * self.size));
         }
     }
 }
@@ -109,7 +113,7 @@ mod tests {
         for shift in 0..64 {
             let mut bits = BitWriter::new();
             let mut expected = Vec::new();
-            (0..WINDOW - 4).for_each(|_| bits.write(0x55, 8));
+            (0..FIRST - 4).for_each(|_| bits.write(0x55, 8));
             bits.write(0, shift % 50);
             for (magic, kind) in
                 [(BLOCK_MAGIC, MagicKind::Block), (END_MAGIC, MagicKind::End), (END_MAGIC, MagicKind::End)]

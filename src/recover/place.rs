@@ -19,11 +19,15 @@ pub(super) struct Places {
 impl Places {
     pub fn new(index: Option<&Index>) -> Result<Places, Error> {
         let blocks = index.map_or(Ok(Vec::new()), |index| index.iter().collect::<Result<Vec<_>, Error>>())?;
+        Ok(Places::of_blocks(blocks, index.map_or(0, Index::text_len)))
+    }
+
+    fn of_blocks(index: Vec<index::Block>, text_len: u64) -> Places {
         let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
-        for (i, block) in blocks.iter().enumerate() {
+        for (i, block) in index.iter().enumerate() {
             alike.entry((block.crc, block.text_len)).or_default().push(i);
         }
-        Ok(Places { index: blocks, alike, text_len: index.map_or(0, Index::text_len), next: 0, at: Some(0) })
+        Places { index, alike, text_len, next: 0, at: Some(0) }
     }
 
     /// The offset in the text at which the last good block ends.
@@ -50,8 +54,15 @@ impl Places {
         // move all later blocks.
         let alike = self.alike.get(&(crc, text_len))?;
         let rest = &alike[alike.partition_point(|&i| i < self.next)..];
-        let unmoved = rest.binary_search_by_key(&bit, |&i| self.index[i].bit_offset);
+        let unmoved = rest.binary_search_by_key(&bit, |&i| self.bit(i));
         rest.get(unmoved.unwrap_or(0)).copied()
+    }
+
+    /// The bit of a block of the index.
+    fn bit(&self, block: usize) -> u64 {
+        #[cfg(test)]
+        tests::STEPS.set(tests::STEPS.get() + 1);
+        self.index[block].bit_offset
     }
 
     /// A good block was taken, whose text begins at `offset`.
@@ -78,5 +89,46 @@ impl Places {
     /// The number of bytes of text missing at the end.
     pub fn missing_at_the_end(&self) -> Option<u64> {
         self.missing_before((!self.index.is_empty()).then_some(self.text_len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+    use std::cell::Cell;
+
+    thread_local!(
+        /// The number of blocks of an index that were looked at.
+        pub static STEPS: Cell<usize> = const { Cell::new(0) }
+    );
+
+    /// Looks up `count` blocks in a wrong index. Every second one is in it, elsewhere and many times.
+    fn steps(count: u64) -> usize {
+        let block = |number: u64| index::Block {
+            number,
+            stream: 1,
+            level: Level::BEST,
+            bit_offset: 1000 * number,
+            end_bit: 1000 * number + 999,
+            text_offset: 10 * number,
+            text_len: 10,
+            crc: 2,
+            lines_before: None,
+            record: number - 1,
+        };
+        let places = Places::of_blocks((1..=count).map(block).collect(), 10 * count);
+        let before = STEPS.get();
+        for number in 1..=count {
+            let found = places.of_block(1000 * number + 1, 1 + (number % 2) as u32, 10, true);
+            assert_eq!(found.is_some(), number % 2 == 1);
+        }
+        STEPS.get() - before
+    }
+
+    #[test]
+    fn a_wrong_index_is_not_searched_from_the_front() {
+        let [short, long] = [1000, 2000].map(steps);
+        assert!(2 * long <= 5 * short, "{short} steps, then {long}");
     }
 }

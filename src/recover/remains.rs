@@ -3,7 +3,7 @@
 use super::marks::Marks;
 use crate::codec::find_magic::{find, find_end};
 use crate::error::Error;
-use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, Header, parse_stream_header};
 use crate::read_at::{ReadAt, fill_at};
 use std::ops::Range;
 
@@ -13,6 +13,13 @@ const NEAR: u32 = 2;
 const NEAR_BEGINNING: u32 = 16;
 /// Ranges of at most this many bits are read with one read.
 const SHORT: u64 = 4096;
+
+/// Whether the header of a stream begins at this bit.
+pub(super) fn is_header(file: &dyn ReadAt, bit: u64) -> Result<bool, Error> {
+    let mut bytes = [0; 4];
+    let len = fill_at(file, &mut bytes, bit / 8).map_err(Error::Read)?;
+    Ok(bit.is_multiple_of(8) && matches!(parse_stream_header(&bytes[..len]), Header::Stream(_)))
+}
 
 /// Whether this magic is `wanted`, give or take [`NEAR`] bits.
 pub(super) fn near(magic: u64, wanted: u64) -> bool {

@@ -3,7 +3,7 @@
 use super::crcs::StoredCrcs;
 use super::marks::{MagicKind, Marks};
 use super::place::Places;
-use super::remains::{is_end, is_of_a_stream, near};
+use super::remains::{is_end, is_header, is_of_a_stream, near};
 use super::{Block, Cause, Found, Hole, Recovered, Remark, What};
 use crate::bits::writer::set_bits;
 use crate::block::{DecodedBlock, SharedBytes};
@@ -11,9 +11,7 @@ use crate::codec::Decoder;
 use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
 use crate::flaw::Flaw;
-use crate::formats::bzip2::header::{
-    BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header,
-};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, MAX_BLOCK};
 use crate::formats::bzip2::stream::candidates::{Candidate, Candidates};
 use crate::read_at::{Positioned, ReadAt, fill_at};
 use crate::settings::Settings;
@@ -22,10 +20,10 @@ use std::ops::Range;
 /// The min number of bits of a block: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. No lost block can be
 /// shorter.
 const MIN_BLOCK: u64 = 174;
-/// The number of bytes of the file read for a block that is decoded here. No encoder writes longer blocks.
-const BLOCK_BYTES: usize = 4 << 20;
-/// The number of bytes for a retry if those are not enough: the maximum that hybz decodes for one block.
-const MAX_BLOCK_BYTES: usize = 64 << 20;
+/// The number of bytes of the file read for a block that is decoded here, and for each retry if those are not enough.
+/// Streams may be short, so a file may have one for each 50 of its bytes. The last is the maximum that hybz decodes for
+/// one block.
+const BLOCK_BYTES: [usize; 5] = [16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20];
 
 /// The part that should come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,6 +77,8 @@ pub(super) struct Walker<'a, T> {
     /// last bits.
     remains_from: u64,
     stored: Option<(u64, StoredCrcs)>,
+    /// A bit, and what [`end_after`](Self::end_after) found from there on.
+    next_end: Option<(u64, Option<(u64, Option<u64>)>)>,
     found: Recovered,
 }
 
@@ -105,6 +105,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             headless: false,
             remains_from: 0,
             stored: None,
+            next_end: None,
             found: Recovered::default(),
         }
     }
@@ -136,11 +137,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(((word >> 80) as u64, (word >> 48) as u32))
     }
 
-    /// Whether the header of a stream begins at this bit.
     fn is_header(&self, bit: u64) -> Result<bool, Error> {
-        let mut bytes = [0; 4];
-        let len = fill_at(self.file, &mut bytes, bit / 8).map_err(Error::Read)?;
-        Ok(bit.is_multiple_of(8) && matches!(parse_stream_header(&bytes[..len]), Header::Stream(_)))
+        is_header(self.file, bit)
     }
 
     fn remark(&mut self, bits: Range<u64>, what: What) -> Result<(), Error> {
@@ -283,7 +281,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     /// Decodes the block at this bit whatever its magic is, and with `crc` in place of its stored CRC if that is given.
     fn decode(&mut self, bit: u64, crc: Option<u32>) -> Result<Result<Good, DecodeError>, Error> {
         let start = bit % 8;
-        for bytes in [BLOCK_BYTES, MAX_BLOCK_BYTES] {
+        for bytes in BLOCK_BYTES {
             let mut data = vec![0; bytes.min((self.file.len() - bit / 8) as usize)];
             let len = fill_at(self.file, &mut data, bit / 8).map_err(Error::Read)?;
             data.truncate(len);
@@ -293,7 +291,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             }
             let decoder = self.decoder.get_or_insert_default();
             match decoder.decode(&data, start, u64::MAX, MAX_BLOCK as u32) {
-                Err(DecodeError::OutOfData) if len == bytes && bytes < MAX_BLOCK_BYTES => {}
+                Err(DecodeError::OutOfData) if len == bytes => {}
                 Ok(block) => {
                     return Ok(Ok(Good { data: data.into(), at: bit - start, start, block, mended: None }));
                 }
@@ -415,7 +413,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
 
     /// Whether a stream that begins in a hole lies inside a damaged block. Then neither the end of the file nor another
     /// stream follows it, and the next block or end belongs to a stream that began earlier. Returns its end.
-    fn nested(&self, header: u64, block: u64) -> Result<Option<u64>, Error> {
+    fn nested(&mut self, header: u64, block: u64) -> Result<Option<u64>, Error> {
         if self.expect == Expect::Header {
             return Ok(None);
         }
@@ -428,26 +426,34 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
                 return Ok(None);
             }
         }
-        let mut end = None;
-        for mark in Marks::new(self.file, block + 48) {
-            let mark = mark?;
-            match end {
-                None if mark.kind == MagicKind::End => {
-                    let next = (mark.bit + END_BITS).next_multiple_of(8);
-                    if next >= self.end || self.is_header(next)? {
-                        return Ok(None);
-                    }
-                    end = Some(next);
-                }
-                None => {}
-                Some(end) => {
-                    let near_end = mark.bit < end + MIN_BLOCK;
-                    let headed = mark.bit >= end + HEADER_BITS && self.is_header(mark.bit - HEADER_BITS)?;
-                    return Ok((!near_end && !headed).then_some(end));
-                }
+        let Some((end, Some(after))) = self.end_after(block + 48)? else { return Ok(None) };
+        let end = (end + END_BITS).next_multiple_of(8);
+        if end >= self.end || self.is_header(end)? {
+            return Ok(None);
+        }
+        let near_end = after < end + MIN_BLOCK;
+        let headed = after >= end + HEADER_BITS && self.is_header(after - HEADER_BITS)?;
+        Ok((!near_end && !headed).then_some(end))
+    }
+
+    /// The first magic of an end from this bit on, and the magic after it. What was found is kept: a file may have many
+    /// streams before an end.
+    fn end_after(&mut self, from: u64) -> Result<Option<(u64, Option<u64>)>, Error> {
+        if let Some((since, found)) = self.next_end
+            && since <= from
+            && found.is_none_or(|(end, _)| from <= end)
+        {
+            return Ok(found);
+        }
+        let mut marks = Marks::new(self.file, from);
+        let mut found = None;
+        while let (None, Some(mark)) = (found, marks.next().transpose()?) {
+            if mark.kind == MagicKind::End {
+                found = Some((mark.bit, marks.next().transpose()?.map(|mark| mark.bit)));
             }
         }
-        Ok(None)
+        self.next_end = Some((from, found));
+        Ok(found)
     }
 
     /// Reports the rest of the file: no good block follows.

@@ -3,6 +3,7 @@
 mod damages;
 mod leftovers;
 mod mended;
+mod steps;
 
 use hybz::recover::{Block, Found, Hole, Recovered, Rejoiner, Remark, recover};
 use hybz::{Error, Settings};
