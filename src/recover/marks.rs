@@ -101,6 +101,41 @@ impl Iterator for Marks<'_> {
     }
 }
 
+/// The magic of an end, and the magic after it, if there is one: their bits.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    pub bit: u64,
+    pub next: Option<u64>,
+}
+
+/// Finds ends, and keeps the last one: a file may have many streams before an end.
+#[derive(Default)]
+pub(super) struct Ends {
+    /// A bit, and the first end from there on.
+    last: Option<(u64, Option<End>)>,
+}
+
+impl Ends {
+    /// The first magic of an end from this bit of the file on.
+    pub fn after(&mut self, file: &dyn ReadAt, from: u64) -> Result<Option<End>, Error> {
+        if let Some((since, found)) = self.last
+            && since <= from
+            && found.is_none_or(|end| from <= end.bit)
+        {
+            return Ok(found);
+        }
+        let mut marks = Marks::new(file, from);
+        let mut found = None;
+        while let (None, Some(mark)) = (found, marks.next().transpose()?) {
+            if mark.kind == MagicKind::End {
+                found = Some(End { bit: mark.bit, next: marks.next().transpose()?.map(|mark| mark.bit) });
+            }
+        }
+        self.last = Some((from, found));
+        Ok(found)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

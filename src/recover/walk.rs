@@ -1,7 +1,7 @@
 //! Walks through a damaged file from left to right.
 
 use super::crcs::StoredCrcs;
-use super::marks::{MagicKind, Marks};
+use super::marks::{End, Ends, MagicKind, Marks};
 use super::place::Places;
 use super::remains::{is_end, is_header, is_of_a_stream, near};
 use super::{Block, Cause, Found, Hole, Recovered, Remark, What};
@@ -77,8 +77,7 @@ pub(super) struct Walker<'a, T> {
     /// last bits.
     remains_from: u64,
     stored: Option<(u64, StoredCrcs)>,
-    /// A bit, and what [`end_after`](Self::end_after) found from there on.
-    next_end: Option<(u64, Option<(u64, Option<u64>)>)>,
+    ends: Ends,
     found: Recovered,
 }
 
@@ -105,7 +104,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             headless: false,
             remains_from: 0,
             stored: None,
-            next_end: None,
+            ends: Ends::default(),
             found: Recovered::default(),
         }
     }
@@ -426,7 +425,9 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
                 return Ok(None);
             }
         }
-        let Some((end, Some(after))) = self.end_after(block + 48)? else { return Ok(None) };
+        let Some(End { bit: end, next: Some(after) }) = self.ends.after(self.file, block + 48)? else {
+            return Ok(None);
+        };
         let end = (end + END_BITS).next_multiple_of(8);
         if end >= self.end || self.is_header(end)? {
             return Ok(None);
@@ -434,26 +435,6 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let near_end = after < end + MIN_BLOCK;
         let headed = after >= end + HEADER_BITS && self.is_header(after - HEADER_BITS)?;
         Ok((!near_end && !headed).then_some(end))
-    }
-
-    /// The first magic of an end from this bit on, and the magic after it. What was found is kept: a file may have many
-    /// streams before an end.
-    fn end_after(&mut self, from: u64) -> Result<Option<(u64, Option<u64>)>, Error> {
-        if let Some((since, found)) = self.next_end
-            && since <= from
-            && found.is_none_or(|(end, _)| from <= end)
-        {
-            return Ok(found);
-        }
-        let mut marks = Marks::new(self.file, from);
-        let mut found = None;
-        while let (None, Some(mark)) = (found, marks.next().transpose()?) {
-            if mark.kind == MagicKind::End {
-                found = Some((mark.bit, marks.next().transpose()?.map(|mark| mark.bit)));
-            }
-        }
-        self.next_end = Some((from, found));
-        Ok(found)
     }
 
     /// Reports the rest of the file: no good block follows.

@@ -15,6 +15,8 @@ use std::vec;
 
 /// The number of bytes searched for line ends in one step.
 const PIECE: usize = 64 << 10;
+/// The number of bytes whose line ends are counted at once.
+const STRETCH: usize = 256;
 
 /// A compressed file.
 pub type Coded = Arc<dyn ReadAt>;
@@ -151,15 +153,26 @@ impl Parts {
     }
 }
 
-/// The length of the longest beginning of `piece` with at most this many line ends, and how many it has.
+/// The length of the longest beginning of `piece` with at most this many line ends, and how many it has. It looks only a
+/// little further than that: a piece may have many ranges.
 fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
-    let ends = piece.iter().filter(|byte| **byte == b'\n').count() as u64;
-    if ends < most {
-        return (piece.len(), ends);
+    let mut ends = 0;
+    for (i, stretch) in piece.chunks(STRETCH).enumerate() {
+        let more = line_ends(stretch);
+        if ends + more >= most {
+            let Some(last) = (most - ends).checked_sub(1) else { return (i * STRETCH, most) };
+            let at = stretch.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(last as usize);
+            return (at.map_or(0, |(at, _)| i * STRETCH + at + 1), most);
+        }
+        ends += more;
     }
-    let nth = most.checked_sub(1).and_then(|before| usize::try_from(before).ok());
-    let at = nth.and_then(|nth| piece.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(nth));
-    (at.map_or(0, |(at, _)| at + 1), most)
+    (piece.len(), ends)
+}
+
+fn line_ends(bytes: &[u8]) -> u64 {
+    #[cfg(test)]
+    tests::STEPS.set(tests::STEPS.get() + bytes.len());
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// A position in the text.
@@ -189,8 +202,7 @@ impl Line {
     /// The place after these bytes.
     fn after(self, bytes: &[u8]) -> Line {
         let Some(last) = bytes.last() else { return self };
-        let ends = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Line { ends: self.ends + ends, begins: *last == b'\n' }
+        Line { ends: self.ends + line_ends(bytes), begins: *last == b'\n' }
     }
 
     /// The number of line ends from this place to the start of `line` (counted from 0), unless the line starts before

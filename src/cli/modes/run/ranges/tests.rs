@@ -8,6 +8,7 @@ use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{LargeBlocks, Pool, Settings};
 use hybz_testkit::rounds;
+use std::cell::Cell;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -229,4 +230,28 @@ fn parts_that_were_wrong_once() {
             assert_eq!(String::from_utf8(read(parts, &mut rng)).unwrap(), expected, "{name}: {ranges:?}");
         }
     }
+}
+
+thread_local!(
+    /// The number of bytes whose line ends were counted.
+    pub static STEPS: Cell<usize> = const { Cell::new(0) }
+);
+
+/// Reads each of `count` lines as a range of its own. They lie in one piece.
+fn steps(count: u64) -> usize {
+    let plain = b"line\n".repeat(count as usize);
+    let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
+    let settings = Settings::new().pool(&pool);
+    let coded: Coded = Arc::new(hybz::compress(&plain, &settings).unwrap());
+    let ranges = (0..count).map(|line| Range { size: Amount::Lines(1), offset: Amount::Lines(line) }).collect();
+    let before = STEPS.get();
+    let parts = Parts::new(Cursor::forward(coded, settings), ranges, false);
+    assert_eq!(read(parts, &mut Rng(1)), plain);
+    STEPS.get() - before
+}
+
+#[test]
+fn a_piece_with_many_ranges_is_not_counted_for_each() {
+    let [short, long] = [5000, 10_000].map(steps);
+    assert!(2 * long <= 5 * short, "{short} steps, then {long}");
 }
