@@ -20,7 +20,8 @@ runs() {
         # A command may have commas; the tool comes after it, then threads, round and seconds.
         {
             command = $4
-            for (tool = 5; tool < NF && $tool !~ /^(hybz|bzip2|lbzip2|pbzip2)$/; tool++) command = command "," $tool
+            programs = "^(hybz|bzip2|lbzip2|pbzip2)( --no-gpu)?$"
+            for (tool = 5; tool < NF && $tool !~ programs; tool++) command = command "," $tool
             gsub(/"/, "", command)
             bytes = $3
             threads = $(tool + 1)
@@ -31,10 +32,12 @@ runs() {
         $1 == "cores-compress" && command ~ /^lbzip2 -n[0-9]+ -c 8G/ { put("1", "lbzip2", threads) }
         $1 == "cores-decompress" && command ~ /^hybz/ { put("1", "hybz -d", threads) }
         $1 == "cores-decompress" && command ~ /^lbzip2/ { put("1", "lbzip2 -d", threads) }
-        $1 == "gpu-input-size" && command ~ /^hybz (-kc|-c) [0-9]+[gGM] >\/dev/ {
-            put("2", "16 cores and a GPU", bytes / 1e9)
+        # benches/device.py runs these for inputs of 0.3, 0.6, 1 and 8 GB.
+        $1 ~ /^gpu-(default-[36]00MB|compress|compress-eighth)$/ {
+            if (command ~ /^hybz -c linux8g/) put("2", "16 cores and a GPU", bytes / 1e9)
+            if (command ~ /^hybz --no-gpu /) put("2", "16 cores", bytes / 1e9)
+            if (command ~ /^lbzip2 -n16 /) put("2", "lbzip2 -n16", bytes / 1e9)
         }
-        $1 == "gpu-compress" && command ~ /^hybz -c 8G/ { put("2", "16 cores and a GPU", bytes / 1e9) }
         $1 == "gpu-input-size" && command ~ /^hybz --no-gpu .*dev/ { put("2", "16 cores", bytes / 1e9) }
         $1 == "gpu-input-size" && command ~ /^lbzip2 .*dev/ { put("2", "lbzip2 -n16", bytes / 1e9) }
         command == "hybz --no-gpu -c 24G >/dev/null" { put("3", "compress", 0) }
