@@ -7,7 +7,7 @@ TEXT lies in memory (/dev/shm), with room there for four times as much. Its firs
 written next to it, and DISK is a folder on a disk. The commands take turns, ROUNDS (4: as often first as last) times or
 until SECONDS have passed; REGEX chooses scenarios. What a command writes is compared with the text: a file after each
 round, a stream in a run before the first round that is not timed, trees after each round. Rows are those of
-benches/report.sh; medians go to stderr, with their times against the first command of a scenario.
+benches/summary.awk; medians go to stderr, with their times against the first command of a scenario.
 """
 
 import argparse
