@@ -23,16 +23,6 @@
  *   misled    linkat gives the name to the file `decoy`, as a /proc that is not the kernel's would
  *   swapped   a rename is followed by one of the file `decoy` to the same name
  *   nothread  no thread can be created for the part after the result is complete
- *   cores     there seem to be 8 processors
- *   slow      long writes take 100 ns a byte
- *   mapped    is no fault: FAULT_DONE is made when pages of a mapped file are
- *   nohuge    the kernel makes no huge pages of a file
- *   collapse  making huge pages fails once
- *   populate  making small ones fails once
- *   noallocate  a file's pages cannot be made beforehand
- *   nopopulate  the kernel knows no MADV_POPULATE_WRITE
- *   pwrite    such a call fails
- *   killmapped  SIGKILL when such pages are made (killmapped@3: the third time)
  *   protected opening the name of a link fails with EACCES, as fs.protected_symlinks has it in directories like /tmp
  *
  * The first fault that is caused makes the file that FAULT_DONE names, so that a test knows that there was one.
@@ -45,7 +35,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -195,21 +184,8 @@ ssize_t write(int fd, const void *buffer, size_t size)
             note();
             size = 7;
         }
-        if (has("slow") && size >= 1 << 16) usleep(size / 10);
     }
     return REAL(write)(fd, buffer, size);
-}
-
-ssize_t pwrite64(int fd, const void *buffer, size_t size, off64_t offset)
-{
-    if (regular(fd, 1) && fails("pwrite")) return -1;
-    return REAL(pwrite64)(fd, buffer, size, offset);
-}
-
-int fallocate64(int fd, int mode, off64_t offset, off64_t len)
-{
-    if (refused("fallocate")) return -1;
-    return unknown("noallocate", ENOSPC) ? -1 : REAL(fallocate64)(fd, mode, offset, len);
 }
 
 int sync_file_range(int fd, off64_t offset, off64_t len, unsigned flags)
@@ -226,48 +202,14 @@ int fcntl(int fd, int command, ...)
     return command == F_SETPIPE_SZ && refused("pipe_size") ? -1 : REAL(fcntl)(fd, command, argument);
 }
 
-/* Pages of a mapped file are made. */
-static void pages(void)
-{
-    static atomic_int made;
-    if (has("mapped")) note();
-    if (has("killmapped") && atomic_fetch_add(&made, 1) + 1 == has("killmapped")) {
-        note();
-        kill(getpid(), SIGKILL);
-    }
-}
-
 int posix_madvise(void *address, size_t len, int advice)
 {
-    if (refused("madvise")) return has("refuse-madvise");
-    if (advice == 23 /* MADV_POPULATE_WRITE */) {
-        if (unknown("nopopulate", EINVAL)) return EINVAL;
-        /* One page: whether the kernel knows it, or the first of a huge one. */
-        if (len > (size_t)getpagesize()) {
-            pages();
-            if (fails("populate")) return EFAULT;
-        }
-    }
-    return REAL(posix_madvise)(address, len, advice);
+    return refused("madvise") ? has("refuse-madvise") : REAL(posix_madvise)(address, len, advice);
 }
 
 int madvise(void *address, size_t len, int advice)
 {
-    if (refused("madvise")) return -1;
-    if (advice == 25 /* MADV_COLLAPSE */) {
-        errno = EINVAL;
-        if (has("nohuge")) return -1;
-        pages();
-        if (fails("collapse")) return -1;
-    }
-    return REAL(madvise)(address, len, advice);
-}
-
-int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
-{
-    int done = REAL(sched_getaffinity)(pid, size, set);
-    for (int core = 0; core < 8 && done >= 0 && has("cores"); core++) CPU_SET_S(core, size, set);
-    return done;
+    return refused("madvise") ? -1 : REAL(madvise)(address, len, advice);
 }
 
 int fdatasync(int fd)
@@ -390,10 +332,6 @@ int unlinkat(int directory, const char *name, int flags)
 /* Whether the open of a name is refused. */
 static int open_refused(int directory, const char *name, int flags)
 {
-    if (has("cores") && !strcmp(name, "/proc/self/cgroup")) {
-        errno = ENOENT; /* a container's limit */
-        return 1;
-    }
     if ((flags & O_TMPFILE) == O_TMPFILE) return unknown("tmpfile", EOPNOTSUPP) || refused("tmpfile");
     if (flags & O_DIRECTORY && !(flags & O_PATH) && refused("directory")) return 1;
     struct stat found;

@@ -18,7 +18,6 @@ mod holes;
 mod inputs;
 mod json;
 mod lzw;
-mod mapped;
 mod messages;
 mod mixed;
 mod names;

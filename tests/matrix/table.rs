@@ -103,9 +103,8 @@ const REFUSALS: &str = "
 ## Calls that are refused
 
 A file system, an option of its mount or a filter of system calls may refuse a call; then hybz tries another way.
-`refused_calls` and `refused_calls_that_save_time` of `faults.rs` in `tests/command` refuse each of them in turn,
-`acl.rs` `fsetxattr`, and `mapped.rs` `fallocate`. Any other error, such as a full disk, ends the file, and its source
-stays.
+`refused_calls` and `refused_calls_that_save_time` of `faults.rs` in `tests/command` refuse each of them in turn, and
+`acl.rs` `fsetxattr`. Any other error, such as a full disk, ends the file, and its source stays.
 
 | call that is refused | then | remark |
 |---|---|---|
@@ -122,7 +121,7 @@ stays.
 | `fgetxattr` of a list | as if the list forbade all but the owner | the same |
 | `futimens` | the result has the time at which it was made | |
 | `statx` | `fstat` | |
-| `posix_fadvise`, `sync_file_range`, `fallocate`, `madvise`, `F_SETPIPE_SZ` | none: they only save time | |
+| `posix_fadvise`, `sync_file_range`, `madvise`, `F_SETPIPE_SZ` | none: they only save time | |
 
 The owner is set last: root without CAP_FOWNER can change nothing of another user's file.
 

@@ -102,23 +102,6 @@ pub fn sync_data(file: &File) -> io::Result<bool> {
 pub fn links(file: &File) -> io::Result<u64> {
     system::links(file)
 }
-
-/// Whether a file is in a file system that is memory, where [`reserve`] works ahead of writing.
-pub fn is_in_memory(file: &File) -> bool {
-    system::is_in_memory(file)
-}
-
-/// Takes room for a part of a file, which does not get longer by that. It is an error if the file system cannot do it.
-pub fn reserve(file: &File, at: u64, len: u64) -> io::Result<()> {
-    system::reserve(file, at, len)
-}
-
-/// Gives the room of a part of a file back; what is not past the file's end then reads as zeros. It is an error if the
-/// file system cannot do it.
-pub fn release(file: &File, at: u64, len: u64) -> io::Result<()> {
-    system::release(file, at, len)
-}
-
 /// Whether another file system is mounted at the name in the directory.
 pub fn is_mount_point(directory: impl AsFd, name: &OsStr) -> bool {
     system::is_mount_point(directory.as_fd(), name)
@@ -152,6 +135,12 @@ pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
         Err(Errno::AGAIN) => Ok(false),
         done => done.map(|()| true).map_err(Into::into),
     }
+}
+
+/// Gives the room of a part of a file back; what is not past the file's end then reads as zeros. It is an error if the
+/// file system cannot do it.
+pub fn release(file: &File, at: u64, len: u64) -> io::Result<()> {
+    system::release(file, at, len)
 }
 
 /// Whether this error means that the file system stores no modes, owners or times (vfat, some FUSE file systems), or

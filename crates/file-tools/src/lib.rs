@@ -6,7 +6,6 @@ pub mod directory;
 pub mod file;
 mod huge_pages;
 pub mod last_mode;
-pub mod mapped;
 pub mod memory;
 pub mod naming;
 pub mod pipe;

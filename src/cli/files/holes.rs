@@ -3,8 +3,6 @@
 //! The gap between the end of a file and the next write reads as zeros, and takes no space on most file systems. A run
 //! begins with a whole piece of the file, so no block of the file system is written for it.
 
-use std::ops::Range;
-
 /// The shortest run that becomes a hole: the block size of most file systems.
 pub const PIECE: usize = 4 << 10;
 
@@ -52,25 +50,6 @@ impl Holes {
         let first = if head > 0 { head } else { PIECE.min(bytes.len()) };
         let next = bytes[first..].chunks_exact(PIECE).position(is_zero);
         Run::Data(next.map_or(bytes.len(), |pieces| first + pieces * PIECE))
-    }
-
-    /// The parts of `bytes` that must be written, in order, if all of them are written next.
-    pub fn data(&mut self, bytes: &[u8]) -> Vec<Range<usize>> {
-        let (mut parts, mut from) = (Vec::new(), 0);
-        while from < bytes.len() {
-            match self.first_run(&bytes[from..]) {
-                Run::Zeros(zeros) => {
-                    self.pass(zeros);
-                    from += zeros;
-                }
-                Run::Data(len) => {
-                    parts.push(from..from + len);
-                    (self.at, self.gap) = (self.at + len as u64, 0);
-                    from += len;
-                }
-            }
-        }
-        parts
     }
 
     /// Skips this many zeros.

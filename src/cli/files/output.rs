@@ -16,17 +16,14 @@ use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
 use crate::cli::files::source::SourceFile;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::{Directory, is_file};
-use hybz_files::mapped::{self, MappedFile, Pace};
 use hybz_files::pipe::Giver;
 use hybz_files::temporary::{TemporaryName, remove_leftover};
 use hybz_files::{file, naming, stdout};
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::mem;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// A result that is being written.
 pub struct OutputFile {
@@ -39,17 +36,6 @@ pub struct OutputFile {
     taken: bool,
     /// The holes that it gets in place of zeros, if they are wanted.
     holes: Option<Holes>,
-    way: Way,
-}
-
-/// How the bytes get into the file.
-enum Way {
-    /// By `write`. If that takes too long, another way is looked for.
-    Watched(Pace),
-    /// By `write`.
-    Plain,
-    /// By several threads.
-    Mapped(Box<MappedFile>),
 }
 
 enum Kind {
@@ -82,74 +68,13 @@ impl OutputFile {
                 (file, Some(name)) => (file, Kind::Hidden(name)),
             },
         };
-        Ok(OutputFile {
-            path: path.to_owned(),
-            name,
-            directory,
-            file,
-            kind,
-            taken: false,
-            holes: None,
-            way: Way::Watched(Pace::default()),
-        })
+        Ok(OutputFile { path: path.to_owned(), name, directory, file, kind, taken: false, holes: None })
     }
 
     /// Lets long runs of zeros become holes, if that is `wanted` and the file is new. Called before the first write.
     pub fn with_holes(mut self, wanted: bool) -> OutputFile {
         self.holes = (wanted && !matches!(self.kind, Kind::Existing)).then(Holes::default);
         self
-    }
-
-    /// Whether texts are to be [given](OutputFile::give): the file is in memory, writing is what the program waits for,
-    /// and that more threads write pays. `huge` says how long windows of huge pages are to be if it does.
-    pub fn takes_texts(&mut self, huge: impl FnOnce() -> Option<u64>) -> bool {
-        let huge = match &self.way {
-            Way::Mapped(_) => return true,
-            Way::Watched(pace) if pace.is_slow() => huge(),
-            Way::Watched(_) | Way::Plain => None,
-        };
-        // Accelerators may start later.
-        let Some(huge) = huge else { return false };
-        self.way = self.map(huge).map_or(Way::Plain, |mapped| Way::Mapped(Box::new(mapped)));
-        matches!(self.way, Way::Mapped(_))
-    }
-
-    /// Has several threads write from now on. The file has no name, so no other process can cut it.
-    fn map(&mut self, huge: u64) -> Option<MappedFile> {
-        let threads = mapped::threads()?;
-        if !matches!(self.kind, Kind::Unnamed) || !file::is_in_memory(&self.file) {
-            return None;
-        }
-        let at = self.holes.as_ref().map_or_else(|| self.file.stream_position().ok(), |holes| Some(holes.at))?;
-        MappedFile::start(&self.file, at, threads, huge)
-    }
-
-    /// Writes all of `text`, for which [`takes_texts`](OutputFile::takes_texts) holds, at some time until
-    /// [`finish`](OutputFile::finish).
-    pub fn give(&mut self, text: Vec<u8>) -> io::Result<()> {
-        let Way::Mapped(mapped) = &mut self.way else { return self.write_all(&text) };
-        let whole = 0..text.len();
-        let parts = self.holes.as_mut().map_or_else(|| vec![whole], |holes| holes.data(&text));
-        mapped.give(text, parts)
-    }
-
-    /// Some bytes have been written, from `started` until now.
-    pub fn wrote(&mut self, bytes: u64, started: Instant) {
-        if let Way::Watched(pace) = &mut self.way {
-            pace.wrote(bytes, started);
-        }
-    }
-
-    /// Waits until everything is in the file, which may change its time. Called before anything else is done with it.
-    pub fn finish(&mut self) -> io::Result<()> {
-        if let Way::Mapped(mapped) = mem::replace(&mut self.way, Way::Plain) {
-            let end = mapped.finish()?;
-            self.file.seek(SeekFrom::Start(end))?;
-            if let Some(holes) = &mut self.holes {
-                holes.gap = 0;
-            }
-        }
-        self.flush()
     }
 
     /// Gives the result the owner, mode, access control list and times of its source. Returns its mode if that is
@@ -190,8 +115,8 @@ impl OutputFile {
     /// Closes the file and gives it its name. With `replace`, it may replace another file. After an error the file is
     /// gone.
     pub fn publish(mut self, replace: bool) -> io::Result<()> {
-        self.finish()?;
-        let OutputFile { path: _, name, directory, file, kind, taken, holes: _, way: _ } = self;
+        self.flush()?;
+        let OutputFile { path: _, name, directory, file, kind, taken, holes: _ } = self;
         let hidden = match kind {
             Kind::Existing => return file::close(file.into()),
             Kind::Hidden(hidden) => Some(hidden),
@@ -217,26 +142,17 @@ impl Read for FromStart<'_> {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut mapped = if let Way::Mapped(mapped) = &mut self.way { Some(mapped) } else { None };
-        let Some(holes) = &mut self.holes else {
-            return mapped.map_or_else(|| self.file.write(bytes), |mapped| mapped.write(bytes));
-        };
+        let Some(holes) = &mut self.holes else { return self.file.write(bytes) };
         match holes.first_run(bytes) {
             Run::Zeros(zeros) => {
                 holes.pass(zeros);
-                mapped.iter_mut().for_each(|mapped| mapped.skip(zeros as u64));
                 Ok(zeros)
             }
             Run::Data(len) => {
-                let written = match mapped {
-                    Some(mapped) => mapped.write(&bytes[..len])?,
-                    None => {
-                        if holes.gap > 0 {
-                            self.file.seek(SeekFrom::Start(holes.at))?;
-                        }
-                        self.file.write(&bytes[..len])?
-                    }
-                };
+                if holes.gap > 0 {
+                    self.file.seek(SeekFrom::Start(holes.at))?;
+                }
+                let written = self.file.write(&bytes[..len])?;
                 holes.gap = 0;
                 holes.at += written as u64;
                 Ok(written)
@@ -244,11 +160,8 @@ impl Write for OutputFile {
         }
     }
 
-    /// Makes the file as long as what was written to it. This changes its time. Several threads go on.
+    /// Makes the file as long as what was written to it. This changes its time.
     fn flush(&mut self) -> io::Result<()> {
-        if let Way::Mapped(_) = self.way {
-            return Ok(());
-        }
         let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
         // Some file systems cannot lengthen files with `ftruncate`.
         if self.file.set_len(holes.at).is_err() {

@@ -3,10 +3,9 @@
 use crate::cli::files::output::{OutputFile, Stdout};
 use crate::cli::messages::counts::Counts;
 use hybz::{Error, Pool};
-use hybz_files::{mapped, pipe};
+use hybz_files::pipe;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The destination of one result's bytes. Streams begin and end with a few bytes, which are buffered and written
 /// together with their blocks.
@@ -54,20 +53,8 @@ pub struct Counted {
 
 impl Counted {
     /// Writes all of `bytes`. If the stations of `pool` may decode faster than one thread copies, a long output to a
-    /// pipe takes their pages, and several threads write one to a file in memory.
+    /// pipe takes their pages.
     pub fn give(&mut self, bytes: Vec<u8>, pool: &Pool) -> io::Result<()> {
-        let len = bytes.len() as u64;
-        if let Sink::File(out) = &mut self.sink {
-            let huge = || match pool.readers() > 1 {
-                true => Some(mapped::LONG),
-                false => mapped::leaves_room(pool.cores()).then_some(mapped::SHORT),
-            };
-            if out.buffer().is_empty() && out.get_mut().takes_texts(huge) {
-                out.get_mut().give(bytes)?;
-                self.counts.wrote(len);
-                return Ok(());
-            }
-        }
         // Only accelerators decode faster than a pipe takes copies.
         if let Sink::Stdout(out) = &mut self.sink
             && bytes.len() >= pipe::MIN_GIVEN
@@ -78,12 +65,7 @@ impl Counted {
             self.counts.wrote(written);
             return Ok(());
         }
-        let started = Instant::now();
-        self.write_all(&bytes)?;
-        if let Sink::File(out) = &mut self.sink {
-            out.get_mut().wrote(len, started);
-        }
-        Ok(())
+        self.write_all(&bytes)
     }
 }
 

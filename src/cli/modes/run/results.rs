@@ -172,7 +172,7 @@ impl Results {
             Sink::File(mut file) => {
                 let flushed = file.flush();
                 let (mut output, _) = file.into_parts();
-                flushed.and_then(|()| output.finish()).map_err(Error::Write)?;
+                flushed.and_then(|()| output.flush()).map_err(Error::Write)?;
                 if let Some(source) = &ready.source
                     && let Some(refused) = output.set_attributes(source).map_err(Error::Write)?
                     && !self.said_mode.swap(true, Relaxed)

@@ -2,12 +2,11 @@
 
 pub mod acl;
 mod pages;
-mod windows;
 
 pub use pages::{ask_for_huge_pages, give_pages, replace_pages, reserve_huge_pages};
 use rustix::fs::{
-    Access, Advice, AtFlags, CWD, FallocateFlags, FileType, FsWord, MemfdFlags, Mode, OFlags, RawDir, Stat,
-    StatxAttributes, StatxFlags, accessat, fadvise, fallocate, fstatfs, memfd_create, openat, statx,
+    Access, Advice, AtFlags, CWD, FallocateFlags, FileType, MemfdFlags, Mode, OFlags, RawDir, Stat, StatxAttributes,
+    StatxFlags, accessat, fadvise, fallocate, memfd_create, openat, statx,
 };
 use rustix::io::Errno;
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
@@ -18,7 +17,6 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-pub use windows::{Window, can_populate};
 
 /// Opens a directory of which only names are wanted: no right to read it is needed.
 pub const ONLY_NAMES: OFlags = OFlags::PATH;
@@ -146,17 +144,6 @@ pub fn forget_pages(file: &File) {
 /// A file that is in memory only, and has no name.
 pub fn file_in_memory() -> io::Result<File> {
     Ok(memfd_create("hybz", MemfdFlags::CLOEXEC)?.into())
-}
-
-/// Whether a file is in a file system that is memory (a tmpfs).
-pub fn is_in_memory(file: &File) -> bool {
-    const TMPFS: FsWord = 0x0102_1994;
-    fstatfs(file).is_ok_and(|found| found.f_type == TMPFS)
-}
-
-/// Takes room for a part of a file, which does not get longer by that.
-pub fn reserve(file: &File, at: u64, len: u64) -> io::Result<()> {
-    Ok(fallocate(file, FallocateFlags::KEEP_SIZE, at, len)?)
 }
 
 /// Gives the room of a part of a file back: it reads as zeros, if it is not past the end.

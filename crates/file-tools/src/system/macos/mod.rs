@@ -149,16 +149,6 @@ pub fn file_in_memory() -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether a file is in a file system that is memory.
-pub fn is_in_memory(_: &File) -> bool {
-    false
-}
-
-/// Takes room for a part of a file: not here.
-pub fn reserve(_: &File, _: u64, _: u64) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 /// Gives the room of a part of a file back: not here. It comes back with the file.
 pub fn release(_: &File, _: u64, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())

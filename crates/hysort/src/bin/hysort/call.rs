@@ -6,7 +6,6 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::spill::Spill;
 use hysort::Error;
-use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -58,19 +57,6 @@ pub struct Counted<'a> {
     output: Output,
     progress: &'a Progress,
     failed: bool,
-}
-
-/// Writes a text, or gives it away.
-pub fn give(out: &mut BufWriter<Counted<'_>>, text: Cow<'_, [u8]>) -> io::Result<()> {
-    match text {
-        Cow::Owned(text) if out.get_ref().output.takes_texts() => {
-            out.flush()?;
-            let (out, len) = (out.get_mut(), text.len());
-            let given = out.output.give(text).map(|()| len);
-            out.counted(given).map(drop)
-        }
-        text => out.write_all(&text),
-    }
 }
 
 impl Counted<'_> {

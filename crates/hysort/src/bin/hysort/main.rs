@@ -14,7 +14,6 @@ mod output;
 mod packaging;
 mod pieces;
 mod progress;
-mod reserve;
 mod rounds;
 mod run;
 mod spill;

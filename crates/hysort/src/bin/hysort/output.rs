@@ -7,12 +7,10 @@
 
 use crate::args::Plan;
 use crate::failure::{self, Failure, STDOUT, errno_text};
-use crate::reserve::{LEAST, Reserve};
 use crate::target::{Found, Made, Spot};
 use hybz_files::acl::Acl;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::Directory;
-use hybz_files::mapped::{self, MappedFile};
 use hybz_files::temporary::{TemporaryName, remove_leftover};
 use hybz_files::{file, naming, stdout};
 use rustix::fs::Mode;
@@ -30,9 +28,6 @@ pub struct Output {
     name: OsString,
     kind: Kind,
     written: u64,
-    /// One of these two makes room ahead, if any.
-    reserve: Option<Reserve>,
-    mapped: Option<MappedFile>,
 }
 
 enum Kind {
@@ -69,10 +64,10 @@ impl Output {
     /// Makes sure that the result can be written, and changes nothing that anybody sees.
     pub fn prepare(plan: &Plan) -> Result<Output, Failure> {
         let Some(name) = &plan.output else {
-            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0, reserve: None, mapped: None });
+            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0 });
         };
         let kind = open(name, !plan.no_sync).map_err(|e| Failure::system("open failed", name, e))?;
-        Ok(Output { name: name.clone(), kind, written: 0, reserve: None, mapped: None })
+        Ok(Output { name: name.clone(), kind, written: 0 })
     }
 
     /// The file that stdout is, if it is a regular one: output written there is read again if it is an input.
@@ -88,32 +83,6 @@ impl Output {
         }
     }
 
-    /// Says how long the result will be. A new file in memory gets its pages from now on.
-    pub fn expect(&mut self, bytes: u64) {
-        if let Kind::New(new) = &self.kind {
-            self.mapped = new.map(bytes);
-            if self.mapped.is_none() {
-                self.reserve = Reserve::begin(&new.file, bytes);
-            }
-        }
-    }
-
-    /// Whether texts are to be [given](Self::give).
-    pub fn takes_texts(&self) -> bool {
-        self.mapped.is_some()
-    }
-
-    /// Writes all of a text, at some time until the end.
-    pub fn give(&mut self, text: Vec<u8>) -> io::Result<()> {
-        match &mut self.mapped {
-            Some(mapped) => {
-                let whole = 0..text.len();
-                mapped.give(text, vec![whole])
-            }
-            None => self.write_all(&text),
-        }
-    }
-
     /// The message about an error of writing.
     pub fn failure(&self, e: io::Error) -> Failure {
         Failure::system("write failed", &self.name, e)
@@ -121,16 +90,14 @@ impl Output {
 
     /// Says that all is written: a new file gets its name. After an error nothing is left of it.
     pub fn finish(self) -> Result<(), Failure> {
-        let Output { name, kind, written: _, reserve, mapped } = self;
+        let Output { name, kind, written: _ } = self;
         let name = &name;
         let failed = |what: &'static str| move |e| Failure::system(what, name, e);
-        let reserved = reserve.map_or(Ok(()), Reserve::end);
-        let reserved = reserved.and_then(|()| mapped.map_or(Ok(()), |mapped| mapped.finish().map(drop)));
         match kind {
             Kind::Stdout => stdout::close().map_err(failed("close failed")),
             Kind::Existing(file) => file::close(file.into()).map_err(failed("close failed")),
             Kind::New(file) => {
-                let remarks = reserved.and_then(|()| file.publish()).map_err(failed("write failed"))?;
+                let remarks = file.publish().map_err(failed("write failed"))?;
                 remarks.iter().for_each(|text| failure::remark(name, text));
                 Ok(())
             }
@@ -140,9 +107,6 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Some(mapped) = &mut self.mapped {
-            return mapped.write(bytes);
-        }
         let before = self.written;
         let len = match &mut self.kind {
             Kind::Stdout => stdout::write(bytes)?,
@@ -199,15 +163,6 @@ impl Old {
 }
 
 impl NewFile {
-    /// Has several threads write, if the file is in memory and `bytes` are enough for that. It has no name, so no other
-    /// process can cut it.
-    fn map(&self, bytes: u64) -> Option<MappedFile> {
-        if self.hidden.is_some() || bytes < LEAST || !file::is_in_memory(&self.file) {
-            return None;
-        }
-        MappedFile::expecting(&self.file, bytes, mapped::threads()?)
-    }
-
     /// Gives the file its name. Returns what the file system refused meanwhile.
     fn publish(self: Box<Self>) -> io::Result<Vec<String>> {
         let NewFile { name, directory, file, hidden, old, _made, sync } = *self;
@@ -226,38 +181,5 @@ impl NewFile {
             directory.sync()?;
         }
         Ok(remarks)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hybz_testkit::skip::{Need, skip};
-
-    /// On few cores no file is mapped without being told to.
-    #[test]
-    fn a_mapped_file_gets_its_name_when_it_is_complete() {
-        let memory = Path::new("/dev/shm");
-        if !memory.is_dir() {
-            return skip(Need::System, "there is no file system in memory");
-        }
-        let folder = tempfile::tempdir_in(memory).unwrap();
-        let name = folder.path().join("sorted");
-        let Ok(Kind::New(new)) = open(name.as_os_str(), true) else { panic!("no new file") };
-        let mapped = (new.hidden.is_none() && file::is_in_memory(&new.file))
-            .then(|| MappedFile::expecting(&new.file, 3 << 20, 2))
-            .flatten();
-        if mapped.is_none() {
-            return skip(Need::System, "the system cannot map files in memory");
-        }
-        let mut output = Output { name: "sorted".into(), kind: Kind::New(new), written: 0, reserve: None, mapped };
-        output.begin();
-        output.write_all(b"first\n").unwrap();
-        output.give(vec![b'a'; 5_000_000]).unwrap();
-        assert!(output.takes_texts() && !name.exists());
-        output.write_all(b"last\n").unwrap();
-        assert!(output.finish().is_ok());
-        let expected = [b"first\n", &[b'a'; 5_000_000][..], b"last\n"].concat();
-        assert!(std::fs::read(&name).unwrap() == expected);
     }
 }

@@ -1,7 +1,7 @@
 //! One call of the command: sorting, merging or checking.
 
 use crate::args::{Plan, What, names, print_remarks};
-use crate::call::{Call, Counted, Outcome, failure, give, write};
+use crate::call::{Call, Counted, Outcome, failure, write};
 use crate::debug::Marked;
 use crate::failure::Failure;
 use crate::input;
@@ -56,7 +56,7 @@ fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-fn sort(mut call: Call<'_>) -> Result<(), Failure> {
+fn sort(call: Call<'_>) -> Result<(), Failure> {
     let plan = call.plan;
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
@@ -71,9 +71,6 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     let mut sorter = Lines::new(plan, limits, &pool);
     if let Some(whole) = input::whole(&plan.files) {
         sorter.expect(whole.bytes, |at| whole.look(at));
-        if !plan.unique && whole.bytes < memory / 4 {
-            call.output.expect(whole.bytes);
-        }
     }
     for name in &plan.files {
         let taken = reading.pieces(input::open(name)?, |piece| {
@@ -108,7 +105,6 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
 fn lines_to(plan: &Plan, sorter: Lines, out: &mut BufWriter<Counted<'_>>) -> Result<Report, Error> {
     match sorter {
         sorter if plan.debug => sorter.write_to(&mut Marked::new(plan, out)),
-        Lines::Whole(sorter) => sorter.write_texts(|text| give(out, text)),
         sorter => sorter.write_to(out),
     }
 }
