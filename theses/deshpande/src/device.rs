@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The divisions of the work between device and cores in table 5.1: the device sorts, or does all.
-pub const PIPELINES: [Offload; 2] = [Offload::Suffixes, Offload::CodeLarge];
+/// The divisions of the work between device and cores in table 5.1: his hybrid, the device sorts, or does all.
+pub const PIPELINES: [Offload; 3] = [Offload::HybridLarge, Offload::Suffixes, Offload::CodeLarge];
 
 /// Seconds that one lane takes to sort all blocks of a text, with transfers: the best of several runs, so start-up does
 /// not count. `None` without a device.
