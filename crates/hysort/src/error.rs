@@ -16,15 +16,6 @@ pub enum Error {
     /// A string whose number is asked for has 4 GiB or more, or strings of 4 GiB or more in total agree in more bytes
     /// than a sample keeps ([`lines`](fn@crate::lines), [`strings`](crate::strings)).
     LineTooLong,
-    /// A text does not consist of whole records of a fixed length ([`Keys::fixed_length`](crate::Keys::fixed_length)).
-    PartialRecord {
-        /// Where the last record begins in its file.
-        at: u64,
-        /// How many bytes it has.
-        bytes: u64,
-        /// How many a record has.
-        of: u64,
-    },
     /// A closure that makes keys panicked ([`Key::by`](crate::Key::by)).
     KeyPanicked {
         /// Its message.
@@ -54,9 +45,6 @@ impl fmt::Display for Error {
             Error::Read(e) | Error::Write(e) => e.fmt(f),
             Error::Temporary(e) => write!(f, "temporary file: {e}"),
             Error::LineTooLong => f.write_str("a line of 4 GiB or more cannot be sorted"),
-            Error::PartialRecord { at, bytes, of } => {
-                write!(f, "the record at byte {at} has {bytes} of {of} bytes")
-            }
             Error::KeyPanicked { reason } => write!(f, "a closure that makes keys panicked: {reason}"),
             Error::Forked => f.write_str("the sorter was begun in the process that forked this one"),
             Error::Missorted { station, reason } => {
@@ -77,12 +65,12 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// An I/O error is returned unchanged. [`Error::LineTooLong`] and [`Error::PartialRecord`] become `InvalidData` and
-    /// the others become `Other`, with the [`Error`] inside.
+    /// An I/O error is returned unchanged. [`Error::LineTooLong`] becomes `InvalidData` and the others become `Other`,
+    /// with the [`Error`] inside.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) | Error::Temporary(e) => return e,
-            Error::LineTooLong | Error::PartialRecord { .. } => io::ErrorKind::InvalidData,
+            Error::LineTooLong => io::ErrorKind::InvalidData,
             _ => io::ErrorKind::Other,
         };
         io::Error::new(kind, e)

@@ -40,8 +40,7 @@
 //! between the others when these are written. So memory does not depend on their length.
 //!
 //! **Keys.** A line to be sorted by keys is sorted as a longer line, which begins with a code of its keys: bytes in the
-//! order of the keys. The code is left out as lines are written. So all of this is the same with keys. Records of a
-//! fixed length become lines in the same way ([`Keys::fixed_length`]).
+//! order of the keys. The code is left out as lines are written. So all of this is the same with keys.
 //!
 //! **Memory.** Waiting text and jobs in flight hold permits of the pool's budget. [`Limits`] say how much a [`Sorter`]
 //! may hold, and where it may put the rest.
@@ -136,10 +135,10 @@ pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error>
     Ok(out)
 }
 
-/// The lines of `text` in the order of their keys, as [`sorted`] returns them, or its records of a fixed length.
+/// The lines of `text` in the order of their keys, as [`sorted`] returns them.
 ///
 /// # Errors
-/// As [`sorted`], [`Error::KeyPanicked`] and [`Error::PartialRecord`].
+/// As [`sorted`], and [`Error::KeyPanicked`].
 pub fn sorted_by(text: &[u8], keys: &Keys, pool: &Pool) -> Result<Vec<u8>, Error> {
     let mut sorter = KeySorter::new(keys, Limits::new(), pool);
     sorter.push(text)?;

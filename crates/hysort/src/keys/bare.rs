@@ -4,7 +4,6 @@
 //! lengths pass without being held.
 
 use super::Keys;
-use super::cut::{Cut, ESCAPE};
 use crate::text::Ends;
 use std::io::{self, Write};
 
@@ -21,8 +20,6 @@ pub(super) struct Bare<'a, W: Write> {
     codes: Vec<u8>,
     last: Vec<u8>,
     state: State,
-    /// Whether the byte before was [`ESCAPE`].
-    is_escaped: bool,
     /// Bytes to be written.
     waiting: Vec<u8>,
     /// Lines and bytes that were written.
@@ -58,7 +55,6 @@ impl<'a, W: Write> Bare<'a, W> {
             codes: Vec::new(),
             last: Vec::new(),
             state: State::Codes,
-            is_escaped: false,
             waiting: Vec::new(),
             lines: 0,
             bytes: 0,
@@ -126,28 +122,6 @@ impl<'a, W: Write> Bare<'a, W> {
         }
     }
 
-    /// Takes a part of a line, and its end if it ends.
-    fn line(&mut self, part: &[u8], ends: bool) -> io::Result<()> {
-        match self.keys.0.cut {
-            Cut::Lines(_) => self.put(part),
-            Cut::Fixed(_) => self.unescape(&part[..part.len() - usize::from(ends)]),
-        }
-    }
-
-    fn unescape(&mut self, mut part: &[u8]) -> io::Result<()> {
-        while !part.is_empty() {
-            if self.is_escaped {
-                self.put(&[ESCAPE + part[0]])?;
-                part = &part[1..];
-            }
-            let at = part.iter().position(|&byte| byte == ESCAPE);
-            self.put(&part[..at.unwrap_or(part.len())])?;
-            self.is_escaped = at.is_some();
-            part = at.map_or(&[], |at| &part[at + 1..]);
-        }
-        Ok(())
-    }
-
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes += bytes.len() as u64;
         if bytes.len() >= WAITING {
@@ -182,7 +156,7 @@ impl<W: Write> Write for Bare<'_, W> {
             let end = Ends::new(rest, self.end).next().map(|end| end + 1);
             let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
             if self.state == State::Line {
-                self.line(part, end.is_some())?;
+                self.put(part)?;
             }
             if end.is_some() {
                 self.state = State::Codes;
@@ -246,25 +220,6 @@ mod tests {
                 steps::of(|| text.chunks(100).for_each(|part| bare.write_all(part).unwrap()))
             });
             assert!(2 * long <= 5 * short, "{stable} {unique}: {short} steps, then {long}");
-        }
-    }
-
-    #[test]
-    fn records_of_a_fixed_length_may_be_cut_anywhere() {
-        let text: Vec<u8> = [[192, 193, 0], [193, 192, 192], [10, 1, 193], [0, 0, 255]].concat();
-        let len = std::num::NonZeroUsize::new(3).unwrap();
-        for keys in [vec![], vec!["1.2,1.2".parse().unwrap()]] {
-            let keys = Keys::new(keys, &Order::new()).fixed_length(len).unwrap();
-            let mut coded = Vec::new();
-            keys.records(&text, Place::default(), &mut coded).unwrap();
-            for step in 1..=coded.len() {
-                let mut out = Vec::new();
-                let mut bare = Bare::new(&keys, &mut out);
-                coded.chunks(step).for_each(|part| bare.write_all(part).unwrap());
-                bare.finish().unwrap();
-                assert_eq!((bare.bytes, bare.lines), (12, 4));
-                assert_eq!(out, text, "{step}");
-            }
         }
     }
 }

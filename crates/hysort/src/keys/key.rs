@@ -55,9 +55,8 @@ pub struct Options {
     pub(super) skip_blanks: [bool; 2],
 }
 
-/// All letters of options, in the order of messages. The last two are for records of a fixed length only.
-const LETTERS: &[u8] = b"bdfghiMnRrVls";
-const RECORD_LETTERS: &[u8] = b"ls";
+/// All letters of options, in the order of messages.
+const LETTERS: &[u8] = b"bdfghiMnRrV";
 
 /// Why a specification of a key is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,15 +70,12 @@ pub enum KeyError {
     Incompatible(String),
     /// An option that sort has, and this library does not.
     Unsupported(char),
-    /// A key of records of a fixed length that is not within them: why.
-    Record(String),
 }
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyError::Syntax(why) => f.write_str(why),
-            KeyError::Record(why) => f.write_str(why),
             KeyError::Count(why, text) => {
                 write!(f, "{why}: invalid count at start of '{}'", String::from_utf8_lossy(text))
             }
@@ -99,10 +95,6 @@ impl Options {
 
     /// Adds the option of a letter of `sort`: `b d f g h i M n r V`. Returns `None` if there is no such letter.
     pub fn with(self, letter: u8) -> Option<Options> {
-        if RECORD_LETTERS.contains(&letter) { None } else { self.with_any(letter) }
-    }
-
-    fn with_any(self, letter: u8) -> Option<Options> {
         let bit = LETTERS.iter().position(|&other| other == letter)?;
         let skip_blanks = if letter == b'b' { [true; 2] } else { self.skip_blanks };
         Some(Options { letters: self.letters | 1 << bit, skip_blanks })
@@ -147,25 +139,6 @@ impl Options {
         if self.has(b'f') { byte.to_ascii_uppercase() } else { byte }
     }
 
-    /// Whether the key is an integer in binary.
-    pub(super) fn is_integer(&self) -> bool {
-        RECORD_LETTERS.iter().any(|&letter| self.has(letter))
-    }
-
-    /// The integer as bytes in its order: the highest first, without a sign.
-    pub(super) fn big_endian(&self, key: &[u8]) -> Vec<u8> {
-        let mut bytes = key.to_vec();
-        if self.has(b'l') {
-            bytes.reverse();
-        }
-        if self.has(b's')
-            && let Some(first) = bytes.first_mut()
-        {
-            *first ^= 0x80;
-        }
-        bytes
-    }
-
     /// Whether its letters contradict each other, and are supported.
     ///
     /// # Errors
@@ -173,14 +146,9 @@ impl Options {
     pub fn check(&self) -> Result<(), KeyError> {
         let kinds = b"nghM".iter().filter(|&&letter| self.has(letter)).count();
         let others = b"VRdi".iter().any(|&letter| self.has(letter));
-        let with_integer = self.is_integer() && (kinds > 0 || others || self.has(b'f') || self.has(b'b'));
-        if kinds + usize::from(others) > 1 || with_integer {
+        if kinds + usize::from(others) > 1 {
             // -d includes -i.
-            let hidden = match self {
-                _ if with_integer => &b"r"[..],
-                _ if self.has(b'd') => b"bri",
-                _ => b"br",
-            };
+            let hidden = if self.has(b'd') { &b"bri"[..] } else { b"br" };
             let shown = |letter: &u8| self.has(*letter) && !hidden.contains(letter);
             return Err(KeyError::Incompatible(LETTERS.iter().copied().filter(shown).map(char::from).collect()));
         }
@@ -208,7 +176,7 @@ impl Key {
     /// Adds the letters at the start of a text as options, at the end of the key or at its start. Returns the key and
     /// the text after them.
     pub fn with_letters(mut self, text: &[u8], at_end: bool) -> (Key, &[u8]) {
-        let rest = self.take_options(text, at_end.into(), Options::with);
+        let rest = self.take_options(text, at_end.into());
         (self, rest)
     }
 
@@ -260,26 +228,6 @@ impl Key {
             self.options = *global;
         }
         self
-    }
-
-    /// Makes it a key of records of this many bytes.
-    pub(super) fn fit(&mut self, len: usize) -> Result<(), KeyError> {
-        let wrong = |why: String| Err(KeyError::Record(why));
-        let (fields, last) = match self.end {
-            End::Line => (1, self.bytes.saturating_add(1)),
-            End::Field(field) => (field, self.bytes.saturating_add(1)),
-            End::Byte(fields, bytes) => (fields.saturating_add(1), bytes.max(self.bytes.saturating_add(1))),
-        };
-        if self.fields > 0 || fields != 1 {
-            return wrong("a record of a fixed length has one field: 1.5,1.8 are its bytes 5 to 8".to_owned());
-        }
-        if last > len && self.by.is_none() {
-            return wrong(format!("a key has byte {last} of a record of {len} bytes"));
-        }
-        if let End::Field(_) = self.end {
-            self.end = End::Line;
-        }
-        Ok(())
     }
 
     /// The key in a line.
@@ -344,9 +292,6 @@ fn skip_fields(line: &[u8], count: usize, separator: Option<u8>) -> usize {
     at
 }
 
-/// Adds the option of a letter.
-type With = fn(Options, u8) -> Option<Options>;
-
 impl FromStr for Key {
     type Err = KeyError;
 
@@ -362,20 +307,6 @@ impl Key {
     /// # Errors
     /// What is wrong with it.
     pub fn from_bytes(text: &[u8]) -> Result<Key, KeyError> {
-        Key::read(text, Options::with)
-    }
-
-    /// Reads the specification of a key of records of a fixed length ([`Keys::fixed_length`](crate::Keys)). It has two
-    /// more letters: `s` for signed integers (two's complement), `l` for little-endian ones. Other integers are
-    /// compared as bytes are.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn of_record(text: &[u8]) -> Result<Key, KeyError> {
-        Key::read(text, Options::with_any)
-    }
-
-    fn read(text: &[u8], with: With) -> Result<Key, KeyError> {
         let mut key = Key::default();
         let (field, mut rest) = count(text, "invalid number at field start")?;
         key.fields = field.checked_sub(1).ok_or(KeyError::Syntax("field number is zero"))?;
@@ -384,7 +315,7 @@ impl Key {
             key.bytes = byte.checked_sub(1).ok_or(KeyError::Syntax("character offset is zero"))?;
             rest = after;
         }
-        rest = key.take_options(rest, 0, with);
+        rest = key.take_options(rest, 0);
         if let Some(after) = rest.strip_prefix(b",") {
             let (field, after) = count(after, "invalid number after ','")?;
             let field = if field == 0 { return Err(KeyError::Syntax("field number is zero")) } else { field };
@@ -397,16 +328,16 @@ impl Key {
                 }
                 rest = after;
             }
-            rest = key.take_options(rest, 1, with);
+            rest = key.take_options(rest, 1);
         }
         if rest.is_empty() { Ok(key) } else { Err(KeyError::Syntax("stray character in field spec")) }
     }
 
     /// Takes letters after one of the two places. Returns the text after them.
-    fn take_options<'a>(&mut self, text: &'a [u8], place: usize, with: With) -> &'a [u8] {
+    fn take_options<'a>(&mut self, text: &'a [u8], place: usize) -> &'a [u8] {
         let mut rest = text;
         while let Some((&letter, after)) = rest.split_first()
-            && let Some(options) = with(self.options, letter)
+            && let Some(options) = self.options.with(letter)
         {
             let before = self.options.skip_blanks;
             self.options = options;

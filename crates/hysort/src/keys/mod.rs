@@ -10,13 +10,10 @@
 //!
 //! The line itself is the last key, as in `sort`. If lines with equal keys stay in the order in which they came
 //! (`-s`, `-u`), the place of the line comes between its codes and the line.
-//!
-//! Records of a fixed length take the same way: see `cut.rs`.
 
 mod bare;
 mod by;
 mod code;
-mod cut;
 mod general;
 mod key;
 mod marks;
@@ -29,14 +26,13 @@ pub use key::{Key, KeyError, Options};
 pub use sorter::KeySorter;
 
 use crate::order::Order;
+use crate::text::lines;
 use by::Panicked;
 use code::{Alphabets, Coder};
-use cut::Cut;
 use general::General;
 use key::Kind;
 use number::Decimal;
 use std::cmp::Ordering;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use version::version;
 
@@ -75,7 +71,6 @@ struct Inner {
     order: Order,
     stable: bool,
     separator: Option<u8>,
-    cut: Cut,
     alphabets: Alphabets,
     parts: Vec<Part>,
 }
@@ -101,8 +96,7 @@ impl Keys {
     pub fn new(keys: impl IntoIterator<Item = Key>, order: &Order) -> Keys {
         let parts = keys.into_iter().map(|key| Part { key, descending: false, table: Box::new([0; 256]) }).collect();
         let alphabets = Alphabets::new(order.end_byte());
-        let cut = Cut::Lines(order.end_byte());
-        Keys::made(Inner { order: *order, stable: false, separator: None, cut, alphabets, parts })
+        Keys::made(Inner { order: *order, stable: false, separator: None, alphabets, parts })
     }
 
     /// Lines with equal keys stay in the order in which they came: `sort -s`.
@@ -113,33 +107,6 @@ impl Keys {
     /// The byte that separates fields: `sort -t`. If there is none, fields begin with the blanks between them.
     pub fn separator(self, byte: Option<u8>) -> Keys {
         Keys::made(Inner { separator: byte, ..Arc::unwrap_or_clone(self.0) })
-    }
-
-    /// Sorts records of this many bytes instead of lines. Any byte may occur in them, and the end byte of the order has
-    /// no effect. A record has one field: `1.5,1.8` are its bytes 5 to 8. Each file consists of whole records.
-    ///
-    /// ```
-    /// use hysort::{Key, Keys, Order, sorted_by};
-    /// let number = Key::of_record(b"1.3,1.4l")?; // little-endian
-    /// let keys = Keys::new([number], &Order::new()).fixed_length(4.try_into()?)?;
-    /// let pool = hysort::pool().build();
-    /// assert_eq!(sorted_by(b"a\n\x00\x02b\n\x03\x01", &keys, &pool)?, b"b\n\x03\x01a\n\x00\x02");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`KeyError::Record`] if a key is not within the record.
-    pub fn fixed_length(self, bytes: NonZeroUsize) -> Result<Keys, KeyError> {
-        let mut inner = Arc::unwrap_or_clone(self.0);
-        inner.parts.iter_mut().try_for_each(|part| part.key.fit(bytes.get()))?;
-        let order = inner.order.end(cut::END);
-        Ok(Keys::made(Inner {
-            order,
-            separator: None,
-            cut: Cut::Fixed(bytes.get()),
-            alphabets: Alphabets::new(cut::END),
-            ..inner
-        }))
     }
 
     fn made(mut inner: Inner) -> Keys {
@@ -190,7 +157,7 @@ impl Keys {
             coder.count(place.file);
             coder.count(place.at);
         }
-        self.0.cut.append(line, out);
+        out.extend_from_slice(line);
         Ok(())
     }
 
@@ -198,7 +165,7 @@ impl Keys {
     fn records(&self, text: &[u8], mut place: Place, out: &mut Vec<u8>) -> Result<(), Panicked> {
         let from = place.at;
         let mut scratch = Vec::new();
-        for line in self.0.cut.each(text) {
+        for line in lines(text, self.end_byte()) {
             place.at = from + line.start as u64;
             self.record(&text[line], place, &mut scratch, out)?;
             out.push(self.end_byte());
@@ -228,7 +195,6 @@ impl Part {
             _ => Vec::new(),
         };
         match kind {
-            Kind::Text if options.is_integer() => coder.bytes(&options.big_endian(key), &self.table),
             Kind::Text => coder.bytes(key, &self.table),
             Kind::Number => coder.number(&Decimal::at_start_of(key)),
             Kind::General => coder.general(General::at_start_of(key)),

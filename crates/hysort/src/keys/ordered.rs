@@ -1,7 +1,6 @@
 //! `-m` and `-c` with keys.
 
 use super::bare::Bare;
-use super::cut::Cut;
 use super::{Keys, Place};
 use crate::error::Error;
 use crate::merge::merge_counted;
@@ -19,8 +18,6 @@ struct Records<R> {
     /// How much of the record has been read.
     at: usize,
     place: Place,
-    /// Bytes of the text that have been read.
-    read: u64,
 }
 
 impl<R: BufRead> Read for Records<R> {
@@ -38,7 +35,7 @@ impl<R: BufRead> BufRead for Records<R> {
         if self.at == self.record.len() {
             (self.at, self.place.at) = (0, self.place.at + 1);
             self.record.clear();
-            if self.keys.0.cut.read(&mut self.text, &mut self.line, &mut self.read).map_err(io::Error::from)? {
+            if read_line(&mut self.text, self.keys.end_byte(), &mut self.line).map_err(io::Error::from)? {
                 let made = self.keys.record(&self.line, self.place, &mut self.scratch, &mut self.record);
                 made.map_err(|panicked| io::Error::from(Error::from(panicked)))?;
                 self.record.push(self.keys.end_byte());
@@ -61,34 +58,16 @@ fn own(error: io::Error) -> Error {
     Error::Read(error)
 }
 
-impl Cut {
-    /// Reads the next line, without its end, or the next record. Returns whether there is one. `read` is the number of
-    /// bytes that were read before.
-    fn read(self, text: &mut impl BufRead, item: &mut Vec<u8>, read: &mut u64) -> Result<bool, Error> {
-        let len = match self {
-            Cut::Lines(end) => return read_line(text, end, item),
-            Cut::Fixed(len) => len,
-        };
-        item.clear();
-        text.take(len as u64).read_to_end(item).map_err(Error::Read)?;
-        if ![0, len].contains(&item.len()) {
-            return Err(Error::PartialRecord { at: *read, bytes: item.len() as u64, of: len as u64 });
-        }
-        *read += len as u64;
-        Ok(!item.is_empty())
-    }
-}
-
 impl Keys {
     /// Merges `sources`, each of whose lines are already in order, as [`merge`](fn@crate::merge) does.
     ///
     /// # Errors
-    /// [`Error::Read`], [`Error::Write`], [`Error::PartialRecord`] and [`Error::KeyPanicked`].
+    /// [`Error::Read`], [`Error::Write`] and [`Error::KeyPanicked`].
     pub fn merge(&self, sources: Vec<impl BufRead + Send>, mut out: impl Write) -> Result<(), Error> {
         let records = |(file, text)| {
             let place = Place { file: file as u64, at: 0 };
             let (line, scratch, record) = (Vec::new(), Vec::new(), Vec::new());
-            Records { text, keys: self.clone(), line, scratch, record, at: 0, place, read: 0 }
+            Records { text, keys: self.clone(), line, scratch, record, at: 0, place }
         };
         let sources = sources.into_iter().enumerate().map(records).collect();
         let order = self.record_order();
@@ -102,16 +81,16 @@ impl Keys {
     /// The first line of `text` that is out of order, as [`check`](fn@crate::check) finds it.
     ///
     /// # Errors
-    /// [`Error::Read`], [`Error::PartialRecord`] and [`Error::KeyPanicked`].
+    /// [`Error::Read`] and [`Error::KeyPanicked`].
     pub fn check(&self, mut text: impl BufRead) -> Result<Option<Disorder>, Error> {
         let (mut last, mut line, mut number) = (Vec::new(), Vec::new(), 1);
         let (mut last_code, mut code, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
-        let (cut, mut read) = (self.0.cut, 0);
-        if !cut.read(&mut text, &mut last, &mut read)? {
+        let end = self.end_byte();
+        if !read_line(&mut text, end, &mut last)? {
             return Ok(None);
         }
         self.code(&last, &mut scratch, &mut last_code)?;
-        while cut.read(&mut text, &mut line, &mut read)? {
+        while read_line(&mut text, end, &mut line)? {
             number += 1;
             code.clear();
             self.code(&line, &mut scratch, &mut code)?;

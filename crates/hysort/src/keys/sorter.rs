@@ -2,7 +2,6 @@
 
 use super::bare::Bare;
 use super::by::Panicked;
-use super::cut::Cut;
 use super::{Keys, Place};
 use crate::error::Error;
 use crate::flight::Flight;
@@ -10,6 +9,7 @@ use crate::limits::{Limits, Report};
 use crate::parts::{Piece, Wrong};
 use crate::sorter::Sorter;
 use crate::tasks::LineTask;
+use crate::text::{Ends, last_end};
 use crate::{Pool, hold};
 use hybz_queue::{Checked, Class, Client, Core, Permit, Task};
 use std::io::Write;
@@ -103,8 +103,6 @@ pub struct KeySorter {
     permits: Vec<Permit>,
     /// The place of the next byte.
     place: Place,
-    /// Where this file began.
-    file: u64,
 }
 
 impl std::fmt::Debug for KeySorter {
@@ -128,7 +126,6 @@ impl KeySorter {
             holder: pool.client(),
             permits: Vec::new(),
             place: Place::default(),
-            file: 0,
         }
     }
 
@@ -136,7 +133,7 @@ impl KeySorter {
     pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
         let Some(first) = look(0) else { return };
         let Some(records) = sample(&self.keys, &first, 0) else { return };
-        let whole = self.keys.0.cut.whole(&first);
+        let whole = whole(&first, self.keys.end_byte());
         if whole == 0 {
             return;
         }
@@ -162,10 +159,10 @@ impl KeySorter {
     /// # Errors
     /// As [`Sorter::push`], and [`Error::KeyPanicked`].
     pub fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
-        let cut = self.keys.0.cut;
+        let end = self.keys.end_byte();
         let mut from = 0;
         if !self.rest.is_empty() {
-            let first = cut.rest_of_first(self.rest.len(), &text);
+            let first = Ends::new(&text, end).next().map(|at| at + 1);
             from = first.unwrap_or(text.len());
             self.hold(&text[..from]);
             if first.is_none() {
@@ -173,10 +170,10 @@ impl KeySorter {
             }
             self.end_line()?;
         }
-        let last = from + cut.whole(&text[from..]);
+        let last = from + whole(&text[from..], end);
         let text = Arc::new(text);
         while from < last {
-            let to = from + cut.part(&text[from..last], self.chunk);
+            let to = from + part(&text[from..last], self.chunk, end);
             self.code(Piece { text: Arc::clone(&text), range: from..to })?;
             from = to;
         }
@@ -211,23 +208,18 @@ impl KeySorter {
     /// Ends a last line that lacks its end: the text that follows is another file's.
     ///
     /// # Errors
-    /// As [`Sorter::push`], and [`Error::PartialRecord`].
+    /// As [`Sorter::push`], and [`Error::KeyPanicked`].
     pub fn end_of_file(&mut self) -> Result<(), Error> {
         if !self.rest.is_empty() {
-            if let Cut::Fixed(of) = self.keys.0.cut {
-                let (at, bytes) = (self.place.at - self.file, self.rest.len() as u64);
-                return Err(Error::PartialRecord { at, bytes, of: of as u64 });
-            }
             self.end_line()?;
         }
-        self.file = self.place.at;
         Ok(())
     }
 
     /// Writes all lines in order.
     ///
     /// # Errors
-    /// As [`Sorter::write_to`], [`Error::PartialRecord`] and [`Error::KeyPanicked`].
+    /// As [`Sorter::write_to`], and [`Error::KeyPanicked`].
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         self.end_of_file()?;
         self.flight.finish(&mut |(), records| self.inner.push_owned(records?))?;
@@ -238,13 +230,26 @@ impl KeySorter {
     }
 }
 
+/// The length of the whole lines at the start of a text.
+fn whole(text: &[u8], end: u8) -> usize {
+    last_end(text, end).map_or(0, |at| at + 1)
+}
+
+/// The length of whole lines at the start of a text that consists of them: at most `most` bytes, or one line.
+fn part(text: &[u8], most: usize, end: u8) -> usize {
+    match whole(&text[..most.min(text.len())], end) {
+        0 => Ends::new(text, end).next().map_or(text.len(), |at| at + 1),
+        len => len,
+    }
+}
+
 /// The records of the whole lines in a sample, which is at an offset of the text: unless it is at the beginning, its
 /// first line is only the end of one. `None` if a closure panics.
 fn sample(keys: &Keys, text: &[u8], at: u64) -> Option<Vec<u8>> {
-    let cut = keys.0.cut;
-    let from = cut.first_in(text, at);
-    let to = from + cut.whole(&text[from..]);
-    let mut records = if at > 0 { vec![keys.end_byte()] } else { Vec::new() };
+    let end = keys.end_byte();
+    let from = if at == 0 { 0 } else { Ends::new(text, end).next().map_or(text.len(), |at| at + 1) };
+    let to = from + whole(&text[from..], end);
+    let mut records = if at > 0 { vec![end] } else { Vec::new() };
     keys.records(&text[from..to], Place { file: 0, at: at + from as u64 }, &mut records).ok()?;
     Some(records)
 }

@@ -10,7 +10,6 @@ mod peaks;
 mod place;
 mod protected;
 mod real;
-mod records;
 mod shapes;
 mod tables;
 

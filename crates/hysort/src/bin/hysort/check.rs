@@ -26,14 +26,10 @@ pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     })?;
     let Some(Disorder { number, line, .. }) = found else { return Ok(Outcome::Done) };
     if !quiet {
-        let place = match plan.record {
-            Some(len) => format!(":{number}: disorder: the record at byte {}", (number - 1) * len.get() as u64),
-            None => format!(":{number}: disorder: "),
-        };
-        let line = if plan.record.is_some() { b"\n".to_vec() } else { [&line[..], &[plan.end()]].concat() };
+        let place = format!(":{number}: disorder: ");
         // A colon ends the name, as in GNU's message: it is quoted only if it could harm a terminal.
         let name = for_terminal(name, true);
-        let text = [b"hysort: ", name.as_bytes(), place.as_bytes(), &line].concat();
+        let text = [b"hysort: ", name.as_bytes(), place.as_bytes(), &line, &[plan.end()]].concat();
         // If stderr fails, there is nowhere to report it.
         let _ = io::stderr().write_all(&text);
     }

@@ -147,8 +147,7 @@ impl Merging<'_> {
     /// left. Open sources stay open: the first bytes of a pipe can be read only once.
     fn open(&self, sources: &mut VecDeque<Source>, most: usize, memory: u64) -> Result<Vec<Text<'_>>, Failure> {
         let room = (memory / 2 / most.max(1) as u64).clamp(LEAST, MOST) as usize;
-        let record = self.plan.record.map(|len| len.get() as u64);
-        let named = |name, reader| Named { name, reader, trouble: &self.trouble, record, at: 0 };
+        let named = |name, reader| Named { name, reader, trouble: &self.trouble };
         let mut texts = Vec::with_capacity(most);
         while texts.len() < most
             && let Some(source) = sources.pop_front()
@@ -205,28 +204,11 @@ struct Named<'a> {
     name: Option<(OsString, &'a Progress)>,
     reader: Box<dyn Read + Send>,
     trouble: &'a Trouble,
-    /// The length of a record, if there are records, and how much has been read.
-    record: Option<u64>,
-    at: u64,
-}
-
-impl Named<'_> {
-    /// Reads; at the end checks that all records are whole.
-    fn read_records(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let len = self.reader.read(buf)?;
-        self.at += len as u64;
-        match self.record {
-            Some(of) if len == 0 && !buf.is_empty() && !self.at.is_multiple_of(of) => {
-                Err(Error::PartialRecord { at: self.at / of * of, bytes: self.at % of, of }.into())
-            }
-            _ => Ok(len),
-        }
-    }
 }
 
 impl Read for Named<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let read = self.read_records(buf);
+        let read = self.reader.read(buf);
         match (&self.name, read) {
             (Some((_, progress)), Ok(len)) => {
                 progress.read(len);

@@ -81,10 +81,7 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
             Stop::Read(e) => input::failure(name, e),
             Stop::Taken(e) => call.failure(e),
         })?;
-        sorter.end_of_file().map_err(|e| match e {
-            Error::PartialRecord { .. } => input::failure(name, e.into()),
-            e => call.failure(e),
-        })?;
+        sorter.end_of_file().map_err(|e| call.failure(e))?;
     }
     let Call { output, progress, spill, started, .. } = call;
     let report = write(output, &progress, |out| lines_to(plan, sorter, out), |e| failure(e, &spill))?;

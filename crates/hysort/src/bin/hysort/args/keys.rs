@@ -9,8 +9,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// The value of `-k`.
-pub fn key(given: &OsStr, read: fn(&[u8]) -> Result<Key, KeyError>) -> Result<Key, Failure> {
-    read(given.as_bytes()).map_err(|e| match e {
+pub fn key(given: &OsStr) -> Result<Key, Failure> {
+    Key::from_bytes(given.as_bytes()).map_err(|e| match e {
         KeyError::Syntax(why) => {
             let before = format!("{why}: invalid field specification ");
             Failure::sentence([before.as_bytes(), &in_plain_quotes(given)].concat())

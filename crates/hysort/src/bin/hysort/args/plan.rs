@@ -2,7 +2,7 @@
 //! wrong word, as in GNU sort.
 
 use super::keys::{key, key_failure, old_key};
-use super::size::{batch_size, buffer_size, parallel, record_length};
+use super::size::{batch_size, buffer_size, parallel};
 use super::table::{command, help, is_refused, refused};
 use super::words::{Word, Words};
 use crate::failure::Failure;
@@ -64,8 +64,6 @@ pub struct Plan {
     /// The options of keys that have none.
     options: Options,
     separator: Option<u8>,
-    /// The length of the records, if these are sorted and not lines.
-    pub record: Option<NonZeroUsize>,
     /// What all of this makes.
     keyed: Option<Keys>,
     /// The program that was to compress temporary files.
@@ -111,10 +109,7 @@ impl Plan {
         let is_plain = keys.is_empty();
         keys.iter().try_for_each(|key| key.options().check())?;
         let keys = Keys::new(keys, &self.order()).stable(self.stable).separator(self.separator);
-        match self.record {
-            Some(len) => keys.fixed_length(len).map(Some),
-            None => Ok((!is_plain).then_some(keys)),
-        }
+        Ok((!is_plain).then_some(keys))
     }
 
     /// All keys, with the options that they take from the command line. Options without keys are a key, too.
@@ -148,11 +143,8 @@ impl Plan {
 pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> {
     let mut command = command();
     command.build();
-    let words: Vec<OsString> = words.collect();
     let flags_first = env::var_os("POSIXLY_CORRECT").is_some();
-    // Keys of records have letters that those of lines do not have.
-    let of_records = is_given("record", Words::new(&command, words.iter().cloned(), flags_first));
-    let mut words = Words::new(&command, words.into_iter(), flags_first);
+    let mut words = Words::new(&command, words, flags_first);
     let mut plan = Plan::default();
     let mut checked = None;
     while let Some(word) = words.next()? {
@@ -174,7 +166,6 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
                     "version" => return Ok(Request::Show(command.render_version())),
                     "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
                     "completions" => return completions(&value.unwrap_or_default()),
-                    "key" if of_records => plan.keys.push(key(&value.unwrap_or_default(), Key::of_record)?),
                     _ => plan.take(&id, &typed, value, &mut checked)?,
                 }
             }
@@ -240,8 +231,7 @@ impl Plan {
                 }
                 _ => {}
             },
-            "key" => self.keys.push(key(&given, Key::from_bytes)?),
-            "record" => self.record = Some(record_length(typed, &given)?),
+            "key" => self.keys.push(key(&given)?),
             "field-separator" => self.separate(&given)?,
             "stable" => self.stable = true,
             "unique" => self.unique = true,
@@ -314,9 +304,6 @@ impl Plan {
                 [&extra[..], b"\nfile operands cannot be combined with --files0-from"].concat(),
             ));
         }
-        if let Some(other) = self.not_with_records() {
-            return Err(Failure::sentence(format!("--record and {other} cannot be used together")));
-        }
         self.keyed = self.make_keys().map_err(key_failure)?;
         if self.debug {
             self.check_debug()?;
@@ -332,12 +319,6 @@ impl Plan {
             self.files.push(OsString::from("-"));
         }
         Ok(())
-    }
-
-    /// What cannot be asked for with records.
-    fn not_with_records(&self) -> Option<&'static str> {
-        let others = [(self.zero, "-z"), (self.separator.is_some(), "-t"), (self.debug, "--debug")];
-        others.iter().find(|(is_set, _)| *is_set && self.record.is_some()).map(|(_, name)| *name)
     }
 
     /// `--debug` shows only lines that are sorted or merged, and only on stdout.
@@ -406,12 +387,6 @@ fn one_of(words: &[(&str, char)], value: &OsStr, flag: &str) -> Result<char, Fai
             Err(Failure::usage([before.as_bytes(), &in_plain_quotes(value), after.as_bytes()].concat()))
         }
     }
-}
-
-/// Whether a flag is among the words, up to the first wrong one.
-fn is_given(id: &str, mut words: Words<'_>) -> bool {
-    std::iter::from_fn(|| words.next().ok().flatten())
-        .any(|word| matches!(word, Word::Flag { id: found, .. } if found == id))
 }
 
 fn completions(shell: &OsStr) -> Result<Request, Failure> {

@@ -102,13 +102,6 @@ pub fn parallel(typed: &str, value: &OsStr) -> Result<NonZeroUsize, Failure> {
     NonZeroUsize::new(number).ok_or_else(|| Failure::sentence("number in parallel must be nonzero"))
 }
 
-/// The value of `--record`.
-pub fn record_length(typed: &str, value: &OsStr) -> Result<NonZeroUsize, Failure> {
-    let number = plain(value.as_bytes()).map_err(|bad| bad.failure(typed, value))?;
-    let number = usize::try_from(number).map_err(|_| Bad::TooLarge.failure(typed, value))?;
-    NonZeroUsize::new(number).ok_or_else(|| Failure::sentence("a record has at least one byte"))
-}
-
 /// The value of `--batch-size`, of which there are at most `most`.
 pub fn batch_size(typed: &str, value: &OsStr, most: u64) -> Result<usize, Failure> {
     let most = most.saturating_sub(3);

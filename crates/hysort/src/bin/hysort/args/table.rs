@@ -147,7 +147,7 @@ fn documented(arg: Arg, help: &'static str) -> Arg {
     }
 }
 
-fn order() -> [Arg; 5] {
+fn order() -> [Arg; 4] {
     [
         switch("reverse", Some('r'), "Sort in descending order."),
         switch("unique", Some('u'), "Of equal lines, write one (with -c: lines must ascend strictly)."),
@@ -157,15 +157,6 @@ fn order() -> [Arg; 5] {
             Some('s'),
             "Keep lines with equal keys in the order in which they came.\n\nWithout it they are sorted by their \
              bytes.",
-        ),
-        value(
-            "record",
-            None,
-            "N",
-            "Sort records of N bytes, not lines.\n\nAny byte may occur in them, and each file consists of whole \
-             records. A record has one field: -k1.5,1.8 compares its bytes 5 to 8. A key may have two more letters, s \
-             for signed integers (two's complement) and l for little-endian ones; big-endian ones without a sign are \
-             in the order of their bytes.",
         ),
     ]
 }

@@ -1,4 +1,3 @@
-complete -c hysort -l record -d 'Sort records of N bytes, not lines' -r
 complete -c hysort -s k -l key -d 'Sort by a part of each line; it can be given several times' -r
 complete -c hysort -s t -l field-separator -d 'BYTE separates fields' -r
 complete -c hysort -l sort -d 'Compare as WORD says: general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), version (-V)' -r

@@ -15,7 +15,6 @@ _hysort() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--record=[Sort records of N bytes, not lines]:N:_default' \
 '-k+[Sort by a part of each line; it can be given several times]:KEY:_default' \
 '--key=[Sort by a part of each line; it can be given several times]:KEY:_default' \
 '-t+[BYTE separates fields]:BYTE:_default' \
