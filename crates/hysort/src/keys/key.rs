@@ -162,24 +162,6 @@ impl Key {
         Key { options, ..Key::default() }
     }
 
-    /// From the byte after `fields` fields and `bytes` bytes to the end of the line: `+F.C` of old.
-    pub fn after(fields: usize, bytes: usize) -> Key {
-        Key { fields, bytes, ..Key::default() }
-    }
-
-    /// Up to the byte after `fields` fields and `bytes` bytes: `-F.C` of old. `-0` is `-1`, as in GNU sort.
-    pub fn until(self, fields: usize, bytes: usize) -> Key {
-        let end = if bytes == 0 { End::Field(fields.max(1)) } else { End::Byte(fields, bytes) };
-        Key { end, ..self }
-    }
-
-    /// Adds the letters at the start of a text as options, at the end of the key or at its start. Returns the key and
-    /// the text after them.
-    pub fn with_letters(mut self, text: &[u8], at_end: bool) -> (Key, &[u8]) {
-        let rest = self.take_options(text, at_end.into());
-        (self, rest)
-    }
-
     /// The fields from `first` to `last`, counted from 1.
     pub fn fields(first: usize, last: usize, options: Options) -> Key {
         Key { fields: first.saturating_sub(1), end: End::Field(last.max(1)), options, ..Key::default() }

@@ -1,7 +1,7 @@
 //! What the program needs to know, derived from the words of the command line in their order: an error names the first
 //! wrong word, as in GNU sort.
 
-use super::keys::{key, key_failure, old_key};
+use super::keys::{key, key_failure};
 use super::size::{batch_size, buffer_size, parallel};
 use super::table::{command, help, is_refused, refused};
 use super::words::{Word, Words};
@@ -57,8 +57,6 @@ pub struct Plan {
     pub unique: bool,
     pub stable: bool,
     keys: Vec<Key>,
-    /// Which of them are of the old form.
-    old_keys: Vec<usize>,
     /// Whether keys are marked in the output.
     pub debug: bool,
     /// The options of keys that have none.
@@ -132,11 +130,6 @@ impl Plan {
     pub(super) fn has_keys(&self) -> bool {
         !self.keys.is_empty()
     }
-
-    /// Whether a key is of the old form, `+1 -2`.
-    pub(super) fn is_old(&self, key: usize) -> bool {
-        self.old_keys.contains(&key)
-    }
 }
 
 /// Reads the words after the program's name.
@@ -149,14 +142,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
     let mut checked = None;
     while let Some(word) = words.next()? {
         match word {
-            Word::Operand(file) => match old_key(&file, &mut words)? {
-                Some(key) => {
-                    plan.old_keys.push(plan.keys.len());
-                    plan.keys.push(key);
-                }
-                None => plan.files.push(file),
-            },
-            Word::Plain(file) => plan.files.push(file),
+            Word::File(file) => plan.files.push(file),
             Word::Flag { id, typed, value } => {
                 if is_refused(&id) {
                     return Err(refused(OsStr::new(&typed)));

@@ -53,12 +53,6 @@ impl Remarks<'_> {
         let has = |all: &[u8]| letters.iter().any(|letter| all.contains(letter));
         let ((field, byte), last) = (key.first(), key.last());
         let is_only_global = !self.plan.has_keys();
-        if self.plan.is_old(number - 1) {
-            let end = last.map(|(field, _)| field + 1);
-            let [old, new] = [(" -", field), (",", field + 1)]
-                .map(|(before, first)| end.map_or(format!("{first}"), |end| format!("{first}{before}{end}")));
-            self.say(format!("obsolescent key '+{old}' used; consider '-k {new}' instead"));
-        }
         let has_no_width = last.is_some_and(|(last, _)| last < field);
         if has_no_width {
             self.say(format!("key {number} has zero width and will be ignored"));

@@ -24,9 +24,7 @@ pub enum Word {
         typed: String,
         value: Option<OsString>,
     },
-    Operand(OsString),
-    /// A file that was named after `--`.
-    Plain(OsString),
+    File(OsString),
 }
 
 /// Reads words from the first to the last. An error ends it.
@@ -64,7 +62,7 @@ impl<'a> Words<'a> {
         }
         let Some(word) = self.words.pop_front() else { return Ok(None) };
         match word.as_bytes() {
-            _ if self.only_files => Ok(Some(Word::Plain(word))),
+            _ if self.only_files => Ok(Some(Word::File(word))),
             b"--" => {
                 self.only_files = true;
                 self.next()
@@ -76,16 +74,9 @@ impl<'a> Words<'a> {
             }
             _ => {
                 self.only_files = self.flags_first;
-                Ok(Some(Word::Operand(word)))
+                Ok(Some(Word::File(word)))
             }
         }
-    }
-
-    /// Takes the next word if it is `-` and a digit.
-    pub fn take_old_end(&mut self) -> Option<OsString> {
-        let is_end = |word: &&OsString| matches!(word.as_bytes(), [b'-', b'0'..=b'9', ..]);
-        self.words.front().filter(is_end)?;
-        self.words.pop_front()
     }
 
     fn letter(&mut self, byte: u8) -> Result<Word, Failure> {
@@ -203,8 +194,7 @@ mod tests {
             found.push(match word {
                 Word::Flag { typed, value: None, .. } => typed,
                 Word::Flag { typed, value: Some(value), .. } => format!("{typed}:{}", value.to_string_lossy()),
-                Word::Operand(file) => format!("file {}", file.to_string_lossy()),
-                Word::Plain(file) => format!("plain {}", file.to_string_lossy()),
+                Word::File(file) => format!("file {}", file.to_string_lossy()),
             });
         }
         Ok(found)
@@ -217,7 +207,7 @@ mod tests {
             (&["-o=x", "-uS10M", "-T", "-z"], &["-o:=x", "-u", "-S:10M", "-T:-z"]),
             (
                 &["--rev", "--out=x", "--output", "--", "--", "-r"],
-                &["--reverse", "--output:x", "--output:--", "plain -r"],
+                &["--reverse", "--output:x", "--output:--", "file -r"],
             ),
             (&["-c", "a", "--check", "b", "--check=quiet"], &["-c", "file a", "--check", "file b", "--check:quiet"]),
             (&["--key=1", "-k2", "-t", ","], &["--key:1", "-k:2", "-t:,"]),
@@ -230,7 +220,7 @@ mod tests {
         ] {
             assert_eq!(read(words, false).as_deref(), Ok(&expected.map_to()[..]), "{words:?}");
         }
-        assert_eq!(read(&["-r", "a", "-z"], true).unwrap(), ["-r", "file a", "plain -z"]);
+        assert_eq!(read(&["-r", "a", "-z"], true).unwrap(), ["-r", "file a", "file -z"]);
     }
 
     trait MapTo {
