@@ -3,7 +3,7 @@
 
 use super::keys::{key, key_failure};
 use super::size::{batch_size, buffer_size, parallel};
-use super::table::{command, help, is_refused, refused};
+use super::table::{command, help, refused};
 use super::words::{Word, Words};
 use crate::failure::Failure;
 use crate::names::{in_plain_quotes, quoted};
@@ -143,18 +143,14 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
     while let Some(word) = words.next()? {
         match word {
             Word::File(file) => plan.files.push(file),
-            Word::Flag { id, typed, value } => {
-                if is_refused(&id) {
-                    return Err(refused(OsStr::new(&typed)));
-                }
-                match &*id {
-                    "help" => return Ok(Request::Show(help(&command, columns(io::stdout())))),
-                    "version" => return Ok(Request::Show(command.render_version())),
-                    "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
-                    "completions" => return completions(&value.unwrap_or_default()),
-                    _ => plan.take(&id, &typed, value, &mut checked)?,
-                }
-            }
+            Word::Flag { id, typed, value } => match &*id {
+                "random-source" => return Err(refused(OsStr::new(&typed))),
+                "help" => return Ok(Request::Show(help(&command, columns(io::stdout())))),
+                "version" => return Ok(Request::Show(command.render_version())),
+                "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
+                "completions" => return completions(&value.unwrap_or_default()),
+                _ => plan.take(&id, &typed, value, &mut checked)?,
+            },
         }
     }
     if plan.threads.is_none() {

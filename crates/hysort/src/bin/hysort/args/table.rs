@@ -19,51 +19,119 @@ const AFTER_HELP: [&str; 3] = [
      -C), 2 trouble.",
 ];
 
-/// Flags of GNU sort that hysort does not support: an id and a long name. They take a value.
-const REFUSED: [(&str, &str); 1] = [("random_source", "random-source")];
-
 /// The long names of GNU sort's flags, in the order of its messages.
-const GNU: [&str; 30] = [
-    "ignore-leading-blanks",
-    "check",
-    "compress-program",
-    "debug",
-    "dictionary-order",
-    "ignore-case",
-    "files0-from",
-    "general-numeric-sort",
-    "ignore-nonprinting",
-    "key",
-    "merge",
-    "month-sort",
-    "numeric-sort",
-    "human-numeric-sort",
-    "version-sort",
-    "random-sort",
-    "random-source",
-    "sort",
-    "output",
-    "reverse",
-    "stable",
-    "batch-size",
-    "buffer-size",
-    "field-separator",
-    "temporary-directory",
-    "unique",
-    "zero-terminated",
-    "parallel",
-    "help",
-    "version",
+const GNU: &str = "ignore-leading-blanks check compress-program debug dictionary-order ignore-case files0-from \
+     general-numeric-sort ignore-nonprinting key merge month-sort numeric-sort human-numeric-sort version-sort \
+     random-sort random-source sort output reverse stable batch-size buffer-size field-separator \
+     temporary-directory unique zero-terminated parallel help version";
+
+/// The flags, as `--help` shows them, and their texts.
+const FLAGS: [(&str, &str); 36] = [
+    ("-r, --reverse", "Sort in descending order."),
+    ("-u, --unique", "Of equal lines, write one (with -c: lines must ascend strictly)."),
+    ("-z, --zero-terminated", "A zero byte ends a line, not a newline."),
+    (
+        "-s, --stable",
+        "Keep lines with equal keys in the order in which they came.\n\nWithout it they are sorted by their \
+         bytes.",
+    ),
+    (
+        "-k, --key KEY",
+        "Sort by a part of each line; it can be given several times.\n\nKEY is F[.C][OPTIONS][,F[.C][OPTIONS]]: \
+         from byte C of field F up to byte C of another field, or to the end of that field or of the line. Both \
+         count from 1. OPTIONS are the letters of the flags b, d, f, g, h, i, M, n, r and V, for this key alone.",
+    ),
+    (
+        "-t, --field-separator BYTE",
+        "BYTE separates fields.\n\nWithout it a field begins with the blanks that separate it from the one before.",
+    ),
+    ("-n, --numeric-sort", "Compare keys, or lines, as numbers."),
+    ("-g, --general-numeric-sort", "Compare as numbers such as 1e-3, 0x1p3 and inf."),
+    ("-h, --human-numeric-sort", "Compare as numbers with units: 900, 2K, 1G."),
+    ("-M, --month-sort", "Compare as names of months: other text, then JAN to DEC."),
+    ("-V, --version-sort", "Compare as versions: a-1.9, a-1.10."),
+    (
+        "--sort WORD",
+        "Compare as WORD says: general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), version (-V).",
+    ),
+    ("-f, --ignore-case", "Compare lower case letters as upper case."),
+    ("-b, --ignore-leading-blanks", "Ignore blanks at the start of keys."),
+    ("-d, --dictionary-order", "Compare blanks, letters and digits only."),
+    ("-i, --ignore-nonprinting", "Compare printable bytes only."),
+    (
+        "-c, --check [=HOW]",
+        "Check that the input is sorted; do not sort.\n\nThe first line that is out of order is printed to \
+         standard error, and the exit code is 1. HOW is diagnose-first (the default), or quiet or silent, which \
+         are -C. There may be one input file.",
+    ),
+    ("-C", "The same as -c, and print nothing."),
+    ("-m, --merge", "Merge files that are sorted; do not sort.\n\nIt takes little memory and begins to write at once."),
+    (
+        "-o, --output FILE",
+        "Write to FILE, which may be an input file.\n\nFILE appears, or is replaced, when the result is complete: \
+         until then the old file is as it was, whatever ends hysort. The new file has mode, owner and access \
+         control list of the old one, and a symbolic link stays. A device or FIFO is written to as it is.",
+    ),
+    ("--files0-from FILE", "Read the names of the input files from FILE (-: standard input); a zero byte ends each."),
+    (
+        "-T, --temporary-directory DIR",
+        "Put temporary files into DIR, not TMPDIR or /tmp.\n\nIt can be given several times; files then go to all \
+         of them in turn. They have no names, so nothing is left of them, whatever ends hysort.",
+    ),
+    (
+        "-S, --buffer-size SIZE",
+        "Use SIZE of memory (default: half of what there is).\n\nWhat does not fit goes to temporary files. There \
+         is what the machine has, or the container, or what limits of the process (ulimit) allow.",
+    ),
+    (
+        "--parallel N",
+        "Use N threads (default: one for each core).\n\nBy default hysort uses as many threads as CPU affinity and \
+         the container's CPU quota allow. Without this flag, the variable HYBZ_THREADS may give N (0: the \
+         default). The result does not depend on N.",
+    ),
+    (
+        "--batch-size N",
+        "With -m, read at most N files at once.\n\nMore are merged in several steps. By default there are as many \
+         as the process may have open.",
+    ),
+    ("--compress-program PROG", "Accepted, without effect: temporary files are not compressed, and a remark says so."),
+    (
+        "--gpu LIST",
+        "Work on these GPUs, too (default: the first).\n\nLIST is as in hybz; with --gpu-required all help by \
+         default. A GPU is started when that is worth it: with a gigabyte and more. It gains most on 2 to 16 GB of \
+         short lines in regular files.",
+    ),
+    ("--no-gpu", "The same as --gpu none."),
+    ("--gpu-required", "Fail if a GPU is missing, and start it with the first range."),
+    (
+        "--no-sync",
+        "Do not wait for the disk before FILE of -o is replaced.\n\nA power cut may then lose both the old file \
+         and the new one.",
+    ),
+    (
+        "--debug",
+        "Underline the keys of each line, and say what may be wrong with them.\n\nBelow each line of the output is \
+         a line for each key, and one for the whole line if lines with equal keys are compared as a whole. A tab \
+         is shown as >. It cannot be used with -c, -C and -o.",
+    ),
+    ("-v, --verbose", "Print what was done: lines, bytes, time, and a table of stations."),
+    (
+        "--progress",
+        "Show progress even if standard error is not a terminal.\n\nOn a terminal it appears after one second.",
+    ),
+    ("--no-progress", "Never show progress."),
+    ("--help", "Print this help."),
+    ("--version", "Print version and licence."),
+];
+
+const FOR_PACKAGERS: [(&str, &str); 2] = [
+    ("--man", "Print the manual page hysort(1), as roff."),
+    ("--completions SHELL", "Print the completions for SHELL: bash, zsh or fish."),
 ];
 
 /// The index of a long name among GNU sort's; `None` if GNU sort has no such flag.
 pub fn index_in_gnu(long: &str) -> Option<usize> {
-    GNU.iter().position(|name| *name == long)
-}
-
-/// Whether this is the id of a flag that hysort knows and does not obey.
-pub fn is_refused(id: &str) -> bool {
-    REFUSED.iter().any(|(refused, _)| *refused == id)
+    GNU.split(' ').position(|name| name == long)
 }
 
 /// The message that explains hysort's order to users who ask for another.
@@ -78,23 +146,17 @@ pub fn refused(typed: &OsStr) -> Failure {
 
 /// The flags of hysort.
 pub fn command() -> Command {
-    let refused = REFUSED.iter().map(|&(id, long)| Arg::new(id).long(long).num_args(1).hide(true));
-    // It is an error only if a key takes it.
-    let random = Arg::new("random-sort").short('R').long("random-sort").action(ArgAction::SetTrue).hide(true);
+    // These two are refused, the first only if a key takes it.
+    let refused = [("-R, --random-sort", ""), ("--random-source FILE", "")];
     Command::new("hysort")
         .version(VERSION)
         .about("Sorts lines by their bytes on every core, as LC_ALL=C sort does.")
         .disable_help_flag(true)
         .disable_version_flag(true)
         .arg(Arg::new("files").num_args(0..).value_name("FILE").value_hint(ValueHint::FilePath).hide(true))
-        .args(order())
-        .args(keys())
-        .args(modes())
-        .args(places())
-        .args(means())
-        .args(about())
-        .args(refused)
-        .arg(random)
+        .args(FLAGS.iter().map(arg))
+        .args(FOR_PACKAGERS.iter().map(|row| arg(row).help_heading("For packagers")))
+        .args(refused.iter().map(|row| arg(row).hide(true)))
 }
 
 /// The text of `--help` in lines of at most `columns`. (clap breaks lines only if a feature asks the terminal.)
@@ -129,193 +191,31 @@ pub fn help(command: &Command, columns: usize) -> String {
     text
 }
 
-fn switch(id: &'static str, short: Option<char>, help: &'static str) -> Arg {
-    let arg = Arg::new(id).long(id).action(ArgAction::SetTrue);
-    short.into_iter().fold(documented(arg, help), Arg::short)
-}
-
-fn value(id: &'static str, short: Option<char>, name: &'static str, help: &'static str) -> Arg {
-    let arg = Arg::new(id).long(id).num_args(1).value_name(name);
-    short.into_iter().fold(documented(arg, help), Arg::short)
-}
-
-/// The first paragraph is the short help.
-fn documented(arg: Arg, help: &'static str) -> Arg {
+/// A flag of a row. The first paragraph of its text is the short help.
+fn arg((flag, help): &(&'static str, &'static str)) -> Arg {
+    let mut arg = Arg::new("quiet-check"); // the only flag without a long name
+    for word in flag.split_ascii_whitespace() {
+        let word = word.trim_end_matches(',');
+        arg = if let Some(long) = word.strip_prefix("--") {
+            arg.id(long).long(long).action(ArgAction::SetTrue)
+        } else if let Some(letter) = word.strip_prefix('-') {
+            letter.chars().fold(arg, Arg::short).action(ArgAction::SetTrue)
+        } else {
+            let name = word.trim_matches(['[', '=', ']']);
+            let hint = match name {
+                "FILE" => ValueHint::FilePath,
+                "DIR" => ValueHint::DirPath,
+                _ => ValueHint::Unknown,
+            };
+            let is_optional = name != word;
+            let arg = arg.action(ArgAction::Set).value_name(name).value_hint(hint).require_equals(is_optional);
+            if is_optional { arg.num_args(0..=1) } else { arg.num_args(1) }
+        };
+    }
     match help.split_once("\n\n") {
-        Some((short, _)) => arg.help(short.trim_end_matches('.').replace('\n', " ")).long_help(help),
+        Some((short, _)) => arg.help(short.trim_end_matches('.').replace('\n', " ")).long_help(*help),
         None => arg.help(help.trim_end_matches('.')),
     }
-}
-
-fn order() -> [Arg; 4] {
-    [
-        switch("reverse", Some('r'), "Sort in descending order."),
-        switch("unique", Some('u'), "Of equal lines, write one (with -c: lines must ascend strictly)."),
-        switch("zero-terminated", Some('z'), "A zero byte ends a line, not a newline."),
-        switch(
-            "stable",
-            Some('s'),
-            "Keep lines with equal keys in the order in which they came.\n\nWithout it they are sorted by their \
-             bytes.",
-        ),
-    ]
-}
-
-fn keys() -> [Arg; 12] {
-    [
-        value(
-            "key",
-            Some('k'),
-            "KEY",
-            "Sort by a part of each line; it can be given several times.\n\nKEY is F[.C][OPTIONS][,F[.C][OPTIONS]]: \
-             from byte C of field F up to byte C of another field, or to the end of that field or of the line. Both \
-             count from 1. OPTIONS are the letters of the flags b, d, f, g, h, i, M, n, r and V, for this key alone.",
-        ),
-        value(
-            "field-separator",
-            Some('t'),
-            "BYTE",
-            "BYTE separates fields.\n\nWithout it a field begins with the blanks that separate it from the one before.",
-        ),
-        switch("numeric-sort", Some('n'), "Compare keys, or lines, as numbers."),
-        switch("general-numeric-sort", Some('g'), "Compare as numbers such as 1e-3, 0x1p3 and inf."),
-        switch("human-numeric-sort", Some('h'), "Compare as numbers with units: 900, 2K, 1G."),
-        switch("month-sort", Some('M'), "Compare as names of months: other text, then JAN to DEC."),
-        switch("version-sort", Some('V'), "Compare as versions: a-1.9, a-1.10."),
-        value(
-            "sort",
-            None,
-            "WORD",
-            "Compare as WORD says: general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), version (-V).",
-        ),
-        switch("ignore-case", Some('f'), "Compare lower case letters as upper case."),
-        switch("ignore-leading-blanks", Some('b'), "Ignore blanks at the start of keys."),
-        switch("dictionary-order", Some('d'), "Compare blanks, letters and digits only."),
-        switch("ignore-nonprinting", Some('i'), "Compare printable bytes only."),
-    ]
-}
-
-fn modes() -> [Arg; 3] {
-    [
-        value(
-            "check",
-            Some('c'),
-            "HOW",
-            "Check that the input is sorted; do not sort.\n\nThe first line that is out of order is printed to \
-             standard error, and the exit code is 1. HOW is diagnose-first (the default), or quiet or silent, which \
-             are -C. There may be one input file.",
-        )
-        .num_args(0..=1)
-        .require_equals(true),
-        documented(Arg::new("quiet-check").short('C').action(ArgAction::SetTrue), "The same as -c, and print nothing."),
-        switch(
-            "merge",
-            Some('m'),
-            "Merge files that are sorted; do not sort.\n\nIt takes little memory and begins to write at once.",
-        ),
-    ]
-}
-
-fn places() -> [Arg; 3] {
-    [
-        value(
-            "output",
-            Some('o'),
-            "FILE",
-            "Write to FILE, which may be an input file.\n\nFILE appears, or is replaced, when the result is complete: \
-             until then the old file is as it was, whatever ends hysort. The new file has mode, owner and access \
-             control list of the old one, and a symbolic link stays. A device or FIFO is written to as it is.",
-        )
-        .value_hint(ValueHint::FilePath),
-        value(
-            "files0-from",
-            None,
-            "FILE",
-            "Read the names of the input files from FILE (-: standard input); a zero byte ends each.",
-        )
-        .value_hint(ValueHint::FilePath),
-        value(
-            "temporary-directory",
-            Some('T'),
-            "DIR",
-            "Put temporary files into DIR, not TMPDIR or /tmp.\n\nIt can be given several times; files then go to all \
-             of them in turn. They have no names, so nothing is left of them, whatever ends hysort.",
-        )
-        .value_hint(ValueHint::DirPath),
-    ]
-}
-
-fn means() -> [Arg; 8] {
-    [
-        value(
-            "buffer-size",
-            Some('S'),
-            "SIZE",
-            "Use SIZE of memory (default: half of what there is).\n\nWhat does not fit goes to temporary files. There \
-             is what the machine has, or the container, or what limits of the process (ulimit) allow.",
-        ),
-        value(
-            "parallel",
-            None,
-            "N",
-            "Use N threads (default: one for each core).\n\nBy default hysort uses as many threads as CPU affinity and \
-             the container's CPU quota allow. Without this flag, the variable HYBZ_THREADS may give N (0: the \
-             default). The result does not depend on N.",
-        ),
-        value(
-            "batch-size",
-            None,
-            "N",
-            "With -m, read at most N files at once.\n\nMore are merged in several steps. By default there are as many \
-             as the process may have open.",
-        ),
-        value(
-            "compress-program",
-            None,
-            "PROG",
-            "Accepted, without effect: temporary files are not compressed, and a remark says so.",
-        ),
-        value(
-            "gpu",
-            None,
-            "LIST",
-            "Work on these GPUs, too (default: the first).\n\nLIST is as in hybz; with --gpu-required all help by \
-             default. A GPU is started when that is worth it: with a gigabyte and more. It gains most on 2 to 16 GB of \
-             short lines in regular files.",
-        ),
-        switch("no-gpu", None, "The same as --gpu none."),
-        switch("gpu-required", None, "Fail if a GPU is missing, and start it with the first range."),
-        switch(
-            "no-sync",
-            None,
-            "Do not wait for the disk before FILE of -o is replaced.\n\nA power cut may then lose both the old file \
-             and the new one.",
-        ),
-    ]
-}
-
-fn about() -> [Arg; 8] {
-    [
-        switch(
-            "debug",
-            None,
-            "Underline the keys of each line, and say what may be wrong with them.\n\nBelow each line of the output is \
-             a line for each key, and one for the whole line if lines with equal keys are compared as a whole. A tab \
-             is shown as >. It cannot be used with -c, -C and -o.",
-        ),
-        switch("verbose", Some('v'), "Print what was done: lines, bytes, time, and a table of stations."),
-        switch(
-            "progress",
-            None,
-            "Show progress even if standard error is not a terminal.\n\nOn a terminal it appears after one second.",
-        ),
-        switch("no-progress", None, "Never show progress."),
-        switch("help", None, "Print this help."),
-        switch("version", None, "Print version and licence."),
-        switch("man", None, "Print the manual page hysort(1), as roff.").help_heading("For packagers"),
-        value("completions", None, "SHELL", "Print the completions for SHELL: bash, zsh or fish.")
-            .help_heading("For packagers"),
-    ]
 }
 
 #[cfg(test)]
@@ -339,7 +239,7 @@ mod tests {
     #[test]
     fn every_flag_of_gnu_is_known() {
         let command = super::command();
-        for name in super::GNU {
+        for name in super::GNU.split(' ') {
             assert!(command.get_arguments().any(|arg| arg.get_long() == Some(name)), "{name}");
         }
     }
