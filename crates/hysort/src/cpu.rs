@@ -1,8 +1,8 @@
 //! How a CPU core sorts.
 
 use super::local::{Entry, LocalSort};
-use super::partition::{Partitioner, partition_strings};
-use super::parts::{Parted, PartedStrings, Strings};
+use super::partition::Partitioner;
+use super::parts::Parted;
 use super::range::{RangeText, RankPart, RankText};
 use super::splitters::Splitters;
 use super::text::Ends;
@@ -51,11 +51,6 @@ impl LineSorter {
         }
         out.bytes.truncate(out.len);
         out.bytes
-    }
-
-    /// Determines the range of each string.
-    pub(super) fn partition_strings(&mut self, strings: &Strings, splitters: &Splitters) -> PartedStrings {
-        partition_strings(strings, splitters)
     }
 
     /// Sorts strings. Returns their numbers in order.

@@ -31,6 +31,7 @@ impl Entry {
 const SMALL: usize = 10;
 
 /// Entries that are in order as far as `depth` bytes of their lines.
+#[derive(Debug)]
 struct Group {
     start: usize,
     end: usize,
@@ -41,12 +42,6 @@ struct Group {
 #[derive(Debug, Default)]
 pub(crate) struct LocalSort {
     groups: Vec<Group>,
-}
-
-impl std::fmt::Debug for Group {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}..{} at {}", self.start, self.end, self.depth)
-    }
 }
 
 impl LocalSort {

@@ -57,10 +57,7 @@ fn rank<'a>(items: impl Iterator<Item = &'a [u8]>, order: &Order, pool: &Pool) -
         let parts = vec![RankPart { strings: Arc::clone(only), parted: Arc::new(all), range: 0..count }];
         let mut flight = Flight::new(pool, u64::MAX);
         rank_range(&mut flight, parts, 0, order, &mut numbers)?;
-        flight.finish(&mut |(), answer| {
-            numbers.extend(answer);
-            Ok(())
-        })?;
+        flight.finish(&mut append_to(&mut numbers))?;
     } else if !chunks.is_empty() {
         rank_chunks(&chunks, order, pool, &mut numbers)?;
     }
@@ -126,20 +123,22 @@ fn rank_chunks(chunks: &[Arc<Strings>], order: &Order, pool: &Pool, numbers: &mu
         let parts: Vec<RankPart> = parts.filter(|part| !part.range.is_empty()).collect();
         if splitters.heavy(bucket).is_some() {
             // Equal strings stay in the order of their numbers.
-            flight.finish(&mut |(), answer: Vec<u64>| {
-                numbers.extend(answer);
-                Ok(())
-            })?;
+            flight.finish(&mut append_to(numbers))?;
             numbers.extend(parts.iter().flat_map(RankPart::iter).map(|(number, _)| number));
         } else if !parts.is_empty() {
             let prefix = splitters.common_prefix(bucket);
             rank_range(&mut flight, parts, prefix, order, numbers)?;
         }
     }
-    flight.finish(&mut |(), answer| {
+    flight.finish(&mut append_to(numbers))
+}
+
+/// Appends what comes to the numbers so far.
+fn append_to(numbers: &mut Vec<u64>) -> impl FnMut((), Vec<u64>) -> Result<(), Error> {
+    |(), answer| {
         numbers.extend(answer);
         Ok(())
-    })
+    }
 }
 
 /// Asks for the order of a range.
@@ -159,9 +158,5 @@ fn rank_range(
         return Err(Error::LineTooLong);
     }
     let range = Arc::new(RankText { parts, order: *order, common_prefix, bytes });
-    let mut done = |(), answer: Vec<u64>| {
-        numbers.extend(answer);
-        Ok(())
-    };
-    flight.submit(RankRange { range }, (), bytes + 36 * count, &mut done)
+    flight.submit(RankRange { range }, (), bytes + 36 * count, &mut append_to(numbers))
 }

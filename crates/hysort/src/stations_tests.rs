@@ -73,7 +73,7 @@ fn one() -> One {
             }
             job.complete(numbers);
         } else if let Some(job) = job.of::<PartitionStrings>() {
-            let mut parted = job.task().partition(&mut sorter);
+            let mut parted = job.task().partition();
             match fault {
                 Fault::Wrong(Wrong::Empty) => parted.indices.clear(),
                 Fault::Wrong(Wrong::Order) => parted.indices.rotate_left(1),

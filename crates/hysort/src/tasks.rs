@@ -10,6 +10,7 @@
 //! | [`StorePart`]: sort and keep a part | whether that was done | [`STORE`] |
 
 use super::cpu::LineSorter;
+use super::partition::partition_strings;
 use super::parts::{Parted, PartedStrings, Piece, Sorted, Strings, Wrong};
 use super::range::{RangeText, RankText};
 use super::splitters::Splitters;
@@ -118,16 +119,16 @@ pub struct PartitionStrings {
 
 impl PartitionStrings {
     /// Does the task; for use in custom stations.
-    pub fn partition(&self, sorter: &mut LineSorter) -> PartedStrings {
-        sorter.partition_strings(&self.strings, &self.splitters)
+    pub fn partition(&self) -> PartedStrings {
+        partition_strings(&self.strings, &self.splitters)
     }
 }
 
 impl Task for PartitionStrings {
     type Output = PartedStrings;
 
-    fn run(&self, core: &mut Core) -> PartedStrings {
-        PartedStrings { own: true, ..self.partition(core.state()) }
+    fn run(&self, _: &mut Core) -> PartedStrings {
+        PartedStrings { own: true, ..self.partition() }
     }
 
     fn bytes_out(parted: &PartedStrings) -> u64 {

@@ -80,12 +80,6 @@ impl Write for Counted<'_> {
     }
 }
 
-impl Call<'_> {
-    pub fn failure(&self, e: Error) -> Failure {
-        failure(e, &self.spill)
-    }
-}
-
 /// The message about an error of sorting that is not one of the output.
 pub fn failure(e: Error, spill: &Spill) -> Failure {
     match e {

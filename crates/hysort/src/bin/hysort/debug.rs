@@ -21,7 +21,7 @@ impl<W: Write> Marked<W> {
     pub fn new(plan: &Plan, out: W) -> Marked<W> {
         let keys = plan.effective_keys();
         let whole = keys.is_empty() || !(plan.stable || plan.unique);
-        Marked { out, end: plan.end(), separator: plan.separator(), keys, whole, line: Vec::new() }
+        Marked { out, end: plan.end(), separator: plan.separator, keys, whole, line: Vec::new() }
     }
 
     fn end_line(&mut self) -> io::Result<()> {

@@ -37,7 +37,7 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let memory = limits::memory(plan);
     let merging = Merging {
         plan,
-        keys: plan.keys(),
+        keys: plan.keyed.clone(),
         progress: &progress,
         own: output.regular_stdout().map(|found| (found.dev(), found.ino())),
         trouble: Mutex::default(),

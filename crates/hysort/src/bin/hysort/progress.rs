@@ -148,33 +148,16 @@ fn total(files: &[OsString]) -> Option<u64> {
 fn answer_signals(counts: &Arc<Counts>) {
     let counts = Arc::clone(counts);
     let answer = move || {
-        let mut line = Line { bytes: [0; 128], len: 0 };
+        let mut line = [0; 128];
+        let mut room = &mut line[..];
         let mb = |count: &AtomicU64| count.load(Relaxed) / 1_000_000;
-        // A line that is too long is cut; nothing else can go wrong.
-        let _ = std::fmt::Write::write_fmt(
-            &mut line,
-            format_args!("hysort: {} MB read, {} MB written\n", mb(&counts.read), mb(&counts.written)),
-        );
-        signals::write_stderr(&line.bytes[..line.len]);
+        // Two numbers fit. Nothing is allocated.
+        let _ = writeln!(room, "hysort: {} MB read, {} MB written", mb(&counts.read), mb(&counts.written));
+        let len = 128 - room.len();
+        signals::write_stderr(&line[..len]);
     };
     // SAFETY: it reads atomics, puts a line together on the stack and writes it with one system call.
     let _ = unsafe { signals::on_question(answer) };
-}
-
-/// A line that is put together without allocating.
-struct Line {
-    bytes: [u8; 128],
-    len: usize,
-}
-
-impl std::fmt::Write for Line {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        let room = &mut self.bytes[self.len..];
-        let len = text.len().min(room.len());
-        room[..len].copy_from_slice(&text.as_bytes()[..len]);
-        self.len += len;
-        Ok(())
-    }
 }
 
 #[cfg(test)]

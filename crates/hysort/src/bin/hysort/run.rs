@@ -79,9 +79,9 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
         });
         taken.map_err(|stop| match stop {
             Stop::Read(e) => input::failure(name, e),
-            Stop::Taken(e) => call.failure(e),
+            Stop::Taken(e) => failure(e, &call.spill),
         })?;
-        sorter.end_of_file().map_err(|e| call.failure(e))?;
+        sorter.end_of_file().map_err(|e| failure(e, &call.spill))?;
     }
     let Call { output, progress, spill, started, .. } = call;
     let report = write(output, &progress, |out| lines_to(plan, sorter, out), |e| failure(e, &spill))?;
@@ -114,8 +114,8 @@ enum Lines {
 
 impl Lines {
     fn new(plan: &Plan, limits: Limits, pool: &Pool) -> Lines {
-        match plan.keys() {
-            Some(keys) => Lines::Keyed(Box::new(KeySorter::new(&keys, limits, pool))),
+        match &plan.keyed {
+            Some(keys) => Lines::Keyed(Box::new(KeySorter::new(keys, limits, pool))),
             None => Lines::Whole(Box::new(Sorter::new(&plan.order(), limits, pool))),
         }
     }

@@ -56,14 +56,14 @@ pub struct Plan {
     pub reverse: bool,
     pub unique: bool,
     pub stable: bool,
-    keys: Vec<Key>,
+    pub(super) keys: Vec<Key>,
     /// Whether keys are marked in the output.
     pub debug: bool,
     /// The options of keys that have none.
-    options: Options,
-    separator: Option<u8>,
-    /// What all of this makes.
-    keyed: Option<Keys>,
+    pub(super) options: Options,
+    pub separator: Option<u8>,
+    /// The keys of lines; `None` if they are compared as a whole.
+    pub keyed: Option<Keys>,
     /// The program that was to compress temporary files.
     compress: Option<OsString>,
     /// Whether a zero byte ends a line.
@@ -97,11 +97,6 @@ impl Plan {
         Order::new().end(self.end()).reverse(self.reverse).unique(self.unique)
     }
 
-    /// The keys of lines; `None` if they are compared as a whole.
-    pub fn keys(&self) -> Option<Keys> {
-        self.keyed.clone()
-    }
-
     fn make_keys(&self) -> Result<Option<Keys>, KeyError> {
         let keys = self.effective_keys();
         let is_plain = keys.is_empty();
@@ -117,18 +112,6 @@ impl Plan {
             [] => vec![Key::line(self.options)],
             keys => keys.iter().map(|key| key.clone().or_options(&self.options)).collect(),
         }
-    }
-
-    pub fn separator(&self) -> Option<u8> {
-        self.separator
-    }
-
-    pub(super) fn options(&self) -> &Options {
-        &self.options
-    }
-
-    pub(super) fn has_keys(&self) -> bool {
-        !self.keys.is_empty()
     }
 }
 

@@ -25,7 +25,7 @@ pub fn print_remarks(plan: &Plan) {
 /// All that is said, line by line.
 fn remarks(plan: &Plan) -> Vec<String> {
     let order = "text ordering performed using simple byte comparison".to_owned();
-    let unused = in_use(plan.options());
+    let unused = in_use(&plan.options);
     let mut remarks = Remarks { plan, said: vec![order], unused, has_numbers: false, spans: [false; 2] };
     for (at, key) in plan.effective_keys().iter().enumerate() {
         remarks.on_key(at + 1, key);
@@ -52,14 +52,14 @@ impl Remarks<'_> {
         let letters = in_use(key.options());
         let has = |all: &[u8]| letters.iter().any(|letter| all.contains(letter));
         let ((field, byte), last) = (key.first(), key.last());
-        let is_only_global = !self.plan.has_keys();
+        let is_only_global = self.plan.keys.is_empty();
         let has_no_width = last.is_some_and(|(last, _)| last < field);
         if has_no_width {
             self.say(format!("key {number} has zero width and will be ignored"));
         }
         let is_number = has(b"ngh");
         let in_first_field = last.is_some_and(|(last, bytes)| last == 0 && bytes > 0);
-        let by_blanks = self.plan.separator().is_none() && !in_first_field && !is_only_global;
+        let by_blanks = self.plan.separator.is_none() && !in_first_field && !is_only_global;
         let counts_blanks = !has(b"b") && (byte > 0 || !is_number && !has(b"M"));
         let counts_blanks = counts_blanks || !has(b"B") && last.is_some_and(|(_, bytes)| bytes > 0);
         if by_blanks && counts_blanks && !has_no_width {
@@ -75,18 +75,18 @@ impl Remarks<'_> {
 
     fn on_numbers(&mut self) {
         let [plain, general] = self.spans;
-        let part = match self.plan.separator() {
+        let part = match self.plan.separator {
             Some(b'.') if plain || general => "a decimal point",
             Some(b'-') if plain || general => "a minus sign",
             Some(b'+') if general => "a plus sign",
             _ => "",
         };
         if !part.is_empty() {
-            let separator = char::from(self.plan.separator().unwrap_or_default());
+            let separator = char::from(self.plan.separator.unwrap_or_default());
             self.say(format!("field separator '{separator}' is treated as {part} in numbers"));
         }
         if self.has_numbers && part != "a decimal point" {
-            let note = if self.plan.separator() == Some(b'.') { "" } else { "note " };
+            let note = if self.plan.separator == Some(b'.') { "" } else { "note " };
             self.say(format!("{note}numbers use '.' as a decimal point in this locale"));
         }
     }

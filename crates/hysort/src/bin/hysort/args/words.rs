@@ -218,19 +218,9 @@ mod tests {
             ),
             (&["--pr", "--comple=x", "--verb", "--ma"], &["--progress", "--completions:x", "--verbose", "--man"]),
         ] {
-            assert_eq!(read(words, false).as_deref(), Ok(&expected.map_to()[..]), "{words:?}");
+            assert_eq!(read(words, false).unwrap(), expected, "{words:?}");
         }
         assert_eq!(read(&["-r", "a", "-z"], true).unwrap(), ["-r", "file a", "file -z"]);
-    }
-
-    trait MapTo {
-        fn map_to(&self) -> Vec<String>;
-    }
-
-    impl MapTo for [&str] {
-        fn map_to(&self) -> Vec<String> {
-            self.iter().map(|text| (*text).to_owned()).collect()
-        }
     }
 
     #[test]
