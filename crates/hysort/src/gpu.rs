@@ -171,30 +171,62 @@ fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn SortLines, batch: usize) -
     Ok(())
 }
 
-/// Ranges that the device keeps in part, and that it sorts together.
+/// Ranges that are sorted together on the device: all are of one order, and of one kept text or of none.
 #[derive(Default)]
-struct StoredBatch<'a> {
+struct Batch<'a> {
     jobs: Vec<TypedJob<'a, SortRange>>,
-    bytes: u64,
+    bytes: usize,
     lines: u64,
 }
 
-impl<'a> StoredBatch<'a> {
-    /// Whether a range fits in, too. All ranges in a batch are from one text; those of another text wait for another
-    /// batch.
-    fn takes(&self, range: &RangeText, stored: &StoredRange, lane: &dyn SortLines, bytes: usize) -> bool {
-        let text = self.jobs.first().and_then(|job| job.task().range.stored.as_ref()).map(|stored| &stored.text);
-        text.is_none_or(|text| Arc::ptr_eq(text, &stored.text))
+impl<'a> Batch<'a> {
+    /// Whether a range with this number of lines fits in, too.
+    fn takes(&self, range: &RangeText, lines: u64, lane: &dyn SortLines, bytes: usize) -> bool {
+        let text_of = |range: &RangeText| range.stored.as_ref().map(|stored| Arc::as_ptr(&stored.text));
+        let is_alike = |first: &RangeText| order_of(first) == order_of(range) && text_of(first) == text_of(range);
+        self.jobs.first().is_none_or(|job| is_alike(&job.task().range))
             && self.jobs.len() < lane.size().max_blocks
-            && self.bytes + range.len() as u64 <= bytes as u64
-            && self.lines + stored.lines <= lane.max_lines()
+            && self.bytes + range.len() <= bytes
+            && self.lines + lines <= lane.max_lines()
     }
 
+    /// Adds a range, or leaves it to cores. If the batch is full, it is done first.
+    fn add(
+        &mut self,
+        job: TypedJob<'a, SortRange>,
+        lane: &mut dyn SortLines,
+        bytes: usize,
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let range = &job.task().range;
+        let (len, lines) = (range.len(), range.stored.as_ref().map_or_else(|| lines_of(range), |stored| stored.lines));
+        if len == 0 || !Batch::default().takes(range, lines, lane, bytes) {
+            job.decline();
+            return Ok(());
+        }
+        if !self.takes(range, lines, lane, bytes) {
+            std::mem::take(self).work(lane, times)?;
+        }
+        self.bytes += len;
+        self.lines += lines;
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    /// Has the device sort the ranges, and answers.
     fn work(self, lane: &mut dyn SortLines, times: &mut Times) -> Result<(), DeviceError> {
-        let StoredBatch { jobs, bytes, .. } = self;
+        let Batch { jobs, bytes, .. } = self;
         let Some(first) = jobs.first().map(|job| Arc::clone(&job.task().range)) else { return Ok(()) };
-        let Some(StoredRange { text, .. }) = &first.stored else { return Ok(()) };
         bring(jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
+        let (order, timeout, count) = (order_of(&first), timeout_of(bytes), jobs.len());
+        let Some(StoredRange { text, .. }) = &first.stored else {
+            let lengths: Vec<u32> = jobs.iter().map(|job| job.task().range.len() as u32).collect();
+            return times.batch(
+                count,
+                || lane.sort_lines(&lengths, order, timeout),
+                |sorted| complete(jobs, sorted.text),
+            );
+        };
         let parts = |job: &TypedJob<'_, SortRange>| {
             let range = &job.task().range;
             let host = range.pieces.iter().map(|piece| piece.range.len() as u32).sum();
@@ -203,77 +235,11 @@ impl<'a> StoredBatch<'a> {
         };
         let ranges: Vec<RangeInParts> = jobs.iter().map(parts).collect();
         times.batch(
-            ranges.len(),
-            || lane.sort_parts(&ranges, &*text.kept.text, order_of(&first), timeout_of(bytes as usize)),
+            count,
+            || lane.sort_parts(&ranges, &*text.kept.text, order, timeout),
             |sorted| complete(jobs, sorted.text),
         )
     }
-}
-
-/// The ranges that are sorted together on the device.
-#[derive(Default)]
-struct Batch<'a> {
-    jobs: Vec<TypedJob<'a, SortRange>>,
-    lengths: Vec<u32>,
-    bytes: usize,
-    lines: u64,
-}
-
-impl<'a> Batch<'a> {
-    fn order(&self) -> Option<LineOrder> {
-        self.jobs.first().map(|job| order_of(&job.task().range))
-    }
-
-    /// Whether a range with this number of lines fits in, too.
-    fn takes(&self, range: &RangeText, lines: u64, lane: &dyn SortLines, bytes: usize) -> bool {
-        self.order().is_none_or(|order| order == order_of(range))
-            && self.jobs.len() < lane.size().max_blocks
-            && self.bytes + range.len() <= bytes
-            && self.lines + lines <= lane.max_lines()
-    }
-
-    fn add(&mut self, job: TypedJob<'a, SortRange>, lines: u64) {
-        let len = job.task().range.len();
-        self.lengths.push(len as u32);
-        self.bytes += len;
-        self.lines += lines;
-        self.jobs.push(job);
-    }
-
-    /// Has the device sort the ranges, and answers.
-    fn work(self, lane: &mut dyn SortLines, times: &mut Times) -> Result<(), DeviceError> {
-        let Some(order) = self.order() else { return Ok(()) };
-        bring(self.jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
-        times.batch(
-            self.lengths.len(),
-            || lane.sort_lines(&self.lengths, order, timeout_of(self.bytes)),
-            |sorted| complete(self.jobs, sorted.text),
-        )
-    }
-}
-
-/// Adds a range to a batch. If the batch is full, it is done first.
-fn add_stored<'a>(
-    mut batch: StoredBatch<'a>,
-    job: TypedJob<'a, SortRange>,
-    lane: &mut dyn SortLines,
-    bytes: usize,
-    times: &mut Times,
-) -> Result<StoredBatch<'a>, DeviceError> {
-    let range = Arc::clone(&job.task().range);
-    let Some(stored) = range.stored.as_ref().filter(|own| StoredBatch::default().takes(&range, own, lane, bytes))
-    else {
-        job.decline();
-        return Ok(batch);
-    };
-    if !batch.takes(&range, stored, lane, bytes) {
-        batch.work(lane, times)?;
-        batch = StoredBatch::default();
-    }
-    batch.bytes += range.len() as u64;
-    batch.lines += stored.lines;
-    batch.jobs.push(job);
-    Ok(batch)
 }
 
 fn order_of(range: &RangeText) -> LineOrder {
@@ -299,8 +265,7 @@ impl Offloaded for LineRanges {
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
-        let mut batch = Batch::default();
-        let mut stored = StoredBatch::default();
+        let (mut batch, mut stored) = (Batch::default(), Batch::default());
         for job in jobs {
             if let Some(job) = job.of::<KeepText>() {
                 keep(job, lane, size)?;
@@ -311,20 +276,8 @@ impl Offloaded for LineRanges {
                 continue;
             }
             let Some(job) = job.of::<SortRange>() else { continue };
-            let range = &job.task().range;
-            if range.stored.is_some() {
-                stored = add_stored(stored, job, lane, size, times)?;
-                continue;
-            }
-            let lines = lines_of(range);
-            if !Batch::default().takes(range, lines, lane, size) || range.is_empty() {
-                job.decline();
-                continue;
-            }
-            if !batch.takes(range, lines, lane, size) {
-                std::mem::take(&mut batch).work(lane, times)?;
-            }
-            batch.add(job, lines);
+            let batch = if job.task().range.stored.is_some() { &mut stored } else { &mut batch };
+            batch.add(job, lane, size, times)?;
         }
         stored.work(lane, times)?;
         batch.work(lane, times)
