@@ -8,11 +8,10 @@ use crate::shapes;
 use crate::tasks::{PARTITION, PartitionChunk, PartitionStrings, RANK, RankRange, SORT, SortRange};
 use crate::{self as sort, Error, Limits, Order, Pool, PoolBuilder, Sorter};
 use faults::{Company, Fault, One, USUAL, Wrong, quiet, watched};
-use hybz_queue::{Accepts, Class, Expected, Station, WorkerGroup};
+use hybz_queue::{Accepts, Class};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// Makes an answer wrong.
 fn spoil(text: &mut Vec<u8>, wrong: Wrong) {
@@ -237,25 +236,6 @@ fn fallbacks_are_counted() {
             assert_eq!(summary.stations.len(), 1);
             assert_eq!(summary.stations[0].fallbacks > 0, some, "{summary:?}");
             assert_eq!(summary.stations[0].wrong, 0);
-        });
-    }
-}
-
-/// An accelerator takes many ranges at once while cores help.
-#[test]
-fn an_accelerator_takes_ranges() {
-    quiet();
-    for fault in [Fault::None, Fault::FailAlways, Fault::Half, Fault::Wrong(Wrong::Order)] {
-        watched(format!("{fault:?}"), move || {
-            let (text, sorted, _) = sample();
-            let expected = Expected { rate: 500e6, start: Duration::ZERO, end: Duration::ZERO };
-            let make = move || -> Result<Box<dyn Station>, String> {
-                Ok(Box::new(faults::Fake { fault, most: 64, jobs: Arc::default(), one: one() }))
-            };
-            let pool = two_cores().group(WorkerGroup::new(&[SORT], expected).at_once().member(make)).build();
-            for _ in 0..3 {
-                assert!(sort::sorted(text, &Order::new(), &pool).unwrap() == *sorted);
-            }
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Causes that end hysort early: signals, full disks, limits. The old file and all inputs are unchanged, and no other
 //! file is left.
 
-use crate::place::{Place, Run};
+use crate::place::{Place, Run, numbers};
 use crate::skip::{Need, skip};
 use std::process::Stdio;
 use std::thread::sleep;
@@ -10,56 +10,50 @@ use std::time::Instant;
 /// Without keys, and with keys that leave the lines of [`numbers`] in the same order.
 const KEYS: [&str; 3] = ["", "-k1,1", "-s -k1,1 -k2n"];
 
-fn numbers(count: u32) -> Vec<u8> {
-    (0..count).flat_map(|i| format!("{}\n", i.wrapping_mul(2_654_435_761)).into_bytes()).collect()
-}
-
 /// `kill -9` at any time: the file is the old one or the new one, also if it is the input.
 #[test]
 fn kill_at_any_time() {
-    KEYS.into_iter().for_each(killed_at_any_time);
-}
-
-fn killed_at_any_time(keys: &str) {
-    let text = numbers(300_000);
-    let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
-    lines.sort();
-    let sorted = lines.concat();
-    let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
-    std::fs::create_dir(place.path("tmp")).unwrap();
-    let script = |input: &str| format!("exec $SORT {keys} -S 1M -T tmp -o old {input}");
-    let scripts = [("a", &*script("a")), ("old", &script("old"))];
-    let started = Instant::now();
-    place.shell(scripts[0].1).silent(0);
-    let whole = started.elapsed();
-    assert!(place.get("old") == sorted);
-    let (mut killed, mut late) = (0, 0);
-    for step in 0..20u32 {
-        let (input, script) = scripts[step as usize % 2];
-        let before = if input == "old" { &text[..] } else { b"the old file\n" };
-        std::fs::write(place.path("old"), before).unwrap();
-        let mut child = place.command(crate::place::hysort(), script).stdin(Stdio::null()).spawn().unwrap();
-        sleep(whole * (step * 37 % 100) / 90);
-        child.kill().unwrap();
-        let done = child.wait().unwrap().success();
-        if done {
-            late += 1
-        } else {
-            killed += 1
+    for keys in KEYS {
+        let text = numbers(300_000);
+        let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+        lines.sort();
+        let sorted = lines.concat();
+        let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
+        std::fs::create_dir(place.path("tmp")).unwrap();
+        let script = |input: &str| format!("exec $SORT {keys} -S 1M -T tmp -o old {input}");
+        let scripts = [("a", &*script("a")), ("old", &script("old"))];
+        let started = Instant::now();
+        place.shell(scripts[0].1).silent(0);
+        let whole = started.elapsed();
+        assert!(place.get("old") == sorted);
+        let (mut killed, mut late) = (0, 0);
+        for step in 0..20u32 {
+            let (input, script) = scripts[step as usize % 2];
+            let before = if input == "old" { &text[..] } else { b"the old file\n" };
+            std::fs::write(place.path("old"), before).unwrap();
+            let mut child = place.command(crate::place::hysort(), script).stdin(Stdio::null()).spawn().unwrap();
+            sleep(whole * (step * 37 % 100) / 90);
+            child.kill().unwrap();
+            let done = child.wait().unwrap().success();
+            if done {
+                late += 1
+            } else {
+                killed += 1
+            }
+            let old = place.get("old");
+            assert!(old == before || old == sorted, "{step}");
+            assert!(!done || old == sorted, "{step}");
+            assert!(place.get("a") == text);
+            let mut names = place.names();
+            // Between linkat and rename the file has a second name: the next call removes it.
+            names.retain(|name| name != ".old.hybz-tmp");
+            assert_eq!(names, ["a", "old", "tmp"]);
+            assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
         }
-        let old = place.get("old");
-        assert!(old == before || old == sorted, "{step}");
-        assert!(!done || old == sorted, "{step}");
-        assert!(place.get("a") == text);
-        let mut names = place.names();
-        // Between linkat and rename the file has a second name: the next call removes it.
-        names.retain(|name| name != ".old.hybz-tmp");
-        assert_eq!(names, ["a", "old", "tmp"]);
-        assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
+        assert!(killed > 0, "{killed} were killed and {late} were not");
+        place.shell(scripts[0].1).silent(0);
+        assert_eq!(place.names(), ["a", "old", "tmp"]);
     }
-    assert!(killed > 0, "{killed} were killed and {late} were not");
-    place.shell(scripts[0].1).silent(0);
-    assert_eq!(place.names(), ["a", "old", "tmp"]);
 }
 
 /// A kernel in which `kill -9` comes just before a file gets the name of another one.
@@ -77,10 +71,9 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
 /// call on that name removes that one.
 #[test]
 fn leftovers() {
-    let place = Place::with(&[("a", b"b\na\n"), ("kills.c", KILLS.as_bytes())]);
-    let compiled = place.command("", "cc -w -shared -fPIC -o kills.so kills.c").status();
-    if !compiled.is_ok_and(|status| status.success()) {
-        return skip(Need::System, "no C compiler");
+    let place = Place::with(&[("a", b"b\na\n")]);
+    if !place.preload("kills", KILLS) {
+        return;
     }
     for (script, old) in [
         ("$SORT -o old a", &b"a\nb\n"[..]),
@@ -108,20 +101,18 @@ fn leftovers() {
 /// A signal ends it as it ends sort, and the old file stays.
 #[test]
 fn signals() {
-    KEYS.into_iter().for_each(signalled);
-}
-
-fn signalled(keys: &str) {
-    let place = Place::with(&[("old", b"the old file\n")]);
-    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("KILL", 9)] {
-        // A shell's background jobs ignore INT, and so may the process that runs the tests.
-        let script = format!(
-            "coproc exec env --default-signal=INT,HUP,PIPE $SORT {keys} -o old; sleep 0.5; kill -{name} $COPROC_PID; \
-             wait $COPROC_PID; exit $?"
-        );
-        let run = place.shell(&script);
-        assert_eq!(run.code, 128 + number, "{name}: {}", run.stderr);
-        assert_eq!((place.names(), place.get("old")), (vec!["old".to_owned()], b"the old file\n".to_vec()));
+    for keys in KEYS {
+        let place = Place::with(&[("old", b"the old file\n")]);
+        for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("KILL", 9)] {
+            // A shell's background jobs ignore INT, and so may the process that runs the tests.
+            let script = format!(
+                "coproc exec env --default-signal=INT,HUP,PIPE $SORT {keys} -o old; sleep 0.5; kill -{name} $COPROC_PID; \
+                 wait $COPROC_PID; exit $?"
+            );
+            let run = place.shell(&script);
+            assert_eq!(run.code, 128 + number, "{name}: {}", run.stderr);
+            assert_eq!((place.names(), place.get("old")), (vec!["old".to_owned()], b"the old file\n".to_vec()));
+        }
     }
 }
 
@@ -152,72 +143,69 @@ fn what_is_told() {
 /// The reader goes away.
 #[test]
 fn broken_pipes() {
-    KEYS.into_iter().for_each(without_a_reader);
-}
-
-fn without_a_reader(keys: &str) {
-    let place = Place::with(&[("a", &numbers(200_000))]);
-    for (script, code, said) in [
-        ("$SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
-        ("$SORT -m a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
-        (
-            "trap '' PIPE; $SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}",
-            2,
-            "hysort: write failed: 'standard output': Broken pipe\n",
-        ),
-        ("mkfifo f; head -1 f >/dev/null & $SORT a -o f; code=$?; rm f; exit $code", 141, ""),
-    ] {
-        place.shell(&script.replace("$SORT", &format!("$SORT {keys}"))).says(code, said);
+    for keys in KEYS {
+        let place = Place::with(&[("a", &numbers(200_000))]);
+        for (script, code, said) in [
+            ("$SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
+            ("$SORT -m a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
+            (
+                "trap '' PIPE; $SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}",
+                2,
+                "hysort: write failed: 'standard output': Broken pipe\n",
+            ),
+            ("mkfifo f; head -1 f >/dev/null & $SORT a -o f; code=$?; rm f; exit $code", 141, ""),
+        ] {
+            place.shell(&script.replace("$SORT", &format!("$SORT {keys}"))).says(code, said);
+        }
     }
 }
 
 /// A limit of the length of files: of the result, and of temporary files.
 #[test]
 fn limits_of_length() {
-    KEYS.into_iter().for_each(limited_in_length);
-}
-
-fn limited_in_length(keys: &str) {
-    let text = numbers(300_000);
-    let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
-    let unchanged = |run: Run, said: &str| {
-        assert_eq!((run.code, &*run.stderr), (2, said));
-        assert_eq!(place.get("old"), b"the old file\n");
-        assert!(place.get("a") == text && place.names() == ["a", "old"]);
-    };
-    let limit = "trap '' XFSZ; ulimit -f 500;";
-    unchanged(place.shell(&format!("{limit} $SORT {keys} -o old a")), "hysort: write failed: old: File too large\n");
-    unchanged(place.shell(&format!("{limit} $SORT {keys} a -o a")), "hysort: write failed: a: File too large\n");
-    let spilled = "hysort: write failed: temporary file in .: File too large\n";
-    unchanged(place.shell(&format!("{limit} $SORT {keys} -S 1M -T . a")), spilled);
-    // The signal ends it as it ends sort.
-    let run = place.shell(&format!("ulimit -c 0; ulimit -f 500; exec $SORT {keys} -o old a"));
-    assert_eq!((run.code, place.get("old"), place.names().len()), (153, b"the old file\n".to_vec(), 2));
+    for keys in KEYS {
+        let text = numbers(300_000);
+        let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
+        let unchanged = |run: Run, said: &str| {
+            assert_eq!((run.code, &*run.stderr), (2, said));
+            assert_eq!(place.get("old"), b"the old file\n");
+            assert!(place.get("a") == text && place.names() == ["a", "old"]);
+        };
+        let limit = "trap '' XFSZ; ulimit -f 500;";
+        unchanged(
+            place.shell(&format!("{limit} $SORT {keys} -o old a")),
+            "hysort: write failed: old: File too large\n",
+        );
+        unchanged(place.shell(&format!("{limit} $SORT {keys} a -o a")), "hysort: write failed: a: File too large\n");
+        let spilled = "hysort: write failed: temporary file in .: File too large\n";
+        unchanged(place.shell(&format!("{limit} $SORT {keys} -S 1M -T . a")), spilled);
+        // The signal ends it as it ends sort.
+        let run = place.shell(&format!("ulimit -c 0; ulimit -f 500; exec $SORT {keys} -o old a"));
+        assert_eq!((run.code, place.get("old"), place.names().len()), (153, b"the old file\n".to_vec(), 2));
+    }
 }
 
 /// A disk that fills: that of the result, and that of `-T`.
 #[test]
 fn full_disks() {
-    KEYS.into_iter().for_each(on_a_full_disk);
-}
-
-fn on_a_full_disk(keys: &str) {
-    let text = numbers(300_000);
-    let place = Place::with(&[("a", &text)]);
-    let mounted = place.shell("mkdir disk && mount -t tmpfs -o size=2M none disk && printf 'b\\na\\n' >disk/old");
-    if mounted.code != 0 {
-        return skip(Need::System, "no file system can be mounted");
+    for keys in KEYS {
+        let text = numbers(300_000);
+        let place = Place::with(&[("a", &text)]);
+        let mounted = place.shell("mkdir disk && mount -t tmpfs -o size=2M none disk && printf 'b\\na\\n' >disk/old");
+        if mounted.code != 0 {
+            return skip(Need::System, "no file system can be mounted");
+        }
+        let result = place.shell(&format!("$SORT {keys} -o disk/old a"));
+        let onto = place.shell(&format!("$SORT {keys} -o disk/new a"));
+        let spilled = place.shell(&format!("$SORT {keys} -S 1M -T disk a | wc -c"));
+        let left = place.shell("ls -A disk; cat disk/old; umount disk");
+        assert_eq!(left.stdout, b"old\nb\na\n");
+        assert_eq!((result.code, &*result.stderr), (2, "hysort: write failed: disk/old: No space left on device\n"));
+        assert_eq!((onto.code, &*onto.stderr), (2, "hysort: write failed: disk/new: No space left on device\n"));
+        assert_eq!(&*spilled.stderr, "hysort: write failed: temporary file in disk: No space left on device\n");
+        assert_eq!(spilled.stdout, b"0\n");
+        assert!(place.get("a") == text);
     }
-    let result = place.shell(&format!("$SORT {keys} -o disk/old a"));
-    let onto = place.shell(&format!("$SORT {keys} -o disk/new a"));
-    let spilled = place.shell(&format!("$SORT {keys} -S 1M -T disk a | wc -c"));
-    let left = place.shell("ls -A disk; cat disk/old; umount disk");
-    assert_eq!(left.stdout, b"old\nb\na\n");
-    assert_eq!((result.code, &*result.stderr), (2, "hysort: write failed: disk/old: No space left on device\n"));
-    assert_eq!((onto.code, &*onto.stderr), (2, "hysort: write failed: disk/new: No space left on device\n"));
-    assert_eq!(&*spilled.stderr, "hysort: write failed: temporary file in disk: No space left on device\n");
-    assert_eq!(spilled.stdout, b"0\n");
-    assert!(place.get("a") == text);
 }
 
 #[test]

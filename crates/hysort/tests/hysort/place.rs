@@ -20,6 +20,11 @@ pub struct Run {
     pub stderr: String,
 }
 
+/// Lines of numbers in disorder, all different.
+pub fn numbers(count: u32) -> Vec<u8> {
+    (0..count).flat_map(|i| format!("{}\n", i.wrapping_mul(2_654_435_761)).into_bytes()).collect()
+}
+
 pub fn hysort() -> &'static str {
     env!("CARGO_BIN_EXE_hysort")
 }
@@ -54,6 +59,18 @@ impl Place {
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let names = self.names().into_iter().filter(|name| self.path(name).is_file());
         names.map(|name| (name.clone(), fs::read(self.path(&name)).unwrap_or_default())).collect()
+    }
+
+    /// Compiles a library for `LD_PRELOAD` from C: `NAME.so`, from the file `NAME.c`. Without a compiler the test that
+    /// asks counts as skipped, and should return.
+    pub fn preload(&self, name: &str, source: &str) -> bool {
+        fs::write(self.path(&format!("{name}.c")), source).expect("a file in the place");
+        let compiled = self.command("", &format!("cc -w -shared -fPIC -o {name}.so {name}.c -ldl")).status();
+        let is_compiled = compiled.is_ok_and(|status| status.success());
+        if !is_compiled {
+            skip(Need::System, "no C compiler");
+        }
+        is_compiled
     }
 
     /// A command in this place, whose programs are hysort under that name, and whose `$SORT` is `sort`.

@@ -1,13 +1,6 @@
 //! Texts of all shapes: the bytes of `LC_ALL=C sort`.
 
-use crate::place::{Place, gnu_sort, hysort, same};
-use proptest::prelude::*;
-use std::io::Write;
-use std::process::{Command, Stdio};
-
-fn numbers(count: u32) -> Vec<u8> {
-    (0..count).flat_map(|i| format!("{}\n", i.wrapping_mul(2_654_435_761)).into_bytes()).collect()
-}
+use crate::place::{Place, gnu_sort, numbers, same};
 
 /// Named texts.
 fn shapes() -> Vec<(&'static str, Vec<u8>)> {
@@ -92,37 +85,6 @@ fn larger_than_memory() {
                 assert!(place.shell(&script).silent(0).stdout == expected, "{script}");
             }
         }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
-
-    /// Short lines of few letters, as slice::sort orders them.
-    #[test]
-    fn any_text(
-        text in prop::collection::vec(prop::sample::select(b"ab\0\n\xff".to_vec()), 0..400),
-        unique: bool,
-        reverse: bool,
-    ) {
-        let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
-        if lines.last() == Some(&&b""[..]) {
-            lines.pop();
-        }
-        lines.sort();
-        if unique {
-            lines.dedup();
-        }
-        if reverse {
-            lines.reverse();
-        }
-        let expected: Vec<u8> = lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
-        let flags = [if unique { "-u" } else { "-s" }, if reverse { "-r" } else { "-s" }];
-        let mut child =
-            Command::new(hysort()).args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(&text).unwrap();
-        let output = child.wait_with_output().unwrap();
-        prop_assert_eq!((output.status.code(), output.stdout), (Some(0), expected));
     }
 }
 

@@ -4,13 +4,11 @@ mod keys;
 mod long;
 
 use hybz_testkit::shapes::{self, Rng};
-use hybz_testkit::skip::{self, Need, skip};
+use hybz_testkit::skip::{self, Need};
 use hysort::{self as sort, Disorder, Error, Limits, Order, Pool, Sorter};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::io::Write;
 use std::num::NonZeroUsize;
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 fn pool() -> &'static Pool {
@@ -70,24 +68,6 @@ impl Flags {
         }
         numbers
     }
-}
-
-/// `LC_ALL=C sort`, if there is one.
-fn gnu(text: &[u8], flags: Flags) -> Option<Vec<u8>> {
-    let mut command = Command::new("sort");
-    command.env("LC_ALL", "C").stdin(Stdio::piped()).stdout(Stdio::piped());
-    command.args(
-        [(flags.end == 0).then_some("-z"), flags.reverse.then_some("-r"), flags.unique.then_some("-u")]
-            .iter()
-            .flatten(),
-    );
-    let mut child = command.spawn().ok()?;
-    let mut stdin = child.stdin.take()?;
-    std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(text));
-        let output = child.wait_with_output().ok()?;
-        output.status.success().then_some(output.stdout)
-    })
 }
 
 /// Sorts text that comes in pieces of these sizes, in turn.
@@ -166,17 +146,16 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
     texts
 }
 
+/// A shape of which spaces become ends.
+fn lines_of(shape: &str, len: usize) -> Vec<u8> {
+    (shapes::shape(shape).make)(len).iter().map(|&byte| if byte == b' ' { b'\n' } else { byte }).collect()
+}
+
 /// The shapes of the codec's tests, as lines.
 fn shaped_texts() -> Vec<(&'static str, Vec<u8>)> {
     let mut texts: Vec<_> = shapes::SHAPES.iter().map(|shape| (shape.name, (shape.make)(30_000))).collect();
-    for name in ["words", "records", "five_letters", "random"] {
-        let mut text = (shapes::shape(name).make)(2_500_000);
-        text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
-        texts.push((name, text));
-    }
-    for edge in shapes::EDGES {
-        texts.push((edge.name, (edge.make)()));
-    }
+    texts.extend(["words", "records", "five_letters", "random"].map(|name| (name, lines_of(name, 2_500_000))));
+    texts.extend(shapes::EDGES.iter().map(|edge| (edge.name, (edge.make)())));
     texts
 }
 
@@ -197,22 +176,8 @@ fn every_text_in_every_order() {
 }
 
 #[test]
-fn the_bytes_are_those_of_gnu_sort() {
-    if gnu(b"", Flags { end: 0, reverse: false, unique: false }).is_none() {
-        return skip(Need::System, "there is no sort");
-    }
-    for (name, text) in texts() {
-        for flags in Flags::all() {
-            let sorted = sort::sorted(&text, &flags.order(), pool()).expect("it is sorted");
-            assert!(Some(sorted) == gnu(&text, flags), "{name}, {flags:?}");
-        }
-    }
-}
-
-#[test]
 fn pieces_do_not_matter() {
-    let mut text = (shapes::shape("words").make)(1_500_000);
-    text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
+    let text = lines_of("words", 1_500_000);
     let order = Order::new();
     let expected = sort::sorted(&text, &order, pool()).expect("it is sorted");
     for owned in [false, true] {
@@ -337,8 +302,7 @@ fn text_that_does_not_fit_goes_through_files() {
 
 #[test]
 fn it_says_what_went_through_files() {
-    let text = (shapes::shape("words").make)(1_000_000);
-    let text: Vec<u8> = text.iter().map(|&byte| if byte == b' ' { b'\n' } else { byte }).collect();
+    let text = lines_of("words", 1_000_000);
     for (memory, spilled) in [(100 << 20, false), (1 << 20, true)] {
         let mut sorter = Sorter::new(&Order::new(), limits(memory), pool());
         sorter.push(&text).unwrap();
@@ -406,8 +370,7 @@ fn a_temporary_file_that_fails_is_an_error() {
 /// A budget that is fixed and small: slow, and never stuck, several sorters at once.
 #[test]
 fn the_smallest_budget() {
-    let mut text = (shapes::shape("words").make)(800_000);
-    text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
+    let text = lines_of("words", 800_000);
     let flags = Flags { end: b'\n', reverse: false, unique: false };
     let plain = flags.plain(&text);
     for memory in [1, 1 << 20] {
