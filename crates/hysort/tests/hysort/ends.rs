@@ -106,8 +106,8 @@ fn signals() {
         for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("KILL", 9)] {
             // A shell's background jobs ignore INT, and so may the process that runs the tests.
             let script = format!(
-                "coproc exec env --default-signal=INT,HUP,PIPE $SORT {keys} -o old; sleep 0.5; kill -{name} $COPROC_PID; \
-                 wait $COPROC_PID; exit $?"
+                "coproc exec env --default-signal=INT,HUP,PIPE $SORT {keys} -o old; sleep 0.5; \
+                 kill -{name} $COPROC_PID; wait $COPROC_PID; exit $?"
             );
             let run = place.shell(&script);
             assert_eq!(run.code, 128 + number, "{name}: {}", run.stderr);
