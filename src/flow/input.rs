@@ -28,8 +28,6 @@ pub enum Task {
         /// Whether bytes that are not a stream may follow the last stream.
         trailing_garbage: bool,
     },
-    /// Write the text of its first streams: this many, whatever follows them.
-    DecompressStreams(Formats, u64),
     /// Write it unchanged.
     Copy,
     /// Neither read nor write. Such an input only keeps its place in the order.
@@ -131,12 +129,12 @@ pub trait Outputs {
 /// The two ends of an input's stream.
 pub(super) fn open(pool: &Pool, task: Task, options: BlockOptions) -> Option<Ends> {
     let lines = options.count_lines;
-    let decode =
-        |formats, extent| Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent, formats }));
     match task {
         Task::Compress(encoding) => Some(encoding.encode(pool, options)),
-        Task::Decompress { formats, trailing_garbage } => decode(formats, Extent::all(trailing_garbage)),
-        Task::DecompressStreams(formats, count) => decode(formats, Extent::Streams(count)),
+        Task::Decompress { formats, trailing_garbage } => {
+            let extent = Extent::all(trailing_garbage);
+            Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent, formats }))
+        }
         Task::Copy => Some(copy::ends()),
         Task::Skip => None,
     }

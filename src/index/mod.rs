@@ -28,7 +28,6 @@ mod offsets;
 #[cfg(any(test, feature = "internals"))]
 mod part;
 #[cfg(any(test, feature = "internals"))]
-mod ranges;
 mod recorder;
 mod records;
 
@@ -47,7 +46,6 @@ use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 
 #[cfg(any(test, feature = "internals"))]
-pub use ranges::TextRange;
 pub use recorder::Recorder;
 
 /// The error for an index whose records are each valid but contradict each other.

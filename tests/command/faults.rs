@@ -256,8 +256,6 @@ fn a_directory_is_exchanged_with_a_link() {
         ("f.bz2", &["-l"], "f.bz2.bzi"), // not read there, either
         ("f.bz2", &["-d", "--ranges=0@1", "-c"], "f.bz2.bzi"),
         ("f.bz2", &["--recover", "-c"], "f.bz2.bzi"),
-        ("f.bz2", &["--plan-ranges=1M"], "f.bz2.bzi"),
-        ("f.bz2", &["--plan-ranges=1M", "-o", "u/A/ranges"], "ranges"),
         ("f", &["--plan=1M", "-o", "u/A/plan"], "plan"),
         ("f", &["--shard=0", "--plan-file=plan", "-o", "u/A/part"], "part"),
         ("f.bz2", &["--recover", "-o", "u/A/text"], "text"),

@@ -134,7 +134,7 @@ fn help_and_version_go_to_stdout() {
     assert!(daily.iter().chain(&all).all(|line| line.chars().count() <= 80), "{all:#?}");
     let has = |flag: &str| all.iter().any(|line| line.contains(flag));
     assert!(has("--progress[=<FORMAT>]") && has("Many files:"), "{all:#?}");
-    for rare in ["--perturb-seed", "--gpu-pipeline", "--keep-going", "--no-progress", "--no-verify", "--offsets"] {
+    for rare in ["--perturb-seed", "--gpu-pipeline", "--keep-going", "--no-progress"] {
         assert!(!has(rare), "{rare}");
     }
     for flag in ["-V", "-L", "--version", "--license"] {

@@ -104,13 +104,12 @@ fn a_result_that_appears_meanwhile() {
 fn a_parent_is_exchanged_with_a_link() {
     let place = Place::new();
     place.shell("mkdir -p u/A other; ln -s ../other u/B; echo hello >u/A/f; hybz -k u/A/f").silent(0);
-    let calls: [(&[&str], &str); 6] = [
+    let calls: [(&[&str], &str); 5] = [
         (&["-kf"], "u/A/f"),
         (&["-dkf"], "u/A/f.bz2"),
         (&["--recover", "-fo", "u/A/text"], "u/A/f.bz2"),
         (&["-lf", "--index"], "u/A/f.bz2"),
         (&["--plan=1M", "-fo", "u/A/plan"], "u/A/f"),
-        (&["--plan-ranges=1M", "-fo", "u/A/ranges"], "u/A/f.bz2"),
     ];
     let victims = ["f.bz2", "text", "f.bz2.bzi", "plan"];
     victims.iter().for_each(|name| place.put(format!("other/{name}"), b"victim"));

@@ -40,7 +40,7 @@ impl Coding {
             None => match perturbs(flags) {
                 Some(interval) => Encoding::Perturbed { level, interval, seed: flags.perturb_seed.unwrap_or(0) },
                 None => {
-                    let streams = streams.map(|streams| streams.split_lines(flags.split_lines));
+                    let streams = streams.map(|streams| streams.split_lines(flags.lines));
                     Encoding::Bzip2 { level, streams }
                 }
             },

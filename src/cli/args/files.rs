@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::coding::{Coding, HAS_OWN_INDEX};
 use super::index::{self, IndexPlan};
 use super::kind::{Given, Kind};
-use super::part::{Part, SplitPlan, StreamRange, TextRanges, part, streams};
+use super::part::{Part, SplitPlan, TextRanges, part};
 use super::report::{ReportPlace, report};
 use super::task::{Action, Target, target};
 use super::verify::VerifyPlan;
@@ -45,9 +45,7 @@ pub enum Work {
         part: Option<Part>,
         sparse: bool,
     },
-    Test {
-        streams: Option<StreamRange>,
-    },
+    Test,
 }
 
 impl FilesMode {
@@ -59,7 +57,7 @@ impl FilesMode {
         let report = report(given, &target)?;
         let work = match given.kind {
             Kind::Decompress => Work::Decompress { part: part(given, &target)?, sparse: !given.flags.no_sparse },
-            Kind::Test => Work::Test { streams: streams(given)? },
+            Kind::Test => Work::Test,
             _ => Work::Compress { coding, verify: VerifyPlan::new(given, &target, remove_sources)? },
         };
         if matches!(work, Work::Compress { .. }) && given.flags.index.is_some() {
@@ -80,7 +78,7 @@ impl FilesMode {
         match self.work {
             Work::Compress { .. } | Work::Shard { .. } => Action::Compress,
             Work::Decompress { .. } => Action::Decompress,
-            Work::Test { .. } => Action::Test,
+            Work::Test => Action::Test,
         }
     }
 
@@ -89,7 +87,7 @@ impl FilesMode {
         match self.work {
             Work::Compress { coding, .. } => Some(coding),
             Work::Shard { level, .. } => Some(Coding::of_level(level)),
-            Work::Decompress { .. } | Work::Test { .. } => None,
+            Work::Decompress { .. } | Work::Test => None,
         }
     }
 
@@ -97,7 +95,7 @@ impl FilesMode {
         match self.work {
             Work::Compress { verify, .. } => verify,
             Work::Shard { verify, .. } => VerifyPlan { blocks: verify, file: false },
-            Work::Decompress { .. } | Work::Test { .. } => VerifyPlan::NOTHING,
+            Work::Decompress { .. } | Work::Test => VerifyPlan::NOTHING,
         }
     }
 
@@ -113,15 +111,6 @@ impl FilesMode {
     pub fn split(&self) -> Option<SplitPlan> {
         match &self.work {
             Work::Decompress { part: Some(Part::Split(split)), .. } => Some(*split),
-            _ => None,
-        }
-    }
-
-    /// The wanted streams, if not all of them.
-    pub fn streams(&self) -> Option<StreamRange> {
-        match &self.work {
-            Work::Decompress { part: Some(Part::Streams(streams)), .. } => Some(*streams),
-            Work::Test { streams } => *streams,
             _ => None,
         }
     }

@@ -66,10 +66,6 @@ pub struct Flags {
     #[arg(long)]
     pub json: bool,
 
-    // The current spelling is -l --index-format=offsets; this is the older name.
-    #[arg(long, hide = true)]
-    pub offsets: bool,
-
     /// Get all good blocks out of damaged .bz2 files: as text, fill, bz2 or split (default: text).
     ///
     /// text writes NAME.recovered, the text of the good blocks. fill writes zeros where text is lost: exactly as
@@ -124,23 +120,14 @@ pub struct Flags {
     #[arg(long, value_name = "PART", value_parser = split)]
     pub split: Option<Split>,
 
-    /// With --ranges or --split, give whole lines: those that begin in a part.
+    /// With --ranges or --split, give the lines that begin in a part; with --stream-size, end streams at line ends.
     ///
     /// A line that begins before its range is left out, and the last line is completed. Parts that cover the text give
     /// each line once. (Parts of --split leave out the first line that begins in them, and give the one that begins
-    /// right after them. The first part has the first line.)
+    /// right after them. The first part has the first line.) A stream ends at the first line end after SIZE, so a line
+    /// that is longer stays whole.
     #[arg(long)]
     pub lines: bool,
-
-    /// With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file.
-    ///
-    /// Wikimedia's indexes of multistream dumps have such offsets.
-    #[arg(long, value_name = "OFFSET", value_parser = text_length)]
-    pub at: Option<u64>,
-
-    /// With -d or -t, end after N streams.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
-    pub streams: Option<u64>,
 
     /// Walk directories: all files in them and below.
     ///
@@ -203,13 +190,8 @@ pub struct Flags {
     /// the input file stays, and the exit code is 3. This takes a quarter more time. With file, input file and result
     /// are also read again from the disk and compared, before the result gets its name. Without this flag, only blocks
     /// that a GPU made are verified, if the input file is to be removed; with none, not even those.
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks",
-        overrides_with = "no_verify")]
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks")]
     pub verify: Option<Verified>,
-
-    // The current spelling is --verify=none; this is the older name.
-    #[arg(long, hide = true, overrides_with = "verify")]
-    pub no_verify: bool,
 
     /// Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself.
     ///
@@ -241,16 +223,6 @@ pub struct Flags {
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub join: Option<OsString>,
 
-    /// Print ranges of the text of FILE, a .bz2, for programs that share the reading: of SIZE or more.
-    ///
-    /// A range ends where a block ends, so that no block is decoded twice. There is a line for each: its number (from
-    /// 0), where it begins in the text, its length, how many blocks it has, the bits of FILE at which the first of them
-    /// begins and the last one ends, and how many lines are before it (- if they were not counted). The second and
-    /// third are what -dc --ranges LENGTH@OFFSET takes, with --lines each line of the text exactly once. They come from
-    /// FILE.bz2.bzi, or the index that --index names; without one, FILE is decoded.
-    #[arg(long, value_name = "SIZE", value_parser = shard_size)]
-    pub plan_ranges: Option<u64>,
-
     /// Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone.
     ///
     /// Each stream is what bzip2 makes of its text, and the file is a .bz2 like any other. It is a little longer,
@@ -258,12 +230,6 @@ pub struct Flags {
     /// M, G, T, Ki (1024), Mi, Gi or Ti.
     #[arg(long, value_name = "SIZE", value_parser = shard_size)]
     pub stream_size: Option<u64>,
-
-    /// With --stream-size, end each stream at the end of a line, at the first after SIZE.
-    ///
-    /// Each stream then has whole lines. A line that is longer than SIZE stays whole.
-    #[arg(long)]
-    pub split_lines: bool,
 
     /// Use .SUF instead of .bz2 in the names of compressed files.
     ///
@@ -472,14 +438,8 @@ impl Flags {
     /// What was typed, with flags that are values of other flags in one form.
     pub fn from_matches(found: &mut ArgMatches) -> Result<Flags, clap::Error> {
         let mut flags = Flags::from_arg_matches_mut(found)?;
-        if flags.verify == Some(Verified::None) {
-            (flags.verify, flags.no_verify) = (None, true);
-        }
         if flags.progress == Some(ProgressFormat::Never) {
             (flags.progress, flags.no_progress) = (None, true);
-        }
-        if flags.list && flags.index.is_none() && flags.index_format == Some(IndexFormat::Offsets) {
-            (flags.index_format, flags.offsets) = (None, true);
         }
         Ok(flags)
     }

@@ -34,15 +34,12 @@ pub const GROUPS: [Group; 10] = [
         "Many files",
         &["recursive", "cross_file_systems", "filelist", "null", "exclude", "resume", "fail_fast", "keep_going"],
     ),
-    (
-        "Compressing",
-        &["1", "9", "small", "format", "block_size", "stream_size", "split_lines", "verify", "perturb", "perturb_seed"],
-    ),
-    ("Decompressing, and parts of files", &["ranges", "split", "lines", "at", "streams", "ignore_trailing_garbage"]),
+    ("Compressing", &["1", "9", "small", "format", "block_size", "stream_size", "verify", "perturb", "perturb_seed"]),
+    ("Decompressing, and parts of files", &["ranges", "split", "lines", "ignore_trailing_garbage"]),
     ("Indexes", &["index", "index_format"]),
     ("Threads, memory, GPUs", &["threads", "memory", "gpu", "gpu_required", "gpu_pipeline"]),
     ("Messages", &["quiet", "verbose", "progress", "json", "report", "against"]),
-    ("One file on many machines", &["plan", "shard", "plan_file", "join", "plan_ranges"]),
+    ("One file on many machines", &["plan", "shard", "plan_file", "join"]),
     ("About hybz", &["help", "version", "man", "completions"]),
 ];
 

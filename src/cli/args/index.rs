@@ -23,8 +23,7 @@ impl IndexPlan {
         if path.is_some() && given.operands.len() > 1 {
             bail!("--index=FILE is the index of one file, not of {}.", given.operands.len());
         }
-        if path.is_none() && given.reads_stdin() && matches!(given.kind, Kind::List | Kind::Recover | Kind::PlanRanges)
-        {
+        if path.is_none() && given.reads_stdin() && matches!(given.kind, Kind::List | Kind::Recover) {
             return without_name(given, "standard input");
         }
         Ok(Some(IndexPlan { path, format: given.flags.index_format.unwrap_or(IndexFormat::Bzi) }))

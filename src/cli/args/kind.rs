@@ -1,5 +1,6 @@
 //! The mode of a call, derived once from the flags and the program's name.
 
+use super::choices::Verified;
 use super::flags::Flags;
 use super::operand::Operand;
 use anyhow::bail;
@@ -16,14 +17,13 @@ pub enum Kind {
     Bench,
     Measure,
     Plan,
-    PlanRanges,
     Shard,
     Join,
 }
 
 impl Kind {
     /// All modes, in the order of their declaration.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Compress,
         Kind::Decompress,
         Kind::Test,
@@ -32,7 +32,6 @@ impl Kind {
         Kind::Bench,
         Kind::Measure,
         Kind::Plan,
-        Kind::PlanRanges,
         Kind::Shard,
         Kind::Join,
     ];
@@ -47,7 +46,6 @@ impl Kind {
     pub fn asked_for(flags: &Flags) -> Option<Kind> {
         let asked = [
             (flags.plan.is_some(), Kind::Plan),
-            (flags.plan_ranges.is_some(), Kind::PlanRanges),
             (flags.shard.is_some(), Kind::Shard),
             (flags.join.is_some(), Kind::Join),
             (flags.measure, Kind::Measure),
@@ -73,7 +71,6 @@ impl Kind {
             Kind::Bench => "--bench",
             Kind::Measure => "--measure",
             Kind::Plan => "--plan",
-            Kind::PlanRanges => "--plan-ranges",
             Kind::Shard => "--shard",
             Kind::Join => "--join",
         }
@@ -83,7 +80,6 @@ impl Kind {
     pub fn words(self) -> &'static [&'static str] {
         match self {
             Kind::Plan => &["--plan=1M"],
-            Kind::PlanRanges => &["--plan-ranges=1M"],
             Kind::Shard => &["--shard=0", "--plan-file=plan"],
             Kind::Join => &["--join=plan"],
             Kind::Compress => &["-z"],
@@ -110,9 +106,9 @@ pub struct Given<'a> {
 
 impl<'a> Given<'a> {
     pub fn new(program: &'a OsStr, flags: &'a Flags, mut operands: Vec<Operand>) -> anyhow::Result<Given<'a>> {
-        let shards = [flags.plan.is_some(), flags.plan_ranges.is_some(), flags.shard.is_some(), flags.join.is_some()];
+        let shards = [flags.plan.is_some(), flags.shard.is_some(), flags.join.is_some()];
         if shards.into_iter().filter(|&given| given).count() > 1 {
-            bail!("Only one of --plan, --plan-ranges, --shard and --join can be used.");
+            bail!("Only one of --plan, --shard and --join can be used.");
         }
         let typed = operands.len();
         if typed == 0 && flags.filelist.is_none() {
@@ -136,6 +132,11 @@ impl<'a> Given<'a> {
     /// Whether the program was called like `bzcat`.
     pub fn is_cat(&self) -> bool {
         has_part(self.program, &CATS)
+    }
+
+    /// Whether `--verify` asks for more than nothing.
+    pub fn verifies(&self) -> bool {
+        self.flags.verify.is_some_and(|verified| verified != Verified::None)
     }
 
     pub fn reads_stdin(&self) -> bool {

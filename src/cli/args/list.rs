@@ -1,5 +1,7 @@
 //! The plan of `-l`.
 
+use super::choices::IndexFormat;
+use super::flags::Flags;
 use super::index::IndexPlan;
 use super::kind::Given;
 use anyhow::bail;
@@ -23,7 +25,7 @@ pub enum Listing {
 impl ListMode {
     pub fn new(given: &Given<'_>) -> anyhow::Result<ListMode> {
         let flags = given.flags;
-        let listing = match (flags.json, flags.offsets) {
+        let listing = match (flags.json, prints_offsets(flags)) {
             (false, false) => Listing::Table,
             (true, false) => Listing::Json,
             (true, true) => bail!("--json and --index-format=offsets cannot be used together."),
@@ -35,4 +37,9 @@ impl ListMode {
         };
         Ok(ListMode { listing, index: IndexPlan::new(given)? })
     }
+}
+
+/// Whether the offsets of an index are printed rather than written to a file.
+pub fn prints_offsets(flags: &Flags) -> bool {
+    flags.list && flags.index.is_none() && flags.index_format == Some(IndexFormat::Offsets)
 }

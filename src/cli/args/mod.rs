@@ -45,7 +45,7 @@ pub use index::{IndexPlan, usual_index};
 pub use list::{ListMode, Listing};
 pub use measure::MeasureMode;
 pub use operand::Operand;
-pub use part::{SplitPlan, StreamRange, TextRanges};
+pub use part::{SplitPlan, TextRanges};
 pub use plan::{Mode, Plan};
 pub use ranges::{Amount, Range};
 pub use recover::RecoverMode;

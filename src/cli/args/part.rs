@@ -1,4 +1,4 @@
-//! Parts of compressed files: ranges of their text, and some of their streams.
+//! Parts of compressed files.
 
 use super::index::IndexPlan;
 use super::kind::{Given, Kind};
@@ -11,7 +11,6 @@ use anyhow::bail;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Ranges(TextRanges),
-    Streams(StreamRange),
     Split(SplitPlan),
 }
 
@@ -33,44 +32,16 @@ pub struct TextRanges {
     pub index: Option<IndexPlan>,
 }
 
-/// The streams that begin at byte `at` or later: the first `count` of them, or all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamRange {
-    pub at: u64,
-    pub count: Option<u64>,
-}
-
 /// The part that `-d` decompresses, if not the whole file.
 pub fn part(given: &Given<'_>, target: &Target) -> anyhow::Result<Option<Part>> {
     if let Some(split) = given.flags.split {
         return Ok(Some(Part::Split(SplitPlan { split, lines: given.flags.lines })));
     }
-    let flag = match () {
-        () if given.flags.ranges.is_some() => "--ranges",
-        () if given.flags.at.is_some() => "--at",
-        () if given.flags.streams.is_some() => "--streams",
-        () => return Ok(None),
-    };
+    let Some(ranges) = &given.flags.ranges else { return Ok(None) };
     if given.kind == Kind::Decompress && *target == Target::Beside {
-        bail!("{flag} gives a part of the text: use it with -c or -o.");
+        bail!("--ranges gives a part of the text: use it with -c or -o.");
     }
-    Ok(match &given.flags.ranges {
-        Some(ranges) => Some(Part::Ranges(text_ranges(given, ranges)?)),
-        None => streams(given)?.map(Part::Streams),
-    })
-}
-
-/// The streams that `--at` and `--streams` ask for.
-pub fn streams(given: &Given<'_>) -> anyhow::Result<Option<StreamRange>> {
-    let (at, count) = (given.flags.at, given.flags.streams);
-    if at.is_none() && count.is_none() {
-        return Ok(None);
-    }
-    if given.flags.index.is_some() {
-        let flag = if at.is_some() { "--at" } else { "--streams" };
-        bail!("An index describes a whole file: {flag} and --index cannot be used together.");
-    }
-    Ok(Some(StreamRange { at: at.unwrap_or(0), count }))
+    Ok(Some(Part::Ranges(text_ranges(given, ranges)?)))
 }
 
 fn text_ranges(given: &Given<'_>, Ranges(ranges): &Ranges) -> anyhow::Result<TextRanges> {

@@ -55,7 +55,6 @@ impl Plan {
             Kind::Recover => Mode::Recover(RecoverMode::new(&given, flags.recover.unwrap_or_default())?),
             Kind::Bench => Mode::Bench(BenchMode::new(&given, flags.bench.unwrap_or_default(), coding)?),
             Kind::Plan => Mode::Shards(ShardsMode::plan(&given, flags.plan.unwrap_or_default(), coding.level)?),
-            Kind::PlanRanges => Mode::Shards(ShardsMode::ranges(&given, flags.plan_ranges.unwrap_or_default())?),
             Kind::Shard => Mode::Shard(ShardMode::new(&given, flags.shard.unwrap_or_default())?),
             Kind::Join => Mode::Shards(ShardsMode::join(&given)?),
         };

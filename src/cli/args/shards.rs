@@ -1,9 +1,7 @@
-//! The plans of `--plan`, `--plan-ranges`, `--shard` and `--join`.
+//! The plans of `--plan`, `--shard` and `--join`.
 
 use super::batch::Batch;
 use super::files::{FilesMode, Work};
-use super::flags::Flags;
-use super::index::IndexPlan;
 use super::kind::Given;
 use super::operand::Operand;
 use super::report::{ReportPlace, report};
@@ -25,8 +23,6 @@ pub struct ShardsMode {
 pub enum ShardsTask {
     /// Find shards of at least `size` bytes.
     Plan { size: u64, level: Level },
-    /// Find ranges of at least `size` bytes in the text of a compressed file.
-    Ranges { size: u64, index: Option<IndexPlan> },
     /// Join the parts made from shards.
     Join(Join),
 }
@@ -57,14 +53,8 @@ impl ShardsMode {
         Ok(ShardsMode { target: target(given)?, task: ShardsTask::Plan { size, level } })
     }
 
-    pub fn ranges(given: &Given<'_>, size: u64) -> anyhow::Result<ShardsMode> {
-        check_file(given)?;
-        let index = IndexPlan::new(given)?;
-        Ok(ShardsMode { target: target(given)?, task: ShardsTask::Ranges { size, index } })
-    }
-
     pub fn join(given: &Given<'_>) -> anyhow::Result<ShardsMode> {
-        let join = join(given.flags)?;
+        let join = join(given)?;
         if given.operands.len() > 1 && given.reads_stdin() {
             bail!("--join reads files, not standard input.");
         }
@@ -79,7 +69,7 @@ impl ShardMode {
         let plan = PathBuf::from(plan);
         check_file(given)?;
         let target = named_target(given, &plan)?;
-        let verify = if given.flags.verify.is_some() { Verify::All } else { Verify::Off };
+        let verify = if given.verifies() { Verify::All } else { Verify::Off };
         Ok(ShardMode { number, plan, report: report(given, &target)?, target, verify })
     }
 
@@ -108,7 +98,8 @@ fn named_target(given: &Given<'_>, plan: &Path) -> anyhow::Result<Target> {
     }
 }
 
-fn join(flags: &Flags) -> anyhow::Result<Join> {
+fn join(given: &Given<'_>) -> anyhow::Result<Join> {
+    let flags = given.flags;
     let streams = flags.join.as_ref().is_some_and(|plan| plan == "streams");
     let Some(plan) = (if streams { &flags.plan_file } else { &flags.join }) else {
         bail!("--join=streams wants a plan: --plan-file PLAN. (A plan of this name is ./streams.)")
@@ -116,5 +107,5 @@ fn join(flags: &Flags) -> anyhow::Result<Join> {
     if flags.plan_file.is_some() && !streams {
         bail!("{WITHOUT_PLAN}");
     }
-    Ok(Join { plan: plan.into(), streams, verify: flags.verify.is_some() })
+    Ok(Join { plan: plan.into(), streams, verify: given.verifies() })
 }

@@ -6,6 +6,7 @@
 
 use super::choices::{OutputFormat, Verified};
 use super::kind::{Given, Kind};
+use super::list::prints_offsets;
 use anyhow::bail;
 
 /// A flag, and whether it was given.
@@ -43,18 +44,16 @@ const FAIL_FAST: Flag = flag("--fail-fast", |given| given.flags.fail_fast);
 const REMOVE: Flag = flag("--rm", |given| given.flags.rm);
 const INDEX: Flag = flag("--index", |given| given.flags.index.is_some());
 const INDEX_FILE: Flag = flag("--index=FILE", |given| given.flags.index.as_ref().is_some_and(|file| !file.is_empty()));
-const INDEX_FORMAT: Flag = flag("--index-format", |given| given.flags.index_format.is_some());
+const INDEX_FORMAT: Flag =
+    flag("--index-format", |given| given.flags.index_format.is_some() && !prints_offsets(given.flags));
 const RANGES: Flag = flag("--ranges", |given| given.flags.ranges.is_some());
 const SPLIT: Flag = flag("--split", |given| given.flags.split.is_some());
 const LINES: Flag = flag("--lines", |given| given.flags.lines);
-const AT: Flag = flag("--at", |given| given.flags.at.is_some());
-const STREAMS: Flag = flag("--streams", |given| given.flags.streams.is_some());
 const SUFFIX: Flag = flag("-S", |given| given.flags.suffix.is_some());
-const OFFSETS: Flag = flag("--offsets", |given| given.flags.offsets);
 const JSON: Flag = flag("--json", |given| given.flags.json);
-const NO_VERIFY: Flag = flag("--verify=none", |given| given.flags.no_verify);
+const NO_VERIFY: Flag = flag("--verify=none", |given| given.flags.verify == Some(Verified::None));
 const VERIFY_FILE: Flag = flag("--verify=file", |given| given.flags.verify == Some(Verified::File));
-const VERIFY: Flag = flag("--verify", |given| given.flags.verify.is_some());
+const VERIFY: Flag = flag("--verify", |given| given.verifies());
 const REPORT: Flag = flag("--report", |given| given.flags.report.is_some());
 const PROGRESS: Flag = flag("--progress", |given| given.flags.progress.is_some());
 const FORMAT: Flag = flag("--format", |given| given.flags.format.is_some());
@@ -68,7 +67,6 @@ const LEVEL: Flag = flag("-1 to -9", |given| given.flags.level.0.is_some());
 const NO_SYNC: Flag = flag("--no-sync", |given| given.flags.no_sync);
 const NO_SPARSE: Flag = flag("--no-sparse", |given| given.flags.no_sparse);
 const STREAM_SIZE: Flag = flag("--stream-size", |given| given.flags.stream_size.is_some());
-const SPLIT_LINES: Flag = flag("--split-lines", |given| given.flags.split_lines);
 const GPU_REQUIRED: Flag = flag("--gpu-required", |given| given.flags.gpu_required);
 const GPU_PIPELINE: Flag = flag("--gpu-pipeline", |given| given.flags.gpu_pipeline.is_some());
 const TRAILING_GARBAGE: Flag = flag("--ignore-trailing-garbage", |given| given.flags.ignore_trailing_garbage.is_some());
@@ -90,52 +88,49 @@ type Row = (Flag, &'static str, &'static str);
 
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
-    //                 z d t l  R B M  p r s j
-    (DECOMPRESS,      "+ + + +  + + +  m + m m", ""),
-    (COMPRESS,        "+ + + +  m + m  + m + +", ""),
-    (TEST,            "+ + + +  m m m  m m m m", ""),
-    (LIST,            "+ + + +  m m m  m m m m", ""),
-    (RECOVER,         "+ + + +  + m m  m m m m", ""),
-    (BENCH,           "+ + + +  + + m  m m m m", ""),
-    (MEASURE,         "+ + + +  + + +  m m m m", ""),
-    (STDOUT,          "+ + f f  + m m  + + + +", ""),
-    (OUTPUT,          "+ + f f  + m m  + + + +", ""),
-    (RECURSIVE,       "+ + + f  f m m  m m m m", ""),
-    (FILELIST,        "+ + + f  f m m  m m m m", ""),
-    (OUTPUT_DIR,      "+ + f f  f m m  m m m m", ""),
-    (RESUME,          "+ + f f  f m m  m m m m", ""),
-    (FAIL_FAST,       "+ + + f  f + +  + + + +", ""),
-    (REMOVE,          "+ + + +  m m m  m m m m", ""),
-    (INDEX,           "+ + + +  + m m  m + m m", ""),
-    (RANGES,          "o + f f  m m m  o m o o", "--ranges reads compressed files: use it with -d."),
-    (SPLIT,           "o + f f  m m m  o m o o", "--split reads compressed files: use it with -d."),
-    (LINES,           "+ + + +  m + +  + + + +", ""),
-    (AT,              "o + + f  m m m  o m o o", "--at reads compressed files: use it with -d."),
-    (STREAMS,         "o + + f  m m m  o m o o", "--streams reads compressed files: use it with -d."),
-    (SUFFIX,          "+ + + +  + m m  m m m m", ""),
-    (OFFSETS,         "o o o +  m o o  o o o o", "--offsets is about -l."),
-    (JSON,            "o o o +  + + +  o o o o", "--json is about -l."),
-    (INDEX_FORMAT,    "+ + + +  o + +  + m + +", "--recover reads an index of any format: --index-format is about \
+    //                 z d t l  R B M  p s j
+    (DECOMPRESS,      "+ + + +  + + +  m m m", ""),
+    (COMPRESS,        "+ + + +  m + m  + + +", ""),
+    (TEST,            "+ + + +  m m m  m m m", ""),
+    (LIST,            "+ + + +  m m m  m m m", ""),
+    (RECOVER,         "+ + + +  + m m  m m m", ""),
+    (BENCH,           "+ + + +  + + m  m m m", ""),
+    (MEASURE,         "+ + + +  + + +  m m m", ""),
+    (STDOUT,          "+ + f f  + m m  + + +", ""),
+    (OUTPUT,          "+ + f f  + m m  + + +", ""),
+    (RECURSIVE,       "+ + + f  f m m  m m m", ""),
+    (FILELIST,        "+ + + f  f m m  m m m", ""),
+    (OUTPUT_DIR,      "+ + f f  f m m  m m m", ""),
+    (RESUME,          "+ + f f  f m m  m m m", ""),
+    (FAIL_FAST,       "+ + + f  f + +  + + +", ""),
+    (REMOVE,          "+ + + +  m m m  m m m", ""),
+    (INDEX,           "+ + + +  + m m  m m m", ""),
+    (RANGES,          "o + f f  m m m  o o o", "--ranges reads compressed files: use it with -d."),
+    (SPLIT,           "o + f f  m m m  o o o", "--split reads compressed files: use it with -d."),
+    (LINES,           "+ + + +  m + +  + + +", ""),
+    (SUFFIX,          "+ + + +  + m m  m m m", ""),
+    (JSON,            "o o o +  + + +  o o o", "--json is about -l."),
+    (INDEX_FORMAT,    "+ + + +  o + +  + + +", "--recover reads an index of any format: --index-format is about \
                                                   writing one."),
-    (NO_VERIFY,       "+ + + +  + m m  + + + +", ""),
-    (VERIFY_FILE,     "+ c c c  c + +  + + m o", "--join decodes parts with --verify: --verify=file is about \
+    (NO_VERIFY,       "+ + + +  + m m  + + +", ""),
+    (VERIFY_FILE,     "+ c c c  c + +  + m o", "--join decodes parts with --verify: --verify=file is about \
                                                   compressing."),
-    (VERIFY,          "+ c c c  c m m  m m + +", ""),
-    (REPORT,          "+ + + j  j m +  m m + m", ""),
-    (PROGRESS,        "+ + + +  + m +  + + + +", ""),
-    (FORMAT,          "+ c c c  c + m  + c + +", ""),
-    (FORMAT_HBZ,      "+ + + +  + + +  f + f f", ""),
-    (FORMAT_LZ4,      "+ + + +  + f +  f + f f", ""),
-    (LEVEL,           "+ + + f  f + +  + f + +", ""),
-    (NO_SYNC,         "+ + + f  + f f  + + + +", ""),
-    (NO_SPARSE,       "+ + + f  + f f  + + + +", ""),
-    (BLOCK_SIZE,      "+ + + f  m + m  m m m m", ""),
-    (PERTURB,         "+ + + f  m + m  m m m m", ""),
-    (STREAM_SIZE,     "+ f f f  f + m  f f f f", ""),
-    (GPU_REQUIRED,    "+ + + f  m + m  + + + +", ""),
-    (TRAILING_GARBAGE,"+ + + +  m + +  + + + +", ""),
-    (PLAN_FILE,       "o o o o  o o o  o o + +", WITHOUT_PLAN),
-    (AGAINST,         "o o o o  o + o  o o o o", "--against is about --bench."),
+    (VERIFY,          "+ c c c  c m m  m + +", ""),
+    (REPORT,          "+ + + j  j m +  m + m", ""),
+    (PROGRESS,        "+ + + +  + m +  + + +", ""),
+    (FORMAT,          "+ c c c  c + m  + + +", ""),
+    (FORMAT_HBZ,      "+ + + +  + + +  f f f", ""),
+    (FORMAT_LZ4,      "+ + + +  + f +  f f f", ""),
+    (LEVEL,           "+ + + f  f + +  + + +", ""),
+    (NO_SYNC,         "+ + + f  + f f  + + +", ""),
+    (NO_SPARSE,       "+ + + f  + f f  + + +", ""),
+    (BLOCK_SIZE,      "+ + + f  m + m  m m m", ""),
+    (PERTURB,         "+ + + f  m + m  m m m", ""),
+    (STREAM_SIZE,     "+ f f f  f + m  f f f", ""),
+    (GPU_REQUIRED,    "+ + + f  m + m  + + +", ""),
+    (TRAILING_GARBAGE,"+ + + +  m + +  + + +", ""),
+    (PLAN_FILE,       "o o o o  o o o  o + +", WITHOUT_PLAN),
+    (AGAINST,         "o o o o  o + o  o o o", "--against is about --bench."),
 ];
 
 /// The message about a `--plan-file` that is not read.
@@ -146,27 +141,24 @@ const NEEDS: &[(Flag, &[Flag], &str)] = &[
     (CROSS, &[RECURSIVE], "--cross-file-systems is about -r."),
     (NULL, &[FILELIST], "--null is about --filelist."),
     (EXCLUDE, &[RECURSIVE, FILELIST], "--exclude is about -r and --filelist."),
-    (SPLIT_LINES, &[STREAM_SIZE], "--split-lines is about --stream-size."),
     (PERTURB_SEED, &[PERTURB], "--perturb-seed is about --perturb."),
-    (LINES, &[RANGES, SPLIT], "--lines is about --ranges and --split."),
+    (LINES, &[RANGES, SPLIT, STREAM_SIZE], "--lines works only with --ranges, --split and --stream-size."),
     (INDEX_FORMAT, &[INDEX], "--index-format is about --index, and with -l it can be offsets."),
 ];
 
 /// Flags that exclude each other in all modes.
 const PAIRS: &[(Flag, &[Flag])] = &[
     (OUTPUT, &[STDOUT_TYPED]),
-    (RECURSIVE, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE]),
-    (FILELIST, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE]),
-    (OUTPUT_DIR, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT]),
-    (RESUME, &[RANGES, SPLIT, AT, STREAMS, OUTPUT, INDEX_FILE, STDOUT, INDEX]),
+    (RECURSIVE, &[RANGES, SPLIT, OUTPUT, INDEX_FILE]),
+    (FILELIST, &[RANGES, SPLIT, OUTPUT, INDEX_FILE]),
+    (OUTPUT_DIR, &[RANGES, SPLIT, OUTPUT, INDEX_FILE, STDOUT]),
+    (RESUME, &[RANGES, SPLIT, OUTPUT, INDEX_FILE, STDOUT, INDEX]),
     (FORMAT_BZ2, &[BLOCK_SIZE]),
     (FORMAT_HBZ, &[STREAM_SIZE]),
     (FORMAT_LZ4, &[BLOCK_SIZE, PERTURB, STREAM_SIZE, INDEX, VERIFY, GPU_REQUIRED, GPU_PIPELINE]),
     (STREAM_SIZE, &[BLOCK_SIZE, PERTURB]),
-    (RANGES, &[REMOVE, AT, STREAMS]),
-    (SPLIT, &[REMOVE, RANGES, AT, STREAMS, INDEX]),
-    (AT, &[REMOVE]),
-    (STREAMS, &[REMOVE]),
+    (RANGES, &[REMOVE]),
+    (SPLIT, &[REMOVE, RANGES, INDEX]),
 ];
 
 /// Refuses flags that do not go with the mode, or with each other.
@@ -234,7 +226,6 @@ mod tests {
         "--gpu",
         "--no-gpu",
         "--gpu-pipeline",
-        "--no-verify",
         "--quiet",
         "--verbose",
         "--no-progress",
@@ -253,7 +244,6 @@ mod tests {
             "-o" | "--filelist" | "--output-dir" | "--plan-file" | "--against" | "-S" => " .x",
             "--ranges" => "=1@0",
             "--split" => "=1/2",
-            "--at" | "--streams" => "=1",
             "--index-format" => "=bzi",
             "--report" => "=json:file",
             "--format" => "=bz2",
@@ -262,7 +252,7 @@ mod tests {
             "-1 to -9" => return "-1".to_owned(),
             "--ignore-trailing-garbage" => "=0",
             "--gpu-pipeline" => "=bwt",
-            "--plan" | "--plan-ranges" => "=1M",
+            "--plan" => "=1M",
             _ => "",
         };
         format!("{name}{value}")
@@ -328,7 +318,7 @@ mod tests {
         for (flag, others) in PAIRS {
             for other in *others {
                 let other_typed = if other.name == "--index=FILE" { "--index=i".to_owned() } else { typed(other.name) };
-                let reads = [RANGES.name, SPLIT.name, AT.name, STREAMS.name];
+                let reads = [RANGES.name, SPLIT.name];
                 let mode = if reads.contains(&flag.name) || reads.contains(&other.name) { "-d" } else { "-z" };
                 let text = format!("{} and {} cannot be used together.", flag.name, other.name);
                 let words = format!("{mode} {} {other_typed} x", typed(flag.name));

@@ -21,8 +21,9 @@ impl VerifyPlan {
     /// The verification that the flags ask for. Blocks made by a device are verified without a flag if the source is to
     /// be removed.
     pub fn new(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
-        let Some(verified) = given.flags.verify else {
-            let by_itself = remove_sources && !given.flags.no_verify;
+        let asked = given.flags.verify;
+        let Some(verified) = asked.filter(|&asked| asked != Verified::None) else {
+            let by_itself = remove_sources && asked.is_none();
             return Ok(VerifyPlan { blocks: if by_itself { Verify::Devices } else { Verify::Off }, file: false });
         };
         let file = verified == Verified::File;
@@ -62,11 +63,11 @@ mod tests {
             ("-k a", Verify::Off),
             ("-c a", Verify::Off),
             ("-o b a", Verify::Off),
-            ("--no-verify a", Verify::Off),
+            ("--verify=none a", Verify::Off),
             ("-d a.bz2", Verify::Off),
             ("-k --verify a", Verify::All),
-            ("--verify --no-verify a", Verify::Off),
-            ("--no-verify --verify=file a", Verify::All),
+            ("--verify --verify=none a", Verify::Off),
+            ("--verify=none --verify=file a", Verify::All),
         ] {
             assert_eq!(verified(words).blocks, blocks, "{words}");
         }

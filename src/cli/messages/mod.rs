@@ -330,18 +330,6 @@ fn garbage(offset: u64) -> String {
     format!("garbage after the end, from byte {offset}")
 }
 
-/// Converts an error in the data that begin at byte `at` of a file to an error of the whole file.
-pub fn shifted(error: Error, at: u64) -> Error {
-    let bits = at * 8;
-    match error {
-        Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset: bits + bit_offset },
-        Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset: bits + bit_offset, damage },
-        Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset: bits + bit_offset },
-        Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset: at + offset },
-        error => error,
-    }
-}
-
 /// Whether the error is damage in a format whose blocks have CRCs.
 pub fn has_crcs(damage: &Damage) -> bool {
     !is_of(damage, |blocks| blocks != Blocks::Listed)

@@ -6,7 +6,7 @@ use crate::skip::{Need, skip};
 
 rows! {
     "the recipe for GNU parallel; run again after a failure" | "no shards" | "bzip2's bytes" => gnu_parallel;
-    "the recipe for ranges, with GNU parallel" | "no ranges" | "each line once" => ranges_by_gnu_parallel;
+    "the recipe for parts, with GNU parallel" | "no parts" | "each line once" => parts_by_gnu_parallel;
     "the recipe for a Kubernetes Indexed Job, its command" | "no shards" | "bzip2's bytes" => kubernetes_command;
 }
 
@@ -53,21 +53,20 @@ fn gnu_parallel() {
 }
 
 #[test]
-fn ranges_by_gnu_parallel() {
+fn parts_by_gnu_parallel() {
     if !installed("parallel") {
         return;
     }
     let place = Place::with(&[("dump.xml", &dump())]);
     place.shell("hybz -1 dump.xml").silent(0);
-    let recipe = recipe("ranges", "64M", "150k");
+    let recipe = recipe("parts", "100", "9");
     let run = place.shell(&format!("set -eu -o pipefail; {recipe}"));
     assert_eq!((run.code, run.out().trim()), (0, "151"), "{run:?}");
     // The text that they read is right.
     let run = place.shell(
-        "grep -v '^#' ranges | parallel -k --colsep '\\t' hybz -p1 -dc --ranges={3}@{2} --lines dump.xml.bz2 > all; \
-         hybz -dc dump.xml.bz2 | cmp - all && grep -vc '^#' ranges",
+        "seq 9 | parallel -k hybz -p1 --split {}/9 --lines dump.xml.bz2 > all; hybz -dc dump.xml.bz2 | cmp - all",
     );
-    assert!(run.code == 0 && run.out().trim().parse::<u32>().unwrap() > 5, "{run:?}");
+    run.silent(0);
 }
 
 #[test]

@@ -20,7 +20,7 @@ rows! {
         => garbage;
     "`-l` of an `.lz4`; with `-v`, `--json`, `--index-format=offsets`" | "no -l" | "decoded: its sizes, the number \
      of blocks; offsets are refused" => listing;
-    "`--index` of an `.lz4`; `--recover`, `--plan-ranges`, `--bench`" | "no such flags" | "a remark and no index; \
+    "`--index` of an `.lz4`; `--recover`, `--bench`" | "no such flags" | "a remark and no index; \
      refused by name" => other_flags;
     "`--format=lz4` with `--block-size`, `--perturb`, `--stream-size`, `--index`, `--verify`, `--plan`, `--shard`, \
      `--join`, `--bench`, `--gpu-required`, `--gpu-pipeline`; `--format` with `-d`, `-t`, `-l`" | "no such flags"
@@ -76,7 +76,6 @@ fn reading() {
     // A file that only begins like a frame is copied.
     assert_eq!(place.hybz_with_input(&["-dcf"], b"Plain").silent(0).stdout, b"Plain");
     assert_eq!(place.hybz_with_input(&["-dcf"], b"\x04\x22").silent(0).stdout, b"\x04\x22");
-    assert_eq!(place.hybz(&["-dc", "--at", "0", "a.lz4"]).silent(0).stdout, b"some text");
     assert_eq!(place.hybz(&["-dc", "--ranges", "4@5", "a.lz4"]).silent(0).stdout, b"text");
     place.hybz(&["-dk", "a.lz4"]).silent(0);
     place.hybz(&["-d", "a.lz4"]).says(1, "Output file a already exists.");
@@ -144,7 +143,7 @@ fn listing() {
     assert_eq!(object["format"], "lz4");
     assert_eq!(object["blocks"], 4);
     place
-        .hybz(&["-l", "--offsets", "a.lz4"])
+        .hybz(&["-l", "--index-format=offsets", "a.lz4"])
         .says(1, "a.lz4 is an .lz4: --index-format=offsets lists the blocks of a .bz2.");
 }
 
@@ -167,7 +166,7 @@ fn other_flags() {
         assert_eq!(place.names(), ["a.lz4", "a.zst"]);
     }
     let place = Place::with(&[("a.lz4", &coded(b"text"))]);
-    for flags in [&["--recover"][..], &["--plan-ranges=1M"], &["--bench=0.01", "-d"]] {
+    for flags in [&["--recover"][..], &["--bench=0.01", "-d"]] {
         let run = place.hybz(&[flags, &["a.lz4"]].concat());
         assert!(run.code == 1 && run.stderr.contains("a.lz4 is an .lz4"), "{run:?}");
     }

@@ -14,9 +14,9 @@ rows! {
     "`-dcf` of a `.Z`" | "copied" | "its text" => forced;
     "`-l` of a `.Z`; with `-v`, `--json`, `--index-format=offsets`" | "no -l" | "decoded: its sizes, no blocks; \
      offsets are refused" => listing;
-    "`--index` of a `.Z`; `--recover`, `--plan-ranges`, `--bench`" | "no such flags" | "a remark and no index; refused \
+    "`--index` of a `.Z`; `--recover`, `--bench`" | "no such flags" | "a remark and no index; refused \
      by name" => other_flags;
-    "`--ranges` of a `.Z`; `--at 0`" | "no such flags" | "decoded from the beginning" => ranges;
+    "`--ranges` of a `.Z`" | "no such flags" | "decoded from the beginning" => ranges;
     "called as `bzip2`, `bunzip2` or `bzcat`: a `.Z`, a `.hbz`" | "not a bzip2 file" | "the same, byte for byte; so \
      are names that end in `.Z` and `.hbz`" => called_as_bzip2;
 }
@@ -107,7 +107,9 @@ fn listing() {
     }
     let object = place.hybz(&["-l", "--json", "a.Z"]).silent(0).out();
     assert!(object.contains(r#""format":"Z","from":"decoding","streams":1,"blocks":0"#), "{object}");
-    place.hybz(&["-l", "--offsets", "a.Z"]).says(1, "a.Z is a .Z: --index-format=offsets lists the blocks of a .bz2.");
+    place
+        .hybz(&["-l", "--index-format=offsets", "a.Z"])
+        .says(1, "a.Z is a .Z: --index-format=offsets lists the blocks of a .bz2.");
     let report = place.shell("hybz -t --report=json:r a.Z && cat r").silent(0).out();
     assert!(report.contains(r#""format":"Z""#), "{report}");
 }
@@ -119,7 +121,6 @@ fn other_flags() {
     place.hybz(&["-l", "--index", "a.Z"]).says(0, "a.Z is a .Z, which has no blocks: no index is written");
     assert_eq!(place.names(), ["a", "a.Z"]);
     place.hybz(&["--recover", "a.Z"]).says(1, "a.Z is a .Z: --recover is about .bz2.");
-    place.hybz(&["--plan-ranges", "1M", "a.Z"]).says(1, "Input file a.Z is a .Z: --plan-ranges is about .bz2.");
     place.hybz(&["--bench", "-d", "a.Z"]).says(1, "a.Z is a .Z: --bench is about .bz2 and .hbz.");
 }
 
@@ -132,7 +133,6 @@ fn ranges() {
     let place = Place::with(&[("a.Z", &file)]);
     assert_eq!(place.hybz(&["-dc", "--ranges", "3@10,2@100", "a.Z"]).silent(0).stdout, [10, 11, 12, 100, 101]);
     assert_eq!(place.hybz(&["-dc", "--ranges", "2@100,3@10", "a.Z"]).silent(0).stdout, [100, 101, 10, 11, 12]);
-    assert_eq!(place.hybz(&["-dc", "--at", "0", "a.Z"]).silent(0).stdout, (0..200).collect::<Vec<u8>>());
 }
 
 #[test]

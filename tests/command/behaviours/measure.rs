@@ -241,8 +241,6 @@ fn nonsense() {
         ("--rm", "--rm"),
         ("--index", "--index"),
         ("-d --ranges 1@0", "--ranges"),
-        ("-d --at 0", "--at"),
-        ("-d --streams 1", "--streams"),
         ("-S .x", "-S"),
         ("--verify", "--verify"),
         ("--verify=none", "--verify=none"),
@@ -263,7 +261,6 @@ fn nonsense() {
         assert!(place.files() == before, "{line}");
     }
     place.hybz(&["--plan", "1M", "--measure", "a"]).says(1, "--plan and --measure cannot be used together.");
-    place.hybz(&["--measure", "--offsets", "a"]).says(1, "--offsets is about -l.");
     place.hybz(&["--measure", "--json", "--report=json:-", "a"]).says(1, "both write to standard output.");
     // Flags of other modes in a variable are ignored.
     place.shell("BZIP2='-c --rm' hybz --measure a").silent(0);

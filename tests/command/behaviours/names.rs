@@ -146,7 +146,6 @@ fn variables_for_other_modes() {
         hybz("HYBZ", value, "--shard=0 --plan-file=plan -o part a").silent(0);
         assert_eq!(hybz("HYBZ", value, "--join=plan -f -o b part").code, 0, "{value}");
         assert_eq!(decompressed(&place.get("b")), place.get("a"), "{value}");
-        assert_eq!(hybz("HYBZ", value, "--plan-ranges=1M a.bz2").code, 0, "{value}");
         for name in ["part", "b"] {
             fs::remove_file(place.path(name)).expect("it is there");
         }

@@ -23,13 +23,14 @@ rows! {
     "`--split` of a damaged file" | "no such thing" | "rc 2 for the part in which the damage lies, and only for it"
         => split_of_damage;
     "`--split` of other formats, of a pipe" | "no such thing" | "a sentence; rc 1" => no_split;
-    "`--at OFFSET --streams N`" | "no such thing" | "these streams; rc 2 if none begins there" => streams_of_a_file;
+    "`--split SIZE@OFFSET` from one stream of the file to the next" | "no such thing" | "that stream's text"
+        => streams_of_a_file;
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
 /// All ways to read parts: without an index, with one next to the file, with a named one, in either format.
 fn all_ways(place: &Place, args: &[&str]) -> Run {
-    place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i; hybz -l --offsets a.bz2 > o").silent(0);
+    place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i; hybz -l --index-format=offsets a.bz2 > o").silent(0);
     let read = |more: &[&str]| place.hybz(&[&["-dc"], args, more, &["a.bz2"]].concat());
     let first = read(&[]);
     for more in [&["-p1"][..], &["-p3"], &["--index=i"], &["-q", "--index=o"], &["--index=i", "-p3"], &["-m1"]] {
@@ -183,7 +184,7 @@ fn ranges_after_the_end() {
 #[test]
 fn no_ranges_from_a_pipe() {
     let (place, _) = place();
-    for flag in ["--ranges 5@5", "--at 4"] {
+    for flag in ["--ranges 5@5", "--split 1/2"] {
         let run = place.shell(&format!("cat a.bz2 | hybz -dc {flag}"));
         run.says(1, "hybz: Input file (stdin) is not a file on a disk: --");
     }
@@ -213,7 +214,7 @@ fn a_foreign_index() {
     let (place, plain) = self::place();
     place.shell("hybz -t --index a.bz2").silent(0);
     let mut coded = place.get("a.bz2");
-    let second = place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0).out();
+    let second = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out();
     let bit: usize = second.lines().nth(1).unwrap().split_once(',').unwrap().0.parse().unwrap();
     coded[bit / 8 + 8] ^= 0xff;
     place.put("a.bz2", &coded);
@@ -239,7 +240,7 @@ fn ranges_of_damage() {
     let (place, plain) = place();
     place.shell("hybz -t --index a.bz2").silent(0);
     let mut coded = place.get("a.bz2");
-    let offsets = place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0).out();
+    let offsets = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out();
     let bit = |n: usize| offsets.lines().nth(n).unwrap().split_once(',').unwrap().0.parse::<usize>().unwrap();
     let text_at: usize = offsets.lines().nth(2).unwrap().split_once(',').unwrap().1.parse().unwrap();
     coded[(bit(2) + bit(3)) / 16] ^= 1;
@@ -305,44 +306,17 @@ fn whole_lines() {
 
 #[test]
 fn streams_of_a_file() {
-    // Like Wikimedia's multistream dumps: 100 pages per stream, and an index of their offsets.
+    // Like Wikimedia's multistream dumps: pages in each stream, and an index of the streams' offsets.
     let pages: Vec<Vec<u8>> =
         (0..7).map(|n| format!("<page>{n}</page>\n").repeat(1000 * (n + 1)).into_bytes()).collect();
     let streams: Vec<Vec<u8>> = pages.iter().map(|page| compressed(page)).collect();
     let place = Place::with(&[("a.bz2", &streams.concat())]);
-    let offset = |n: usize| streams[..n].iter().map(Vec::len).sum::<usize>().to_string();
-    for n in 0..7 {
-        let one = place.hybz(&["-dc", "--at", &offset(n), "--streams", "1", "a.bz2"]).silent(0);
-        assert!(one.stdout == pages[n], "{n}");
-        let rest = place.hybz(&["-dc", "--at", &offset(n), "a.bz2"]).silent(0);
-        assert!(rest.stdout == pages[n..].concat(), "{n}");
-        let three = place.hybz(&["-dc", "--at", &offset(n), "--streams=3", "-p3", "a.bz2"]).silent(0);
-        assert!(three.stdout == pages[n..(n + 3).min(7)].concat(), "{n}");
+    let mut from = 0;
+    for (page, stream) in pages.iter().zip(&streams) {
+        let one = place.hybz(&["-dc", &format!("--split={}@{from}", stream.len()), "a.bz2"]).silent(0);
+        assert!(one.stdout == *page, "{from}");
+        from += stream.len();
     }
-    assert!(place.hybz(&["-dc", "--streams", "2", "a.bz2"]).silent(0).stdout == pages[..2].concat());
-    let piped = place.shell("cat a.bz2 | hybz -dc --streams 2").silent(0);
-    assert!(piped.stdout == pages[..2].concat());
-    place.hybz(&["-t", "--at", &offset(3), "--streams", "1", "a.bz2"]).silent(0);
-    place.hybz(&["-d", "--at", &offset(3), "-o", "x", "a.bz2"]).silent(0);
-    assert!(place.get("x") == pages[3..].concat());
-    for at in ["1", "4", "99999999"] {
-        place.hybz(&["-dc", "--at", at, "a.bz2"]).says(2, &format!("hybz: a.bz2: no stream begins at byte {at}."));
-    }
-    // Data after the wanted streams do not matter; the place of damage is its place in the file.
-    let mut bad = streams.concat();
-    let last: usize = offset(6).parse().unwrap();
-    bad[last + 20] ^= 1;
-    place.put("bad.bz2", &bad);
-    place.hybz(&["-dc", "--at", &offset(4), "--streams", "2", "bad.bz2"]).silent(0);
-    let bit = format!("at bit {}", (last + 4) * 8);
-    place.hybz(&["-dc", "--at", &offset(4), "bad.bz2"]).says(2, &bit);
-    // Streams of both kinds.
-    place.put("p", &pages[1]);
-    place.shell("hybz --block-size 1M p; cat a.bz2 p.hbz a.bz2 > m").silent(0);
-    let mixed = place.hybz(&["-dc", "--at", &offset(6), "--streams", "3", "m"]).silent(0);
-    assert!(mixed.stdout == [&pages[6][..], &pages[1], &pages[0]].concat());
-    let large = place.hybz(&["-dc", "--at", &offset(7), "--streams", "1", "m"]).silent(0);
-    assert!(large.stdout == pages[1]);
 }
 
 /// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
@@ -364,32 +338,16 @@ fn nonsense() {
         ("-dc --ranges 1x@0 a.bz2", "not `1x@0'"),
         ("-dc --ranges 5@inf a.bz2", "not `5@inf': no range begins after the end."),
         ("-dc --ranges -5@0 a.bz2", "--ranges wants ranges such as"),
-        ("-dc --at x a.bz2", "--at wants a number of bytes, not `x'."),
-        ("-dc --at -1 a.bz2", "hybz: "),
-        ("-dc --streams 0 a.bz2", "--streams wants a number of streams, not `0'."),
-        ("-dc --streams x a.bz2", "--streams wants a number of streams, not `x'."),
         ("--ranges 1@0 plain", "--ranges reads compressed files: use it with -d."),
         ("-z --ranges 1@0 plain", "--ranges reads compressed files"),
-        ("--at 5 plain", "--at reads compressed files: use it with -d."),
-        ("--streams 1 plain", "--streams reads compressed files: use it with -d."),
         ("-t --ranges 1@0 a.bz2", "--ranges and -t cannot be used together."),
         ("-l --ranges 1@0 a.bz2", "--ranges and -l cannot be used together."),
-        ("-l --at 0 a.bz2", "--at and -l cannot be used together."),
-        ("-l --streams 1 a.bz2", "--streams and -l cannot be used together."),
         ("-d --ranges 1@0 a.bz2", "--ranges gives a part of the text: use it with -c or -o."),
-        ("-d --at 0 a.bz2", "--at gives a part of the text: use it with -c or -o."),
-        ("-dk --streams 1 a.bz2", "--streams gives a part of the text: use it with -c or -o."),
         ("-d --ranges 1@0 -o x --rm a.bz2", "--ranges and --rm cannot be used together."),
-        ("-d --at 0 -o x --rm a.bz2", "--at and --rm cannot be used together."),
-        ("-dc --ranges 1@0 --at 0 a.bz2", "--ranges and --at cannot be used together."),
-        ("-dc --ranges 1@0 --streams 1 a.bz2", "--ranges and --streams cannot be used together."),
         ("-dc --ranges 1@0 a.bz2 -", "--ranges reads stdin only if it is the one input file."),
-        ("-dc --lines a.bz2", "--lines is about --ranges and --split."),
-        ("-dc --lines --at 0 a.bz2", "--lines is about --ranges and --split."),
+        ("-dc --lines a.bz2", "--lines works only with --ranges, --split and --stream-size."),
         ("-dc --lines --ranges 1L@0 a.bz2", "--lines and ranges of lines (L) cannot be used together."),
         ("-dc --lines --ranges 1@5L a.bz2", "--lines and ranges of lines (L) cannot be used together."),
-        ("-dc --at 0 --index a.bz2", "An index describes a whole file: --at and --index cannot be used together."),
-        ("-t --streams 1 --index a.bz2", "--streams and --index cannot be used together."),
         ("-dc --ranges 1@0 --index --index-format=bzi a.bz2", "--index-format is about writing one."),
     ]);
 }

@@ -7,7 +7,7 @@ rows! {
     "`--perturb K --format=bz2`, from files and pipes, levels, threads" | "bad flag" | "a `.bz2` that every bzip2 \
      decodes to a text with a byte after every K, and hybz to the text; a sentence says so" => round_trips;
     "`-t`, `-l`, `--verify=file`, `--resume`, a copy after another file" | "-" | "as of any `.bz2`" => read_as_a_whole;
-    "`--recover`, `--split`, `--plan-ranges`, `--index` of it" | "no such flags" | "a sentence; rc 1" => refused;
+    "`--recover`, `--split`, `--index` of it" | "no such flags" | "a sentence; rc 1" => refused;
     "a wrong level digit in its mark" | "not noticed" | "an error; rc 2; no text" => damage;
 }
 
@@ -89,7 +89,7 @@ fn read_as_a_whole() {
 #[test]
 fn refused() {
     let place = perturbed();
-    for flags in ["--recover p.bz2", "-dc --split 2/3 p.bz2", "--plan-ranges=100k p.bz2"] {
+    for flags in ["--recover p.bz2", "-dc --split 2/3 p.bz2"] {
         let args: Vec<&str> = flags.split(' ').collect();
         place.hybz(&args).says(1, "Input file p.bz2 is perturbed: it can only be decoded from its beginning.");
     }

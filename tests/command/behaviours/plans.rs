@@ -12,11 +12,10 @@ rows! {
         => plans_changed_at_random;
     "a plan whose checks are right and whose CRCs disagree" | "no shards" | "refused; rc 1; nothing is written"
         => plans_that_disagree;
-    "a plan of an older hybz" | "no shards" | "refused, naming `--plan`; rc 1" => old_plans;
     "2 GB of zeros, or `/dev/zero`, as a plan" | "no shards" | "refused at the first line that is not a plan's, in \
      bounded memory" => endless_plans;
     "a plan through a pipe" | "no shards" | "as from a file" => plans_through_pipes;
-    "a FIFO without a writer for `--plan`, `--plan-ranges`, `--join`, `--shard`, `--index`" | "no such flags" | "a \
+    "a FIFO without a writer for `--plan`, `--join`, `--shard`, `--index`" | "no such flags" | "a \
         sentence immediately; rc 1"
         => fifos;
 }
@@ -159,16 +158,6 @@ fn plans_that_disagree() {
 }
 
 #[test]
-fn old_plans() {
-    let place = Place::with(&[("a", b"hello\n")]);
-    place.put("old", b"#hybz-plan-1\t9\t6\n#number\toffset\tlength\tblocks\tcrc\n0\t0\t6\t1\t363a3020\n");
-    let says = "hybz: Plan old is of an older format (#hybz-plan-1): make it again with --plan.\n";
-    place.shell("hybz -c a > part; hybz --join=old part -o whole").says(1, says);
-    place.hybz(&["--shard=0", "--plan-file=old", "a", "-o", "whole"]).says(1, says);
-    assert!(!place.has("whole"));
-}
-
-#[test]
 fn endless_plans() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
@@ -211,13 +200,11 @@ fn fifos() {
     let no_disk = "Input file p is not a file on a disk: ";
     for (args, says) in [
         ("--plan=1M p", no_disk),
-        ("--plan-ranges=1M p", no_disk),
         ("--join=p part.0 -o x", "Plan p is a FIFO without a writer."),
         ("--join=streams --plan-file=p part.0 -o x", "Plan p is a FIFO without a writer."),
         ("--shard=0 --plan-file=p a -o x", "Plan p is a FIFO without a writer."),
         ("--join=plan p -o x", "Part p is not a normal file."),
         ("--join=plan --verify p part.* -o x", "Part p is not a normal file."),
-        ("--plan-ranges=1M --index=p a.bz2", "Index p is not a normal file."),
         ("-dc --ranges=5@0 --index=p a.bz2", "Index p is not a normal file."),
         ("--recover --index=p a.bz2 -o x", "Index p is not a normal file."),
     ] {

@@ -197,7 +197,7 @@ fn killed() {
 fn without_threads() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
-    place.shell("hybz -1c a > whole; hybz --plan-ranges=300k whole > ranges").silent(0);
+    place.shell("hybz -1c a > whole").silent(0);
     let alone = "chmod 755 .; setpriv --reuid=65534 --clear-groups prlimit --nproc=1";
     if place.shell(&format!("{alone} hybz -V")).code != 0
         || place.shell(&format!("{alone} sh -c 'true | true'")).code == 0
@@ -209,7 +209,6 @@ fn without_threads() {
         ("hybz --join=plan part.* -c", "whole"),
         ("hybz --join=plan --verify part.* -c", "whole"),
         ("hybz --shard=2 --plan-file=plan a -c", "part.2"),
-        ("hybz --plan-ranges=300k whole", "ranges"),
     ] {
         let run = place.shell(&format!("{alone} {line}")).silent(0);
         assert!(run.stdout == place.get(expected), "{line}");
@@ -379,7 +378,6 @@ fn nonsense() {
         ("--plan x a", "--plan"),
         ("--plan 1 .", "Input file . is not a file on a disk: --plan"),
         ("--plan 1 none", "Can't open input file none"),
-        ("--plan 1 --shard 1 --plan-file plan a", "Only one of --plan, --plan-ranges, --shard and --join can be used."),
         ("--plan 1 --plan-file plan a", "--plan-file is about --shard and --join=streams."),
         ("--plan-file plan a", "--plan-file is about --shard and --join=streams."),
         ("--plan 1 -d a", "--plan and -d cannot be used together."),

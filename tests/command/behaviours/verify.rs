@@ -32,7 +32,7 @@ fn verified(run: &Run) -> Option<u64> {
 #[test]
 fn blocks_are_verified() {
     let bytes = text(450_000);
-    for (flags, blocks) in [(&["--verify"][..], 5), (&["--verify=blocks"], 5), (&["--no-verify", "--verify"], 5)] {
+    for (flags, blocks) in [(&["--verify"][..], 5), (&["--verify=blocks"], 5), (&["--verify=none", "--verify"], 5)] {
         for threads in ["-p1", "-p3"] {
             let place = Place::with(&[("a", &bytes)]);
             let run = place.hybz(&[flags, &["-1vv", threads, "a"]].concat());
@@ -42,7 +42,7 @@ fn blocks_are_verified() {
             assert_eq!(place.get("a.bz2"), compressed(&bytes));
         }
     }
-    for flags in [&[][..], &["--verify", "--no-verify"], &["--no-verify"]] {
+    for flags in [&[][..], &["--verify", "--verify=none"], &["--verify=none"]] {
         let place = Place::with(&[("a", &bytes)]);
         let run = place.hybz(&[flags, &["-1vv", "a"]].concat());
         assert_eq!((run.code, verified(&run)), (0, None), "without a GPU, none by themselves: {run:?}");
@@ -204,5 +204,5 @@ fn verify_and_other_flags() {
     }
     assert!(place.files() == before);
     assert!(fs::exists(place.path(Path::new("a"))).expect("a"));
-    place.hybz(&["-d", "--no-verify", "-c", "a.bz2"]).silent(0);
+    place.hybz(&["-d", "--verify=none", "-c", "a.bz2"]).silent(0);
 }

@@ -8,8 +8,6 @@ complete -c hybz -l index-format -d 'What --index writes: bzi or offsets (defaul
 offsets\t'Lines of BITS,BYTES'"
 complete -c hybz -l ranges -d 'With -d, give only these parts of the text: SIZE@OFFSET, separated by commas' -r
 complete -c hybz -l split -d 'Give a part of the text of FILE, a .bz2, without an index: I/N, or SIZE@OFFSET of its compressed bytes' -r
-complete -c hybz -l at -d 'With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file' -r
-complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
 complete -c hybz -l filelist -d 'Also take the names in FILE (-: standard input), one a line' -r -F
 complete -c hybz -l exclude -d 'With -r or --filelist, leave out what GLOB matches (can be given several times)' -r
 complete -c hybz -l output-dir -d 'Write results below DIR, and keep the input files unless --rm' -r -f -a "(__fish_complete_directories)"
@@ -20,7 +18,6 @@ complete -c hybz -l plan -d 'Print a plan: shards of FILE, of SIZE or more, that
 complete -c hybz -l shard -d 'With --plan-file, compress shard N of FILE, into -o PART, or with -c to standard output' -r
 complete -c hybz -l plan-file -d 'The plan that --shard, or --join of streams, looks in' -r -F
 complete -c hybz -l join -d 'Join parts, in any order, to the .bz2 file of PLAN: bzip2\'s bytes, into -o FILE, or with -c to standard output' -r -F
-complete -c hybz -l plan-ranges -d 'Print ranges of the text of FILE, a .bz2, for programs that share the reading: of SIZE or more' -r
 complete -c hybz -l stream-size -d 'Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone' -r
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
@@ -51,15 +48,13 @@ complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
 complete -c hybz -s l -l list -d 'List streams, blocks and sizes of compressed files (-lv: also check each block)'
 complete -c hybz -l json -d 'With -l, --recover or --measure, print one JSON object for each file; with --bench one object'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
-complete -c hybz -l lines -d 'With --ranges or --split, give whole lines: those that begin in a part'
+complete -c hybz -l lines -d 'With --ranges or --split, give the lines that begin in a part; with --stream-size, end streams at line ends'
 complete -c hybz -s r -l recursive -d 'Walk directories: all files in them and below'
 complete -c hybz -l cross-file-systems -d 'With -r, also walk other file systems than that of the directory'
 complete -c hybz -l null -d 'With --filelist, a zero byte ends each name, as find -print0 writes them'
 complete -c hybz -l resume -d 'Leave out files whose results exist and are right'
 complete -c hybz -l keep-going -d 'Go on with the next file after an error (the default)'
 complete -c hybz -l fail-fast -d 'Begin no further file after an error'
-complete -c hybz -l no-verify
-complete -c hybz -l split-lines -d 'With --stream-size, end each stream at the end of a line, at the first after SIZE'
 complete -c hybz -s k -l keep -d 'Keep the input files'
 complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
 complete -c hybz -s f -l force -d 'Overwrite files, follow links, read devices; with -dc, copy what is not bzip2'

@@ -25,8 +25,6 @@ split\:"A .bz2 of each"))' \
 offsets\:"Lines of BITS,BYTES"))' \
 '--ranges=[With -d, give only these parts of the text\: SIZE@OFFSET, separated by commas]:LIST:_default' \
 '--split=[Give a part of the text of FILE, a .bz2, without an index\: I/N, or SIZE@OFFSET of its compressed bytes]:PART:_default' \
-'--at=[With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file]:OFFSET:_default' \
-'--streams=[With -d or -t, end after N streams]:N:_default' \
 '--filelist=[Also take the names in FILE (-\: standard input), one a line]:FILE:_files' \
 '*--exclude=[With -r or --filelist, leave out what GLOB matches (can be given several times)]:GLOB:_default' \
 '--output-dir=[Write results below DIR, and keep the input files unless --rm]:DIR:_files -/' \
@@ -37,7 +35,6 @@ none\:"Nothing, not even what a GPU made"))' \
 '--shard=[With --plan-file, compress shard N of FILE, into -o PART, or with -c to standard output]:N:_default' \
 '--plan-file=[The plan that --shard, or --join of streams, looks in]:PLAN:_files' \
 '--join=[Join parts, in any order, to the .bz2 file of PLAN\: bzip2'\''s bytes, into -o FILE, or with -c to standard output]:PLAN:_files' \
-'--plan-ranges=[Print ranges of the text of FILE, a .bz2, for programs that share the reading\: of SIZE or more]:SIZE:_default' \
 '--stream-size=[Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone]:SIZE:_default' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
@@ -77,7 +74,7 @@ never\:"Nothing"))' \
 '--json[With -l, --recover or --measure, print one JSON object for each file; with --bench one object]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
-'--lines[With --ranges or --split, give whole lines\: those that begin in a part]' \
+'--lines[With --ranges or --split, give the lines that begin in a part; with --stream-size, end streams at line ends]' \
 '-r[Walk directories\: all files in them and below]' \
 '--recursive[Walk directories\: all files in them and below]' \
 '--cross-file-systems[With -r, also walk other file systems than that of the directory]' \
@@ -85,8 +82,6 @@ never\:"Nothing"))' \
 '--resume[Leave out files whose results exist and are right]' \
 '--keep-going[Go on with the next file after an error (the default)]' \
 '--fail-fast[Begin no further file after an error]' \
-'--no-verify[]' \
-'--split-lines[With --stream-size, end each stream at the end of a line, at the first after SIZE]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
 '--rm[Remove input files once their results are safe (default without -c and -o)]' \

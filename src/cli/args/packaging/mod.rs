@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn guides_teach_the_flags_that_help_shows() {
         let command = Flags::command();
-        let older = ["offsets", "no_verify", "no_gpu", "no_progress"];
+        let older = ["no_gpu", "no_progress"];
         let hidden: Vec<&Arg> = command.get_arguments().filter(|arg| older.contains(&arg.get_id().as_str())).collect();
         assert!(hidden.len() == older.len() && hidden.iter().all(|arg| arg.is_hide_set()), "{hidden:?}");
         for guide in ["README", "docs/FILES", "docs/FORMATS", "docs/CLUSTERS", "docs/FAULTS", "docs/INDEX", "docs/JSON"]

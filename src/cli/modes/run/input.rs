@@ -1,6 +1,6 @@
 //! The task for an operand, and the reader of its bytes.
 
-use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, SplitPlan, StreamRange, TextRanges, Work};
+use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, SplitPlan, TextRanges, Work};
 use crate::cli::files::job::{Destination, Ready};
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::SourceFile;
@@ -74,11 +74,4 @@ pub fn split(
 ) -> Result<(Task, Source), Failure> {
     let reader = part::split(common, wanted, pool, name, file)?;
     Ok((Task::Copy, Source::Stream(Box::new(reader))))
-}
-
-/// Some of the operand's streams.
-pub fn streams(common: &Common, wanted: StreamRange, name: &OsStr, file: File) -> Result<(Task, Source), Failure> {
-    let file = if wanted.at > 0 { part::at(common, name, file, wanted.at)? } else { file };
-    let task = wanted.count.map_or_else(|| decompress(common), |count| Task::DecompressStreams(common.formats, count));
-    Ok((task, Source::Stream(Box::new(Reader::new(file)))))
 }

@@ -137,14 +137,13 @@ impl Operands {
             let (task, source) = input::split((&plan.common, &self.pool), split, name, file)?;
             return Ok(Prepared { index, task, source });
         }
-        let (task, source) = match (&plan.mode.work, plan.mode.ranges(), plan.mode.streams()) {
+        let (task, source) = match (&plan.mode.work, plan.mode.ranges()) {
             (Work::Shard { level, shard, file_len, .. }, ..) => {
                 let text = shards::text(name, file, shard, *file_len)?;
                 (Task::Compress((*level).into()), Source::File(Arc::new(text), shard.offset))
             }
-            (_, Some(ranges), _) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,
-            (.., Some(streams)) => input::streams(&plan.common, streams, name, file)?,
-            (_, None, None) => input::whole(plan, ready, file),
+            (_, Some(ranges)) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,
+            (_, None) => input::whole(plan, ready, file),
         };
         Ok(Prepared { index, task, source })
     }

@@ -142,12 +142,9 @@ impl OutcomeText {
 
 /// Converts an error in a part of a file to an error of the whole file.
 pub fn placed(mode: &FilesMode, error: Error) -> Error {
-    match (error, mode.streams()) {
+    match error {
         // The text of ranges is copied, so its errors come as errors of reading.
-        (Error::Read(e), _) if mode.ranges().is_some() || mode.split().is_some() => {
-            e.downcast().unwrap_or_else(Error::Read)
-        }
-        (error, Some(streams)) => messages::shifted(error, streams.at),
-        (error, None) => error,
+        Error::Read(e) if mode.ranges().is_some() || mode.split().is_some() => e.downcast().unwrap_or_else(Error::Read),
+        error => error,
     }
 }

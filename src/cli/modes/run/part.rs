@@ -13,7 +13,7 @@ use hybz::{Error, Format, Pool, ReadAt, Settings};
 use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,20 +29,6 @@ pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failu
         return Err(say(format!(" is not at its beginning: {flag} counts from there.")));
     }
     Ok(())
-}
-
-/// Goes to the stream that begins at byte `at` of the compressed file.
-pub fn at(common: &Common, name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
-    check_file(name, &mut file, "--at")?;
-    let read_error = |e: io::Error| Failure::input("read", name, &e);
-    let mut head = Vec::new();
-    file.seek(SeekFrom::Start(at)).map_err(read_error)?;
-    (&file).take(Format::HEAD_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
-    file.seek(SeekFrom::Start(at)).map_err(read_error)?;
-    if common.formats.of(&head).is_some() {
-        return Ok(file);
-    }
-    Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
 }
 
 /// The blocks that begin in some bytes of a `.bz2`.

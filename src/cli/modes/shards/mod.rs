@@ -1,10 +1,9 @@
 //! `--plan`, `--shard` and `--join`: one file is compressed in parts, on any machines, and the result is the file that
-//! bzip2 would have written. `--plan-ranges`: one file is read in parts.
+//! bzip2 would have written.
 
 mod join;
 mod meanwhile;
 mod plan_file;
-mod ranges;
 
 use crate::cli::args::{Batch, Operand, Plan, ShardMode, ShardsMode, ShardsTask, Target};
 use crate::cli::files::commit;
@@ -27,13 +26,12 @@ use std::path::Path;
 /// The number of bytes per write.
 const BUFFER: usize = 256 << 10;
 
-/// Plans shards or ranges, or joins parts.
+/// Plans shards, or joins parts.
 pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan.common, false);
     let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
     let done = match &plan.mode.task {
         ShardsTask::Plan { size, level } => cut(&plan, *size, *level),
-        ShardsTask::Ranges { size, index } => ranges::ranges(&plan, *size, index.as_ref(), &messages),
         ShardsTask::Join(how) => join::join(&plan, how, &messages),
     };
     messages.progress.end();

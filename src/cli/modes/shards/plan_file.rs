@@ -17,8 +17,6 @@ use std::path::Path;
 
 /// The beginning of a plan. (Lines with # are comments for programs that hand out shards.)
 const HEAD: &str = "#hybz-plan-2";
-/// Plans of this format had no checks.
-const OLD_HEAD: &str = "#hybz-plan-1";
 /// The constant line after the head, which needs no check.
 const NAMES: &[u8] = b"#number\toffset\tlength\tblocks\tcrc\tcheck\n";
 const END: &str = "#end";
@@ -160,9 +158,6 @@ fn head(line: &[u8]) -> Result<(Level, u64), Refused> {
     let fields: Vec<&str> = whole(line).unwrap_or_default().split('\t').collect();
     let head = match fields[..] {
         [HEAD, level, len, _] => level.parse().ok().and_then(Level::try_new).zip(len.parse().ok()),
-        [OLD_HEAD, ..] => {
-            return Err(Refused::Plan(format!("is of an older format ({OLD_HEAD}): make it again with --plan")));
-        }
         _ => None,
     };
     head.ok_or_else(|| "does not begin as a plan".into())
@@ -322,11 +317,11 @@ mod tests {
 
     #[test]
     fn what_is_no_plan() {
-        for bad in ["", "x", "0\t0\t10\t1\t7\n", "#hybz-plan-2", "#hybz-plan-3\t9\t0\t00000000\n"] {
+        for bad in
+            ["", "x", "0\t0\t10\t1\t7\n", "#hybz-plan-2", "#hybz-plan-1\t9\t0\n", "#hybz-plan-3\t9\t0\t00000000\n"]
+        {
             assert_eq!(refused(bad.as_bytes()), "does not begin as a plan", "{bad:?}");
         }
-        let old = refused(b"#hybz-plan-1\t9\t100\n#number\toffset\tlength\tblocks\tcrc\n0\t0\t100\t1\t00000007\n");
-        assert_eq!(old, "is of an older format (#hybz-plan-1): make it again with --plan");
         // Checks that nothing is read after the first wrong line.
         struct Endless(Vec<u8>, usize);
         impl Read for Endless {
