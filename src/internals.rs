@@ -35,16 +35,7 @@ pub mod formats {
         pub use crate::formats::hbz::header::*;
     }
     pub mod lz4 {
-        pub use crate::formats::lz4::groups::Sample;
         pub use crate::formats::lz4::header::{LEGACY_MAGIC, MAGIC};
-        pub use crate::formats::lz4::index::{Index, IndexedBlock};
-        pub use crate::formats::lz4::sequence::Unreadable;
-        pub mod groups {
-            pub use crate::formats::lz4::groups::*;
-        }
-        pub mod plain {
-            pub use crate::formats::lz4::plain::*;
-        }
     }
     pub mod lzw {
         pub use crate::formats::lzw::header::*;

@@ -2,7 +2,6 @@
 //! exactly the blocks that the command `lz4` refuses.
 
 use super::Frame;
-use super::groups::{Sample, samples};
 use crate::flaw::Flaw;
 use crate::formats::lz4::header::{STORED, WINDOW, checksum};
 use std::ops::Range;
@@ -18,9 +17,8 @@ const MARGIN: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodedBlocks {
     pub(crate) bytes: Vec<u8>,
-    /// For each block: its position in `bytes`, the length of its text, and the end of its samples.
-    pub(crate) blocks: Vec<(usize, u32, usize)>,
-    pub(crate) samples: Vec<Sample>,
+    /// For each block: its position in `bytes`, and the length of its text.
+    pub(crate) blocks: Vec<(usize, u32)>,
 }
 
 /// Codes a text as blocks.
@@ -41,19 +39,13 @@ pub(crate) fn encode(text: &[u8], frame: Frame) -> CodedBlocks {
             Some(len) => {
                 coded.bytes.extend((len as u32).to_le_bytes());
                 coded.bytes.extend(&room[..len]);
-                if frame.index {
-                    let before = coded.samples.len();
-                    if samples(&room[..len], &mut coded.samples).is_err() {
-                        coded.samples.truncate(before);
-                    }
-                }
             }
             None => {
                 coded.bytes.extend((block.len() as u32 | STORED).to_le_bytes());
                 coded.bytes.extend(block);
             }
         }
-        coded.blocks.push((at, block.len() as u32, coded.samples.len()));
+        coded.blocks.push((at, block.len() as u32));
     }
     coded
 }
@@ -147,4 +139,20 @@ impl Blocks {
 pub(crate) fn window(history: &[u8], text: &[u8]) -> Vec<u8> {
     let old = WINDOW.saturating_sub(text.len()).min(history.len());
     [&history[history.len() - old..], &text[text.len().saturating_sub(WINDOW)..]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows() {
+        let text: Vec<u8> = (0..200_000_u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+        for (history, len) in
+            [(0, 10), (10, 10), (65_530, 10), (65_536, 10), (65_536, 65_535), (5, 65_536), (5, 99_999)]
+        {
+            let all = &text[..history + len];
+            assert!(window(&all[..history], &all[history..]) == all[all.len().saturating_sub(1 << 16)..]);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! hybz writes frames of independent blocks of 64 KiB, with the checksum of the text, and its length if that is known.
 //! An index follows each frame in a skippable frame, which every reader of LZ4 skips. The index has the position of
-//! each block and, for devices, the places within long blocks at which decoding can begin. No reader needs the index.
+//! each block and the length of its text, which a device must know before it decodes. No reader needs the index.
 //!
 //! All frames are read: linked and independent blocks of 64 KiB to 4 MiB, with and without checksums and lengths,
 //! legacy and skippable ones, one after the other. A frame that needs a dictionary is an error.
@@ -20,22 +20,15 @@
 //! |---|---|
 //! | `walk` | the parts of frames, as their bytes come |
 //! | `block` | one block, or several, by the library `lz4` |
-//! | `sequence`, `plain` | the parts of a block, decoded one sequence after the other |
-//! | `groups` | the same, 32 sequences at once, optionally from the places of an index |
-//! | `index` | the positions of blocks, and places within them |
+//! | `index` | the positions of blocks, and the lengths of their texts |
+//! | `gpu` | blocks decoded by a device |
 
 pub(crate) mod block;
 #[cfg(any(test, feature = "cuda", feature = "internals"))]
 pub mod gpu;
-pub(crate) mod groups;
 pub(crate) mod header;
 pub(crate) mod index;
-#[cfg(any(test, feature = "internals"))]
-pub(crate) mod plain;
-pub(crate) mod sequence;
 pub(crate) mod stream;
-#[cfg(test)]
-mod tests;
 pub(crate) mod walk;
 
 /// How a frame is written. Its blocks are not verified, whatever [`Settings::verify`](crate::Settings::verify) says: it

@@ -1,11 +1,11 @@
 //! The positions of LZ4 blocks in their frames, and of their text.
 
 use super::Error;
+use super::sequence::sequences;
 use crate::error::Error as FrameError;
 use crate::flaw::Flaw;
 use crate::formats::lz4::header::{Header, checksum};
 use crate::formats::lz4::index::Index;
-use crate::formats::lz4::sequence::text_len;
 use crate::formats::lz4::walk::{Ending, FramePart, Walker};
 use crate::gpu::Lz4ForDevice;
 use std::ops::Range;
@@ -117,7 +117,7 @@ impl Layout {
         }
         let blocks = &self.blocks;
         let found = in_parts(&unknown, |&(number, most)| {
-            let found = text_len(bytes_of(coded, &blocks[number]), most);
+            let found = sequences(bytes_of(coded, &blocks[number]), most, |_, _, _| ());
             found.ok_or_else(|| damaged(blocks, number, Flaw::Lz4Block))
         })?;
         for ((number, _), length) in unknown.into_iter().zip(found) {
@@ -275,15 +275,15 @@ impl Reading {
         let bad = |what| Error::Frame(FrameError::BadIndex(what));
         let index = Index::parse(bytes).map_err(bad)?;
         let blocks = &mut self.layout.blocks[open.first..];
-        if index.frame_len() != open.end - open.at || index.blocks().len() != blocks.len() {
+        if index.frame_len != open.end - open.at || index.blocks.len() != blocks.len() {
             return Err(bad("it belongs to another frame"));
         }
-        for (block, indexed) in blocks.iter_mut().zip(index.blocks()) {
-            let stands = block.from - 4 - open.at == indexed.offset;
-            if !stands || block.plain != 0 && block.length != indexed.text_len {
+        for (block, &(offset, text_len)) in blocks.iter_mut().zip(&index.blocks) {
+            let stands = block.from - 4 - open.at == offset;
+            if !stands || block.plain != 0 && block.length != text_len {
                 return Err(bad("a block differs from the index"));
             }
-            block.length = indexed.text_len;
+            block.length = text_len;
         }
         Ok(())
     }

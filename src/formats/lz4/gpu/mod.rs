@@ -27,7 +27,7 @@
 //! | | |
 //! |---|---|
 //! | headers of frames | their checksums, versions, reserved bits, lengths stated |
-//! | the index of a frame | its checksum; its places and lengths, against the frame's |
+//! | the index of a frame | its checksum; its positions and lengths, against the frame's |
 //! | each block | its lengths and distances, that it ends with literals, that it is all of its text |
 //! | checksums of blocks | by [`Layout::check_blocks`], on the cores, if wanted |
 //! | the checksum of the text | not: it is one chain over all of the text, which never comes to the host |
@@ -38,6 +38,7 @@
 
 mod error;
 mod layout;
+mod sequence;
 #[cfg(test)]
 mod tests;
 

@@ -1,15 +1,20 @@
 //! Compares `Decoder`, on a fake device and on a real one, with the decoders of the cores.
 #![allow(unsafe_code)]
 
+use super::sequence::tests::decode as decode_plainly;
 use super::{Decoder, Error, Layout};
 use crate::error::{Damage, Error as FrameError};
 use crate::flaw::Flaw;
-use crate::formats::lz4::{Frame, plain};
+use crate::formats::lz4::Frame;
+use crate::formats::lz4::header::checksum;
+use crate::formats::lz4::index::Index;
 use crate::gpu::{Coded, DecodeLz4, DeviceBytes, DeviceError, Lz4ForDevice, MAX_LZ4};
 use crate::settings::Settings;
 use hybz_testkit::shapes;
 use hybz_testkit::skip::{Need, skip};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
+use proptest::collection::vec;
+use proptest::prelude::*;
 use std::io::Write;
 use std::slice;
 use std::time::Duration;
@@ -52,7 +57,7 @@ impl DecodeLz4 for Pretended {
                 text.copy_from_slice(coded);
                 true
             } else {
-                plain::decode(coded, text, 0) == Ok(text.len())
+                decode_plainly(coded, text)
             };
             *damaged = u32::from(!right);
         }
@@ -162,7 +167,9 @@ fn frames_of_all_kinds() {
     }
     let shapes = shapes::SHAPES.iter().flat_map(|shape| [1, 100_000].map(|len| (shape.make)(len)));
     for text in shapes.chain([Vec::new(), vec![7; 70_000]]) {
-        assert!(decode(&compress(&text, Frame::new()), 9).unwrap() == text);
+        for frame in [Frame::new(), Frame::new().index(false)] {
+            assert!(decode(&compress(&text, frame), 9).unwrap() == text);
+        }
     }
 }
 
@@ -198,7 +205,7 @@ fn what_is_for_the_cores() {
     let legacy = b"\x02\x21\x4c\x18\x02\0\0\0\x10a";
     assert!(matches!(decode(legacy, 9), Err(Error::Legacy { offset: 0 })));
     let mut dictionary = vec![0x04, 0x22, 0x4d, 0x18, 0x61, 0x40, 7, 0, 0, 0];
-    dictionary.push((crate::formats::lz4::header::checksum(&dictionary[4..]) >> 8) as u8);
+    dictionary.push((checksum(&dictionary[4..]) >> 8) as u8);
     let error = refused(&dictionary);
     assert!(
         matches!(error, Error::Frame(FrameError::Data { damage: Damage(Flaw::Lz4Dictionary(7)), .. })),
@@ -280,20 +287,85 @@ fn damage() {
     );
 }
 
+/// A frame, and the same frame before its index.
+fn with_index(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    (compress(text, Frame::new().index(false)), compress(text, Frame::new()))
+}
+
+/// Makes the checksum of an index right.
+fn seal(index: &mut [u8]) {
+    let end = index.len() - 12;
+    let sum = checksum(&index[..end]);
+    index[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// The index has the blocks where they are.
+#[test]
+fn an_index() {
+    let (frame, coded) = with_index(&words(300_000));
+    let index = Index::parse(&coded[frame.len()..]).unwrap();
+    // A header with the length of the text is before them.
+    let (mut at, mut blocks) = (15, Vec::new());
+    for text_len in [1 << 16, 1 << 16, 1 << 16, 1 << 16, 300_000 - (4 << 16)] {
+        blocks.push((at as u64, text_len));
+        at += 4 + u32::from_le_bytes(coded[at..at + 4].try_into().unwrap()) as usize;
+    }
+    // The end mark and the checksum of the text follow.
+    assert_eq!(index, Index { frame_len: at as u64 + 8, blocks });
+    assert_eq!(frame.len(), at + 8);
+    assert_eq!(index.write().unwrap(), coded[frame.len()..]);
+}
+
+/// The checksum finds each wrong bit in an index. If the checksum is made right, the index or a block is refused, or the
+/// text is right. The cores read the frame in any case.
+#[test]
+fn a_damaged_index() {
+    let text = words(200_000);
+    let (frame, coded) = with_index(&text);
+    let mut refused = 0;
+    for bit in (frame.len() + 8) * 8..coded.len() * 8 {
+        let mut wrong = coded.clone();
+        wrong[bit / 8] ^= 1 << (bit % 8);
+        assert!(Index::parse(&wrong[frame.len()..]).is_err(), "{bit}");
+        assert!(crate::decompress(&wrong, &Settings::new()).unwrap() == text);
+        seal(&mut wrong[frame.len()..]);
+        match decode(&wrong, 9) {
+            Ok(found) => assert!(found == text, "{bit}"),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 500, "{refused}");
+    for end in 0..coded.len() - frame.len() {
+        assert!(Index::parse(&coded[frame.len()..][..end]).is_err(), "{end}");
+    }
+}
+
+/// An index of another version is not used, whatever it says: the lengths of texts come from the blocks.
+#[test]
+fn an_index_of_another_version() {
+    let text = words(200_000);
+    let (frame, mut coded) = with_index(&text);
+    for version in [0, 1, 3, 255] {
+        coded[frame.len() + 12] = version;
+        coded[frame.len() + 16..][..40].fill(version);
+        seal(&mut coded[frame.len()..]);
+        assert!(!Index::claims(&coded[frame.len()..]));
+        assert!(decode(&coded, 9).unwrap() == text);
+        assert!(crate::decompress(&coded, &Settings::new()).unwrap() == text);
+    }
+}
+
 /// False indexes whose own checksum is right.
 #[test]
 fn an_index_that_lies() {
     let text = words(300_000);
-    let frame = compress(&text, Frame::new().index(false));
-    let coded = compress(&text, Frame::new());
-    // magic 4, length 4, head 32; then offset 8, length of the text 4, first place 4.
-    let entry = |n: usize| frame.len() + 40 + n * 16;
+    let (frame, coded) = with_index(&text);
+    // magic 4, length 4, head 32; then offset 8, length of the text 4.
+    let entry = |n: usize| frame.len() + 40 + n * 12;
     let lie = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut wrong = coded.clone();
         change(&mut wrong);
-        let end = wrong.len() - 12;
-        let sum = crate::formats::lz4::header::checksum(&wrong[frame.len()..end]);
-        wrong[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+        seal(&mut wrong[frame.len()..]);
         refused(&wrong)
     };
     assert!(decode(&coded, 9).unwrap() == text);
@@ -310,6 +382,21 @@ fn an_index_that_lies() {
     );
     let other = lie(&|bytes| bytes[frame.len() + 32] ^= 1);
     assert!(matches!(other, Error::Frame(FrameError::BadIndex(_))), "{other:?}");
+}
+
+proptest! {
+    /// Changes some bits of an index, and makes its checksum right.
+    #[test]
+    fn an_index_with_other_bits(changes in vec((any::<prop::sample::Index>(), 0..8_u32), 1..4)) {
+        let text: Vec<u8> = (0..150_000_usize).map(|n| b"abracadabra, "[n * n % 97 % 13]).collect();
+        let (frame, mut coded) = with_index(&text);
+        let index = frame.len() + 8..coded.len() - 12;
+        for (at, bit) in changes {
+            coded[index.start + at.index(index.len())] ^= 1 << bit;
+        }
+        seal(&mut coded[frame.len()..]);
+        prop_assert!(decode(&coded, 9).map_or(true, |found| found == text));
+    }
 }
 
 #[test]
@@ -389,7 +476,7 @@ fn on_a_device() {
         let right = layout.of_device().iter().position(|block| {
             let mut room = vec![0; block.length as usize];
             let bytes = &wrong[block.from as usize..][..block.coded as usize];
-            block.plain == 0 && plain::decode(bytes, &mut room, 0) != Ok(room.len())
+            block.plain == 0 && !decode_plainly(bytes, &mut room)
         });
         let mut loaded = to_device(0, &vec![9; 4_000_100]);
         let error = decoder.load(&wrong, &layout, &mut to_device(0, &wrong), &mut loaded).err();

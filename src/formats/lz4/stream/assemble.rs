@@ -26,8 +26,7 @@ pub(super) struct Assembler {
 impl Assembler {
     pub fn new(frame: Frame) -> Assembler {
         let summary = StreamSummary { streams: 1, block_size: Frame::BLOCK_SIZE, ..StreamSummary::default() };
-        let (index, pieces) = (Index::new(Frame::BLOCK_SIZE), VecDeque::new());
-        Assembler { frame, pieces, index, summary, at: 0, ended: false }
+        Assembler { frame, pieces: VecDeque::new(), index: Index::default(), summary, at: 0, ended: false }
     }
 
     /// The header, if it has not been written.
@@ -51,12 +50,10 @@ impl Assembler {
 
     fn blocks(&mut self, coded: CodedBlocks, text_len: u64, is_all: bool) -> Step {
         let mut bytes = self.header(is_all.then_some(text_len));
-        let mut first = 0;
-        for &(at, text_len, samples) in &coded.blocks {
+        for &(at, text_len) in &coded.blocks {
             if self.frame.index {
-                self.index.push(self.at + at as u64, text_len, &coded.samples[first..samples]);
+                self.index.push(self.at + at as u64, text_len);
             }
-            first = samples;
         }
         self.at += coded.bytes.len() as u64;
         self.summary.bytes_in += text_len;
@@ -78,7 +75,8 @@ impl Assembler {
         bytes.extend([0; 4]);
         bytes.extend(checksum.to_le_bytes());
         self.at += 8;
-        if let Some(index) = self.frame.index.then(|| self.index.write(self.at)).flatten() {
+        self.index.frame_len = self.at;
+        if let Some(index) = self.frame.index.then(|| self.index.write()).flatten() {
             self.at += index.len() as u64;
             bytes.extend(index);
         }
