@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 40] = [
+const SOURCES: [&str; 39] = [
     "keys",
     "sort",
     "group",
@@ -52,12 +52,10 @@ const SOURCES: [&str; 40] = [
     "batch",
     "lane",
     "host",
-    "layout",
 ];
-const HEADERS: [&str; 21] = [
+const HEADERS: [&str; 20] = [
     "hybz.h",
     "limits.h",
-    "layout.inc",
     "tuned.hpp",
     "codes.hpp",
     "device.cuh",
@@ -87,7 +85,6 @@ pub fn build() {
     let root = find_toolkit().unwrap_or_else(|what| fail(&what));
     check_version(&root);
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    write_layout(&out.join("layout.rs"));
     compile(&root, &out);
     println!("cargo::rustc-link-search=native={}", out.display());
     println!("cargo::rustc-link-lib=static=hybz_cuda");
@@ -113,25 +110,6 @@ fn archs() -> Vec<String> {
         fail(&format!("HYBZ_CUDA_ARCHS: `{bad}` is no compute capability (such as 90)"));
     }
     archs
-}
-
-/// Makes an assertion about Rust's declarations of each line of `cuda/layout.inc`.
-fn write_layout(path: &Path) {
-    let table = std::fs::read_to_string("cuda/layout.inc").unwrap_or_else(|e| fail(&e.to_string()));
-    let mut text = String::new();
-    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with("//")) {
-        let parts = line.strip_suffix(')').and_then(|line| line.split_once('('));
-        let parts = parts.and_then(|(kind, rest)| Some((kind, rest.rsplit_once(", ")?)));
-        let is = match parts {
-            Some(("FIELD", (field, _))) => format!("std::mem::offset_of!({field})"),
-            Some(("SIZE", (structure, _))) => format!("size_of::<{structure}>()"),
-            Some(("LIMIT", (limit, _))) => format!("{limit} as usize"),
-            _ => fail(&format!("cuda/layout.inc: {line}")),
-        };
-        let (_, (_, value)) = parts.expect("matched above");
-        text += &format!("const _: () = assert!({is} == {value}, \"cuda/layout.inc: {line}\");\n");
-    }
-    std::fs::write(path, text).unwrap_or_else(|e| fail(&format!("{}: {e}", path.display())));
 }
 
 /// Compiles the sources to `libhybz_cuda.a` in `out`.

@@ -1,5 +1,5 @@
-/* hybz.h: the interface between hybz's Rust code (src/gpu/cuda/ffi.rs has the same declarations, which layout.inc
- * compares) and its CUDA code.
+/* hybz.h: the interface between hybz's Rust code (src/gpu/abi.rs: bindings.rs makes the same declarations of these)
+ * and its CUDA code.
  *
  * A lane is one CUDA stream with all the device memory that a batch of blocks needs, allocated once (an arena): a batch
  * allocates nothing. One thread at a time may use a lane; different lanes, on one device or several, are independent.
@@ -305,8 +305,6 @@ int hybz_lane_lines_gather(struct hybz_lane *lane, uint32_t ranges, const uint32
                            const uint32_t *host_lengths, const uint8_t *text, const uint32_t *counts,
                            const struct hybz_slice *slices, uint32_t end, uint32_t flags, uint8_t *sorted,
                            uint32_t *sorted_lengths, uint32_t timeout_ms, struct hybz_lines_report *report);
-/* HYBZ_MAX_LINES(bytes). */
-uint64_t hybz_max_lines(uint64_t bytes);
 
 /* A factor of a text. */
 struct hybz_factor {
@@ -314,6 +312,7 @@ struct hybz_factor {
     uint32_t length; /* 0: a letter that has not occurred before */
 };
 
+/* The results for a text. */
 struct hybz_factor_counts {
     uint32_t factors;
     uint32_t runs; /* of equal letters in the Burrows-Wheeler transform of the text and an end mark */
@@ -345,9 +344,10 @@ int hybz_lane_destroy(struct hybz_lane *lane);
 
 /* LZ4 (lz4.cu): independent blocks, into device memory. */
 struct hybz_lz4;
+/* An LZ4 block. */
 struct hybz_lz4_block {
     uint64_t from, to; /* the first byte of the block in the input, and of its text in the output */
-    uint32_t coded, length; /* bytes of both */
+    uint32_t coded, length; /* bytes of both; a text has at most HYBZ_MAX_LZ4 */
     uint32_t plain; /* not 0: the block is not compressed */
     uint32_t unused;
 };
@@ -365,6 +365,7 @@ int hybz_lz4_destroy(struct hybz_lz4 *lz4);
 
 /* LZW (lzw.cu): strips of TIFF files, from device memory to device memory. */
 struct hybz_lzw;
+/* A strip. Texts are in ascending order in the output; gaps are allowed. */
 struct hybz_lzw_strip {
     uint64_t from, to; /* the first byte of the strip in the input, and of its text in the output */
     uint32_t coded, length; /* bytes of both, at most HYBZ_MAX_LZW */
@@ -374,8 +375,9 @@ struct hybz_lzw_strip {
 #define HYBZ_LZW_CODE 2   /* `code` occurs where only codes below `known` are defined */
 #define HYBZ_LZW_TABLE 3  /* more codes than a table can have */
 #define HYBZ_LZW_LENGTH 4 /* the strip ends after `code` bytes of text */
+/* The result for a strip. */
 struct hybz_lzw_found {
-    uint32_t status, code, known;
+    uint32_t status, code, known; /* HYBZ_LZW_...; what it says of the code, or the length of the text */
 };
 /* For batches of up to max_strips strips with max_coded bytes of codes in all. For hybz_lzw_decode_host max_text is
  * the max total length of the texts; otherwise it is 0, which takes less device memory. */

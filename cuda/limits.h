@@ -1,7 +1,7 @@
 /* limits.h: every limit on which the CUDA code and the Rust code must agree, once.
  *
- * layout.inc asserts on both sides that these limits equal Rust's constants (src/gpu/cuda/layout.rs). The format's own
- * limits belong to src/formats/bzip2/header.rs.
+ * bindings.rs makes Rust's constants of them (src/gpu/abi.rs). The format's own limits belong to
+ * src/formats/bzip2/header.rs; abi.rs asserts that these equal them.
  */
 #ifndef HYBZ_LIMITS_H
 #define HYBZ_LIMITS_H
@@ -19,8 +19,8 @@
 /* The max number of lines of a HYBZ_LINES lane for this many bytes: texts with shorter lines are left to cores. */
 #define HYBZ_MAX_LINES(bytes) ((bytes) / 6 + 64)
 #define HYBZ_MAX_TEXT 4294901760 /* bytes of a HYBZ_LINES lane: 2^32 - 2^16 */
-#define HYBZ_MAX_LINE_ROUNDS 1000000 /* at one byte per round, as many rounds as the longest common prefix of lines has
-#bytes */
+/* At one byte per round, as many rounds as the longest common prefix of lines has bytes. */
+#define HYBZ_MAX_LINE_ROUNDS 1000000
 
 #define HYBZ_LONGEST_TEXT 2097152 /* of a block that a HYBZ_DECODE lane expands, in bytes */
 

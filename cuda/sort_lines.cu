@@ -328,5 +328,3 @@ extern "C" int hybz_lane_lines_gather(hybz_lane *lane, uint32_t ranges, const ui
                       {text, sorted, false, false, host_lengths, counts, slices}, sorted_lengths,
                       deadline_of(timeout_ms), report);
 }
-
-extern "C" uint64_t hybz_max_lines(uint64_t bytes) { return HYBZ_MAX_LINES(bytes); }

@@ -1,17 +1,8 @@
 //! Lanes that find exact LZ77 factors.
 
+pub use super::abi::hybz_factor as FactorByDevice;
 use super::{DeviceError, DeviceLane};
 use std::time::Duration;
-
-/// A factor of a text: `struct hybz_factor` of `cuda/hybz.h`. Nothing in it is checked yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct FactorByDevice {
-    /// The position of the factor's source, or a letter.
-    pub source: u32,
-    /// 0 for a letter that has not occurred before.
-    pub length: u32,
-}
 
 /// The results for a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

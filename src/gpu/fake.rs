@@ -201,7 +201,7 @@ impl CodeBlocks for FakeLane {
                 tables: table_lengths.len() as u32,
                 bits: bits as u32,
                 at: self.columns.len() as u32,
-                ..CodedByDevice::EMPTY
+                ..CodedByDevice::default()
             };
             coded.lengths[..table_lengths.len()].copy_from_slice(table_lengths);
             for (byte, _) in symbols.used.iter().enumerate().filter(|(_, used)| **used) {

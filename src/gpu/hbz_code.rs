@@ -1,11 +1,13 @@
 //! The input and output of a device that codes blocks of `.hbz` streams
 //! ([`Offload::CodeLarge`](super::Offload::CodeLarge)).
 
+pub use super::abi::{
+    hybz_coded_segment as CodedSegment, hybz_shares as SharesForDevice, hybz_tokens as TokensByDevice,
+};
 use super::{DeviceError, DeviceLane};
 use crate::formats::hbz::codec::ans::Shares;
 use crate::formats::hbz::codec::tally::{Prices, Tally};
-use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
-use crate::formats::hbz::header::MAX_TABLES;
+use crate::formats::hbz::codec::token::TOKENS;
 use std::time::Duration;
 
 /// A lane that codes blocks of `.hbz` streams. A batch takes several calls, in this order.
@@ -30,20 +32,6 @@ pub trait CodeLargeBlocks: DeviceLane {
     fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>, DeviceError>;
 }
 
-/// A block's tokens: `struct hybz_tokens` of `cuda/hybz.h`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct TokensByDevice {
-    /// Whether code c occurs: bit c % 32 of word c / 32.
-    pub used: [u32; 8],
-    /// The number of tokens.
-    pub tokens: u32,
-    /// The number of selectors.
-    pub selectors: u32,
-    /// One of this many segments is sampled, except in the last rounds.
-    pub step: u32,
-}
-
 /// A batch that was sorted and turned into tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokenized<'a> {
@@ -55,35 +43,14 @@ pub struct Tokenized<'a> {
     pub entries: &'a [u32],
 }
 
-/// The shares of a block's tables: `struct hybz_shares` of `cuda/hybz.h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct SharesForDevice {
-    /// By selector and class.
-    pub tokens: [[u16; TOKENS]; MAX_TABLES * CLASSES],
-    /// By the previous selector.
-    pub selectors: [[u16; MAX_TABLES]; MAX_TABLES],
-}
-
 impl SharesForDevice {
     /// Converts tables of tokens and tables of selectors.
     pub fn new(tokens: &[Shares], selectors: &[Shares]) -> SharesForDevice {
-        let mut new =
-            SharesForDevice { tokens: [[0; TOKENS]; MAX_TABLES * CLASSES], selectors: [[0; MAX_TABLES]; MAX_TABLES] };
+        let mut new = SharesForDevice::default();
         new.tokens.iter_mut().zip(tokens).for_each(|(to, from)| to.copy_from_slice(from));
         new.selectors.iter_mut().zip(selectors).for_each(|(to, from)| to[..from.len()].copy_from_slice(from));
         new
     }
-}
-
-/// An encoded segment: `struct hybz_coded_segment` of `cuda/hybz.h`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct CodedSegment {
-    /// The number of bits, after which zeros fill the last byte.
-    pub bits: u32,
-    /// Its tokens.
-    pub tokens: u32,
 }
 
 /// An encoded batch.

@@ -1,16 +1,18 @@
 //! The input and output of a device that decodes blocks of `.hbz` streams
 //! ([`Offload::DecodeLarge`](super::Offload::DecodeLarge)).
 
+pub use super::abi::{
+    HYBZ_LARGE_INPUT as input_room, HYBZ_MAX_LARGE as MAX_LARGE, hybz_large as LargeForDevice,
+    hybz_segment as SegmentForDevice,
+};
 use super::{DeviceError, DeviceLane};
 use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts};
 use std::time::Duration;
 
-/// The max number of blocks in a batch.
-pub const MAX_LARGE: usize = 64;
 /// The max number of rows of a lane, for all blocks of a batch together.
 pub const MAX_ROWS: usize = 1 << 30;
-/// The max distance of entry points is 2^16 rows: a chain of that many dependent loads takes 40 ms.
-pub const MAX_ENTRY_LOG: u8 = 16;
+/// The max distance of entry points, as a base-2 logarithm.
+pub const MAX_ENTRY_LOG: u8 = super::abi::HYBZ_MAX_ENTRY_LOG as u8;
 /// Blocks begin at multiples of this many rows.
 pub const ROW_UNIT: usize = 16;
 
@@ -32,45 +34,6 @@ pub trait DecodeCodes: DeviceLane {
     /// # Errors
     /// After an error the lane must not be used again, only dropped.
     fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError>;
-}
-
-/// The number of input bytes for which a lane of this size has room.
-pub const fn input_room(blocks: usize, rows: usize) -> usize {
-    rows / 2 + (16 << 10) * blocks + (64 << 10)
-}
-
-/// A block to decode: `struct hybz_large` of `cuda/hybz.h`.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct LargeForDevice {
-    /// Its number of rows.
-    pub rows: u32,
-    /// The position of its rows among those of all blocks: a multiple of [`ROW_UNIT`].
-    pub base: u32,
-    /// The base-2 logarithm of the distance of entry points in rows: 12 to [`MAX_ENTRY_LOG`].
-    pub entry_log: u32,
-    /// The number of selectors.
-    pub selectors: u32,
-    /// The offset in the input of its [`SegmentForDevice`]s.
-    pub segments_at: u32,
-    /// The offset of the rows of its entry points, 32 bits each.
-    pub entries_at: u32,
-    /// The offset of the shares of its tables, 16 bits each: those of tokens, then those of selectors.
-    pub shares_at: u32,
-    /// The first move-to-front list: the codes in use, then zeros.
-    pub list: [u8; 256],
-}
-
-/// A segment: `struct hybz_segment` of `cuda/hybz.h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct SegmentForDevice {
-    /// Its offset in the input.
-    pub at: u32,
-    /// Its number of bytes.
-    pub bytes: u32,
-    /// Its number of tokens.
-    pub tokens: u32,
 }
 
 /// A decoded batch.

@@ -1,28 +1,11 @@
 //! Devices that decode LZ4 blocks into device memory, and the interface of such memory.
 
 use super::DeviceError;
+pub use super::abi::hybz_lz4_block as Lz4ForDevice;
 use std::time::Duration;
 
-/// An LZ4 block, as `cuda/lz4.cu` takes it (`struct hybz_lz4_block`).
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lz4ForDevice {
-    /// The offset of the block in the coded bytes.
-    pub from: u64,
-    /// The offset of its text.
-    pub to: u64,
-    /// Its number of coded bytes.
-    pub coded: u32,
-    /// The length of its text; at most [`MAX_LZ4`].
-    pub length: u32,
-    /// Not 0: the block is stored uncoded.
-    pub plain: u32,
-    /// Padding.
-    pub unused: u32,
-}
-
 /// The max length in bytes of a block's text on a device.
-pub const MAX_LZ4: u32 = 4 << 20;
+pub const MAX_LZ4: u32 = super::abi::HYBZ_MAX_LZ4 as u32;
 
 /// The location of coded bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,36 +1,8 @@
 //! Lanes that decode strips of LZW codes.
 
 use super::DeviceError;
+pub use super::abi::{HYBZ_MAX_LZW as MAX_STRIP, hybz_lzw_found as StripFound, hybz_lzw_strip as StripForDevice};
 use std::time::Duration;
-
-/// The position of a strip in the codes of a batch, and of its text: `struct hybz_lzw_strip` of `cuda/hybz.h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct StripForDevice {
-    /// The offset of its codes in the input.
-    pub from: u64,
-    /// The offset of its text in the output. Texts are in ascending order there; gaps are allowed.
-    pub to: u64,
-    /// The number of bytes of codes, at most [`MAX_STRIP`].
-    pub coded: u32,
-    /// The number of bytes of text, at most [`MAX_STRIP`].
-    pub length: u32,
-}
-
-/// The device's result for a strip: `struct hybz_lzw_found`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct StripFound {
-    /// `HYBZ_LZW_...`: 0 if the strip is valid.
-    pub status: u32,
-    /// The unknown code, or the length of the text.
-    pub code: u32,
-    /// The number of known codes.
-    pub known: u32,
-}
-
-/// The max number of bytes of a strip on a device, for its codes and for its text.
-pub const MAX_STRIP: usize = 1 << 28;
 
 /// The capacity of a lane: the max size of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@
 //! [`factor`](crate::factor), [`DecodeLz4`] for [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for
 //! [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
-use crate::formats::bzip2::header::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
 use std::time::Duration;
 
+pub(crate) mod abi;
 mod choice;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -26,6 +26,10 @@ mod lzw;
 mod select;
 pub(crate) mod station;
 
+pub use abi::{
+    HYBZ_CODED_BYTES as coded_room, HYBZ_MAX_BLOCKS as MAX_BATCH, HYBZ_MAX_WIDE_LENGTH as MAX_WIDE_BLOCK,
+    HYBZ_MIN_LENGTH as MIN_DEVICE_BLOCK, hybz_coded as CodedByDevice,
+};
 pub use choice::Choice;
 #[cfg(all(test, feature = "cuda"))]
 pub(crate) use cuda::{from_device, to_device};
@@ -80,16 +84,6 @@ pub enum Offload {
     /// run-length-coded text with that of the original.
     Verify,
 }
-
-/// The min length in bytes of a block that a device sorts: a core finishes a shorter one before a transfer has begun.
-pub const MIN_DEVICE_BLOCK: usize = 64;
-
-/// The max length in bytes of a block whose suffixes are sorted, not its rotations; all blocks of one lane together
-/// have less than 2^31.
-pub const MAX_WIDE_BLOCK: usize = crate::formats::hbz::header::MAX_BLOCK as usize;
-
-/// The max number of blocks in a batch.
-pub const MAX_BATCH: usize = 512;
 
 /// A GPU that this process may use (CUDA hides those not listed in CUDA_VISIBLE_DEVICES).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -336,45 +330,6 @@ impl Steps {
             ("download", self.download),
         ];
         all.into_iter().filter(|(_, time)| *time > 0.0)
-    }
-}
-
-/// A coded block of a batch: `struct hybz_coded` of `cuda/hybz.h`. Nothing in it is checked yet.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct CodedByDevice {
-    /// The row of the block itself.
-    pub origin: u32,
-    /// The number of symbols, EOB included.
-    pub symbols: u32,
-    /// The number of tables.
-    pub tables: u32,
-    /// The number of bits of the codes; 0 if there are too many, so that they were left out.
-    pub bits: u32,
-    /// The offset of the codes in the batch's bytes, in words of 32 bits. After the codes comes each group's selector,
-    /// a byte each.
-    pub at: u32,
-    /// Whether byte c occurs: bit c % 32 of word c / 32.
-    pub used: [u32; 8],
-    /// The code lengths of each table.
-    pub lengths: [[u8; MAX_SYMBOLS]; MAX_TABLES],
-}
-
-impl CodedByDevice {
-    /// An empty entry.
-    pub const EMPTY: CodedByDevice = CodedByDevice {
-        origin: 0,
-        symbols: 0,
-        tables: 0,
-        bits: 0,
-        at: 0,
-        used: [0; 8],
-        lengths: [[0; MAX_SYMBOLS]; MAX_TABLES],
-    };
-
-    /// The max number of bytes of codes and selectors of a block of `length` bytes.
-    pub const fn most_bytes(length: usize) -> usize {
-        (length + length / 4 + 128) / 4 * 4
     }
 }
 

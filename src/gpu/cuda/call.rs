@@ -1,10 +1,13 @@
 //! Converts the return codes of `cuda/hybz.h` to results.
 #![allow(unsafe_code)]
 
-use super::ffi;
 use crate::gpu::DeviceError;
+use crate::gpu::abi as ffi;
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// `cudaErrorMemoryAllocation`.
+const OUT_OF_MEMORY: c_int = 2;
 
 /// `Ok` for 0; otherwise an error that names the operation and explains the code.
 pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
@@ -17,8 +20,8 @@ pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
     // SAFETY: it accepts any number.
     let sticky = unsafe { ffi::hybz_is_sticky(code) } != 0;
     Err(match code {
-        ffi::OUT_OF_MEMORY => DeviceError::Memory(text),
-        ffi::TIMEOUT | ffi::WRONG => DeviceError::Lost(text),
+        OUT_OF_MEMORY => DeviceError::Memory(text),
+        ffi::HYBZ_TIMEOUT | ffi::HYBZ_WRONG => DeviceError::Lost(text),
         _ if sticky => DeviceError::Lost(text),
         _ => DeviceError::Other(text),
     })

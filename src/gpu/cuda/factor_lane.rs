@@ -1,8 +1,8 @@
 //! A lane that finds factors.
 #![allow(unsafe_code)]
 
-use super::ffi;
 use super::lane::{Lane, milliseconds};
+use crate::gpu::abi as ffi;
 use crate::gpu::{
     DeviceError, DeviceLane, FactorByDevice, FactorsByDevice, FindFactors, LaneSize, MAX_FETCHED, MIN_DEVICE_BLOCK,
     Steps,
@@ -18,7 +18,7 @@ pub(super) struct FactorLane {
 impl FactorLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         // Texts are copied from unpinned memory: pinning takes longer than one copy.
-        let lane = Lane::with_input(ordinal, size, ffi::FACTOR, 0, MAX_FETCHED * size_of::<FactorByDevice>(), 0)?;
+        let lane = Lane::with_input(ordinal, size, ffi::HYBZ_FACTOR, 0, MAX_FETCHED * size_of::<FactorByDevice>(), 0)?;
         Ok(FactorLane { lane, fetched: Vec::with_capacity(MAX_FETCHED) })
     }
 }
@@ -47,7 +47,7 @@ impl FindFactors for FactorLane {
     ) -> Result<FactorsByDevice, DeviceError> {
         let lane = &mut self.lane;
         lane.check_batch(&[], (MIN_DEVICE_BLOCK..=lane.size.max_length).contains(&text.len()))?;
-        let (mut counts, mut report) = (ffi::FactorCounts::default(), ffi::FactorReport::default());
+        let (mut counts, mut report) = (ffi::hybz_factor_counts::default(), ffi::hybz_factor_report::default());
         // SAFETY: the text has the stated number of bytes; `counts` and `report` are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_factor(

@@ -1,15 +1,16 @@
 //! A lane that codes blocks of `.hbz` streams.
 #![allow(unsafe_code)]
 
-use super::ffi;
 use super::lane::{Lane, MIN_ENTRY_LOG, entry_count, milliseconds};
 use crate::formats::hbz::codec::tally::{Prices, Tally};
 use crate::formats::hbz::codec::token::TOKENS;
 use crate::formats::hbz::header::SEGMENT_LOG;
+use crate::gpu::abi as ffi;
 use crate::gpu::{
     CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, DeviceLane, LaneSize, SharesForDevice, Steps, Tokenized,
     TokensByDevice, segment_room,
 };
+use std::ptr;
 use std::time::Duration;
 
 /// A lane that codes blocks of `.hbz` streams.
@@ -21,7 +22,7 @@ pub(super) struct CodingLane {
     /// The current batch: the number of its blocks and segments, and the times so far.
     blocks: usize,
     segment_count: usize,
-    report: ffi::Report,
+    report: ffi::hybz_report,
 }
 
 impl CodingLane {
@@ -29,13 +30,20 @@ impl CodingLane {
         let LaneSize { max_blocks, max_length } = size;
         let (bytes, keys) = (segment_room(max_blocks, max_blocks * max_length), entry_count(max_length, MIN_ENTRY_LOG));
         Ok(CodingLane {
-            lane: Lane::with_input(ordinal, size, ffi::CODE_LARGE, max_blocks * max_length, bytes, max_blocks * keys)?,
+            lane: Lane::with_input(
+                ordinal,
+                size,
+                ffi::HYBZ_CODE_LARGE,
+                max_blocks * max_length,
+                bytes,
+                max_blocks * keys,
+            )?,
             about: vec![TokensByDevice::default(); max_blocks],
             tallies: vec![Tally::EMPTY; max_blocks],
             segments: vec![CodedSegment::default(); max_blocks * max_length.div_ceil(1 << SEGMENT_LOG)],
             blocks: 0,
             segment_count: 0,
-            report: ffi::Report::default(),
+            report: ffi::hybz_report::default(),
         })
     }
 }
@@ -68,7 +76,7 @@ impl CodeLargeBlocks for CodingLane {
         let segments = lengths.iter().map(|&length| (length as usize).div_ceil(1 << SEGMENT_LOG)).sum();
         let fits = !lengths.contains(&0) && entries <= lane.keys.len() / 4 && segments <= self.segments.len();
         lane.check_batch(lengths, fits)?;
-        (self.blocks, self.segment_count, self.report) = (0, segments, ffi::Report::default());
+        (self.blocks, self.segment_count, self.report) = (0, segments, ffi::hybz_report::default());
         // SAFETY: `lengths` has the stated number of entries, and `about` and `tallies` have room for as many; texts
         // and keys have room for the bytes and entry points that follow from the lengths (checked above); all
         // structures are declared as in C (tested).
@@ -79,9 +87,9 @@ impl CodeLargeBlocks for CodingLane {
                 lengths.as_ptr(),
                 lane.pinned.part(&lane.texts),
                 entry_log.into(),
-                weights,
+                ptr::from_ref(weights).cast(),
                 self.about.as_mut_ptr(),
-                self.tallies.as_mut_ptr(),
+                self.tallies.as_mut_ptr().cast(),
                 lane.pinned.part(&lane.keys).cast(),
                 milliseconds(timeout),
                 &mut self.report,
@@ -100,9 +108,9 @@ impl CodeLargeBlocks for CodingLane {
         let code = unsafe {
             ffi::hybz_lane_choose(
                 self.lane.lane.as_ptr(),
-                prices.as_ptr(),
+                prices.as_ptr().cast(),
                 all.into(),
-                self.tallies.as_mut_ptr(),
+                self.tallies.as_mut_ptr().cast(),
                 milliseconds(timeout),
                 &mut self.report,
             )

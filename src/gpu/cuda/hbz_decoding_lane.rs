@@ -2,8 +2,8 @@
 //! the first one comes.
 #![allow(unsafe_code)]
 
-use super::ffi;
 use super::lane::{Lane, milliseconds};
+use crate::gpu::abi as ffi;
 use crate::gpu::{
     DecodeCodes, DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_LARGE, MAX_ROWS, Steps,
     input_room,
@@ -21,7 +21,7 @@ pub(super) struct LargeLane {
 /// Allocates a lane.
 fn take(ordinal: i32, size: LaneSize) -> Result<Lane, DeviceError> {
     let rows = size.max_blocks * size.max_length;
-    Lane::with_input(ordinal, size, ffi::DECODE_LARGE, input_room(size.max_blocks, rows), rows, 0)
+    Lane::with_input(ordinal, size, ffi::HYBZ_DECODE_LARGE, input_room(size.max_blocks, rows), rows, 0)
 }
 
 impl LargeLane {
@@ -63,7 +63,7 @@ impl DecodeCodes for LargeLane {
         let rows = blocks.last().map_or(0, |block| block.base as usize + block.rows as usize);
         let fits = rows <= lane.columns.len() && blocks.len() <= self.odd.len();
         lane.check_batch(&[], fits && bytes <= lane.texts.len())?;
-        let mut report = ffi::Report::default();
+        let mut report = ffi::hybz_report::default();
         // SAFETY: `blocks` has the stated number of entries, and `odd` has room for as many; texts hold that many
         // bytes, and columns have room for the rows (checked above; the callee checks the offsets and rows in
         // `blocks`); all structures are declared as in C (tested).

@@ -2,13 +2,14 @@
 #![allow(unsafe_code)]
 
 use super::call::{check, check_batch, is_lost};
-use super::ffi;
 use super::pinned::{Pinned, Touched};
 use crate::codec::bwt::merge::{byte_count, word_count};
 use crate::formats::bzip2::header::MAX_BLOCK;
+use crate::gpu::abi as ffi;
 use crate::gpu::{
     BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError,
     DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds, Steps,
+    coded_room,
 };
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -26,7 +27,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// The common part of all kinds of lanes.
 pub(super) struct Lane {
     pub(super) ordinal: i32,
-    pub(super) lane: NonNull<ffi::Lane>,
+    pub(super) lane: NonNull<ffi::hybz_lane>,
     /// This memory is not freed with a lost lane, because the device may still write to it.
     pub(super) pinned: ManuallyDrop<Pinned>,
     /// The part of the pinned memory for texts.
@@ -42,14 +43,14 @@ pub(super) struct Lane {
     lost: bool,
 }
 
-// SAFETY: `ffi::Lane` may be used from any thread, one at a time (hybz.h); all its uses here need `&mut` or are in
+// SAFETY: `ffi::hybz_lane` may be used from any thread, one at a time (hybz.h); all its uses here need `&mut` or are in
 // `drop`.
 unsafe impl Send for Lane {}
 
 impl Lane {
     /// A lane on device `ordinal` for an `offload` (a constant of `ffi`), with this many bytes for columns and this
     /// many words for keys.
-    fn new(ordinal: i32, size: LaneSize, offload: i32, columns: usize, keys: usize) -> Result<Lane, DeviceError> {
+    fn new(ordinal: i32, size: LaneSize, offload: usize, columns: usize, keys: usize) -> Result<Lane, DeviceError> {
         Lane::with_input(ordinal, size, offload, size.max_blocks * size.max_length, columns, keys)
     }
 
@@ -57,7 +58,7 @@ impl Lane {
     pub(super) fn with_input(
         ordinal: i32,
         size: LaneSize,
-        offload: i32,
+        offload: usize,
         texts: usize,
         columns: usize,
         keys: usize,
@@ -79,9 +80,10 @@ impl Lane {
         check(unsafe { ffi::hybz_device_use(ordinal) }, "starting a device")?;
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let pinned = Pinned::new(ordinal, touched)?;
-        let mut lane: *mut ffi::Lane = ptr::null_mut();
+        let mut lane: *mut ffi::hybz_lane = ptr::null_mut();
         // SAFETY: `lane` is valid for writes; the callee refuses sizes out of range.
-        let code = unsafe { ffi::hybz_lane_create(ordinal, max_blocks as u32, max_length as u32, offload, &mut lane) };
+        let code =
+            unsafe { ffi::hybz_lane_create(ordinal, max_blocks as u32, max_length as u32, offload as i32, &mut lane) };
         check(code, "taking device memory")?;
         let lane = NonNull::new(lane).ok_or_else(|| DeviceError::Other("got no lane".to_owned()))?;
         Ok(Lane {
@@ -108,7 +110,7 @@ impl Lane {
     }
 
     /// Ends a batch: adds its times, or returns its error, after which the lane may be lost.
-    pub(super) fn finish(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), DeviceError> {
+    pub(super) fn finish(&mut self, code: c_int, doing: &str, report: &ffi::hybz_report) -> Result<(), DeviceError> {
         self.check(code, doing)?;
         self.steps.add(report);
         Ok(())
@@ -172,7 +174,7 @@ pub(super) struct ColumnLane {
 
 impl ColumnLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
-        Ok(ColumnLane { lane: Lane::new(ordinal, size, ffi::BWT, size.max_blocks * size.max_length, 0)? })
+        Ok(ColumnLane { lane: Lane::new(ordinal, size, ffi::HYBZ_BWT, size.max_blocks * size.max_length, 0)? })
     }
 }
 
@@ -180,7 +182,7 @@ impl SortColumns for ColumnLane {
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
         let lane = &mut self.lane;
         lane.check_batch(lengths, true)?;
-        let mut report = ffi::Report::default();
+        let mut report = ffi::hybz_report::default();
         // SAFETY: `lengths` has the stated number of entries; texts and columns have room for their sum, origins for
         // one each (checked above); `report` is declared as in C (tested).
         let code = unsafe {
@@ -211,7 +213,7 @@ impl ThirdsLane {
         // Shorter blocks need no more.
         let words = word_count(max_length) + entry_count(max_length, MIN_ENTRY_LOG);
         let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * words);
-        Ok(ThirdsLane { lane: Lane::new(ordinal, size, ffi::HYBRID, columns, keys)? })
+        Ok(ThirdsLane { lane: Lane::new(ordinal, size, ffi::HYBZ_HYBRID, columns, keys)? })
     }
 }
 
@@ -230,7 +232,7 @@ impl SortThirds for ThirdsLane {
         let keys = words + each * lengths.len();
         let fits = turns.len() == lengths.len() && bytes <= lane.columns.len() && keys <= lane.keys.len() / 4;
         lane.check_batch(lengths, fits)?;
-        let mut report = ffi::Report::default();
+        let mut report = ffi::hybz_report::default();
         let room = lane.pinned.part(&lane.keys).cast::<u32>();
         // SAFETY: `lengths` and `turns` have the stated number of entries; texts, columns, and keys (for bits and
         // entry points) have the room that follows from the lengths (checked above); `report` is declared as in C
@@ -264,9 +266,9 @@ pub(super) struct CodeLane {
 
 impl CodeLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
-        let columns = size.max_blocks * CodedByDevice::most_bytes(size.max_length);
-        let lane = Lane::new(ordinal, size, ffi::RESIDENT, columns, 0)?;
-        Ok(CodeLane { lane, coded: vec![CodedByDevice::EMPTY; size.max_blocks] })
+        let columns = size.max_blocks * coded_room(size.max_length);
+        let lane = Lane::new(ordinal, size, ffi::HYBZ_RESIDENT, columns, 0)?;
+        Ok(CodeLane { lane, coded: vec![CodedByDevice::default(); size.max_blocks] })
     }
 }
 
@@ -274,7 +276,7 @@ impl CodeBlocks for CodeLane {
     fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let lane = &mut self.lane;
         lane.check_batch(lengths, lengths.iter().all(|&length| length as usize <= lane.size.max_length))?;
-        let mut report = ffi::Report::default();
+        let mut report = ffi::hybz_report::default();
         let mut filled = 0;
         // SAFETY: `lengths` has the stated number of entries, and `coded` has room for as many; texts have room for
         // their sum, columns for the max number of bytes of codes of blocks up to these lengths (checked above; no more
@@ -306,7 +308,7 @@ impl SuffixLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         let LaneSize { max_blocks, max_length } = size;
         let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * entry_count(max_length, MIN_ENTRY_LOG));
-        Ok(SuffixLane { lane: Lane::new(ordinal, size, ffi::SUFFIXES, columns, keys)? })
+        Ok(SuffixLane { lane: Lane::new(ordinal, size, ffi::HYBZ_SUFFIXES, columns, keys)? })
     }
 }
 
@@ -323,7 +325,7 @@ impl SortSuffixes for SuffixLane {
         let entries = each * lengths.len();
         let fits = !lengths.contains(&0) && rows <= lane.columns.len() && entries <= lane.keys.len() / 4;
         lane.check_batch(lengths, fits)?;
-        let mut report = ffi::Report::default();
+        let mut report = ffi::hybz_report::default();
         // SAFETY: `lengths` has the stated number of entries; texts, columns and keys have room for the bytes, rows and
         // entry points that follow, origins for one each (checked above); `report` is declared as in C (tested).
         let code = unsafe {
@@ -356,7 +358,7 @@ impl DecodeLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         // The text of linux is an eighth longer than its blocks.
         let rows = size.max_blocks * MAX_BLOCK;
-        let lane = Lane::new(ordinal, size, ffi::DECODE, rows + rows / 4, 0)?;
+        let lane = Lane::new(ordinal, size, ffi::HYBZ_DECODE, rows + rows / 4, 0)?;
         Ok(DecodeLane { lane, decoded: vec![DecodedByDevice::default(); size.max_blocks] })
     }
 }
@@ -371,7 +373,7 @@ impl DecodeBlocks for DecodeLane {
     ) -> Result<DecodedBatch<'_>, DeviceError> {
         let lane = &mut self.lane;
         lane.check_batch(&[], blocks.len() <= lane.size.max_blocks && bytes <= lane.texts.len())?;
-        let mut report = ffi::Report::default();
+        let mut report = ffi::hybz_report::default();
         let mut filled = 0;
         // SAFETY: `blocks` has the stated number of entries, and `decoded` has room for as many; texts hold that many
         // bytes, and columns have the stated room (the callee checks it and the offsets in `blocks`); all structures
@@ -414,7 +416,7 @@ fn as_words(bytes: &[u8]) -> &[u32] {
 }
 
 impl Steps {
-    fn add(&mut self, report: &ffi::Report) {
+    fn add(&mut self, report: &ffi::hybz_report) {
         self.batches += 1;
         self.upload += f64::from(report.upload_ms);
         self.keys += f64::from(report.keys_ms);

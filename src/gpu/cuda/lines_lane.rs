@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::call::{check, is_lost};
-use super::ffi;
 use super::lane::{Lane, milliseconds};
+use crate::gpu::abi as ffi;
 use crate::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines, Steps};
 use std::any::Any;
 use std::ffi::{c_int, c_void};
@@ -12,9 +12,8 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// `HYBZ_LINES_REVERSE`, `HYBZ_LINES_UNIQUE`.
-const REVERSE: u32 = 1;
-const UNIQUE: u32 = 2;
+const REVERSE: u32 = ffi::HYBZ_LINES_REVERSE as u32;
+const UNIQUE: u32 = ffi::HYBZ_LINES_UNIQUE as u32;
 
 /// A lane that sorts lines.
 pub(super) struct LinesLane {
@@ -25,12 +24,12 @@ pub(super) struct LinesLane {
 impl LinesLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         let bytes = size.max_blocks * size.max_length;
-        let lane = Lane::with_input(ordinal, size, ffi::LINES, bytes, bytes, 0)?;
+        let lane = Lane::with_input(ordinal, size, ffi::HYBZ_LINES, bytes, bytes, 0)?;
         Ok(LinesLane { lane, sorted_lengths: vec![0; size.max_blocks] })
     }
 
     /// Ends a batch of these lengths.
-    fn finish(&mut self, code: c_int, report: &ffi::LinesReport, lengths: &[u32]) -> Result<(), DeviceError> {
+    fn finish(&mut self, code: c_int, report: &ffi::hybz_lines_report, lengths: &[u32]) -> Result<(), DeviceError> {
         let lane = &mut self.lane;
         lane.check(code, "sorting lines")?;
         lane.steps.batches += 1;
@@ -120,8 +119,7 @@ impl DeviceLane for LinesLane {
 
 impl SortLines for LinesLane {
     fn max_lines(&self) -> u64 {
-        // SAFETY: it accepts any number, and has no effects.
-        unsafe { ffi::hybz_max_lines(self.lane.texts.len() as u64) }
+        ffi::HYBZ_MAX_LINES(self.lane.texts.len()) as u64
     }
 
     fn sort_lines(
@@ -132,7 +130,7 @@ impl SortLines for LinesLane {
     ) -> Result<SortedLines<'_>, DeviceError> {
         let lane = &mut self.lane;
         lane.check_batch(lengths, !lengths.is_empty() && !lengths.contains(&0))?;
-        let mut report = ffi::LinesReport::default();
+        let mut report = ffi::hybz_lines_report::default();
         // SAFETY: `lengths` and `sorted_lengths` have the stated number of entries, texts and columns have room for the
         // sum of the lengths (checked above), and the structure is declared as in C (tested).
         let code = unsafe {
@@ -170,7 +168,7 @@ impl SortLines for LinesLane {
         let to = text.part(&(at..at.saturating_add(length.into()))).ok_or_else(out_of_bounds)?;
         let lane = &mut self.lane;
         lane.check_batch(&[length], length > 0)?;
-        let mut report = ffi::LinesReport::default();
+        let mut report = ffi::hybz_lines_report::default();
         // SAFETY: the lane's texts and the device's memory at `to` have that many bytes (checked above), and no other
         // batch uses these bytes of it, which the caller of `keep` ensures.
         let code = unsafe {
@@ -204,13 +202,13 @@ impl SortLines for LinesLane {
         let counts: Vec<u32> = ranges.iter().map(|range| range.kept.len() as u32).collect();
         let slice = |part: &Range<u64>| {
             let from = text.part(part).ok_or_else(out_of_bounds)?;
-            Ok(ffi::Slice { text: from, length: part.end - part.start })
+            Ok(ffi::hybz_slice { text: from, length: part.end - part.start })
         };
-        let slices: Vec<ffi::Slice> =
+        let slices: Vec<ffi::hybz_slice> =
             ranges.iter().flat_map(|range| &range.kept).map(slice).collect::<Result<_, DeviceError>>()?;
         let lane = &mut self.lane;
         lane.check_batch(&lengths, !lengths.is_empty() && !lengths.contains(&0))?;
-        let mut report = ffi::LinesReport::default();
+        let mut report = ffi::hybz_lines_report::default();
         // SAFETY: all lists have as many entries as there are ranges, `slices` as many as `counts` add up to; the lane
         // has room for the bytes, and each slice is within the kept text (checked above).
         let code = unsafe {
@@ -258,7 +256,7 @@ impl SortLines for LinesLane {
                 sorted as *mut u8,
                 &mut sorted_length,
                 milliseconds(timeout),
-                &mut ffi::LinesReport::default(),
+                &mut ffi::hybz_lines_report::default(),
             )
         };
         lane.check(code, "sorting lines on a device")?;

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::call::{check, check_batch};
-use super::ffi;
 use super::lane::milliseconds;
+use crate::gpu::abi as ffi;
 use crate::gpu::{Coded, DecodeLz4, DeviceBytes, DeviceError, Lz4ForDevice};
 use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtrMut, DeviceSlice, DriverError};
 use std::ptr::{self, NonNull};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Decodes LZ4.
 pub(super) struct Lz4Lane {
-    lz4: NonNull<ffi::Lz4>,
+    lz4: NonNull<ffi::hybz_lz4>,
     ordinal: i32,
     max_blocks: usize,
     /// The device may still be running: none of its memory may be freed.

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::call::{check, check_batch};
-use super::ffi;
 use super::lane::milliseconds;
+use crate::gpu::abi as ffi;
 use crate::gpu::{DecodeStrips, DeviceError, StripForDevice, StripFound, StripsSize};
 use std::ffi::c_int;
 use std::ptr::{self, NonNull};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A lane that decodes strips.
 pub(super) struct StripsLane {
-    lane: NonNull<ffi::Lzw>,
+    lane: NonNull<ffi::hybz_lzw>,
     ordinal: i32,
     size: StripsSize,
     /// The lane's context is lost or runs a kernel that hangs: nothing may be freed.
@@ -24,7 +24,7 @@ unsafe impl Send for StripsLane {}
 impl StripsLane {
     pub fn new(ordinal: i32, size: StripsSize) -> Result<Self, DeviceError> {
         let strips = u32::try_from(size.strips).map_err(|_| too_large())?;
-        let mut lane: *mut ffi::Lzw = ptr::null_mut();
+        let mut lane: *mut ffi::hybz_lzw = ptr::null_mut();
         // SAFETY: `lane` is valid for writes; the callee refuses sizes out of range.
         let code = unsafe { ffi::hybz_lzw_create(ordinal, strips, size.coded as u64, size.text as u64, &mut lane) };
         check(code, "taking device memory")?;

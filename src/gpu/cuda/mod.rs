@@ -1,4 +1,4 @@
-//! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
+//! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `abi`, called through `call`, owned by
 //! `lane`, `hbz_coding_lane`, `hbz_decoding_lane`, `lines_lane`, `lz4_lane`, `factor_lane` and `lzw_lane`; `device`
 //! finds devices, `visible` hides them, and `pinned` has memory.
 
@@ -10,11 +10,9 @@ use super::{
 mod call;
 mod device;
 mod factor_lane;
-mod ffi;
 mod hbz_coding_lane;
 mod hbz_decoding_lane;
 mod lane;
-mod layout;
 mod lines_lane;
 mod lz4_lane;
 mod lzw_lane;
