@@ -211,16 +211,19 @@ int finish(hybz_lane *lane, uint32_t blocks, uint32_t *origins, Clock::time_poin
 }
 
 void fill_report(const hybz_lane &lane, const Events &events, hybz_report *report) {
-    report->upload_ms = lane.elapsed(events.begin, events.uploaded);
-    report->keys_ms = lane.elapsed(events.keys_begin, events.keys_end);
-    report->sort_ms = lane.elapsed(events.keys_end, events.sorted);
-    report->group_ms = lane.elapsed(events.sorted, events.grouped);
-    report->download_ms = lane.elapsed(events.download, events.end);
+    report->ms[HYBZ_STEP_UPLOAD] = lane.elapsed(events.begin, events.uploaded);
+    report->ms[HYBZ_STEP_KEYS] = lane.elapsed(events.keys_begin, events.keys_end);
+    report->ms[HYBZ_STEP_SORT] = lane.elapsed(events.keys_end, events.sorted);
+    report->ms[HYBZ_STEP_GROUP] = lane.elapsed(events.sorted, events.grouped);
+    report->ms[HYBZ_STEP_DOWNLOAD] = lane.elapsed(events.download, events.end);
     report->rounds = events.rounds;
+    float *const sums = report->ms + HYBZ_STEP_SMALL_ROUNDS;
+    sums[0] = sums[1] = sums[2] = 0;
     for (uint32_t r = 0; r < events.rounds; r++) {
-        report->round[r].small_ms = lane.elapsed(events.round[r][0], events.round[r][1]);
-        report->round[r].large_ms = lane.elapsed(events.round[r][1], events.round[r][2]);
-        report->round[r].commit_ms = lane.elapsed(events.round[r][2], events.round[r][3]);
+        hybz_round &round = report->round[r];
+        sums[0] += round.small_ms = lane.elapsed(events.round[r][0], events.round[r][1]);
+        sums[1] += round.large_ms = lane.elapsed(events.round[r][1], events.round[r][2]);
+        sums[2] += round.commit_ms = lane.elapsed(events.round[r][2], events.round[r][3]);
     }
 }
 

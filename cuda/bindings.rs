@@ -1,5 +1,5 @@
 //! Makes Rust's declarations of `hybz.h` and `limits.h`; a module of the build script, with and without the feature
-//! `cuda`. It knows as much of C as these headers need: `#define`, structures and functions.
+//! `cuda`. It knows as much of C as these headers need: `#define`, `enum`, structures and functions.
 
 /// The declarations of these headers.
 pub fn bindings(headers: &str) -> String {
@@ -16,6 +16,9 @@ pub fn bindings(headers: &str) -> String {
             at = end_of("#endif");
         } else if let Some(definition) = token.strip_prefix("#define ") {
             out += &define(definition);
+        } else if token == "enum" {
+            at = end_of(";");
+            out += &steps(tokens[begin..at].iter().copied().filter(|word| word.starts_with("HYBZ_")).enumerate());
         } else if token == "struct" && tokens[at + 1] == ";" {
             at = end_of(";");
             out += &format!("#[repr(C)]\npub struct {} {{\n_private: [u8; 0],\n}}\n", tokens[begin + 1]);
@@ -59,6 +62,16 @@ fn define(definition: &str) -> String {
             format!("pub const fn {name}({names}: usize) -> usize {{\n    {value}\n}}\n")
         }
     }
+}
+
+/// The numbers of the steps that are timed, and their names; the last one is their count.
+fn steps<'a>(steps: impl Iterator<Item = (usize, &'a str)>) -> String {
+    let (mut out, mut names) = (String::new(), Vec::new());
+    for (number, step) in steps {
+        out += &format!("pub const {step}: usize = {number};\n");
+        names.extend(step.strip_prefix("HYBZ_STEP_").map(|name| name.replace('_', " ").to_lowercase()));
+    }
+    out + &format!("pub const HYBZ_STEP_NAMES: [&str; HYBZ_STEPS] = {names:?};\n")
 }
 
 /// A structure, and its value that is all zeros. A comment follows the fields that it describes.

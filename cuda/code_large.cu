@@ -129,8 +129,8 @@ extern "C" int hybz_lane_tokens(hybz_lane *lane, uint32_t blocks, const uint32_t
     memcpy(tallies, staging.tallies, blocks * sizeof(hybz_tally));
     if (report) {
         fill_report(*lane, events, report);
-        report->mtf_ms = lane->elapsed(sorted, made);
-        report->tables_ms = lane->elapsed(made, events.end);
+        report->ms[HYBZ_STEP_MTF] = lane->elapsed(sorted, made);
+        report->ms[HYBZ_STEP_TABLES] = lane->elapsed(made, events.end);
     }
     return 0;
 }
@@ -153,7 +153,7 @@ extern "C" int hybz_lane_choose(hybz_lane *lane, const hybz_prices *prices, int3
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
     memcpy(tallies, staging.tallies, coding.blocks * sizeof(hybz_tally));
-    if (report) report->tables_ms += lane->elapsed(begin, end);
+    if (report) report->ms[HYBZ_STEP_TABLES] += lane->elapsed(begin, end);
     return 0;
 }
 
@@ -188,8 +188,8 @@ extern "C" int hybz_lane_segments(hybz_lane *lane, const hybz_shares *shares, hy
     if (!fits) *filled = 0;
     coding.blocks = 0;
     if (report) {
-        report->bits_ms = lane->elapsed(begin, encoded);
-        report->download_ms = lane->elapsed(encoded, end);
+        report->ms[HYBZ_STEP_CODES] = lane->elapsed(begin, encoded);
+        report->ms[HYBZ_STEP_DOWNLOAD] = lane->elapsed(encoded, end);
     }
     return 0;
 }

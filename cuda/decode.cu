@@ -108,12 +108,12 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     if (report) {
         memset(report, 0, sizeof *report);
         report->bytes = total;
-        report->upload_ms = lane->elapsed(begin, uploaded);
-        report->symbols_ms = lane->elapsed(uploaded, symbols);
-        report->columns_ms = lane->elapsed(symbols, columns);
-        report->walk_ms = lane->elapsed(columns, walked);
-        report->expand_ms = expand ? lane->elapsed(walked, expanded) : 0;
-        report->download_ms = lane->elapsed(waited, end);
+        report->ms[HYBZ_STEP_UPLOAD] = lane->elapsed(begin, uploaded);
+        report->ms[HYBZ_STEP_SYMBOLS] = lane->elapsed(uploaded, symbols);
+        report->ms[HYBZ_STEP_COLUMNS] = lane->elapsed(symbols, columns);
+        report->ms[HYBZ_STEP_WALK] = lane->elapsed(columns, walked);
+        report->ms[HYBZ_STEP_EXPAND] = expand ? lane->elapsed(walked, expanded) : 0;
+        report->ms[HYBZ_STEP_DOWNLOAD] = lane->elapsed(waited, end);
     }
     return 0;
 }

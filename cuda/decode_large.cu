@@ -134,12 +134,12 @@ extern "C" int hybz_lane_decode_large(hybz_lane *lane, uint32_t blocks, const hy
     if (report) {
         memset(report, 0, sizeof *report);
         report->bytes = rows;
-        report->upload_ms = lane->elapsed(begin, uploaded);
-        report->symbols_ms = lane->elapsed(uploaded, symbols);
-        report->columns_ms = lane->elapsed(symbols, columns);
-        report->vector_ms = lane->elapsed(columns, vectors);
-        report->walk_ms = lane->elapsed(vectors, walked);
-        report->download_ms = lane->elapsed(walked, end);
+        report->ms[HYBZ_STEP_UPLOAD] = lane->elapsed(begin, uploaded);
+        report->ms[HYBZ_STEP_SYMBOLS] = lane->elapsed(uploaded, symbols);
+        report->ms[HYBZ_STEP_COLUMNS] = lane->elapsed(symbols, columns);
+        report->ms[HYBZ_STEP_VECTOR] = lane->elapsed(columns, vectors);
+        report->ms[HYBZ_STEP_WALK] = lane->elapsed(vectors, walked);
+        report->ms[HYBZ_STEP_DOWNLOAD] = lane->elapsed(walked, end);
     }
     return 0;
 }

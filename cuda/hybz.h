@@ -44,17 +44,33 @@ struct hybz_round {
     float small_ms, large_ms, commit_ms;
 };
 
+/* The steps of a batch that are timed. Rust's names of them are these, too. */
+enum hybz_step {
+    HYBZ_STEP_UPLOAD,
+    HYBZ_STEP_KEYS,
+    HYBZ_STEP_SORT,
+    HYBZ_STEP_GROUP,
+    HYBZ_STEP_SMALL_ROUNDS, /* all rounds: small groups, in shared memory */
+    HYBZ_STEP_LARGE_ROUNDS, /* large groups, by radix sort */
+    HYBZ_STEP_COMMITS,      /* new ranks */
+    HYBZ_STEP_THIRDS,       /* hybrid: from the sorted sample to the data for the CPU */
+    HYBZ_STEP_MTF,          /* resident: columns to symbols */
+    HYBZ_STEP_TABLES,       /* resident: tables and selectors */
+    HYBZ_STEP_CODES,        /* resident */
+    HYBZ_STEP_SYMBOLS,      /* decode: codes to symbols */
+    HYBZ_STEP_COLUMNS,      /* decode: symbols to columns */
+    HYBZ_STEP_VECTOR,       /* decode, .hbz: columns to vectors; then the walk has only the walk */
+    HYBZ_STEP_WALK,         /* decode: columns to run-length-coded text */
+    HYBZ_STEP_EXPAND,       /* decode: run-length-coded text to text */
+    HYBZ_STEP_DOWNLOAD,
+    HYBZ_STEPS
+};
+
 /* The cost of one batch. Times are in milliseconds of device time, except for table_ms. */
 struct hybz_report {
     uint64_t bytes;
     float table_ms; /* on the host: the code table */
-    float upload_ms, keys_ms, sort_ms, group_ms, download_ms;
-    float thirds_ms; /* hybrid: from the sorted sample to the data for the CPU */
-    float mtf_ms, tables_ms, bits_ms; /* resident: columns to symbols, tables and selectors, codes */
-    float symbols_ms, columns_ms, walk_ms; /* decode: codes to symbols, symbols to columns, and these to
-                                            * run-length-coded text */
-    float vector_ms; /* decode, .hbz: columns to vectors; then `walk_ms` has only the walk */
-    float expand_ms; /* decode: run-length-coded text to text */
+    float ms[HYBZ_STEPS];
     uint32_t tied_small, tied_large; /* rotations still tied after the first sort */
     uint32_t rounds;
     struct hybz_round round[HYBZ_MAX_ROUNDS];

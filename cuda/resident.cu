@@ -90,9 +90,9 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
     memcpy(coded, staged, blocks * sizeof(hybz_coded));
     if (report) {
         fill_report(*lane, events, report);
-        report->mtf_ms = lane->elapsed(sorted, symbols);
-        report->tables_ms = lane->elapsed(symbols, tables);
-        report->bits_ms = lane->elapsed(tables, events.download);
+        report->ms[HYBZ_STEP_MTF] = lane->elapsed(sorted, symbols);
+        report->ms[HYBZ_STEP_TABLES] = lane->elapsed(symbols, tables);
+        report->ms[HYBZ_STEP_CODES] = lane->elapsed(tables, events.download);
     }
     return 0;
 }

@@ -253,6 +253,6 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     HYBZ_TRY(copy(bytes, thirds.bytes, totals.sample + totals.others));
     HYBZ_TRY(copy(entries, thirds.entries, uint64_t(blocks) * each * 4));
     HYBZ_TRY(finish(lane, 0, lane->staging->origin, deadline, events, report));
-    if (report) report->thirds_ms = lane->elapsed(sampled, events.download);
+    if (report) report->ms[HYBZ_STEP_THIRDS] = lane->elapsed(sampled, events.download);
     return 0;
 }

@@ -122,10 +122,10 @@ int check_case(const CodingCase &c, size_t number, double (&ms)[4]) {
         wrong += differ("segments", number, segments.data(), c.segments.data(), segments.size());
         if (filled != c.bytes.size()) printf("WRONG case %zu: %zu bytes\n", number, size_t(filled)), wrong++;
         else wrong += differ("bytes", number, bytes.memory, c.bytes.data(), filled);
-        ms[0] = report.mtf_ms;
-        ms[1] = report.tables_ms;
-        ms[2] = report.bits_ms;
-        ms[3] = report.download_ms;
+        ms[0] = report.ms[HYBZ_STEP_MTF];
+        ms[1] = report.ms[HYBZ_STEP_TABLES];
+        ms[2] = report.ms[HYBZ_STEP_CODES];
+        ms[3] = report.ms[HYBZ_STEP_DOWNLOAD];
     }
     // Without room nothing is returned, and nothing is written.
     hybz_report report{};

@@ -278,7 +278,8 @@ int time_decode(const char *path, uint32_t lanes, uint32_t count) {
             while (!go) std::this_thread::yield();
             hybz_report best = lane.report;
             const auto time = [](const hybz_report &r) {
-                return r.symbols_ms + r.columns_ms + r.walk_ms + r.expand_ms;
+                return r.ms[HYBZ_STEP_SYMBOLS] + r.ms[HYBZ_STEP_COLUMNS] + r.ms[HYBZ_STEP_WALK] +
+                       r.ms[HYBZ_STEP_EXPAND];
             };
             for (int repeat = 0; repeat < 6; repeat++) {
                 lane.run(sent);
@@ -293,9 +294,11 @@ int time_decode(const char *path, uint32_t lanes, uint32_t count) {
             const double ps = 1e9 / double(best.bytes);
             printf("lane 0, ms (ps a byte): upload %.2f (%.1f) symbols %.2f (%.1f) columns %.2f (%.1f) walk %.2f "
                    "(%.1f) expand %.2f (%.1f) download %.2f (%.1f); without transfers %.2f GB/s\n",
-                   best.upload_ms, best.upload_ms * ps, best.symbols_ms, best.symbols_ms * ps, best.columns_ms,
-                   best.columns_ms * ps, best.walk_ms, best.walk_ms * ps, best.expand_ms, best.expand_ms * ps,
-                   best.download_ms, best.download_ms * ps, double(best.bytes) / time(best) / 1e6);
+                   best.ms[HYBZ_STEP_UPLOAD], best.ms[HYBZ_STEP_UPLOAD] * ps, best.ms[HYBZ_STEP_SYMBOLS],
+                   best.ms[HYBZ_STEP_SYMBOLS] * ps, best.ms[HYBZ_STEP_COLUMNS], best.ms[HYBZ_STEP_COLUMNS] * ps,
+                   best.ms[HYBZ_STEP_WALK], best.ms[HYBZ_STEP_WALK] * ps, best.ms[HYBZ_STEP_EXPAND],
+                   best.ms[HYBZ_STEP_EXPAND] * ps, best.ms[HYBZ_STEP_DOWNLOAD], best.ms[HYBZ_STEP_DOWNLOAD] * ps,
+                   double(best.bytes) / time(best) / 1e6);
         });
     while (ready < lanes) std::this_thread::yield();
     const auto start = Clock::now();

@@ -135,7 +135,8 @@ int check_large(const char *path) {
         const hybz_report &r = lane.report;
         if (one.rows > 1000000)
             printf("%u rows: upload %.2f, symbols %.2f, columns %.2f, vector %.2f, walk %.2f, download %.2f ms\n",
-                   one.rows, r.upload_ms, r.symbols_ms, r.columns_ms, r.vector_ms, r.walk_ms, r.download_ms);
+                   one.rows, r.ms[HYBZ_STEP_UPLOAD], r.ms[HYBZ_STEP_SYMBOLS], r.ms[HYBZ_STEP_COLUMNS],
+                   r.ms[HYBZ_STEP_VECTOR], r.ms[HYBZ_STEP_WALK], r.ms[HYBZ_STEP_DOWNLOAD]);
     }
     if (!cases.empty() && cases[0].rows < 1000000) wrong += check_impossible(cases[0]);
     printf("%zu batches, %zu blocks, %d wrong\n", cases.size(), blocks, wrong);

@@ -1,5 +1,6 @@
 // time.cpp: device time per byte of each pipeline on the blocks of a file, and the throughput of several lanes at once.
 #include "common.hpp"
+#include <numeric>
 
 namespace hybz {
 
@@ -60,20 +61,8 @@ std::vector<uint32_t> fill(uint8_t *text, const std::vector<Text> &blocks, uint3
     return lengths;
 }
 
-// Milliseconds of all rounds together.
-hybz_round rounds_of(const hybz_report &report) {
-    hybz_round sum{};
-    for (uint32_t r = 0; r < report.rounds; r++) {
-        sum.small_ms += report.round[r].small_ms;
-        sum.large_ms += report.round[r].large_ms;
-        sum.commit_ms += report.round[r].commit_ms;
-    }
-    return sum;
-}
-
 double sort_ms(const hybz_report &report) {
-    const hybz_round rounds = rounds_of(report);
-    return report.keys_ms + report.sort_ms + report.group_ms + rounds.small_ms + rounds.large_ms + rounds.commit_ms;
+    return std::accumulate(report.ms + HYBZ_STEP_KEYS, report.ms + HYBZ_STEP_COMMITS + 1, 0.0);
 }
 
 // Picoseconds a byte for each millisecond.
@@ -127,8 +116,8 @@ int time_bwt(const char *path, uint32_t count) {
     printf("device %.1f ms = %.0f ps/char = %.2f GB/s; wall %.1f ms = %.2f GB/s\n", best.ms, best.ms * ps,
            total / best.ms / 1e6, best.wall_ms, total / best.wall_ms / 1e6);
     printf("  ps/char: upload %.1f keys %.1f sort %.1f group %.1f download %.1f (code table on the host %.1f ms)\n",
-           report.upload_ms * ps, report.keys_ms * ps, report.sort_ms * ps, report.group_ms * ps,
-           report.download_ms * ps, report.table_ms);
+           report.ms[HYBZ_STEP_UPLOAD] * ps, report.ms[HYBZ_STEP_KEYS] * ps, report.ms[HYBZ_STEP_SORT] * ps,
+           report.ms[HYBZ_STEP_GROUP] * ps, report.ms[HYBZ_STEP_DOWNLOAD] * ps, report.table_ms);
     print_rounds(report);
 
     std::vector<Column> expected(std::min<size_t>(count, blocks.size()));
@@ -152,14 +141,16 @@ int time_coding(const char *path, uint32_t count) {
     for (int repeat = 0; repeat < 5; repeat++) {
         lane.spoil();
         lane.run(lengths);
-        best.add(lane, lane.report.mtf_ms + lane.report.tables_ms + lane.report.bits_ms);
+        const float *const ms = lane.report.ms;
+        best.add(lane, ms[HYBZ_STEP_MTF] + ms[HYBZ_STEP_TABLES] + ms[HYBZ_STEP_CODES]);
     }
     const hybz_report &report = best.report;
     const double ps = ps_of(report), total = double(report.bytes), sorted = sort_ms(report);
     printf("%s, %u blocks: ps/char: upload %.1f sort %.1f mtf %.1f tables %.1f (%.2f ms) codes %.1f download %.1f "
            "(%.3f bytes a byte); device but transfers %.2f GB/s, all %.2f GB/s\n",
-           path, count, report.upload_ms * ps, sorted * ps, report.mtf_ms * ps, report.tables_ms * ps, report.tables_ms,
-           report.bits_ms * ps, report.download_ms * ps, double(lane.filled) / total, total / (sorted + best.ms) / 1e6,
+           path, count, report.ms[HYBZ_STEP_UPLOAD] * ps, sorted * ps, report.ms[HYBZ_STEP_MTF] * ps,
+           report.ms[HYBZ_STEP_TABLES] * ps, report.ms[HYBZ_STEP_TABLES], report.ms[HYBZ_STEP_CODES] * ps,
+           report.ms[HYBZ_STEP_DOWNLOAD] * ps, double(lane.filled) / total, total / (sorted + best.ms) / 1e6,
            total / best.wall_ms / 1e6);
 
     std::vector<Coded> expected(std::min<size_t>(std::min<size_t>(count, 16), blocks.size()));
@@ -195,16 +186,17 @@ template <class Kind, class Run> void time_large(Kind &lane, const char *path, u
     for (int repeat = 0; repeat < 4; repeat++) {
         lane.spoil();
         run();
-        best.add(lane, sort_ms(lane.report) + lane.report.thirds_ms);
+        best.add(lane, sort_ms(lane.report) + lane.report.ms[HYBZ_STEP_THIRDS]);
     }
     const hybz_report &report = best.report;
-    const hybz_round rounds = rounds_of(report);
     const double ps = ps_of(report);
     printf("%s, blocks of %u: ps/char: upload %.1f keys %.1f sort %.1f group %.1f small %.1f large %.1f commit %.1f "
            "(%u rounds) thirds %.1f download %.1f; sort %.0f = %.2f GB/s, all %.2f GB/s\n",
-           path, length, report.upload_ms * ps, report.keys_ms * ps, report.sort_ms * ps, report.group_ms * ps,
-           rounds.small_ms * ps, rounds.large_ms * ps, rounds.commit_ms * ps, report.rounds, report.thirds_ms * ps,
-           report.download_ms * ps, best.ms * ps, 1e3 / (best.ms * ps), double(report.bytes) / best.wall_ms / 1e6);
+           path, length, report.ms[HYBZ_STEP_UPLOAD] * ps, report.ms[HYBZ_STEP_KEYS] * ps,
+           report.ms[HYBZ_STEP_SORT] * ps, report.ms[HYBZ_STEP_GROUP] * ps, report.ms[HYBZ_STEP_SMALL_ROUNDS] * ps,
+           report.ms[HYBZ_STEP_LARGE_ROUNDS] * ps, report.ms[HYBZ_STEP_COMMITS] * ps, report.rounds,
+           report.ms[HYBZ_STEP_THIRDS] * ps, report.ms[HYBZ_STEP_DOWNLOAD] * ps, best.ms * ps, 1e3 / (best.ms * ps),
+           double(report.bytes) / best.wall_ms / 1e6);
 }
 
 // Merges the lists of a block of n bytes: the column with the mark's row, and the rows of the entry points in it, not

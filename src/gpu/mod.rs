@@ -10,7 +10,7 @@
 use std::fmt;
 use std::time::Duration;
 
-pub(crate) mod abi;
+pub mod abi;
 mod choice;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -266,70 +266,26 @@ pub trait SortSuffixes: DeviceLane {
     ) -> Result<SortedSuffixes<'_>, DeviceError>;
 }
 
-/// The time of each step of a lane so far, in milliseconds of device time.
+/// The time of each step of a lane so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steps {
     /// Batches.
     pub batches: u32,
-    /// Texts to the device.
-    pub upload: f64,
-    /// Sort keys.
-    pub keys: f64,
-    /// The first sort.
-    pub sort: f64,
-    /// Groups and ranks after it.
-    pub group: f64,
-    /// Rounds: small groups, in shared memory.
-    pub small: f64,
-    /// Rounds: large groups, by radix sort.
-    pub large: f64,
-    /// Rounds: new ranks.
-    pub commit: f64,
-    /// The other third, and the data for the cores (hybrid).
-    pub thirds: f64,
-    /// Move-to-front and zero runs (if the device codes).
-    pub mtf: f64,
-    /// Tables and selectors (if the device codes).
-    pub tables: f64,
-    /// Codes (if the device codes).
-    pub bits: f64,
-    /// Codes to symbols (decode).
-    pub symbols: f64,
-    /// Symbols to columns (decode).
-    pub columns: f64,
-    /// Columns to vectors (decode `.hbz` streams).
-    pub vector: f64,
-    /// Columns to run-length-coded texts (decode); for `.hbz` streams, vectors to codes.
-    pub walk: f64,
-    /// Run-length-coded texts to texts (decode).
-    pub expand: f64,
-    /// Columns, lists, codes or texts from the device.
-    pub download: f64,
+    /// The milliseconds of device time of each step of `enum hybz_step` of `cuda/hybz.h`.
+    pub ms: [f64; abi::HYBZ_STEPS],
 }
 
 impl Steps {
+    /// Adds the times of a batch.
+    #[cfg(feature = "cuda")]
+    fn add(&mut self, ms: &[f32; abi::HYBZ_STEPS]) {
+        self.batches += 1;
+        self.ms.iter_mut().zip(ms).for_each(|(sum, ms)| *sum += f64::from(*ms));
+    }
+
     /// The steps with a time above 0, by name, in milliseconds.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let all = [
-            ("upload", self.upload),
-            ("keys", self.keys),
-            ("sort", self.sort),
-            ("group", self.group),
-            ("small rounds", self.small),
-            ("large rounds", self.large),
-            ("commits", self.commit),
-            ("thirds", self.thirds),
-            ("mtf", self.mtf),
-            ("tables", self.tables),
-            ("codes", self.bits),
-            ("symbols", self.symbols),
-            ("columns", self.columns),
-            ("vector", self.vector),
-            ("walk", self.walk),
-            ("expand", self.expand),
-            ("download", self.download),
-        ];
-        all.into_iter().filter(|(_, time)| *time > 0.0)
+        abi::HYBZ_STEP_NAMES.into_iter().zip(self.ms).filter(|(_, time)| *time > 0.0)
     }
 }
 

@@ -62,9 +62,9 @@ impl FindFactors for FactorLane {
             )
         };
         lane.check(code, "finding factors")?;
-        lane.steps.batches += 1;
-        lane.steps.upload += f64::from(report.upload_ms);
-        lane.steps.sort += f64::from(report.sort_ms);
+        let mut ms = [0.0; ffi::HYBZ_STEPS];
+        (ms[ffi::HYBZ_STEP_UPLOAD], ms[ffi::HYBZ_STEP_SORT]) = (report.upload_ms, report.sort_ms);
+        lane.steps.add(&ms);
         let times =
             [report.upload_ms, report.sort_ms, report.neighbours_ms, report.longest_ms, report.path_ms, report.runs_ms];
         Ok(FactorsByDevice { factors: counts.factors, runs: counts.runs, times })

@@ -112,7 +112,7 @@ impl Lane {
     /// Ends a batch: adds its times, or returns its error, after which the lane may be lost.
     pub(super) fn finish(&mut self, code: c_int, doing: &str, report: &ffi::hybz_report) -> Result<(), DeviceError> {
         self.check(code, doing)?;
-        self.steps.add(report);
+        self.steps.add(&report.ms);
         Ok(())
     }
 
@@ -413,31 +413,6 @@ fn as_words(bytes: &[u8]) -> &[u32] {
     let (before, words, after) = unsafe { bytes.align_to() };
     debug_assert!(before.is_empty() && after.is_empty());
     words
-}
-
-impl Steps {
-    fn add(&mut self, report: &ffi::hybz_report) {
-        self.batches += 1;
-        self.upload += f64::from(report.upload_ms);
-        self.keys += f64::from(report.keys_ms);
-        self.sort += f64::from(report.sort_ms);
-        self.group += f64::from(report.group_ms);
-        self.thirds += f64::from(report.thirds_ms);
-        self.mtf += f64::from(report.mtf_ms);
-        self.tables += f64::from(report.tables_ms);
-        self.bits += f64::from(report.bits_ms);
-        self.symbols += f64::from(report.symbols_ms);
-        self.columns += f64::from(report.columns_ms);
-        self.vector += f64::from(report.vector_ms);
-        self.walk += f64::from(report.walk_ms);
-        self.expand += f64::from(report.expand_ms);
-        self.download += f64::from(report.download_ms);
-        for round in report.round.iter().take(report.rounds as usize) {
-            self.small += f64::from(round.small_ms);
-            self.large += f64::from(round.large_ms);
-            self.commit += f64::from(round.commit_ms);
-        }
-    }
 }
 
 impl Drop for Lane {

@@ -32,14 +32,15 @@ impl LinesLane {
     fn finish(&mut self, code: c_int, report: &ffi::hybz_lines_report, lengths: &[u32]) -> Result<(), DeviceError> {
         let lane = &mut self.lane;
         lane.check(code, "sorting lines")?;
-        lane.steps.batches += 1;
-        lane.steps.upload += f64::from(report.upload_ms);
-        lane.steps.keys += f64::from(report.find_ms + report.keys_ms);
-        lane.steps.sort += f64::from(report.sort_ms);
-        lane.steps.small += f64::from(report.settle_ms);
-        lane.steps.large += f64::from(report.rounds_ms);
-        lane.steps.columns += f64::from(report.place_ms + report.copy_ms);
-        lane.steps.download += f64::from(report.download_ms);
+        let mut ms = [0.0; ffi::HYBZ_STEPS];
+        ms[ffi::HYBZ_STEP_UPLOAD] = report.upload_ms;
+        ms[ffi::HYBZ_STEP_KEYS] = report.find_ms + report.keys_ms;
+        ms[ffi::HYBZ_STEP_SORT] = report.sort_ms;
+        ms[ffi::HYBZ_STEP_SMALL_ROUNDS] = report.settle_ms;
+        ms[ffi::HYBZ_STEP_LARGE_ROUNDS] = report.rounds_ms;
+        ms[ffi::HYBZ_STEP_COLUMNS] = report.place_ms + report.copy_ms;
+        ms[ffi::HYBZ_STEP_DOWNLOAD] = report.download_ms;
+        lane.steps.add(&ms);
         if self.sorted_lengths[..lengths.len()] != *lengths {
             return Err(DeviceError::Wrong("the device dropped or made lines"));
         }

@@ -3,7 +3,7 @@
 use hybz::internals::factor::Factor;
 use hybz::internals::factor::neighbours::Pair;
 use hybz::internals::factor::parse::Parse;
-use hybz::internals::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, Steps, backend};
+use hybz::internals::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, abi, backend};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -88,22 +88,21 @@ pub fn sort_profile(text: &[u8]) -> Option<Vec<(&'static str, f64)>> {
     let (backend, devices) = backend().ok()?;
     let size = LaneSize { max_blocks: 1, max_length: text.len() };
     let mut lane = backend.open_suffixes(&devices.into_iter().next()?, size).ok()?;
-    type Step = fn(&Steps) -> f64;
-    let named: [(&str, Step); 7] = [
-        ("upload", |s| s.upload),
-        ("keys", |s| s.keys),
-        ("radix sort", |s| s.sort),
-        ("groups", |s| s.group),
-        ("small groups", |s| s.small),
-        ("large groups", |s| s.large),
-        ("column", |s| s.commit),
+    let named: [(&str, usize); 7] = [
+        ("upload", abi::HYBZ_STEP_UPLOAD),
+        ("keys", abi::HYBZ_STEP_KEYS),
+        ("radix sort", abi::HYBZ_STEP_SORT),
+        ("groups", abi::HYBZ_STEP_GROUP),
+        ("small groups", abi::HYBZ_STEP_SMALL_ROUNDS),
+        ("large groups", abi::HYBZ_STEP_LARGE_ROUNDS),
+        ("column", abi::HYBZ_STEP_COMMITS),
     ];
     let once = |_| {
         lane.texts()[..text.len()].copy_from_slice(text);
         let before = lane.steps();
         lane.suffixes(&[text.len() as u32], 15, TIMEOUT).expect("a device that sorts");
         let after = lane.steps();
-        named.iter().map(|(name, step)| (*name, step(&after) - step(&before))).collect::<Vec<_>>()
+        named.iter().map(|(name, step)| (*name, after.ms[*step] - before.ms[*step])).collect::<Vec<_>>()
     };
     let total = |steps: &[(&str, f64)]| steps.iter().map(|(_, ms)| ms).sum::<f64>();
     (0..RUNS).map(once).min_by(|a, b| total(a).total_cmp(&total(b)))

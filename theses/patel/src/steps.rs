@@ -17,7 +17,7 @@ use hybz::internals::codec::selector::encode::HuffmanTables;
 use hybz::internals::codec::{Decoder, find_magic, run_length};
 use hybz::internals::crc;
 use hybz::internals::formats::bzip2::MAX_BLOCK;
-use hybz::internals::gpu::{BlockForDevice, Device, LaneSize, Steps, backend};
+use hybz::internals::gpu::{BlockForDevice, Device, LaneSize, abi, backend};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use theses_common::fail;
@@ -133,6 +133,17 @@ fn decode_on_core(stream: &[u8], blocks: &[Block]) -> Times<4> {
     })
 }
 
+/// The steps of the transform, and those between host and device.
+const SORTING: [usize; 6] = [
+    abi::HYBZ_STEP_KEYS,
+    abi::HYBZ_STEP_SORT,
+    abi::HYBZ_STEP_GROUP,
+    abi::HYBZ_STEP_SMALL_ROUNDS,
+    abi::HYBZ_STEP_LARGE_ROUNDS,
+    abi::HYBZ_STEP_COMMITS,
+];
+const TRANSFERS: [usize; 2] = [abi::HYBZ_STEP_UPLOAD, abi::HYBZ_STEP_DOWNLOAD];
+
 /// BWT, MTF, Huffman coding, transfers: for a batch of all blocks.
 fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, String> {
     let (backend, _) = backend()?;
@@ -147,12 +158,13 @@ fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, Strin
         let before = lane.steps();
         let coded = lane.code(&lengths, TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
         assert!(coded.blocks.iter().map(|block| block.origin).eq(expected.iter().copied()), "the same transform");
-        let steps = |step: fn(&Steps) -> f64| (step(&lane.steps()) - step(&before)) / 1e3;
+        let after = lane.steps();
+        let steps = |steps: &[usize]| steps.iter().map(|&step| after.ms[step] - before.ms[step]).sum::<f64>() / 1e3;
         [
-            steps(|s| s.keys + s.sort + s.group + s.small + s.large + s.commit),
-            steps(|s| s.mtf),
-            steps(|s| s.tables + s.bits),
-            steps(|s| s.upload + s.download),
+            steps(&SORTING),
+            steps(&[abi::HYBZ_STEP_MTF]),
+            steps(&[abi::HYBZ_STEP_TABLES, abi::HYBZ_STEP_CODES]),
+            steps(&TRANSFERS),
         ]
     }))
 }
@@ -176,8 +188,11 @@ fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<
             let text = &decoded.output[found.at as usize..][..found.length as usize];
             assert!(found.odd == 0 && text == block.coded, "the device decodes as the cores do");
         }
-        let steps = |step: fn(&Steps) -> f64| (step(&lane.steps()) - step(&before)) / 1e3;
-        [steps(|s| s.walk), steps(|s| s.columns), steps(|s| s.symbols), steps(|s| s.upload + s.download)]
+        let after = lane.steps();
+        let steps = |steps: &[usize]| steps.iter().map(|&step| after.ms[step] - before.ms[step]).sum::<f64>() / 1e3;
+        let [walk, columns, symbols] =
+            [abi::HYBZ_STEP_WALK, abi::HYBZ_STEP_COLUMNS, abi::HYBZ_STEP_SYMBOLS].map(|step| steps(&[step]));
+        [walk, columns, symbols, steps(&TRANSFERS)]
     }))
 }
 
