@@ -3,8 +3,8 @@
 use super::measure::of_bytes;
 use super::{Factor, Measures, factors};
 use crate::gpu::{
-    Choice, DeviceError, FACTOR_STEPS, FactorByDevice, FactorsByDevice, FindFactors, LaneSize, MAX_FETCHED,
-    MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK,
+    Choice, DeviceError, DeviceLane, FACTOR_STEPS, FactorByDevice, FactorsByDevice, LaneSize, MAX_FETCHED,
+    MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, Pipeline,
 };
 use std::fmt;
 use std::time::Duration;
@@ -36,12 +36,12 @@ const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 pub struct DeviceFactorizer {
     open: Open,
     /// `None` after a failure.
-    lane: Option<Box<dyn FindFactors>>,
+    lane: Option<Box<dyn DeviceLane>>,
     found: FactorsByDevice,
 }
 
 /// Opens a lane for texts of up to this many bytes.
-type Open = Box<dyn FnMut(usize) -> Result<Box<dyn FindFactors>, DeviceError> + Send>;
+type Open = Box<dyn FnMut(usize) -> Result<Box<dyn DeviceLane>, DeviceError> + Send>;
 
 impl DeviceFactorizer {
     /// The max length of a text.
@@ -54,7 +54,7 @@ impl DeviceFactorizer {
     /// If there is no such device, or not enough memory on it.
     pub fn open(devices: Option<&str>, bytes: usize) -> Result<DeviceFactorizer, DeviceError> {
         let (backend, device) = Choice::new(devices).device(0).map_err(DeviceError::Other)?;
-        let open = move |max_length| backend.open_factors(&device, LaneSize { max_blocks: 1, max_length });
+        let open = move |max_length| backend.open(&device, Pipeline::Factor, LaneSize { max_blocks: 1, max_length });
         DeviceFactorizer::with(Box::new(open), bytes)
     }
 

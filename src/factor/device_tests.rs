@@ -23,9 +23,7 @@ impl DeviceLane for Fake {
     fn texts(&mut self) -> &mut [u8] {
         &mut []
     }
-}
 
-impl FindFactors for Fake {
     fn find(&mut self, text: &[u8], _: u32, runs: bool, _: Duration) -> Result<FactorsByDevice, DeviceError> {
         assert!(text.len() >= MIN_DEVICE_BLOCK && text.len() <= self.size.max_length);
         let as_device = |factor| match factor {
@@ -46,7 +44,7 @@ impl FindFactors for Fake {
 }
 
 fn fake(bytes: usize, spoil: Spoil) -> DeviceFactorizer {
-    let open = move |max_length| -> Result<Box<dyn FindFactors>, DeviceError> {
+    let open = move |max_length| -> Result<Box<dyn DeviceLane>, DeviceError> {
         Ok(Box::new(Fake { size: LaneSize { max_blocks: 1, max_length }, all: Vec::new(), spoil }))
     };
     DeviceFactorizer::with(Box::new(open), bytes).unwrap()

@@ -1,10 +1,9 @@
 //! A fake device for tests: it does the work on the CPU and fails as scripted.
 
 use super::{
-    BlockForDevice, CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodeBlocks,
-    DecodeCodes, DecodedBatch, DecodedByDevice, DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice,
-    MAX_ROWS, ROW_UNIT, SharesForDevice, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds,
-    Tokenized, TokensByDevice, input_room,
+    BlockForDevice, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodedBatch, DecodedByDevice,
+    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, ROW_UNIT, SharesForDevice, Sorted,
+    SortedSuffixes, SortedThirds, Tokenized, TokensByDevice, input_room,
 };
 use crate::bits::BitWriter;
 use crate::block::Text;
@@ -125,9 +124,7 @@ impl DeviceLane for FakeLane {
     fn texts(&mut self) -> &mut [u8] {
         &mut self.texts
     }
-}
 
-impl SortColumns for FakeLane {
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
         let mut at = 0;
@@ -150,9 +147,7 @@ impl SortColumns for FakeLane {
         }
         Ok(Sorted { columns: &self.columns, origins: &self.origins })
     }
-}
 
-impl SortThirds for FakeLane {
     fn thirds(
         &mut self,
         lengths: &[u32],
@@ -178,9 +173,7 @@ impl SortThirds for FakeLane {
         }
         Ok(SortedThirds { bits: &self.keys, bytes: &self.columns, entries: &self.origins })
     }
-}
 
-impl CodeBlocks for FakeLane {
     fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
         // The previous call had number `calls - 1`, which is also the number of the block that is verified.
@@ -222,9 +215,7 @@ impl CodeBlocks for FakeLane {
         }
         Ok(CodedBatch { blocks: &self.coded, bytes: &self.columns })
     }
-}
 
-impl SortSuffixes for FakeLane {
     fn suffixes(
         &mut self,
         lengths: &[u32],
@@ -239,32 +230,7 @@ impl SortSuffixes for FakeLane {
         }
         Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.keys })
     }
-}
 
-impl FakeLane {
-    fn sort_suffixes(&mut self, lengths: &[u32], entry_log: u8) {
-        let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
-        let each = longest.div_ceil(1 << entry_log);
-        let mut at = 0;
-        for &length in lengths {
-            let length = length as usize;
-            let text = &self.texts[at..at + length];
-            at += length;
-            let order = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
-            let mut rows = vec![0; length];
-            // The end mark's suffix comes first, and is not in the array.
-            self.columns.push(text[length - 1]);
-            for (row, &from) in order.suffix_array().iter().enumerate() {
-                self.columns.push(if from == 0 { 0 } else { text[from as usize - 1] });
-                rows[from as usize] = row as u32;
-            }
-            self.origins.push(rows[0] + 1);
-            self.keys.extend((0..each).map(|entry| rows.get(entry << entry_log).copied().unwrap_or(0)));
-        }
-    }
-}
-
-impl DecodeBlocks for FakeLane {
     fn decode(
         &mut self,
         blocks: &[BlockForDevice],
@@ -310,9 +276,7 @@ impl DecodeBlocks for FakeLane {
         }
         Ok(DecodedBatch { blocks: &self.decoded, output: &self.columns })
     }
-}
 
-impl CodeLargeBlocks for FakeLane {
     fn tokens(
         &mut self,
         lengths: &[u32],
@@ -363,14 +327,7 @@ impl CodeLargeBlocks for FakeLane {
         }
         Ok(CodedSegments { segments: &self.segments, bytes: &self.columns })
     }
-}
 
-/// The input room of a lane for blocks of `.hbz` streams.
-fn input_room_of(size: LaneSize) -> usize {
-    input_room(size.max_blocks, size.max_blocks * size.max_length)
-}
-
-impl DecodeCodes for FakeLane {
     fn codes(
         &mut self,
         blocks: &[LargeForDevice],
@@ -403,6 +360,34 @@ impl DecodeCodes for FakeLane {
         }
         Ok(grows)
     }
+}
+
+impl FakeLane {
+    fn sort_suffixes(&mut self, lengths: &[u32], entry_log: u8) {
+        let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
+        let each = longest.div_ceil(1 << entry_log);
+        let mut at = 0;
+        for &length in lengths {
+            let length = length as usize;
+            let text = &self.texts[at..at + length];
+            at += length;
+            let order = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
+            let mut rows = vec![0; length];
+            // The end mark's suffix comes first, and is not in the array.
+            self.columns.push(text[length - 1]);
+            for (row, &from) in order.suffix_array().iter().enumerate() {
+                self.columns.push(if from == 0 { 0 } else { text[from as usize - 1] });
+                rows[from as usize] = row as u32;
+            }
+            self.origins.push(rows[0] + 1);
+            self.keys.extend((0..each).map(|entry| rows.get(entry << entry_log).copied().unwrap_or(0)));
+        }
+    }
+}
+
+/// The input room of a lane for blocks of `.hbz` streams.
+fn input_room_of(size: LaneSize) -> usize {
+    input_room(size.max_blocks, size.max_blocks * size.max_length)
 }
 
 impl LargeForDevice {

@@ -4,33 +4,8 @@
 pub use super::abi::{
     hybz_coded_segment as CodedSegment, hybz_shares as SharesForDevice, hybz_tokens as TokensByDevice,
 };
-use super::{DeviceError, DeviceLane};
 use crate::formats::hbz::codec::ans::Shares;
-use crate::formats::hbz::codec::tally::{Prices, Tally};
-use crate::formats::hbz::codec::token::TOKENS;
-use std::time::Duration;
-
-/// A lane that codes blocks of `.hbz` streams. A batch takes several calls, in this order.
-pub trait CodeLargeBlocks: DeviceLane {
-    /// Sorts all suffixes of each block in [`texts`](DeviceLane::texts), makes tokens of the last columns, and makes
-    /// the first choice of selectors. There are entry points at multiples of 2^`entry_log`; the tokens have these
-    /// weights.
-    ///
-    /// After any error the lane must not be used again, only dropped. The same holds for the other methods.
-    fn tokens(
-        &mut self,
-        lengths: &[u32],
-        entry_log: u8,
-        weights: &[u32; TOKENS],
-        timeout: Duration,
-    ) -> Result<Tokenized<'_>, DeviceError>;
-
-    /// Chooses again, with these prices for each block: in all segments, or only in the sampled ones.
-    fn choose(&mut self, prices: &[Prices], all: bool, timeout: Duration) -> Result<&[Tally], DeviceError>;
-
-    /// Encodes all segments with these shares for each block.
-    fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>, DeviceError>;
-}
+use crate::formats::hbz::codec::tally::Tally;
 
 /// A batch that was sorted and turned into tokens.
 #[derive(Clone, Copy, Debug)]

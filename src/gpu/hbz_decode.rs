@@ -5,9 +5,7 @@ pub use super::abi::{
     HYBZ_LARGE_INPUT as input_room, HYBZ_MAX_LARGE as MAX_LARGE, hybz_large as LargeForDevice,
     hybz_segment as SegmentForDevice,
 };
-use super::{DeviceError, DeviceLane};
 use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts};
-use std::time::Duration;
 
 /// The max number of rows of a lane, for all blocks of a batch together.
 pub const MAX_ROWS: usize = 1 << 30;
@@ -15,26 +13,6 @@ pub const MAX_ROWS: usize = 1 << 30;
 pub const MAX_ENTRY_LOG: u8 = super::abi::HYBZ_MAX_ENTRY_LOG as u8;
 /// Blocks begin at multiples of this many rows.
 pub const ROW_UNIT: usize = 16;
-
-/// A lane that decodes blocks of `.hbz` streams.
-pub trait DecodeCodes: DeviceLane {
-    /// Decodes blocks up to their codes. The first `bytes` bytes of [`texts`](DeviceLane::texts), which has room for
-    /// [`input_room`] of them, hold their payloads as [`LargeForDevice::write`] writes them. All blocks together have
-    /// at most `max_blocks * max_length` rows.
-    fn codes(
-        &mut self,
-        blocks: &[LargeForDevice],
-        bytes: usize,
-        timeout: Duration,
-    ) -> Result<DecodedCodes<'_>, DeviceError>;
-
-    /// Enlarges the lane to this many rows and discards the contents of [`texts`](DeviceLane::texts). Returns whether
-    /// there was enough memory; if not, the lane keeps its size.
-    ///
-    /// # Errors
-    /// After an error the lane must not be used again, only dropped.
-    fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError>;
-}
 
 /// A decoded batch.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,12 @@
 //! The interface to GPUs: batches of blocks that a device sorts or codes.
 //!
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, a module with a cargo feature of the same name, is the
-//! only one. Another one is a folder next to it and a line in `BACKENDS`. There is one trait for each task that a
-//! device can take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for the package `hysort`, [`FindFactors`] for
-//! [`factor`](crate::factor), [`DecodeLz4`] for [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for
-//! [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
+//! only one. Another one is a folder next to it and a line in `BACKENDS`. A [`DeviceLane`] does one of the tasks that a
+//! device can take off the cores ([`Pipeline`]). Two tasks have traits of their own: [`DecodeLz4`] for
+//! [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for [`lzw`](crate::lzw). In tests `fake` does the work on the CPU
+//! and fails as scripted.
 
 use std::fmt;
-use std::time::Duration;
 
 pub mod abi;
 mod choice;
@@ -20,6 +18,7 @@ mod factor;
 pub(crate) mod fake;
 mod hbz_code;
 mod hbz_decode;
+mod lane;
 mod lines;
 mod lz4;
 mod lzw;
@@ -33,16 +32,14 @@ pub use abi::{
 pub use choice::Choice;
 #[cfg(all(test, feature = "cuda"))]
 pub(crate) use cuda::{from_device, to_device};
-pub use decode::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice};
-pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, FindFactors, MAX_FETCHED};
-pub use hbz_code::{
-    CodeLargeBlocks, CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room,
-};
+pub use decode::{BlockForDevice, DecodedBatch, DecodedByDevice};
+pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, MAX_FETCHED};
+pub use hbz_code::{CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room};
 pub use hbz_decode::{
-    DecodeCodes, DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice,
-    input_room,
+    DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice, input_room,
 };
-pub use lines::{KeptText, LineOrder, RangeInParts, SortLines, SortedLines};
+pub use lane::DeviceLane;
+pub use lines::{KeptText, LineOrder, RangeInParts, SortedLines};
 pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use lzw::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 pub use select::select;
@@ -83,6 +80,44 @@ pub enum Offload {
     /// Verifies blocks that a lane has coded: as [`Decode`](Self::Decode), but the lane's thread compares the
     /// run-length-coded text with that of the original.
     Verify,
+}
+
+impl Offload {
+    /// What the device does for it.
+    pub(crate) fn pipeline(self) -> Pipeline {
+        match self {
+            Offload::Bwt => Pipeline::Bwt,
+            Offload::Hybrid | Offload::HybridLarge => Pipeline::Hybrid,
+            Offload::Resident => Pipeline::Resident,
+            Offload::Suffixes => Pipeline::Suffixes,
+            Offload::CodeLarge => Pipeline::CodeLarge,
+            Offload::Decode | Offload::Verify => Pipeline::Decode,
+            Offload::DecodeLarge => Pipeline::DecodeLarge,
+        }
+    }
+}
+
+/// The purpose of a lane, as `cuda/hybz.h` describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipeline {
+    /// Sorts all rotations.
+    Bwt = abi::HYBZ_BWT as isize,
+    /// Sorts two thirds of the suffixes, from these the rest.
+    Hybrid = abi::HYBZ_HYBRID as isize,
+    /// Sorts all rotations and codes the columns.
+    Resident = abi::HYBZ_RESIDENT as isize,
+    /// Sorts all suffixes of large blocks.
+    Suffixes = abi::HYBZ_SUFFIXES as isize,
+    /// Decodes blocks.
+    Decode = abi::HYBZ_DECODE as isize,
+    /// Decodes blocks of `.hbz` streams up to their codes.
+    DecodeLarge = abi::HYBZ_DECODE_LARGE as isize,
+    /// Codes blocks of `.hbz` streams up to their segments.
+    CodeLarge = abi::HYBZ_CODE_LARGE as isize,
+    /// Sorts lines.
+    Lines = abi::HYBZ_LINES as isize,
+    /// Finds exact LZ77 factors.
+    Factor = abi::HYBZ_FACTOR as isize,
 }
 
 /// A GPU that this process may use (CUDA hides those not listed in CUDA_VISIBLE_DEVICES).
@@ -152,27 +187,12 @@ pub trait Backend: Sync {
     fn show_only(&self, _shown: Shown<'_>) {}
     /// The devices that this process may use, or why there are none.
     fn devices(&self) -> Result<Vec<Device>, String>;
-    /// Opens a lane for [`Offload::Bwt`].
-    fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError>;
-    /// Opens a lane for [`Offload::Hybrid`] or [`Offload::HybridLarge`].
-    fn open_thirds(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortThirds>, DeviceError>;
-    /// Opens a lane for [`Offload::Resident`].
-    fn open_codes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError>;
-    /// Opens a lane for [`Offload::Suffixes`].
-    fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError>;
-    /// Opens a lane for [`Offload::CodeLarge`].
-    fn open_large_coder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError>;
-    /// Opens a lane for [`Offload::Decode`]: `max_length` is the max number of compressed bytes of a block.
-    fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError>;
-    /// Opens a lane for [`Offload::DecodeLarge`]: blocks of any length with at most `max_blocks * max_length` rows in
-    /// total.
-    fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError>;
-    /// Opens a lane that sorts lines.
-    fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError>;
+    /// Opens a lane: for [`Pipeline::Decode`], `max_length` is the max number of compressed bytes of a block; for
+    /// [`Pipeline::DecodeLarge`], blocks have any length, and at most `max_blocks * max_length` rows in total; for
+    /// [`Pipeline::Factor`], `max_blocks` must be 1.
+    fn open(&self, device: &Device, pipeline: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>, DeviceError>;
     /// Opens a decoder for up to `max_blocks` LZ4 blocks in one call.
     fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError>;
-    /// Opens a lane that finds factors; `max_blocks` must be 1.
-    fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError>;
     /// Opens a lane that decodes strips of LZW codes.
     fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError>;
 }
@@ -209,61 +229,6 @@ pub fn backend() -> Result<(&'static dyn Backend, Vec<Device>), String> {
         }
     }
     Err(reason)
-}
-
-/// A lane of a device: the common part of all kinds.
-pub trait DeviceLane: Send {
-    /// The capacity of the lane.
-    fn size(&self) -> LaneSize;
-
-    /// The buffer for the blocks of the next batch, back to back: `max_blocks` of `max_length` bytes.
-    fn texts(&mut self) -> &mut [u8];
-
-    /// The total time of each step so far.
-    fn steps(&self) -> Steps {
-        Steps::default()
-    }
-}
-
-/// A lane that sorts rotations ([`Offload::Bwt`]).
-pub trait SortColumns: DeviceLane {
-    /// Transforms the blocks in [`texts`](DeviceLane::texts), given their lengths: at least [`MIN_DEVICE_BLOCK`] each,
-    /// and none of them periodic.
-    ///
-    /// After any error the lane must not be used again, only dropped. The same holds for the other lanes.
-    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError>;
-}
-
-/// A lane that sorts two lists of suffixes ([`Offload::Hybrid`], [`Offload::HybridLarge`]).
-pub trait SortThirds: DeviceLane {
-    /// Sorts two lists for each of the blocks in [`texts`](DeviceLane::texts), periodic or not. Also returns the rows
-    /// of the position `turn` of each block, and of each 2^`entry_log`th position after it. (The suffixes of a block
-    /// that has been rotated to its least rotation have the order of its rotations; its turn is the original
-    /// beginning.)
-    fn thirds(
-        &mut self,
-        lengths: &[u32],
-        turns: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedThirds<'_>, DeviceError>;
-}
-
-/// A lane that codes blocks ([`Offload::Resident`]).
-pub trait CodeBlocks: DeviceLane {
-    /// Transforms the blocks as [`SortColumns::sort`] does, and codes their columns.
-    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError>;
-}
-
-/// A lane that sorts suffixes ([`Offload::Suffixes`]).
-pub trait SortSuffixes: DeviceLane {
-    /// Sorts all suffixes of each block, periodic or not, and returns the rows of those at multiples of 2^`entry_log`.
-    fn suffixes(
-        &mut self,
-        lengths: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedSuffixes<'_>, DeviceError>;
 }
 
 /// The time of each step of a lane so far.

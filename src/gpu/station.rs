@@ -6,12 +6,9 @@ use std::time::{Duration, Instant};
 
 /// How a lane's thread handles tasks and a device.
 pub trait Offloaded: Send {
-    /// The lane that the work needs.
-    type Lane: DeviceLane + ?Sized;
-
     /// The number of tasks, and of their bytes, that a lane of this size should take in one batch. The kind of work
     /// decides whether the size counts blocks or bytes.
-    fn limits(size: usize, lane: &Self::Lane) -> (usize, u64);
+    fn limits(size: usize, lane: &dyn DeviceLane) -> (usize, u64);
 
     /// The lane has failed and been dropped. Another may come, of half the size.
     fn lane_is_gone(&mut self) {}
@@ -20,14 +17,14 @@ pub trait Offloaded: Send {
     fn work(
         &mut self,
         size: usize,
-        lane: &mut Self::Lane,
+        lane: &mut dyn DeviceLane,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError>;
 }
 
 /// Opens a lane of a size.
-pub type Open<L> = Box<dyn FnMut(usize) -> Result<Box<L>, DeviceError> + Send>;
+pub type Open = Box<dyn FnMut(usize) -> Result<Box<dyn DeviceLane>, DeviceError> + Send>;
 
 /// One lane.
 pub struct GpuStation<O: Offloaded> {
@@ -35,9 +32,9 @@ pub struct GpuStation<O: Offloaded> {
     size: usize,
     /// The minimum size: a smaller lane is not worth having.
     least: usize,
-    open: Open<O::Lane>,
+    open: Open,
     /// `None` after a failure, from which a lane may only be dropped.
-    lane: Option<Box<O::Lane>>,
+    lane: Option<Box<dyn DeviceLane>>,
     offloaded: O,
     times: Times,
     /// Whether the device computes wrongly.
@@ -81,7 +78,7 @@ impl Times {
 
 impl<O: Offloaded> GpuStation<O> {
     /// A lane of this size, or of half of it as often as there is too little memory, down to `least`.
-    pub fn new(name: String, size: usize, least: usize, open: Open<O::Lane>, offloaded: O) -> Result<Self, String> {
+    pub fn new(name: String, size: usize, least: usize, open: Open, offloaded: O) -> Result<Self, String> {
         let times = Times::default();
         let mut station = GpuStation { name, size, least, open, lane: None, offloaded, times, wrong: false };
         station.reopen().map_err(|error| error.to_string())?;
@@ -102,7 +99,7 @@ impl<O: Offloaded> GpuStation<O> {
     }
 
     fn limits(&self) -> (usize, u64) {
-        self.lane.as_ref().map_or((1, u64::MAX), |lane| O::limits(self.size, lane))
+        self.lane.as_ref().map_or((1, u64::MAX), |lane| O::limits(self.size, &**lane))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::gpu::{TIMEOUT, TIMEOUT_PER_BYTE, size};
 use super::order::Order;
-use hybz::internals::gpu::{Choice, DeviceError, LineOrder, SortLines};
+use hybz::internals::gpu::{Choice, DeviceError, DeviceLane, LineOrder, Pipeline};
 use std::fmt;
 
 /// Sorts text from a device's memory to the same device's memory.
@@ -20,7 +20,7 @@ use std::fmt;
 /// # Ok(())
 /// # }
 /// ```
-pub struct DeviceSorter(Box<dyn SortLines>);
+pub struct DeviceSorter(Box<dyn DeviceLane>);
 
 impl DeviceSorter {
     /// On the first of the devices that `device` names (a number, a name such as `GPU-4f0b`, or a PCI address), for up
@@ -30,7 +30,7 @@ impl DeviceSorter {
     /// If there is no such device, or not enough memory on it.
     pub fn open(device: &str, bytes: usize) -> Result<DeviceSorter, DeviceError> {
         let (backend, device) = Choice::new(Some(device)).device(0).map_err(DeviceError::Other)?;
-        Ok(DeviceSorter(backend.open_lines(&device, size(bytes))?))
+        Ok(DeviceSorter(backend.open(&device, Pipeline::Lines, size(bytes))?))
     }
 
     /// Sorts the `length` bytes at the address `text` into those at `sorted`, as `order` says. Returns how many bytes

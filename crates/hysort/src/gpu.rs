@@ -13,7 +13,9 @@ use super::range::RangeText;
 use super::stored::{Kept, PART, StoredRange};
 use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
 use super::text::Ends;
-use hybz::internals::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
+use hybz::internals::gpu::{
+    Choice, DeviceError, DeviceLane, LaneSize, LineOrder, MIN_DEVICE_BLOCK, Pipeline, RangeInParts,
+};
 use hybz::internals::gpu::{GpuStation, Offloaded, Open, Times};
 use hybz_queue::{Accelerators, Accepts, Class, Expected, Job, PoolBuilder, TypedJob, WorkerGroup};
 use std::sync::Arc;
@@ -78,7 +80,7 @@ impl LineLanes {
             group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
                 let name = format!("gpu {} lane {lane}", device.number);
-                let open: OpenLines = Box::new(move |bytes| backend.open_lines(&device, size(bytes)));
+                let open: Open = Box::new(move |bytes| backend.open(&device, Pipeline::Lines, size(bytes)));
                 Ok(Box::new(station(name, bytes, least, open)?))
             });
         }
@@ -100,16 +102,8 @@ pub(super) fn size(bytes: usize) -> LaneSize {
     LaneSize { max_blocks: RANGES, max_length: bytes.div_ceil(RANGES).max(MIN_DEVICE_BLOCK) }
 }
 
-/// Opens a lane for a number of bytes of text.
-pub(super) type OpenLines = Open<dyn SortLines>;
-
 /// One lane for `bytes` of text, or at least `least`.
-pub(super) fn station(
-    name: String,
-    bytes: usize,
-    least: usize,
-    open: OpenLines,
-) -> Result<GpuStation<LineRanges>, String> {
+pub(super) fn station(name: String, bytes: usize, least: usize, open: Open) -> Result<GpuStation<LineRanges>, String> {
     GpuStation::new(name, bytes, least, open, LineRanges)
 }
 
@@ -117,7 +111,7 @@ pub(super) fn station(
 pub(super) struct LineRanges;
 
 /// Copies texts to a lane's input. Returns the number of bytes.
-fn bring<'a>(texts: impl IntoIterator<Item = &'a Piece>, lane: &mut dyn SortLines) -> usize {
+fn bring<'a>(texts: impl IntoIterator<Item = &'a Piece>, lane: &mut dyn DeviceLane) -> usize {
     let mut filled = 0;
     for piece in texts {
         lane.texts()[filled..][..piece.range.len()].copy_from_slice(piece.bytes());
@@ -144,7 +138,7 @@ fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<(), D
 }
 
 /// Allocates memory for text that is kept, if the device has it.
-fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn DeviceLane, batch: usize) -> Result<(), DeviceError> {
     match lane.keep(job.task().bytes) {
         Ok(text) => job.complete(Some(Kept { text, lines: lane.max_lines() * PART / (batch as u64).max(PART) })),
         Err(DeviceError::Memory(_)) => job.complete(None),
@@ -154,7 +148,7 @@ fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn SortLines, batch: usize) -> 
 }
 
 /// Sorts a part and keeps it, unless it has too many lines.
-fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn DeviceLane, batch: usize) -> Result<(), DeviceError> {
     let StorePart { kept, chunks, bytes, at, end } = job.task();
     if *bytes > batch as u64 {
         job.decline();
@@ -181,7 +175,7 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// Whether a range with this number of lines fits in, too.
-    fn takes(&self, range: &RangeText, lines: u64, lane: &dyn SortLines, bytes: usize) -> bool {
+    fn takes(&self, range: &RangeText, lines: u64, lane: &dyn DeviceLane, bytes: usize) -> bool {
         let text_of = |range: &RangeText| range.stored.as_ref().map(|stored| Arc::as_ptr(&stored.text));
         let is_alike = |first: &RangeText| order_of(first) == order_of(range) && text_of(first) == text_of(range);
         self.jobs.first().is_none_or(|job| is_alike(&job.task().range))
@@ -194,7 +188,7 @@ impl<'a> Batch<'a> {
     fn add(
         &mut self,
         job: TypedJob<'a, SortRange>,
-        lane: &mut dyn SortLines,
+        lane: &mut dyn DeviceLane,
         bytes: usize,
         times: &mut Times,
     ) -> Result<(), DeviceError> {
@@ -214,7 +208,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Has the device sort the ranges, and answers.
-    fn work(self, lane: &mut dyn SortLines, times: &mut Times) -> Result<(), DeviceError> {
+    fn work(self, lane: &mut dyn DeviceLane, times: &mut Times) -> Result<(), DeviceError> {
         let Batch { jobs, bytes, .. } = self;
         let Some(first) = jobs.first().map(|job| Arc::clone(&job.task().range)) else { return Ok(()) };
         bring(jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
@@ -252,16 +246,14 @@ fn lines_of(range: &RangeText) -> u64 {
 }
 
 impl Offloaded for LineRanges {
-    type Lane = dyn SortLines;
-
-    fn limits(bytes: usize, _: &(dyn SortLines + 'static)) -> (usize, u64) {
+    fn limits(bytes: usize, _: &dyn DeviceLane) -> (usize, u64) {
         (RANGES, bytes as u64)
     }
 
     fn work(
         &mut self,
         size: usize,
-        lane: &mut (dyn SortLines + 'static),
+        lane: &mut dyn DeviceLane,
         jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {

@@ -1,8 +1,6 @@
 //! A fake device for tests: it sorts lines on the CPU and fails as scripted.
 
-use hybz::internals::gpu::{
-    DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines,
-};
+use hybz::internals::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortedLines};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -61,23 +59,7 @@ impl DeviceLane for FakeLane {
     fn texts(&mut self) -> &mut [u8] {
         &mut self.texts
     }
-}
 
-/// The kept text of a fake device.
-struct FakeText(Mutex<Vec<u8>>);
-
-impl KeptText for FakeText {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// The memory of kept text made by a fake lane.
-fn text_of(kept: &dyn KeptText) -> MutexGuard<'_, Vec<u8>> {
-    kept.as_any().downcast_ref::<FakeText>().expect("text of a fake lane").0.lock().expect("no panic")
-}
-
-impl SortLines for FakeLane {
     fn max_lines(&self) -> u64 {
         self.texts.len() as u64 / 6 + 64
     }
@@ -146,4 +128,18 @@ impl SortLines for FakeLane {
         }
         Ok(SortedLines { text: &self.sorted })
     }
+}
+
+/// The kept text of a fake device.
+struct FakeText(Mutex<Vec<u8>>);
+
+impl KeptText for FakeText {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The memory of kept text made by a fake lane.
+fn text_of(kept: &dyn KeptText) -> MutexGuard<'_, Vec<u8>> {
+    kept.as_any().downcast_ref::<FakeText>().expect("text of a fake lane").0.lock().expect("no panic")
 }

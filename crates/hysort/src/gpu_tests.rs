@@ -6,7 +6,7 @@ use super::tasks::{SORT, STORE};
 use super::{Limits, Order, Pool, Sorter, sorted};
 use crate::shapes::Rng;
 use crate::skip::{Need, skip};
-use hybz::internals::gpu::{LaneSize, SortLines};
+use hybz::internals::gpu::{DeviceLane, LaneSize};
 use hybz_queue::{Accepts, Expected, StationReport, WorkerGroup};
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -
         let mut fault = fault;
         let open = Box::new(move |bytes: usize| {
             let size = LaneSize { max_blocks: 4, max_length: bytes / 4 };
-            Ok(Box::new(FakeLane::new(size, fault.take())) as Box<dyn SortLines>)
+            Ok(Box::new(FakeLane::new(size, fault.take())) as Box<dyn DeviceLane>)
         });
         Ok(Box::new(station("fake".to_owned(), bytes, 1 << 20, open)?))
     });

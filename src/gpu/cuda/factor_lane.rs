@@ -4,8 +4,7 @@
 use super::lane::{Lane, milliseconds};
 use crate::gpu::abi as ffi;
 use crate::gpu::{
-    DeviceError, DeviceLane, FactorByDevice, FactorsByDevice, FindFactors, LaneSize, MAX_FETCHED, MIN_DEVICE_BLOCK,
-    Steps,
+    DeviceError, DeviceLane, FactorByDevice, FactorsByDevice, LaneSize, MAX_FETCHED, MIN_DEVICE_BLOCK, Steps,
 };
 use std::time::Duration;
 
@@ -35,9 +34,7 @@ impl DeviceLane for FactorLane {
     fn steps(&self) -> Steps {
         self.lane.steps
     }
-}
 
-impl FindFactors for FactorLane {
     fn find(
         &mut self,
         text: &[u8],

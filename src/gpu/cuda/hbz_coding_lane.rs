@@ -7,8 +7,8 @@ use crate::formats::hbz::codec::token::TOKENS;
 use crate::formats::hbz::header::SEGMENT_LOG;
 use crate::gpu::abi as ffi;
 use crate::gpu::{
-    CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, DeviceLane, LaneSize, SharesForDevice, Steps, Tokenized,
-    TokensByDevice, segment_room,
+    CodedSegment, CodedSegments, DeviceError, DeviceLane, LaneSize, SharesForDevice, Steps, Tokenized, TokensByDevice,
+    segment_room,
 };
 use std::ptr;
 use std::time::Duration;
@@ -49,20 +49,8 @@ impl CodingLane {
 }
 
 impl DeviceLane for CodingLane {
-    fn size(&self) -> LaneSize {
-        self.lane.size
-    }
+    device_lane!();
 
-    fn texts(&mut self) -> &mut [u8] {
-        &mut self.lane.pinned.as_mut_slice()[self.lane.texts.clone()]
-    }
-
-    fn steps(&self) -> Steps {
-        self.lane.steps
-    }
-}
-
-impl CodeLargeBlocks for CodingLane {
     fn tokens(
         &mut self,
         lengths: &[u32],

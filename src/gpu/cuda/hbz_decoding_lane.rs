@@ -5,8 +5,7 @@
 use super::lane::{Lane, milliseconds};
 use crate::gpu::abi as ffi;
 use crate::gpu::{
-    DecodeCodes, DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_LARGE, MAX_ROWS, Steps,
-    input_room,
+    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_LARGE, MAX_ROWS, Steps, input_room,
 };
 use std::time::Duration;
 
@@ -50,9 +49,7 @@ impl DeviceLane for LargeLane {
     fn steps(&self) -> Steps {
         self.lane.as_ref().map_or_else(Steps::default, |lane| lane.steps)
     }
-}
 
-impl DecodeCodes for LargeLane {
     fn codes(
         &mut self,
         blocks: &[LargeForDevice],

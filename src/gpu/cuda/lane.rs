@@ -7,9 +7,8 @@ use crate::codec::bwt::merge::{byte_count, word_count};
 use crate::formats::bzip2::header::MAX_BLOCK;
 use crate::gpu::abi as ffi;
 use crate::gpu::{
-    BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError,
-    DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds, Steps,
-    coded_room,
+    BlockForDevice, CodedBatch, CodedByDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane, LaneSize,
+    Sorted, SortedSuffixes, SortedThirds, Steps, coded_room,
 };
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -143,30 +142,6 @@ fn total(lengths: &[u32]) -> usize {
     lengths.iter().map(|&length| length as usize).sum()
 }
 
-/// Methods that all kinds of lanes implement in the same way.
-macro_rules! device_lane {
-    ($name:ident) => {
-        impl DeviceLane for $name {
-            fn size(&self) -> LaneSize {
-                self.lane.size
-            }
-
-            fn texts(&mut self) -> &mut [u8] {
-                &mut self.lane.pinned.as_mut_slice()[self.lane.texts.clone()]
-            }
-
-            fn steps(&self) -> Steps {
-                self.lane.steps
-            }
-        }
-    };
-}
-device_lane!(ColumnLane);
-device_lane!(ThirdsLane);
-device_lane!(CodeLane);
-device_lane!(SuffixLane);
-device_lane!(DecodeLane);
-
 /// A lane that sorts rotations.
 pub(super) struct ColumnLane {
     lane: Lane,
@@ -178,7 +153,9 @@ impl ColumnLane {
     }
 }
 
-impl SortColumns for ColumnLane {
+impl DeviceLane for ColumnLane {
+    device_lane!();
+
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
         let lane = &mut self.lane;
         lane.check_batch(lengths, true)?;
@@ -217,7 +194,9 @@ impl ThirdsLane {
     }
 }
 
-impl SortThirds for ThirdsLane {
+impl DeviceLane for ThirdsLane {
+    device_lane!();
+
     fn thirds(
         &mut self,
         lengths: &[u32],
@@ -272,7 +251,9 @@ impl CodeLane {
     }
 }
 
-impl CodeBlocks for CodeLane {
+impl DeviceLane for CodeLane {
+    device_lane!();
+
     fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let lane = &mut self.lane;
         lane.check_batch(lengths, lengths.iter().all(|&length| length as usize <= lane.size.max_length))?;
@@ -312,7 +293,9 @@ impl SuffixLane {
     }
 }
 
-impl SortSuffixes for SuffixLane {
+impl DeviceLane for SuffixLane {
+    device_lane!();
+
     fn suffixes(
         &mut self,
         lengths: &[u32],
@@ -363,7 +346,9 @@ impl DecodeLane {
     }
 }
 
-impl DecodeBlocks for DecodeLane {
+impl DeviceLane for DecodeLane {
+    device_lane!();
+
     fn decode(
         &mut self,
         blocks: &[BlockForDevice],

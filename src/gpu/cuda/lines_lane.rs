@@ -4,7 +4,7 @@
 use super::call::{check, is_lost};
 use super::lane::{Lane, milliseconds};
 use crate::gpu::abi as ffi;
-use crate::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines, Steps};
+use crate::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortedLines, Steps};
 use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -105,20 +105,8 @@ fn out_of_bounds() -> DeviceError {
 }
 
 impl DeviceLane for LinesLane {
-    fn size(&self) -> LaneSize {
-        self.lane.size
-    }
+    device_lane!();
 
-    fn texts(&mut self) -> &mut [u8] {
-        &mut self.lane.pinned.as_mut_slice()[self.lane.texts.clone()]
-    }
-
-    fn steps(&self) -> Steps {
-        self.lane.steps
-    }
-}
-
-impl SortLines for LinesLane {
     fn max_lines(&self) -> u64 {
         ffi::HYBZ_MAX_LINES(self.lane.texts.len()) as u64
     }

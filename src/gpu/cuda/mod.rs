@@ -2,10 +2,24 @@
 //! `lane`, `hbz_coding_lane`, `hbz_decoding_lane`, `lines_lane`, `lz4_lane`, `factor_lane` and `lzw_lane`; `device`
 //! finds devices, `visible` hides them, and `pinned` has memory.
 
-use super::{
-    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, DecodeStrips, Device, DeviceError,
-    FindFactors, LaneSize, Shown, SortColumns, SortLines, SortSuffixes, SortThirds, StripsSize,
-};
+use super::{Backend, DecodeLz4, DecodeStrips, Device, DeviceError, DeviceLane, LaneSize, Pipeline, Shown, StripsSize};
+
+/// Methods that lanes implement in the same way.
+macro_rules! device_lane {
+    () => {
+        fn size(&self) -> LaneSize {
+            self.lane.size
+        }
+
+        fn texts(&mut self) -> &mut [u8] {
+            &mut self.lane.pinned.as_mut_slice()[self.lane.texts.clone()]
+        }
+
+        fn steps(&self) -> Steps {
+            self.lane.steps
+        }
+    };
+}
 
 mod call;
 mod device;
@@ -38,44 +52,23 @@ impl Backend for Cuda {
         device::devices()
     }
 
-    fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError> {
-        Ok(Box::new(lane::ColumnLane::new(device.ordinal, size)?))
-    }
-
-    fn open_thirds(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortThirds>, DeviceError> {
-        Ok(Box::new(lane::ThirdsLane::new(device.ordinal, size)?))
-    }
-
-    fn open_codes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError> {
-        Ok(Box::new(lane::CodeLane::new(device.ordinal, size)?))
-    }
-
-    fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
-        Ok(Box::new(lane::SuffixLane::new(device.ordinal, size)?))
-    }
-
-    fn open_large_coder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError> {
-        Ok(Box::new(hbz_coding_lane::CodingLane::new(device.ordinal, size)?))
-    }
-
-    fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
-        Ok(Box::new(lane::DecodeLane::new(device.ordinal, size)?))
-    }
-
-    fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {
-        Ok(Box::new(hbz_decoding_lane::LargeLane::new(device.ordinal, size)?))
-    }
-
-    fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError> {
-        Ok(Box::new(lines_lane::LinesLane::new(device.ordinal, size)?))
+    fn open(&self, device: &Device, pipeline: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>, DeviceError> {
+        let ordinal = device.ordinal;
+        Ok(match pipeline {
+            Pipeline::Bwt => Box::new(lane::ColumnLane::new(ordinal, size)?),
+            Pipeline::Hybrid => Box::new(lane::ThirdsLane::new(ordinal, size)?),
+            Pipeline::Resident => Box::new(lane::CodeLane::new(ordinal, size)?),
+            Pipeline::Suffixes => Box::new(lane::SuffixLane::new(ordinal, size)?),
+            Pipeline::Decode => Box::new(lane::DecodeLane::new(ordinal, size)?),
+            Pipeline::DecodeLarge => Box::new(hbz_decoding_lane::LargeLane::new(ordinal, size)?),
+            Pipeline::CodeLarge => Box::new(hbz_coding_lane::CodingLane::new(ordinal, size)?),
+            Pipeline::Lines => Box::new(lines_lane::LinesLane::new(ordinal, size)?),
+            Pipeline::Factor => Box::new(factor_lane::FactorLane::new(ordinal, size)?),
+        })
     }
 
     fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError> {
         Ok(Box::new(lz4_lane::Lz4Lane::new(device.ordinal, max_blocks)?))
-    }
-
-    fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError> {
-        Ok(Box::new(factor_lane::FactorLane::new(device.ordinal, size)?))
     }
 
     fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError> {

@@ -2,7 +2,7 @@
 
 use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
 use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
-use hybz_queue::Job;
+use hybz_queue::{Job, Station};
 use std::time::{Duration, Instant};
 
 /// The time that any batch may take, plus a time for each byte (50 MB/s: the slowest batches seen run at 500).
@@ -26,9 +26,6 @@ pub(super) enum Added {
 
 /// How a lane's thread handles batches of blocks.
 pub(super) trait Batched: Send {
-    /// The lane that the work needs.
-    type Lane: DeviceLane + ?Sized;
-
     /// The blocks in a lane's texts.
     type Batch: Default;
 
@@ -49,7 +46,7 @@ pub(super) trait Batched: Send {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut Self::Lane,
+        lane: &mut dyn DeviceLane,
         batch: &mut Self::Batch,
     ) -> Result<Added, DeviceError>;
 
@@ -62,7 +59,7 @@ pub(super) trait Batched: Send {
     /// Has the device do a batch, which is not empty, and completes, forwards or declines its jobs.
     fn run(
         &mut self,
-        lane: &mut Self::Lane,
+        lane: &mut dyn DeviceLane,
         batch: Self::Batch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -70,22 +67,20 @@ pub(super) trait Batched: Send {
 }
 
 /// A lane for `blocks` blocks, or for as many as memory allows.
-pub(super) fn station<B: Batched>(
+pub(super) fn station<B: Batched + 'static>(
     name: String,
     blocks: usize,
-    open: Open<B::Lane>,
+    open: Open,
     batched: B,
-) -> Result<GpuStation<Batches<B>>, String> {
-    GpuStation::new(name, blocks.clamp(1, gpu::MAX_BATCH), B::MIN_BATCH, open, Batches(batched))
+) -> Result<Box<dyn Station>, String> {
+    Ok(Box::new(GpuStation::new(name, blocks.clamp(1, gpu::MAX_BATCH), B::MIN_BATCH, open, Batches(batched))?))
 }
 
 /// Work that is done in batches of blocks.
 pub(super) struct Batches<B>(B);
 
 impl<B: Batched> Offloaded for Batches<B> {
-    type Lane = B::Lane;
-
-    fn limits(blocks: usize, lane: &B::Lane) -> (usize, u64) {
+    fn limits(blocks: usize, lane: &dyn DeviceLane) -> (usize, u64) {
         (blocks, B::max_bytes(lane.size()))
     }
 
@@ -94,7 +89,13 @@ impl<B: Batched> Offloaded for Batches<B> {
     }
 
     /// Does the jobs in as many batches as the lane needs.
-    fn work(&mut self, _: usize, lane: &mut B::Lane, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError> {
+    fn work(
+        &mut self,
+        _: usize,
+        lane: &mut dyn DeviceLane,
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
         let mut began = Instant::now();
         let mut batch = B::Batch::default();
         for index in 0..jobs.len() {

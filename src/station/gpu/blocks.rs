@@ -11,9 +11,6 @@ use hybz_queue::Job;
 
 /// How a kind of lane handles a batch.
 pub(super) trait BlockOffload: Send + Default {
-    /// The lane that the work needs.
-    type Lane: DeviceLane + ?Sized;
-
     /// The position to which a block is rotated before it goes to the device; `candidates` is working memory.
     fn turn(block: &[u8], candidates: &mut Vec<u32>) -> usize {
         let _ = (block, candidates);
@@ -26,7 +23,7 @@ pub(super) trait BlockOffload: Send + Default {
     /// Has the device do a batch, which is not empty, and replies to its jobs.
     fn run(
         &mut self,
-        lane: &mut Self::Lane,
+        lane: &mut dyn DeviceLane,
         batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -68,7 +65,13 @@ pub(super) struct BlockStation<B> {
 
 impl<B: BlockOffload> BlockStation<B> {
     /// Appends a block to the batch. Returns whether the block is for the device.
-    fn add_block(&mut self, index: usize, task: &EncodeBlock, lane: &mut B::Lane, batch: &mut BlockBatch) -> bool {
+    fn add_block(
+        &mut self,
+        index: usize,
+        task: &EncodeBlock,
+        lane: &mut dyn DeviceLane,
+        batch: &mut BlockBatch,
+    ) -> bool {
         let EncodeBlock { text, runs } = task;
         let (block, crc): (&[u8], u32) = match text {
             Text::RunLength { coded, crc, .. } => (coded, *crc),
@@ -99,7 +102,6 @@ impl<B: BlockOffload> BlockStation<B> {
 }
 
 impl<B: BlockOffload> Batched for BlockStation<B> {
-    type Lane = B::Lane;
     type Batch = BlockBatch;
     const MIN_BATCH: usize = 16;
 
@@ -107,7 +109,7 @@ impl<B: BlockOffload> Batched for BlockStation<B> {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut B::Lane,
+        lane: &mut dyn DeviceLane,
         batch: &mut BlockBatch,
     ) -> Result<Added, DeviceError> {
         let Some(task) = job.task::<EncodeBlock>() else { return Ok(Added::Never) };
@@ -123,7 +125,7 @@ impl<B: BlockOffload> Batched for BlockStation<B> {
 
     fn run(
         &mut self,
-        lane: &mut B::Lane,
+        lane: &mut dyn DeviceLane,
         batch: BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,

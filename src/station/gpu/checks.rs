@@ -16,7 +16,7 @@ use crate::codec::decoder::Decoder;
 use crate::codec::{DecodedVerifier, Proof};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::gpu::station::Times;
-use crate::gpu::{DecodeBlocks, DecodedByDevice, DeviceError};
+use crate::gpu::{DecodedByDevice, DeviceError, DeviceLane};
 use hybz_queue::{Check, Job};
 
 /// A block in the batch.
@@ -41,7 +41,6 @@ pub(super) struct Checks {
 }
 
 impl Batched for Checks {
-    type Lane = dyn DecodeBlocks;
     type Batch = CheckBatch;
     const MIN_BATCH: usize = 4;
 
@@ -49,7 +48,7 @@ impl Batched for Checks {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut (dyn DecodeBlocks + 'static),
+        lane: &mut dyn DeviceLane,
         batch: &mut CheckBatch,
     ) -> Result<Added, DeviceError> {
         let Some(check) = job.task::<Check<EncodeBlock>>() else { return Ok(Added::Never) };
@@ -65,7 +64,7 @@ impl Batched for Checks {
 
     fn run(
         &mut self,
-        lane: &mut (dyn DecodeBlocks + 'static),
+        lane: &mut dyn DeviceLane,
         batch: CheckBatch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -102,7 +101,7 @@ impl Checks {
         &mut self,
         index: usize,
         block: &CodedBlock,
-        lane: &mut dyn DecodeBlocks,
+        lane: &mut dyn DeviceLane,
         batch: &mut CheckBatch,
     ) -> Added {
         let Ok((header, first)) = self.verifier.open(block) else { return Added::Never };

@@ -20,7 +20,7 @@ use crate::codec::encoder::CodedSymbols;
 use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::gpu::station::Times;
-use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError};
+use crate::gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
 use hybz_queue::Job;
 
 /// State for finishing and checking blocks, made when it is first needed.
@@ -31,8 +31,6 @@ pub(super) struct Codes {
 }
 
 impl BlockOffload for Codes {
-    type Lane = dyn CodeBlocks;
-
     /// Only columns are compared by sums.
     fn sums(_block: &[u8]) -> [u64; 2] {
         [0; 2]
@@ -40,7 +38,7 @@ impl BlockOffload for Codes {
 
     fn run(
         &mut self,
-        lane: &mut (dyn CodeBlocks + 'static),
+        lane: &mut dyn DeviceLane,
         batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,

@@ -3,7 +3,7 @@
 
 use crate::formats::hbz::codec::tally::{self, Prices, Tally};
 use crate::gpu::fake::FakeLane;
-use crate::gpu::{CodeLargeBlocks, DeviceLane, LaneSize, SharesForDevice};
+use crate::gpu::{DeviceLane, LaneSize, SharesForDevice};
 use hybz_testkit::shapes::{SHAPES, shape};
 use std::time::Duration;
 

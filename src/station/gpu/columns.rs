@@ -7,22 +7,20 @@ use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::bzip2::stream::tasks::{EncodeBlock, SortedBlock};
 use crate::gpu::station::Times;
-use crate::gpu::{DeviceError, SortColumns};
+use crate::gpu::{DeviceError, DeviceLane};
 use hybz_queue::Job;
 
 #[derive(Default)]
 pub(super) struct Columns;
 
 impl BlockOffload for Columns {
-    type Lane = dyn SortColumns;
-
     fn sums(block: &[u8]) -> [u64; 2] {
         power_sums(block)
     }
 
     fn run(
         &mut self,
-        lane: &mut (dyn SortColumns + 'static),
+        lane: &mut dyn DeviceLane,
         batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,

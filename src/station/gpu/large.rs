@@ -14,7 +14,7 @@ use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock};
 use crate::formats::hbz::stream::tasks::DecodeLarge;
 use crate::gpu::station::Times;
 use crate::gpu::{
-    DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
+    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
 };
 use hybz_queue::Job;
 use std::borrow::Cow;
@@ -72,7 +72,6 @@ pub(super) struct Large {
 }
 
 impl Batched for Large {
-    type Lane = dyn DecodeCodes;
     type Batch = DecodingBatch;
     const MIN_BATCH: usize = 4;
 
@@ -85,7 +84,7 @@ impl Batched for Large {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut (dyn DecodeCodes + 'static),
+        lane: &mut dyn DeviceLane,
         batch: &mut DecodingBatch,
     ) -> Result<Added, DeviceError> {
         let Some(DecodeLarge { payload, header, stream, .. }) = job.task() else { return Ok(Added::Never) };
@@ -126,7 +125,7 @@ impl Batched for Large {
 
     fn run(
         &mut self,
-        lane: &mut (dyn DecodeCodes + 'static),
+        lane: &mut dyn DeviceLane,
         batch: DecodingBatch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -154,7 +153,7 @@ impl Large {
     }
 
     /// Makes the lane larger, for `rows` rows. Returns whether there was memory for that.
-    fn grow(&mut self, lane: &mut dyn DecodeCodes, rows: usize) -> Result<bool, DeviceError> {
+    fn grow(&mut self, lane: &mut dyn DeviceLane, rows: usize) -> Result<bool, DeviceError> {
         if rows > self.most_rows.unwrap_or(MAX_ROWS) {
             return Ok(false);
         }

@@ -23,7 +23,7 @@ use crate::formats::hbz::header::{BlockHeader, ENTRY_LOG, GROUP, SEGMENT_LOG};
 use crate::formats::hbz::stream::tasks::EncodeLarge;
 use crate::gpu::station::Times;
 use crate::gpu::{
-    self, CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, SharesForDevice, Tokenized, TokensByDevice,
+    self, CodedSegment, CodedSegments, DeviceError, DeviceLane, SharesForDevice, Tokenized, TokensByDevice,
 };
 use hybz_queue::Job;
 use std::sync::Arc;
@@ -75,7 +75,6 @@ impl LargeCodes {
 }
 
 impl Batched for LargeCodes {
-    type Lane = dyn CodeLargeBlocks;
     type Batch = CodingBatch;
     const MIN_BATCH: usize = 1;
 
@@ -83,7 +82,7 @@ impl Batched for LargeCodes {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut (dyn CodeLargeBlocks + 'static),
+        lane: &mut dyn DeviceLane,
         batch: &mut CodingBatch,
     ) -> Result<Added, DeviceError> {
         let Some(EncodeLarge { text, number, stream }) = job.task() else { return Ok(Added::Never) };
@@ -112,7 +111,7 @@ impl Batched for LargeCodes {
     /// Has the device code a batch, and answers.
     fn run(
         &mut self,
-        lane: &mut (dyn CodeLargeBlocks + 'static),
+        lane: &mut dyn DeviceLane,
         batch: CodingBatch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -163,10 +162,7 @@ impl About {
 }
 
 /// Sorts a batch, chooses tables for it, and encodes it.
-fn code<'a>(
-    lane: &'a mut (dyn CodeLargeBlocks + 'static),
-    lengths: &[u32],
-) -> Result<(Vec<About>, CodedSegments<'a>), DeviceError> {
+fn code<'a>(lane: &'a mut dyn DeviceLane, lengths: &[u32]) -> Result<(Vec<About>, CodedSegments<'a>), DeviceError> {
     // Up to sixteen lanes share a device.
     let limit = 4 * timeout(lengths);
     let mut about = begin(lengths, lane.tokens(lengths, ENTRY_LOG, &weights(), limit)?)?;

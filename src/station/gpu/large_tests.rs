@@ -9,7 +9,7 @@ use crate::formats::hbz::codec::decode::PayloadBlock;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
 use crate::gpu::fake::{FakeLane, Fault};
-use crate::gpu::{DecodeCodes, DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
+use crate::gpu::{DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
 use crate::{Pool, Settings};
 use hybz_queue::{Accepts, Core, Job, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
@@ -31,7 +31,7 @@ fn fake_with(blocks: usize, mut fault: Option<(usize, Fault)>, growth: Arc<large
     let open = Box::new(move |max_blocks| {
         Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, fault.take())) as Box<_>)
     });
-    Box::new(station("fake".to_owned(), blocks, open, large::Large::new(growth)).unwrap())
+    station("fake".to_owned(), blocks, open, large::Large::new(growth)).unwrap()
 }
 
 fn block(text: &[u8], stream: StreamHeader) -> DecodeLarge {
@@ -163,13 +163,13 @@ fn a_lane_is_asked_once_for_blocks_of_one_length() {
     let long = vec![block(&(shape("words").make)(60_000), stream(0, 12)); 5];
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
-    let open: crate::gpu::station::Open<dyn DecodeCodes> = Box::new(move |max_blocks| {
+    let open: crate::gpu::station::Open = Box::new(move |max_blocks| {
         let mut lane = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, Some((0, Fault::Fixed)));
         lane.asked = Arc::clone(&count);
         Ok(Box::new(lane))
     });
     let mut station = station("fixed".to_owned(), 2, open, large::Large::new(unlimited())).unwrap();
-    assert_eq!(outcome(&mut station, &long).0, [0, 5, 0]);
+    assert_eq!(outcome(&mut *station, &long).0, [0, 5, 0]);
     assert_eq!(asked.load(Relaxed), 1);
 }
 
@@ -280,8 +280,7 @@ fn answers_that_cannot_be() {
         fn texts(&mut self) -> &mut [u8] {
             self.0.texts()
         }
-    }
-    impl DecodeCodes for Spoilt {
+
         fn codes(
             &mut self,
             blocks: &[LargeForDevice],
@@ -297,6 +296,7 @@ fn answers_that_cannot_be() {
             self.0.reserve(rows)
         }
     }
+
     let usual = block(&(shape("words").make)(5000), stream(0, 12));
     let three = [usual.clone(), usual.clone(), usual];
     let spoils: [(Spoil, Option<[usize; 3]>); 5] = [
@@ -307,12 +307,12 @@ fn answers_that_cannot_be() {
         (|_, codes| codes.fill(0), None),
     ];
     for (number, (spoil, expected)) in spoils.into_iter().enumerate() {
-        let open: crate::gpu::station::Open<dyn DecodeCodes> = Box::new(move |max_blocks| {
+        let open: crate::gpu::station::Open = Box::new(move |max_blocks| {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, None);
             Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new())))
         });
         let mut station = station("spoilt".to_owned(), 4, open, large::Large::new(unlimited())).unwrap();
-        let (counts, result) = outcome(&mut station, &three);
+        let (counts, result) = outcome(&mut *station, &three);
         assert_eq!(result.is_ok(), expected.is_some(), "{number}");
         assert!(expected.is_none_or(|expected| counts == expected), "{number}: {counts:?}");
     }

@@ -30,7 +30,7 @@ use crate::formats::bzip2::header::MAX_ENCODER_BLOCK;
 use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE, VERIFY};
 use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
-use crate::gpu::{self, Backend, Device, LaneSize, Offload};
+use crate::gpu::{self, Backend, Device, LaneSize, Offload, Open};
 use batches::station;
 use blocks::BlockStation;
 use hybz_queue::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
@@ -296,51 +296,29 @@ impl Lanes {
         name: String,
         shared: &Shared,
     ) -> Result<Box<dyn Station>, String> {
-        let max_length = self.max_length;
+        let (pipeline, max_length) = (self.offload.pipeline(), self.max_length);
         let size = move |max_blocks| LaneSize { max_blocks, max_length };
+        self.station(name, Box::new(move |blocks| backend.open(&device, pipeline, size(blocks))), shared)
+    }
+
+    /// A station whose lanes `open` opens.
+    fn station(&self, name: String, open: Open, shared: &Shared) -> Result<Box<dyn Station>, String> {
+        let blocks = self.blocks;
         Ok(match self.offload {
-            Offload::Bwt => {
-                let open = Box::new(move |blocks| backend.open_columns(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, BlockStation::<columns::Columns>::default())?)
-            }
-            Offload::Hybrid => {
-                let open = Box::new(move |blocks| backend.open_thirds(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, BlockStation::<thirds::Thirds>::default())?)
-            }
-            Offload::Resident => {
-                let open = Box::new(move |blocks| backend.open_codes(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, BlockStation::<codes::Codes>::default())?)
-            }
-            Offload::Suffixes => {
-                let open = Box::new(move |blocks| backend.open_suffixes(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, suffixes::Suffixes::<columns::Columns>::default())?)
-            }
-            Offload::HybridLarge => {
-                let open = Box::new(move |blocks| backend.open_thirds(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, suffixes::Suffixes::<thirds::Thirds>::default())?)
-            }
+            Offload::Bwt => station(name, blocks, open, BlockStation::<columns::Columns>::default())?,
+            Offload::Hybrid => station(name, blocks, open, BlockStation::<thirds::Thirds>::default())?,
+            Offload::Resident => station(name, blocks, open, BlockStation::<codes::Codes>::default())?,
+            Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::<columns::Columns>::default())?,
+            Offload::HybridLarge => station(name, blocks, open, suffixes::Suffixes::<thirds::Thirds>::default())?,
             Offload::CodeLarge => {
-                let open = Box::new(move |blocks| backend.open_large_coder(&device, size(blocks)));
-                Box::new(station(
-                    name,
-                    self.blocks,
-                    open,
-                    large_codes::LargeCodes::counting(Arc::clone(&shared.batches)),
-                )?)
+                station(name, blocks, open, large_codes::LargeCodes::counting(Arc::clone(&shared.batches)))?
             }
-            Offload::Decode => {
-                let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, spans::Spans::default())?)
-            }
-            Offload::Verify => {
-                let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
-                Box::new(station(name, self.blocks, open, checks::Checks::default())?)
-            }
+            Offload::Decode => station(name, blocks, open, spans::Spans::default())?,
+            Offload::Verify => station(name, blocks, open, checks::Checks::default())?,
             Offload::DecodeLarge => {
-                let open = Box::new(move |blocks| backend.open_large_decoder(&device, size(blocks)));
                 let most = || self.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 let growth = shared.growth.get_or_init(|| Arc::new(Growth::new(most())));
-                Box::new(station(name, self.blocks, open, large::Large::new(Arc::clone(growth)))?)
+                station(name, blocks, open, large::Large::new(Arc::clone(growth)))?
             }
         })
     }

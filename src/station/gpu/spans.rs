@@ -26,7 +26,7 @@ use crate::crc;
 use crate::formats::bzip2::header::{END_MAGIC, MAX_BLOCK};
 use crate::formats::bzip2::stream::tasks::DecodeBlock;
 use crate::gpu::station::Times;
-use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError};
+use crate::gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
 use hybz_queue::Job;
 use std::ops::Range;
 
@@ -64,7 +64,6 @@ pub(super) struct Spans {
 }
 
 impl Batched for Spans {
-    type Lane = dyn DecodeBlocks;
     type Batch = SpanBatch;
     const MIN_BATCH: usize = 4;
 
@@ -72,7 +71,7 @@ impl Batched for Spans {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut (dyn DecodeBlocks + 'static),
+        lane: &mut dyn DeviceLane,
         batch: &mut SpanBatch,
     ) -> Result<Added, DeviceError> {
         let Some(span) = job.task() else { return Ok(Added::Never) };
@@ -87,7 +86,7 @@ impl Batched for Spans {
     /// Has the device decode a batch, and answers.
     fn run(
         &mut self,
-        lane: &mut (dyn DecodeBlocks + 'static),
+        lane: &mut dyn DeviceLane,
         batch: SpanBatch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -129,7 +128,7 @@ impl Spans {
         &mut self,
         index: usize,
         span: &DecodeBlock,
-        lane: &mut dyn DecodeBlocks,
+        lane: &mut dyn DeviceLane,
         batch: &mut SpanBatch,
     ) -> Added {
         let mut bits = SliceBits::new(&span.data, span.start, span.end);
@@ -182,7 +181,7 @@ impl CodesOfBlocks {
     }
 
     /// Has the device decode the blocks, which are returned in the same order.
-    pub fn decode<'a>(&self, lane: &'a mut dyn DecodeBlocks, expand: bool) -> Result<DecodedBatch<'a>, DeviceError> {
+    pub fn decode<'a>(&self, lane: &'a mut dyn DeviceLane, expand: bool) -> Result<DecodedBatch<'a>, DeviceError> {
         let rows: Vec<u32> = self.blocks.iter().map(|block| block.limit).collect();
         let decoded = lane.decode(&self.blocks, self.filled, expand, timeout(&rows))?;
         if decoded.blocks.len() == self.blocks.len() { Ok(decoded) } else { Err(too_little()) }

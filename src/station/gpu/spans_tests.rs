@@ -3,7 +3,7 @@
 use super::*;
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock, EncodeBlock};
 use crate::gpu::fake::{FakeLane, Fault};
-use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane, LaneSize};
+use crate::gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane, LaneSize};
 use crate::{Level, Pool, Settings};
 use hybz_queue::{Accepts, Core, Job, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
@@ -14,7 +14,7 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     let open = Box::new(move |max_blocks| {
         Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, fault.take())) as Box<_>)
     });
-    Box::new(station("fake".to_owned(), blocks, open, spans::Spans::default()).unwrap())
+    station("fake".to_owned(), blocks, open, spans::Spans::default()).unwrap()
 }
 
 /// A span with a block from bit `shift` on, followed by `rest` bytes of another block.
@@ -195,9 +195,7 @@ impl DeviceLane for Spoilt {
     fn texts(&mut self) -> &mut [u8] {
         self.0.texts()
     }
-}
 
-impl DecodeBlocks for Spoilt {
     fn decode(
         &mut self,
         blocks: &[BlockForDevice],
@@ -213,11 +211,11 @@ impl DecodeBlocks for Spoilt {
 }
 
 fn spoilt(spoil: Spoil) -> Box<dyn Station> {
-    let open: crate::gpu::station::Open<dyn DecodeBlocks> = Box::new(move |max_blocks| {
+    let open: crate::gpu::station::Open = Box::new(move |max_blocks| {
         let fake = FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, None);
         Ok(Box::new(Spoilt(fake, spoil, Vec::new())))
     });
-    Box::new(station("spoilt".to_owned(), 4, open, spans::Spans::default()).unwrap())
+    station("spoilt".to_owned(), 4, open, spans::Spans::default()).unwrap()
 }
 
 /// No CRC covers the length of an expanded block before its expansion: a block that is said to be too long for its

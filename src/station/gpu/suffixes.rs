@@ -16,17 +16,19 @@ use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 pub(super) use crate::formats::hbz::header::ENTRY_LOG;
 use crate::formats::hbz::stream::tasks::{EncodeLarge, SortedLarge};
 use crate::gpu::station::Times;
-use crate::gpu::{self, DeviceError, DeviceLane, SortSuffixes, SortedSuffixes};
+use crate::gpu::{self, DeviceError, DeviceLane, SortedSuffixes};
 use hybz_queue::Job;
 use std::marker::PhantomData;
 
 /// How a kind of lane handles a batch.
 pub(super) trait SuffixOffload: Send + Default {
-    /// The lane that the work needs.
-    type Lane: DeviceLane + ?Sized;
-
     /// Has the device sort a batch, which is not empty, and forwards it.
-    fn run(lane: &mut Self::Lane, batch: SuffixBatch, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError>;
+    fn run(
+        lane: &mut dyn DeviceLane,
+        batch: SuffixBatch,
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError>;
 }
 
 /// A block in the batch.
@@ -59,7 +61,13 @@ pub(super) struct Suffixes<B> {
 
 impl<B: SuffixOffload> Suffixes<B> {
     /// Appends the codes of a block to the batch. Returns whether the block is for the device.
-    fn add_block(&mut self, index: usize, block: &EncodeLarge, lane: &mut B::Lane, batch: &mut SuffixBatch) -> bool {
+    fn add_block(
+        &mut self,
+        index: usize,
+        block: &EncodeLarge,
+        lane: &mut dyn DeviceLane,
+        batch: &mut SuffixBatch,
+    ) -> bool {
         let EncodeLarge { text, number, stream } = block;
         if stream.entry_log != ENTRY_LOG {
             return false; // no encoder writes such blocks
@@ -80,7 +88,6 @@ impl<B: SuffixOffload> Suffixes<B> {
 }
 
 impl<B: SuffixOffload> Batched for Suffixes<B> {
-    type Lane = B::Lane;
     type Batch = SuffixBatch;
     const MIN_BATCH: usize = 1;
 
@@ -88,7 +95,7 @@ impl<B: SuffixOffload> Batched for Suffixes<B> {
         &mut self,
         index: usize,
         job: &Job,
-        lane: &mut B::Lane,
+        lane: &mut dyn DeviceLane,
         batch: &mut SuffixBatch,
     ) -> Result<Added, DeviceError> {
         let Some(block) = job.task() else { return Ok(Added::Never) };
@@ -104,7 +111,7 @@ impl<B: SuffixOffload> Batched for Suffixes<B> {
 
     fn run(
         &mut self,
-        lane: &mut B::Lane,
+        lane: &mut dyn DeviceLane,
         batch: SuffixBatch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -114,10 +121,8 @@ impl<B: SuffixOffload> Batched for Suffixes<B> {
 }
 
 impl SuffixOffload for Columns {
-    type Lane = dyn SortSuffixes;
-
     fn run(
-        lane: &mut (dyn SortSuffixes + 'static),
+        lane: &mut dyn DeviceLane,
         batch: SuffixBatch,
         jobs: &mut [Job],
         times: &mut Times,

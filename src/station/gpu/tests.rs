@@ -1,7 +1,6 @@
 //! Compares lanes with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
 use super::blocks::{BatchBlock, BlockBatch, BlockStation};
-use super::suffixes::SuffixOffload;
 use super::*;
 use crate::block::CodedBlock;
 use crate::block::Text;
@@ -12,10 +11,7 @@ use crate::formats::hbz::header::BlockHeader;
 use crate::formats::hbz::stream::tasks::EncodeLarge;
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::station::Open;
-use crate::gpu::{
-    CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane,
-    SortSuffixes, SortThirds, SortedSuffixes, SortedThirds, Steps,
-};
+use crate::gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane, Pipeline, SortedSuffixes, SortedThirds, Steps};
 use crate::{Level, Pool, Settings};
 use hybz_queue::{Accepts, Core, Job, StationError, Task, Ticket};
 use hybz_testkit::shapes::SHAPES;
@@ -28,41 +24,12 @@ fn size(max_blocks: usize) -> LaneSize {
     LaneSize { max_blocks, max_length: MAX_ENCODER_BLOCK }
 }
 
-/// A lane that fails once; its replacement works.
-macro_rules! opener {
-    ($fault:expr) => {{
-        let mut fault = $fault;
-        Box::new(move |blocks| Ok(Box::new(FakeLane::new(size(blocks), fault.take())) as Box<_>))
-    }};
-}
-
-pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
-    let name = "fake".to_owned();
-    match offload {
-        Offload::Bwt => {
-            Box::new(station(name, most, opener!(fault), BlockStation::<columns::Columns>::default()).unwrap())
-        }
-        Offload::Hybrid => {
-            Box::new(station(name, most, opener!(fault), BlockStation::<thirds::Thirds>::default()).unwrap())
-        }
-        Offload::Resident => {
-            Box::new(station(name, most, opener!(fault), BlockStation::<codes::Codes>::default()).unwrap())
-        }
-        Offload::Suffixes => {
-            Box::new(station(name, most, opener!(fault), suffixes::Suffixes::<columns::Columns>::default()).unwrap())
-        }
-        Offload::HybridLarge => {
-            Box::new(station(name, most, opener!(fault), suffixes::Suffixes::<thirds::Thirds>::default()).unwrap())
-        }
-        Offload::CodeLarge => {
-            Box::new(station(name, most, opener!(fault), large_codes::LargeCodes::default()).unwrap())
-        }
-        Offload::Decode => Box::new(station(name, most, opener!(fault), spans::Spans::default()).unwrap()),
-        Offload::Verify => Box::new(station(name, most, opener!(fault), checks::Checks::default()).unwrap()),
-        Offload::DecodeLarge => {
-            Box::new(station(name, most, opener!(fault), large::Large::new(Arc::default())).unwrap())
-        }
-    }
+/// A station whose lane fails once; its replacement works.
+pub(super) fn fake(offload: Offload, blocks: usize, mut fault: Option<(usize, Fault)>) -> Box<dyn Station> {
+    let open: Open = Box::new(move |blocks| Ok(Box::new(FakeLane::new(size(blocks), fault.take()))));
+    Lanes { blocks, growth: Some(0), offload, ..Lanes::default() }
+        .station("fake".to_owned(), open, &Shared::default())
+        .unwrap()
 }
 
 /// The content of a block of either kind.
@@ -183,34 +150,7 @@ impl DeviceLane for Spoilt {
     fn steps(&self) -> Steps {
         Steps::default()
     }
-}
 
-impl SortSuffixes for Spoilt {
-    fn suffixes(&mut self, lengths: &[u32], log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>, DeviceError> {
-        let good = self.fake.suffixes(lengths, log, timeout)?;
-        let (mut columns, mut origins, mut entries) =
-            (good.columns.to_vec(), good.origins.to_vec(), good.entries.to_vec());
-        let origin = origins[0] as usize;
-        match self.how {
-            1 => columns[0] = columns[0].wrapping_add(1),
-            2 => columns[origin] = 1,
-            3 => columns[origin / 2] ^= 1,
-            4 => origins[0] += 1,
-            5 => origins[0] = u32::MAX,
-            6 => entries[0] = u32::MAX,
-            11 => origins[0] = 0,
-            7 => entries[1] = u32::MAX,
-            8 => entries[1] = columns.len() as u32 - 1,
-            9 => entries.clear(),
-            10 => columns.truncate(1000),
-            _ => {}
-        }
-        (self.columns, self.origins, self.entries) = (columns, origins, entries);
-        Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.entries })
-    }
-}
-
-impl SortThirds for Spoilt {
     fn thirds(
         &mut self,
         lengths: &[u32],
@@ -237,32 +177,54 @@ impl SortThirds for Spoilt {
         (self.columns, self.origins, self.entries) = (bytes, bits, entries);
         Ok(SortedThirds { bits: &self.origins, bytes: &self.columns, entries: &self.entries })
     }
+
+    fn suffixes(&mut self, lengths: &[u32], log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>, DeviceError> {
+        let good = self.fake.suffixes(lengths, log, timeout)?;
+        let (mut columns, mut origins, mut entries) =
+            (good.columns.to_vec(), good.origins.to_vec(), good.entries.to_vec());
+        let origin = origins[0] as usize;
+        match self.how {
+            1 => columns[0] = columns[0].wrapping_add(1),
+            2 => columns[origin] = 1,
+            3 => columns[origin / 2] ^= 1,
+            4 => origins[0] += 1,
+            5 => origins[0] = u32::MAX,
+            6 => entries[0] = u32::MAX,
+            11 => origins[0] = 0,
+            7 => entries[1] = u32::MAX,
+            8 => entries[1] = columns.len() as u32 - 1,
+            9 => entries.clear(),
+            10 => columns.truncate(1000),
+            _ => {}
+        }
+        (self.columns, self.origins, self.entries) = (columns, origins, entries);
+        Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.entries })
+    }
 }
 
 /// What comes of a block whose lane spoils its answer: how many were done, how many not, and whether the lane goes on.
-fn spoilt<B: SuffixOffload<Lane: 'static>>(how: usize, boxed: fn(Spoilt) -> Box<B::Lane>) -> (usize, usize, bool) {
+fn spoilt(offload: Offload, how: usize) -> (usize, usize, bool) {
     let text: Vec<u8> = (SHAPES[SHAPES.len() - 1].make)(100_000);
     let stream = LargeBlocks::try_new(100_000).unwrap().stream();
-    let open: Open<B::Lane> = Box::new(move |max_blocks| {
+    let open: Open = Box::new(move |max_blocks| {
         let fake = FakeLane::new(LaneSize { max_blocks, max_length: 200_000 }, None);
         let (columns, origins, entries) = Default::default();
-        Ok(boxed(Spoilt { fake, how, columns, origins, entries }))
+        Ok(Box::new(Spoilt { fake, how, columns, origins, entries }))
     });
-    let mut station = station("spoilt".to_owned(), 1, open, suffixes::Suffixes::<B>::default()).unwrap();
+    let lanes = Lanes { blocks: 1, offload, ..Lanes::default() };
+    let mut station = lanes.station("spoilt".to_owned(), open, &Shared::default()).unwrap();
     let work = [TestText::Large(EncodeLarge { text: text.into(), number: 0, stream })];
-    let ([begun, _, undone], result) = outcome(&mut station, &work);
+    let ([begun, _, undone], result) = outcome(&mut *station, &work);
     (begun, undone, result.is_ok())
 }
 
 #[test]
 fn large_answers_that_cannot_be() {
-    assert_eq!(spoilt::<columns::Columns>(0, |lane| Box::new(lane)), (1, 0, true));
-    assert_eq!(spoilt::<thirds::Thirds>(0, |lane| Box::new(lane)), (1, 0, true));
-    for how in 1..=11 {
-        assert_eq!(spoilt::<columns::Columns>(how, |lane| Box::new(lane)), (0, 1, false), "{how}");
-    }
-    for how in 1..=10 {
-        assert_eq!(spoilt::<thirds::Thirds>(how, |lane| Box::new(lane)), (0, 1, false), "{how}");
+    for (offload, ways) in [(Offload::Suffixes, 11), (Offload::HybridLarge, 10)] {
+        assert_eq!(spoilt(offload, 0), (1, 0, true));
+        for how in 1..=ways {
+            assert_eq!(spoilt(offload, how), (0, 1, false), "{how}");
+        }
     }
 }
 
@@ -288,9 +250,7 @@ fn failures() {
 
 #[test]
 fn too_little_memory_makes_smaller_lanes() {
-    let lane = |open: Open<dyn crate::gpu::SortColumns>| {
-        station("fake".to_owned(), 100, open, BlockStation::<columns::Columns>::default())
-    };
+    let lane = |open: Open| station("fake".to_owned(), 100, open, BlockStation::<columns::Columns>::default());
     let small = lane(Box::new(|most| {
         if most > 30 {
             return Err(DeviceError::Memory("fake".to_owned()));
@@ -323,35 +283,11 @@ impl Backend for Pretended {
         let (name, uuid, pci) = ("pretended".to_owned(), "GPU-0".to_owned(), "0000:00:00.0".to_owned());
         Ok(vec![Device { number: 0, ordinal: 0, name, uuid, pci, memory: 1 << 30 }])
     }
-    fn open_columns(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortColumns>, DeviceError> {
+    fn open(&self, _: &Device, _: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
-    }
-    fn open_thirds(&self, _: &Device, size: LaneSize) -> Result<Box<dyn SortThirds>, DeviceError> {
-        Ok(Box::new(FakeLane::new(size, None)))
-    }
-    fn open_codes(&self, _: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError> {
-        Ok(Box::new(FakeLane::new(size, None)))
-    }
-    fn open_suffixes(&self, _: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
-        Ok(Box::new(FakeLane::new(size, None)))
-    }
-    fn open_large_coder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError> {
-        Ok(Box::new(FakeLane::new(size, None)))
-    }
-    fn open_decoder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
-        Ok(Box::new(FakeLane::new(size, None)))
-    }
-    fn open_large_decoder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {
-        Ok(Box::new(FakeLane::new(size, None)))
-    }
-    fn open_lines(&self, _: &Device, _: LaneSize) -> Result<Box<dyn crate::gpu::SortLines>, DeviceError> {
-        Err(DeviceError::Other("no station sorts lines".to_owned()))
     }
     fn open_lz4(&self, _: &Device, _: usize) -> Result<Box<dyn crate::gpu::DecodeLz4>, DeviceError> {
         Err(DeviceError::Other("not this one".to_owned()))
-    }
-    fn open_factors(&self, _: &Device, _: LaneSize) -> Result<Box<dyn crate::gpu::FindFactors>, DeviceError> {
-        Err(DeviceError::Other("no station finds factors".to_owned()))
     }
     fn open_strips(
         &self,

@@ -11,7 +11,7 @@ use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::{self, Rows, byte_count, word_count};
 use crate::codec::bwt::rotation;
 use crate::gpu::station::Times;
-use crate::gpu::{DeviceError, SortThirds, SortedThirds};
+use crate::gpu::{DeviceError, DeviceLane, SortedThirds};
 use hybz_queue::Job;
 
 /// With entry points this far apart, the only one of a block of a `.bz2` stream is its beginning.
@@ -21,8 +21,6 @@ const NO_ENTRIES: u8 = 30;
 pub(super) struct Thirds;
 
 impl BlockOffload for Thirds {
-    type Lane = dyn SortThirds;
-
     fn turn(block: &[u8], candidates: &mut Vec<u32>) -> usize {
         rotation::least(block, candidates)
     }
@@ -33,7 +31,7 @@ impl BlockOffload for Thirds {
 
     fn run(
         &mut self,
-        lane: &mut (dyn SortThirds + 'static),
+        lane: &mut dyn DeviceLane,
         batch: &BlockBatch,
         jobs: &mut [Job],
         times: &mut Times,
@@ -54,10 +52,8 @@ impl BlockOffload for Thirds {
 }
 
 impl SuffixOffload for Thirds {
-    type Lane = dyn SortThirds;
-
     fn run(
-        lane: &mut (dyn SortThirds + 'static),
+        lane: &mut dyn DeviceLane,
         batch: SuffixBatch,
         jobs: &mut [Job],
         times: &mut Times,

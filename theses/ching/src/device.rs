@@ -3,7 +3,7 @@
 use hybz::internals::factor::Factor;
 use hybz::internals::factor::neighbours::Pair;
 use hybz::internals::factor::parse::Parse;
-use hybz::internals::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, abi, backend};
+use hybz::internals::gpu::{DeviceLane, FACTOR_STEPS, LaneSize, MAX_FETCHED, Pipeline, abi, backend};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -12,7 +12,7 @@ const RUNS: usize = 5;
 
 /// A lane for one text.
 pub struct Device<'a> {
-    lane: Box<dyn FindFactors>,
+    lane: Box<dyn DeviceLane>,
     text: &'a [u8],
 }
 
@@ -41,7 +41,7 @@ impl<'a> Device<'a> {
     pub fn open(text: &'a [u8]) -> Option<Device<'a>> {
         let (backend, devices) = backend().ok()?;
         let size = LaneSize { max_blocks: 1, max_length: text.len() };
-        let lane = backend.open_factors(&devices.into_iter().next()?, size);
+        let lane = backend.open(&devices.into_iter().next()?, Pipeline::Factor, size);
         Some(Device { lane: lane.inspect_err(|error| eprintln!("no lane: {error}")).ok()?, text })
     }
 
@@ -87,7 +87,7 @@ impl<'a> Device<'a> {
 pub fn sort_profile(text: &[u8]) -> Option<Vec<(&'static str, f64)>> {
     let (backend, devices) = backend().ok()?;
     let size = LaneSize { max_blocks: 1, max_length: text.len() };
-    let mut lane = backend.open_suffixes(&devices.into_iter().next()?, size).ok()?;
+    let mut lane = backend.open(&devices.into_iter().next()?, Pipeline::Suffixes, size).ok()?;
     let named: [(&str, usize); 7] = [
         ("upload", abi::HYBZ_STEP_UPLOAD),
         ("keys", abi::HYBZ_STEP_KEYS),

@@ -2,7 +2,7 @@
 
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::internals::formats::hbz::encode::HbzEncoder;
-use hybz::internals::gpu::{Offload, SortSuffixes, backend};
+use hybz::internals::gpu::{DeviceLane, Offload, Pipeline, backend};
 use hybz::{Lanes, LargeBlocks, Pool, Settings};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub fn sorting_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> {
     let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
     let lanes = Lanes::for_large_blocks(&large).at_once(true);
     let shape = lanes.size();
-    let mut lane = backend.open_suffixes(&device, shape).ok()?;
+    let mut lane = backend.open(&device, Pipeline::Suffixes, shape).ok()?;
     let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
     let settings = Settings::new().encoding(large);
     let plain = hybz::compress(text, &settings).expect("memory");
@@ -66,7 +66,7 @@ pub fn decoding_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> 
 
 /// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must equal the block that cores
 /// alone wrote.
-fn sort(lane: &mut dyn SortSuffixes, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
+fn sort(lane: &mut dyn DeviceLane, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
     let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
     let mut seconds = 0.0;
     let mut rest = &plain[32..];

@@ -17,7 +17,7 @@ use hybz::internals::codec::selector::encode::HuffmanTables;
 use hybz::internals::codec::{Decoder, find_magic, run_length};
 use hybz::internals::crc;
 use hybz::internals::formats::bzip2::MAX_BLOCK;
-use hybz::internals::gpu::{BlockForDevice, Device, LaneSize, abi, backend};
+use hybz::internals::gpu::{BlockForDevice, Device, LaneSize, Pipeline, abi, backend};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use theses_common::fail;
@@ -148,7 +148,7 @@ const TRANSFERS: [usize; 2] = [abi::HYBZ_STEP_UPLOAD, abi::HYBZ_STEP_DOWNLOAD];
 fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, String> {
     let (backend, _) = backend()?;
     let size = LaneSize { max_blocks: blocks.len(), max_length: MAX_BLOCK };
-    let mut lane = backend.open_codes(device, size).map_err(|e| e.to_string())?;
+    let mut lane = backend.open(device, Pipeline::Resident, size).map_err(|e| e.to_string())?;
     let lengths: Vec<u32> = blocks.iter().map(|block| block.coded.len() as u32).collect();
     let all: Vec<u8> = blocks.iter().flat_map(|block| &block.coded).copied().collect();
     let mut bwt = ForwardBwt::new(Arc::default());
@@ -179,7 +179,7 @@ fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<
         heads.push(head_of(&header, bits.position(), block.bits.1, stream, &mut input));
     }
     let size = LaneSize { max_blocks: blocks.len(), max_length: input.len().div_ceil(blocks.len()) };
-    let mut lane = backend.open_decoder(device, size).map_err(|e| e.to_string())?;
+    let mut lane = backend.open(device, Pipeline::Decode, size).map_err(|e| e.to_string())?;
     Ok(best(|| {
         lane.texts()[..input.len()].copy_from_slice(&input);
         let before = lane.steps();

@@ -1,0 +1,220 @@
+//! A lane of a device, whatever its pipeline does.
+
+use super::{
+    BlockForDevice, CodedBatch, CodedSegments, DecodedBatch, DecodedCodes, DeviceError, FactorByDevice,
+    FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, RangeInParts, SharesForDevice, Sorted, SortedLines,
+    SortedSuffixes, SortedThirds, Steps, Tokenized,
+};
+use crate::formats::hbz::codec::tally::{Prices, Tally};
+use crate::formats::hbz::codec::token::TOKENS;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A lane of a device. Each [`Pipeline`](super::Pipeline) has some of the methods; the others are errors.
+///
+/// After any error the lane must not be used again, only dropped.
+#[allow(unused_variables)] // of methods that other lanes have
+pub trait DeviceLane: Send {
+    /// The capacity of the lane.
+    fn size(&self) -> LaneSize;
+
+    /// The buffer for the blocks of the next batch, back to back: `max_blocks` of `max_length` bytes.
+    fn texts(&mut self) -> &mut [u8];
+
+    /// The total time of each step so far.
+    fn steps(&self) -> Steps {
+        Steps::default()
+    }
+
+    // `Bwt`.
+
+    /// Transforms the blocks in [`texts`](Self::texts), given their lengths: at least [`MIN_DEVICE_BLOCK`] each,
+    /// and none of them periodic.
+    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    // `Hybrid`.
+
+    /// Sorts two lists for each of the blocks in [`texts`](Self::texts), periodic or not. Also returns the rows
+    /// of the position `turn` of each block, and of each 2^`entry_log`th position after it. (The suffixes of a block
+    /// that has been rotated to its least rotation have the order of its rotations; its turn is the original
+    /// beginning.)
+    fn thirds(
+        &mut self,
+        lengths: &[u32],
+        turns: &[u32],
+        entry_log: u8,
+        timeout: Duration,
+    ) -> Result<SortedThirds<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    // `Resident`.
+
+    /// Transforms the blocks as [`sort`](Self::sort) does, and codes their columns.
+    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    // `Suffixes`.
+
+    /// Sorts all suffixes of each block, periodic or not, and returns the rows of those at multiples of 2^`entry_log`.
+    fn suffixes(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        timeout: Duration,
+    ) -> Result<SortedSuffixes<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    // `Decode`.
+
+    /// Decodes blocks to their texts, or up to their run-length-coded texts. The first `bytes` bytes of
+    /// [`texts`](Self::texts) hold the codes and selectors of all blocks: at most `max_length` bytes for each
+    /// block on average.
+    fn decode(
+        &mut self,
+        blocks: &[BlockForDevice],
+        bytes: usize,
+        expand: bool,
+        timeout: Duration,
+    ) -> Result<DecodedBatch<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    // `CodeLarge`, whose batches take several calls, in this order.
+
+    /// Sorts all suffixes of each block in [`texts`](Self::texts), makes tokens of the last columns, and makes
+    /// the first choice of selectors. There are entry points at multiples of 2^`entry_log`; the tokens have these
+    /// weights.
+    fn tokens(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        weights: &[u32; TOKENS],
+        timeout: Duration,
+    ) -> Result<Tokenized<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Chooses again, with these prices for each block: in all segments, or only in the sampled ones.
+    fn choose(&mut self, prices: &[Prices], all: bool, timeout: Duration) -> Result<&[Tally], DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Encodes all segments with these shares for each block.
+    fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    // `DecodeLarge`.
+
+    /// Decodes blocks up to their codes. The first `bytes` bytes of [`texts`](Self::texts), which has room for
+    /// [`input_room`] of them, hold their payloads as [`LargeForDevice::write`] writes them. All blocks together have
+    /// at most `max_blocks * max_length` rows.
+    fn codes(
+        &mut self,
+        blocks: &[LargeForDevice],
+        bytes: usize,
+        timeout: Duration,
+    ) -> Result<DecodedCodes<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Enlarges the lane to this many rows and discards the contents of [`texts`](Self::texts). Returns whether
+    /// there was enough memory; if not, the lane keeps its size.
+    fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
+        Err(other_lane())
+    }
+
+    // `Lines`.
+
+    /// The max number of lines in a batch.
+    fn max_lines(&self) -> u64 {
+        0
+    }
+
+    /// Sorts each of the ranges that [`texts`](Self::texts) holds back to back, given their lengths. Each has at
+    /// least 1 byte, and its last byte ends a line.
+    fn sort_lines(
+        &mut self,
+        lengths: &[u32],
+        order: LineOrder,
+        timeout: Duration,
+    ) -> Result<SortedLines<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Allocates `bytes` bytes of device memory for kept text.
+    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Sorts the first `length` bytes of [`texts`](Self::texts), ascending, and keeps them at offset `at`. Like
+    /// [`sort_lines`](Self::sort_lines), but nothing is copied to the host.
+    fn sort_and_keep(
+        &mut self,
+        length: u32,
+        end: u8,
+        kept: &dyn KeptText,
+        at: u64,
+        timeout: Duration,
+    ) -> Result<(), DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Like [`sort_lines`](Self::sort_lines), for ranges that are in parts.
+    fn sort_parts(
+        &mut self,
+        ranges: &[RangeInParts],
+        kept: &dyn KeptText,
+        order: LineOrder,
+        timeout: Duration,
+    ) -> Result<SortedLines<'_>, DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Sorts `length` bytes at `text` into `sorted`, both device addresses; with `unique`, keeps one of equal lines.
+    /// Returns the number of bytes written.
+    ///
+    /// # Safety
+    /// Both addresses have `length` bytes on this lane's device, in its primary context; nothing else writes to them
+    /// during the call, and all earlier writes to `text` are complete.
+    #[allow(unsafe_code)]
+    unsafe fn sort_on_device(
+        &mut self,
+        text: u64,
+        length: u32,
+        order: LineOrder,
+        unique: bool,
+        sorted: u64,
+        timeout: Duration,
+    ) -> Result<u32, DeviceError> {
+        Err(DeviceError::Other("this device sorts only text from the host".to_owned()))
+    }
+
+    // `Factor`.
+
+    /// Finds the factors of a text of at least [`MIN_DEVICE_BLOCK`](super::MIN_DEVICE_BLOCK) bytes. They are exact if
+    /// `divisions` is less than 2; otherwise they are cut at the ends of that many equal parts (the PLZ of Ching 2014).
+    fn find(
+        &mut self,
+        text: &[u8],
+        divisions: u32,
+        runs: bool,
+        timeout: Duration,
+    ) -> Result<FactorsByDevice, DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Fetches up to [`MAX_FETCHED`] factors of the last text.
+    fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice], DeviceError> {
+        Err(other_lane())
+    }
+}
+
+fn other_lane() -> DeviceError {
+    DeviceError::Other("a lane of another pipeline".to_owned())
+}
