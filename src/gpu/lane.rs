@@ -28,8 +28,8 @@ pub trait DeviceLane: Send {
 
     // `Bwt`.
 
-    /// Transforms the blocks in [`texts`](Self::texts), given their lengths: at least [`MIN_DEVICE_BLOCK`] each,
-    /// and none of them periodic.
+    /// Transforms the blocks in [`texts`](Self::texts), given their lengths: at least
+    /// [`MIN_DEVICE_BLOCK`](super::MIN_DEVICE_BLOCK) each, and none of them periodic.
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
         Err(other_lane())
     }
@@ -112,7 +112,8 @@ pub trait DeviceLane: Send {
     // `DecodeLarge`.
 
     /// Decodes blocks up to their codes. The first `bytes` bytes of [`texts`](Self::texts), which has room for
-    /// [`input_room`] of them, hold their payloads as [`LargeForDevice::write`] writes them. All blocks together have
+    /// [`input_room`](super::input_room) of them, hold their payloads as [`LargeForDevice::write`] writes them. All
+    /// blocks together have
     /// at most `max_blocks * max_length` rows.
     fn codes(
         &mut self,
@@ -209,7 +210,7 @@ pub trait DeviceLane: Send {
         Err(other_lane())
     }
 
-    /// Fetches up to [`MAX_FETCHED`] factors of the last text.
+    /// Fetches up to [`MAX_FETCHED`](super::MAX_FETCHED) factors of the last text.
     fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice], DeviceError> {
         Err(other_lane())
     }

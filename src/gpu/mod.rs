@@ -3,8 +3,8 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, a module with a cargo feature of the same name, is the
 //! only one. Another one is a folder next to it and a line in `BACKENDS`. A [`DeviceLane`] does one of the tasks that a
 //! device can take off the cores ([`Pipeline`]). Two tasks have traits of their own: [`DecodeLz4`] for
-//! [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for [`lzw`](crate::lzw). In tests `fake` does the work on the CPU
-//! and fails as scripted.
+//! [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for [`lzw`](crate::lzw). In tests `fake` does the work on the
+//! CPU and fails as scripted.
 
 use std::fmt;
 
