@@ -154,18 +154,18 @@ speeds() {
     bars | awk -F, '
         { title[NR] = $1; name[NR] = $2; speed[NR] = $3; if ($3 > longest[$1]) longest[$1] = $3 }
         END {
-            printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 330\""
+            printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 330\""
             print " font-family=\"sans-serif\" font-size=\"13\">"
             print "<style>"
             print ".paper { fill: #ffffff } .ink { fill: #222222 } .plain { fill: #b0b0b0 } .own { fill: #0072b2 }"
             print "@media (prefers-color-scheme: dark) {"
             print ".paper { fill: #0d1117 } .ink { fill: #e6edf3 } .plain { fill: #5f6771 } .own { fill: #56b4e9 } }"
             print "</style>"
-            print "<rect width=\"860\" height=\"330\" class=\"paper\"/>"
+            print "<rect width=\"900\" height=\"330\" class=\"paper\"/>"
             for (i = 1; i <= NR; i++) {
                 half = title[i] ~ /^Decompress/
                 if (half && !begun) { y = 0; begun = 1 }
-                left = 130 + half * 430
+                left = 160 + half * 440
                 if (title[i] != title[i - 1]) {
                     y += 34
                     printf "<text x=\"%d\" y=\"%d\" class=\"ink\" font-weight=\"bold\">%s</text>\n", \
