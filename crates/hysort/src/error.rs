@@ -24,7 +24,7 @@ pub enum Error {
     /// The sorter was begun before a fork, and this is the child: the threads that sort belong to the parent. New
     /// sorters work.
     Forked,
-    /// A station sorted lines wrong, and the core that sorted them again did too. This is a defect of hysort or of the
+    /// A station mis-sorted the lines, and so did the core that retried them. This is a defect of hysort or of the
     /// machine: none of these lines has been written.
     Missorted {
         /// The station that sorted them the second time.

@@ -58,7 +58,7 @@ pub struct Snapshot {
     pub core_rate: f64,
     /// Whether `core_rate` has been measured.
     pub core_measured: bool,
-    /// Cores that are doing the first stage of a block now, of whatever class.
+    /// Cores running a first-stage task, of any class.
     pub beginning: usize,
     /// The threads that feed devices: all accelerators, of whatever class, running or being started, and the readers of
     /// a long input, without the first: it takes the place of the thread that reads any input. They are counted even

@@ -48,7 +48,7 @@ impl BenchMode {
             bail!("--against wants programs such as lbzip2,pbzip2.");
         }
         if !against.is_empty() && (coding.large_blocks().is_some() || flags.perturb.is_some()) {
-            bail!("--against is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
+            bail!("--against works only with .bz2 output: it cannot be used together with {LARGE_FLAGS}.");
         }
         let time = Duration::from_secs_f64(seconds);
         Ok(BenchMode { time, only, coding, against, json: flags.json })

@@ -384,7 +384,7 @@ pub struct Flags {
     /// Write a JSON object for each file and a summary: json to standard error, or json:FILE.
     ///
     /// Each object is a line, written when its file is done. FILE is appended to; - is standard output. The last line
-    /// is the summary, also if a signal ends hybz. docs/JSON.md in the sources describes the objects.
+    /// is a summary, even if a signal ends hybz. docs/JSON.md in the sources describes the objects.
     #[arg(long, value_name = "FORMAT", value_hint = ValueHint::FilePath)]
     pub report: Option<OsString>,
 

@@ -89,8 +89,8 @@ impl InMemoryExpander {
         Ok(())
     }
 
-    /// Expands the first bytes of `coded`, which are the bytes of the window. Returns how many of them it has expanded;
-    /// it stops after a run.
+    /// Expands the start of `coded`; `window` is a copy of its first 65 bytes, and zeros if it has fewer. Returns how
+    /// many bytes it consumed; it stops after a run.
     ///
     /// `equal` tells which bytes of the window equal the next one, and `mask` has a bit for each byte for which both
     /// this byte and the next belong to `coded`.

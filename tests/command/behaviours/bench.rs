@@ -190,7 +190,10 @@ fn nonsense() {
         ("--bench --resume a", "--bench and --resume cannot be used together."),
         ("--bench --progress a", "--bench and --progress cannot be used together."),
         ("--bench -d --block-size 1M a.bz2", "--block-size and --perturb are about compressing"),
-        ("--bench --block-size 1M --against bzip2 a", "--against is about .bz2: it cannot be used together with"),
+        (
+            "--bench --block-size 1M --against bzip2 a",
+            "--against works only with .bz2 output: it cannot be used together with",
+        ),
         ("--bench --against , a", "--against wants programs such as lbzip2,pbzip2."),
         ("--bench --against= a", "--against wants programs such as lbzip2,pbzip2."),
         ("--against bzip2 a", "--against is about --bench."),
