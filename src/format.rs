@@ -1,5 +1,6 @@
-//! The list of formats. The layout of each on disk (magics, headers, every limit once) is in its folder's `header.rs`;
-//! the limits of the index of LZ4 frames are in `lz4/index.rs`. The table in `table.rs` has a row for each format.
+//! The list of formats. The layout of each on disk (magics, headers, every limit once) is in
+//! `formats/*/header.rs`; the limits of the index of LZ4 frames are in `formats/lz4/index.rs`. The table in `table.rs`
+//! has a row for each format.
 
 /// A format of compressed data.
 ///

@@ -112,7 +112,7 @@ fn bash_completes() {
     }
 }
 
-/// `install.sh` of an archive: all files and links, and never another program of bzip2's name.
+/// `packaging/install.sh` in an archive: all files and links, and never another program of bzip2's name.
 #[test]
 fn an_archive_installs_itself() {
     let place = Place::new();

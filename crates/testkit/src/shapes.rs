@@ -315,7 +315,7 @@ fn count_starts_run() -> Vec<u8> {
 }
 
 /// The files of `../shared/data`, decompressed, at most `max_len` bytes of each: (name, bytes). Empty if there is no
-/// such folder; a test then counts as skipped (`skip/mod.rs`).
+/// such folder; a test then counts as skipped (`skip.rs`).
 pub fn real_files(max_len: u64) -> Vec<(String, Vec<u8>)> {
     let dir = data_dir();
     let Ok(entries) = std::fs::read_dir(&dir) else { return Vec::new() };

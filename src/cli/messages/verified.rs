@@ -12,7 +12,7 @@ pub fn miscoded(name: &OsStr, error: &Error) -> Failure {
     Failure::new(3, [shown(name).as_bytes(), text.as_bytes()].concat())
 }
 
-/// A remark for each core that coded a block wrong. (`report::gpu_trouble` has the remark about GPUs.)
+/// A remark for each core that coded a block wrong. (`messages::gpu_trouble` has the remark about GPUs.)
 pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {
     let cores = summary.stations.iter().filter(|station| station.wrong > 0 && !station.accelerator);
     let remark = |station: &hybz::StationReport| {

@@ -3,9 +3,9 @@
 //!
 //! | step | kernel | a thread |
 //! |---|---|---|
-//! | [`neighbours`] | `ansv.cu`: tiles of the suffix array, a tree of minima each; a tree over all | each suffix |
-//! | [`longest`] | `longest.cu`: earlier occurrences in text order, from sparse positions to all | 128 positions |
-//! | [`path`] | `path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
+//! | [`neighbours`] | `cuda/ansv.cu`: tiles of the suffix array, a tree of minima each; a tree over all | each suffix |
+//! | [`longest`] | `cuda/longest.cu`: earlier occurrences in text order, from sparse positions to all | 128 positions |
+//! | [`path`] | `cuda/path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
 //!
 //! No thread waits for another within a step; a step reads only the results of earlier steps. All steps take linear
 //! work for any text: no thread begins a long comparison that another one has made (see [`longest`]).

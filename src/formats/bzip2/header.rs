@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! file
-//! +- stream, one or more                        stream::bzip2::assemble (writes), stream::bzip2::chain (reads)
+//! +- stream, one or more                        bzip2::stream::assemble (writes), bzip2::stream::chain (reads)
 //! |  +- "BZh", level digit '1'..'9'             write_stream_header, parse_stream_header
 //! |  +- block, none or more                     codec::Encoder (writes), codec::Decoder (reads)
 //! |  |  +- magic 0x314159265359 (48)

@@ -6,7 +6,7 @@
 //! header   32  magic 8 | version 1 | flags 1 | entry log 1 | segment log 1 | block size 4 | interval 4 | seed 8
 //!              | CRC 4
 //! block    32  "hbzB" | number 4 | text bytes 4 | rows 4 | payload bytes 4 | CRC of text 4 | CRC of payload 4 | CRC 4
-//!          ..  payload: see `codec::hbz`
+//!          ..  payload: see `hbz::codec`
 //! index     8  "hbzX" | number of blocks 4
 //!          12  for each block: text bytes 4 | payload bytes 4 | CRC of text 4
 //!          24  CRC of the index so far 4 | zero 4 | bytes of the index so far 8 | end magic 8

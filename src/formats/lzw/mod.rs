@@ -11,7 +11,7 @@
 //! [`flow`](crate::flow) also read `.Z` files, in bounded memory however long their text is. `examples/tiff_lzw` shows
 //! the other parts of a TIFF file.
 //!
-//! The algorithms are in `strip`, `stream` and `links`, the format in `format::lzw`, the twins in `plain`.
+//! The algorithms are in `strip`, `stream_decoder` and `links`, the format in `header`, the twins in `plain`.
 
 mod chunks;
 mod copy;

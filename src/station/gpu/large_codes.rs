@@ -2,7 +2,7 @@
 //! thread turns each text into codes, the device sorts and codes these, and the lane's thread writes the head of the
 //! payload before the segments.
 //!
-//! This file computes prices and tables from the device's counts (`codec::hbz::tally`), so a block has the same bytes
+//! This file computes prices and tables from the device's counts (`hbz::codec::tally`), so a block has the same bytes
 //! as a core's.
 //!
 //! **Trust.** As in `codes`: all data except the segments must be valid, and one block of a device's first batch and of

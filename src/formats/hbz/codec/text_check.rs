@@ -21,7 +21,7 @@ impl TextCheck {
         self.perturbed_len
     }
 
-    /// Adds the next part of the text of `block`, as [`walk`](Block::walk) returned it, and removes the part's
+    /// Adds the next part of the text of `block`, as [`walk`](PayloadBlock::walk) returned it, and removes the part's
     /// perturbation bytes.
     pub fn add(&mut self, block: &PayloadBlock, part: &mut Vec<u8>) {
         let before = self.perturbed_len;

@@ -1,4 +1,4 @@
-//! All stations decode one long block of a `.hbz` stream: the three stages of `codec::hbz::decode`, each cut into jobs
+//! All stations decode one long block of a `.hbz` stream: the three stages of `hbz::codec::decode`, each cut into jobs
 //! of the one queue.
 //!
 //! The job that completes a stage submits the next one, and the job that completes the last one answers for the block.
