@@ -1,13 +1,39 @@
 //! The file that a result comes from: the result gets its attributes, and it may be removed afterwards.
 
-use crate::cli::args::Operand;
+use crate::cli::args::{Common, Operand};
 use crate::cli::files::place::Place;
+use crate::cli::messages::Failure;
 use hybz_files::acl::Acl;
 use hybz_files::directory::{Directory, Stat};
 use hybz_files::tree::{self, Id};
+use hybz_files::{file, process};
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
+
+/// Opens the operand of a mode that makes no result of it, without waiting for the writer of a FIFO; the first value is
+/// its name in its directory, which is opened, or `None` for stdin. What is no regular file is refused unless `any`.
+/// `reading` tells a user who typed no file what hybz does not read from a terminal.
+pub fn open(common: &Common, operand: &Operand, reading: &str, any: bool) -> Result<(Option<Place>, File), Failure> {
+    let name = operand.name();
+    let Operand::File(path) = operand else {
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        process::check_stdin().map_err(read_error)?;
+        if io::stdin().is_terminal() {
+            return Err(Failure::terminal(&common.program, reading));
+        }
+        return Ok((None, File::from(io::stdin().as_fd().try_clone_to_owned().map_err(read_error)?)));
+    };
+    let is = |what: &str| Failure::about(1, "Input file ", name, what);
+    let opened = Place::opened(path, None).and_then(|place| Ok((place.open_at_once(true)?, place)));
+    match opened.map_err(|e| Failure::input("open", name, &e))? {
+        ((_, found), _) if found.is_dir() => Err(is(" is a directory.")),
+        ((Some(file), found), place) if any || found.is_file() => Ok((Some(place), file)),
+        ((None, _), _) if any => Err(Failure::input("open", name, &file::not_found())),
+        _ => Err(is(" is not a normal file.").remark()),
+    }
+}
 
 /// A source file as it was when it was opened.
 pub struct SourceFile {

@@ -4,7 +4,7 @@ use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan, Work};
 use anyhow::bail;
 use hybz::internals::codec::find_magic;
 use hybz::internals::gpu::{self, Offload, Shown};
-use hybz::{Format, Lanes, Verify};
+use hybz::{Format, Lanes, Pool, PoolBuilder, Verify};
 use hybz_files::memory;
 use std::fs::{self, File};
 use std::io;
@@ -267,6 +267,20 @@ pub fn threads(common: &Common, coding: Option<Coding>) -> NonZeroUsize {
     // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
     let large = coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
     cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
+}
+
+/// A pool of these threads and no GPUs, within the memory that `-m` or its share of the machine's allows.
+pub fn pool_of(common: &Common, threads: NonZeroUsize) -> PoolBuilder {
+    let pool = Pool::builder().threads(threads).max_memory(share_of_memory());
+    match common.memory {
+        Some(memory) => pool.memory(memory),
+        None => pool,
+    }
+}
+
+/// The pool of a mode that decodes, without GPUs.
+pub fn pool(common: &Common) -> Pool {
+    pool_of(common, threads(common, None)).build()
 }
 
 /// A quarter of the memory of the machine or container: by default, blocks in flight take at most this much.

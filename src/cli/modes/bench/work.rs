@@ -4,7 +4,7 @@ use crate::cli::args::{BenchMode, Direction, Plan};
 use crate::cli::modes::limits;
 use hybz::flow::{self, Inputs, Outputs, Source, Task};
 use hybz::internals::flow::LONG_FILE;
-use hybz::{Error, Pool, ReadAt, StreamSummary, Summary, Verify};
+use hybz::{Error, ReadAt, StreamSummary, Summary, Verify};
 use std::io::{self, Cursor, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -57,18 +57,10 @@ fn task(plan: &Plan<BenchMode>, direction: Direction) -> Task {
 }
 
 fn once(plan: &Plan<BenchMode>, task: Task, input: &Shared, max: u64) -> Result<Vec<u8>, Error> {
-    let pool = pool(plan, limits::threads(&plan.common, Some(plan.mode.coding))).build();
+    let pool = limits::pool_of(&plan.common, limits::threads(&plan.common, Some(plan.mode.coding))).build();
     let mut collected = Collected { max, bytes: Vec::new(), outcome: Err(Error::NotBzip2) };
     flow::run(&pool, One::new(task, input), &mut collected);
     collected.outcome.map(|_| collected.bytes)
-}
-
-fn pool(plan: &Plan<BenchMode>, threads: NonZeroUsize) -> hybz::PoolBuilder {
-    let pool = Pool::builder().threads(threads).max_memory(limits::share_of_memory());
-    match plan.common.memory {
-        Some(memory) => pool.memory(memory),
-        None => pool,
-    }
 }
 
 /// hybz as the command runs it: the time includes the start of the pool, but not its end.
@@ -86,7 +78,8 @@ pub fn timed(
     let input = One::new(task(plan, direction), from);
     let mut compared = Compared { expected: to, outcome: Err(Error::NotBzip2) };
     let started = Instant::now();
-    let pool = lanes.iter().fold(pool(plan, threads), |pool, lanes| pool.accelerators(lanes)).build();
+    let pool =
+        lanes.iter().fold(limits::pool_of(&plan.common, threads), |pool, lanes| pool.accelerators(lanes)).build();
     flow::run(&pool, input, &mut compared);
     let time = started.elapsed();
     match compared.outcome {

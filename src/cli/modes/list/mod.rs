@@ -18,7 +18,7 @@ use crate::cli::files::commit;
 use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
 use crate::cli::files::reader::Reader;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
@@ -30,13 +30,12 @@ use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{BlockInfo, Error, Format, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::quote::shown;
-use hybz_files::{process, stdout};
+use hybz_files::stdout;
 use rows::Row;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,12 +46,8 @@ const HEADER_LEN: usize = 3;
 /// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
     let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()).of_compressed(true));
-    let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
-    if let Some(memory) = plan.common.memory {
-        pool = pool.memory(memory);
-    }
-    let terminal = stdout::is_terminal();
-    let lister = Lister { plan, pool: pool.build(), messages, terminal };
+    let (pool, terminal) = (limits::pool(&plan.common), stdout::is_terminal());
+    let lister = Lister { plan, pool, messages, terminal };
     let mut head = (lister.plan.mode.listing == Listing::Table).then(table::head);
     let mut text = Vec::new();
     let mut operands = lister.plan.common.operands.iter();
@@ -62,8 +57,8 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         }
         text.clear();
         let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.messages.code())) };
-        let place = lister.place(operand);
-        let opened = place.and_then(|place| Ok((lister.open(operand.name(), place.as_ref())?, place)));
+        let common = &lister.plan.common;
+        let opened = source::open(common, operand, "read compressed data from", common.force);
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
@@ -72,7 +67,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
             return Ok(end);
         }
         let mut found = opened
-            .and_then(|(file, place)| lister.operand(operand, place.as_ref(), file))
+            .and_then(|(place, file)| lister.operand(operand, place.as_ref(), file))
             .unwrap_or_else(Contents::failed);
         let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
         if let Some(offset) = garbage.filter(|_| !lister.plan.common.trailing_garbage) {
@@ -233,31 +228,6 @@ impl Lister {
                 self.messages.print(&Note::Remark(no_index(why, name)));
                 Ok(())
             }
-        }
-    }
-
-    /// The name of an operand in its directory, which is opened; `None` for stdin.
-    fn place(&self, operand: &Operand) -> Result<Option<Place>, Failure> {
-        let Operand::File(path) = operand else { return Ok(None) };
-        Place::opened(path, None).map(Some).map_err(|e| Failure::input("open", operand.name(), &e))
-    }
-
-    /// Opens an operand without waiting for the writer of a FIFO, and refuses what `-t` refuses, and FIFOs.
-    fn open(&self, name: &OsStr, place: Option<&Place>) -> Result<File, Failure> {
-        let Some(place) = place else {
-            let read_error = |e: io::Error| Failure::input("read", name, &e);
-            process::check_stdin().map_err(read_error)?;
-            let stdin = io::stdin();
-            if stdin.is_terminal() {
-                return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
-            }
-            return stdin.as_fd().try_clone_to_owned().map(File::from).map_err(read_error);
-        };
-        let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
-        match place.open_at_once(true).map_err(|e| Failure::input("open", name, &e))? {
-            (_, found) if found.is_dir() => Err(is(b" is a directory.")),
-            (Some(file), found) if found.is_file() || self.plan.common.force => Ok(file),
-            _ => Err(is(b" is not a normal file.").remark()),
         }
     }
 

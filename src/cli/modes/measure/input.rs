@@ -2,15 +2,14 @@
 
 use crate::cli::args::{Common, Operand};
 use crate::cli::files::reader::Reader;
+use crate::cli::files::source;
 use crate::cli::messages::{self, Failure};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
 use hybz_files::quote::shown;
-use hybz_files::{file, process};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
-use std::os::fd::AsFd;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 
 /// An operand that is open.
@@ -25,26 +24,10 @@ impl MeasuredInput {
     pub fn open(common: &Common, operand: &Operand) -> Result<MeasuredInput, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
-        let file = match operand {
-            Operand::Stdin => {
-                process::check_stdin().map_err(read_error)?;
-                if io::stdin().is_terminal() {
-                    return Err(Failure::terminal(&common.program, "read data from"));
-                }
-                File::from(io::stdin().as_fd().try_clone_to_owned().map_err(read_error)?)
-            }
-            Operand::File(path) => {
-                match file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))? {
-                    (_, found) if found.is_dir() => return Err(is(b" is a directory.")),
-                    (Some(file), found) if found.is_file() || common.force => file,
-                    _ => return Err(is(b" is not a normal file.").remark()),
-                }
-            }
-        };
+        let (_, file) = source::open(common, operand, "read data from", common.force)?;
         let found = file.metadata().map_err(read_error)?;
         if found.is_dir() {
-            return Err(is(b" is a directory."));
+            return Err(Failure::about(1, "Input file ", name, " is a directory."));
         }
         // Stdin may be in the middle of a file, and files of /proc say that they are empty.
         let whole = matches!(operand, Operand::File(_)) && found.is_file() && found.len() > 0;

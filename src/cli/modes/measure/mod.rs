@@ -18,7 +18,6 @@ use crate::cli::modes::run::open_report;
 use anyhow::Context;
 use budget::{Budget, Permit};
 use gpu::{Answer, Gpu};
-use hybz::Pool;
 use hybz::internals::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
@@ -212,7 +211,7 @@ impl Measurer {
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
         let text = match self.plan.mode.decode {
-            true => input::decoded(&self.plan.common, name, file, &self.pool(), max)?,
+            true => input::decoded(&self.plan.common, name, file, &limits::pool(&self.plan.common), max)?,
             false => input::to_the_end(name, file, max)?,
         };
         let Some(text) = text else {
@@ -220,13 +219,6 @@ impl Measurer {
         };
         permit.shrink(with_text(text.len() as u64));
         Ok((text, permit))
-    }
-
-    /// The stations that decode.
-    fn pool(&self) -> Pool {
-        let pool =
-            Pool::builder().threads(limits::threads(&self.plan.common, None)).max_memory(limits::share_of_memory());
-        if let Some(memory) = self.plan.common.memory { pool.memory(memory).build() } else { pool.build() }
     }
 
     /// Records that `bytes` more are done.

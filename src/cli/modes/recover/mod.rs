@@ -7,7 +7,7 @@ use crate::cli::args::{Batch, Operand, Plan, RecoverMode, Recovery, Target, usua
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
-use crate::cli::files::source::{SourceFile, id, same_file};
+use crate::cli::files::source::{self, SourceFile, id, same_file};
 use crate::cli::messages::formats::other_than_bzip2;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
@@ -18,29 +18,24 @@ use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
 use hybz_files::directory::{is_directory, is_file};
-use hybz_files::{file, process, stdout, tree};
+use hybz_files::{stdout, tree};
 use result::Results;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal};
+use std::io::{self};
 use std::ops::Range;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
 pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
     let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()).of_compressed(true));
-    let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
-    if let Some(memory) = plan.common.memory {
-        pool = pool.memory(memory);
-    }
     if plan.mode.json
         && let Some(end) = print_stdout(b"")?
     {
         return Ok(end);
     }
-    let rescuer = Rescuer { plan, pool: pool.build(), messages };
+    let rescuer = Rescuer { pool: limits::pool(&plan.common), plan, messages };
     for operand in &rescuer.plan.common.operands {
         let mut story = Story::default();
         let failure = rescuer.operand(operand, &mut story).err();
@@ -101,11 +96,7 @@ impl Rescuer {
     fn operand(&self, operand: &Operand, story: &mut Story) -> Result<(), Trouble> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let place = match operand {
-            Operand::File(path) => Some(Place::opened(path, None).map_err(|e| Failure::input("open", name, &e))?),
-            Operand::Stdin => None,
-        };
-        let mut file = self.open(name, place.as_ref())?;
+        let (place, mut file) = source::open(&self.plan.common, operand, "read compressed data from", true)?;
         check_file(name, &mut file, "--recover")?;
         let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;
@@ -162,27 +153,6 @@ impl Rescuer {
             Error::Perturbed => Failure::perturbed(name).into(),
             Error::Memory { .. } => Failure::memory(name, &error, self.plan.common.memory.is_some()).into(),
             _ => Failure::internal(name, &error).into(),
-        }
-    }
-
-    fn open(&self, name: &OsStr, place: Option<&Place>) -> Result<File, Failure> {
-        let read_error = |e: io::Error| Failure::input("read", name, &e);
-        match place {
-            Some(place) => {
-                let opened = place.open_at_once(true).map_err(|e| Failure::input("open", name, &e))?;
-                match opened {
-                    (_, found) if found.is_dir() => Err(Failure::about(1, "Input file ", name, " is a directory.")),
-                    (Some(file), _) => Ok(file),
-                    (None, _) => Err(Failure::input("open", name, &file::not_found())),
-                }
-            }
-            None => {
-                process::check_stdin().map_err(read_error)?;
-                if io::stdin().is_terminal() {
-                    return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
-                }
-                io::stdin().as_fd().try_clone_to_owned().map(File::from).map_err(read_error)
-            }
         }
     }
 

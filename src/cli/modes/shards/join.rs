@@ -13,7 +13,7 @@ use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};
-use hybz::{Error, Level, Pool, ReadAt, Settings};
+use hybz::{Error, Level, ReadAt, Settings};
 use hybz_files::file;
 use hybz_files::quote::shown;
 use std::collections::HashMap;
@@ -32,12 +32,7 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
     let mut out = create(plan, Some(&how.plan), None)?;
     let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
     if how.verify {
-        let mut pool =
-            Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
-        if let Some(memory) = plan.common.memory {
-            pool = pool.memory(memory);
-        }
-        let settings = Settings::new().pool(&pool.build());
+        let settings = Settings::new().pool(&limits::pool(&plan.common));
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part.path, &settings))?;
     }
     let (joined, written) = write_meanwhile(&mut out, |out| {
