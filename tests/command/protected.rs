@@ -15,7 +15,7 @@ const WRITERS: [(&str, (i32, &str)); 12] = [
     ("-k a -o %", EXISTS),
     ("-kf a -o %", REPLACED),
     ("-dk b.bz2 -o %", EXISTS),
-    ("-t --report=json:% b.bz2", DENIED),
+    ("-t --json=% b.bz2", DENIED),
     ("-t --index=% b.bz2", EXISTS),
     ("-tf --index=% b.bz2", REPLACED),
     ("-l --index=% b.bz2", EXISTS),
@@ -61,7 +61,7 @@ fn links_are_left_to_the_kernel() {
     // Of these outputs, only a report follows links, if the kernel allows it.
     let place = place();
     prepare(&place, "victim");
-    place.hybz(&["-t", "--report=json:link", "b.bz2"]).silent(0);
+    place.hybz(&["-t", "--json=link", "b.bz2"]).silent(0);
     assert!(place.get("victim").starts_with(b"{\"schema\":1,"));
 }
 
@@ -87,7 +87,7 @@ fn sticky_directories() {
     if is_on("protected_regular") {
         let place = place();
         place.shell(&format!("{make}; : > sticky/file; chown 12345 sticky/file")).silent(0);
-        place.hybz(&["-t", "--report=json:sticky/file", "b.bz2"]).says(DENIED.0, DENIED.1);
+        place.hybz(&["-t", "--json=sticky/file", "b.bz2"]).says(DENIED.0, DENIED.1);
         assert!(place.get("sticky/file").is_empty());
     }
 }

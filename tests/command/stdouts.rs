@@ -80,7 +80,7 @@ pub fn closed_readers() {
 pub fn failed_reports_do_not_stop_the_work() {
     for (end, why) in [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")] {
         let place = place();
-        place.shell(&format!("hybz -t --report=json:- a.bz2 {end}")).says(1, why);
+        place.shell(&format!("hybz -t --json=- a.bz2 {end}")).says(1, why);
         place.shell(&format!("hybz --recover --json a.bz2 {end}")).says(1, why);
         // These calls write nothing to stdout.
         place.shell(&format!("hybz -t a.bz2 {end}; hybz -kf a {end}")).silent(0);

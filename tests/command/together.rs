@@ -36,7 +36,7 @@ fn many_files_with_indexes_and_few_descriptors() {
 #[test]
 fn failures_of_no_file_in_reports() {
     let place = Place::with(&[("good", b"good\n")]);
-    let run = place.hybz(&["-rk", "--report=json:-", "missing", "good"]);
+    let run = place.hybz(&["-rk", "--json=-", "missing", "good"]);
     assert_eq!(run.code, 1);
     let found = objects(&run.stdout);
     assert_eq!((&found[0]["name"], &found[0]["exit"]), (&json!("good"), &json!(0)));
@@ -47,12 +47,12 @@ fn failures_of_no_file_in_reports() {
 #[test]
 fn a_report_in_the_tree() {
     let place = Place::with(&[]);
-    place.shell("mkdir t; echo x > t/f; hybz -qrk --report=json:t/report t").silent(0);
+    place.shell("mkdir t; echo x > t/f; hybz -qrk --json=t/report t").silent(0);
     assert_eq!(place.shell("ls t").out(), "f\nf.bz2\nreport\n");
     // A report is not an index either, and half a line in it does not spoil the next line.
     place.put("g", b"g\n");
-    place.shell("hybz -kf --index=t/report --report=json:t/report g").says(1, "Output file t/report is the report.");
-    place.shell("printf '{\"schema\":1,\"type\":\"fi' >> t/report; hybz -kf --report=json:t/report g").silent(0);
+    place.shell("hybz -kf --index=t/report --json=t/report g").says(1, "Output file t/report is the report.");
+    place.shell("printf '{\"schema\":1,\"type\":\"fi' >> t/report; hybz -kf --json=t/report g").silent(0);
     let lines = String::from_utf8(place.get("t/report")).unwrap();
     let good = lines.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).count();
     assert_eq!((good, lines.lines().count()), (6, 7), "{lines}");
@@ -82,7 +82,7 @@ fn some_files_have_not_been_processed() {
     run.says(1, "WARNING: some files have not been processed");
     // Names that come after the failure are not opened, but known to be left.
     let list = "(echo none; sleep 0.5; echo report; echo a)";
-    let run = place.shell(&format!("{list} | hybz -k --fail-fast --report=json:report --filelist -"));
+    let run = place.shell(&format!("{list} | hybz -k --fail-fast --json=report --filelist -"));
     run.says(1, "WARNING: some files have not been processed");
     // None are left if the failure was the last.
     place.shell("echo none > list; mkdir d; mv b d; echo x > d/b.bz2").silent(0);

@@ -137,7 +137,6 @@ fn wanted(arg: &Arg, value: &str) -> String {
         "filelist" => "the name of a file, or -",
         "exclude" => "a pattern such as *.jpg or cache/**",
         "suffix" => "a suffix such as .bz2",
-        "report" => "json or json:FILE",
         "bench" => "a number of seconds, at most 3600",
         "against" => "programs such as lbzip2,pbzip2",
         "gpu" => "a list of GPUs such as 0,1, or none",

@@ -51,6 +51,6 @@ impl BenchMode {
             bail!("--against works only with .bz2 output: it cannot be used together with {LARGE_FLAGS}.");
         }
         let time = Duration::from_secs_f64(seconds);
-        Ok(BenchMode { time, only, coding, against, json: flags.json })
+        Ok(BenchMode { time, only, coding, against, json: flags.json.is_some() })
     }
 }

@@ -54,8 +54,6 @@ pub enum Recovery {
 pub enum ProgressFormat {
     /// A bar, or lines
     Text,
-    /// JSON objects
-    Json,
     /// Nothing
     Never,
 }

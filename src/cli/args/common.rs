@@ -1,6 +1,6 @@
 //! The options that every mode has.
 
-use super::choices::{GpuPipeline, ProgressFormat};
+use super::choices::GpuPipeline;
 use super::flags::Flags;
 use super::kind::Given;
 use super::operand::Operand;
@@ -37,8 +37,6 @@ pub struct Common {
     pub verbose: u8,
     /// Whether to show progress; `None` shows it if stderr is a terminal.
     pub progress: Option<bool>,
-    /// Whether to show progress as JSON, on a terminal or not.
-    pub progress_json: bool,
     /// Whether results must be on the disk before their sources are removed.
     pub sync: bool,
     pub trailing_garbage: bool,
@@ -67,7 +65,6 @@ impl Common {
             quiet: flags.quiet,
             verbose: flags.verbose,
             progress: if flags.progress.is_some() { Some(true) } else { flags.no_progress.then_some(false) },
-            progress_json: progress_json(flags)?,
             sync: !flags.no_sync,
             trailing_garbage: flags.ignore_trailing_garbage != Some(0),
             threads: flags.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?)),
@@ -114,14 +111,6 @@ fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
 fn is_known_without_dot(suffix: &OsStr) -> bool {
     let mut known = Format::all_read().flat_map(Format::suffixes);
     known.any(|(known, _)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))
-}
-
-fn progress_json(flags: &Flags) -> anyhow::Result<bool> {
-    let json = flags.progress == Some(ProgressFormat::Json);
-    if json && flags.verbose > 1 {
-        bail!("--progress=json and -vv cannot be used together.");
-    }
-    Ok(json)
 }
 
 fn gpus(flags: &Flags) -> anyhow::Result<Gpus> {

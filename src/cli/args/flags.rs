@@ -60,12 +60,6 @@ pub struct Flags {
     #[arg(short, long, overrides_with_all = MODES)]
     pub list: bool,
 
-    /// With -l, --recover or --measure, print one JSON object for each file; with --bench one object.
-    ///
-    /// With -lv it has an object for each block, too.
-    #[arg(long)]
-    pub json: bool,
-
     /// Get all good blocks out of damaged .bz2 files: as text, fill, bz2 or split (default: text).
     ///
     /// text writes NAME.recovered, the text of the good blocks. fill writes zeros where text is lost: exactly as
@@ -368,12 +362,11 @@ pub struct Flags {
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
 
-    /// Show progress even if standard error is not a terminal: as text or json, or never (default: text).
+    /// Show progress even if standard error is not a terminal, or never show it (default: text).
     ///
-    /// On a terminal, progress appears after one second, unless -q or never is given. With json, an object is written
-    /// to standard error every second and one at the end. In any case, the signal USR1 makes hybz write one line of
-    /// progress to standard error immediately.
-    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
+    /// On a terminal, progress appears after one second, unless -q or never is given. In any case, the signal USR1
+    /// makes hybz write one line of progress to standard error immediately.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "text",
         overrides_with = "no_progress")]
     pub progress: Option<ProgressFormat>,
 
@@ -381,12 +374,15 @@ pub struct Flags {
     #[arg(long, hide = true, overrides_with = "progress")]
     pub no_progress: bool,
 
-    /// Write a JSON object for each file and a summary: json to standard error, or json:FILE.
+    /// Print a JSON object for each file, and a summary; with --bench one object.
     ///
-    /// Each object is a line, written when its file is done. FILE is appended to; - is standard output. The last line
-    /// is a summary, even if a signal ends hybz. docs/JSON.md in the sources describes the objects.
-    #[arg(long, value_name = "FORMAT", value_hint = ValueHint::FilePath)]
-    pub report: Option<OsString>,
+    /// Each object is a line, written when its file is done. -l, --recover, --measure and --bench print it to standard
+    /// output in place of their tables; other calls, whose data may go there, to standard error. With FILE it is
+    /// appended to that file; - is standard output. The last line is a summary (not of -l and --recover), even if a
+    /// signal ends hybz. docs/JSON.md in the sources describes the objects.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..=1, require_equals = true,
+        default_missing_value = "")]
+    pub json: Option<OsString>,
 
     /// Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5).
     ///

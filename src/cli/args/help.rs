@@ -38,7 +38,7 @@ pub const GROUPS: [Group; 10] = [
     ("Decompressing, and parts of files", &["ranges", "split", "lines", "ignore_trailing_garbage"]),
     ("Indexes", &["index", "index_format"]),
     ("Threads, memory, GPUs", &["threads", "memory", "gpu", "gpu_required", "gpu_pipeline"]),
-    ("Messages", &["quiet", "verbose", "progress", "json", "report", "against"]),
+    ("Messages", &["quiet", "verbose", "progress", "json", "against"]),
     ("One file on many machines", &["plan", "shard", "plan_file", "join"]),
     ("About hybz", &["help", "version", "man", "completions"]),
 ];

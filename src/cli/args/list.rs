@@ -25,7 +25,7 @@ pub enum Listing {
 impl ListMode {
     pub fn new(given: &Given<'_>) -> anyhow::Result<ListMode> {
         let flags = given.flags;
-        let listing = match (flags.json, prints_offsets(flags)) {
+        let listing = match (flags.json.is_some(), prints_offsets(flags)) {
             (false, false) => Listing::Table,
             (true, false) => Listing::Json,
             (true, true) => bail!("--json and --index-format=offsets cannot be used together."),

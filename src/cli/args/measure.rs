@@ -9,13 +9,12 @@ use super::task::Target;
 pub struct MeasureMode {
     /// Whether to measure the text of compressed files.
     pub decode: bool,
-    pub json: bool,
     pub report: Option<ReportPlace>,
 }
 
 impl MeasureMode {
     pub fn new(given: &Given<'_>) -> anyhow::Result<MeasureMode> {
         let report = report(given, &Target::Nowhere)?;
-        Ok(MeasureMode { decode: given.flags.decompress, json: given.flags.json, report })
+        Ok(MeasureMode { decode: given.flags.decompress, report })
     }
 }

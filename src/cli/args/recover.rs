@@ -20,7 +20,7 @@ pub struct RecoverMode {
 
 impl RecoverMode {
     pub fn new(given: &Given<'_>, recovery: Recovery) -> anyhow::Result<RecoverMode> {
-        let (target, json) = (target(given)?, given.flags.json);
+        let (target, json) = (target(given)?, given.flags.json.is_some());
         match target {
             Target::Beside if given.reads_stdin() => {
                 bail!("The result of recovering stdin needs a name: use -o or -c.")

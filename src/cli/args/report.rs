@@ -1,4 +1,4 @@
-//! The destination of `--report`.
+//! The destination of `--json`, for modes that make files.
 
 use super::kind::{Given, Kind};
 use super::task::Target;
@@ -28,29 +28,23 @@ impl ReportPlace {
 
 /// The destination of the report, if one was asked for, when results go to `target`.
 pub fn report(given: &Given<'_>, target: &Target) -> anyhow::Result<Option<ReportPlace>> {
-    let Some(value) = &given.flags.report else { return Ok(None) };
-    let place = match value.as_bytes().strip_prefix(b"json") {
-        Some(b"") => ReportPlace::Stderr,
-        Some(b":-") => ReportPlace::Stdout,
-        Some([b':', name @ ..]) if !name.is_empty() => ReportPlace::File(OsStr::from_bytes(name).into()),
-        _ => bail!("--report wants json or json:FILE, not `{}'.", value.display()),
+    let Some(file) = &given.flags.json else { return Ok(None) };
+    let place = match file.as_bytes() {
+        b"" if given.kind == Kind::Measure => ReportPlace::Stdout,
+        b"" => ReportPlace::Stderr,
+        b"-" => ReportPlace::Stdout,
+        _ => ReportPlace::File(file.into()),
     };
     if place == ReportPlace::Stderr && given.flags.verbose > 1 {
-        bail!("--report=json and -vv cannot be used together: use --report=json:FILE.");
-    }
-    if place != ReportPlace::Stdout {
-        return Ok(Some(place));
-    }
-    if given.kind == Kind::Measure && given.flags.json {
-        bail!("--report=json:- and --json cannot be used together: both write to standard output.");
+        bail!("--json and -vv cannot be used together: use --json=FILE.");
     }
     let data_on_stdout = match target {
         Target::Stdout => true,
         Target::Beside => given.reads_stdin(),
         Target::File(_) | Target::Below(_) | Target::Nowhere => false,
     };
-    if data_on_stdout {
-        bail!("--report=json:- and a result on standard output cannot be used together.");
+    if place == ReportPlace::Stdout && data_on_stdout {
+        bail!("--json=- and a result on standard output cannot be used together.");
     }
     Ok(Some(place))
 }

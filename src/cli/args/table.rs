@@ -50,11 +50,11 @@ const RANGES: Flag = flag("--ranges", |given| given.flags.ranges.is_some());
 const SPLIT: Flag = flag("--split", |given| given.flags.split.is_some());
 const LINES: Flag = flag("--lines", |given| given.flags.lines);
 const SUFFIX: Flag = flag("-S", |given| given.flags.suffix.is_some());
-const JSON: Flag = flag("--json", |given| given.flags.json);
+const JSON: Flag = flag("--json", |given| given.flags.json.is_some());
+const JSON_FILE: Flag = flag("--json=FILE", |given| given.flags.json.as_ref().is_some_and(|file| !file.is_empty()));
 const NO_VERIFY: Flag = flag("--verify=none", |given| given.flags.verify == Some(Verified::None));
 const VERIFY_FILE: Flag = flag("--verify=file", |given| given.flags.verify == Some(Verified::File));
 const VERIFY: Flag = flag("--verify", |given| given.verifies());
-const REPORT: Flag = flag("--report", |given| given.flags.report.is_some());
 const PROGRESS: Flag = flag("--progress", |given| given.flags.progress.is_some());
 const FORMAT: Flag = flag("--format", |given| given.flags.format.is_some());
 const FORMAT_BZ2: Flag = flag("--format=bz2", |given| given.flags.format == Some(OutputFormat::Bz2));
@@ -82,7 +82,6 @@ const EXCLUDE: Flag = flag("--exclude", |given| !given.flags.exclude.is_empty())
 /// - `m` "MODE and FLAG cannot be used together.",
 /// - `f` "FLAG and MODE cannot be used together.",
 /// - `c` "FLAG is about compressing: it cannot be used together with MODE.",
-/// - `j` "FLAG and MODE cannot be used together: MODE has --json.",
 /// - `o` the flag's own text.
 type Row = (Flag, &'static str, &'static str);
 
@@ -109,14 +108,14 @@ const TABLE: &[Row] = &[
     (SPLIT,           "o + f f  m m m  o o o", "--split reads compressed files: use it with -d."),
     (LINES,           "+ + + +  m + +  + + +", ""),
     (SUFFIX,          "+ + + +  + m m  m m m", ""),
-    (JSON,            "o o o +  + + +  o o o", "--json is about -l."),
+    (JSON,            "+ + + +  + + +  m + m", ""),
+    (JSON_FILE,       "+ + + f  f f +  + + +", ""),
     (INDEX_FORMAT,    "+ + + +  o + +  + + +", "--recover reads an index of any format: --index-format is about \
                                                   writing one."),
     (NO_VERIFY,       "+ + + +  + m m  + + +", ""),
     (VERIFY_FILE,     "+ c c c  c + +  + m o", "--join decodes parts with --verify: --verify=file is about \
                                                   compressing."),
     (VERIFY,          "+ c c c  c m m  m + +", ""),
-    (REPORT,          "+ + + j  j m +  m + m", ""),
     (PROGRESS,        "+ + + +  + m +  + + +", ""),
     (FORMAT,          "+ c c c  c + m  + + +", ""),
     (FORMAT_HBZ,      "+ + + +  + + +  f f f", ""),
@@ -201,7 +200,6 @@ fn refusal((flag, letters, own): &Row, kind: Kind) -> Option<String> {
         Some("m") => Some(format!("{mode} and {flag} cannot be used together.")),
         Some("f") => Some(format!("{flag} and {mode} cannot be used together.")),
         Some("c") => Some(format!("{flag} is about compressing: it cannot be used together with {mode}.")),
-        Some("j") => Some(format!("{flag} and {mode} cannot be used together: {mode} has --json.")),
         Some("o") => Some((*own).to_owned()),
         _ => None,
     }
@@ -245,7 +243,6 @@ mod tests {
             "--ranges" => "=1@0",
             "--split" => "=1/2",
             "--index-format" => "=bzi",
-            "--report" => "=json:file",
             "--format" => "=bz2",
             "--block-size" | "--stream-size" => "=1M",
             "--perturb" | "--perturb-seed" => "=9",
@@ -269,11 +266,7 @@ mod tests {
     fn every_cell() {
         for row in TABLE {
             let letters: Vec<&str> = row.1.split_whitespace().collect();
-            assert!(
-                letters.len() == Kind::ALL.len() && letters.iter().all(|cell| "+mfcjo".contains(cell)),
-                "{}",
-                row.1
-            );
+            assert!(letters.len() == Kind::ALL.len() && letters.iter().all(|cell| "+mfco".contains(cell)), "{}", row.1);
             for kind in Kind::ALL {
                 let words = format!("{} {} x", kind.words().join(" "), typed(row.0.name));
                 // If both flags ask for modes, the table has one in a row and the other in a column.

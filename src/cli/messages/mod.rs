@@ -176,7 +176,7 @@ pub struct Messages {
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
-    /// The report of `--report`.
+    /// The report of `--json`.
     pub report: Option<Report>,
     pub tally: Arc<Tally>,
 }

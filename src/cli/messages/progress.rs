@@ -5,8 +5,7 @@
 //! lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized
 //! window even when there is no progress.
 //!
-//! With `--progress=json` a thread writes an object every second, even when there is no progress, and one at the end.
-//! In every mode, SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
+//! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
 
 use crate::cli::args::{Batch, Common, Operand};
@@ -51,8 +50,6 @@ pub struct Progress {
     style: Style,
     pub counts: Arc<Counts>,
     display: Mutex<Display>,
-    /// The thread that writes the objects of `--progress=json`, until its sender is dropped.
-    clock: Option<Clock>,
 }
 
 /// A thread that ends when the sender is dropped.
@@ -64,8 +61,6 @@ enum Style {
     Bar,
     /// A line every second, where stderr is not a terminal.
     Lines,
-    /// An object every second.
-    Json,
 }
 
 struct Display {
@@ -133,7 +128,6 @@ impl Progress {
         let listed = batch.list.is_some();
         let count = (!batch.is_open_ended()).then_some(common.operands.len() as u64);
         let style = match common.progress {
-            _ if common.progress_json => Style::Json,
             Some(false) => Style::Nothing,
             None if common.quiet > 0 => Style::Nothing,
             asked => match (process::draws_rows(), asked) {
@@ -145,13 +139,11 @@ impl Progress {
         let counts = Arc::new(Counts::new(common.program.as_bytes(), count));
         // With thousands of files, it is not worth calling stat on all of them for a figure that may never be shown.
         // The rest of stdin is measured before anything is read from it.
-        let asked = common.progress_json || common.operands.len() <= MAX_STATS;
-        let known = asked.then(|| total(common, listed));
+        let known = (common.operands.len() <= MAX_STATS).then(|| total(common, listed));
         counts.set_total(known.flatten());
-        answer_signals(&counts, common.progress_json);
-        let clock = common.progress_json.then(|| objects(&counts)).flatten();
+        answer_signals(&counts);
         let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: known };
-        Progress { style, counts, listed, unit: "", display: Mutex::new(display), clock }
+        Progress { style, counts, listed, unit: "", display: Mutex::new(display) }
     }
 
     /// The progress of work that reads compressed data, if `compressed`. The row says so, because speeds of
@@ -168,7 +160,7 @@ impl Progress {
     /// Records that `bytes` of the input `name` are done.
     pub fn advance(&self, common: &Common, name: &OsStr, bytes: u64) {
         let position = self.counts.advance(bytes);
-        if matches!(self.style, Style::Nothing | Style::Json) {
+        if matches!(self.style, Style::Nothing) {
             return;
         }
         let mut display = self.lock();
@@ -260,13 +252,8 @@ impl Bar {
 }
 
 impl Drop for Progress {
-    /// The last object comes when the work is done, or when an error or a panic has ended it.
     fn drop(&mut self) {
-        stop(self.clock.take());
         self.end();
-        if matches!(self.style, Style::Json) {
-            let _ = io::stderr().write_all(self.counts.json(true).bytes());
-        }
     }
 }
 
@@ -283,33 +270,11 @@ fn stop(clock: Option<Clock>) {
     }
 }
 
-/// Writes an object every second, until the sender is dropped. If no thread can start, only the object at the end is
-/// written.
-fn objects(counts: &Arc<Counts>) -> Option<Clock> {
-    let counts = Arc::clone(counts);
-    thread_until_dropped(move |end| {
-        let mut rate = Rate::new();
-        let (mut next, mut ticks) = (SPACING, 0u32);
-        while end.recv_timeout(next.saturating_sub(counts.elapsed())) == Err(RecvTimeoutError::Timeout) {
-            let (now, read) = (counts.elapsed(), counts.read());
-            rate.measure(now, read, counts.pauses.load(Ordering::Relaxed));
-            counts.set_rate(rate.per_second(now, read));
-            (next, ticks) = (next + SPACING, ticks + 1);
-            if ticks.is_multiple_of((INTERVAL.as_millis() / SPACING.as_millis()) as u32) {
-                let _ = io::stderr().write_all(counts.json(false).bytes());
-            }
-        }
-    })
-}
-
 /// Has SIGUSR1 answered, and pauses counted.
 #[allow(unsafe_code)]
-fn answer_signals(counts: &Arc<Counts>, json: bool) {
+fn answer_signals(counts: &Arc<Counts>) {
     let (counts, going_on) = (Arc::clone(counts), Arc::clone(counts));
-    let answer = move || {
-        let line = if json { counts.json(false) } else { counts.words() };
-        signals::write_stderr(line.bytes());
-    };
+    let answer = move || signals::write_stderr(counts.words().bytes());
     // SAFETY: the handler reads atomics and the clock, assembles a line on the stack and writes it with one system
     // call.
     let _ = unsafe { signals::on_question(answer) };

@@ -1,4 +1,4 @@
-//! `--report`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
+//! `--json`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
 //!
 //! The objects of files come in the order of the operands, each when its file is done: when the result has its name and
 //! the source is removed, or when the file has failed. They are written line by line, not kept until the end, so a

@@ -272,7 +272,7 @@ fn files_of_its_own() {
         place.put(format!("tree/{name}"), b"");
     }
     let own = all(&place, "tree").into_iter().filter(|(_, bytes)| bytes.is_empty()).collect::<BTreeMap<_, _>>();
-    let report = "--report=json:tree/log";
+    let report = "--json=tree/log";
     place.hybz(&["-rk", report, "tree"]).says(0, "5 files compressed").says(0, "; 3 skipped (3 of hybz's own)\n");
     place
         .hybz(&["-rt", report, "tree"])

@@ -181,7 +181,7 @@ fn nonsense() {
         ("--bench -d --ranges 1@0 a.bz2", "--bench and --ranges cannot be used together."),
         ("--bench -d --lines a.bz2", "--lines works only with --ranges, --split and --stream-size."),
         ("--bench -S .x a", "--bench and -S cannot be used together."),
-        ("--bench --report=json a", "--bench and --report cannot be used together."),
+        ("--bench --json=log a", "--json=FILE and --bench cannot be used together."),
         ("--bench --verify a", "--bench and --verify cannot be used together."),
         ("--bench --verify=none a", "--bench and --verify=none cannot be used together."),
         ("--bench -r a", "--bench and -r cannot be used together."),

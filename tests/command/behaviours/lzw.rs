@@ -110,7 +110,7 @@ fn listing() {
     place
         .hybz(&["-l", "--index-format=offsets", "a.Z"])
         .says(1, "a.Z is a .Z: --index-format=offsets lists the blocks of a .bz2.");
-    let report = place.shell("hybz -t --report=json:r a.Z && cat r").silent(0).out();
+    let report = place.shell("hybz -t --json=r a.Z && cat r").silent(0).out();
     assert!(report.contains(r#""format":"Z""#), "{report}");
 }
 

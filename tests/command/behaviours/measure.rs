@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 rows! {
     "`--measure FILE...`" | "no such thing" | "a line for each file and their sums; no file is changed" => a_table;
     "`--measure --json`" | "no such thing" | "an object for each file (docs/JSON.md)" => an_object_each;
-    "`--measure --report=json`" | "no such thing" | "the same objects and a summary, where --report says" => a_report;
+    "`--measure --json[=FILE]`" | "no such thing" | "an object for each file and a summary, there" => a_report;
     "`--measure` of stdin" | "no such thing" | "measured like a file" => of_stdin;
     "`--measure -d`" | "no such thing" | "the text of compressed files; damaged ones are rc 2" => of_text;
     "`--measure` of files that fail" | "no such thing" | "a sentence, rc 1, and the other files" => what_fails;
@@ -78,24 +78,22 @@ fn a_report() {
         let members = ["type", "work", "operands", "files", "failed", "bytes_in", "exit"];
         members.iter().map(|key| object[*key].clone()).collect::<Value>()
     };
-    // Objects on stderr, the table on stdout.
-    let run = place.hybz(&["--measure", "--report=json", "a", "b"]);
-    let found = objects(run.stderr.as_bytes());
-    assert_eq!((run.code, found.len(), run.out().lines().count()), (0, 3, 4), "{run:?}");
+    // Objects on stdout replace the table.
+    let found = objects(&place.hybz(&["--measure", "--json", "a", "b"]).silent(0).stdout);
+    assert_eq!(found.len(), 3);
     same(&found[0], &text(100_000));
     same(&found[1], b"hello\n");
     assert_eq!(summary(&found[2]), json!(["summary", "measure", 2, 2, 0, 100_006, 0]));
-    // Reports on stdout replace the table.
-    let run = place.hybz(&["--measure", "--report=json:-", "a", "-"]).silent(0);
+    let run = place.hybz(&["--measure", "--json=-", "a", "-"]).silent(0);
     assert_eq!(objects(&run.stdout).len(), 3);
     // Into a file, with a failure.
-    place.hybz(&["--measure", "--report=json:r", "a", "missing", "b"]).says(1, "Can't open input file missing: ");
+    place.hybz(&["--measure", "--json=r", "a", "missing", "b"]).says(1, "Can't open input file missing: ");
     let found = objects(&place.get("r"));
     assert_eq!((&found[1]["name"], &found[1]["exit"]), (&json!("missing"), &json!(1)));
     assert_eq!(summary(&found[3]), json!(["summary", "measure", 3, 3, 1, 100_006, 1]));
-    place.hybz(&["--measure", "--report=json:b", "a"]).says(1, "File b is not a report: nothing is appended to it.");
+    place.hybz(&["--measure", "--json=b", "a"]).says(1, "File b is not a report: nothing is appended to it.");
     // The reader of the table is gone.
-    let run = place.shell("set -o pipefail; hybz --measure --report=json:s a b | true; echo $?");
+    let run = place.shell("set -o pipefail; hybz --measure --json=s a b | true; echo $?");
     let found = objects(&place.get("s"));
     assert_eq!(found.last().map(|object| object["type"].clone()), Some(json!("summary")), "{run:?}");
 }
@@ -215,15 +213,6 @@ fn many_files() {
     assert_eq!((run.code, run.stderr.lines().count()), (0, 40), "{run:?}");
     let line = run.stderr.lines().next().expect("a line");
     assert!(line.starts_with("  f00:     read in 0.") && line.ends_with(" MB/s"), "{line}");
-    let run = place.hybz(&["--measure", "--progress=json", "f00", "f01", "f04"]);
-    let found = objects(run.stderr.as_bytes());
-    let last = found.last().expect("one at the end");
-    assert_eq!(
-        (&last["read"], &last["total"], &last["files"]),
-        (&json!(800_010), &json!(800_010), &json!(3)),
-        "{last}"
-    );
-    assert_eq!(last["end"], json!(true));
 }
 
 #[test]
@@ -261,7 +250,6 @@ fn nonsense() {
         assert!(place.files() == before, "{line}");
     }
     place.hybz(&["--plan", "1M", "--measure", "a"]).says(1, "--plan and --measure cannot be used together.");
-    place.hybz(&["--measure", "--json", "--report=json:-", "a"]).says(1, "both write to standard output.");
     // Flags of other modes in a variable are ignored.
     place.shell("BZIP2='-c --rm' hybz --measure a").silent(0);
     assert!(place.files() == before);

@@ -17,7 +17,7 @@ rows! {
     "a full stdout, in every mode" | "rc 1" | "the same" => full_stdouts;
     "a stdout whose reader has gone, in every mode" | "killed by SIGPIPE, in silence" | "the same; rc 1 where it is \
      ignored" => stdouts_without_readers;
-    "`--report`, `--recover --json` to such a stdout" | "no such thing"
+    "`--json` to such a stdout" | "no such thing"
         | "rc 1; the work is done" => reports_to_stdouts;
     "several files with `-c`" | "one stream after the other" | "the same" => several_files;
     "an empty input, compressed" | "14 bytes, with the level's digit" | "the same" => empty_inputs;

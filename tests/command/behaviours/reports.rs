@@ -1,4 +1,4 @@
-//! Output for programs: `--report`, progress as JSON and on demand, and objects of all kinds.
+//! Output for programs: `--json`, progress on demand, and objects of all kinds.
 
 use super::rows;
 use crate::faults::shim;
@@ -13,21 +13,20 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 rows! {
-    "`--report=json`" | "no such thing" | "an object for each file and a summary, on stderr (docs/JSON.md)"
+    "`--json`" | "no such thing" | "an object for each file and a summary, on stderr (docs/JSON.md)"
         => report_of_files;
-    "`--report` of files that fail" | "no such thing" | "an object for each, with its exit code and its error"
+    "`--json` of files that fail" | "no such thing" | "an object for each, with its exit code and its error"
         => report_of_failures;
-    "`--report=json:FILE`" | "no such thing" | "appended to, line by line; other files are not touched"
+    "`--json=FILE`" | "no such thing" | "appended to, line by line; other files are not touched"
         => places_of_reports;
-    "`--report` and signals" | "no such thing" | "a summary of the work done until then" => report_of_the_interrupted;
-    "`--report` and signals in the middle of many files" | "no such thing"
+    "`--json` and signals" | "no such thing" | "a summary of the work done until then" => report_of_the_interrupted;
+    "`--json` and signals in the middle of many files" | "no such thing"
         | "every file that is done has an object, but at most one" => report_of_the_interrupted_at_any_time;
-    "`--report` and an early end" | "no such thing" | "a summary in any case; a report that cannot be written is rc 1"
+    "`--json` and an early end" | "no such thing" | "a summary in any case; a report that cannot be written is rc 1"
         => reports_end;
-    "`--progress=json`" | "no such thing" | "an object every second, and one at the end" => progress_as_json;
     "SIGUSR1" | "ends it" | "a line of progress, immediately; nothing is disturbed" => asked_by_signal;
     "SIGUSR1, ignored when hybz is started" | "ignored" | "the same" => not_asked_by_signal;
-    "`--report`, `--progress=json` with senseless flags" | "-" | "a sentence; rc 1; nothing is written"
+    "`--json` with senseless flags" | "-" | "a sentence; rc 1; nothing is written"
         => nonsense;
     "objects of `-l --json` and `--recover --json`" | "no such thing" | "fit the schema, as all others"
         => other_objects;
@@ -51,7 +50,7 @@ fn report_of_files() {
     let place = Place::with(&[("a", &text(450_000)), ("b", b"hello\n"), ("empty", b"")]);
     place.put(odd_name(), b"odd\n");
     let mut command = place.called("hybz");
-    let run = run(command.args(["-1k", "--report=json", "a", "b", "empty"]).arg(odd_name()));
+    let run = run(command.args(["-1k", "--json", "a", "b", "empty"]).arg(odd_name()));
     assert_eq!((run.code, run.stdout.len()), (0, 0), "{run:?}");
     let found = objects(run.stderr.as_bytes());
     let types: Vec<_> = found.iter().map(|object| object["type"].as_str().expect("a type")).collect();
@@ -81,7 +80,7 @@ fn report_of_files() {
     // Decompressing, several streams, a .hbz, and tests; with one thread, and without any.
     place.put("two.bz2", &[compressed(b"one"), compressed(b"two"), b"garbage".to_vec()].concat());
     place.shell("hybz --block-size 1M -k b").silent(0);
-    let run = place.hybz(&["-dkfqqp1", "--report=json", "a.bz2", "b.hbz", "two.bz2"]);
+    let run = place.hybz(&["-dkfqqp1", "--json", "a.bz2", "b.hbz", "two.bz2"]);
     let found = objects(run.stderr.as_bytes());
     let keys = ["work", "format", "result", "bytes_out", "streams", "trailing_garbage"];
     assert_eq!(members(&found[0], &keys), json!(["decompress", "bz2", "a", 450_000, 1, null]));
@@ -89,10 +88,10 @@ fn report_of_files() {
     let garbage = place.get("two.bz2").len() - 7;
     assert_eq!(members(&found[2], &keys), json!(["decompress", "bz2", "two", 6, 2, garbage]));
     assert_eq!(found[2]["crcs"].as_array().map(Vec::len), Some(2));
-    let run = place.hybz(&["-t", "--report=json", "b.bz2"]);
+    let run = place.hybz(&["-t", "--json", "b.bz2"]);
     let found = objects(run.stderr.as_bytes());
     assert_eq!(members(&found[0], &keys), json!(["test", "bz2", null, 6, 1, null]));
-    let run = run_with_input(place.called("hybz").args(["-1", "--report=json"]), b"hello\n");
+    let run = run_with_input(place.called("hybz").args(["-1", "--json"]), b"hello\n");
     let found = objects(run.stderr.as_bytes());
     assert_eq!(members(&found[0], &["name", "result", "bytes_in"]), json!(["(stdin)", "-", 6]));
     assert_eq!(run.stdout, place.get("b.bz2"));
@@ -107,7 +106,7 @@ fn report_of_failures() {
         Place::with(&[("good", b"good\n"), ("taken", b"taken\n"), ("taken.bz2", b"there\n"), ("bad.bz2", &damaged)]);
     place.put("cut.bz2", &compressed(b"cut")[..20]);
     place.put("none.bz2", b"none");
-    let run = place.hybz(&["--report=json", "missing", "taken", ".", "bad.bz2", "good"]);
+    let run = place.hybz(&["--json", "missing", "taken", ".", "bad.bz2", "good"]);
     let found = on_stderr(&run);
     let failed: Vec<_> = found.iter().map(|object| (object["exit"].as_u64(), object["error"].as_str())).collect();
     assert_eq!(
@@ -124,7 +123,7 @@ fn report_of_failures() {
     assert_eq!(members(&found[5], &["files", "failed", "bytes_in"]), json!([5, 4, 5]));
     // With -v a verdict is a line of the table of files, without it a message; the object is the same in both cases.
     for flags in ["-t", "-tv", "-tqq"] {
-        let run = place.hybz(&[flags, "--report=json", "bad.bz2", "cut.bz2", "good.bz2", "none.bz2"]);
+        let run = place.hybz(&[flags, "--json", "bad.bz2", "cut.bz2", "good.bz2", "none.bz2"]);
         let found = on_stderr(&run);
         let exits: Vec<_> = found.iter().map(|object| object["exit"].as_u64().expect("exit")).collect();
         assert_eq!((run.code, exits), (2, vec![2, 2, 0, 2, 2]), "{flags}");
@@ -133,35 +132,35 @@ fn report_of_failures() {
         assert!(error(1).starts_with("cut.bz2: file ends unexpectedly"), "{}", error(1));
         assert!(found[0]["bytes_in"].is_null() && found[0]["work"] == "test");
     }
-    let run = place.hybz(&["-d", "--report=json", "bad.bz2"]);
+    let run = place.hybz(&["-d", "--json", "bad.bz2"]);
     assert_eq!((run.code, on_stderr(&run)[0]["exit"].clone()), (2, json!(2)));
 }
 
 #[test]
 fn places_of_reports() {
     let place = Place::with(&[("a", b"hello\n"), ("other", b"{\"name\": 1}\n"), ("nothing", b"")]);
-    place.hybz(&["-k", "--report=json:log", "a"]).silent(0);
-    place.hybz(&["-t", "--report", "json:log", "a.bz2"]).silent(0);
-    place.hybz(&["-t", "--report=json:nothing", "a.bz2"]).silent(0);
+    place.hybz(&["-k", "--json=log", "a"]).silent(0);
+    place.hybz(&["-t", "--json=log", "a.bz2"]).silent(0);
+    place.hybz(&["-t", "--json=nothing", "a.bz2"]).silent(0);
     let types = |lines: &[u8]| objects(lines).iter().map(|object| object["type"].clone()).collect::<Value>();
     assert_eq!(types(&place.get("log")), json!(["file", "summary", "file", "summary"]));
     assert_eq!(types(&place.get("nothing")), json!(["file", "summary"]));
-    let run = place.hybz(&["-t", "--report=json:-", "a.bz2"]).silent(0);
+    let run = place.hybz(&["-t", "--json=-", "a.bz2"]).silent(0);
     assert_eq!(types(&run.stdout), json!(["file", "summary"]));
     // A file that is not a report stays unchanged, and no work is done.
     let before = place.files();
     for name in ["a", "other", "a.bz2"] {
         let says = format!("hybz: File {name} is not a report: nothing is appended to it.\n");
-        let run = place.hybz(&["-f", &format!("--report=json:{name}"), "a"]);
+        let run = place.hybz(&["-f", &format!("--json={name}"), "a"]);
         assert_eq!((run.code, run.stderr), (1, says));
     }
-    place.hybz(&["--report=json:.", "a"]).says(1, "Can't open report .: Is a directory.");
-    place.hybz(&["--report=json:no/log", "a"]).says(1, "Can't open report no/log: No such file or directory.");
+    place.hybz(&["--json=.", "a"]).says(1, "Can't open report .: Is a directory.");
+    place.hybz(&["--json=no/log", "a"]).says(1, "Can't open report no/log: No such file or directory.");
     assert!(place.files() == before);
     // The report is not an input, and no result takes its place.
-    let run = place.hybz(&["--report=json:log", "log", "a", "-f"]);
+    let run = place.hybz(&["--json=log", "log", "a", "-f"]);
     run.says(1, "hybz: Input file log is the report.\n");
-    place.hybz(&["-fo", "log", "--report=json:log", "nothing"]).says(1, "hybz: Output file log is the report.\n");
+    place.hybz(&["-fo", "log", "--json=log", "nothing"]).says(1, "hybz: Output file log is the report.\n");
     assert_eq!(objects(&place.get("log")).len(), 9);
     assert!(place.has("log") && !place.has("log.bz2") && !place.has("a"));
 }
@@ -218,7 +217,7 @@ fn until(done: impl Fn() -> bool) {
 fn report_of_the_interrupted() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().filter(|&signal| !is_ignored(signal)) {
         let place = Place::with(&[("a", b"hello\n")]);
-        let child = waiting(&place, &["--report=json:log", "a", "-"], None);
+        let child = waiting(&place, &["--json=log", "a", "-"], None);
         until(|| place.has("log") && place.get("log").ends_with(b"\n"));
         let run = end_by(child, signal);
         assert_eq!((run.code, run.stderr.as_str()), (128 + signal.as_raw(), ""));
@@ -233,14 +232,14 @@ fn report_of_the_interrupted() {
     // Files skipped until then are counted.
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", b"")]);
     place.shell("mkdir d; mv a b.bz2 d").silent(0);
-    let child = waiting(&place, &["-r", "--report=json:log", "d", "-"], None);
+    let child = waiting(&place, &["-r", "--json=log", "d", "-"], None);
     until(|| place.has("log") && place.get("log").ends_with(b"\n"));
     drop(end_by(child, Signal::TERM));
     assert_eq!(members(&objects(&place.get("log"))[1], &["files", "skipped", "complete"]), json!([1, 1, 0]));
     // The report goes to stderr; if results need hidden names, their files are removed, too.
     let shim = shim();
     let place = Place::new();
-    let child = waiting(&place, &["-o", "out", "--report=json"], shim);
+    let child = waiting(&place, &["-o", "out", "--json"], shim);
     match shim {
         Some(_) => until(|| place.has(".out.hybz-tmp")),
         None => sleep(Duration::from_millis(500)),
@@ -259,7 +258,7 @@ fn report_of_the_interrupted_at_any_time() {
         names.iter().for_each(|name| place.put(name, name.as_bytes()));
         let limit = Instant::now() + Duration::from_secs(20);
         let mut command = place.called("hybz");
-        let child = command.arg("--report=json:log").args(&names).stderr(Stdio::null()).spawn().expect("hybz");
+        let child = command.arg("--json=log").args(&names).stderr(Stdio::null()).spawn().expect("hybz");
         // The signal comes while sources of hundreds of files are removed and their objects written.
         let begun = || fs::metadata(place.path("log")).is_ok_and(|found| found.len() > 0);
         while !begun() && Instant::now() < limit {
@@ -285,47 +284,20 @@ fn report_of_the_interrupted_at_any_time() {
 fn reports_end() {
     let place = Place::with(&[("a", b"hello\n"), ("long", &noise(3_000_000))]);
     // The reader of stdout goes away.
-    let run = place.shell("hybz -c --report=json:log long | head -c 1 > first; exit ${PIPESTATUS[0]}");
+    let run = place.shell("hybz -c --json=log long | head -c 1 > first; exit ${PIPESTATUS[0]}");
     assert_eq!(run.code, 141, "{run:?}");
     let found = objects(&place.get("log"));
     assert_eq!(members(&found[0], &["exit", "error"]), json!([1, "Can't write output file (stdout): Broken pipe."]));
     assert_eq!(members(&found[1], &["interrupted", "signal", "exit"]), json!([true, 13, 141]));
     // The work cannot begin.
-    let run = place.hybz(&["--report=json", "--block-size", "1G", "-m", "1", "missing"]);
+    let run = place.hybz(&["--json", "--block-size", "1G", "-m", "1", "missing"]);
     assert_eq!(on_stderr(&run).last().expect("a summary")["exit"], json!(1));
     // The report cannot be written: one message says so, and the work is done.
     if std::path::Path::new("/dev/full").exists() {
-        let run = place.hybz(&["--report=json:/dev/full", "a"]);
+        let run = place.hybz(&["--json=/dev/full", "a"]);
         let says = "hybz: Can't write report /dev/full: No space left on device.\n";
         assert_eq!((run.code, run.stderr.as_str()), (1, says));
         assert!(place.has("a.bz2"));
-    }
-}
-
-#[test]
-fn progress_as_json() {
-    let place = Place::with(&[("a", &text(2_000_000)), ("b", b"b")]);
-    let run = place.hybz(&["-1c", "--progress=json", "a", "b", "missing"]);
-    let found = on_stderr(&run);
-    let last = found.last().expect("one at the end");
-    let keys = ["read", "written", "total", "files", "operands", "left", "end"];
-    assert_eq!(members(last, &keys), json!([2_000_001, run.stdout.len(), 2_000_001, 3, 3, 0, true]));
-    // Even without progress, an object comes every second.
-    let child = waiting(&place, &["-q", "--progress=json"], None);
-    sleep(Duration::from_millis(2600));
-    let run = Run::from(child.wait_with_output().expect("hybz"));
-    let found = objects(run.stderr.as_bytes());
-    assert!((2..=4).contains(&found.len()), "{found:?}");
-    let (first, last) = (&found[0], &found[found.len() - 1]);
-    assert_eq!(members(first, &["read", "total", "left", "end"]), json!([0, null, null, false]));
-    assert_eq!(members(last, &["files", "end"]), json!([1, true]));
-    assert!(first["seconds"].as_f64() >= Some(1.0), "{first}");
-    // `-l` and `--recover` show it too.
-    place.shell("hybz -k a").silent(0);
-    for line in [&["-l"][..], &["--recover", "-f"], &["-t"]] {
-        let run = place.hybz(&[line, &["--progress=json", "a.bz2"]].concat());
-        let found = on_stderr(&run);
-        assert_eq!(members(&found[found.len() - 1], &["files", "end"]), json!([1, true]), "{line:?}");
     }
 }
 
@@ -352,15 +324,7 @@ fn asked_by_signal() {
             assert!(words.is_some_and(|(_, rest)| rest.contains(" of 1 files done, ")), "{line}");
         }
     }
-    // If progress is shown as objects, SIGUSR1 prints an object immediately, even without progress; also in -l and
-    // --recover.
-    let child = waiting(&place, &["--progress=json"], None);
-    sleep(Duration::from_millis(300));
-    send(&child, Signal::USR1);
-    sleep(Duration::from_millis(300));
-    let run = Run::from(child.wait_with_output().expect("hybz"));
-    let found = objects(run.stderr.as_bytes());
-    assert_eq!((run.code, found.len(), &found[0]["end"]), (0, 2, &json!(false)), "{}", run.stderr);
+    // Also in -l and --recover.
     let child = waiting(&place, &["-l"], None);
     sleep(Duration::from_millis(300));
     send(&child, Signal::USR1);
@@ -382,19 +346,14 @@ fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
     let before = place.files();
     for (line, says) in [
-        ("--report a", "--report wants json or json:FILE, not `a'."),
-        ("--report=xml a", "--report wants json or json:FILE, not `xml'."),
-        ("--report=json: a", "--report wants json or json:FILE, not `json:'."),
-        ("--report=jsonl a", "--report wants json or json:FILE, not `jsonl'."),
-        ("a --report", "--report wants json or json:FILE."),
-        ("-l --report=json a.bz2", "--report and -l cannot be used together: -l has --json."),
-        ("--recover --report=json a.bz2", "--report and --recover cannot be used together: --recover has --json."),
-        ("-vv --report=json a", "--report=json and -vv cannot be used together: use --report=json:FILE."),
-        ("-c --report=json:- a", "--report=json:- and a result on standard output cannot be used together."),
-        ("-k --report=json:- a -", "--report=json:- and a result on standard output cannot be used together."),
-        ("--json --report=json a", "--json is about -l."),
-        ("--progress=xml a", "--progress wants text, json or never, not `xml'."),
-        ("-vv --progress=json a", "--progress=json and -vv cannot be used together."),
+        ("--report=json a", "Bad flag `--report=json'"),
+        ("-l --json=log a.bz2", "--json=FILE and -l cannot be used together."),
+        ("--recover --json=log a.bz2", "--json=FILE and --recover cannot be used together."),
+        ("-vv --json a", "--json and -vv cannot be used together: use --json=FILE."),
+        ("-c --json=- a", "--json=- and a result on standard output cannot be used together."),
+        ("-k --json=- a -", "--json=- and a result on standard output cannot be used together."),
+        ("--progress=xml a", "--progress wants text or never, not `xml'."),
+        ("--progress=json a", "--progress wants text or never, not `json'."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
         assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");

@@ -3,7 +3,7 @@
 use super::batch::{all, all_compressed, same, tree};
 use super::rows;
 use crate::json::objects;
-use crate::place::{Place, Run, compressed, decompressed, text};
+use crate::place::{Place, compressed, decompressed, text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 rows! {
     "`--resume`" | "bad flag" | "complete, right results are left out; a wrong one is an error, or replaced with `-f`"
         => resumed;
-    "`--resume` with `--report`, `--progress`" | "-" | "complete results have an object, and count"
+    "`--resume` with `--json`" | "-" | "complete results have an object, and count"
         => complete_files_are_reported;
     "`--resume` with `--verify=file`" | "-" | "complete results are read from the disk and compared"
         => complete_files_are_read_again;
@@ -113,10 +113,9 @@ fn with_an_output_directory() {
 #[test]
 fn complete_files_are_reported() {
     let place = tree();
-    let bytes: usize = all(&place, "tree").values().map(Vec::len).sum();
     place.hybz(&["-qrk", "tree"]).silent(0);
     place.shell("rm 'tree/a b/*.bz2'").silent(0);
-    let run = place.hybz(&["-rk", "--resume", "--report=json:log", "--progress=json", "tree"]);
+    place.hybz(&["-rk", "--resume", "--json=log", "tree"]).says(0, "");
     let found = objects(&place.get("log"));
     let of = |object: &Value| json!([object["name"], object["result"], object["status"], object["exit"]]);
     assert_eq!(of(&found[0]), json!(["tree/one", "tree/one.bz2", "complete", 0]));
@@ -126,19 +125,9 @@ fn complete_files_are_reported() {
     let summary = &found[5];
     let counts = ["files", "complete", "failed", "skipped", "bytes_in"].map(|key| summary[key].clone());
     assert_eq!(json!(counts), json!([5, 4, 0, 8, 12_100]));
-    let last = |run: &Run| {
-        let mut lines = run.stderr.lines().filter(|line| line.starts_with('{'));
-        objects((lines.next_back().expect("an object").to_owned() + "\n").as_bytes()).remove(0)
-    };
-    let end = last(&run);
-    assert_eq!(json!([end["read"], end["files"], end["end"]]), json!([bytes, 5, true]));
-    // For typed files all totals are known beforehand.
-    let run = place.hybz(&["-k", "--resume", "--progress=json", "tree/one", "tree/a b/*"]);
-    let end = last(&run);
-    assert_eq!(json!([end["read"], end["total"], end["files"], end["operands"]]), json!([12_200, 12_200, 2, 2]));
     // A wrong result has failed.
     place.put("tree/one.bz2", &compressed(b"another text"));
-    let run = place.hybz(&["-k", "--resume", "--report=json:second", "tree/one"]);
+    let run = place.hybz(&["-k", "--resume", "--json=second", "tree/one"]);
     let found = objects(&place.get("second"));
     assert_eq!((run.code, &found[0]["status"], &found[1]["complete"]), (1, &json!("failed"), &json!(0)));
 }

@@ -385,7 +385,7 @@ fn nonsense() {
         ("--plan 1 -l a", "--plan and -l cannot be used together."),
         ("--plan 1 --verify a", "--plan and --verify cannot be used together."),
         ("--plan 1 --index a", "--plan and --index cannot be used together."),
-        ("--plan 1 --report=json a", "--plan and --report cannot be used together."),
+        ("--plan 1 --json a", "--plan and --json cannot be used together."),
         ("--plan 1 -r .", "--plan and -r cannot be used together."),
         ("--plan 1 --block-size 1M a", "--plan and --block-size cannot be used together."),
         ("--shard 0 a -o x", "--shard wants a plan: --plan-file PLAN."),

@@ -33,10 +33,9 @@ complete -c hybz -l gpu-pipeline -d 'What GPUs do when compressing (default: res
 bwt\t'GPUs sort, and CPU cores do the rest'
 hybrid\t'GPUs sort two lists, and CPU cores merge them and do the rest'"
 complete -c hybz -l ignore-trailing-garbage -d 'With 0, bytes after the last stream are an error (default: 1)' -r
-complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal: as text or json, or never (default: text)' -r -f -a "text\t'A bar, or lines'
-json\t'JSON objects'
+complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal, or never show it (default: text)' -r -f -a "text\t'A bar, or lines'
 never\t'Nothing'"
-complete -c hybz -l report -d 'Write a JSON object for each file and a summary: json to standard error, or json:FILE' -r -F
+complete -c hybz -l json -d 'Print a JSON object for each file, and a summary; with --bench one object' -r -F
 complete -c hybz -l bench -d 'Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5)' -r
 complete -c hybz -l against -d 'With --bench, measure these programs too, such as lbzip2,pbzip2' -r
 complete -c hybz -l completions -d 'Print the completions for SHELL' -r -f -a "bash\t''
@@ -46,7 +45,6 @@ complete -c hybz -s d -l decompress -d 'Decompress'
 complete -c hybz -s z -l compress -d 'Compress'
 complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
 complete -c hybz -s l -l list -d 'List streams, blocks and sizes of compressed files (-lv: also check each block)'
-complete -c hybz -l json -d 'With -l, --recover or --measure, print one JSON object for each file; with --bench one object'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
 complete -c hybz -l lines -d 'With --ranges or --split, give the lines that begin in a part; with --stream-size, end streams at line ends'
 complete -c hybz -s r -l recursive -d 'Walk directories: all files in them and below'

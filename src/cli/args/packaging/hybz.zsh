@@ -56,10 +56,9 @@ lz4\:"LZ4 frames"))' \
 bwt\:"GPUs sort, and CPU cores do the rest"
 hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]::0|1:_default' \
-'--progress=[Show progress even if standard error is not a terminal\: as text or json, or never (default\: text)]::FORMAT:((text\:"A bar, or lines"
-json\:"JSON objects"
+'--progress=[Show progress even if standard error is not a terminal, or never show it (default\: text)]::HOW:((text\:"A bar, or lines"
 never\:"Nothing"))' \
-'--report=[Write a JSON object for each file and a summary\: json to standard error, or json\:FILE]:FORMAT:_files' \
+'--json=[Print a JSON object for each file, and a summary; with --bench one object]::FILE:_files' \
 '--bench=[Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default\: 5)]::SECONDS:_default' \
 '--against=[With --bench, measure these programs too, such as lbzip2,pbzip2]:PROGRAMS:_default' \
 '--completions=[Print the completions for SHELL]:SHELL:(bash zsh fish)' \
@@ -71,7 +70,6 @@ never\:"Nothing"))' \
 '--test[Check compressed files and write nothing]' \
 '-l[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
 '--list[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
-'--json[With -l, --recover or --measure, print one JSON object for each file; with --bench one object]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
 '--lines[With --ranges or --split, give the lines that begin in a part; with --stream-size, end streams at line ends]' \
