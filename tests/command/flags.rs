@@ -228,7 +228,7 @@ fn output_file_by_name() {
     place.hybz(&["-f", "-o", "./a", "a"]).says(1, "hybz: Output file ./a is the input file.");
     place.shell("hybz -fo a < a").says(1, "hybz: Output file a is the input file.");
     place.hybz(&["-o", "x", "a", "b"]).says(1, "hybz: -o takes the result of one input file, not of 2.");
-    place.hybz(&["-co", "x", "a"]).says(1, "hybz: -o and -c cannot be used together.");
+    place.hybz(&["-co", "x", "a"]).says(1, "hybz: -c and -o cannot be used together.");
     place.hybz(&["-to", "x", "named"]).says(1, "hybz: -o and -t cannot be used together.");
     place.hybz(&["-lo", "x", "named"]).says(1, "hybz: -o and -l cannot be used together.");
     std::fs::create_dir(place.path("dir")).expect("a directory");

@@ -1,8 +1,9 @@
 //! The message for a command line that clap refuses: one line, with bzip2's words for an unknown flag.
 
-use super::environment::Environment;
+use super::environment::{Environment, count};
+use super::flags::Flags;
 use super::values::MAX_THREADS;
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, ValueHint};
 use hybz_files::quote::shown;
@@ -25,7 +26,7 @@ pub fn bad_flag(
         _ => String::new(),
     };
     let flag = context(ContextKind::InvalidArg);
-    let words: Vec<&OsStr> = environment.flags.iter().chain(typed).map(|word| &**word).collect();
+    let words: Vec<&OsStr> = environment.words().chain(typed).map(|word| &**word).collect();
     let bad_value = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::NoEquals);
     let (at, what, nearest) = match bad_value.then(|| argument(command, &flag)).flatten() {
         Some(arg) => {
@@ -41,7 +42,7 @@ pub fn bad_flag(
             (at, format!("Bad flag `{}'", shown(word).display()), nearest)
         }
     };
-    let variable = environment.variables.get(at);
+    let variable = environment.variable(at);
     let source = variable.map(|name| format!(" (in the environment variable {name})")).unwrap_or_default();
     let end = nearest.map_or(".".to_owned(), |nearest| format!("; did you mean `{nearest}'?"));
     anyhow!("{what}{source}{end} For help, type: `{} --help'.", program.display())
@@ -153,4 +154,19 @@ fn wanted(arg: &Arg, value: &str) -> String {
         }
     };
     text.to_owned()
+}
+
+/// Refuses flags that mean something else under pbzip2's name, with the flag to use. (hybz would list files where pbzip2
+/// compresses them, or give them another suffix.)
+pub fn check_pbzip2(program: &OsStr, command: &Command, flags: &Flags, typed: &[OsString]) -> anyhow::Result<()> {
+    if !program.to_string_lossy().contains("pbzip2") {
+        return Ok(());
+    }
+    if count(command, typed.iter(), 'l') > 0 {
+        bail!("-l of pbzip2 limits the load: use -p N, a number of threads. (--list lists files.)");
+    }
+    if flags.suffix.as_ref().is_some_and(|suffix| suffix.as_bytes().iter().all(u8::is_ascii_digit)) {
+        bail!("-S of pbzip2 is the size of stacks, which hybz chooses itself: leave it out.");
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Whole trees and long lists of files.
 
-use super::kind::Given;
+use super::given::Given;
 use anyhow::bail;
 use glob::Pattern;
 use std::path::PathBuf;

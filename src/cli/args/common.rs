@@ -2,8 +2,8 @@
 
 use super::choices::GpuPipeline;
 use super::flags::Flags;
-use super::kind::Given;
-use super::operand::Operand;
+use super::given::Given;
+use super::given::Operand;
 use anyhow::bail;
 use hybz::internals::gpu::Offload;
 use hybz::{Format, Formats};

@@ -1,20 +1,26 @@
 //! Flags in environment variables, which come before those of the command line.
 
+use super::flags::Flags;
+use super::given::Kind;
+use super::rules;
+use anyhow::anyhow;
 use clap::{Arg, Command};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// The variables, in the order in which they are read.
 const VARIABLES: [&str; 3] = ["BZIP2", "BZIP", "HYBZ"];
 
+/// A flag in a variable: a word, or two if its value is a word of its own.
+pub struct Unit {
+    pub words: Vec<OsString>,
+    pub variable: &'static str,
+}
+
 /// The contents of the variables.
 #[derive(Default)]
 pub struct Environment {
-    pub flags: Vec<OsString>,
-    /// The variable that each word comes from.
-    pub variables: Vec<&'static str>,
-    /// How many words each flag takes: 2 if its value is a word of its own.
-    pub lengths: Vec<usize>,
+    pub units: Vec<Unit>,
     /// A remark for each ignored word.
     pub ignored_words: Vec<String>,
 }
@@ -29,22 +35,72 @@ impl Environment {
             let mut value_follows = false;
             for word in value.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
                 let is_flag = word[0] == b'-' && word != b"-" && word != b"--";
-                if is_flag || value_follows {
-                    environment.flags.push(OsString::from_vec(word.to_vec()));
-                    environment.variables.push(name);
-                    match environment.lengths.last_mut().filter(|_| value_follows) {
-                        Some(length) => *length += 1,
-                        None => environment.lengths.push(1),
-                    }
-                } else {
-                    let word = String::from_utf8_lossy(word);
-                    let remark = format!("`{word}' in the environment variable {name} is not a flag: ignored");
-                    environment.ignored_words.push(remark);
+                let owned = || OsString::from_vec(word.to_vec());
+                match environment.units.last_mut().filter(|_| value_follows) {
+                    Some(unit) => unit.words.push(owned()),
+                    None if is_flag => environment.units.push(Unit { words: vec![owned()], variable: name }),
+                    None => environment.ignored_words.push(format!(
+                        "`{}' in the environment variable {name} is not a flag: ignored",
+                        String::from_utf8_lossy(word)
+                    )),
                 }
                 value_follows = is_flag && takes_next_word(command, word);
             }
         }
         environment
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = &OsString> + Clone {
+        self.units.iter().flat_map(|unit| &unit.words)
+    }
+
+    /// The variable that has the word of this number.
+    pub fn variable(&self, word: usize) -> Option<&'static str> {
+        self.units.iter().flat_map(|unit| unit.words.iter().map(|_| unit.variable)).nth(word)
+    }
+
+    /// Ignores the flags that do not suit the call, as bzip2 ignores `BZIP2=-9` with `-d`: those that its mode does not
+    /// take, and those that need a flag which is not there. Flags that were typed are never ignored, and if they ask
+    /// for a mode, they decide. Returns the flags that remain; `all` are those of all words.
+    pub fn keep_suitable(
+        &mut self,
+        command: &mut Command,
+        program: &OsStr,
+        typed: &[OsString],
+        all: Flags,
+    ) -> Result<Flags, clap::Error> {
+        if self.units.is_empty() {
+            return Ok(all);
+        }
+        let asked = Flags::read(command, typed).ok().and_then(|typed| Kind::asked_for(&typed));
+        let mode = asked.unwrap_or_else(|| Kind::of(program, &all));
+        let mut keep = |command: &mut Command, suits: &dyn Fn(&Flags) -> bool| {
+            self.units.retain(|unit| Flags::read(command, &unit.words).map_or(true, |flags| suits(&flags)));
+            Flags::read(command, self.words().chain(typed))
+        };
+        let taken = keep(command, &|flags| rules::are_taken(flags, mode))?;
+        keep(command, &|flags| !rules::lack(flags, &taken))
+    }
+
+    /// The error, with the flag that causes it, if there is one. `plan` makes a plan of the words that it is given, and
+    /// of those that were typed.
+    pub fn named(
+        &self,
+        error: anyhow::Error,
+        mut plan: impl FnMut(&[&OsString]) -> anyhow::Result<()>,
+    ) -> anyhow::Error {
+        let mut words = Vec::new();
+        if plan(&words).is_err() {
+            return error;
+        }
+        for unit in &self.units {
+            words.extend(&unit.words);
+            if plan(&words).is_err() {
+                let words = unit.words.join(OsStr::new(" "));
+                return anyhow!("{error} (The environment variable {} has `{}'.)", unit.variable, words.display());
+            }
+        }
+        error
     }
 }
 
@@ -87,14 +143,13 @@ pub fn count<'a>(command: &Command, words: impl Iterator<Item = &'a OsString>, s
 
 #[cfg(test)]
 mod tests {
-    use super::super::flags::Flags;
     use super::*;
     use clap::CommandFactory;
 
     fn read(variables: &[(&str, &str)]) -> (Vec<String>, usize) {
         let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
         let found = Environment::read(&Flags::command(), value);
-        let flags = found.flags.into_iter().map(|flag| flag.into_string().expect("UTF-8")).collect();
+        let flags = found.words().map(|word| word.to_str().expect("UTF-8").to_owned()).collect();
         (flags, found.ignored_words.len())
     }
 

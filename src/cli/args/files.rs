@@ -1,16 +1,16 @@
 //! The modes that turn files into files: `-z`, `-d` and `-t`, and `--shard`.
 
 use super::batch::Batch;
+use super::choices::Verified;
 use super::coding::{Coding, HAS_OWN_INDEX};
+use super::given::{Given, Kind};
 use super::index::{self, IndexPlan};
-use super::kind::{Given, Kind};
 use super::part::{Part, SplitPlan, TextRanges, part};
 use super::report::{ReportPlace, report};
-use super::task::{Action, Target, target};
-use super::verify::VerifyPlan;
 use anyhow::bail;
 use hybz::shard::Shard;
 use hybz::{Encoding, Level, Verify};
+use std::path::PathBuf;
 
 /// Compresses, decompresses or tests each input by itself.
 #[derive(Clone, Debug)]
@@ -127,5 +127,119 @@ fn removes_sources(given: &Given<'_>, target: &Target) -> bool {
         // A user who names the result does not expect hybz to remove the source.
         Target::File(_) | Target::Below(_) => given.flags.rm && !given.is_cat(),
         Target::Stdout | Target::Nowhere => false,
+    }
+}
+
+/// The work on files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    Compress,
+    Decompress,
+    Test,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Each result goes to a file next to its source and named after it; the result of stdin goes to stdout.
+    Beside,
+    /// All results go to stdout, one after another.
+    Stdout,
+    /// Each result goes below this directory, at the path that its source's name gives.
+    Below(PathBuf),
+    /// The only result goes to this file.
+    File(PathBuf),
+    /// There are no results.
+    Nowhere,
+}
+
+impl Target {
+    /// Whether the result of a file is a file.
+    pub fn makes_files(&self) -> bool {
+        !matches!(self, Target::Stdout | Target::Nowhere)
+    }
+}
+
+/// Where results go.
+pub fn target(given: &Given<'_>) -> anyhow::Result<Target> {
+    let flags = given.flags;
+    let results = if given.kind == Kind::Join { 1 } else { given.typed };
+    Ok(match &flags.output {
+        _ if given.kind == Kind::Test => Target::Nowhere,
+        Some(_) if results > 1 => bail!("-o takes the result of one input file, not of {results}."),
+        // -f must not replace the link /dev/stdout.
+        Some(file) if file != "-" && file != "/dev/stdout" => Target::File(file.into()),
+        Some(_) => Target::Stdout,
+        None if given.to_stdout() => Target::Stdout,
+        None => flags.output_dir.as_ref().map_or(Target::Beside, |directory| Target::Below(directory.into())),
+    })
+}
+
+/// The checks before a source is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyPlan {
+    /// Which blocks to decode before they are written.
+    pub blocks: Verify,
+    /// Whether to read source and result again from the disk and compare them.
+    pub file: bool,
+}
+
+impl VerifyPlan {
+    pub const NOTHING: VerifyPlan = VerifyPlan { blocks: Verify::Off, file: false };
+
+    /// The verification that the flags ask for. Blocks made by a device are verified without a flag if the source is to
+    /// be removed.
+    pub fn new(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
+        let asked = given.flags.verify;
+        let Some(verified) = asked.filter(|&asked| asked != Verified::None) else {
+            let by_itself = remove_sources && asked.is_none();
+            return Ok(VerifyPlan { blocks: if by_itself { Verify::Devices } else { Verify::Off }, file: false });
+        };
+        let file = verified == Verified::File;
+        if file && *target == Target::Stdout {
+            bail!("--verify=file reads the result again from the disk: it cannot be used together with -c.");
+        }
+        if file && given.reads_stdin() {
+            bail!("--verify=file reads the input file again from the disk: it cannot be used with stdin.");
+        }
+        if file && given.flags.no_sync {
+            bail!("--verify=file reads what is on the disk: it cannot be used together with --no-sync.");
+        }
+        Ok(VerifyPlan { blocks: Verify::All, file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Mode;
+    use super::super::tests::plan;
+    use super::*;
+
+    fn verified(words: &str) -> VerifyPlan {
+        match plan(words).mode {
+            Mode::Files(files) => FilesMode::verify(&files),
+            mode => panic!("{words}: {mode:?}"),
+        }
+    }
+
+    /// Without a flag, blocks made by a GPU are verified only if the source is to be removed.
+    #[test]
+    fn what_is_verified_by_itself() {
+        for (words, blocks) in [
+            ("a", Verify::Devices),
+            ("--rm -o b a", Verify::Devices),
+            ("--block-size 9M a", Verify::Devices),
+            ("-k a", Verify::Off),
+            ("-c a", Verify::Off),
+            ("-o b a", Verify::Off),
+            ("--verify=none a", Verify::Off),
+            ("-d a.bz2", Verify::Off),
+            ("-k --verify a", Verify::All),
+            ("--verify --verify=none a", Verify::Off),
+            ("--verify=none --verify=file a", Verify::All),
+        ] {
+            assert_eq!(verified(words).blocks, blocks, "{words}");
+        }
+        assert!(verified("--verify=file a").file && !verified("--verify a").file);
     }
 }

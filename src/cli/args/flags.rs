@@ -4,13 +4,11 @@
 //! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), long flags only in full, and the
 //! last of contradicting flags wins.
 
-use super::about::{self, AboutFlags};
 use super::choices::{GpuPipeline, IndexFormat, OutputFormat, ProgressFormat, Recovery, Verified};
-use super::level::LevelFlags;
-use super::ranges::{Ranges, ranges};
-use super::split::{Split, split};
+use super::groups::{AboutFlags, LevelFlags, VERSION};
+use super::part::{Ranges, Split, ranges, split};
 use super::values::{MAX_THREADS, interval, pattern, seconds, shard_size, size, text_length};
-use clap::{ArgAction, ArgMatches, FromArgMatches, Parser, ValueHint, value_parser};
+use clap::{ArgAction, Command, FromArgMatches, Parser, ValueHint, value_parser};
 use glob::Pattern;
 use std::ffi::OsString;
 
@@ -20,7 +18,7 @@ const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
 #[derive(Debug, Parser)]
 #[command(
     name = "hybz",
-    version = about::VERSION,
+    version = VERSION,
     no_binary_name = true,
     args_override_self = true,
     disable_help_flag = true,
@@ -431,12 +429,20 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// What was typed, with flags that are values of other flags in one form.
-    pub fn from_matches(found: &mut ArgMatches) -> Result<Flags, clap::Error> {
-        let mut flags = Flags::from_arg_matches_mut(found)?;
+    /// Reads words, with flags that are values of other flags in one form.
+    pub fn read(
+        command: &mut Command,
+        words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Flags, clap::Error> {
+        let mut flags = Flags::from_arg_matches_mut(&mut command.try_get_matches_from_mut(words)?)?;
         if flags.progress == Some(ProgressFormat::Never) {
             (flags.progress, flags.no_progress) = (None, true);
         }
         Ok(flags)
+    }
+
+    /// Whether `--verify` asks for more than nothing.
+    pub fn verifies(&self) -> bool {
+        self.verify.is_some_and(|verified| verified != Verified::None)
     }
 }

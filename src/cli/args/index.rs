@@ -1,8 +1,8 @@
 //! Files of indexes: their names, and when one can be written.
 
 use super::choices::IndexFormat;
-use super::kind::{Given, Kind};
-use super::task::Target;
+use super::files::Target;
+use super::given::{Given, Kind};
 use anyhow::bail;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

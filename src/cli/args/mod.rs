@@ -3,58 +3,41 @@
 //! Two steps come before clap: reading the flags of environment variables, and splitting at `--`. One comes after it:
 //! bzip2's message for a bad flag.
 
-mod about;
-mod applicable;
 mod bad_flag;
 mod batch;
-mod bench;
 mod choices;
 mod coding;
 mod common;
 mod environment;
 mod files;
 mod flags;
+mod given;
+mod groups;
 mod help;
 mod index;
-mod kind;
-mod level;
-mod list;
-mod measure;
-mod operand;
+mod modes;
 mod packaging;
 mod part;
-mod pbzip2;
 mod plan;
-mod ranges;
-mod recover;
 mod report;
-mod shards;
-mod split;
-mod table;
-mod task;
+mod rules;
 mod values;
-mod verify;
 
 pub use batch::{Batch, NameList};
-pub use bench::{BenchMode, Direction};
 pub use choices::{IndexFormat, Recovery};
 pub use coding::Coding;
 pub use common::{Common, Gpus};
-pub use files::{FilesMode, Work};
+pub use files::{Action, FilesMode, Target, Work};
+pub use given::Operand;
 pub use index::{IndexPlan, usual_index};
-pub use list::{ListMode, Listing};
-pub use measure::MeasureMode;
-pub use operand::Operand;
-pub use part::{SplitPlan, TextRanges};
+pub use modes::{
+    BenchMode, Direction, Join, ListMode, Listing, MeasureMode, RecoverMode, ShardMode, ShardsMode, ShardsTask,
+};
+pub use part::{Amount, Range, SplitPlan, TextRanges};
 pub use plan::{Mode, Plan};
-pub use ranges::{Amount, Range};
-pub use recover::RecoverMode;
 pub use report::ReportPlace;
-pub use shards::{Join, ShardMode, ShardsMode, ShardsTask};
-pub use task::{Action, Target};
 
-use applicable::Call;
-use bad_flag::bad_flag;
+use bad_flag::{bad_flag, check_pbzip2};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use common::is_bzip2;
@@ -89,13 +72,14 @@ pub fn parse(
     // Never dropped: freeing all flags would take 3.8 % of the instructions of compressing 1 kB, and the process ends
     // soon.
     let mut command = ManuallyDrop::new(Flags::command());
-    let environment = Environment::read(&command, variable);
+    let mut environment = Environment::read(&command, variable);
     let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
-    let before_dashes = || environment.flags.iter().chain(&typed);
 
-    let first_line = if is_bzip2(program) { about::BZIP2_LINE } else { "" };
-    let found = command.try_get_matches_from_mut(before_dashes());
-    let mut flags = match found.and_then(|mut found| Flags::from_matches(&mut found)) {
+    let first_line = if is_bzip2(program) { groups::BZIP2_LINE } else { "" };
+    let found = Flags::read(&mut command, environment.words().chain(&typed));
+    let found = found.and_then(|all| environment.keep_suitable(&mut command, program, &typed, all));
+    let before_dashes = || environment.words().chain(&typed);
+    let mut flags = match found {
         Ok(flags) => flags,
         Err(e) if e.kind() == ErrorKind::DisplayVersion => return Ok(Request::Show(format!("{first_line}{e}"))),
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
@@ -115,20 +99,20 @@ pub fn parse(
         return Ok(Request::Show(packaging::completions(shell).to_owned()));
     }
     let quiet = flags.quiet;
-    pbzip2::check(program, &command, &flags, &typed).map_err(|error| Refusal { error, quiet })?;
-    let more: Vec<Operand> = words.map(|word| Operand::File(word.into())).collect();
-    let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
+    let refused = |error| Refusal { error, quiet };
+    check_pbzip2(program, &command, &flags, &typed).map_err(refused)?;
+    let operands = flags.files.iter().map(|file| Operand::typed(file));
+    let operands: Vec<_> = operands.chain(words.map(|word| Operand::File(word.into()))).collect();
     if flags.threads.is_none() && !flags.small {
-        flags.threads = threads_of_environment(variable).map_err(|error| Refusal { error, quiet })?;
+        flags.threads = threads_of_environment(variable).map_err(refused)?;
     }
-    let plan = match Plan::new(program, &flags, operands, environment.ignored_words.clone()) {
-        Ok(plan) => Ok(plan),
-        Err(error) => {
-            let call = Call { program, environment: &environment, typed: &typed, more: &more };
-            call.without_other_modes(&flags, error)
-        }
-    };
-    plan.map(|plan| Request::Run(Box::new(plan))).map_err(|error| Refusal { error, quiet })
+    match Plan::new(program, &flags, operands.clone(), environment.ignored_words.clone()) {
+        Ok(plan) => Ok(Request::Run(Box::new(plan))),
+        Err(error) => Err(refused(environment.named(error, |words| {
+            let flags = Flags::read(&mut command, words.iter().copied().chain(&typed))?;
+            Plan::new(program, &flags, operands.clone(), Vec::new()).map(drop)
+        }))),
+    }
 }
 
 /// The number of threads that HYBZ_THREADS gives, for programs that cannot say it by a flag: engines, schedulers.

@@ -1,18 +1,12 @@
 //! The second of the two steps: derives from the typed flags what the program needs to know.
 
-use super::bench::BenchMode;
 use super::coding::Coding;
 use super::common::Common;
 use super::files::FilesMode;
 use super::flags::Flags;
-use super::kind::{Given, Kind};
-use super::list::ListMode;
-use super::measure::MeasureMode;
-use super::operand::Operand;
-use super::recover::RecoverMode;
-use super::shards::{ShardMode, ShardsMode};
-use super::table;
-use anyhow::bail;
+use super::given::{Given, Kind, Operand};
+use super::modes::{BenchMode, ListMode, MeasureMode, RecoverMode, ShardMode, ShardsMode};
+use super::rules;
 use std::ffi::OsStr;
 
 /// A call: the options that all modes have, and its mode.
@@ -42,11 +36,8 @@ impl Plan {
         operands: Vec<Operand>,
         ignored_words: Vec<String>,
     ) -> anyhow::Result<Plan> {
-        let given = Given::new(program, flags, operands)?;
-        if given.kind == Kind::List && given.is_cat() && !flags.stdout {
-            bail!("{} and -l cannot be used together.", program.display());
-        }
-        table::check(&given)?;
+        let given = Given::new(program, flags, operands);
+        rules::check(&given)?;
         let coding = Coding::new(flags)?;
         let mode = match given.kind {
             Kind::Compress | Kind::Decompress | Kind::Test => Mode::Files(FilesMode::new(&given, coding)?),

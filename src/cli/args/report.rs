@@ -1,7 +1,7 @@
 //! The destination of `--json`, for modes that make files.
 
-use super::kind::{Given, Kind};
-use super::task::Target;
+use super::files::Target;
+use super::given::{Given, Kind};
 use anyhow::bail;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -440,9 +440,9 @@ fn nonsense() {
         says("--output-dir= plain", "--output-dir wants "),
         says("--filelist= plain", "--filelist wants "),
         says("--filelist - -", "--filelist - reads the list from stdin, which is also an input file."),
-        says("--null plain", "--null is about --filelist."),
-        says("--cross-file-systems plain", "--cross-file-systems is about -r."),
-        says("--exclude x plain", "--exclude is about -r and --filelist."),
+        says("--null plain", "--null works only with --filelist."),
+        says("--cross-file-systems plain", "--cross-file-systems works only with -r."),
+        says("--exclude x plain", "--exclude works only with -r and --filelist."),
         says("-r --exclude= d", "--exclude wants a pattern such as *.jpg or cache/**"),
         says(
             "-r --exclude [x d",

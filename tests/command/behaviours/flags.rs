@@ -367,7 +367,9 @@ fn flags_without_effect() {
         let args: Vec<&str> = flags.split(' ').chain(["b.bz2"]).collect();
         place.hybz(&args).says(1, &format!("hybz: {text} cannot be used together.\n"));
     }
-    place.hybz(&["-l", "--perturb-seed", "3", "b.bz2"]).says(1, "hybz: --perturb-seed is about --perturb.\n");
+    place
+        .hybz(&["-l", "--perturb-seed", "3", "b.bz2"])
+        .says(1, "hybz: --perturb-seed and -l cannot be used together.\n");
     // Flags of variables are for whatever call they suit.
     run(place.called("hybz").args(["-l", "b.bz2"]).env("BZIP2", "-9").env("HYBZ", "--no-sync")).silent(0);
 }

@@ -343,7 +343,7 @@ fn an_index_that_is_left() {
 fn nonsense() {
     refused(&[
         ("-t --index --index-format=zip a.bz2", "--index-format wants bzi or offsets, not `zip'."),
-        ("-t --index-format bzi a.bz2", "--index-format is about --index, and with -l it can be offsets."),
+        ("-t --index-format bzi a.bz2", "--index-format works only with --index. (An index of any format is read."),
         ("--index --block-size 2M plain", "A .hbz file contains its own index: --index is about .bz2."),
         ("--index --perturb 1000 plain", "A .hbz file contains its own index: --index is about .bz2."),
         ("-d --index a.bz2", "use -d --index with -k, -c or -o."),
@@ -353,7 +353,7 @@ fn nonsense() {
         ("-c --index --filelist plain", "--index and -c cannot be used together for several files"),
         ("-c --index plain plain", "--index and -c cannot be used together for several files"),
         ("-t --index a.bz2 -", "--index and standard input cannot be used together for several files"),
-        ("-t --json a.bz2", "--json is about -l."),
+        ("-t --json a.bz2", "--json and -t cannot be used together."),
         ("-l --json --index-format=offsets a.bz2", "--json and --index-format=offsets cannot be used together."),
         ("-lv --index-format=offsets a.bz2", "--index-format=offsets and -v cannot be used together."),
         ("-l --index-format=offsets a.bz2 a.bz2", "--index-format=offsets lists one file, not 2."),

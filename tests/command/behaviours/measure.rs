@@ -237,7 +237,7 @@ fn nonsense() {
         ("--filelist a", "--filelist"),
         ("--output-dir x", "--output-dir"),
         ("--resume", "--resume"),
-        ("--format bz2", "--format"),
+        ("--format bz2", "--format=bz2"),
         ("--block-size 1M", "--block-size"),
         ("--perturb 100", "--perturb"),
         ("--stream-size 1M", "--stream-size"),
@@ -246,10 +246,10 @@ fn nonsense() {
         let line = format!("hybz --measure {flags} a.bz2");
         let run = place.shell(&line);
         assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
-        run.says(1, &format!("hybz: --measure and {other} cannot be used together."));
+        run.says(1, &format!("hybz: {other} and --measure cannot be used together."));
         assert!(place.files() == before, "{line}");
     }
-    place.hybz(&["--plan", "1M", "--measure", "a"]).says(1, "--plan and --measure cannot be used together.");
+    place.hybz(&["--plan", "1M", "--measure", "a"]).says(1, "--measure and --plan cannot be used together.");
     // Flags of other modes in a variable are ignored.
     place.shell("BZIP2='-c --rm' hybz --measure a").silent(0);
     assert!(place.files() == before);

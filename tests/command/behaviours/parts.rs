@@ -327,7 +327,7 @@ fn nonsense() {
         ("--split 3/2 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `3/2': the parts of N are 1 to N."),
         ("--split 0/2 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `0/2': the parts of N are 1 to N."),
         ("--split 1 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `1': neither `/' nor `@'."),
-        ("-z --split 1/2 plain", "--split reads compressed files: use it with -d."),
+        ("-z --split 1/2 plain", "--split and -z cannot be used together."),
         ("-t --split 1/2 a.bz2", "--split and -t cannot be used together."),
         ("--split 1/2 --ranges 1@0 a.bz2", "--split and --ranges cannot be used together."),
         ("--split 1/2 --index a.bz2", "--split and --index cannot be used together."),
@@ -338,8 +338,8 @@ fn nonsense() {
         ("-dc --ranges 1x@0 a.bz2", "not `1x@0'"),
         ("-dc --ranges 5@inf a.bz2", "not `5@inf': no range begins after the end."),
         ("-dc --ranges -5@0 a.bz2", "--ranges wants ranges such as"),
-        ("--ranges 1@0 plain", "--ranges reads compressed files: use it with -d."),
-        ("-z --ranges 1@0 plain", "--ranges reads compressed files"),
+        ("--ranges 1@0 plain", "--ranges works only with -d."),
+        ("-z --ranges 1@0 plain", "--ranges and -z cannot be used together."),
         ("-t --ranges 1@0 a.bz2", "--ranges and -t cannot be used together."),
         ("-l --ranges 1@0 a.bz2", "--ranges and -l cannot be used together."),
         ("-d --ranges 1@0 a.bz2", "--ranges gives a part of the text: use it with -c or -o."),
@@ -348,6 +348,6 @@ fn nonsense() {
         ("-dc --lines a.bz2", "--lines works only with --ranges, --split and --stream-size."),
         ("-dc --lines --ranges 1L@0 a.bz2", "--lines and ranges of lines (L) cannot be used together."),
         ("-dc --lines --ranges 1@5L a.bz2", "--lines and ranges of lines (L) cannot be used together."),
-        ("-dc --ranges 1@0 --index --index-format=bzi a.bz2", "--index-format is about writing one."),
+        ("-dc --ranges 1@0 --index --index-format=bzi a.bz2", "--ranges and --index-format cannot be used together."),
     ]);
 }

@@ -165,14 +165,11 @@ fn verify_and_other_flags() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
     let before = place.files();
     for (args, sentence) in [
-        (&["-d", "--verify", "a.bz2"][..], "--verify is about compressing: it cannot be used together with -d."),
-        (&["-t", "--verify", "a.bz2"], "--verify is about compressing: it cannot be used together with -t."),
-        (&["-l", "--verify", "a.bz2"], "--verify is about compressing: it cannot be used together with -l."),
-        (
-            &["--recover", "--verify", "a.bz2"],
-            "--verify is about compressing: it cannot be used together with --recover.",
-        ),
-        (&["-dc", "--verify=file", "a.bz2"], "--verify=file is about compressing: it cannot be used together with -d."),
+        (&["-d", "--verify", "a.bz2"][..], "--verify and -d cannot be used together."),
+        (&["-t", "--verify", "a.bz2"], "--verify and -t cannot be used together."),
+        (&["-l", "--verify", "a.bz2"], "--verify and -l cannot be used together."),
+        (&["--recover", "--verify", "a.bz2"], "--verify and --recover cannot be used together."),
+        (&["-dc", "--verify=file", "a.bz2"], "--verify=file and -d cannot be used together."),
         (
             &["-c", "--verify=file", "a"],
             "--verify=file reads the result again from the disk: it cannot be used together \

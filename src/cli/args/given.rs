@@ -1,0 +1,139 @@
+//! What was given: the mode of a call, derived once from the flags and the name of the program, and its operands.
+
+use super::flags::Flags;
+use super::rules;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// The modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Compress,
+    Decompress,
+    Test,
+    List,
+    Recover,
+    Bench,
+    Measure,
+    Plan,
+    Shard,
+    Join,
+}
+
+impl Kind {
+    /// Each mode and its flag. If several flags are given, the first decides, and the rows refuse the others.
+    const ALL: [(Kind, &'static str); 10] = [
+        (Kind::Plan, "--plan"),
+        (Kind::Shard, "--shard"),
+        (Kind::Join, "--join"),
+        (Kind::Measure, "--measure"),
+        (Kind::Bench, "--bench"),
+        (Kind::Recover, "--recover"),
+        (Kind::List, "-l"),
+        (Kind::Test, "-t"),
+        (Kind::Decompress, "-d"),
+        (Kind::Compress, "-z"),
+    ];
+
+    /// The mode of a call.
+    pub fn of(program: &OsStr, flags: &Flags) -> Kind {
+        let usual = if name_decompresses(program) { Kind::Decompress } else { Kind::Compress };
+        Kind::asked_for(flags).unwrap_or(usual)
+    }
+
+    /// The mode that the flags ask for, if any.
+    pub fn asked_for(flags: &Flags) -> Option<Kind> {
+        let asked = Kind::ALL.iter().find(|(_, flag)| rules::is_given(flag, flags)).map(|(kind, _)| *kind);
+        asked.or(flags.split.is_some().then_some(Kind::Decompress))
+    }
+
+    /// The flag that asks for this mode.
+    pub fn flag(self) -> &'static str {
+        Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, flag)| flag)
+    }
+}
+
+/// One thing to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Operand {
+    /// What was typed: `-` is stdin, but only before `--`.
+    pub fn typed(file: &OsStr) -> Operand {
+        if file == "-" { Operand::Stdin } else { Operand::File(file.into()) }
+    }
+
+    /// The operand's name in messages.
+    pub fn name(&self) -> &OsStr {
+        match self {
+            Operand::Stdin => OsStr::new("(stdin)"),
+            Operand::File(path) => path.as_os_str(),
+        }
+    }
+}
+
+/// The typed flags, and the mode that follows from them.
+pub struct Given<'a> {
+    pub program: &'a OsStr,
+    pub flags: &'a Flags,
+    pub kind: Kind,
+    /// Standard input, if no file was typed and no list names files.
+    pub operands: Vec<Operand>,
+    /// How many operands were typed.
+    pub typed: usize,
+}
+
+impl<'a> Given<'a> {
+    pub fn new(program: &'a OsStr, flags: &'a Flags, mut operands: Vec<Operand>) -> Given<'a> {
+        let typed = operands.len();
+        if typed == 0 && flags.filelist.is_none() {
+            operands.push(Operand::Stdin);
+        }
+        Given { program, flags, kind: Kind::of(program, flags), operands, typed }
+    }
+
+    /// Whether the program's name stands for the flag.
+    pub fn name_means(&self, flag: &str) -> bool {
+        let Flags { compress, test, list, .. } = *self.flags;
+        match (flag, self.kind) {
+            ("-d", _) => name_decompresses(self.program) && !(compress || test || list),
+            // These modes write to stdout whatever the program is called.
+            ("-c", Kind::Bench | Kind::Measure) => false,
+            // The name bzcat stands for -c only if there are files, as in bzip2.
+            ("-c", Kind::Test) if self.reads_stdin() => false,
+            ("-c", _) => self.is_cat(),
+            _ => false,
+        }
+    }
+
+    /// Whether a flag or the program's name sends results to stdout.
+    pub fn to_stdout(&self) -> bool {
+        let is_split = self.kind == Kind::Decompress && self.flags.split.is_some();
+        self.flags.stdout || self.is_cat() || is_split && self.flags.output.is_none()
+    }
+
+    /// Whether the program was called like `bzcat`.
+    pub fn is_cat(&self) -> bool {
+        has_part(self.program, &CATS)
+    }
+
+    pub fn reads_stdin(&self) -> bool {
+        self.operands.contains(&Operand::Stdin)
+    }
+}
+
+const CATS: [&str; 5] = ["zcat", "ZCAT", "z2cat", "Z2CAT", "hybcat"];
+
+fn name_decompresses(program: &OsStr) -> bool {
+    has_part(program, &CATS) || has_part(program, &["unzip", "UNZIP", "hybunz"])
+}
+
+/// bzip2's rule: whether the name contains one of `parts`.
+fn has_part(program: &OsStr, parts: &[&str]) -> bool {
+    let name = program.to_string_lossy();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    parts.iter().any(|part| name.contains(part))
+}
