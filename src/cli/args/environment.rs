@@ -1,7 +1,8 @@
 //! Flags in environment variables, which come before those of the command line.
 
+use super::files::keeps_compressed;
 use super::flags::Flags;
-use super::given::Kind;
+use super::given::{Given, Kind};
 use super::rules;
 use anyhow::anyhow;
 use clap::{Arg, Command};
@@ -60,8 +61,9 @@ impl Environment {
     }
 
     /// Ignores the flags that do not suit the call, as bzip2 ignores `BZIP2=-9` with `-d`: those that its mode does not
-    /// take, and those that need a flag which is not there. Flags that were typed are never ignored, and if they ask
-    /// for a mode, they decide. Returns the flags that remain; `all` are those of all words.
+    /// take, `--index` if `-d` removes the file that it is about, and those that need a flag which is not there. Flags
+    /// that were typed are never ignored, and if they ask for a mode, they decide. Returns the flags that remain; `all`
+    /// are those of all words.
     pub fn keep_suitable(
         &mut self,
         command: &mut Command,
@@ -74,11 +76,13 @@ impl Environment {
         }
         let asked = Flags::read(command, typed).ok().and_then(|typed| Kind::asked_for(&typed));
         let mode = asked.unwrap_or_else(|| Kind::of(program, &all));
+        let given = Given { kind: mode, ..Given::new(program, &all, Vec::new()) };
+        let may_index = keeps_compressed(&given);
         let mut keep = |command: &mut Command, suits: &dyn Fn(&Flags) -> bool| {
             self.units.retain(|unit| Flags::read(command, &unit.words).map_or(true, |flags| suits(&flags)));
             Flags::read(command, self.words().chain(typed))
         };
-        let taken = keep(command, &|flags| rules::are_taken(flags, mode))?;
+        let taken = keep(command, &|flags| rules::are_taken(flags, mode) && (may_index || flags.index.is_none()))?;
         keep(command, &|flags| !rules::lack(flags, &taken))
     }
 

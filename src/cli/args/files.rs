@@ -121,6 +121,11 @@ impl FilesMode {
     }
 }
 
+/// Whether compressed files stay, so that an index can belong to them.
+pub fn keeps_compressed(given: &Given<'_>) -> bool {
+    given.kind != Kind::Decompress || target(given).is_ok_and(|target| !removes_sources(given, &target))
+}
+
 fn removes_sources(given: &Given<'_>, target: &Target) -> bool {
     match target {
         Target::Beside => !given.flags.keep,

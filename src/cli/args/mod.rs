@@ -134,7 +134,8 @@ pub mod tests {
     /// A typed mode takes precedence over a variable's mode.
     #[test]
     fn modes_of_variables() {
-        for (variable, typed) in [("--recover", "-z"), ("-l", "--bench"), ("--bench", "--measure"), ("--plan=1M", "-d")]
+        for (variable, typed) in
+            [("--recover", "-z"), ("-l", "--bench"), ("--bench", "--measure"), ("--plan=1M", "-d"), ("--recover", "-d")]
         {
             let words = [typed, "x"].map(OsString::from).into_iter();
             let parsed = parse(OsStr::new("hybz"), words, |name| (name == "HYBZ").then(|| variable.into()));

@@ -152,6 +152,10 @@ fn variables_for_other_modes() {
             fs::remove_file(place.path(name)).expect("it is there");
         }
     }
+    // No index is written for a file that is removed.
+    place.put("b.bz2", &compressed(b"hello\n"));
+    hybz("HYBZ", "--index --index-format=offsets", "-d b.bz2").silent(0);
+    assert!(place.has("b") && !place.names().iter().any(|name| name.starts_with("b.bz2")));
     // A typed flag of another mode is an error; so are two flags that contradict each other in this mode. If a variable
     // has one of them, it is named.
     hybz("HYBZ", "-k", "-d --verify a.bz2").says(1, "--verify and -d cannot be used together.\n");
