@@ -1,8 +1,10 @@
 //! Divides a lane's jobs into batches, for every kind of lane.
 
+use super::trust::computes_wrongly;
 use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
 use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
-use hybz_queue::{Job, Station};
+use hybz_queue::{Core, Job, Station, Task, TypedJob};
+use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 /// The time that any batch may take, plus a time for each byte (50 MB/s: the slowest batches seen run at 500).
@@ -14,20 +16,43 @@ pub(super) fn timeout(lengths: &[u32]) -> Duration {
     TIMEOUT + TIMEOUT_PER_BYTE * lengths.iter().sum()
 }
 
-/// The outcome of adding a block to a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
-    Yes,
+/// The reason why a block is not in a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unplaced {
     /// The block is left to a core.
     Never,
-    /// The batch has no room for it.
+    /// The batch has no room for it. If the batch is empty, the block is left to a core.
     NotNow,
+    Failed(DeviceError),
 }
 
+impl From<DeviceError> for Unplaced {
+    fn from(error: DeviceError) -> Self {
+        Unplaced::Failed(error)
+    }
+}
+
+/// A block in a lane's texts: what the lane's thread keeps of it, what the device is told, and its number of bytes.
+pub(super) struct Placed<K, I> {
+    pub kept: K,
+    pub input: I,
+    pub bytes: usize,
+}
+
+pub(super) type Put<K, I> = Result<Placed<K, I>, Unplaced>;
+
 /// How a lane's thread handles batches of blocks.
-pub(super) trait Batched: Send {
-    /// The blocks in a lane's texts.
-    type Batch: Default;
+pub(super) trait Batched: Send + Sized {
+    type Task: Task;
+
+    /// What the lane's thread keeps of a block.
+    type Kept;
+
+    /// What the device is told of a block.
+    type Input;
+
+    /// What the device returns for a batch.
+    type Found<'a>;
 
     /// The minimum number of blocks for which a lane is worth having.
     const MIN_BATCH: usize;
@@ -38,32 +63,105 @@ pub(super) trait Batched: Send {
         u64::MAX
     }
 
-    /// Adds a job's block to the batch. An empty batch has room for every block that can be added at all.
-    ///
-    /// # Errors
-    /// The lane failed.
-    fn add(
-        &mut self,
-        index: usize,
-        job: &Job,
-        lane: &mut dyn DeviceLane,
-        batch: &mut Self::Batch,
-    ) -> Result<Added, DeviceError>;
-
     /// The lane has failed and been dropped. Another may come, of half the size.
     fn lane_is_gone(&mut self) {}
 
-    /// Whether the batch has no blocks.
-    fn is_empty(batch: &Self::Batch) -> bool;
-
-    /// Has the device do a batch, which is not empty, and completes, forwards or declines its jobs.
-    fn run(
+    /// Writes a block into the lane's texts, after those of the batch, which has fewer blocks than the lane can take.
+    fn put(
         &mut self,
+        task: &Self::Task,
         lane: &mut dyn DeviceLane,
-        batch: Self::Batch,
-        jobs: &mut [Job],
-        times: &mut Times,
+        batch: &Batch<Self>,
+    ) -> Put<Self::Kept, Self::Input>;
+
+    /// Has the device do a batch, which is not empty.
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<Self::Found<'a>, DeviceError>;
+
+    /// Checks what the device has found, and completes, forwards or declines the jobs.
+    fn answer(
+        &mut self,
+        batch: Batch<Self>,
+        found: Self::Found<'_>,
+        jobs: &mut Jobs<'_, Self::Task>,
     ) -> Result<(), DeviceError>;
+}
+
+/// The blocks in a lane's texts.
+pub(super) struct Batch<B: Batched> {
+    /// The index of each block's job.
+    indices: Vec<usize>,
+    pub kept: Vec<B::Kept>,
+    pub inputs: Vec<B::Input>,
+    /// The number of bytes of texts in use.
+    pub filled: usize,
+}
+
+impl<B: Batched> Default for Batch<B> {
+    fn default() -> Self {
+        Batch { indices: Vec::new(), kept: Vec::new(), inputs: Vec::new(), filled: 0 }
+    }
+}
+
+impl<B: Batched> Batch<B> {
+    pub fn push(&mut self, index: usize, placed: Placed<B::Kept, B::Input>) {
+        self.indices.push(index);
+        self.kept.push(placed.kept);
+        self.inputs.push(placed.input);
+        self.filled += placed.bytes;
+    }
+}
+
+/// The jobs of a batch.
+pub(super) struct Jobs<'a, T> {
+    jobs: &'a mut [Job],
+    indices: Vec<usize>,
+    core: &'a mut Core,
+    /// Whether a block of the batch has been judged.
+    judged: bool,
+    of: PhantomData<T>,
+}
+
+/// The reason why what the device has found for a block is not used.
+pub(super) enum Doubt {
+    /// A core must do the block.
+    Odd,
+    /// Either the data are damaged, or the device computes wrong results.
+    Suspect,
+}
+
+impl<T: Task> Jobs<'_, T> {
+    /// The job of a block of the batch, if it is open.
+    pub fn get(&mut self, number: usize) -> Option<TypedJob<'_, T>> {
+        self.jobs[self.indices[number]].of()
+    }
+
+    /// Completes a job with what `find` returns, or declines it. This thread itself judges the first suspect of a
+    /// batch: if the block is right, the device is not. `None` leaves the verdict to a core.
+    pub fn complete<O, E>(
+        &mut self,
+        number: usize,
+        find: impl FnOnce(&T) -> Result<O, Doubt>,
+        judge: impl FnOnce(&T, &mut Core) -> Option<Result<O, E>>,
+    ) -> Result<(), DeviceError>
+    where
+        T: Task<Output = Result<O, E>>,
+    {
+        let Some(job) = self.jobs[self.indices[number]].of::<T>() else { return Ok(()) };
+        let judged = match find(job.task()) {
+            Ok(output) => {
+                job.complete(Ok(output));
+                return Ok(());
+            }
+            Err(Doubt::Suspect) if !std::mem::replace(&mut self.judged, true) => judge(job.task(), self.core),
+            Err(_) => None,
+        };
+        let right = matches!(judged, Some(Ok(_)));
+        match judged {
+            Some(verdict) => job.complete(verdict),
+            None => job.decline(),
+        }
+        if right { Err(computes_wrongly()) } else { Ok(()) }
+    }
 }
 
 /// A lane for `blocks` blocks, or for as many as memory allows.
@@ -73,11 +171,42 @@ pub(super) fn station<B: Batched + 'static>(
     open: Open,
     batched: B,
 ) -> Result<Box<dyn Station>, String> {
-    Ok(Box::new(GpuStation::new(name, blocks.clamp(1, gpu::MAX_BATCH), B::MIN_BATCH, open, Batches(batched))?))
+    let batches = Batches { batched, core: Core::new(0) };
+    Ok(Box::new(GpuStation::new(name, blocks.clamp(1, gpu::MAX_BATCH), B::MIN_BATCH, open, batches)?))
 }
 
 /// Work that is done in batches of blocks.
-pub(super) struct Batches<B>(B);
+struct Batches<B> {
+    batched: B,
+    /// The state with which the lane's thread judges blocks.
+    core: Core,
+}
+
+impl<B: Batched> Batches<B> {
+    fn put(&mut self, job: &Job, lane: &mut dyn DeviceLane, batch: &Batch<B>) -> Put<B::Kept, B::Input> {
+        let task = job.task().ok_or(Unplaced::Never)?;
+        if batch.kept.len() == lane.size().max_blocks {
+            return Err(Unplaced::NotNow);
+        }
+        self.batched.put(task, lane, batch)
+    }
+
+    fn run(
+        &mut self,
+        lane: &mut dyn DeviceLane,
+        mut batch: Batch<B>,
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let indices = std::mem::take(&mut batch.indices);
+        let mut jobs = Jobs { jobs, indices, core: &mut self.core, judged: false, of: PhantomData };
+        times.batch(
+            batch.kept.len(),
+            || Ok((B::device(lane, &batch)?, batch)),
+            |(found, batch)| self.batched.answer(batch, found, &mut jobs),
+        )
+    }
+}
 
 impl<B: Batched> Offloaded for Batches<B> {
     fn limits(blocks: usize, lane: &dyn DeviceLane) -> (usize, u64) {
@@ -85,7 +214,7 @@ impl<B: Batched> Offloaded for Batches<B> {
     }
 
     fn lane_is_gone(&mut self) {
-        self.0.lane_is_gone();
+        self.batched.lane_is_gone();
     }
 
     /// Does the jobs in as many batches as the lane needs.
@@ -97,24 +226,24 @@ impl<B: Batched> Offloaded for Batches<B> {
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         let mut began = Instant::now();
-        let mut batch = B::Batch::default();
+        let mut batch = Batch::default();
         for index in 0..jobs.len() {
             loop {
-                match self.0.add(index, &jobs[index], lane, &mut batch)? {
-                    Added::Yes => break,
-                    Added::NotNow if !B::is_empty(&batch) => {
+                match self.put(&jobs[index], lane, &batch) {
+                    Ok(placed) => batch.push(index, placed),
+                    Err(Unplaced::NotNow) if !batch.kept.is_empty() => {
                         times.prepare += began.elapsed();
-                        self.0.run(lane, std::mem::take(&mut batch), jobs, times)?;
+                        self.run(lane, std::mem::take(&mut batch), jobs, times)?;
                         began = Instant::now();
+                        continue;
                     }
-                    Added::Never | Added::NotNow => {
-                        jobs[index].decline();
-                        break;
-                    }
+                    Err(Unplaced::Failed(error)) => return Err(error),
+                    Err(Unplaced::Never | Unplaced::NotNow) => jobs[index].decline(),
                 }
+                break;
             }
         }
         times.prepare += began.elapsed();
-        if B::is_empty(&batch) { Ok(()) } else { self.0.run(lane, batch, jobs, times) }
+        if batch.kept.is_empty() { Ok(()) } else { self.run(lane, batch, jobs, times) }
     }
 }

@@ -8,132 +8,73 @@
 //! core judges it. If a core's decoder confirms the first such block of a batch, the device computes wrong results and
 //! gets no more work.
 
-use super::batches::{Added, Batched};
-use super::spans::{CodesOfBlocks, coded_text_of};
-use super::trust::computes_wrongly;
+use super::batches::{Batch, Batched, Doubt, Jobs, Put, Unplaced};
+use super::spans::{coded_text_of, decode, put_codes};
 use crate::block::CodedBlock;
 use crate::codec::decoder::Decoder;
 use crate::codec::{DecodedVerifier, Proof};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
-use crate::gpu::station::Times;
-use crate::gpu::{DecodedByDevice, DeviceError, DeviceLane};
-use hybz_queue::{Check, Job};
-
-/// A block in the batch.
-struct CodedAgain {
-    index: usize,
-    /// The bit of the block that the device counts as bit 0.
-    at: u64,
-}
-
-/// A batch.
-#[derive(Default)]
-pub(super) struct CheckBatch {
-    entries: Vec<CodedAgain>,
-    input: CodesOfBlocks,
-}
+use crate::gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
+use hybz_queue::{Check, Core};
 
 /// State for checking blocks.
 #[derive(Default)]
-pub(super) struct Checks {
-    verifier: DecodedVerifier,
-    decoder: Option<Box<Decoder>>,
-}
+pub(super) struct Checks(DecodedVerifier);
 
 impl Batched for Checks {
-    type Batch = CheckBatch;
+    type Task = Check<EncodeBlock>;
+    /// The bit of the block that the device counts as bit 0.
+    type Kept = u64;
+    type Input = BlockForDevice;
+    type Found<'a> = DecodedBatch<'a>;
     const MIN_BATCH: usize = 4;
 
-    fn add(
+    fn put(
         &mut self,
-        index: usize,
-        job: &Job,
+        check: &Check<EncodeBlock>,
         lane: &mut dyn DeviceLane,
-        batch: &mut CheckBatch,
-    ) -> Result<Added, DeviceError> {
-        let Some(check) = job.task::<Check<EncodeBlock>>() else { return Ok(Added::Never) };
-        if batch.entries.len() == lane.size().max_blocks {
-            return Ok(Added::NotNow);
-        }
-        Ok(check.with_output(|block| self.add_block(index, block, lane, batch)))
+        batch: &Batch<Self>,
+    ) -> Put<u64, BlockForDevice> {
+        check.with_output(|block| {
+            let (header, first) = self.0.open(block).map_err(|_| Unplaced::Never)?;
+            put_codes(header, &block.bytes, first..block.bit_len, lane.texts(), batch.filled)
+        })
     }
 
-    fn is_empty(batch: &CheckBatch) -> bool {
-        batch.entries.is_empty()
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<DecodedBatch<'a>, DeviceError> {
+        decode(lane, &batch.inputs, batch.filled, false)
     }
 
-    fn run(
+    fn answer(
         &mut self,
-        lane: &mut dyn DeviceLane,
-        batch: CheckBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
+        batch: Batch<Self>,
+        decoded: DecodedBatch<'_>,
+        jobs: &mut Jobs<'_, Self::Task>,
     ) -> Result<(), DeviceError> {
-        let CheckBatch { entries, input } = batch;
-        times.batch(
-            entries.len(),
-            || input.decode(lane, false),
-            |decoded| {
-                let mut suspects = 1;
-                for (entry, found) in entries.iter().zip(decoded.blocks) {
-                    let Some(job) = jobs[entry.index].of::<Check<EncodeBlock>>() else { continue };
-                    if self.confirms(entry, found, decoded.output, job.task()) {
-                        job.complete(Ok(()));
-                        continue;
-                    }
-                    let doubted = found.odd == 0 && suspects > 0;
-                    suspects -= usize::from(doubted);
-                    if doubted && self.is_right(job.task()) {
-                        job.complete(Ok(()));
-                        return Err(computes_wrongly());
-                    }
-                    job.decline();
-                }
-                Ok(())
-            },
-        )
+        for (number, (at, found)) in batch.kept.iter().zip(decoded.blocks).enumerate() {
+            let find = |check: &Check<EncodeBlock>| match self.confirms(*at, found, decoded.output, check) {
+                true => Ok(()),
+                false if found.odd == 0 => Err(Doubt::Suspect),
+                false => Err(Doubt::Odd),
+            };
+            jobs.complete(number, find, |check, core| is_right(check, core).then_some(Ok(())))?;
+        }
+        Ok(())
     }
 }
 
 impl Checks {
-    /// Appends a block to the batch.
-    fn add_block(
-        &mut self,
-        index: usize,
-        block: &CodedBlock,
-        lane: &mut dyn DeviceLane,
-        batch: &mut CheckBatch,
-    ) -> Added {
-        let Ok((header, first)) = self.verifier.open(block) else { return Added::Never };
-        if header.randomised {
-            return Added::Never;
-        }
-        match batch.input.add(header, &block.bytes, first..block.bit_len, lane.texts()) {
-            Some(at) => batch.entries.push(CodedAgain { index, at }),
-            None if batch.entries.is_empty() => return Added::Never,
-            None => return Added::NotNow,
-        }
-        Added::Yes
-    }
-
     /// Whether the device has decoded the block to its text.
-    fn confirms(
-        &mut self,
-        entry: &CodedAgain,
-        found: &DecodedByDevice,
-        output: &[u8],
-        check: &Check<EncodeBlock>,
-    ) -> bool {
-        let end_bit = entry.at + u64::from(found.end_bit);
+    fn confirms(&mut self, at: u64, found: &DecodedByDevice, output: &[u8], check: &Check<EncodeBlock>) -> bool {
+        let end_bit = at + u64::from(found.end_bit);
         let decoded = coded_text_of(found, output).filter(|_| found.odd == 0);
-        let mut confirms =
-            |block: &CodedBlock, decoded| self.verifier.confirms(block, &check.task.text, decoded, end_bit);
+        let mut confirms = |block: &CodedBlock, decoded| self.0.confirms(block, &check.task.text, decoded, end_bit);
         decoded.is_some_and(|decoded| check.with_output(|block| confirms(block, decoded)))
     }
+}
 
-    /// The verdict of this thread's own decoder.
-    fn is_right(&mut self, check: &Check<EncodeBlock>) -> bool {
-        let decoder = self.decoder.get_or_insert_default();
-        check.with_output(|block| decoder.verify(block, &check.task.text)) == Ok(Proof::Whole)
-    }
+/// The verdict of this thread's own decoder.
+fn is_right(check: &Check<EncodeBlock>, core: &mut Core) -> bool {
+    let decoder = core.state::<Decoder>();
+    check.with_output(|block| decoder.verify(block, &check.task.text)) == Ok(Proof::Whole)
 }

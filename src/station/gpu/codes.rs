@@ -10,8 +10,8 @@
 //! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Feeding an H200, with
 //! all cores of its host busy: 0.6 ns a byte for both, in batches of 28.
 
-use super::batches::timeout;
-use super::blocks::{BatchBlock, BlockBatch, BlockOffload};
+use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
 use super::trust::{computes_wrongly, too_little};
 use crate::block::CodedBlock;
 use crate::codec::Encoder;
@@ -19,47 +19,51 @@ use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
 use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
-use crate::gpu::station::Times;
 use crate::gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
-use hybz_queue::Job;
 
 /// State for finishing and checking blocks, made when it is first needed.
 #[derive(Default)]
 pub(super) struct Codes {
+    blocks: Blocks,
+    /// The number of batches so far, of this lane and those that it has replaced.
+    batches: usize,
     encoder: Option<Box<Encoder>>,
     decoder: Option<Box<Decoder>>,
 }
 
-impl BlockOffload for Codes {
+impl Batched for Codes {
+    type Task = EncodeBlock;
+    type Kept = BatchBlock;
+    type Input = u32;
+    type Found<'a> = CodedBatch<'a>;
+    const MIN_BATCH: usize = MIN_BATCH;
+
     /// Only columns are compared by sums.
-    fn sums(_block: &[u8]) -> [u64; 2] {
-        [0; 2]
+    fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
+        self.blocks.put(task, lane, batch.filled, false, |_| [0; 2])
     }
 
-    fn run(
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<CodedBatch<'a>, DeviceError> {
+        lane.code(&batch.inputs, timeout(&batch.inputs))
+    }
+
+    fn answer(
         &mut self,
-        lane: &mut dyn DeviceLane,
-        batch: &BlockBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
+        batch: Batch<Self>,
+        coded: CodedBatch<'_>,
+        jobs: &mut Jobs<'_, EncodeBlock>,
     ) -> Result<(), DeviceError> {
-        let sample = times.batches as usize;
-        times.batch(
-            batch.entries.len(),
-            || lane.code(&batch.lengths, timeout(&batch.lengths)),
-            |coded| {
-                let blocks = self.check_all(batch, coded, sample)?;
-                for (entry, block) in batch.entries.iter().zip(blocks) {
-                    let Some(job) = jobs[entry.index].of::<EncodeBlock>() else { continue };
-                    match block {
-                        Some(block) => job.complete(block),
-                        // The block has too many bits for the device's buffer: a core codes it.
-                        None => job.decline(),
-                    }
-                }
-                Ok(())
-            },
-        )
+        let blocks = self.check_all(&batch.kept, coded, self.batches)?;
+        self.batches += 1;
+        for (number, block) in blocks.into_iter().enumerate() {
+            let Some(job) = jobs.get(number) else { continue };
+            match block {
+                Some(block) => job.complete(block),
+                // The block has too many bits for the device's buffer: a core codes it.
+                None => job.decline(),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -68,23 +72,22 @@ impl Codes {
     /// device did not keep.
     pub fn check_all(
         &mut self,
-        batch: &BlockBatch,
+        entries: &[BatchBlock],
         coded: CodedBatch<'_>,
         sample: usize,
     ) -> Result<Vec<Option<CodedBlock>>, DeviceError> {
-        if coded.blocks.len() != batch.entries.len() {
+        if coded.blocks.len() != entries.len() {
             return Err(too_little());
         }
-        let mut blocks = Vec::with_capacity(batch.entries.len());
-        for (entry, block) in batch.entries.iter().zip(coded.blocks) {
+        let mut blocks = Vec::with_capacity(entries.len());
+        for (entry, block) in entries.iter().zip(coded.blocks) {
             blocks.push(match block.bits {
                 0 => None,
                 _ => Some(self.finish(entry, block, coded.bytes).ok_or_else(computes_wrongly)?),
             });
         }
         let count = blocks.len();
-        let sampled =
-            (0..count).map(|i| (sample + i) % count).find_map(|i| Some((&batch.entries[i], blocks[i].as_ref()?)));
+        let sampled = (0..count).map(|i| (sample + i) % count).find_map(|i| Some((&entries[i], blocks[i].as_ref()?)));
         match sampled {
             Some((entry, block)) if !self.is_right(entry, block) => Err(computes_wrongly()),
             _ => Ok(blocks),

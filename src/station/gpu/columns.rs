@@ -1,44 +1,45 @@
 //! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them. Blocks
 //! whose suffixes are sorted: `suffixes`.
 
-use super::batches::timeout;
-use super::blocks::{BatchBlock, BlockBatch, BlockOffload};
+use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::bzip2::stream::tasks::{EncodeBlock, SortedBlock};
-use crate::gpu::station::Times;
-use crate::gpu::{DeviceError, DeviceLane};
-use hybz_queue::Job;
+use crate::gpu::{DeviceError, DeviceLane, Sorted};
+use hybz_queue::TypedJob;
 
 #[derive(Default)]
-pub(super) struct Columns;
+pub(super) struct Columns(Blocks);
 
-impl BlockOffload for Columns {
-    fn sums(block: &[u8]) -> [u64; 2] {
-        power_sums(block)
+impl Batched for Columns {
+    type Task = EncodeBlock;
+    type Kept = BatchBlock;
+    type Input = u32;
+    type Found<'a> = Sorted<'a>;
+    const MIN_BATCH: usize = MIN_BATCH;
+
+    fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
+        self.0.put(task, lane, batch.filled, false, power_sums)
     }
 
-    fn run(
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<Sorted<'a>, DeviceError> {
+        lane.sort(&batch.inputs, timeout(&batch.inputs))
+    }
+
+    fn answer(
         &mut self,
-        lane: &mut dyn DeviceLane,
-        batch: &BlockBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
+        batch: Batch<Self>,
+        sorted: Sorted<'_>,
+        jobs: &mut Jobs<'_, EncodeBlock>,
     ) -> Result<(), DeviceError> {
-        times.batch(
-            batch.entries.len(),
-            || lane.sort(&batch.lengths, timeout(&batch.lengths)),
-            |sorted| {
-                let mut columns = sorted.columns;
-                for (entry, &origin) in batch.entries.iter().zip(sorted.origins) {
-                    let (column, rest) = columns.split_at_checked(entry.len).ok_or_else(too_little)?;
-                    columns = rest;
-                    check(entry, column, 0, origin)?;
-                    forward(entry, Rows::Column(column.to_vec()), origin, jobs);
-                }
-                Ok(())
-            },
-        )
+        let mut columns = sorted.columns;
+        for (number, (block, &origin)) in batch.kept.iter().zip(sorted.origins).enumerate() {
+            let column = columns.split_off(..block.len).ok_or_else(too_little)?;
+            check(block, column, 0, origin)?;
+            forward(block, Rows::Column(column.to_vec()), origin, jobs.get(number));
+        }
+        Ok(())
     }
 }
 
@@ -57,8 +58,8 @@ pub(super) fn check(entry: &BatchBlock, rows: &[u8], marks: usize, origin: u32) 
 }
 
 /// Forwards a sorted block to the cores.
-pub(super) fn forward(entry: &BatchBlock, rows: Rows, origin: u32, jobs: &mut [Job]) {
-    if let Some(job) = jobs[entry.index].of::<EncodeBlock>() {
-        job.forward(SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len });
+pub(super) fn forward(block: &BatchBlock, rows: Rows, origin: u32, job: Option<TypedJob<'_, EncodeBlock>>) {
+    if let Some(job) = job {
+        job.forward(SortedBlock { rows, origin, crc: block.crc, text_len: block.text_len });
     }
 }

@@ -14,18 +14,15 @@
 //! if the device only sorts. Of a lane's 3.2 s at 64M, 1.2 are for the codes of the text and 1.9 for the device, which
 //! other lanes use as well.
 
-use super::batches::{Added, Batched, timeout};
+use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::suffixes::Preparer;
 use super::trust::{computes_wrongly, too_little};
-use crate::formats::hbz::codec::encode::{CodedColumn, HbzEncoder, Prepared, assemble};
+use crate::formats::hbz::codec::encode::{CodedColumn, Prepared, assemble};
 use crate::formats::hbz::codec::sample::begins;
 use crate::formats::hbz::codec::tally::{Prices, Tally, rounds, selector_count, step, weights};
 use crate::formats::hbz::header::{BlockHeader, ENTRY_LOG, GROUP, SEGMENT_LOG};
 use crate::formats::hbz::stream::tasks::EncodeLarge;
-use crate::gpu::station::Times;
-use crate::gpu::{
-    self, CodedSegment, CodedSegments, DeviceError, DeviceLane, SharesForDevice, Tokenized, TokensByDevice,
-};
-use hybz_queue::Job;
+use crate::gpu::{CodedSegment, CodedSegments, DeviceError, DeviceLane, SharesForDevice, Tokenized, TokensByDevice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -38,26 +35,9 @@ const SAMPLED: u32 = 16;
 /// any check 3.89 (on another).
 const WALKED: u32 = 9_000_000;
 
-/// A block in the batch.
-struct CodingBlock {
-    index: usize,
-    prepared: Prepared,
-}
-
-/// The blocks in a lane's texts.
-#[derive(Default)]
-pub(super) struct CodingBatch {
-    entries: Vec<CodingBlock>,
-    lengths: Vec<u32>,
-    filled: usize,
-}
-
-/// State for preparing blocks.
 #[derive(Default)]
 pub(super) struct LargeCodes {
-    /// The encoder sorts nothing, so it needs little memory; for a perturbed block, as much as the block.
-    encoder: HbzEncoder,
-    codes: Vec<u8>,
+    preparer: Preparer,
     /// The number of batches of the device.
     batches: Arc<AtomicU32>,
 }
@@ -75,81 +55,55 @@ impl LargeCodes {
 }
 
 impl Batched for LargeCodes {
-    type Batch = CodingBatch;
+    type Task = EncodeLarge;
+    type Kept = Prepared;
+    type Input = u32;
+    type Found<'a> = (Vec<About>, CodedSegments<'a>);
     const MIN_BATCH: usize = 1;
 
-    fn add(
-        &mut self,
-        index: usize,
-        job: &Job,
-        lane: &mut dyn DeviceLane,
-        batch: &mut CodingBatch,
-    ) -> Result<Added, DeviceError> {
-        let Some(EncodeLarge { text, number, stream }) = job.task() else { return Ok(Added::Never) };
-        if batch.entries.len() == lane.size().max_blocks {
-            return Ok(Added::NotNow);
-        }
-        if stream.entry_log != ENTRY_LOG {
-            return Ok(Added::Never); // no encoder writes such blocks
-        }
-        let prepared = self.encoder.prepare(text, *number, stream, &mut self.codes);
-        let len = self.codes.len();
-        if !(gpu::MIN_DEVICE_BLOCK..=lane.size().max_length).contains(&len) {
-            return Ok(Added::Never);
-        }
-        lane.texts()[batch.filled..batch.filled + len].copy_from_slice(&self.codes);
-        batch.filled += len;
-        batch.lengths.push(len as u32);
-        batch.entries.push(CodingBlock { index, prepared });
-        Ok(Added::Yes)
+    fn put(&mut self, task: &EncodeLarge, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<Prepared, u32> {
+        self.preparer.put(task, lane, batch.filled, |prepared, _| prepared)
     }
 
-    fn is_empty(batch: &CodingBatch) -> bool {
-        batch.entries.is_empty()
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<Self::Found<'a>, DeviceError> {
+        code(lane, &batch.inputs)
     }
 
-    /// Has the device code a batch, and answers.
-    fn run(
+    fn answer(
         &mut self,
-        lane: &mut dyn DeviceLane,
-        batch: CodingBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
+        batch: Batch<Self>,
+        (about, coded): Self::Found<'_>,
+        jobs: &mut Jobs<'_, EncodeLarge>,
     ) -> Result<(), DeviceError> {
         let sample = self.batches.fetch_add(1, Ordering::Relaxed);
-        times.batch(
-            batch.entries.len(),
-            || code(lane, &batch.lengths),
-            |(about, coded)| {
-                // Valid segments always fit into the room for them.
-                if coded.bytes.is_empty() {
-                    return Err(computes_wrongly());
-                }
-                let blocks = finish_all(&batch, &about, coded)?;
-                let interval = interval(&batch.lengths);
-                if sample.is_multiple_of(interval) {
-                    let number = (sample / interval) as usize % blocks.len();
-                    let (header, payload) = &blocks[number];
-                    let right = jobs[batch.entries[number].index].task().is_some_and(|task: &EncodeLarge| {
-                        begins(&task.text, WALKED as usize, task.stream, *header, Arc::new(payload.clone()))
-                    });
-                    if !right {
-                        return Err(computes_wrongly());
-                    }
-                }
-                for (entry, block) in batch.entries.iter().zip(blocks) {
-                    if let Some(job) = jobs[entry.index].of::<EncodeLarge>() {
-                        job.complete(block);
-                    }
-                }
-                Ok(())
-            },
-        )
+        // Valid segments always fit into the room for them.
+        if coded.bytes.is_empty() {
+            return Err(computes_wrongly());
+        }
+        let blocks = finish_all(&batch, &about, coded)?;
+        let interval = interval(&batch.inputs);
+        if sample.is_multiple_of(interval) {
+            let number = (sample / interval) as usize % blocks.len();
+            let (header, payload) = &blocks[number];
+            let right = jobs.get(number).is_some_and(|job| {
+                let task = job.task();
+                begins(&task.text, WALKED as usize, task.stream, *header, Arc::new(payload.clone()))
+            });
+            if !right {
+                return Err(computes_wrongly());
+            }
+        }
+        for (number, block) in blocks.into_iter().enumerate() {
+            if let Some(job) = jobs.get(number) {
+                job.complete(block);
+            }
+        }
+        Ok(())
     }
 }
 
 /// The data of a block apart from its segments.
-struct About {
+pub(super) struct About {
     tokens: TokensByDevice,
     entries: Vec<u32>,
     tally: Tally,
@@ -225,10 +179,10 @@ fn all_counted(about: &About) -> bool {
 type Coded = (BlockHeader, Vec<u8>);
 
 /// Writes the heads of all blocks.
-fn finish_all(batch: &CodingBatch, about: &[About], coded: CodedSegments<'_>) -> Result<Vec<Coded>, DeviceError> {
+fn finish_all(batch: &Batch<LargeCodes>, about: &[About], coded: CodedSegments<'_>) -> Result<Vec<Coded>, DeviceError> {
     let (mut segments, mut bytes) = (coded.segments, coded.bytes);
     let mut blocks = Vec::with_capacity(about.len());
-    for ((entry, about), &length) in batch.entries.iter().zip(about).zip(&batch.lengths) {
+    for ((prepared, about), &length) in batch.kept.iter().zip(about).zip(&batch.inputs) {
         let count = (length as usize).div_ceil(1 << SEGMENT_LOG);
         let (own, rest) = segments.split_at_checked(count).ok_or_else(too_little)?;
         let size = |segment: &CodedSegment| (segment.bits.div_ceil(8), segment.tokens);
@@ -257,7 +211,7 @@ fn finish_all(batch: &CodingBatch, about: &[About], coded: CodedSegments<'_>) ->
             sizes: &sizes,
             body,
         };
-        blocks.push(assemble(&entry.prepared, &column));
+        blocks.push(assemble(prepared, &column));
     }
     Ok(blocks)
 }

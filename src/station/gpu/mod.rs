@@ -32,7 +32,6 @@ use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
 use crate::gpu::{self, Backend, Device, LaneSize, Offload, Open};
 use batches::station;
-use blocks::BlockStation;
 use hybz_queue::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
 use large::Growth;
 use std::num::NonZero;
@@ -305,11 +304,11 @@ impl Lanes {
     fn station(&self, name: String, open: Open, shared: &Shared) -> Result<Box<dyn Station>, String> {
         let blocks = self.blocks;
         Ok(match self.offload {
-            Offload::Bwt => station(name, blocks, open, BlockStation::<columns::Columns>::default())?,
-            Offload::Hybrid => station(name, blocks, open, BlockStation::<thirds::Thirds>::default())?,
-            Offload::Resident => station(name, blocks, open, BlockStation::<codes::Codes>::default())?,
-            Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::<columns::Columns>::default())?,
-            Offload::HybridLarge => station(name, blocks, open, suffixes::Suffixes::<thirds::Thirds>::default())?,
+            Offload::Bwt => station(name, blocks, open, columns::Columns::default())?,
+            Offload::Hybrid => station(name, blocks, open, thirds::Thirds::default())?,
+            Offload::Resident => station(name, blocks, open, codes::Codes::default())?,
+            Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::default())?,
+            Offload::HybridLarge => station(name, blocks, open, thirds::LargeThirds::default())?,
             Offload::CodeLarge => {
                 station(name, blocks, open, large_codes::LargeCodes::counting(Arc::clone(&shared.batches)))?
             }

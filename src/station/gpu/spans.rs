@@ -15,203 +15,143 @@
 //! The length of an expanded block in run-length-coded bytes is the device's word. It only tells whether the stream's
 //! level allows the block: if it does not, the reference decoder has the last word.
 
-use super::batches::{Added, Batched, timeout};
-use super::trust::{computes_wrongly, too_little};
+use super::batches::{Batch, Batched, Doubt, Jobs, Placed, Put, Unplaced, timeout};
+use super::trust::too_little;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::{DecodedBlock, MAX_PLAIN_TEXT, Text};
-use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::run_length::decode::decode_text;
 use crate::crc;
 use crate::formats::bzip2::header::{END_MAGIC, MAX_BLOCK};
 use crate::formats::bzip2::stream::tasks::DecodeBlock;
-use crate::gpu::station::Times;
 use crate::gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
-use hybz_queue::Job;
+use hybz_queue::Task;
 use std::ops::Range;
 
 /// The number of bytes that the device may read past a block's bits.
 const PADDING: usize = 8;
 
 /// A block in the batch.
-struct PreparedSpan {
-    index: usize,
+pub(super) struct PreparedSpan {
     crc: u32,
     /// The bit of the span's data that the device counts as bit 0.
     at: u64,
 }
 
-/// The blocks in a lane's input.
+/// State for reading headers.
 #[derive(Default)]
-pub(super) struct CodesOfBlocks {
-    pub blocks: Vec<BlockForDevice>,
-    /// The number of bytes in use.
-    pub filled: usize,
-}
-
-/// A batch.
-#[derive(Default)]
-pub(super) struct SpanBatch {
-    entries: Vec<PreparedSpan>,
-    input: CodesOfBlocks,
-}
-
-/// State for reading headers, and for checking a block that the device got wrong.
-#[derive(Default)]
-pub(super) struct Spans {
-    header: Bz2BlockHeader,
-    decoder: Option<Box<Decoder>>,
-}
+pub(super) struct Spans(Bz2BlockHeader);
 
 impl Batched for Spans {
-    type Batch = SpanBatch;
+    type Task = DecodeBlock;
+    type Kept = PreparedSpan;
+    type Input = BlockForDevice;
+    type Found<'a> = DecodedBatch<'a>;
     const MIN_BATCH: usize = 4;
 
-    fn add(
+    fn put(
         &mut self,
-        index: usize,
-        job: &Job,
-        lane: &mut dyn DeviceLane,
-        batch: &mut SpanBatch,
-    ) -> Result<Added, DeviceError> {
-        let Some(span) = job.task() else { return Ok(Added::Never) };
-        let full = batch.entries.len() == lane.size().max_blocks;
-        Ok(if full { Added::NotNow } else { self.add_span(index, span, lane, batch) })
-    }
-
-    fn is_empty(batch: &SpanBatch) -> bool {
-        batch.entries.is_empty()
-    }
-
-    /// Has the device decode a batch, and answers.
-    fn run(
-        &mut self,
-        lane: &mut dyn DeviceLane,
-        batch: SpanBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
-    ) -> Result<(), DeviceError> {
-        let SpanBatch { entries, input } = batch;
-        times.batch(
-            entries.len(),
-            || input.decode(lane, true),
-            |decoded| {
-                let mut suspects = 1;
-                for (entry, found) in entries.iter().zip(decoded.blocks) {
-                    let Some(job) = jobs[entry.index].of::<DecodeBlock>() else { continue };
-                    match finish(entry, found, decoded.output, job.task()) {
-                        Outcome::Done(block) => job.complete(Ok(block)),
-                        Outcome::Odd => job.decline(),
-                        Outcome::WrongCrc if suspects == 0 => job.decline(),
-                        Outcome::WrongCrc => {
-                            suspects -= 1;
-                            let DecodeBlock { data, start, end } = job.task();
-                            let decoder = self.decoder.get_or_insert_default();
-                            let judged = decoder.decode(data, *start, *end, MAX_BLOCK as u32);
-                            let right = judged.is_ok();
-                            job.complete(judged);
-                            if right {
-                                return Err(computes_wrongly());
-                            }
-                        }
-                    }
-                }
-                Ok(())
-            },
-        )
-    }
-}
-
-impl Spans {
-    /// Appends a block to the batch.
-    fn add_span(
-        &mut self,
-        index: usize,
         span: &DecodeBlock,
         lane: &mut dyn DeviceLane,
-        batch: &mut SpanBatch,
-    ) -> Added {
+        batch: &Batch<Self>,
+    ) -> Put<PreparedSpan, BlockForDevice> {
         let mut bits = SliceBits::new(&span.data, span.start, span.end);
         // The level is unknown: the joiner compares the block's length with it.
-        let header = &mut self.header;
-        if header.read(&mut bits, MAX_BLOCK as u32).is_err() || header.randomised {
-            return Added::Never;
+        self.0.read(&mut bits, MAX_BLOCK as u32).map_err(|_| Unplaced::Never)?;
+        let codes = bits.position()..span.end.min(span.data.len() as u64 * 8);
+        let Placed { kept: at, input, bytes } = put_codes(&self.0, &span.data, codes, lane.texts(), batch.filled)?;
+        Ok(Placed { kept: PreparedSpan { crc: self.0.crc, at }, input, bytes })
+    }
+
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<DecodedBatch<'a>, DeviceError> {
+        decode(lane, &batch.inputs, batch.filled, true)
+    }
+
+    fn answer(
+        &mut self,
+        batch: Batch<Self>,
+        decoded: DecodedBatch<'_>,
+        jobs: &mut Jobs<'_, DecodeBlock>,
+    ) -> Result<(), DeviceError> {
+        for (number, (entry, found)) in batch.kept.iter().zip(decoded.blocks).enumerate() {
+            let find = |span: &DecodeBlock| finish(entry, found, decoded.output, span);
+            jobs.complete(number, find, |span, core| Some(span.run(core)))?;
         }
-        let (first, end) = (bits.position(), span.end.min(span.data.len() as u64 * 8));
-        let Some(at) = batch.input.add(header, &span.data, first..end, lane.texts()) else {
-            return if batch.entries.is_empty() { Added::Never } else { Added::NotNow };
-        };
-        batch.entries.push(PreparedSpan { index, crc: header.crc, at });
-        Added::Yes
+        Ok(())
     }
 }
 
-impl CodesOfBlocks {
-    /// Appends a block, whose header has been read and whose codes are these bits of `data`. Returns the bit of `data`
-    /// that the device counts as bit 0, or `None` if the lane has no room for the block.
-    pub fn add(&mut self, header: &Bz2BlockHeader, data: &[u8], codes: Range<u64>, room: &mut [u8]) -> Option<u64> {
-        let from = (codes.start / 8) as usize;
-        let bytes = &data[from..codes.end.div_ceil(8) as usize];
-        let needed = bytes.len().next_multiple_of(4) + PADDING + header.selectors.len().next_multiple_of(4);
-        if needed > room.len() - self.filled {
-            return None;
-        }
-        let at = self.filled;
-        let selectors_at = at + bytes.len().next_multiple_of(4) + PADDING;
-        room[at..at + bytes.len()].copy_from_slice(bytes);
-        room[at + bytes.len()..selectors_at].fill(0);
-        room[selectors_at..selectors_at + header.selectors.len()].copy_from_slice(&header.selectors);
-        self.filled += needed;
-        let mut block = BlockForDevice {
-            at: at as u32,
-            first_bit: (codes.start % 8) as u32,
-            end_bit: (codes.end - from as u64 * 8) as u32,
-            selectors_at: selectors_at as u32,
-            selectors: header.selectors.len() as u32,
-            origin: header.origin,
-            limit: MAX_BLOCK as u32,
-            symbols: header.alphabet() as u32,
-            tables: header.tables as u32,
-            used: [0; 256],
-            lengths: header.lengths,
-        };
-        block.used[..header.used.len()].copy_from_slice(&header.used);
-        self.blocks.push(block);
-        Some(from as u64 * 8)
+/// Writes a block into the input of a lane, whose first `filled` bytes are in use. The block's header has been read,
+/// and its codes are these bits of `data`. Keeps the bit of `data` that the device counts as bit 0.
+pub(super) fn put_codes(
+    header: &Bz2BlockHeader,
+    data: &[u8],
+    codes: Range<u64>,
+    room: &mut [u8],
+    filled: usize,
+) -> Put<u64, BlockForDevice> {
+    if header.randomised {
+        return Err(Unplaced::Never);
     }
-
-    /// Has the device decode the blocks, which are returned in the same order.
-    pub fn decode<'a>(&self, lane: &'a mut dyn DeviceLane, expand: bool) -> Result<DecodedBatch<'a>, DeviceError> {
-        let rows: Vec<u32> = self.blocks.iter().map(|block| block.limit).collect();
-        let decoded = lane.decode(&self.blocks, self.filled, expand, timeout(&rows))?;
-        if decoded.blocks.len() == self.blocks.len() { Ok(decoded) } else { Err(too_little()) }
+    let from = (codes.start / 8) as usize;
+    let coded = &data[from..codes.end.div_ceil(8) as usize];
+    let selectors_at = filled + coded.len().next_multiple_of(4) + PADDING;
+    let bytes = selectors_at + header.selectors.len().next_multiple_of(4) - filled;
+    if bytes > room.len() - filled {
+        return Err(Unplaced::NotNow);
     }
+    room[filled..filled + coded.len()].copy_from_slice(coded);
+    room[filled + coded.len()..selectors_at].fill(0);
+    room[selectors_at..selectors_at + header.selectors.len()].copy_from_slice(&header.selectors);
+    let mut input = BlockForDevice {
+        at: filled as u32,
+        first_bit: (codes.start % 8) as u32,
+        end_bit: (codes.end - from as u64 * 8) as u32,
+        selectors_at: selectors_at as u32,
+        selectors: header.selectors.len() as u32,
+        origin: header.origin,
+        limit: MAX_BLOCK as u32,
+        symbols: header.alphabet() as u32,
+        tables: header.tables as u32,
+        used: [0; 256],
+        lengths: header.lengths,
+    };
+    input.used[..header.used.len()].copy_from_slice(&header.used);
+    Ok(Placed { kept: from as u64 * 8, input, bytes })
 }
 
-/// The verdict on a decoded block.
-enum Outcome {
-    Done(DecodedBlock),
-    /// A core must decode the block.
-    Odd,
-    /// The text does not have the CRC of the header.
-    WrongCrc,
+/// Has the device decode blocks, which are returned in the same order.
+pub(super) fn decode<'a>(
+    lane: &'a mut dyn DeviceLane,
+    blocks: &[BlockForDevice],
+    bytes: usize,
+    expand: bool,
+) -> Result<DecodedBatch<'a>, DeviceError> {
+    let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
+    let decoded = lane.decode(blocks, bytes, expand, timeout(&rows))?;
+    if decoded.blocks.len() == blocks.len() { Ok(decoded) } else { Err(too_little()) }
 }
 
 /// Expands, unless the device has, and checks what it has decoded.
-fn finish(entry: &PreparedSpan, found: &DecodedByDevice, output: &[u8], span: &DecodeBlock) -> Outcome {
+fn finish(
+    entry: &PreparedSpan,
+    found: &DecodedByDevice,
+    output: &[u8],
+    span: &DecodeBlock,
+) -> Result<DecodedBlock, Doubt> {
     // The other results for an odd block mean nothing.
     if found.odd != 0 {
-        return Outcome::Odd;
+        return Err(Doubt::Odd);
     }
-    let Some((text, crc)) = text_of(found, output) else { return Outcome::WrongCrc };
+    let Some((text, crc)) = text_of(found, output) else { return Err(Doubt::Suspect) };
     if crc != entry.crc {
-        return Outcome::WrongCrc;
+        return Err(Doubt::Suspect);
     }
     let end_bit = entry.at + u64::from(found.end_bit);
     if !may_end_at(span, end_bit) {
-        return Outcome::Odd;
+        return Err(Doubt::Odd);
     }
-    Outcome::Done(DecodedBlock { text, crc, block_len: found.rows, end_bit })
+    Ok(DecodedBlock { text, crc, block_len: found.rows, end_bit })
 }
 
 /// The text of a block that is not odd, and its CRC, if it can be one.

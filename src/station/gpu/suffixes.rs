@@ -8,32 +8,17 @@
 //! **Trust.** The column must hold the same bytes as the codes (sums, compared), each entry point must have the right
 //! byte before it, and the first entry point must be the origin.
 
-use super::batches::{Added, Batched, timeout};
-use super::columns::Columns;
+use super::batches::{Batch, Batched, Jobs, Placed, Put, Unplaced, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 pub(super) use crate::formats::hbz::header::ENTRY_LOG;
 use crate::formats::hbz::stream::tasks::{EncodeLarge, SortedLarge};
-use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, DeviceLane, SortedSuffixes};
-use hybz_queue::Job;
-use std::marker::PhantomData;
-
-/// How a kind of lane handles a batch.
-pub(super) trait SuffixOffload: Send + Default {
-    /// Has the device sort a batch, which is not empty, and forwards it.
-    fn run(
-        lane: &mut dyn DeviceLane,
-        batch: SuffixBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
-    ) -> Result<(), DeviceError>;
-}
+use hybz_queue::TypedJob;
 
 /// A block in the batch.
 pub(super) struct SuffixBlock {
-    index: usize,
     prepared: Prepared,
     pub len: usize,
     pub sums: [u64; 2],
@@ -42,120 +27,92 @@ pub(super) struct SuffixBlock {
     pub before: Vec<u8>,
 }
 
-/// The blocks in a lane's texts.
-#[derive(Default)]
-pub(super) struct SuffixBatch {
-    pub entries: Vec<SuffixBlock>,
-    pub lengths: Vec<u32>,
-    filled: usize,
+impl SuffixBlock {
+    pub fn new(prepared: Prepared, codes: &[u8]) -> SuffixBlock {
+        let before = codes.chunks_exact(1 << ENTRY_LOG).map(|chunk| chunk[chunk.len() - 1]).collect();
+        let (len, last) = (codes.len(), codes[codes.len() - 1]);
+        SuffixBlock { prepared, len, sums: power_sums(codes), last, before }
+    }
+
+    /// The number of entry points.
+    pub fn points(&self) -> usize {
+        self.len.div_ceil(1 << ENTRY_LOG)
+    }
 }
 
-/// State for preparing blocks.
+/// The common part of all kinds of lanes that code blocks of `.hbz` streams.
 #[derive(Default)]
-pub(super) struct Suffixes<B> {
-    offload: PhantomData<B>,
+pub(super) struct Preparer {
     /// The encoder sorts nothing, so it needs little memory; for a perturbed block, as much as the block.
     encoder: HbzEncoder,
     codes: Vec<u8>,
 }
 
-impl<B: SuffixOffload> Suffixes<B> {
-    /// Appends the codes of a block to the batch. Returns whether the block is for the device.
-    fn add_block(
+impl Preparer {
+    /// Writes the codes of a block into the texts of a lane at `at`, if they are for the device.
+    pub fn put<K>(
         &mut self,
-        index: usize,
-        block: &EncodeLarge,
+        task: &EncodeLarge,
         lane: &mut dyn DeviceLane,
-        batch: &mut SuffixBatch,
-    ) -> bool {
-        let EncodeLarge { text, number, stream } = block;
+        at: usize,
+        keep: impl FnOnce(Prepared, &[u8]) -> K,
+    ) -> Put<K, u32> {
+        let EncodeLarge { text, number, stream } = task;
         if stream.entry_log != ENTRY_LOG {
-            return false; // no encoder writes such blocks
+            return Err(Unplaced::Never); // no encoder writes such blocks
         }
         let prepared = self.encoder.prepare(text, *number, stream, &mut self.codes);
-        let len = self.codes.len();
-        if !(gpu::MIN_DEVICE_BLOCK..=lane.size().max_length).contains(&len) {
-            return false;
+        let bytes = self.codes.len();
+        if !(gpu::MIN_DEVICE_BLOCK..=lane.size().max_length).contains(&bytes) {
+            return Err(Unplaced::Never);
         }
-        lane.texts()[batch.filled..batch.filled + len].copy_from_slice(&self.codes);
-        batch.filled += len;
-        batch.lengths.push(len as u32);
-        let before = self.codes.chunks_exact(1 << ENTRY_LOG).map(|chunk| chunk[chunk.len() - 1]).collect();
-        let (sums, last) = (power_sums(&self.codes), self.codes[len - 1]);
-        batch.entries.push(SuffixBlock { index, prepared, len, sums, last, before });
-        true
+        lane.texts()[at..at + bytes].copy_from_slice(&self.codes);
+        Ok(Placed { kept: keep(prepared, &self.codes), input: bytes as u32, bytes })
     }
 }
 
-impl<B: SuffixOffload> Batched for Suffixes<B> {
-    type Batch = SuffixBatch;
+#[derive(Default)]
+pub(super) struct Suffixes(Preparer);
+
+impl Batched for Suffixes {
+    type Task = EncodeLarge;
+    type Kept = SuffixBlock;
+    type Input = u32;
+    type Found<'a> = SortedSuffixes<'a>;
     const MIN_BATCH: usize = 1;
 
-    fn add(
+    fn put(&mut self, task: &EncodeLarge, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<SuffixBlock, u32> {
+        self.0.put(task, lane, batch.filled, SuffixBlock::new)
+    }
+
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<SortedSuffixes<'a>, DeviceError> {
+        lane.suffixes(&batch.inputs, ENTRY_LOG, timeout(&batch.inputs))
+    }
+
+    fn answer(
         &mut self,
-        index: usize,
-        job: &Job,
-        lane: &mut dyn DeviceLane,
-        batch: &mut SuffixBatch,
-    ) -> Result<Added, DeviceError> {
-        let Some(block) = job.task() else { return Ok(Added::Never) };
-        if batch.entries.len() == lane.size().max_blocks {
-            return Ok(Added::NotNow);
+        batch: Batch<Self>,
+        sorted: SortedSuffixes<'_>,
+        jobs: &mut Jobs<'_, EncodeLarge>,
+    ) -> Result<(), DeviceError> {
+        let each = sorted.entries.len() / batch.kept.len();
+        let (mut columns, mut rows) = (sorted.columns, sorted.entries);
+        for (number, (block, &origin)) in batch.kept.into_iter().zip(sorted.origins).enumerate() {
+            let column = columns.split_off(..block.len + 1).ok_or_else(too_little)?;
+            let rows = rows.split_off(..each).ok_or_else(too_little)?;
+            let points = rows.get(..block.points()).ok_or_else(too_little)?;
+            check(&block, column, origin, points)?;
+            let (above, below) = column.split_at(origin as usize);
+            forward_large(block, Rows::Column([above, &below[1..]].concat()), points, jobs.get(number));
         }
-        Ok(if self.add_block(index, block, lane, batch) { Added::Yes } else { Added::Never })
+        Ok(())
     }
-
-    fn is_empty(batch: &SuffixBatch) -> bool {
-        batch.entries.is_empty()
-    }
-
-    fn run(
-        &mut self,
-        lane: &mut dyn DeviceLane,
-        batch: SuffixBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
-    ) -> Result<(), DeviceError> {
-        B::run(lane, batch, jobs, times)
-    }
-}
-
-impl SuffixOffload for Columns {
-    fn run(
-        lane: &mut dyn DeviceLane,
-        batch: SuffixBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
-    ) -> Result<(), DeviceError> {
-        let SuffixBatch { entries, lengths, .. } = batch;
-        times.batch(
-            entries.len(),
-            || lane.suffixes(&lengths, ENTRY_LOG, timeout(&lengths)),
-            |sorted| forward(entries, sorted, jobs),
-        )
-    }
-}
-
-fn forward(entries: Vec<SuffixBlock>, sorted: SortedSuffixes<'_>, jobs: &mut [Job]) -> Result<(), DeviceError> {
-    let each = sorted.entries.len() / entries.len();
-    let (mut columns, mut rows) = (sorted.columns, sorted.entries);
-    for (entry, &origin) in entries.into_iter().zip(sorted.origins) {
-        let for_columns = columns.split_at_checked(entry.len + 1).ok_or_else(too_little)?;
-        let for_rows = rows.split_at_checked(each).ok_or_else(too_little)?;
-        (columns, rows) = (for_columns.1, for_rows.1);
-        let points = for_rows.0.get(..entry.len.div_ceil(1 << ENTRY_LOG)).ok_or_else(too_little)?;
-        check(&entry, for_columns.0, origin, points)?;
-        let (above, below) = for_columns.0.split_at(origin as usize);
-        let column = [above, &below[1..]].concat();
-        forward_large(entry, Rows::Column(column), points, jobs);
-    }
-    Ok(())
 }
 
 /// Forwards a sorted block to the cores.
-pub(super) fn forward_large(entry: SuffixBlock, rows: Rows, entries: &[u32], jobs: &mut [Job]) {
-    if let Some(job) = jobs[entry.index].of::<EncodeLarge>() {
-        job.forward(SortedLarge { prepared: entry.prepared, rows, entries: entries.to_vec() });
+pub(super) fn forward_large(block: SuffixBlock, rows: Rows, entries: &[u32], job: Option<TypedJob<'_, EncodeLarge>>) {
+    if let Some(job) = job {
+        job.forward(SortedLarge { prepared: block.prepared, rows, entries: entries.to_vec() });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Compares lanes with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
-use super::blocks::{BatchBlock, BlockBatch, BlockStation};
+use super::blocks::BatchBlock;
 use super::*;
 use crate::block::CodedBlock;
 use crate::block::Text;
@@ -250,7 +250,7 @@ fn failures() {
 
 #[test]
 fn too_little_memory_makes_smaller_lanes() {
-    let lane = |open: Open| station("fake".to_owned(), 100, open, BlockStation::<columns::Columns>::default());
+    let lane = |open: Open| station("fake".to_owned(), 100, open, columns::Columns::default());
     let small = lane(Box::new(|most| {
         if most > 30 {
             return Err(DeviceError::Memory("fake".to_owned()));
@@ -379,22 +379,22 @@ fn check_on_device(text: &[u8], settings: &Settings, lanes: &Lanes, what: &str) 
 #[test]
 fn coded_batches_that_cannot_be() {
     let mut lane = FakeLane::new(size(16), None);
-    let mut batch = BlockBatch::default();
-    for (index, shape) in SHAPES.iter().take(3).enumerate() {
+    let (mut kept, mut lengths, mut filled) = (Vec::new(), Vec::new(), 0);
+    for shape in SHAPES.iter().take(3) {
         let (mut text, mut coded) = ((shape.make)(20_000), Vec::new());
         text.push(b'!'); // not periodic
         let crc = run_length_code(&Text::Plain(text.clone()), None, &mut Vec::new(), &mut coded);
-        lane.texts()[batch.filled..batch.filled + coded.len()].copy_from_slice(&coded);
-        batch.filled += coded.len();
-        batch.lengths.push(coded.len() as u32);
+        lane.texts()[filled..filled + coded.len()].copy_from_slice(&coded);
+        filled += coded.len();
+        lengths.push(coded.len() as u32);
         let (len, text_len) = (coded.len(), text.len() as u64);
-        batch.entries.push(BatchBlock { index, crc, text_len, len, sums: [0; 2], last: 0, turned_last: 0 });
+        kept.push(BatchBlock { crc, text_len, len, turn: 0, sums: [0; 2], last: 0, turned_last: 0 });
     }
-    let answer = lane.code(&batch.lengths, Duration::MAX).unwrap();
+    let answer = lane.code(&lengths, Duration::MAX).unwrap();
     let (blocks, bytes) = (answer.blocks.to_vec(), answer.bytes.to_vec());
     let mut coder = codes::Codes::default();
     let mut try_it = |blocks: &[CodedByDevice], bytes: &[u8], sample: usize| {
-        let blocks = coder.check_all(&batch, CodedBatch { blocks, bytes }, sample);
+        let blocks = coder.check_all(&kept, CodedBatch { blocks, bytes }, sample);
         blocks.map(|blocks| blocks.iter().flatten().count())
     };
     for sample in 0..4 {

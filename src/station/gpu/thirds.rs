@@ -3,76 +3,85 @@
 //! core that codes a block merges them first (`codec::bwt::merge`). Blocks of `.bz2` streams go to the device turned to
 //! their least rotations.
 
-use super::batches::timeout;
-use super::blocks::{BlockBatch, BlockOffload};
+use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
 use super::columns::{check, forward};
-use super::suffixes::{ENTRY_LOG, SuffixBatch, SuffixBlock, SuffixOffload, forward_large};
+use super::suffixes::{ENTRY_LOG, Preparer, SuffixBlock, forward_large};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::{self, Rows, byte_count, word_count};
-use crate::codec::bwt::rotation;
-use crate::gpu::station::Times;
+use crate::formats::bzip2::stream::tasks::EncodeBlock;
+use crate::formats::hbz::stream::tasks::EncodeLarge;
 use crate::gpu::{DeviceError, DeviceLane, SortedThirds};
-use hybz_queue::Job;
 
 /// With entry points this far apart, the only one of a block of a `.bz2` stream is its beginning.
 const NO_ENTRIES: u8 = 30;
 
 #[derive(Default)]
-pub(super) struct Thirds;
+pub(super) struct Thirds(Blocks);
 
-impl BlockOffload for Thirds {
-    fn turn(block: &[u8], candidates: &mut Vec<u32>) -> usize {
-        rotation::least(block, candidates)
+impl Batched for Thirds {
+    type Task = EncodeBlock;
+    type Kept = BatchBlock;
+    type Input = u32;
+    type Found<'a> = SortedThirds<'a>;
+    const MIN_BATCH: usize = MIN_BATCH;
+
+    fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
+        self.0.put(task, lane, batch.filled, true, power_sums)
     }
 
-    fn sums(block: &[u8]) -> [u64; 2] {
-        power_sums(block)
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<SortedThirds<'a>, DeviceError> {
+        let turns: Vec<u32> = batch.kept.iter().map(|block| block.turn).collect();
+        lane.thirds(&batch.inputs, &turns, NO_ENTRIES, timeout(&batch.inputs))
     }
 
-    fn run(
+    fn answer(
         &mut self,
-        lane: &mut dyn DeviceLane,
-        batch: &BlockBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
+        batch: Batch<Self>,
+        mut sorted: SortedThirds<'_>,
+        jobs: &mut Jobs<'_, EncodeBlock>,
     ) -> Result<(), DeviceError> {
-        times.batch(
-            batch.entries.len(),
-            || lane.thirds(&batch.lengths, &batch.turns, NO_ENTRIES, timeout(&batch.lengths)),
-            |mut sorted| {
-                for entry in &batch.entries {
-                    let (thirds, origin) = take(&mut sorted, entry.len, 1)?;
-                    check(entry, &thirds.bytes, merge::Thirds::marks(entry.len), origin[0])?;
-                    forward(entry, Rows::Thirds(thirds), origin[0], jobs);
-                }
-                Ok(())
-            },
-        )
+        for (number, block) in batch.kept.iter().enumerate() {
+            let (thirds, origin) = take(&mut sorted, block.len, 1)?;
+            check(block, &thirds.bytes, merge::Thirds::marks(block.len), origin[0])?;
+            forward(block, Rows::Thirds(thirds), origin[0], jobs.get(number));
+        }
+        Ok(())
     }
 }
 
-impl SuffixOffload for Thirds {
-    fn run(
-        lane: &mut dyn DeviceLane,
-        batch: SuffixBatch,
-        jobs: &mut [Job],
-        times: &mut Times,
+#[derive(Default)]
+pub(super) struct LargeThirds(Preparer);
+
+impl Batched for LargeThirds {
+    type Task = EncodeLarge;
+    type Kept = SuffixBlock;
+    type Input = u32;
+    type Found<'a> = SortedThirds<'a>;
+    const MIN_BATCH: usize = 1;
+
+    fn put(&mut self, task: &EncodeLarge, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<SuffixBlock, u32> {
+        self.0.put(task, lane, batch.filled, SuffixBlock::new)
+    }
+
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<SortedThirds<'a>, DeviceError> {
+        lane.thirds(&batch.inputs, &vec![0; batch.inputs.len()], ENTRY_LOG, timeout(&batch.inputs))
+    }
+
+    fn answer(
+        &mut self,
+        batch: Batch<Self>,
+        mut sorted: SortedThirds<'_>,
+        jobs: &mut Jobs<'_, EncodeLarge>,
     ) -> Result<(), DeviceError> {
-        let SuffixBatch { entries, lengths, .. } = batch;
-        let each = lengths.iter().max().map_or(0, |&longest| (longest as usize).div_ceil(1 << ENTRY_LOG));
-        times.batch(
-            entries.len(),
-            || lane.thirds(&lengths, &vec![0; lengths.len()], ENTRY_LOG, timeout(&lengths)),
-            |mut sorted| {
-                for entry in entries {
-                    let (thirds, points) = take(&mut sorted, entry.len, each)?;
-                    let points = &points[..entry.len.div_ceil(1 << ENTRY_LOG)];
-                    check_large(&entry, &thirds.bytes, points)?;
-                    forward_large(entry, Rows::Thirds(thirds), points, jobs);
-                }
-                Ok(())
-            },
-        )
+        let each = batch.kept.iter().map(|block| block.points()).max().unwrap_or(0);
+        for (number, block) in batch.kept.into_iter().enumerate() {
+            let (thirds, points) = take(&mut sorted, block.len, each)?;
+            let points = &points[..block.points()];
+            check_large(&block, &thirds.bytes, points)?;
+            forward_large(block, Rows::Thirds(thirds), points, jobs.get(number));
+        }
+        Ok(())
     }
 }
 
