@@ -41,6 +41,9 @@ pub(super) struct Placed<K, I> {
 
 pub(super) type Put<K, I> = Result<Placed<K, I>, Unplaced>;
 
+/// Whether what the device has found was right, as far as the lane's thread can tell.
+pub(super) type Answered = Result<(), DeviceError>;
+
 /// How a lane's thread handles batches of blocks.
 pub(super) trait Batched: Send + Sized {
     type Task: Task;
@@ -78,12 +81,7 @@ pub(super) trait Batched: Send + Sized {
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<Self::Found<'a>, DeviceError>;
 
     /// Checks what the device has found, and completes, forwards or declines the jobs.
-    fn answer(
-        &mut self,
-        batch: Batch<Self>,
-        found: Self::Found<'_>,
-        jobs: &mut Jobs<'_, Self::Task>,
-    ) -> Result<(), DeviceError>;
+    fn answer(&mut self, batch: Batch<Self>, found: Self::Found<'_>, jobs: &mut Jobs<'_, Self::Task>) -> Answered;
 }
 
 /// The blocks in a lane's texts.

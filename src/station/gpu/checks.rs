@@ -8,7 +8,7 @@
 //! core judges it. If a core's decoder confirms the first such block of a batch, the device computes wrong results and
 //! gets no more work.
 
-use super::batches::{Batch, Batched, Doubt, Jobs, Put, Unplaced};
+use super::batches::{Answered, Batch, Batched, Doubt, Jobs, Put, Unplaced};
 use super::spans::{coded_text_of, decode, put_codes};
 use crate::block::CodedBlock;
 use crate::codec::decoder::Decoder;
@@ -45,12 +45,7 @@ impl Batched for Checks {
         decode(lane, &batch.inputs, batch.filled, false)
     }
 
-    fn answer(
-        &mut self,
-        batch: Batch<Self>,
-        decoded: DecodedBatch<'_>,
-        jobs: &mut Jobs<'_, Self::Task>,
-    ) -> Result<(), DeviceError> {
+    fn answer(&mut self, batch: Batch<Self>, decoded: DecodedBatch<'_>, jobs: &mut Jobs<'_, Self::Task>) -> Answered {
         for (number, (at, found)) in batch.kept.iter().zip(decoded.blocks).enumerate() {
             let find = |check: &Check<EncodeBlock>| match self.confirms(*at, found, decoded.output, check) {
                 true => Ok(()),

@@ -10,7 +10,7 @@
 //! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Feeding an H200, with
 //! all cores of its host busy: 0.6 ns a byte for both, in batches of 28.
 
-use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
 use super::trust::{computes_wrongly, too_little};
 use crate::block::CodedBlock;
@@ -47,12 +47,7 @@ impl Batched for Codes {
         lane.code(&batch.inputs, timeout(&batch.inputs))
     }
 
-    fn answer(
-        &mut self,
-        batch: Batch<Self>,
-        coded: CodedBatch<'_>,
-        jobs: &mut Jobs<'_, EncodeBlock>,
-    ) -> Result<(), DeviceError> {
+    fn answer(&mut self, batch: Batch<Self>, coded: CodedBatch<'_>, jobs: &mut Jobs<'_, EncodeBlock>) -> Answered {
         let blocks = self.check_all(&batch.kept, coded, self.batches)?;
         self.batches += 1;
         for (number, block) in blocks.into_iter().enumerate() {

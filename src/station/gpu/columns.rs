@@ -1,7 +1,7 @@
 //! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them. Blocks
 //! whose suffixes are sorted: `suffixes`.
 
-use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
@@ -27,12 +27,7 @@ impl Batched for Columns {
         lane.sort(&batch.inputs, timeout(&batch.inputs))
     }
 
-    fn answer(
-        &mut self,
-        batch: Batch<Self>,
-        sorted: Sorted<'_>,
-        jobs: &mut Jobs<'_, EncodeBlock>,
-    ) -> Result<(), DeviceError> {
+    fn answer(&mut self, batch: Batch<Self>, sorted: Sorted<'_>, jobs: &mut Jobs<'_, EncodeBlock>) -> Answered {
         let mut columns = sorted.columns;
         for (number, (block, &origin)) in batch.kept.iter().zip(sorted.origins).enumerate() {
             let column = columns.split_off(..block.len).ok_or_else(too_little)?;

@@ -8,7 +8,7 @@
 //! read, or that the device finds odd, are declined. If a CRC is wrong, the lane's thread decodes the first such block
 //! of a batch itself: either the data are damaged, or the device computes wrong results and gets no more work.
 
-use super::batches::{Batch, Batched, Doubt, Jobs, Placed, Put, Unplaced, timeout};
+use super::batches::{Answered, Batch, Batched, Doubt, Jobs, Placed, Put, Unplaced, timeout};
 use super::trust::too_little;
 use crate::formats::hbz::codec::decode::PayloadBlock;
 use crate::formats::hbz::stream::tasks::DecodeLarge;
@@ -104,12 +104,7 @@ impl Batched for Large {
     }
 
     /// Turns the codes into text, and checks it.
-    fn answer(
-        &mut self,
-        batch: Batch<Self>,
-        decoded: DecodedCodes<'_>,
-        jobs: &mut Jobs<'_, DecodeLarge>,
-    ) -> Result<(), DeviceError> {
+    fn answer(&mut self, batch: Batch<Self>, decoded: DecodedCodes<'_>, jobs: &mut Jobs<'_, DecodeLarge>) -> Answered {
         for (number, (block, input)) in batch.kept.iter().zip(&batch.inputs).enumerate() {
             let from = input.base as usize;
             let odd = decoded.odd.get(number).ok_or_else(too_little)?;

@@ -14,7 +14,7 @@
 //! if the device only sorts. Of a lane's 3.2 s at 64M, 1.2 are for the codes of the text and 1.9 for the device, which
 //! other lanes use as well.
 
-use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::suffixes::Preparer;
 use super::trust::{computes_wrongly, too_little};
 use crate::formats::hbz::codec::encode::{CodedColumn, Prepared, assemble};
@@ -49,8 +49,8 @@ fn interval(lengths: &[u32]) -> u32 {
 
 impl LargeCodes {
     /// One of the lanes that count the batches of their device together.
-    pub fn counting(batches: Arc<AtomicU32>) -> Self {
-        LargeCodes { batches, ..LargeCodes::default() }
+    pub fn counting(batches: &Arc<AtomicU32>) -> Self {
+        LargeCodes { batches: Arc::clone(batches), ..LargeCodes::default() }
     }
 }
 
@@ -74,7 +74,7 @@ impl Batched for LargeCodes {
         batch: Batch<Self>,
         (about, coded): Self::Found<'_>,
         jobs: &mut Jobs<'_, EncodeLarge>,
-    ) -> Result<(), DeviceError> {
+    ) -> Answered {
         let sample = self.batches.fetch_add(1, Ordering::Relaxed);
         // Valid segments always fit into the room for them.
         if coded.bytes.is_empty() {

@@ -106,8 +106,8 @@ fn decodes_what_is_usual() {
         assert!(result.is_ok() && undone == 0, "{result:?}");
         assert_eq!((done, declined), (all.len(), 0));
     }
-    assert!(Accepts::Only(Lanes::for_decoding_large().accepts()).class(DECODE_LARGE));
-    assert!(!Accepts::Only(Lanes::for_decoding_large().accepts()).class(DECODE));
+    assert!(Accepts::Only(kind(Lanes::for_decoding_large().offload).accepts).class(DECODE_LARGE));
+    assert!(!Accepts::Only(kind(Lanes::for_decoding_large().offload).accepts).class(DECODE));
     // A text that is much longer than its rows.
     let compact = block(&vec![b' '; 1 << 20], stream(0, 12));
     assert!(compact.header.is_compact());

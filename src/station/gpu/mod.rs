@@ -7,7 +7,7 @@
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
 //! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
-//! | `HybridLarge` | `suffixes`, `thirds` | sorts two lists of them | a core merges and codes |
+//! | `HybridLarge` | `thirds` | sorts two lists of them | a core merges and codes |
 //! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread checks and answers |
 //! | `Verify` | `checks` | decodes what a lane has coded | the lane's thread compares the texts |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
@@ -193,70 +193,15 @@ impl Lanes {
         if self.offload == Offload::DecodeLarge { rows / 4 } else { rows }
     }
 
-    /// The number of bytes of the memory budget that a lane can hold at one time.
-    fn held_bytes(&self) -> u64 {
-        let each = match self.offload {
-            Offload::Bwt | Offload::Hybrid | Offload::Resident => 5,
-            // The charge for a block of a `.hbz` stream, in the lane and after it.
-            Offload::Suffixes | Offload::HybridLarge | Offload::CodeLarge => 24,
-            // A batch in the lane and the next one: a span and its text, for which 2 MiB are charged.
-            Offload::Decode => 5,
-            // The texts and the coded blocks of two batches.
-            Offload::Verify => 5,
-            // A batch in the lane and the next one: 8 bytes are charged for each row of such a block, and its payload.
-            Offload::DecodeLarge => 17,
-        };
-        each * (self.blocks * self.max_length) as u64
-    }
-
-    fn accepts(&self) -> &'static [Class] {
-        match self.offload {
-            Offload::Suffixes | Offload::HybridLarge | Offload::CodeLarge => &[ENCODE_LARGE],
-            Offload::Decode => &[DECODE],
-            Offload::Verify => &[VERIFY],
-            Offload::DecodeLarge => &[DECODE_LARGE],
-            Offload::Bwt | Offload::Hybrid | Offload::Resident => &[ENCODE],
-        }
-    }
-
-    /// The expected performance of one device's lanes until they have been measured: about half of an H200's.
-    ///
-    /// Lanes are ready after 0.26 to 0.4 s, and the end of a process takes 0.15 to 0.25 s. So of texts to be compressed
-    /// on H200 hosts, 400 MB stay on 16 cores (0.64 s) and 500 MB get a GPU (0.56 s, without it 0.78); with 600 and
-    /// 300 ms and half the rate, 600 MB stayed there (1.02 s, with a GPU 0.56). Of `.hbz`, 300 MB get one (0.71 s,
-    /// without it 1.42). For decompressing `.bz2` the longer times are kept: 32 cores decoded 1.5 GB in 0.56 s, and
-    /// with a GPU, which they got if 350 and 200 ms and twice the rate were expected, in 0.70.
-    fn expected(&self) -> Expected {
-        // The rate is in bytes of input: compressed bytes when decoding. It also decides whether cores leave hardware
-        // threads to lanes that start. While 0.3 GB/s were expected, 32 cores were thought faster than the lanes, and
-        // all of them worked and slowed the driver down: with two H200s, 24 GB took 2.22 s, with `-p4` 2.07.
-        let (rate, start, end) = match self.offload {
-            Offload::Resident | Offload::CodeLarge => (2e9, 400, 200),
-            Offload::DecodeLarge => (0.5e9, 400, 200),
-            // A lane that codes has made the context.
-            Offload::Verify => (1e9, 100, 0),
-            Offload::Decode | Offload::Bwt | Offload::Hybrid | Offload::Suffixes | Offload::HybridLarge => {
-                (1e9, 600, 300)
-            }
-        };
-        Expected { rate, start: Duration::from_millis(start), end: Duration::from_millis(end) }
-    }
-
     /// The expected number of devices.
     fn device_count(&self) -> usize {
         gpu::Choice::new(self.devices.as_deref()).count()
     }
 
     /// The number of threads that should read one long file while these lanes run. An input of `.bz2` streams can be
-    /// read from any place, both to compress and to decompress. When decoding, one thread is almost enough for one
-    /// device.
+    /// read from any place, both to compress and to decompress.
     pub(crate) fn readers(&self) -> usize {
-        match self.offload {
-            Offload::Suffixes | Offload::HybridLarge | Offload::CodeLarge => 1,
-            Offload::Decode | Offload::DecodeLarge => 1 + self.device_count(),
-            // What is verified is coded as well.
-            Offload::Bwt | Offload::Hybrid | Offload::Resident | Offload::Verify => 1 + READERS * self.device_count(),
-        }
+        1 + kind(self.offload).readers * self.device_count()
     }
 
     /// One group for each device. No device is looked for before a group is started; a lane that cannot be opened says
@@ -267,10 +212,10 @@ impl Lanes {
     }
 
     fn group(&self, number: usize, choice: &gpu::Choice) -> WorkerGroup {
-        let mut group = WorkerGroup::new(self.accepts(), self.expected()).held_bytes(self.held_bytes());
-        if matches!(self.offload, Offload::Bwt | Offload::Hybrid | Offload::Resident) {
-            group = group.full_task(FULL_BLOCK);
-        }
+        let Kind { accepts, held, rate, start, end, full_task, .. } = kind(self.offload);
+        let [start, end] = [start, end].map(Duration::from_millis);
+        let held = held * (self.blocks * self.max_length) as u64;
+        let mut group = WorkerGroup::new(accepts, Expected { rate, start, end }).held_bytes(held).full_task(full_task);
         if self.at_once {
             group = group.at_once();
         }
@@ -303,23 +248,72 @@ impl Lanes {
     /// A station whose lanes `open` opens.
     fn station(&self, name: String, open: Open, shared: &Shared) -> Result<Box<dyn Station>, String> {
         let blocks = self.blocks;
-        Ok(match self.offload {
-            Offload::Bwt => station(name, blocks, open, columns::Columns::default())?,
-            Offload::Hybrid => station(name, blocks, open, thirds::Thirds::default())?,
-            Offload::Resident => station(name, blocks, open, codes::Codes::default())?,
-            Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::default())?,
-            Offload::HybridLarge => station(name, blocks, open, thirds::LargeThirds::default())?,
-            Offload::CodeLarge => {
-                station(name, blocks, open, large_codes::LargeCodes::counting(Arc::clone(&shared.batches)))?
-            }
-            Offload::Decode => station(name, blocks, open, spans::Spans::default())?,
-            Offload::Verify => station(name, blocks, open, checks::Checks::default())?,
+        match self.offload {
+            Offload::Bwt => station(name, blocks, open, columns::Columns::default()),
+            Offload::Hybrid => station(name, blocks, open, thirds::Thirds::default()),
+            Offload::Resident => station(name, blocks, open, codes::Codes::default()),
+            Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::default()),
+            Offload::HybridLarge => station(name, blocks, open, thirds::LargeThirds::default()),
+            Offload::CodeLarge => station(name, blocks, open, large_codes::LargeCodes::counting(&shared.batches)),
+            Offload::Decode => station(name, blocks, open, spans::Spans::default()),
+            Offload::Verify => station(name, blocks, open, checks::Checks::default()),
             Offload::DecodeLarge => {
                 let most = || self.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 let growth = shared.growth.get_or_init(|| Arc::new(Growth::new(most())));
-                station(name, blocks, open, large::Large::new(Arc::clone(growth)))?
+                station(name, blocks, open, large::Large::new(Arc::clone(growth)))
             }
-        })
+        }
+    }
+}
+
+/// How the lanes of an [`Offload`] differ from others.
+///
+/// The expected performance, about half of an H200's, holds until the lanes have been measured. Lanes are ready after
+/// 0.26 to 0.4 s, and the end of a process takes 0.15 to 0.25 s. So of texts to be compressed on H200 hosts, 400 MB
+/// stay on 16 cores (0.64 s) and 500 MB get a GPU (0.56 s, without it 0.78); with 600 and 300 ms and half the rate,
+/// 600 MB stayed there (1.02 s, with a GPU 0.56). Of `.hbz`, 300 MB get one (0.71 s, without it 1.42). For
+/// decompressing `.bz2` the longer times are kept: 32 cores decoded 1.5 GB in 0.56 s, and with a GPU, which they got if
+/// 350 and 200 ms and twice the rate were expected, in 0.70.
+struct Kind {
+    accepts: &'static [Class],
+    /// The bytes of the memory budget that a lane can hold at one time, for each byte of a batch.
+    held: u64,
+    /// The expected bytes of input (compressed bytes when decoding) of a device in a second. The rate also decides
+    /// whether cores leave hardware threads to lanes that start. While 0.3 GB/s were expected, 32 cores were thought
+    /// faster than the lanes, and all of them worked and slowed the driver down: with two H200s, 24 GB took 2.22 s,
+    /// with `-p4` 2.07.
+    rate: f64,
+    /// The expected milliseconds that the start and the end of lanes take.
+    start: u64,
+    end: u64,
+    /// The length of a block with which the lanes reach this rate; 0 if any.
+    full_task: u64,
+    /// The number of threads for each device that should read one long file.
+    readers: usize,
+}
+
+const SORTING: Kind =
+    Kind { accepts: &[ENCODE], held: 5, rate: 1e9, start: 600, end: 300, full_task: FULL_BLOCK, readers: READERS };
+/// A block of a `.hbz` stream is charged in the lane and after it.
+const SORTING_LARGE: Kind = Kind { accepts: &[ENCODE_LARGE], held: 24, full_task: 0, readers: 0, ..SORTING };
+/// A lane holds a batch and the next one: a span and its text, for which 2 MiB are charged. When decoding, one thread
+/// is almost enough for one device.
+const DECODING: Kind = Kind { accepts: &[DECODE], full_task: 0, readers: 1, ..SORTING };
+
+fn kind(offload: Offload) -> Kind {
+    match offload {
+        Offload::Bwt | Offload::Hybrid => SORTING,
+        Offload::Resident => Kind { rate: 2e9, start: 400, end: 200, ..SORTING },
+        Offload::Suffixes | Offload::HybridLarge => SORTING_LARGE,
+        Offload::CodeLarge => Kind { rate: 2e9, start: 400, end: 200, ..SORTING_LARGE },
+        Offload::Decode => DECODING,
+        // 8 bytes are charged for each row of such a block, and its payload.
+        Offload::DecodeLarge => {
+            Kind { accepts: &[DECODE_LARGE], held: 17, rate: 0.5e9, start: 400, end: 200, ..DECODING }
+        }
+        // A lane holds the texts and the coded blocks of two batches. A lane that codes has made the context, and what
+        // is verified is coded as well.
+        Offload::Verify => Kind { accepts: &[VERIFY], start: 100, end: 0, readers: READERS, ..DECODING },
     }
 }
 

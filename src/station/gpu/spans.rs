@@ -15,7 +15,7 @@
 //! The length of an expanded block in run-length-coded bytes is the device's word. It only tells whether the stream's
 //! level allows the block: if it does not, the reference decoder has the last word.
 
-use super::batches::{Batch, Batched, Doubt, Jobs, Placed, Put, Unplaced, timeout};
+use super::batches::{Answered, Batch, Batched, Doubt, Jobs, Placed, Put, Unplaced, timeout};
 use super::trust::too_little;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::{DecodedBlock, MAX_PLAIN_TEXT, Text};
@@ -67,12 +67,7 @@ impl Batched for Spans {
         decode(lane, &batch.inputs, batch.filled, true)
     }
 
-    fn answer(
-        &mut self,
-        batch: Batch<Self>,
-        decoded: DecodedBatch<'_>,
-        jobs: &mut Jobs<'_, DecodeBlock>,
-    ) -> Result<(), DeviceError> {
+    fn answer(&mut self, batch: Batch<Self>, decoded: DecodedBatch<'_>, jobs: &mut Jobs<'_, DecodeBlock>) -> Answered {
         for (number, (entry, found)) in batch.kept.iter().zip(decoded.blocks).enumerate() {
             let find = |span: &DecodeBlock| finish(entry, found, decoded.output, span);
             jobs.complete(number, find, |span, core| Some(span.run(core)))?;

@@ -87,8 +87,8 @@ fn decodes_what_is_usual() {
         assert!(result.is_ok() && undone == 0, "{result:?}");
         assert_eq!((done, declined), (all.len(), 0));
     }
-    assert!(Accepts::Only(Lanes::for_decoding().accepts()).class(DECODE));
-    assert!(!Accepts::Only(Lanes::for_decoding().accepts()).class(ENCODE));
+    assert!(Accepts::Only(kind(Lanes::for_decoding().offload).accepts).class(DECODE));
+    assert!(!Accepts::Only(kind(Lanes::for_decoding().offload).accepts).class(ENCODE));
 }
 
 #[test]

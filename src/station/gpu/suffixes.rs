@@ -8,7 +8,7 @@
 //! **Trust.** The column must hold the same bytes as the codes (sums, compared), each entry point must have the right
 //! byte before it, and the first entry point must be the origin.
 
-use super::batches::{Batch, Batched, Jobs, Placed, Put, Unplaced, timeout};
+use super::batches::{Answered, Batch, Batched, Jobs, Placed, Put, Unplaced, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
@@ -89,12 +89,7 @@ impl Batched for Suffixes {
         lane.suffixes(&batch.inputs, ENTRY_LOG, timeout(&batch.inputs))
     }
 
-    fn answer(
-        &mut self,
-        batch: Batch<Self>,
-        sorted: SortedSuffixes<'_>,
-        jobs: &mut Jobs<'_, EncodeLarge>,
-    ) -> Result<(), DeviceError> {
+    fn answer(&mut self, batch: Batch<Self>, sorted: SortedSuffixes<'_>, jobs: &mut Jobs<'_, EncodeLarge>) -> Answered {
         let each = sorted.entries.len() / batch.kept.len();
         let (mut columns, mut rows) = (sorted.columns, sorted.entries);
         for (number, (block, &origin)) in batch.kept.into_iter().zip(sorted.origins).enumerate() {

@@ -432,5 +432,5 @@ fn coded_batches_that_cannot_be() {
 }
 
 pub(super) fn accepts(offload: Offload) -> Accepts {
-    Accepts::Only(lanes(offload, 1, 1).accepts())
+    Accepts::Only(kind(offload).accepts)
 }

@@ -3,7 +3,7 @@
 //! core that codes a block merges them first (`codec::bwt::merge`). Blocks of `.bz2` streams go to the device turned to
 //! their least rotations.
 
-use super::batches::{Batch, Batched, Jobs, Put, timeout};
+use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
 use super::columns::{check, forward};
 use super::suffixes::{ENTRY_LOG, Preparer, SuffixBlock, forward_large};
@@ -40,7 +40,7 @@ impl Batched for Thirds {
         batch: Batch<Self>,
         mut sorted: SortedThirds<'_>,
         jobs: &mut Jobs<'_, EncodeBlock>,
-    ) -> Result<(), DeviceError> {
+    ) -> Answered {
         for (number, block) in batch.kept.iter().enumerate() {
             let (thirds, origin) = take(&mut sorted, block.len, 1)?;
             check(block, &thirds.bytes, merge::Thirds::marks(block.len), origin[0])?;
@@ -73,7 +73,7 @@ impl Batched for LargeThirds {
         batch: Batch<Self>,
         mut sorted: SortedThirds<'_>,
         jobs: &mut Jobs<'_, EncodeLarge>,
-    ) -> Result<(), DeviceError> {
+    ) -> Answered {
         let each = batch.kept.iter().map(|block| block.points()).max().unwrap_or(0);
         for (number, block) in batch.kept.into_iter().enumerate() {
             let (thirds, points) = take(&mut sorted, block.len, each)?;
