@@ -8,14 +8,12 @@
 
 mod acl;
 mod behaviours;
-mod damage;
 mod faults;
 mod filesystems;
 mod flags;
 mod gpus;
 mod hbz;
 mod holes;
-mod inputs;
 mod json;
 mod lzw;
 mod messages;

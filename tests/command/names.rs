@@ -1,4 +1,4 @@
-//! Table 1B: the name by which hybz is called, and the names of files.
+//! The name by which hybz is called, and the names of files, beyond the rows of `behaviours::names`.
 
 use crate::place::{Place, compressed, compressed_at_9, decompressed, odd_name, run, same_as_bzip2};
 use std::ffi::OsStr;
@@ -36,17 +36,6 @@ fn other_names_that_decompress() {
     let place = Place::with(&[("a", b"hello\n")]);
     run(place.called("cat-bz").arg("a")).silent(0);
     assert_eq!(place.names(), ["a.bz2"], "only those names");
-}
-
-/// A program that is called cat deletes nothing.
-#[test]
-fn cat_never_deletes() {
-    for args in [&["-z", "a"][..], &["--rm", "-z", "a"], &["-f", "-z", "a"]] {
-        let place = Place::with(&[("a", b"hello\n")]);
-        let run = run(place.called("bzcat").args(args)).silent(0);
-        assert_eq!(decompressed(&run.stdout), b"hello\n");
-        assert_eq!(place.names(), ["a"]);
-    }
 }
 
 #[test]
@@ -154,11 +143,6 @@ fn waiting_does_not_stop_the_rest() {
     let run = run(place.called("hybz").args(&args));
     assert_eq!((run.code, place.names().len()), (0, 200), "{}", run.stderr);
     assert!((0..200).all(|n| place.get(format!("f{n}.out")) == b"hello\n"));
-}
-
-#[test]
-fn no_name_is_guessed_for_the_source() {
-    same_as_bzip2("bzip2", &["-d", "a"], b"", |place| place.put("a.bz2", &compressed(b"hello\n")));
 }
 
 /// Names are bytes: they come out of messages and into results as they are.

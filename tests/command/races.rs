@@ -38,8 +38,8 @@ fn unchanged_sources_go() {
     assert_eq!(place.names(), ["a.bz2", "out"]);
 }
 
-#[test]
-fn replaced_sources_stay() {
+/// A row of `behaviours::inputs` calls this, and the next.
+pub fn replaced_sources() {
     let (place, run) = while_it_is_read(|place| {
         place.put("new", &text(1_500_000));
         fs::rename(place.path("new"), place.path("a")).expect("rename");
@@ -49,8 +49,7 @@ fn replaced_sources_stay() {
     assert!(place.has("a"));
 }
 
-#[test]
-fn grown_sources_stay() {
+pub fn grown_sources() {
     let (place, run) = while_it_is_read(|place| {
         let mut file = OpenOptions::new().append(true).open(place.path("a")).expect("a");
         file.write_all(b"more").expect("write");
@@ -87,15 +86,6 @@ fn shrunk_sources_stay() {
 fn sources_that_are_gone() {
     let (_, run) = while_it_is_read(|place| fs::remove_file(place.path("a")).expect("remove"));
     run.says(1, "hybz: Can't remove input file a: No such file or directory.\n");
-}
-
-/// The result's name is taken while it is made: `linkat` refuses, and the source stays.
-#[test]
-fn a_result_that_appears_meanwhile() {
-    let place = Place::new();
-    let script = "(echo hello; sleep 0.3; echo mine > late.bz2; sleep 0.1) | hybz -o late.bz2";
-    place.shell(script).says(1, "hybz: Output file late.bz2 already exists. -f overwrites it.\n");
-    assert_eq!(place.get("late.bz2"), b"mine\n");
 }
 
 /// Another user exchanges a parent of the operand with a link, as often as possible: nothing is made or replaced where

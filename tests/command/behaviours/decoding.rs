@@ -33,13 +33,39 @@ fn three_blocks() -> (Vec<u8>, Vec<u8>) {
     (text, coded)
 }
 
-/// `-d` leaves nothing of this file, `-t` refuses it too, both with rc 2 and one of bzip2's texts.
+/// `-d` leaves nothing of this file and goes on with others, `-t` refuses it too, both with rc 2 and one of bzip2's
+/// texts. To stdout it is the last, because a hole in the output would be worse.
 fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
-    let place = Place::with(&[("a.bz2", bytes)]);
-    let run = place.hybz(&["-d", "a.bz2"]).says(2, text);
-    assert_eq!(place.names(), ["a.bz2"]);
-    place.hybz(&["-t", "a.bz2"]).says(2, text_of_test);
+    let place = Place::with(&[("a.bz2", bytes), ("good.bz2", &compressed(b"hello\n"))]);
+    let test = place.hybz(&["-t", "a.bz2", "good.bz2"]).says(2, text_of_test);
+    let advised = test.stderr.contains("You can use `hybz --recover a.bz2' to attempt to recover\n");
+    assert_eq!(advised, !bytes.is_empty(), "{test:?}");
+    let run = place.hybz(&["-tv", "a.bz2", "good.bz2"]).says(2, &text_of_test["hybz: a.bz2: ".len()..]);
+    assert!(run.stderr.contains("  good.bz2: ") && run.stderr.contains("ok\n"), "{run:?}");
+    // One line under -q: bzip2 prints no message about a cut file.
+    let run = place.hybz(&["-dq", "a.bz2"]);
+    assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
+    place.hybz(&["-dqq", "a.bz2"]).silent(2);
+    place.hybz(&["-tqq", "a.bz2"]).silent(2);
+
+    let run = place.hybz(&["-dc", "good.bz2", "a.bz2", "good.bz2", "good.bz2"]).says(2, text);
+    let end = "hybz: WARNING: some files have not been processed:\n\
+               hybz:    4 specified on command line, 2 not processed yet.\n";
+    assert!(run.stderr.contains(end) && run.stdout.starts_with(b"hello\n"), "{run:?}");
+    assert!(three_blocks().0.starts_with(&run.stdout[6..]), "only checked bytes");
+
+    let run = place.hybz(&["-d", "a.bz2", "good.bz2"]).says(2, text);
+    assert_eq!((place.names(), place.get("a.bz2")), (vec!["a.bz2".to_owned(), "good".to_owned()], bytes.to_vec()));
     run.stderr
+}
+
+/// The same for a file in which there are data: the message has the names, the block and the bit.
+fn refused_at(bytes: &[u8], [text, text_of_test]: [&str; 2]) -> String {
+    let said = refused(bytes, text, text_of_test);
+    for part in ["Input file = a.bz2, output file = a\n", "lock ", " bit "] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+    said
 }
 
 #[test]
@@ -87,25 +113,45 @@ const CUT: [&str; 2] = ["hybz: Compressed file ends unexpectedly;", "hybz: a.bz2
 const BAD: [&str; 2] =
     ["hybz: Data integrity error when decompressing.", "hybz: a.bz2: data integrity (CRC) error in data"];
 
+/// All ways to read the file are those of bzip2.
+fn all_ways(bytes: &[u8], ways: &[&str]) {
+    for args in ways {
+        same_as_bzip2("bzip2", &[args, "a.bz2"], b"", |place| {
+            place.put("a.bz2", bytes);
+            place.set_mode("a.bz2", 0o600); // bzip2 leaves a result with trailing garbage like this
+        });
+        same_as_bzip2("bzip2", &[args], bytes, |_| {});
+    }
+}
+
 #[test]
 fn concatenated_streams() {
-    let (one, empty) = (compressed(b"hello\n"), compressed(b""));
-    let bytes = [&one[..], &empty, &three_blocks().1, &one].concat();
-    for args in ["-d", "-dc", "-tv"] {
-        same_as_bzip2("bzip2", &[args, "a.bz2"], b"", |place| place.put("a.bz2", &bytes));
+    let (one, empty, (_, large)) = (compressed(b"hello\n"), compressed(b""), three_blocks());
+    for bytes in [
+        [&one[..], &large].concat(),
+        [&empty[..], &one, &empty, &empty, &large, &empty].concat(),
+        [&one[..], &empty, &large, &one].concat(),
+        empty.clone(),
+    ] {
+        all_ways(&bytes, &["-dk", "-dc", "-dkv", "-t", "-tv", "-dq"]);
     }
 }
 
 #[test]
 fn trailing_garbage() {
-    for garbage in [&b"text"[..], &[0; 5000], b"\n"] {
-        for args in ["-dk", "-dc", "-dkq"] {
-            same_as_bzip2("bzip2", &[args, "a.bz2"], b"", |place| {
-                place.put("a.bz2", &[&compressed(b"hello\n")[..], garbage].concat());
-                place.set_mode("a.bz2", 0o600);
-            });
-        }
+    let (one, (_, large)) = (compressed(b"hello\n"), three_blocks());
+    for bytes in [
+        [&one[..], b"garbage"].concat(),
+        [&large[..], &[0; 5000]].concat(),
+        [&large[..], b"\n"].concat(),
+        [&one[..], b"x", &one].concat(),
+        [&one[..], b"BZh0"].concat(),
+    ] {
+        // With -tv bzip2 prints half a line.
+        all_ways(&bytes, &["-dk", "-dc", "-dkv", "-dkq", "-dq"]);
     }
+    let bytes = [&one[..], b"garbage"].concat();
+    same_as_bzip2("bzip2", &["-t", "a.bz2"], b"", |place| place.put("a.bz2", &bytes));
 }
 
 #[test]
@@ -119,13 +165,15 @@ fn forbidden_garbage() {
 
 #[test]
 fn a_header_and_junk() {
-    refused(&[&compressed(b"hello\n")[..], b"BZh9 junk and more"].concat(), BAD[0], BAD[1]);
+    for before in [vec![], three_blocks().1] {
+        refused_at(&[&before[..], b"BZh9 this is junk"].concat(), BAD);
+    }
 }
 
 #[test]
 fn a_cut_header() {
     for header in [&b"B"[..], b"BZ", b"BZh", b"BZh9"] {
-        refused(&[&compressed(b"hello\n")[..], header].concat(), CUT[0], CUT[1]);
+        refused_at(&[&three_blocks().1[..], header].concat(), CUT);
     }
 }
 
@@ -133,57 +181,99 @@ fn a_cut_header() {
 fn cut_files() {
     let (_, coded) = three_blocks();
     for len in [2, 4, 3000, coded.len() / 2, coded.len() - 1] {
-        let said = refused(&coded[..len], CUT[0], CUT[1]);
-        assert!(said.contains("in block ") && said.contains("at bit "), "{said}");
+        refused_at(&coded[..len], CUT);
     }
 }
 
 #[test]
 fn wrong_crcs() {
-    let (_, mut coded) = three_blocks();
-    coded[11] ^= 0x10;
-    let said = refused(&coded, BAD[0], BAD[1]);
-    assert!(said.contains("block 1, at bit 32: block CRC 0x") && said.contains("is stored"), "{said}");
+    let (_, coded) = three_blocks();
+    // In the second block, in the CRC of all, in a block's magic, and in a block's CRC.
+    for at in [coded.len() / 2, coded.len() - 3, 5, 11] {
+        let mut flipped = coded.clone();
+        flipped[at] ^= 0x10;
+        let said = refused_at(&flipped, BAD);
+        let crcs = said.contains("block 1, at bit 32: block CRC 0x") && said.contains("is stored");
+        assert!(at != 11 || crcs, "{said}");
+    }
 }
 
 fn put_other_data(place: &Place) {
     place.put("a.bz2", b"some other data\n");
     place.put("b.bz2", &compressed(b"hello\n"));
+    place.put("c.bz2", b"\x1f\x8b\x08 some gzip");
+    place.put("d", b"hello\n");
 }
 
 #[test]
 fn other_data() {
-    for args in [&["-d", "a.bz2", "b.bz2"][..], &["-dq", "a.bz2"], &["-dc", "a.bz2", "b.bz2"], &["-t", "a.bz2"]] {
+    for args in [
+        &["-d", "a.bz2", "b.bz2"][..],
+        &["-dq", "a.bz2"],
+        &["-dc", "a.bz2", "b.bz2"],
+        &["-t", "a.bz2"],
+        &["-d", "d"],
+        &["-dk", "d", "c.bz2", "b.bz2"],
+        &["-dv", "d", "b.bz2"],
+        &["-dq", "d"],
+        &["-t", "d", "b.bz2"],
+        &["-tv", "d", "b.bz2"],
+    ] {
         same_as_bzip2("bzip2", args, b"", put_other_data);
     }
+    same_as_bzip2("bzip2", &["-t"], b"hello\n", |_| {});
+    same_as_bzip2("bzip2", &["-d"], b"hello\n", |_| {});
 }
 
 #[test]
 fn other_data_with_force() {
     let place = Place::new();
     put_other_data(&place);
-    place.hybz(&["-df", "a.bz2"]).says(2, "hybz: a.bz2 is not a bzip2 file.\n");
-    assert_eq!(place.names(), ["a.bz2", "b.bz2"]);
+    for name in ["a.bz2", "d"] {
+        place.hybz(&["-df", name]).says(2, &format!("hybz: {name} is not a bzip2 file.\n"));
+    }
+    assert_eq!(place.names(), ["a.bz2", "b.bz2", "c.bz2", "d"]);
 }
 
 #[test]
 fn other_data_to_stdout() {
-    same_as_bzip2("bzip2", &["-dcf", "a.bz2", "b.bz2"], b"", put_other_data);
+    same_as_bzip2("bzip2", &["-dcf", "a.bz2", "b.bz2", "a.bz2"], b"", put_other_data);
+    for bytes in [&b"BZx"[..], b"BZh0", b"a", &compressed(b"hello\n")] {
+        same_as_bzip2("bzip2", &["-dcfv", "file"], b"", |place| place.put("file", bytes));
+    }
 }
 
 #[test]
 fn other_data_from_pipes() {
-    let bytes = text(8893);
-    for len in [1, 3, 4, 5000, 8893] {
-        let run = Place::new().hybz_with_input(&["-dcf"], &bytes[..len]).silent(0);
-        assert!(run.stdout == bytes[..len], "{len} bytes");
+    let (place, bytes) = (Place::new(), text(8893));
+    for len in [1, 2, 3, 4, 5, 5000, 8893] {
+        for flag in ["-dcf", "-df"] {
+            assert!(place.hybz_with_input(&[flag], &bytes[..len]).silent(0).stdout == bytes[..len], "{len} bytes");
+        }
+    }
+    // The beginning of a header: a stream that was cut, for bzip2 and for us.
+    for cut in ["", "B", "BZ", "BZh", "BZh9"] {
+        place.hybz_with_input(&["-dcf"], cut.as_bytes()).says(2, "ends unexpectedly");
     }
 }
 
 #[test]
 fn empty_files() {
-    let said = refused(b"", "hybz: Compressed file ends unexpectedly; a.bz2 is empty.\n", "it is empty\n");
+    let said = refused(
+        b"",
+        "hybz: Compressed file ends unexpectedly; a.bz2 is empty.\n",
+        "hybz: a.bz2: file ends unexpectedly: it is empty\n",
+    );
     assert_eq!(said.lines().count(), 1, "{said}");
+    let place = Place::with(&[("a.bz2", b"")]);
+    for flag in ["-d", "-dq", "-dc", "-t", "-l"] {
+        let run = place.hybz(&[flag, "a.bz2"]);
+        assert_eq!((run.code, run.stderr.lines().count(), place.names().len()), (2, 1, 1), "{flag}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("Compressed file ends unexpectedly; a.bz2 is empty.")
+                || run.stderr.ends_with("file ends unexpectedly: it is empty\n")
+        );
+    }
 }
 
 fn put_damaged(place: &Place) {

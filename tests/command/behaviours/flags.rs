@@ -77,6 +77,8 @@ fn a_dash_among_files() {
     let place = hello();
     let run = place.hybz_with_input(&["-c", "a", "-", "a"], b"stdin\n").silent(0);
     assert_eq!(decompressed(&run.stdout), b"hello\nstdin\nhello\n");
+    let run = place.hybz_with_input(&["-v", "a", "-"], b"stdin\n");
+    assert_eq!((run.code, decompressed(&run.stdout), place.has("a.bz2")), (0, b"stdin\n".to_vec(), true));
     same_as_bzip2("bzip2", &["-"], b"stdin\n", |_| {});
 }
 
@@ -120,6 +122,7 @@ fn force_flag() {
         same_as_bzip2("bzip2", args, b"", |place| {
             put_hello(place);
             place.put("a.bz2", b"old");
+            place.set_mode("a.bz2", 0o777);
             place.put("b", b"old");
         });
     }

@@ -1,11 +1,11 @@
 //! Checks of inputs before and after they are read.
 
 use super::rows;
-use crate::place::{Place, as_nobody, compressed, decompressed, run, same_as_bzip2, text, wait_until_open};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use crate::place::{Place, as_nobody, compressed, decompressed, run, same_as_bzip2};
+use crate::races;
+use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Stdio;
+use std::os::unix::net::UnixListener;
 
 rows! {
     "a missing file" | "rc 1; the others are done" | "the same" => missing_files;
@@ -29,42 +29,66 @@ rows! {
 
 #[test]
 fn missing_files() {
-    for args in [&["missing", "a"][..], &["-d", "missing.bz2", "b.bz2"], &["-t", "missing"], &["-c", "missing", "a"]] {
-        same_as_bzip2("bzip2", args, b"", |place| {
-            place.put("a", b"hello\n");
-            place.put("b.bz2", &compressed(b"hello\n"));
-        });
+    for args in [
+        &["missing", "a"][..],
+        &["-d", "missing.bz2", "b.bz2"],
+        &["-t", "missing.bz2", "b.bz2"],
+        &["-c", "missing", "a"],
+        &["a/b"],
+        &[""],
+    ] {
+        same_as_bzip2("bzip2", args, b"", put_directories);
     }
+}
+
+fn put_directories(place: &Place) {
+    place.put("a", b"hello\n");
+    place.put("b.bz2", &compressed(b"hello\n"));
+    ["dir", "dir.bz2"].iter().for_each(|name| fs::create_dir(place.path(name)).expect("a directory"));
 }
 
 #[test]
 fn directories() {
-    for args in [&["dir", "a"][..], &["-f", "dir"], &["-c", "dir"], &["-q", "dir"]] {
-        same_as_bzip2("bzip2", args, b"", |place| {
-            place.put("a", b"hello\n");
-            fs::create_dir(place.path("dir")).expect("a directory");
-        });
+    for args in [
+        &["dir", "a"][..],
+        &["-f", "dir"],
+        &["-c", "dir"],
+        &["-q", "missing", "dir", "a"],
+        &["-d", "dir.bz2", "b.bz2"],
+        &["-t", "dir.bz2"],
+        &["-df", "dir.bz2"],
+    ] {
+        same_as_bzip2("bzip2", args, b"", put_directories);
     }
 }
 
 fn put_link(place: &Place) {
     place.put("a", b"hello\n");
     place.put("b.bz2", &compressed(b"hello\n"));
-    symlink("a", place.path("link")).expect("a link");
-    symlink("b.bz2", place.path("link.bz2")).expect("a link");
-    symlink("nowhere", place.path("dangling")).expect("a link");
+    fs::create_dir(place.path("dir")).expect("a directory");
+    let links = [("a", "link"), ("b.bz2", "link.bz2"), ("nowhere", "dangling"), ("loop", "loop"), ("dir", "dirlink")];
+    links.iter().for_each(|(target, name)| symlink(target, place.path(name)).expect("a link"));
 }
 
 #[test]
 fn symbolic_links() {
-    for args in [&["link"][..], &["-k", "link"], &["-d", "link.bz2"], &["dangling"]] {
+    for args in
+        [&["link"][..], &["-k", "link"], &["-q", "link"], &["-d", "link.bz2"], &["dangling"], &["loop"], &["dirlink"]]
+    {
         same_as_bzip2("bzip2", args, b"", put_link);
     }
 }
 
 #[test]
 fn links_with_force() {
-    for args in [&["-f", "link"][..], &["-df", "link.bz2"], &["-f", "dangling"]] {
+    for args in [
+        &["-f", "link"][..],
+        &["-fk", "link"],
+        &["-df", "link.bz2"],
+        &["-f", "dangling"],
+        &["-f", "loop"],
+        &["-f", "dirlink"],
+    ] {
         same_as_bzip2("bzip2", args, b"", put_link);
     }
 }
@@ -81,18 +105,27 @@ fn put_hard_links(place: &Place) {
     fs::hard_link(place.path("a"), place.path("b")).expect("a link");
 }
 
+fn put_three_links(place: &Place) {
+    put_hard_links(place);
+    ["c", "d"].iter().for_each(|name| fs::hard_link(place.path("a"), place.path(name)).expect("a link"));
+}
+
 #[test]
 fn hard_links() {
-    same_as_bzip2("bzip2", &["a"], b"", put_hard_links);
-    same_as_bzip2("bzip2", &["-c", "a"], b"", put_hard_links);
+    for args in [&["a"][..], &["-q", "a"], &["-c", "a"]] {
+        same_as_bzip2("bzip2", args, b"", put_hard_links);
+        same_as_bzip2("bzip2", args, b"", put_three_links);
+    }
     let place = Place::new();
     put_hard_links(&place);
     place.hybz(&["-k", "a"]).silent(0);
+    assert_eq!(place.names(), ["a", "a.bz2", "b"]);
 }
 
 #[test]
 fn hard_links_with_force() {
     same_as_bzip2("bzip2", &["-f", "a"], b"", put_hard_links);
+    same_as_bzip2("bzip2", &["-f", "a"], b"", put_three_links);
     same_as_bzip2("bzip2", &["-f", "a", "b"], b"", put_hard_links);
 }
 
@@ -113,13 +146,26 @@ fn fifos_are_read() {
     let run = place.shell("mkfifo fifo; (sleep 0.1; echo hello > fifo) & hybz -c fifo").silent(0);
     assert_eq!(decompressed(&run.stdout), b"hello\n");
     place.shell("(sleep 0.1; echo hello > fifo) & hybz -f fifo").silent(0);
-    assert_eq!(place.names(), ["fifo", "fifo.bz2"]);
+    assert_eq!(
+        (place.names(), decompressed(&place.get("fifo.bz2"))),
+        (vec!["fifo".into(), "fifo.bz2".into()], b"hello\n".to_vec())
+    );
+    place.shell("(sleep 0.1; cat fifo.bz2 > fifo) & hybz -t fifo").silent(0);
 }
 
 #[test]
 fn devices() {
-    same_as_bzip2("bzip2", &["/dev/null"], b"", |_| {});
-    same_as_bzip2("bzip2", &["-c", "/dev/null"], b"", |_| {});
+    for args in [&["/dev/null"][..], &["-k", "/dev/null", "/dev/zero"], &["-c", "/dev/null"]] {
+        same_as_bzip2("bzip2", args, b"", |_| {});
+    }
+    let place = Place::new();
+    let _socket = UnixListener::bind(place.path("socket")).expect("a socket");
+    place.hybz(&["socket"]).says(1, "hybz: Can't open input file socket: ");
+    place.hybz(&["-t", "/dev/null"]).says(2, "hybz: /dev/null: file ends unexpectedly");
+    place.hybz(&["-d", "/dev/null"]).says(1, "Input file /dev/null is not a normal file.");
+    // -f removes no device, not even for root.
+    place.hybz(&["-f", "-o", "zeros.bz2", "--rm", "/dev/null"]).silent(0);
+    assert!(fs::symlink_metadata("/dev/null").is_ok());
 }
 
 #[test]
@@ -131,37 +177,14 @@ fn unreadable_files() {
     assert_eq!(place.names(), ["a", "b.bz2"]);
 }
 
-/// Does `change` while `a` is open and its result cannot be written yet.
-fn while_it_is_read(change: impl FnOnce(&Place)) -> Place {
-    let place = Place::with(&[("a", &text(1_500_000))]);
-    place.shell("mkfifo out").silent(0);
-    let mut command = place.called("hybz");
-    // With this little memory, `a` cannot be finished before the FIFO has a reader.
-    command.args(["-1f", "-m1", "--rm", "-o", "out", "a"]).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("hybz");
-    wait_until_open(child.id(), &place.path("a"));
-    change(&place);
-    place.shell("cat out > /dev/null").silent(0);
-    assert_eq!(child.wait().expect("hybz").code(), Some(1));
-    assert!(place.has("a"));
-    place
-}
-
 #[test]
 fn replaced_sources() {
-    while_it_is_read(|place| {
-        place.put("new", &text(1_500_000));
-        fs::rename(place.path("new"), place.path("a")).expect("rename");
-    });
+    races::replaced_sources();
 }
 
 #[test]
 fn grown_sources() {
-    let place = while_it_is_read(|place| {
-        let mut file = OpenOptions::new().append(true).open(place.path("a")).expect("a");
-        file.write_all(b"more").expect("write");
-    });
-    assert_eq!(place.get("a").len(), 1_500_004);
+    races::grown_sources();
 }
 
 #[test]
@@ -185,6 +208,7 @@ fn the_same_file_twice() {
 fn outputs_as_inputs() {
     let place = Place::with(&[("a", b"hello\n")]);
     place.shell("hybz -c a >> a").says(1, "hybz: Input file a is the output file.\n");
+    place.shell("hybz < a >> a").says(1, "hybz: Input file (stdin) is the output file.\n");
     run(place.called("hybz").args(["-fo", "a", "a"])).says(1, "hybz: Output file a is the input file.\n");
     assert_eq!(place.get("a"), b"hello\n");
 }

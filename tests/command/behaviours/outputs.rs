@@ -49,7 +49,7 @@ rows! {
 
 #[test]
 fn existing_outputs() {
-    for args in [&["a"][..], &["-kq", "a"], &["-d", "b.bz2"]] {
+    for args in [&["a"][..], &["-q", "a"], &["-kv", "a"], &["-d", "b.bz2"]] {
         same_as_bzip2("bzip2", args, b"", |place| {
             place.put("a", b"hello\n");
             place.put("a.bz2", b"old");
@@ -57,6 +57,16 @@ fn existing_outputs() {
             place.put("b.bz2", &compressed(b"hello\n"));
         });
     }
+    let place = Place::with(&[("b", b"hello\n"), ("c", b"hello\n"), ("d", b"hello\n")]);
+    place.shell("mkdir b.bz2; ln c c.bz2; mkfifo d.bz2").silent(0);
+    place.hybz(&["b"]).says(1, "hybz: Output file b.bz2 already exists.");
+    place.hybz(&["-f", "b"]).says(1, "hybz: Can't create output file b.bz2: Is a directory.");
+    place.hybz(&["-f", "c"]).says(1, "hybz: Output file c.bz2 is the input file.");
+    // A FIFO in the result's place has no reader that could be waited for.
+    place.hybz(&["d"]).says(1, "hybz: Output file d.bz2 already exists.");
+    assert_eq!(place.names(), ["b", "b.bz2", "c", "c.bz2", "d", "d.bz2"]);
+    place.hybz(&["-f", "d"]).silent(0);
+    assert_eq!(decompressed(&place.get("d.bz2")), b"hello\n");
 }
 
 #[test]
@@ -101,7 +111,8 @@ fn force_replaces_at_the_end() {
     let broken = &compressed(&text(300_000))[..20_000];
     let place = Place::with(&[("a.bz2", broken), ("a", b"old")]);
     place.hybz(&["-df", "a.bz2"]).says(2, "Compressed file ends unexpectedly");
-    assert_eq!(place.get("a"), b"old");
+    place.hybz(&["-df", "missing.bz2"]).says(1, "Can't open");
+    assert_eq!((place.get("a"), place.names()), (b"old".to_vec(), vec!["a".to_owned(), "a.bz2".to_owned()]));
     place.put("a.bz2", &compressed(b"new"));
     place.hybz(&["-df", "a.bz2"]).silent(0);
     assert_eq!((place.get("a"), place.names()), (b"new".to_vec(), vec!["a".to_owned()]));
@@ -130,11 +141,13 @@ fn unfinished_results() {
 
 #[test]
 fn modes() {
-    for (mode, kept) in [(0o600, 0o600), (0o644, 0o644), (0o751, 0o751), (0o7755, 0o755)] {
+    for (mode, kept) in [(0o600, 0o600), (0o644, 0o644), (0o751, 0o751), (0o400, 0o400), (0o7755, 0o755)] {
         let place = Place::with(&[("a", b"hello\n")]);
         place.set_mode("a", mode);
         place.hybz(&["a"]).silent(0);
         assert_eq!(place.mode("a.bz2"), kept, "{mode:o}");
+        place.hybz(&["-d", "a.bz2"]).silent(0);
+        assert_eq!(place.mode("a"), kept, "{mode:o}");
     }
 }
 
@@ -143,13 +156,18 @@ fn files_of_others() {
     if !root() {
         return skip(Need::System, "not root");
     }
-    for (mode, expected) in [(0o6755, 0o755), (0o664, 0o644), (0o646, 0o644)] {
+    for (mode, expected) in [(0o6755, 0o755), (0o664, 0o644), (0o646, 0o644), (0o604, 0o600), (0o640, 0)] {
         let place = Place::with(&[("a", b"hello\n")]);
         place.shell("chown 4321:4321 a").silent(0);
         place.set_mode("a", mode);
         let Some(run) = as_nobody(&place, "hybz -k a") else { return };
+        if expected == 0 {
+            run.says(1, "Permission denied");
+            continue;
+        }
         run.silent(0);
-        assert_eq!(place.mode("a.bz2"), expected, "from {mode:o}");
+        let found = fs::metadata(place.path("a.bz2")).expect("a.bz2");
+        assert_eq!((found.mode() & 0o7777, found.uid()), (expected, 1234), "from {mode:o}");
     }
 }
 
@@ -168,9 +186,11 @@ fn times() {
         .map(|(seconds, nanos)| SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos));
     let times = FileTimes::new().set_accessed(accessed).set_modified(modified);
     File::options().write(true).open(place.path("a")).expect("a").set_times(times).expect("times");
-    place.hybz(&["a"]).silent(0);
-    let found = fs::metadata(place.path("a.bz2")).expect("a.bz2");
-    assert_eq!((found.accessed().ok(), found.modified().ok()), (Some(accessed), Some(modified)));
+    for (source, result) in [("a", "a.bz2"), ("a.bz2", "a")] {
+        place.hybz(&[if result == "a" { "-d" } else { "-z" }, source]).silent(0);
+        let found = fs::metadata(place.path(result)).expect("a result");
+        assert_eq!((found.accessed().ok(), found.modified().ok()), (Some(accessed), Some(modified)));
+    }
 }
 
 #[test]
@@ -187,19 +207,32 @@ fn zeros() {
     assert!(a < 200 && b < 200 && c > 4000, "{a} {b} {c} blocks");
 }
 
+/// xz -k, zstd --no-sync: if the source is kept, the disk need not be waited for.
 #[test]
 fn syncs() {
     if !installed("strace") {
         return;
     }
-    for (flags, expected) in [("", "fdatasync fsync unlink"), ("--no-sync", "unlink"), ("-k", "")] {
-        let place = Place::with(&[("a", b"hello\n")]);
-        let trace = "strace -f -o trace -e trace=fdatasync,fsync,unlink,unlinkat";
-        place.shell(&format!("{trace} hybz {flags} a")).silent(0);
+    for (args, prepare, expected) in [
+        ("a", "", "fdatasync linkat fsync unlinkat"),
+        ("-k a", "", "linkat"),
+        ("--no-sync a", "", "linkat unlinkat"),
+        ("-kf a", "touch a.bz2;", "fdatasync linkat renameat fsync"),
+        ("a b", "", ""),
+    ] {
+        let place = Place::with(&[("a", b"hello\n"), ("b", b"hello\n")]);
+        let trace = "strace -f -o trace -e trace=fdatasync,fsync,unlink,unlinkat,linkat,renameat,renameat2,rename";
+        place.shell(&format!("{prepare} {trace} hybz {args}")).silent(0);
         let trace = String::from_utf8(place.get("trace")).expect("text");
         let calls = trace.lines().filter_map(|line| Some(line.split_once(' ')?.1.trim().split_once('(')?.0));
-        let calls: Vec<_> = calls.map(|call| call.trim_end_matches("at")).collect();
-        assert_eq!(calls.join(" "), expected, "{flags}");
+        let calls: Vec<&str> = calls.filter(|call| !call.contains("+++")).collect();
+        if args == "a b" {
+            let first = |name: &str| calls.iter().position(|call| *call == name);
+            assert_eq!(calls.iter().filter(|call| **call == "fdatasync").count(), 2);
+            assert!(first("unlinkat") > first("fsync"), "{calls:?}");
+        } else {
+            assert_eq!(calls.join(" "), expected, "{args}");
+        }
     }
 }
 
@@ -223,26 +256,35 @@ fn unwritable_directories() {
     let Some(run) = run else { return };
     assert_eq!((run.code, run.stderr.as_str()), (1, "hybz: Can't create output file dir/a.bz2: Permission denied.\n"));
     assert_eq!(place.names(), ["b", "b.bz2", "dir"]);
+    // A directory that may be written but not listed is fine.
+    place.set_mode("dir", 0o300);
+    place.hybz(&["dir/a"]).silent(0);
+    place.set_mode("dir", 0o755);
+    assert!(place.has("dir/a.bz2"));
+    place
+        .hybz(&["-o", "no/such/dir/x", "dir/a.bz2", "-d"])
+        .says(1, "hybz: Can't create output file no/such/dir/x: No such");
 }
 
 #[test]
 fn full_disks() {
-    let place = Place::with(&[("a", &noise(600_000))]);
+    let place = Place::with(&[("a", &noise(600_000)), ("b", b"hello\n")]);
     fs::create_dir(place.path("disk")).expect("a directory");
     if place.shell("mount -t tmpfs -o size=1m none disk").code != 0 {
         return skip(Need::System, "mounting is not allowed");
     }
-    let run = place.shell("cp a disk && cd disk && hybz -1 a");
+    let run = place.shell("cp a b disk && cd disk && hybz -1 a b");
     let left = place.shell("ls -A disk; umount disk").out();
     run.says(1, "hybz: Can't write output file a.bz2: No space left on device.\n");
-    assert_eq!(left, "a\n");
+    assert_eq!(left, "a\nb.bz2\n", "the other file is done, and nothing half");
 }
 
 #[test]
 fn full_stdout() {
     let garbage = [&compressed(b"hello\n")[..], b"garbage"].concat();
-    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &garbage)]);
-    for line in ["hybz -c a", "hybz < a", "hybz -dc a.bz2", "hybz -dcf a"] {
+    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &garbage), ("big", &text(2_000_000))]);
+    place.put("good.bz2", &compressed(b"hello\n"));
+    for line in ["hybz -c a", "hybz -c1 big", "hybz < big", "hybz -dc a.bz2", "hybz -dc good.bz2", "hybz -dcf a"] {
         let message = "hybz: Can't write output file (stdout): No space left on device.\n";
         place.shell(&format!("{line} > /dev/full")).says(1, message);
     }
@@ -290,6 +332,7 @@ fn sigterm_and_sighup() {
 fn sigxfsz() {
     let place = Place::with(&[("a", &noise(900_000))]);
     assert_eq!(place.shell("ulimit -c 0; ulimit -f 8; hybz -1 a; echo $?").out(), "153\n");
+    place.shell("trap '' XFSZ; ulimit -f 8; hybz -1 a").says(1, "hybz: Can't write output file a.bz2: File too large.");
     assert_eq!(place.names(), ["a"]);
 }
 

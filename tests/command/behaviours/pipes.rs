@@ -3,6 +3,11 @@
 use super::rows;
 use crate::place::{Place, compressed, decompressed, installed, installed_for_part, same_as_bzip2, text};
 use crate::stdouts;
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 rows! {
     "compressed data to a terminal" | "refused, rc 1, also with `-f`" | "the same" => nothing_compressed_to_terminals;
@@ -40,7 +45,7 @@ fn hello() -> Place {
 
 #[test]
 fn nothing_compressed_to_terminals() {
-    for line in ["hybz -c a", "hybz -cf a", "hybz < a"] {
+    for line in ["hybz -c a", "hybz -cf a", "hybz", "hybz < a"] {
         let Some(out) = on_terminal(&hello(), line) else { return };
         let text = "hybz: I won't write compressed data to a terminal.\r\nhybz: For help, type: `hybz --help'.\r\n1\n";
         assert_eq!(out, text, "{line}");
@@ -49,7 +54,7 @@ fn nothing_compressed_to_terminals() {
 
 #[test]
 fn nothing_compressed_from_terminals() {
-    for line in ["hybz -d", "hybz -t", "hybz -df -", "hybz -l"] {
+    for line in ["hybz -d", "hybz -t", "hybz -dc", "hybz -df -", "hybz -l"] {
         let Some(out) = on_terminal(&hello(), line) else { return };
         let text = "hybz: I won't read compressed data from a terminal.\r\nhybz: For help, type: `hybz --help'.\r\n";
         assert!(out.contains(text) && out.ends_with("1\n"), "{line}: {out}");
@@ -65,8 +70,11 @@ fn text_to_terminals() {
 #[test]
 fn filters() {
     let (plain, packed) = (text(250_000), compressed(&text(250_000)));
-    for (args, input) in [(&[][..], &plain), (&["-1v"], &plain), (&["-d"], &packed), (&["-tv"], &packed)] {
-        same_as_bzip2("bzip2", args, input, |_| {});
+    for args in [&[][..], &["-c"], &["-1"], &["-1v"], &["-v"], &["-"], &["-c", "-"]] {
+        same_as_bzip2("bzip2", args, &plain, |_| {});
+    }
+    for args in [&["-d"][..], &["-dc"], &["-dv"], &["-t"], &["-tv"], &["-dc", "-"]] {
+        same_as_bzip2("bzip2", args, &packed, |_| {});
     }
 }
 
@@ -76,12 +84,15 @@ fn closed_stdin() {
         let run = hello().shell(line).says(1, "hybz: Can't read input file (stdin): Bad file descriptor.\n");
         assert!(!run.out().contains("BZh"));
     }
+    hello().shell("hybz -t a.bz2 <&- >&-").silent(0);
+    hello().shell("hybz -kf a <&- >&- 2>&-").silent(0);
 }
 
 fn reader_leaves(before: &str, code: i32) {
     let place = Place::with(&[("a", &text(3_000_000)), ("a.bz2", &compressed(&text(3_000_000)))]);
-    for line in ["hybz -c1 a", "hybz -d < a.bz2"] {
-        let run = place.shell(&format!("{before} {line} | head -c 5 > /dev/null; exit ${{PIPESTATUS[0]}}"));
+    for line in ["hybz -c1 a", "hybz -1 < a", "hybz -dc a.bz2", "hybz -d < a.bz2", "hybz -dcf a", "yes 2>no | hybz -1"]
+    {
+        let run = place.shell(&format!("{before} {line} | head -c 5 > /dev/null; exit ${{PIPESTATUS[-2]}}"));
         assert_eq!((run.code, run.stderr.as_str()), (code, ""), "{line}");
     }
 }
@@ -131,7 +142,7 @@ fn several_files() {
 
 #[test]
 fn empty_inputs() {
-    for (flag, digit) in [("-1", b'1'), ("-9", b'9')] {
+    for (flag, digit) in [("-1", b'1'), ("-5", b'5'), ("-9", b'9')] {
         same_as_bzip2("bzip2", &[flag], b"", |_| {});
         let out = hello().hybz_with_input(&[flag], b"").silent(0).stdout;
         assert_eq!(out, [b"BZh", &[digit][..], b"\x17\x72\x45\x38\x50\x90\0\0\0\0"].concat());
@@ -166,38 +177,89 @@ fn scripts() {
     }
 }
 
+/// All text of a complete stream comes out, although the pipe stays open.
 #[test]
 fn open_pipes() {
-    let place = hello();
-    let run = place.shell("(cat a.bz2; sleep 5) | timeout 20 hybz -d | (read -r line; echo $line; kill 0)");
-    assert_eq!(run.out(), "hello\n");
+    let place = Place::new();
+    for args in [&["-d"][..], &["-dp1"]] {
+        let mut child = place.called("hybz").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (sender, received) = mpsc::channel();
+        thread::spawn(move || {
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(n @ 1..) = stdout.read(&mut buffer) {
+                let _ = sender.send(buffer[..n].to_vec());
+            }
+        });
+        for len in [5, 100_000, 2_000_000, 6] {
+            let bytes = text(len);
+            stdin.write_all(&compressed(&bytes)).unwrap();
+            let mut out = Vec::new();
+            while out.len() < len {
+                out.extend(received.recv_timeout(Duration::from_secs(20)).expect("it does not wait for more"));
+            }
+            assert!(out == bytes, "{args:?}, {len} bytes");
+        }
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+    }
 }
 
 #[test]
 fn slow_pipes() {
-    if !installed("python3") {
+    let place = Place::new();
+    let run = place.shell("for word in h e l l o; do echo -n $word; sleep 0.02; done | hybz | hybz -d").silent(0);
+    assert_eq!(run.out(), "hello");
+    if !installed_for_part("python3") {
         return;
     }
+    // Both ends of both pipes are nonblocking, and both are slow.
     let script = "
-import os, subprocess, time, bz2
-r, w = os.pipe()
-os.set_blocking(r, False)
-p = subprocess.Popen(['hybz'], stdin=r, stdout=subprocess.PIPE)
-for n in range(4):
-    time.sleep(0.05); os.write(w, b'word ')
-os.close(w)
-assert bz2.decompress(p.stdout.read()) == b'word ' * 4 and p.wait() == 0
+import os, subprocess, time, threading
+r, w = os.pipe(); r2, w2 = os.pipe()
+for fd in (r, w2): os.set_blocking(fd, False)
+p = subprocess.Popen(['hybz', '-1'], stdin=r, stdout=w2)
+os.close(r); os.close(w2)
+data = os.urandom(700000)
+def feed():
+    for at in range(0, len(data), 70000):
+        os.write(w, data[at:at+70000]); time.sleep(0.02)
+    os.close(w)
+threading.Thread(target=feed).start()
+time.sleep(0.3)
+packed = b''
+while True:
+    part = os.read(r2, 50000)
+    if not part: break
+    packed += part; time.sleep(0.005)
+import bz2
+assert bz2.decompress(packed) == data
+assert p.wait() == 0
 ";
-    let place = Place::with(&[("slow.py", script.as_bytes())]);
-    place.shell("python3 slow.py").silent(0);
+    place.put("nonblocking.py", script.as_bytes());
+    place.shell("python3 nonblocking.py").silent(0);
 }
 
 #[test]
 fn names_on_terminals() {
-    let place = Place::with(&[("\x1b[31mred.bz2", b"x"), ("it's plain.bz2", b"x")]);
-    let Some(out) = on_terminal(&place, "hybz *red.bz2") else { return };
-    assert_eq!(out, "hybz: Input file ''$'\\033''[31mred.bz2' already has .bz2 suffix.\r\n1\n");
-    let out = on_terminal(&place, "hybz it*").unwrap_or_default();
-    assert_eq!(out, "hybz: Input file it's plain.bz2 already has .bz2 suffix.\r\n1\n");
-    place.shell("hybz *red.bz2").says(1, "hybz: Input file \x1b[31mred.bz2 already");
+    let name = "a\x1b[31mred\x07";
+    let place = Place::with(&[(name, b"hello\n"), ("plain name", b"hello\n"), ("it's plain.bz2", b"x")]);
+    place.put(format!("{name}.bz2"), &compressed(b"hello\n"));
+    for (line, expected) in [
+        ("hybz a*red?", r"hybz: Output file 'a'$'\033''[31mred'$'\a''.bz2' already exists. -f overwrites it."),
+        ("hybz -d a*2", r"hybz: Output file 'a'$'\033''[31mred'$'\a' already exists. -f overwrites it."),
+        ("hybz a*2", r"hybz: Input file 'a'$'\033''[31mred'$'\a''.bz2' already has .bz2 suffix."),
+        ("hybz -tv a*2", r"  'a'$'\033''[31mred'$'\a''.bz2': ok"),
+        ("hybz -t a*red?", r"hybz: 'a'$'\033''[31mred'$'\a': bad magic number (file not created by bzip2)"),
+        ("hybz -t 'plain name'", "hybz: plain name: bad magic number (file not created by bzip2)"),
+        ("hybz it*", "hybz: Input file it's plain.bz2 already has .bz2 suffix."),
+    ] {
+        let Some(out) = on_terminal(&place, line) else { return };
+        assert!(out.lines().any(|line| line.trim_end() == expected), "{line}: {out:?}");
+    }
+    assert!(on_terminal(&place, "hybz -l a*2").is_some_and(|out| out.contains(r"  'a'$'\033''[31mred'$'\a''.bz2'")));
+    // Elsewhere names are bytes.
+    let listed = place.shell("hybz -l a*2").silent(0);
+    assert!(listed.out().ends_with(&format!("  {name}.bz2\n")));
+    place.hybz(&[name]).says(1, &format!("hybz: Output file {name}.bz2 already exists. -f overwrites it.\n"));
 }
