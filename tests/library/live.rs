@@ -1,6 +1,7 @@
 //! Readers of live pipes: the text of every stream that has ended comes out, although the other side sends nothing more
 //! before it has an answer.
 
+use crate::ours;
 use crate::shapes;
 use hybz::{LargeBlocks, Level, Pool, Settings, bufread, read};
 use std::io::{self, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
@@ -91,16 +92,9 @@ fn whatever_follows_a_stream() {
 /// One byte at a time, every read is a pause.
 #[test]
 fn bytes_that_come_one_by_one() {
-    struct Crumbs<R>(R);
-    impl<R: Read> Read for Crumbs<R> {
-        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-            let most = buf.len().min(1);
-            self.0.read(&mut buf[..most])
-        }
-    }
     let (one, two) = (text(3000), text(500));
     let questions = [bz2, large, bz2].map(|coded| ([coded(&one), coded(&two)].concat(), [&one[..], &two].concat()));
-    converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(Crumbs(pipe))));
+    converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(ours::Sips(pipe, 1))));
 }
 
 /// A reader that would block says so; everything that can be decoded comes out before that error.

@@ -1,5 +1,6 @@
 //! `.bz2` and `.hbz` streams in one file, in any order, decoded in every way.
 
+use crate::ours;
 use crate::shapes;
 use hybz::{Error, LargeBlocks, Settings};
 use shapes::{Rng, shape};
@@ -19,20 +20,10 @@ fn every_way(file: &[u8], settings: &Settings) -> Vec<Result<Vec<u8>, String>> {
         let done = file.chunks(piece).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.finish());
         ways.push(done.map_err(|error| error.to_string()));
         let mut text = Vec::new();
-        let mut decoder = hybz::read::MultiBzDecoder::with_settings(Pieces(file, piece), settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(ours::Sips(file, piece), settings);
         ways.push(decoder.read_to_end(&mut text).map(|_| text).map_err(|error| error.to_string()));
     }
     ways
-}
-
-/// Reads at most this many bytes at a time.
-struct Pieces<'a>(&'a [u8], usize);
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
-        let n = buf.len().min(self.1);
-        self.0.read(&mut buf[..n])
-    }
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn the_smallest_budget() {
             let (text, file) = sample();
             let pool = with_fake(Pool::builder().without_cpu().memory(1), fault, 4, &Arc::default()).build();
             assert!(ours::compress_written(text, 1000, &settings(&pool)) == *file, "compressed");
-            let (verdict, out) = ours::decompress_read(ours::Sips(file, 999), 1000, &settings(&pool));
+            let (verdict, out) = ours::decompress_read(ours::Sips(&file[..], 999), 1000, &settings(&pool));
             assert!(verdict == Ok(()) && out == *text, "decompressed");
         });
     }

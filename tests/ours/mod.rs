@@ -88,9 +88,9 @@ fn read_all(reader: &mut impl Read, piece: usize, into: &mut Vec<u8>) -> std::io
 }
 
 /// A reader of `.0` that returns at most `.1` bytes at a time.
-pub struct Sips<'a>(pub &'a [u8], pub usize);
+pub struct Sips<R>(pub R, pub usize);
 
-impl Read for Sips<'_> {
+impl<R: Read> Read for Sips<R> {
     fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
         let n = buf.len().min(self.1);
         self.0.read(&mut buf[..n])
