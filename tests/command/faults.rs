@@ -114,22 +114,6 @@ fn failures_after_the_name_is_given() {
     }
 }
 
-#[test]
-fn failing_calls_on_stdout() {
-    let place = Place::with(&[("a", &text(300_000)), ("a.bz2", &compressed(&text(300_000)))]);
-    for (fault, args, message) in [
-        ("read", &["-1c", "a"], "hybz: Can't read input file a: Input/output error.\n"),
-        ("read", &["-dc", "a.bz2"], "hybz: Can't read input file a.bz2: Input/output error.\n"),
-        ("write", &["-1c", "a"], "hybz: Can't write output file (stdout): Input/output error.\n"),
-        ("write", &["-dc", "a.bz2"], "hybz: Can't write output file (stdout): Input/output error.\n"),
-        ("close1", &["-1c", "a"], "hybz: Can't write output file (stdout): Input/output error.\n"),
-        ("close1", &["-dc", "a.bz2"], "hybz: Can't write output file (stdout): Input/output error.\n"),
-    ] {
-        let Some(run) = with_fault(&place, fault, args) else { return };
-        run.says(1, message);
-    }
-}
-
 /// One byte at a time, interruptions, and both directions: the same bytes.
 #[test]
 fn short_and_interrupted_calls() {

@@ -1,54 +1,6 @@
 //! The programs that call bzip2, and find hybz.
 
-use crate::place::{Place, compressed, installed, installed_for_part, text};
-use std::fs;
-
-fn tree() -> Place {
-    let place = Place::new();
-    fs::create_dir(place.path("tree")).expect("a directory");
-    place.put("tree/a", &text(200_000));
-    place.put("tree/b", b"hello\n");
-    for name in ["bzip2", "bunzip2", "bzcat"] {
-        place.called(name);
-    }
-    place
-}
-
-#[test]
-fn tar() {
-    if !installed("tar") {
-        return;
-    }
-    for (pack, unpack) in [
-        ("tar -I hybz -cf t.tar.bz2 tree", "tar -I hybz -xf t.tar.bz2 -C out"),
-        ("tar -I 'hybz -1' -cf t.tar.bz2 tree", "tar -xjf t.tar.bz2 -C out"),
-        ("tar cjf t.tar.bz2 tree", "tar xjf t.tar.bz2 -C out"),
-        ("tar cf t.tar tree && hybz t.tar", "bzcat t.tar.bz2 | tar xf - -C out"),
-    ] {
-        let place = tree();
-        place.shell(&format!("mkdir out && {pack} && {unpack} && diff -r tree out/tree")).silent(0);
-        assert!(place.get("t.tar.bz2").starts_with(b"BZh"));
-    }
-}
-
-#[test]
-fn scripts_of_bzip2() {
-    let place = tree();
-    place.put("plain", b"hello plain\n");
-    place.put("packed.bz2", &compressed(b"hello packed\n"));
-    if installed_for_part("bzgrep") {
-        assert_eq!(
-            place.shell("bzgrep hello plain packed.bz2").silent(0).out(),
-            "plain:hello plain\npacked.bz2:hello packed\n"
-        );
-        assert_eq!(place.shell("bzgrep -c nothing packed.bz2").code, 1);
-    }
-    if installed_for_part("bzdiff") {
-        place.shell("bzdiff packed.bz2 packed.bz2").silent(0);
-        let run = place.shell("echo hello other | bzip2 > other.bz2; bzdiff packed.bz2 other.bz2");
-        assert!(run.code == 1 && run.out().contains("hello other"), "{run:?}");
-    }
-}
+use crate::place::{Place, installed_for_part, text};
 
 #[test]
 fn shell_loops_stop_at_control_c() {

@@ -4,6 +4,7 @@
 use crate::place::{Place, bzip2_installed, decompressed, root, text};
 use crate::skip::{Need, skip_part};
 use hybz_testkit::rounds;
+use hybz_testkit::shapes::Rng;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -16,28 +17,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// A generator of random numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
-
 const ODD: [&[u8]; 7] = [b"a file", b"two\nlines", b"\xff\xfe", b"-dash", b"it's", b"\xc3\xbc", b".hidden"];
 
 /// Makes `top` with `count` files in many directories, and links between them.
-fn plant(top: &Path, count: usize, mut random: Random) {
+fn plant(top: &Path, count: usize, mut random: Rng) {
     fs::create_dir(top).expect("a directory");
     let text = text(1 << 20);
     let mut directories = vec![top.to_owned()];
     for number in 0..count {
-        let odd = ODD[random.below(7) as usize];
-        let directory = directories[random.below(directories.len() as u64) as usize].clone();
+        let odd = ODD[random.below(7)];
+        let directory = directories[random.below(directories.len())].clone();
         let name = [odd, b" ", number.to_string().as_bytes()].concat();
         let path = directory.join(OsStr::from_bytes(&name));
         if random.below(10) == 0 {
@@ -47,7 +36,7 @@ fn plant(top: &Path, count: usize, mut random: Random) {
             continue;
         }
         let len = 1_usize << random.below(16);
-        let at = random.below((text.len() - len) as u64) as usize;
+        let at = random.below(text.len() - len);
         fs::write(&path, &text[at..at + len - number % 2]).expect("a file");
         if random.below(20) == 0 {
             symlink(OsStr::from_bytes(&name), directory.join(format!("link {number}"))).expect("a link");
@@ -80,7 +69,7 @@ fn as_a_loop_over_bzip2() {
         return;
     }
     let place = Place::new();
-    plant(&place.path("theirs"), rounds(600, 2000), Random(1));
+    plant(&place.path("theirs"), rounds(600, 2000), Rng(1));
     place.shell("cp -a theirs walked && cp -a theirs listed && cp -a theirs mirrored").silent(0);
     let plain = look(&place.path("theirs"));
     place.shell("find theirs -type f -print0 | xargs -0 bzip2 --").silent(0);
@@ -104,7 +93,7 @@ fn as_a_loop_over_bzip2() {
 #[test]
 fn a_file_that_grows() {
     let place = Place::new();
-    plant(&place.path("tree"), 50, Random(2));
+    plant(&place.path("tree"), 50, Rng(2));
     place.put("tree/grows", &text(8 << 20));
     let stop = AtomicBool::new(false);
     let run = thread::scope(|scope| {
@@ -143,17 +132,17 @@ fn marks(top: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
 }
 
 /// Kills the call ten times, at random times, and then lets it end. No existing result is made again.
-fn killed(args: &[&str], results: &str, sources_stay: bool, random: Random) {
+fn killed(args: &[&str], results: &str, sources_stay: bool, random: Rng) {
     let mut random = random;
     let place = Place::new();
-    plant(&place.path("tree"), 2000, Random(3));
+    plant(&place.path("tree"), 2000, Rng(3));
     let plain = look(&place.path("tree"));
     let mut before = BTreeMap::new();
     let mut stopped = 0;
     for round in 0..10 {
         let mut call = place.called("hybz");
         let mut child = call.args(args).stderr(Stdio::null()).spawn().expect("hybz");
-        thread::sleep(Duration::from_millis(3 + random.below(40 + 12 * round)));
+        thread::sleep(Duration::from_millis(3 + random.below(40 + 12 * round) as u64));
         stopped += u32::from(child.try_wait().expect("a process").is_none());
         child.kill().expect("it is ours");
         child.wait().expect("it ended");
@@ -194,17 +183,17 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Random) {
 
 #[test]
 fn killed_ten_times() {
-    killed(&["-r", "--resume", "tree"], "tree", false, Random(11));
+    killed(&["-r", "--resume", "tree"], "tree", false, Rng(11));
 }
 
 #[test]
 fn killed_ten_times_with_sources_kept() {
-    killed(&["-rk", "--resume", "tree"], "tree", true, Random(12));
+    killed(&["-rk", "--resume", "tree"], "tree", true, Rng(12));
 }
 
 #[test]
 fn killed_ten_times_with_a_directory_of_results() {
-    killed(&["-r", "--resume", "--output-dir", "out", "tree"], "out/tree", true, Random(13));
+    killed(&["-r", "--resume", "--output-dir", "out", "tree"], "out/tree", true, Rng(13));
 }
 
 /// Links take the place of directories while the tree is walked: nothing outside is touched.

@@ -154,13 +154,16 @@ fn tar() {
     if !installed("tar") {
         return;
     }
-    for (pack, unpack) in
-        [("tar -I hybz -cf t x", "tar -I hybz -xf t -C y"), ("tar -I 'hybz -1' -cf t x", "tar xjf t -C y")]
-    {
-        let place = Place::new();
-        place.called("bzip2");
-        place.shell(&format!("mkdir x y; echo hello > x/a; {pack} && {unpack} && diff -r x y/x")).silent(0);
-        place.shell("tar cjf t x && bzip2 -t t").silent(0);
+    for (pack, unpack) in [
+        ("tar -I hybz -cf t.tar.bz2 x", "tar -I hybz -xf t.tar.bz2 -C y"),
+        ("tar -I 'hybz -1' -cf t.tar.bz2 x", "tar -xjf t.tar.bz2 -C y"),
+        ("tar cjf t.tar.bz2 x", "tar xjf t.tar.bz2 -C y"),
+        ("tar cf t.tar x && hybz t.tar", "bzcat t.tar.bz2 | tar xf - -C y"),
+    ] {
+        let place = Place::with(&[("a", &text(200_000))]);
+        ["bzip2", "bunzip2", "bzcat"].iter().for_each(|name| drop(place.called(name)));
+        place.shell(&format!("mkdir x y; mv a x; echo hello > x/b; {pack} && {unpack} && diff -r x y/x")).silent(0);
+        assert!(place.get("t.tar.bz2").starts_with(b"BZh"), "{pack}");
     }
 }
 
@@ -171,9 +174,13 @@ fn scripts() {
     assert_eq!(place.shell("bzip2 -cdfq -- a; bzip2 -cdfq -- a.bz2").silent(0).out(), "hello\nhello\n");
     if installed_for_part("bzgrep") {
         assert_eq!(place.shell("bzgrep -c hello a a.bz2").silent(0).out(), "a:1\na.bz2:1\n");
+        assert_eq!(place.shell("bzgrep hello a a.bz2").silent(0).out(), "a:hello\na.bz2:hello\n");
+        assert_eq!(place.shell("bzgrep -c nothing a.bz2").code, 1);
     }
     if installed_for_part("bzdiff") {
         place.shell("bzdiff a.bz2 a.bz2").silent(0);
+        let run = place.shell("echo hello other | bzip2 > other.bz2; bzdiff a.bz2 other.bz2");
+        assert!(run.code == 1 && run.out().contains("hello other"), "{run:?}");
     }
 }
 
