@@ -156,8 +156,8 @@ fn wanted(arg: &Arg, value: &str) -> String {
     text.to_owned()
 }
 
-/// Refuses flags that mean something else under pbzip2's name, with the flag to use. (hybz would list files where pbzip2
-/// compresses them, or give them another suffix.)
+/// Refuses flags that mean something else under pbzip2's name, with the flag to use. (hybz would list files where
+/// pbzip2 compresses them, or give them another suffix.)
 pub fn check_pbzip2(program: &OsStr, command: &Command, flags: &Flags, typed: &[OsString]) -> anyhow::Result<()> {
     if !program.to_string_lossy().contains("pbzip2") {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Parts of compressed files: ranges of the text, as rapidgzip writes them (`SIZE@OFFSET`, separated by commas), and parts
-//! of the compressed bytes (`I/N`, or `SIZE@OFFSET`).
+//! Parts of compressed files: ranges of the text, as rapidgzip writes them (`SIZE@OFFSET`, separated by commas), and
+//! parts of the compressed bytes (`I/N`, or `SIZE@OFFSET`).
 
 use super::files::Target;
 use super::given::{Given, Kind};

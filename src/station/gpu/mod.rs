@@ -12,8 +12,8 @@
 //! | `Verify` | `checks` | decodes what a lane has coded | the lane's thread compares the texts |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
 //!
-//! A lane (`batches`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a
-//! device busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of
+//! A lane (`batches`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep
+//! a device busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of
 //! sorted blocks, so all cores of the host are needed for coding. A core is most useful if it finishes blocks first and
 //! sorts only when there is nothing to finish.
 //!

@@ -153,8 +153,8 @@ impl Parts {
     }
 }
 
-/// The length of the longest beginning of `piece` with at most this many line ends, and how many it has. It looks only a
-/// little further than that: a piece may have many ranges.
+/// The length of the longest beginning of `piece` with at most this many line ends, and how many it has. It looks only
+/// a little further than that: a piece may have many ranges.
 fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
     let mut ends = 0;
     for (i, stretch) in piece.chunks(STRETCH).enumerate() {

@@ -316,8 +316,8 @@ fn an_index() {
     assert_eq!(index.write().unwrap(), coded[frame.len()..]);
 }
 
-/// The checksum finds each wrong bit in an index. If the checksum is made right, the index or a block is refused, or the
-/// text is right. The cores read the frame in any case.
+/// The checksum finds each wrong bit in an index. If the checksum is made right, the index or a block is refused, or
+/// the text is right. The cores read the frame in any case.
 #[test]
 fn a_damaged_index() {
     let text = words(200_000);
