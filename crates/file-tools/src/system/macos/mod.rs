@@ -202,38 +202,3 @@ pub fn keep_freed() {}
 
 /// malloc has no such option.
 pub fn be_sparing() {}
-
-/// A mapped part of a file. There is none.
-pub enum Window {}
-
-impl Window {
-    /// Maps nothing.
-    pub fn map(_: &File, _: u64, _: usize) -> Option<Window> {
-        None
-    }
-
-    /// Never called.
-    pub fn make_huge(&mut self) -> bool {
-        match *self {}
-    }
-
-    /// Never called.
-    pub fn part(&self) -> std::ops::Range<u64> {
-        match *self {}
-    }
-
-    /// Never called.
-    pub fn is_made(&self) -> bool {
-        match *self {}
-    }
-
-    /// Never called.
-    pub fn copy(&self, _: u64, _: &[u8]) -> bool {
-        match *self {}
-    }
-}
-
-/// Whether the pages of a mapping can be made before they are touched: not here.
-pub fn can_populate() -> bool {
-    false
-}
