@@ -133,7 +133,7 @@ fn help_and_version_go_to_stdout() {
     assert!(daily.len() < 30 && all.len() > 80, "{} and {} lines", daily.len(), all.len());
     assert!(daily.iter().chain(&all).all(|line| line.chars().count() <= 80), "{all:#?}");
     let has = |flag: &str| all.iter().any(|line| line.contains(flag));
-    assert!(has("--progress[=<FORMAT>]") && has("Many files:"), "{all:#?}");
+    assert!(has("--json[=<FILE>]") && has("Many files:"), "{all:#?}");
     for rare in ["--perturb-seed", "--gpu-pipeline", "--keep-going", "--no-progress"] {
         assert!(!has(rare), "{rare}");
     }

@@ -52,13 +52,16 @@ impl ListMode {
 pub struct MeasureMode {
     /// Whether to measure the text of compressed files.
     pub decode: bool,
+    /// Whether objects replace the table.
+    pub json: bool,
     pub report: Option<ReportPlace>,
 }
 
 impl MeasureMode {
     pub fn new(given: &Given<'_>) -> anyhow::Result<MeasureMode> {
-        let report = report(given, &Target::Nowhere)?;
-        Ok(MeasureMode { decode: given.flags.decompress, report })
+        let json = given.flags.json.as_ref().is_some_and(|file| file.is_empty());
+        let report = if json { None } else { report(given, &Target::Nowhere)? };
+        Ok(MeasureMode { decode: given.flags.decompress, json, report })
     }
 }
 

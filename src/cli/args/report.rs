@@ -1,7 +1,7 @@
 //! The destination of `--json`, for modes that make files.
 
 use super::files::Target;
-use super::given::{Given, Kind};
+use super::given::Given;
 use anyhow::bail;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -30,7 +30,6 @@ impl ReportPlace {
 pub fn report(given: &Given<'_>, target: &Target) -> anyhow::Result<Option<ReportPlace>> {
     let Some(file) = &given.flags.json else { return Ok(None) };
     let place = match file.as_bytes() {
-        b"" if given.kind == Kind::Measure => ReportPlace::Stdout,
         b"" => ReportPlace::Stderr,
         b"-" => ReportPlace::Stdout,
         _ => ReportPlace::File(file.into()),

@@ -353,7 +353,6 @@ fn nonsense() {
         ("-c --index --filelist plain", "--index and -c cannot be used together for several files"),
         ("-c --index plain plain", "--index and -c cannot be used together for several files"),
         ("-t --index a.bz2 -", "--index and standard input cannot be used together for several files"),
-        ("-t --json a.bz2", "--json and -t cannot be used together."),
         ("-l --json --index-format=offsets a.bz2", "--json and --index-format=offsets cannot be used together."),
         ("-lv --index-format=offsets a.bz2", "--index-format=offsets and -v cannot be used together."),
         ("-l --index-format=offsets a.bz2 a.bz2", "--index-format=offsets lists one file, not 2."),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 rows! {
     "`--measure FILE...`" | "no such thing" | "a line for each file and their sums; no file is changed" => a_table;
     "`--measure --json`" | "no such thing" | "an object for each file (docs/JSON.md)" => an_object_each;
-    "`--measure --json[=FILE]`" | "no such thing" | "an object for each file and a summary, there" => a_report;
+    "`--measure --json=FILE`" | "no such thing" | "an object for each file and a summary, there" => a_report;
     "`--measure` of stdin" | "no such thing" | "measured like a file" => of_stdin;
     "`--measure -d`" | "no such thing" | "the text of compressed files; damaged ones are rc 2" => of_text;
     "`--measure` of files that fail" | "no such thing" | "a sentence, rc 1, and the other files" => what_fails;
@@ -78,8 +78,8 @@ fn a_report() {
         let members = ["type", "work", "operands", "files", "failed", "bytes_in", "exit"];
         members.iter().map(|key| object[*key].clone()).collect::<Value>()
     };
-    // Objects on stdout replace the table.
-    let found = objects(&place.hybz(&["--measure", "--json", "a", "b"]).silent(0).stdout);
+    // A report on stdout replaces the table.
+    let found = objects(&place.hybz(&["--measure", "--json=-", "a", "b"]).silent(0).stdout);
     assert_eq!(found.len(), 3);
     same(&found[0], &text(100_000));
     same(&found[1], b"hello\n");

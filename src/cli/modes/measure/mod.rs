@@ -291,7 +291,7 @@ impl Printer<'_> {
     /// Whether the output is for people.
     fn has_table(&self) -> bool {
         let plan = &self.measurer.plan;
-        plan.mode.report != Some(ReportPlace::Stdout)
+        !plan.mode.json && plan.mode.report != Some(ReportPlace::Stdout)
     }
 
     fn show(&mut self, number: usize, found: &FileMeasures) {
@@ -308,6 +308,11 @@ impl Printer<'_> {
         }
         let failure = found.verdict.as_ref().err();
         let object = || table::object(plan.mode.decode, name, found);
+        if plan.mode.json {
+            let mut object = object();
+            object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
+            self.text.extend(object.line());
+        }
         if let Some(failure) = failure {
             messages.print(&Note::Failure(failure.clone()));
         }
