@@ -2,11 +2,9 @@
 
 use super::{
     BlockForDevice, CodedBatch, CodedSegments, DecodedBatch, DecodedCodes, DeviceError, FactorByDevice,
-    FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, RangeInParts, SharesForDevice, Sorted, SortedLines,
-    SortedSuffixes, SortedThirds, Steps, Tokenized,
+    FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, Prices, RangeInParts, SharesForDevice, Sorted,
+    SortedLines, SortedSuffixes, SortedThirds, Steps, TOKENS, Tally, Tokenized,
 };
-use crate::formats::hbz::codec::tally::{Prices, Tally};
-use crate::formats::hbz::codec::token::TOKENS;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -6,6 +6,8 @@
 //! [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for [`lzw`](crate::lzw). In tests `fake` does the work on the
 //! CPU and fails as scripted.
 
+use crate::formats::hbz::codec::tally::{Prices, Tally};
+use crate::formats::hbz::codec::token::TOKENS;
 use std::fmt;
 
 pub mod abi;

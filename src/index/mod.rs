@@ -27,7 +27,6 @@ pub(crate) mod bzi;
 mod offsets;
 #[cfg(any(test, feature = "internals"))]
 mod part;
-#[cfg(any(test, feature = "internals"))]
 mod recorder;
 mod records;
 
@@ -45,7 +44,6 @@ use records::Records;
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 
-#[cfg(any(test, feature = "internals"))]
 pub use recorder::Recorder;
 
 /// The error for an index whose records are each valid but contradict each other.
