@@ -111,8 +111,7 @@ pub trait DeviceLane: Send {
 
     /// Decodes blocks up to their codes. The first `bytes` bytes of [`texts`](Self::texts), which has room for
     /// [`input_room`](super::input_room) of them, hold their payloads as [`LargeForDevice::write`] writes them. All
-    /// blocks together have
-    /// at most `max_blocks * max_length` rows.
+    /// blocks together have at most `max_blocks * max_length` rows.
     fn codes(
         &mut self,
         blocks: &[LargeForDevice],

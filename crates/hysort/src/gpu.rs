@@ -64,8 +64,8 @@ impl LineLanes {
     }
 
     fn group(&self, number: usize, choice: &Choice) -> WorkerGroup {
-        // Not measured: the rate is a quarter of the one that docs/ALGORITHMS.md expects of an H200 with its links, the
-        // start and the end are those that were expected of lanes that sort blocks (now 0.4 and 0.2 s).
+        // Not measured for lines: the start and the end are those that were expected of lanes that sort blocks (now 0.4
+        // and 0.2 s).
         let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
         // Lanes without room for a part cannot keep text.
         let keeps = number == 0 && self.bytes as u64 >= PART;

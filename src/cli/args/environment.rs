@@ -2,8 +2,8 @@
 
 use super::files::keeps_compressed;
 use super::flags::Flags;
-use super::given::{Given, Kind};
-use super::rules;
+use super::given::{Given, asked_for, mode};
+use super::rows;
 use anyhow::anyhow;
 use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
@@ -74,16 +74,16 @@ impl Environment {
         if self.units.is_empty() {
             return Ok(all);
         }
-        let asked = Flags::read(command, typed).ok().and_then(|typed| Kind::asked_for(&typed));
-        let mode = asked.unwrap_or_else(|| Kind::of(program, &all));
-        let given = Given { kind: mode, ..Given::new(program, &all, Vec::new()) };
+        let asked = Flags::read(command, typed).ok().and_then(|typed| asked_for(&typed));
+        let kind = asked.unwrap_or_else(|| mode(program, &all));
+        let given = Given { kind, ..Given::new(program, &all, Vec::new()) };
         let may_index = keeps_compressed(&given);
         let mut keep = |command: &mut Command, suits: &dyn Fn(&Flags) -> bool| {
             self.units.retain(|unit| Flags::read(command, &unit.words).map_or(true, |flags| suits(&flags)));
             Flags::read(command, self.words().chain(typed))
         };
-        let taken = keep(command, &|flags| rules::are_taken(flags, mode) && (may_index || flags.index.is_none()))?;
-        keep(command, &|flags| !rules::lack(flags, &taken))
+        let taken = keep(command, &|flags| rows::are_taken(flags, kind) && (may_index || flags.index.is_none()))?;
+        keep(command, &|flags| !rows::lack(flags, &taken))
     }
 
     /// The error, with the flag that causes it, if there is one. `plan` makes a plan of the words that it is given, and

@@ -6,7 +6,7 @@
 
 use super::choices::{GpuPipeline, IndexFormat, OutputFormat, ProgressFormat, Recovery, Verified};
 use super::groups::{AboutFlags, LevelFlags, VERSION};
-use super::part::{Ranges, Split, ranges, split};
+use super::ranges::{Ranges, Split, ranges, split};
 use super::values::{MAX_THREADS, interval, pattern, seconds, shard_size, size, text_length};
 use clap::{ArgAction, Command, FromArgMatches, Parser, ValueHint, value_parser};
 use glob::Pattern;

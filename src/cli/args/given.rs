@@ -1,56 +1,20 @@
 //! What was given: the mode of a call, derived once from the flags and the name of the program, and its operands.
 
 use super::flags::Flags;
-use super::rules;
+use super::rows::{self, Kind};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// The modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Compress,
-    Decompress,
-    Test,
-    List,
-    Recover,
-    Bench,
-    Measure,
-    Plan,
-    Shard,
-    Join,
+/// The mode of a call.
+pub fn mode(program: &OsStr, flags: &Flags) -> Kind {
+    let usual = if name_decompresses(program) { Kind::Decompress } else { Kind::Compress };
+    asked_for(flags).unwrap_or(usual)
 }
 
-impl Kind {
-    /// Each mode and its flag. If several flags are given, the first decides, and the rows refuse the others.
-    const ALL: [(Kind, &'static str); 10] = [
-        (Kind::Plan, "--plan"),
-        (Kind::Shard, "--shard"),
-        (Kind::Join, "--join"),
-        (Kind::Measure, "--measure"),
-        (Kind::Bench, "--bench"),
-        (Kind::Recover, "--recover"),
-        (Kind::List, "-l"),
-        (Kind::Test, "-t"),
-        (Kind::Decompress, "-d"),
-        (Kind::Compress, "-z"),
-    ];
-
-    /// The mode of a call.
-    pub fn of(program: &OsStr, flags: &Flags) -> Kind {
-        let usual = if name_decompresses(program) { Kind::Decompress } else { Kind::Compress };
-        Kind::asked_for(flags).unwrap_or(usual)
-    }
-
-    /// The mode that the flags ask for, if any.
-    pub fn asked_for(flags: &Flags) -> Option<Kind> {
-        let asked = Kind::ALL.iter().find(|(_, flag)| rules::is_given(flag, flags)).map(|(kind, _)| *kind);
-        asked.or(flags.split.is_some().then_some(Kind::Decompress))
-    }
-
-    /// The flag that asks for this mode.
-    pub fn flag(self) -> &'static str {
-        Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, flag)| flag)
-    }
+/// The mode that the flags ask for, if any.
+pub fn asked_for(flags: &Flags) -> Option<Kind> {
+    let asked = Kind::ALL.iter().find(|(_, flag)| rows::is_given(flag, flags)).map(|(kind, _)| *kind);
+    asked.or(flags.split.is_some().then_some(Kind::Decompress))
 }
 
 /// One thing to read.
@@ -92,7 +56,7 @@ impl<'a> Given<'a> {
         if typed == 0 && flags.filelist.is_none() {
             operands.push(Operand::Stdin);
         }
-        Given { program, flags, kind: Kind::of(program, flags), operands, typed }
+        Given { program, flags, kind: mode(program, flags), operands, typed }
     }
 
     /// Whether the program's name stands for the flag.

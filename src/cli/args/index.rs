@@ -1,8 +1,9 @@
 //! Files of indexes: their names, and when one can be written.
 
 use super::choices::IndexFormat;
-use super::files::Target;
-use super::given::{Given, Kind};
+use super::given::Given;
+use super::rows::Kind;
+use super::target::Target;
 use anyhow::bail;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

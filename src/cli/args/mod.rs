@@ -19,23 +19,28 @@ mod modes;
 mod packaging;
 mod part;
 mod plan;
+mod ranges;
 mod report;
+mod rows;
 mod rules;
+mod target;
 mod values;
 
 pub use batch::{Batch, NameList};
 pub use choices::{IndexFormat, Recovery};
 pub use coding::Coding;
 pub use common::{Common, Gpus};
-pub use files::{Action, FilesMode, Target, Work};
+pub use files::{Action, FilesMode, Work};
 pub use given::Operand;
 pub use index::{IndexPlan, usual_index};
 pub use modes::{
     BenchMode, Direction, Join, ListMode, Listing, MeasureMode, RecoverMode, ShardMode, ShardsMode, ShardsTask,
 };
-pub use part::{Amount, Range, SplitPlan, TextRanges};
+pub use part::{SplitPlan, TextRanges};
 pub use plan::{Mode, Plan};
+pub use ranges::{Amount, Range};
 pub use report::ReportPlace;
+pub use target::Target;
 
 use bad_flag::{bad_flag, check_pbzip2};
 use clap::CommandFactory;
@@ -105,6 +110,10 @@ pub fn parse(
     let operands: Vec<_> = operands.chain(words.map(|word| Operand::File(word.into()))).collect();
     if flags.threads.is_none() && !flags.small {
         flags.threads = threads_of_environment(variable).map_err(refused)?;
+    }
+    if environment.units.is_empty() {
+        let plan = Plan::new(program, &flags, operands, environment.ignored_words);
+        return plan.map(|plan| Request::Run(Box::new(plan))).map_err(refused);
     }
     match Plan::new(program, &flags, operands.clone(), environment.ignored_words.clone()) {
         Ok(plan) => Ok(Request::Run(Box::new(plan))),

@@ -3,11 +3,13 @@
 use super::batch::Batch;
 use super::choices::Recovery;
 use super::coding::{Coding, LARGE_FLAGS};
-use super::files::{FilesMode, Target, Work, target};
+use super::files::{FilesMode, Work};
 use super::given::{Given, Operand};
 use super::index::IndexPlan;
 use super::report::{ReportPlace, report};
-use super::rules::{self, prints_offsets};
+use super::rows::prints_offsets;
+use super::rules;
+use super::target::{Target, target};
 use anyhow::bail;
 use hybz::shard::Shard;
 use hybz::{Level, Verify};

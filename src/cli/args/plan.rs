@@ -4,8 +4,9 @@ use super::coding::Coding;
 use super::common::Common;
 use super::files::FilesMode;
 use super::flags::Flags;
-use super::given::{Given, Kind, Operand};
+use super::given::{Given, Operand};
 use super::modes::{BenchMode, ListMode, MeasureMode, RecoverMode, ShardMode, ShardsMode};
+use super::rows::Kind;
 use super::rules;
 use std::ffi::OsStr;
 

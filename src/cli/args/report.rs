@@ -1,7 +1,7 @@
 //! The destination of `--json`, for modes that make files.
 
-use super::files::Target;
 use super::given::Given;
+use super::target::Target;
 use anyhow::bail;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,5 @@
-//! The file that a result comes from: the result gets its attributes, and it may be removed afterwards.
+//! Files that are read: operands of which nothing is made, and the file that a result comes from. The result gets its
+//! attributes, and the file may be removed afterwards.
 
 use crate::cli::args::{Common, Operand};
 use crate::cli::files::place::Place;

@@ -316,10 +316,9 @@ fn gpus() {
     place
         .shell("$SORT --no-gpu --gpu-required a")
         .says(2, "hysort: --gpu-required and --no-gpu cannot be used together\n");
-    let text = match cfg!(feature = "cuda") {
-        true => "hysort: hysort cannot sort on GPUs yet\n",
-        false => "hysort: this hysort was built without GPU support (feature 'cuda')\n",
-    };
-    place.shell("$SORT --gpu 0 a").says(2, text);
-    place.shell("$SORT --gpu-required a").says(2, text);
+    if !cfg!(feature = "cuda") {
+        let text = "hysort: this hysort was built without GPU support (feature 'cuda')\n";
+        place.shell("$SORT --gpu 0 a").says(2, text);
+        place.shell("$SORT --gpu-required a").says(2, text);
+    }
 }

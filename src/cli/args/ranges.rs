@@ -1,0 +1,161 @@
+//! The values of `--ranges`, ranges of the text as rapidgzip writes them (`SIZE@OFFSET`, separated by commas), and of
+//! `--split`, parts of the compressed bytes (`I/N`, or `SIZE@OFFSET`).
+
+use super::values::text_length;
+use std::{fmt, ops};
+
+/// A length or an offset in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    Bytes(u64),
+    /// As many bytes as this number of lines has.
+    Lines(u64),
+    /// Everything.
+    All,
+}
+
+/// A range: its length, and its offset (never [`Amount::All`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub size: Amount,
+    pub offset: Amount,
+}
+
+impl Range {
+    /// The range in bytes, if both its numbers are bytes.
+    pub fn bytes(&self) -> Option<(u64, u64)> {
+        match (self.offset, self.size) {
+            (Amount::Bytes(from), Amount::Bytes(len)) => Some((from, from.saturating_add(len))),
+            (Amount::Bytes(from), Amount::All) => Some((from, u64::MAX)),
+            _ => None,
+        }
+    }
+
+    /// The range in lines, if both its numbers are lines.
+    pub fn lines(&self) -> Option<(u64, u64)> {
+        match (self.offset, self.size) {
+            (Amount::Lines(from), Amount::Lines(count)) => Some((from, from.saturating_add(count))),
+            (Amount::Lines(from), Amount::All) => Some((from, u64::MAX)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Amount::Bytes(bytes) => bytes.fmt(f),
+            Amount::Lines(lines) => write!(f, "{lines}L"),
+            Amount::All => f.write_str("inf"),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.size, self.offset)
+    }
+}
+
+/// The value of `--ranges`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranges(pub Vec<Range>);
+
+/// Reads the value of `--ranges`.
+pub fn ranges(text: &str) -> Result<Ranges, String> {
+    text.split(',').map(range).collect::<Result<_, _>>().map(Ranges)
+}
+
+fn range(text: &str) -> Result<Range, String> {
+    let (size, offset) = text.split_once('@').ok_or("no `@'")?;
+    Ok(Range { size: amount(size)?, offset: amount(offset).and_then(no_infinity)? })
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    match text.strip_suffix('L') {
+        _ if text == "inf" => Ok(Amount::All),
+        Some(lines) => lines.parse().map(Amount::Lines).map_err(|_| "not a number of lines".to_owned()),
+        None => text_length(text).map(Amount::Bytes),
+    }
+}
+
+fn no_infinity(offset: Amount) -> Result<Amount, String> {
+    if offset == Amount::All { Err("no range begins after the end".to_owned()) } else { Ok(offset) }
+}
+
+/// The value of `--split`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// Part `I` of `N` parts of about the same length, from 1.
+    Part { number: u64, of: u64 },
+    /// The blocks that begin in these bytes.
+    Bytes { from: u64, end: u64 },
+}
+
+impl Split {
+    /// The range of these bytes in a file of `len` bytes.
+    pub fn of(self, len: u64) -> ops::Range<u64> {
+        match self {
+            Split::Part { number, of } => hybz::seek::SplitReader::bytes_of_part(number - 1, of, len),
+            Split::Bytes { from, end } => from..end,
+        }
+    }
+}
+
+/// Reads the value of `--split`.
+pub fn split(text: &str) -> Result<Split, String> {
+    if let Some((size, offset)) = text.split_once('@') {
+        let from = text_length(offset)?;
+        let end = if size == "inf" { u64::MAX } else { from.saturating_add(text_length(size)?) };
+        return Ok(Split::Bytes { from, end });
+    }
+    let (number, of) = text.split_once('/').ok_or("neither `/' nor `@'")?;
+    let parsed = |text: &str| text.parse::<u64>().map_err(|_| "not a number".to_owned());
+    match (parsed(number)?, parsed(of)?) {
+        (number @ 1.., of) if number <= of => Ok(Split::Part { number, of }),
+        _ => Err("the parts of N are 1 to N".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_rapidgzip_writes_them() {
+        let bytes = Amount::Bytes;
+        for (text, expected) in [
+            ("10@0", vec![(bytes(10), bytes(0))]),
+            ("1KiB@15KiB,5L@20L", vec![(bytes(1024), bytes(15 << 10)), (Amount::Lines(5), Amount::Lines(20))]),
+            ("inf@40L", vec![(Amount::All, Amount::Lines(40))]),
+            ("1k@1M,2MB@3Gi", vec![(bytes(1000), bytes(1_000_000)), (bytes(2_000_000), bytes(3 << 30))]),
+            ("5L@100,0@1T", vec![(Amount::Lines(5), bytes(100)), (bytes(0), bytes(1_000_000_000_000))]),
+        ] {
+            let expected = expected.into_iter().map(|(size, offset)| Range { size, offset }).collect();
+            assert_eq!(ranges(text), Ok(Ranges(expected)), "{text}");
+        }
+        let bad = "10 @ 10@ @10 10@inf 1@2, ,1@2 1q@0 -1@0 1@2@3 L@0 1.5@0 infL@0 INF@0 99999999999999999999@0";
+        for bad in bad.split(' ').chain(["", "1 @0"]) {
+            assert!(ranges(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn both_forms_of_split() {
+        for (text, expected) in [
+            ("1/1", Split::Part { number: 1, of: 1 }),
+            ("3/100", Split::Part { number: 3, of: 100 }),
+            ("64Mi@0", Split::Bytes { from: 0, end: 64 << 20 }),
+            ("inf@1k", Split::Bytes { from: 1000, end: u64::MAX }),
+        ] {
+            assert_eq!(split(text), Ok(expected), "{text}");
+        }
+        for bad in
+            ["", "1", "0/2", "3/2", "0/0", "1/", "/2", "-1/2", "1.5/2", "1/2/3", "@", "1@", "@1", "1@inf", "1L@0"]
+        {
+            assert!(split(bad).is_err(), "{bad}");
+        }
+        assert_eq!(split("2/3").unwrap().of(100), 33..66);
+        assert_eq!(split("10@90").unwrap().of(100), 90..100);
+    }
+}
