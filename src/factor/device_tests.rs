@@ -20,7 +20,7 @@ impl DeviceLane for Fake {
         self.size
     }
 
-    fn texts(&mut self) -> &mut [u8] {
+    fn input(&mut self) -> &mut [u8] {
         &mut []
     }
 

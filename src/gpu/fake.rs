@@ -121,7 +121,7 @@ impl DeviceLane for FakeLane {
         self.size
     }
 
-    fn texts(&mut self) -> &mut [u8] {
+    fn input(&mut self) -> &mut [u8] {
         &mut self.texts
     }
 

@@ -16,8 +16,8 @@ pub trait DeviceLane: Send {
     /// The capacity of the lane.
     fn size(&self) -> LaneSize;
 
-    /// The buffer for the blocks of the next batch, back to back: `max_blocks` of `max_length` bytes.
-    fn texts(&mut self) -> &mut [u8];
+    /// The buffer for the blocks of the next batch, plain or coded, back to back: `max_blocks` of `max_length` bytes.
+    fn input(&mut self) -> &mut [u8];
 
     /// The total time of each step so far.
     fn steps(&self) -> Steps {
@@ -26,7 +26,7 @@ pub trait DeviceLane: Send {
 
     // `Bwt`.
 
-    /// Transforms the blocks in [`texts`](Self::texts), given their lengths: at least
+    /// Transforms the blocks in [`input`](Self::input), given their lengths: at least
     /// [`MIN_DEVICE_BLOCK`](super::MIN_DEVICE_BLOCK) each, and none of them periodic.
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
         Err(other_lane())
@@ -34,7 +34,7 @@ pub trait DeviceLane: Send {
 
     // `Hybrid`.
 
-    /// Sorts two lists for each of the blocks in [`texts`](Self::texts), periodic or not. Also returns the rows
+    /// Sorts two lists for each of the blocks in [`input`](Self::input), periodic or not. Also returns the rows
     /// of the position `turn` of each block, and of each 2^`entry_log`th position after it. (The suffixes of a block
     /// that has been rotated to its least rotation have the order of its rotations; its turn is the original
     /// beginning.)
@@ -70,7 +70,7 @@ pub trait DeviceLane: Send {
     // `Decode`.
 
     /// Decodes blocks to their texts, or up to their run-length-coded texts. The first `bytes` bytes of
-    /// [`texts`](Self::texts) hold the codes and selectors of all blocks: at most `max_length` bytes for each
+    /// [`input`](Self::input) hold the codes and selectors of all blocks: at most `max_length` bytes for each
     /// block on average.
     fn decode(
         &mut self,
@@ -84,7 +84,7 @@ pub trait DeviceLane: Send {
 
     // `CodeLarge`, whose batches take several calls, in this order.
 
-    /// Sorts all suffixes of each block in [`texts`](Self::texts), makes tokens of the last columns, and makes
+    /// Sorts all suffixes of each block in [`input`](Self::input), makes tokens of the last columns, and makes
     /// the first choice of selectors. There are entry points at multiples of 2^`entry_log`; the tokens have these
     /// weights.
     fn tokens(
@@ -109,7 +109,7 @@ pub trait DeviceLane: Send {
 
     // `DecodeLarge`.
 
-    /// Decodes blocks up to their codes. The first `bytes` bytes of [`texts`](Self::texts), which has room for
+    /// Decodes blocks up to their codes. The first `bytes` bytes of [`input`](Self::input), which has room for
     /// [`input_room`](super::input_room) of them, hold their payloads as [`LargeForDevice::write`] writes them. All
     /// blocks together have at most `max_blocks * max_length` rows.
     fn codes(
@@ -121,7 +121,7 @@ pub trait DeviceLane: Send {
         Err(other_lane())
     }
 
-    /// Enlarges the lane to this many rows and discards the contents of [`texts`](Self::texts). Returns whether
+    /// Enlarges the lane to this many rows and discards the contents of [`input`](Self::input). Returns whether
     /// there was enough memory; if not, the lane keeps its size.
     fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
         Err(other_lane())
@@ -134,7 +134,7 @@ pub trait DeviceLane: Send {
         0
     }
 
-    /// Sorts each of the ranges that [`texts`](Self::texts) holds back to back, given their lengths. Each has at
+    /// Sorts each of the ranges that [`input`](Self::input) holds back to back, given their lengths. Each has at
     /// least 1 byte, and its last byte ends a line.
     fn sort_lines(
         &mut self,
@@ -150,7 +150,7 @@ pub trait DeviceLane: Send {
         Err(other_lane())
     }
 
-    /// Sorts the first `length` bytes of [`texts`](Self::texts), ascending, and keeps them at offset `at`. Like
+    /// Sorts the first `length` bytes of [`input`](Self::input), ascending, and keeps them at offset `at`. Like
     /// [`sort_lines`](Self::sort_lines), but nothing is copied to the host.
     fn sort_and_keep(
         &mut self,

@@ -114,7 +114,7 @@ pub(super) struct LineRanges;
 fn bring<'a>(texts: impl IntoIterator<Item = &'a Piece>, lane: &mut dyn DeviceLane) -> usize {
     let mut filled = 0;
     for piece in texts {
-        lane.texts()[filled..][..piece.range.len()].copy_from_slice(piece.bytes());
+        lane.input()[filled..][..piece.range.len()].copy_from_slice(piece.bytes());
         filled += piece.range.len();
     }
     filled
@@ -155,7 +155,7 @@ fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn DeviceLane, batch: usize) 
         return Ok(());
     }
     let filled = bring(chunks.iter(), lane);
-    let lines = lane.texts()[..filled].iter().filter(|&byte| byte == end).count();
+    let lines = lane.input()[..filled].iter().filter(|&byte| byte == end).count();
     if lines as u64 > lane.max_lines() {
         job.decline();
         return Ok(());

@@ -27,7 +27,7 @@ impl DeviceLane for FactorLane {
         self.lane.size
     }
 
-    fn texts(&mut self) -> &mut [u8] {
+    fn input(&mut self) -> &mut [u8] {
         &mut []
     }
 

@@ -39,7 +39,7 @@ impl DeviceLane for LargeLane {
         self.lane.as_ref().map_or(LaneSize { max_blocks: 0, max_length: 0 }, |lane| lane.size)
     }
 
-    fn texts(&mut self) -> &mut [u8] {
+    fn input(&mut self) -> &mut [u8] {
         match &mut self.lane {
             Some(lane) => &mut lane.pinned.as_mut_slice()[lane.texts.clone()],
             None => &mut [],

@@ -11,7 +11,7 @@ macro_rules! device_lane {
             self.lane.size
         }
 
-        fn texts(&mut self) -> &mut [u8] {
+        fn input(&mut self) -> &mut [u8] {
             &mut self.lane.pinned.as_mut_slice()[self.lane.texts.clone()]
         }
 

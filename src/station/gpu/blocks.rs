@@ -58,7 +58,7 @@ impl Blocks {
             return Err(Unplaced::Never);
         }
         let start = if turn { rotation::least(block, &mut self.candidates) } else { 0 };
-        let place = &mut lane.texts()[at..at + len];
+        let place = &mut lane.input()[at..at + len];
         let (before, from) = block.split_at(start);
         place[..from.len()].copy_from_slice(from);
         place[from.len()..].copy_from_slice(before);

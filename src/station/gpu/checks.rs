@@ -37,7 +37,7 @@ impl Batched for Checks {
     ) -> Put<u64, BlockForDevice> {
         check.with_output(|block| {
             let (header, first) = self.0.open(block).map_err(|_| Unplaced::Never)?;
-            put_codes(header, &block.bytes, first..block.bit_len, lane.texts(), batch.filled)
+            put_codes(header, &block.bytes, first..block.bit_len, lane.input(), batch.filled)
         })
     }
 

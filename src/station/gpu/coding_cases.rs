@@ -49,7 +49,7 @@ fn write_coding_case(cases: &mut Vec<u8>, blocks: &[Vec<u8>], entry_log: u8) {
     let mut lane = FakeLane::new(LaneSize { max_blocks: blocks.len(), max_length: longest }, None);
     let mut at = 0;
     for block in blocks {
-        lane.texts()[at..at + block.len()].copy_from_slice(block);
+        lane.input()[at..at + block.len()].copy_from_slice(block);
         at += block.len();
     }
     let limit = Duration::from_secs(1);

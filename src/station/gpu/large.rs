@@ -88,13 +88,13 @@ impl Batched for Large {
         let size = lane.size();
         let before = batch.inputs.last().map_or(0, |last| last.base as usize + last.rows as usize);
         let base = before.next_multiple_of(ROW_UNIT);
-        if base + rows > size.max_blocks * size.max_length || batch.filled + bytes > lane.texts().len() {
+        if base + rows > size.max_blocks * size.max_length || batch.filled + bytes > lane.input().len() {
             // There are half as many bytes of input as rows.
             if !batch.inputs.is_empty() || !self.grow(lane, rows.max(2 * bytes))? {
                 return Err(Unplaced::NotNow);
             }
         }
-        let input = LargeForDevice::write(&block, base as u32, lane.texts(), batch.filled);
+        let input = LargeForDevice::write(&block, base as u32, lane.input(), batch.filled);
         Ok(Placed { kept: block, input, bytes })
     }
 

@@ -277,8 +277,8 @@ fn answers_that_cannot_be() {
         fn size(&self) -> LaneSize {
             self.0.size()
         }
-        fn texts(&mut self) -> &mut [u8] {
-            self.0.texts()
+        fn input(&mut self) -> &mut [u8] {
+            self.0.input()
         }
 
         fn codes(

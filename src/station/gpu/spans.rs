@@ -59,7 +59,7 @@ impl Batched for Spans {
         // The level is unknown: the joiner compares the block's length with it.
         self.0.read(&mut bits, MAX_BLOCK as u32).map_err(|_| Unplaced::Never)?;
         let codes = bits.position()..span.end.min(span.data.len() as u64 * 8);
-        let Placed { kept: at, input, bytes } = put_codes(&self.0, &span.data, codes, lane.texts(), batch.filled)?;
+        let Placed { kept: at, input, bytes } = put_codes(&self.0, &span.data, codes, lane.input(), batch.filled)?;
         Ok(Placed { kept: PreparedSpan { crc: self.0.crc, at }, input, bytes })
     }
 

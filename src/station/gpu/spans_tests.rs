@@ -192,8 +192,8 @@ impl DeviceLane for Spoilt {
     fn size(&self) -> LaneSize {
         self.0.size()
     }
-    fn texts(&mut self) -> &mut [u8] {
-        self.0.texts()
+    fn input(&mut self) -> &mut [u8] {
+        self.0.input()
     }
 
     fn decode(

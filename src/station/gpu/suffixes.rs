@@ -66,7 +66,7 @@ impl Preparer {
         if !(gpu::MIN_DEVICE_BLOCK..=lane.size().max_length).contains(&bytes) {
             return Err(Unplaced::Never);
         }
-        lane.texts()[at..at + bytes].copy_from_slice(&self.codes);
+        lane.input()[at..at + bytes].copy_from_slice(&self.codes);
         Ok(Placed { kept: keep(prepared, &self.codes), input: bytes as u32, bytes })
     }
 }

@@ -144,8 +144,8 @@ impl DeviceLane for Spoilt {
     fn size(&self) -> LaneSize {
         self.fake.size()
     }
-    fn texts(&mut self) -> &mut [u8] {
-        self.fake.texts()
+    fn input(&mut self) -> &mut [u8] {
+        self.fake.input()
     }
     fn steps(&self) -> Steps {
         Steps::default()
@@ -384,7 +384,7 @@ fn coded_batches_that_cannot_be() {
         let (mut text, mut coded) = ((shape.make)(20_000), Vec::new());
         text.push(b'!'); // not periodic
         let crc = run_length_code(&Text::Plain(text.clone()), None, &mut Vec::new(), &mut coded);
-        lane.texts()[filled..filled + coded.len()].copy_from_slice(&coded);
+        lane.input()[filled..filled + coded.len()].copy_from_slice(&coded);
         filled += coded.len();
         lengths.push(coded.len() as u32);
         let (len, text_len) = (coded.len(), text.len() as u64);

@@ -98,7 +98,7 @@ pub fn sort_profile(text: &[u8]) -> Option<Vec<(&'static str, f64)>> {
         ("column", abi::HYBZ_STEP_COMMITS),
     ];
     let once = |_| {
-        lane.texts()[..text.len()].copy_from_slice(text);
+        lane.input()[..text.len()].copy_from_slice(text);
         let before = lane.steps();
         lane.suffixes(&[text.len() as u32], 15, TIMEOUT).expect("a device that sorts");
         let after = lane.steps();

@@ -77,7 +77,7 @@ fn sort(lane: &mut dyn DeviceLane, text: &[u8], stream: &StreamHeader, plain: &[
         for block in batch {
             all.push(encoder.prepare(block, number, stream, &mut codes));
             number += 1;
-            lane.texts()[filled..filled + codes.len()].copy_from_slice(&codes);
+            lane.input()[filled..filled + codes.len()].copy_from_slice(&codes);
             filled += codes.len();
             lengths.push(codes.len() as u32);
         }

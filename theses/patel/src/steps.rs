@@ -154,7 +154,7 @@ fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, Strin
     let mut bwt = ForwardBwt::new(Arc::default());
     let expected: Vec<_> = blocks.iter().map(|block| bwt.transform(&mut block.coded.clone()).origin).collect();
     Ok(best(|| {
-        lane.texts()[..all.len()].copy_from_slice(&all);
+        lane.input()[..all.len()].copy_from_slice(&all);
         let before = lane.steps();
         let coded = lane.code(&lengths, TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
         assert!(coded.blocks.iter().map(|block| block.origin).eq(expected.iter().copied()), "the same transform");
@@ -181,7 +181,7 @@ fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<
     let size = LaneSize { max_blocks: blocks.len(), max_length: input.len().div_ceil(blocks.len()) };
     let mut lane = backend.open(device, Pipeline::Decode, size).map_err(|e| e.to_string())?;
     Ok(best(|| {
-        lane.texts()[..input.len()].copy_from_slice(&input);
+        lane.input()[..input.len()].copy_from_slice(&input);
         let before = lane.steps();
         let decoded = lane.decode(&heads, input.len(), false, TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
         for (found, block) in decoded.blocks.iter().zip(blocks) {
