@@ -57,7 +57,7 @@ impl Encoder {
         encode_column(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
 
-    /// The same encoder with less memory. On a processor with AVX-512 it takes more time.
+    /// The same encoder with less memory. It takes more time.
     pub fn sparing(self) -> Self {
         Encoder { bwt: self.bwt.by_libsais(), ..self }
     }

@@ -11,6 +11,8 @@
 //! decides.
 
 use crate::bits::{BitSource, SliceBits};
+#[cfg(target_arch = "x86_64")]
+use crate::codec::cpu;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
 
 /// The position of the first block magic that begins at bit `from_bit` or later and lies wholly within `data`.
@@ -18,7 +20,7 @@ pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
     let first = usize::try_from(from_bit / 8).ok()?.checked_add(1)?;
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code)]
-    if is_x86_feature_detected!("avx2") {
+    if cpu::has!(Avx2: "avx2") {
         // SAFETY: the CPU has AVX2.
         return unsafe { x86::find(data, first, from_bit) };
     }

@@ -16,6 +16,8 @@
 //! list by `memmove` cost 9.
 
 use super::super::huffman::decode::Irregular;
+#[cfg(target_arch = "x86_64")]
+use crate::codec::cpu;
 use crate::codec::try_resize;
 use std::collections::TryReserveError;
 
@@ -57,14 +59,10 @@ impl DecodeKernel {
     fn best() -> DecodeKernel {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512vbmi")
-                && is_x86_feature_detected!("popcnt")
-            {
+            if cpu::has!(Avx512: "avx512f", "avx512bw", "avx512vbmi", "popcnt") {
                 return DecodeKernel::Vbmi;
             }
-            if is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1") {
+            if cpu::has!(Avx2: "ssse3", "sse4.1") {
                 return DecodeKernel::Sse;
             }
         }

@@ -9,6 +9,7 @@
 //! When the 16-bit clock overflows, the times are replaced by their ranks.
 
 use super::{MtfSymbols, SymbolWriter};
+use crate::codec::cpu;
 use std::arch::x86_64::{
     __m512i, __mmask32, _mm512_cmpeq_epi16_mask, _mm512_cmpgt_epu16_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
     _mm512_mask_mov_epi16, _mm512_set1_epi16, _mm512_setzero_si512,
@@ -16,12 +17,7 @@ use std::arch::x86_64::{
 
 /// Whether this CPU supports the kernel.
 pub(super) fn is_supported() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
+    cpu::has!(Avx512: "avx512f", "avx512bw", "bmi1", "bmi2", "lzcnt", "popcnt")
 }
 
 /// Encodes if [`is_supported`] is true, and panics otherwise.

@@ -11,6 +11,8 @@
 
 use super::{WINDOW, equal_to_next, find_run};
 use crate::block::{MAX_PLAIN_TEXT, Text};
+#[cfg(target_arch = "x86_64")]
+use crate::codec::cpu;
 use crate::crc::{self, Crc};
 use crate::flaw::Flaw;
 
@@ -51,7 +53,7 @@ impl InMemoryExpander {
     pub fn push(&mut self, coded: &[u8]) -> Result<(), TooLong> {
         #[cfg(target_arch = "x86_64")]
         #[allow(unsafe_code)]
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+        if cpu::has!(Avx512: "avx512f", "avx512bw") {
             // SAFETY: the CPU has AVX-512F and AVX-512BW.
             return unsafe { self.push_avx512(coded) };
         }

@@ -1,145 +1,178 @@
 //! The last column from the sorted LMS positions: the last step of induced sorting (G. Nong, S. Zhang, W. H. Chan: Two
 //! efficient algorithms for linear time suffix array construction, IEEE Transactions on Computers, 2011).
 //!
-//! Rows of the same first byte are neighbours, those of type L first. A pass downwards goes from row to row: for each
+//! Rows of the same first byte are neighbours, those of type L first. A pass upwards goes from row to row: for each
 //! row, the rotation that begins one byte earlier, if it is of type L, goes into the next free row for its first byte.
-//! A pass upwards does the same for type S. The byte before a rotation is its row's byte of the last column.
+//! A pass downwards does the same for type S. The byte before a rotation is its row's byte of the last column.
+//!
+//! An entry is a position (upper 24 bits) and the byte before it (lowest 8). So the place of the next entry is known
+//! before the text is read, and whether the next position is of the other type. There is no branch: entries whose
+//! predecessor is of the other type go into one more bucket. Two rows are visited at a time, because neighbouring rows
+//! often have the same byte before them, and each would wait until the other's head has gone through memory: both heads
+//! are loaded, and the second is one further if they are the same.
 
 use super::gather::KeyCounts;
 use super::{BEFORE, prefetch};
+use std::hint::select_unpredictable;
 
 /// The number of rows between reading a row and fetching its text.
-const AHEAD: usize = 32;
+const AHEAD: usize = 24;
 
 /// The number of rows that are searched together.
 const PART: usize = 1024;
 
-/// Marks a row whose predecessor is of the other type.
-const TURN: i32 = i32::MIN;
+/// The bucket of entries whose predecessor is of the other type.
+const TURNED: usize = 256;
+
+/// On the way down, the head of [`TURNED`]: its entries are not needed, and come into the first numbers of the room.
+const SINK: u32 = 2;
+
+/// The room that [`last_column`] needs for a word of `len` bytes and its LMS positions.
+pub(super) fn room(len: usize) -> usize {
+    len + len / 2 + 3 * AHEAD
+}
 
 /// Fills the last column of the word in `ring`, which has [`BEFORE`] bytes before it. `lms` are the LMS positions in
-/// the order of their rotations; `turns` has room for as many. Returns the row of the rotation that begins at `turn`.
+/// the order of their rotations. Returns the row of the rotation that begins at `turn`.
 pub(super) fn last_column(
     ring: &[u8],
     turn: i32,
     counts: &KeyCounts,
     lms: &[i32],
-    rows: &mut [i32],
-    turns: &mut [i32],
+    room: &mut [i32],
     last: &mut [u8],
 ) -> Option<u32> {
     const { assert!(BEFORE == 2) };
-    let ring = &ring[..last.len() + BEFORE];
-    let rows = &mut rows[..last.len()];
-    let mut induction = Induction { ring, starts: starts(counts), rows, turns, last };
-    let turned_at = induction.forward(counts, lms);
-    induction.backward(&turned_at);
-    find(induction.rows, turn)
+    let len = last.len();
+    let room = &mut room[..self::room(len)];
+    let starts = starts(counts);
+    let ring = &ring[..len + BEFORE];
+    let turned_at = forward(ring, room, &starts, counts, lms);
+    backward(ring, room, &starts, &turned_at);
+    let rows = &room[AHEAD..AHEAD + len];
+    let mut row = None;
+    for ((first, part), last) in (0..).step_by(PART).zip(rows.chunks(PART)).zip(last.chunks_mut(PART)) {
+        // First test whether the row is in this part, without an early exit, so that the test becomes vector code.
+        let is_it = |entry: &i32| *entry as u32 >> 8 == turn as u32;
+        let mut any = false;
+        for (last, entry) in last.iter_mut().zip(part) {
+            *last = *entry as u8;
+            any |= is_it(entry);
+        }
+        if any {
+            row = part.iter().position(is_it).map(|at| first + at as u32);
+        }
+    }
+    row
 }
 
-/// The row of a position. A comparison in each step of the passes took 1.0 to 1.2 cycles a byte more than this search.
-fn find(rows: &[i32], position: i32) -> Option<u32> {
-    // First test whether it is in this part, without an early exit, so that the test becomes vector code.
-    let is_it = |entry: &i32| entry & !TURN == position;
-    let number = rows.chunks(PART).position(|part| part.iter().fold(false, |any, entry| any | is_it(entry)))?;
-    let first = number * PART;
-    rows[first..].iter().position(is_it).map(|at| (first + at) as u32)
+/// Where the next entry of each bucket comes: on the way up at the end of what it has, on the way down before its start.
+type Heads = [u32; 257];
+
+/// Visits what lies from `at` to `end`, which may move away meanwhile. `visit` returns the bucket that it makes an entry
+/// for, and the entry. (Parameters and no struct: the compiler must know that the rows are not the heads.)
+#[inline(always)]
+fn pass<const UP: bool>(
+    room: &mut [i32],
+    heads: &mut Heads,
+    mut at: u32,
+    end: impl Fn(&Heads) -> u32,
+    visit: impl Fn(&[i32], usize) -> (usize, i32),
+) {
+    let left = |heads: &Heads, at: u32| if UP { end(heads) - at } else { at - end(heads) };
+    loop {
+        while left(heads, at) >= 2 {
+            let (first, second) = if UP { (at, at + 1) } else { (at - 1, at - 2) };
+            let ((a, x), (b, y)) = (visit(room, first as usize), visit(room, second as usize));
+            at = if UP { at + 2 } else { at - 2 };
+            let same = u32::from(a == b);
+            let to = if UP { [heads[a], heads[b] + same] } else { [heads[a] - 1, heads[b] - 1 - same] };
+            room[to[0] as usize] = x;
+            room[to[1] as usize] = y;
+            [heads[a], heads[b]] = if UP { to.map(|to| to + 1) } else { to };
+            if !UP {
+                heads[TURNED] = SINK;
+            }
+        }
+        if left(heads, at) == 0 {
+            return;
+        }
+        at = if UP { at } else { at - 1 };
+        let (a, x) = visit(room, at as usize);
+        let to = if UP { heads[a] } else { heads[a] - 1 };
+        room[to as usize] = x;
+        heads[a] = if UP { to + 1 } else { to };
+        at = if UP { at + 1 } else { at };
+        if !UP {
+            heads[TURNED] = SINK;
+        }
+    }
 }
 
-/// The rows of the word, and the column that is made of them.
-struct Induction<'a> {
-    ring: &'a [u8],
-    starts: [u32; 257],
-    rows: &'a mut [i32],
-    turns: &'a mut [i32],
-    last: &'a mut [u8],
+/// Returns the byte before the position of the entry at `at`, that entry, and the entry of the position before. Fetches
+/// the text for the entry at `ahead`.
+#[inline(always)]
+fn step(ring: &[u8], room: &[i32], at: usize, ahead: usize) -> (usize, i32, i32) {
+    prefetch(ring, (room[ahead] as u32 >> 8) as usize);
+    let entry = room[at] as u32;
+    let position = entry >> 8;
+    let earlier = u32::from(ring[position as usize]);
+    (entry as usize & 255, entry as i32, (position << 8 | earlier).wrapping_sub(1 << 8) as i32)
 }
 
-impl Induction<'_> {
-    /// The two bytes before a position.
-    #[inline(always)]
-    fn before(&self, position: i32) -> (u8, u8) {
-        (self.ring[position as usize], self.ring[position as usize + 1])
+/// Upwards: LMS positions give the positions of type L. Returns where those of each byte begin in [`TURNED`].
+#[inline(never)]
+fn forward(ring: &[u8], room: &mut [i32], starts: &Heads, counts: &KeyCounts, mut lms: &[i32]) -> Heads {
+    let len = starts[256];
+    let mut heads = starts.map(|start| start + AHEAD as u32);
+    heads[TURNED] += AHEAD as u32;
+    let mut turned_at = [0; 257];
+    for byte in 0..256 {
+        turned_at[byte] = heads[TURNED];
+        let first = starts[byte] + AHEAD as u32;
+        let visit_row = |room: &[i32], at: usize| {
+            let (previous, entry, next) = step(ring, room, at, at + AHEAD);
+            let turned = previous < byte;
+            (select_unpredictable(turned, TURNED, previous), select_unpredictable(turned, entry, next))
+        };
+        pass::<true>(room, &mut heads, first, |heads| heads[byte], visit_row);
+        let count = counts.lms[byte];
+        let visit_seed = |_: &[i32], at: usize| {
+            prefetch(ring, lms.get(at + AHEAD).map_or(0, |&position| position as usize));
+            // Position 0 is also the position after the last.
+            let position = if lms[at] == 0 { len } else { lms[at] as u32 };
+            let (earlier, previous) = (ring[position as usize], ring[position as usize + 1]);
+            (usize::from(previous), ((position - 1) << 8 | u32::from(earlier)) as i32)
+        };
+        pass::<true>(room, &mut heads, 0, |_| count, visit_seed);
+        lms = &lms[count as usize..];
     }
+    turned_at[256] = heads[TURNED];
+    turned_at
+}
 
-    /// Writes the byte before the position in `row`. Returns the row's entry, its position and the bytes before it.
-    #[inline(always)]
-    fn visit(&mut self, row: usize, ahead: usize) -> (i32, i32, (u8, u8)) {
-        if let Some(&ahead) = self.rows.get(ahead) {
-            prefetch(self.ring, (ahead & !TURN) as usize);
-        }
-        let entry = self.rows[row];
-        let position = entry & !TURN;
-        let before = self.before(position);
-        self.last[row] = before.1;
-        (entry, position, before)
-    }
-
-    /// Upwards: LMS positions give the positions of type L. Returns where the positions of each byte begin in `turns`.
-    fn forward(&mut self, counts: &KeyCounts, lms: &[i32]) -> [usize; 257] {
-        let mut turned = 0;
-        let mut turned_at = [0; 257];
-        let mut heads = self.starts;
-        let mut seeds = 0;
-        for byte in 0..256 {
-            turned_at[byte] = turned;
-            let mut row = self.starts[byte] as usize;
-            while row < heads[byte] as usize {
-                let (entry, position, (earlier, previous)) = self.visit(row, row + AHEAD);
-                if entry < 0 {
-                    self.turns[turned] = position;
-                    turned += 1;
-                } else {
-                    let head = &mut heads[previous as usize];
-                    self.rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
-                    *head += 1;
-                }
-                row += 1;
-            }
-            for _ in 0..counts.lms[byte] {
-                if let Some(&ahead) = lms.get(seeds + AHEAD) {
-                    prefetch(self.ring, ahead as usize);
-                }
-                // Position 0 is also the position after the last.
-                let position = if lms[seeds] == 0 { self.last.len() as i32 } else { lms[seeds] };
-                let (earlier, previous) = self.before(position);
-                let head = &mut heads[previous as usize];
-                self.rows[*head as usize] = position.wrapping_sub(1) | if earlier < previous { TURN } else { 0 };
-                *head += 1;
-                seeds += 1;
-            }
-        }
-        turned_at[256] = turned;
-        turned_at
-    }
-
-    /// Downwards: the positions in `turns` give those of type S.
-    fn backward(&mut self, turned_at: &[usize; 257]) {
-        let mut heads = self.starts;
-        for byte in (0..256).rev() {
-            let mut row = self.starts[byte + 1] as usize;
-            while row > heads[byte + 1] as usize {
-                row -= 1;
-                let (entry, position, (earlier, previous)) = self.visit(row, row.wrapping_sub(AHEAD));
-                if entry >= 0 {
-                    let head = &mut heads[previous as usize + 1];
-                    *head -= 1;
-                    self.rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
-                }
-            }
-            for at in (turned_at[byte]..turned_at[byte + 1]).rev() {
-                let position = self.turns[at];
-                let (earlier, previous) = self.before(position);
-                let head = &mut heads[previous as usize + 1];
-                *head -= 1;
-                self.rows[*head as usize] = position.wrapping_sub(1) | if earlier > previous { TURN } else { 0 };
-            }
-        }
+/// Downwards: the positions in [`TURNED`] give those of type S.
+#[inline(never)]
+fn backward(ring: &[u8], room: &mut [i32], starts: &Heads, turned_at: &Heads) {
+    let mut heads = std::array::from_fn(|byte| starts[(byte + 1).min(256)] + AHEAD as u32);
+    heads[TURNED] = SINK;
+    for byte in (0..256).rev() {
+        let last = starts[byte + 1] + AHEAD as u32;
+        let visit_row = |room: &[i32], at: usize| {
+            let (previous, _, next) = step(ring, room, at, at - AHEAD);
+            (select_unpredictable(previous > byte, TURNED, previous), next)
+        };
+        pass::<false>(room, &mut heads, last, |heads| heads[byte], visit_row);
+        let visit_turned = |room: &[i32], at: usize| {
+            let (previous, _, next) = step(ring, room, at, at - AHEAD);
+            (previous, next)
+        };
+        pass::<false>(room, &mut heads, turned_at[byte + 1], |_| turned_at[byte], visit_turned);
     }
 }
 
 /// The first row of each byte, and the number of rows.
-fn starts(counts: &KeyCounts) -> [u32; 257] {
+fn starts(counts: &KeyCounts) -> Heads {
     let mut sum = 0;
     std::array::from_fn(|byte| {
         let start = sum;

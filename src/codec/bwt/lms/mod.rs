@@ -19,11 +19,13 @@
 mod gather;
 mod induce;
 mod names;
-mod reduced;
-#[cfg(target_arch = "x86_64")]
-mod sort_avx512;
+mod order;
+mod sort;
 
-use reduced::Reduced;
+#[cfg(target_arch = "x86_64")]
+use crate::codec::cpu;
+use order::Order;
+use sort::SORTABLE;
 
 /// The number of bytes before the word in a ring: they are the word's last bytes.
 pub(super) const BEFORE: usize = 2;
@@ -34,85 +36,56 @@ pub(super) const AFTER: usize = 8;
 /// Shorter words are left to libsais: `hybz -s`, whose blocks have 200 kB, promises 2.6 MB.
 pub(super) const MIN: usize = 300_000;
 
-/// Positions have 19 bits in `reduced`, and at most half of a word's bytes are LMS positions.
+/// Positions have 19 bits in `order`, and at most half of a word's bytes are LMS positions.
 const MAX: usize = 1 << 20;
 
-/// The code that sorts and gathers.
+/// The code that sorts numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
-    /// The twin for tests: without vectors this is no faster than libsais.
-    #[cfg_attr(not(test), allow(dead_code))]
-    Plain,
+    Portable,
     #[cfg(target_arch = "x86_64")]
-    Avx512,
+    Avx2,
 }
 
 impl Kernel {
-    /// The kernel that is faster than libsais, if there is one for this processor.
-    fn detect() -> Option<Self> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vbmi2")
-            && is_x86_feature_detected!("popcnt")
-        {
-            return Some(Kernel::Avx512);
-        }
-        None
-    }
-
-    /// All kernels that this processor can run.
-    #[cfg(test)]
+    /// The kernels that this processor can run, the fastest last.
     fn all() -> impl Iterator<Item = Self> {
-        [Kernel::Plain].into_iter().chain(Self::detect())
-    }
-
-    /// Sorts `numbers`. Those that differ in their lowest `free` bits only may come in any order. This is faster if
-    /// `spare` is longer by at least eight.
-    fn sort(self, numbers: &mut [u64], free: u32, spare: &mut [u64]) {
-        match self {
-            Kernel::Plain => {
-                let _ = spare;
-                numbers.sort_unstable_by_key(|number| number >> free);
-            }
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => {
-                // SAFETY: `detect` has found the features.
-                #[allow(unsafe_code)]
-                unsafe {
-                    sort_avx512::sort(numbers, free, spare);
-                }
-            }
-        }
+        #[cfg(target_arch = "x86_64")]
+        let avx2 = cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "popcnt").then_some(Kernel::Avx2);
+        #[cfg(not(target_arch = "x86_64"))]
+        let avx2 = None;
+        [Kernel::Portable].into_iter().chain(avx2)
     }
 }
 
-/// Computes last columns of rings, in memory of its own: at most 5 bytes for each byte of a word, and usually 3.
+/// The room that [`LmsSort::last_column`] needs for a word of `len` bytes.
+pub(super) fn room(len: usize) -> usize {
+    induce::room(len)
+}
+
+/// Computes last columns of rings, in memory of its own: at most 4 bytes for each byte of a word, and usually 2.
 ///
-/// | step | positions | names | ranks | rows |
+/// | step | rows, 4 bytes for each byte of the word | positions, 2 | names | ranks |
 /// |---|---|---|---|---|
-/// | LMS positions | positions | | | |
-/// | names | positions | names by number | rank of each number | hash table, distinct substrings, their keys |
-/// | their order | positions | names, then ranks | end of each name | entries, or libsais's order |
-/// | last column | turns | positions in order | | rows |
+/// | LMS positions | | positions | | |
+/// | names | hash table, distinct substrings | positions | names by slot | rank of each slot |
+/// | their order | entries, or libsais's order | positions | names, then ranks | end of each name |
+/// | last column | rows | turns | positions in order | |
 #[derive(Debug)]
 pub(super) struct LmsSort {
     kernel: Kernel,
-    positions: Vec<i32>,
     names: Vec<i32>,
     ranks: Vec<u32>,
     starts: Vec<u64>,
 }
 
 impl LmsSort {
-    /// `None` if libsais is faster on this processor.
-    pub(super) fn new() -> Option<Self> {
-        Kernel::detect().map(Self::with_kernel)
+    pub(super) fn new() -> Self {
+        Self::with_kernel(Kernel::all().last().expect("every processor runs the portable code"))
     }
 
     fn with_kernel(kernel: Kernel) -> Self {
-        LmsSort { kernel, positions: Vec::new(), names: Vec::new(), ranks: Vec::new(), starts: Vec::new() }
+        LmsSort { kernel, names: Vec::new(), ranks: Vec::new(), starts: Vec::new() }
     }
 
     /// Whether words of this length are sorted here.
@@ -121,32 +94,34 @@ impl LmsSort {
     }
 
     /// Fills `last` with the last column of the word in `ring`, which has [`BEFORE`] bytes before it and [`AFTER`]
-    /// after it, and returns the row of the rotation that begins at byte `turn`. `rows` has room for each byte of the
-    /// word. Returns `None` if libsais would be faster: nearly all LMS substrings differ.
+    /// after it, and returns the row of the rotation that begins at byte `turn`. `memory` has [`room`] for the word.
+    /// Returns `None` if libsais would be faster: nearly all LMS substrings differ.
     ///
     /// The word begins at its least rotation and is no repetition.
-    pub(super) fn last_column(&mut self, ring: &[u8], turn: i32, rows: &mut [i32], last: &mut Vec<u8>) -> Option<u32> {
+    pub(super) fn last_column(
+        &mut self,
+        ring: &[u8],
+        turn: i32,
+        memory: &mut [i32],
+        last: &mut Vec<u8>,
+    ) -> Option<u32> {
         let len = ring.len() - BEFORE - AFTER;
-        assert!((2..MAX).contains(&len) && rows.len() >= len);
-        if as_numbers(rows).len() < len / 2 {
-            return None;
-        }
-        let room = gather::room(len);
-        make_room(&mut self.positions, room);
+        assert!((2..MAX).contains(&len));
+        let (rows, positions) = memory[..room(len)].split_at_mut(room(len) - gather::room(len));
         let text = &ring[BEFORE..];
-        let first = gather::gather(self.kernel, text, len, &mut self.positions[..room]);
-        let positions = &mut self.positions[first..room];
+        let first = gather::gather(text, len, positions);
+        let positions = &positions[first..];
         let count = positions.len() - 1;
         make_room(&mut self.names, count);
         make_room(&mut self.starts, count / 64 + 1);
         let names = &mut self.names[..count];
         let distinct = names::assign(self.kernel, text, positions, names, as_numbers(rows), &mut self.ranks)?;
         let counts = gather::count(&text[..len], &positions[..count]);
-        let mut reduced = Reduced { rows, ends: &mut self.ranks, starts: &mut self.starts };
-        reduced.sort(self.kernel, names, distinct, positions);
+        let mut order = Order { kernel: self.kernel, rows, ends: &mut self.ranks, starts: &mut self.starts };
+        order.sort(names, distinct, positions);
         last.clear();
         last.resize(len, 0);
-        induce::last_column(ring, turn, &counts, names, rows, positions, last)
+        induce::last_column(ring, turn, &counts, names, memory, last)
     }
 }
 

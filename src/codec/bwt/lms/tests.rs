@@ -31,11 +31,11 @@ fn check(word: &[u8], what: &str) -> usize {
     let mut left = 0;
     for kernel in Kernel::all() {
         let mut sort = LmsSort::with_kernel(kernel);
-        let mut rows = vec![0; word.len().max(1 << 15)];
+        let mut memory = vec![0; room(word.len().max(1 << 15))];
         let mut last = Vec::new();
         // Sorts twice: the second time the memory has the first sort's leftovers.
         for _ in 0..2 {
-            match sort.last_column(&ring, turn, &mut rows, &mut last) {
+            match sort.last_column(&ring, turn, &mut memory, &mut last) {
                 Some(made) => {
                     assert!(last == bytes, "{what}, {} bytes, {kernel:?}: last column", word.len());
                     assert_eq!(made, row, "{what}, {} bytes, {kernel:?}: row", word.len());

@@ -22,6 +22,8 @@
 use super::ans::Shares;
 use super::tally::{self, NEVER, Prices, Tally, selector_count};
 use super::token::{JOINT, TOKENS};
+#[cfg(target_arch = "x86_64")]
+use crate::codec::cpu;
 use crate::formats::hbz::header::{GROUP, MAX_TABLES};
 
 /// By joint token: its cost with each table. There are 256 rows, so that every byte is a valid index.
@@ -92,7 +94,7 @@ impl AnsTables {
     pub(super) fn round(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
         #[cfg(target_arch = "x86_64")]
         #[allow(unsafe_code)]
-        if is_x86_feature_detected!("avx2") {
+        if cpu::has!(Avx2: "avx2") {
             // SAFETY: the CPU has AVX2.
             return unsafe { self.round_avx2(tokens, ends, step, prices) };
         }

@@ -13,6 +13,7 @@
 use super::super::dictionary::Dictionary;
 use super::super::words::{MAX_WORD, WordPiece, is_blank, is_word, push, split};
 use super::{Candidate, HASH_FACTOR, HASH_SHIFT, Lookup, PART, RARE};
+use crate::codec::cpu;
 use std::arch::x86_64::{
     __m512i, _mm_loadu_si128, _mm512_add_epi16, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si256,
     _mm512_cmpgt_epu64_mask, _mm512_cvtepu8_epi16, _mm512_cvtepu16_epi64, _mm512_i64gather_epi64, _mm512_loadu_si512,
@@ -35,15 +36,7 @@ const WITHOUT_CODE: u8 = 2;
 
 /// Whether this CPU supports the kernel.
 pub(super) fn is_supported() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
+    cpu::has!(Avx512: "avx512f", "avx512bw", "avx512dq", "avx512vbmi", "avx512vbmi2", "bmi1", "bmi2", "lzcnt", "popcnt")
 }
 
 /// Replaces the text if [`is_supported`] is true, and panics otherwise.
