@@ -8,7 +8,7 @@
 //!
 //! When the 16-bit clock overflows, the times are replaced by their ranks.
 
-use super::{MtfSymbols, SymbolWriter};
+use super::{MtfSymbols, Ranks, places};
 use crate::codec::cpu;
 use std::arch::x86_64::{
     __m512i, __mmask32, _mm512_cmpeq_epi16_mask, _mm512_cmpgt_epu16_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
@@ -104,66 +104,67 @@ fn symbol_numbers<const N: usize>() -> [__m512i; N] {
 
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
 fn encode_by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut MtfSymbols) {
-    let numbers = symbol_numbers::<N>();
-    let mut times = Repeats::<N>::new(count);
-    let mut seen = [[0; 256]; 2];
-    let mut buffer = std::mem::take(&mut symbols.buffer);
-    let mut out = SymbolWriter::new(&mut buffer);
-    let mut zeros_from = 0;
-    let first = (0..256).find(|&byte| symbols.used[byte]).unwrap_or(0) as u8;
-    for number in 0..last.len().div_ceil(64) {
-        let mut heads =
-            if number == 0 { super::heads(&last[..last.len().min(64)], first) } else { heads(last, number * 64) };
-        times.make_time(count);
-        while heads != 0 {
-            let position = number * 64 + heads.trailing_zeros() as usize;
-            heads &= heads - 1;
-            out.write_zeros(position - zeros_from);
-            zeros_from = position + 1;
-
-            let symbol = order[usize::from(last[position])];
-            let rank = rank_and_touch(&mut times, &numbers, symbol);
-            seen[position & 1][rank & 255] += 1;
-            out.write_rank(rank as u16);
-        }
-    }
-    out.write_zeros(last.len() - zeros_from);
-    let SymbolWriter { len, run_digits, run_ones, .. } = out;
-    let out = SymbolWriter { symbols: &mut [], len, run_digits, run_ones };
-    symbols.buffer = buffer;
-    symbols.finish(out, &seen, count);
+    let ranks = ByTime { times: Repeats::<N>::new(count), numbers: symbol_numbers(), order, count };
+    symbols.encode_with(last, count, ranks);
 }
 
-/// A mask of the 64 bytes from `at` on (or as many as there are) that differ from the byte before them. `at` is at
-/// least 1.
+struct ByTime<'a, const N: usize> {
+    times: Repeats<N>,
+    numbers: [__m512i; N],
+    order: &'a [u8; 256],
+    count: usize,
+}
+
+// SAFETY: these are only made and used in `encode_by_time`, which has the features.
+#[allow(unsafe_code)]
+impl<const N: usize> Ranks for ByTime<'_, N> {
+    #[inline(always)]
+    fn code(&mut self, stretch: &[u8], heads: u64, mut write: impl FnMut(usize, usize)) {
+        unsafe { self.times.make_time(self.count) }
+        // A copy stays in registers.
+        let mut registers = self.times.registers;
+        for at in places(heads) {
+            let symbol = self.order[usize::from(stretch[at])];
+            write(at, unsafe { rank_and_touch(&mut registers, &mut self.times, &self.numbers, symbol) });
+        }
+        self.times.registers = registers;
+    }
+
+    #[inline(always)]
+    fn heads(bytes: &[u8; 65]) -> u64 {
+        unsafe { heads(bytes) }
+    }
+}
+
+/// A mask of the bytes, but the first, that differ from the byte before them.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
-fn heads(last: &[u8], at: usize) -> u64 {
-    match last.get(at - 1..at + 64) {
-        Some(bytes) => {
-            // SAFETY: `bytes` is 65 bytes, so that 64 may be read from its beginning and from the byte after it.
-            #[allow(unsafe_code)]
-            unsafe {
-                let before = _mm512_loadu_si512(bytes.as_ptr().cast());
-                let these = _mm512_loadu_si512(bytes.as_ptr().add(1).cast());
-                _mm512_cmpneq_epi8_mask(before, these)
-            }
-        }
-        None => super::heads(&last[at..], last[at - 1]),
+fn heads(bytes: &[u8; 65]) -> u64 {
+    // SAFETY: 64 bytes are read from the beginning and from the byte after it.
+    #[allow(unsafe_code)]
+    unsafe {
+        let before = _mm512_loadu_si512(bytes.as_ptr().cast());
+        let these = _mm512_loadu_si512(bytes.as_ptr().add(1).cast());
+        _mm512_cmpneq_epi8_mask(before, these)
     }
 }
 
 /// Returns the rank of this symbol and moves the symbol to the front.
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
 #[inline]
-fn rank_and_touch<const N: usize>(times: &mut Repeats<N>, numbers: &[__m512i; N], symbol: u8) -> usize {
+fn rank_and_touch<const N: usize>(
+    registers: &mut [__m512i; N],
+    times: &mut Repeats<N>,
+    numbers: &[__m512i; N],
+    symbol: u8,
+) -> usize {
     times.now += 1;
     let its_time = _mm512_set1_epi16(times.memory[usize::from(symbol)] as i16);
     let its_number = _mm512_set1_epi16(i16::from(symbol));
     let now = _mm512_set1_epi16(times.now as i16);
     times.memory[usize::from(symbol)] = times.now;
     let mut rank = 0;
-    for (register, number) in times.registers.iter_mut().zip(numbers) {
+    for (register, number) in registers.iter_mut().zip(numbers) {
         let later: __mmask32 = _mm512_cmpgt_epu16_mask(*register, its_time);
         rank += later.count_ones();
         *register = _mm512_mask_mov_epi16(*register, _mm512_cmpeq_epi16_mask(*number, its_number), now);

@@ -6,3 +6,19 @@
 
 pub mod decode;
 pub mod encode;
+
+/// By rank: the shuffle of 16 entries that moves the entry of this rank to the front.
+#[cfg(target_arch = "x86_64")]
+static MOVES: [[u8; 16]; 16] = {
+    let mut moves = [[0; 16]; 16];
+    let mut rank = 0;
+    while rank < 16 {
+        let mut i = 0;
+        while i < 16 {
+            moves[rank][i] = if i == 0 { rank as u8 } else { i as u8 - (i <= rank) as u8 };
+            i += 1;
+        }
+        rank += 1;
+    }
+    moves
+};

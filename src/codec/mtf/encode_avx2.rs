@@ -1,0 +1,155 @@
+//! The list itself, with its first 16 entries in a register, as in the decoder: for CPUs with AVX2.
+//!
+//! Nine of ten ranks of text are below 16. There the byte is found by one comparison, and one shuffle by a mask from a
+//! table moves it to the front. Ranks beyond are looked for in rows of 16. This is 1.4 to 2 times as fast as ranks on
+//! text (a Zen 3), and slower where most ranks are far: after such a beginning the block goes on by ranks.
+
+use super::{ByRank, MtfSymbols, Ranks, STRETCH, places};
+use crate::codec::cpu;
+use crate::codec::mtf::MOVES;
+use std::arch::x86_64::{
+    __m128i, _mm_alignr_epi8, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    _mm_shuffle_epi8, _mm_slli_si128, _mm_srli_si128, _mm_storeu_si128,
+};
+
+/// A block goes on by ranks if the rank of more than one byte in `FAR` is far.
+const FAR: usize = 8;
+
+/// Whether this CPU supports the kernel.
+pub(super) fn is_supported() -> bool {
+    cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt")
+}
+
+/// Encodes if [`is_supported`] is true, and panics otherwise.
+pub(super) fn encode(symbols: &mut MtfSymbols, last: &[u8]) {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn encode<const N: usize>(symbols: &mut MtfSymbols, last: &[u8], order: &[u8; 256], count: usize) {
+        let rows = std::array::from_fn(|row| std::array::from_fn(|i| (16 * row + i) as u8));
+        let list = List::<N> { order, head: load(&rows[0]), rows, bytes: 0, far: 0, ranks: None };
+        symbols.encode_with(last, count, list);
+    }
+    assert!(is_supported());
+    let (order, count) = symbols.start(last);
+    // SAFETY: the features have just been detected.
+    #[allow(unsafe_code)]
+    unsafe {
+        match count {
+            0..=64 => encode::<64>(symbols, last, &order, count),
+            65..=128 => encode::<128>(symbols, last, &order, count),
+            _ => encode::<256>(symbols, last, &order, count),
+        }
+    }
+}
+
+struct List<'a, const N: usize> {
+    /// The numbers of bytes.
+    order: &'a [u8; 256],
+    /// The list of numbers in rows, most recent one first; the first row is in `head`.
+    rows: [[u8; 16]; 16],
+    head: __m128i,
+    /// The number of bytes so far, and how many had a rank of 16 or more.
+    bytes: usize,
+    far: usize,
+    /// The rank of each number, once far ranks have turned out to be frequent.
+    ranks: Option<ByRank<'a, N>>,
+}
+
+// SAFETY, for all intrinsics: `encode` alone makes and uses a list, and has the features.
+#[allow(unsafe_code)]
+impl<const N: usize> Ranks for List<'_, N> {
+    #[inline(always)]
+    fn code(&mut self, stretch: &[u8], heads: u64, mut write: impl FnMut(usize, usize)) {
+        if let Some(ranks) = &mut self.ranks {
+            return ranks.code(stretch, heads, write);
+        }
+        // A copy stays in a register.
+        let mut head = self.head;
+        for at in places(heads) {
+            let wanted = unsafe { _mm_set1_epi8(self.order[usize::from(stretch[at])] as i8) };
+            let found = place(head, wanted);
+            let rank = if found != 0 {
+                let rank = found.trailing_zeros() as usize;
+                head = unsafe { _mm_shuffle_epi8(head, load(&MOVES[rank % 16])) };
+                rank
+            } else {
+                self.far += 1;
+                let before = head;
+                head = unsafe { _mm_alignr_epi8::<15>(head, wanted) };
+                self.find_far(wanted, before)
+            };
+            write(at, rank);
+        }
+        self.head = head;
+        self.bytes += STRETCH;
+        if self.far * FAR > self.bytes.max(1 << 14) {
+            store(&mut self.rows[0], head);
+            let mut ranks = [255; N];
+            for (rank, &symbol) in self.rows.as_flattened().iter().enumerate().take(N) {
+                ranks[usize::from(symbol)] = rank as u8;
+            }
+            self.ranks = Some(ByRank { ranks, order: self.order });
+        }
+    }
+
+    #[inline(always)]
+    fn heads(bytes: &[u8; STRETCH + 1]) -> u64 {
+        let same = |at: usize| {
+            let (before, these) =
+                (load(bytes[at..].first_chunk().expect("16")), load(bytes[at + 1..].first_chunk().expect("16")));
+            u64::from(unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(before, these)) } as u32) << at
+        };
+        !(same(0) | same(16) | same(32) | same(48))
+    }
+}
+
+#[allow(unsafe_code)]
+impl<const N: usize> List<'_, N> {
+    /// Takes a number out of the rows after `before`, and returns its rank. Each row up to the number's row takes the
+    /// last entry of the row before it.
+    #[inline(always)]
+    fn find_far(&mut self, wanted: __m128i, mut before: __m128i) -> usize {
+        for (number, row) in self.rows.iter_mut().enumerate().skip(1) {
+            let old = load(row);
+            let found = place(old, wanted);
+            if found != 0 {
+                let at = found.trailing_zeros() as usize;
+                unsafe {
+                    let others = _mm_srli_si128::<1>(_mm_shuffle_epi8(old, load(&MOVES[at % 16])));
+                    store(row, _mm_or_si128(_mm_slli_si128::<1>(others), _mm_srli_si128::<15>(before)));
+                }
+                return 16 * number + at;
+            }
+            store(row, unsafe { _mm_alignr_epi8::<15>(old, before) });
+            before = old;
+        }
+        unreachable!("the list has every number");
+    }
+}
+
+/// A mask of the entries that are the wanted one.
+#[inline(always)]
+fn place(row: __m128i, wanted: __m128i) -> u32 {
+    // SAFETY: every x86-64 has SSE2.
+    #[allow(unsafe_code)]
+    unsafe {
+        _mm_movemask_epi8(_mm_cmpeq_epi8(row, wanted)) as u32
+    }
+}
+
+#[inline(always)]
+fn load(row: &[u8; 16]) -> __m128i {
+    // SAFETY: a row has 16 bytes.
+    #[allow(unsafe_code)]
+    unsafe {
+        _mm_loadu_si128(row.as_ptr().cast())
+    }
+}
+
+#[inline(always)]
+fn store(row: &mut [u8; 16], entries: __m128i) {
+    // SAFETY: a row has 16 bytes.
+    #[allow(unsafe_code)]
+    unsafe {
+        _mm_storeu_si128(row.as_mut_ptr().cast(), entries);
+    }
+}
