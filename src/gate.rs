@@ -61,7 +61,8 @@ impl fmt::Debug for Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::bzip2::stream::put_end_magic as put;
+    use crate::bits::writer::set_bits;
+    use crate::formats::bzip2::header::END_MAGIC;
     use crate::{LargeBlocks, Level, Settings};
     use hybz_testkit::shapes::{Rng, random, shape};
 
@@ -92,7 +93,7 @@ mod tests {
             let mut bits: Vec<u64> = (0..rng.below(20)).map(|_| rng.below(8 * 1980) as u64).collect();
             bits.sort_unstable();
             bits.dedup_by(|b, a| *b < *a + 48);
-            bits.iter().for_each(|&bit| put(&mut data, bit));
+            bits.iter().for_each(|&bit| set_bits(&mut data, bit, END_MAGIC, 48));
             let mut expected: Vec<usize> = bits.iter().map(|bit| (bit + 80).div_ceil(8) as usize).collect();
             expected.dedup();
             let most = [1, 2, 5, 11, 12, 30, 700, 5000][round % 8];

@@ -32,9 +32,9 @@ use crate::bits::{BitWriter, append_bits};
 use crate::block::Text;
 use crate::crc;
 use crate::error::Error;
-use crate::formats::bzip2::header::{self, END_BITS, END_MAGIC, HEADER_BITS, Header, Level};
+use crate::formats::bzip2::header::{self, END_BITS, END_MAGIC, HEADER_BITS, Level};
+use crate::formats::bzip2::stream::items::{Head, level_at};
 use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
-use crate::index::bits_at;
 use crate::read_at::{ReadAt, fill_at, read_some};
 use crate::stream::piece::Cut;
 use crossbeam_channel::bounded;
@@ -227,16 +227,14 @@ impl Part {
     /// # Errors
     /// [`Error::NotBzip2`] or [`Error::Truncated`], if it does not begin or end as a stream does; [`Error::Read`].
     pub fn open(file: &(impl ReadAt + ?Sized)) -> Result<Part, Error> {
-        let mut head = [0; 4];
-        let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
-        let Header::Stream(level) = header::parse_stream_header(&head[..len]) else { return Err(Error::NotBzip2) };
+        let Some(level) = level_at(file, 0)? else { return Err(Error::NotBzip2) };
         let bits = file.len().saturating_mul(8);
         let mut last = [0];
         for padding in 0..8 {
             let Some(end_bit) = bits.checked_sub(END_BITS + padding).filter(|end| *end >= HEADER_BITS) else { break };
             fill_at(file, &mut last, file.len() - 1).map_err(Error::Read)?;
             let zeros = last[0] & ((1 << padding) - 1) == 0;
-            if let Some((END_MAGIC, crc)) = bits_at(file, end_bit)?.filter(|_| zeros) {
+            if let Some((END_MAGIC, crc)) = Head::at(file, end_bit)?.whole().filter(|_| zeros) {
                 return Ok(Part { level, crc, end_bit });
             }
         }

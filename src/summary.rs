@@ -1,7 +1,7 @@
 //! Summaries of streams and blocks.
 
 pub(crate) use crate::format::Format as StreamFormat;
-use crate::formats::bzip2::header::Level;
+use crate::formats::bzip2::header::{END_BITS, Level};
 
 /// The summary of one input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,14 @@ pub struct StreamInfo {
     pub end: u64,
     /// The combined CRC of its blocks.
     pub combined_crc: u32,
+}
+
+impl StreamInfo {
+    /// A `.bz2` stream whose end magic is at this bit.
+    pub(crate) fn bzip2(number: u64, level: Option<Level>, bit_offset: u64, combined_crc: u32) -> StreamInfo {
+        let end = (bit_offset + END_BITS).div_ceil(8);
+        StreamInfo { number, format: StreamFormat::Bzip2, level, bit_offset, end, combined_crc }
+    }
 }
 
 /// The block or stream that a piece of output completes.

@@ -27,10 +27,21 @@ pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
     find_portable(data, first, from_bit)
 }
 
-/// Finds the magic that ends a stream. Only recovery searches for it, so it has no vector code.
+/// The position of the first magic of a stream's end that begins at bit `from_bit` or later and lies wholly within
+/// `data`.
+///
+/// Among five neighbouring bytes there is a pair that begins at a multiple of four bytes, so it is enough to look at
+/// every fourth pair; in noise one of 2,048 of them leads to a full comparison.
 pub fn find_end(data: &[u8], from_bit: u64) -> Option<u64> {
-    let first = usize::try_from(from_bit / 8).ok()?.checked_add(1)?;
-    find_with(&END_OFFSETS, END_MAGIC, data, first, from_bit)
+    // The pair at byte p decides about magics whose first bit is in bytes p - 4 to p - 1.
+    let first = usize::try_from(from_bit / 8).ok()?;
+    let rest = data.get(first.checked_add(4)?..)?;
+    rest.chunks(4).enumerate().find_map(|(i, four)| {
+        let &[high, low, ..] = four else { return None };
+        let pair = usize::from(high) << 8 | usize::from(low);
+        let may_be = PAIRS[pair / 64] >> (pair % 64) & 1 != 0;
+        if may_be { confirm(END_MAGIC, data, first + 4 * i, 32, from_bit) } else { None }
+    })
 }
 
 /// The value of byte `byte` (1 to 5) if the magic begins at bit `shift` of byte 0.
@@ -42,42 +53,52 @@ const fn whole_byte(magic: u64, byte: u32, shift: u32) -> u8 {
 /// one bit each.
 type Offsets = [[u8; 256]; 3];
 
-const fn offsets(magic: u64) -> Offsets {
+static OFFSETS: Offsets = {
     let mut offsets = [[0; 256]; 3];
     let mut byte = 0;
     while byte < 3 {
         let mut shift = 0;
         while shift < 8 {
-            offsets[byte][whole_byte(magic, byte as u32 + 1, shift) as usize] |= 1 << shift;
+            offsets[byte][whole_byte(BLOCK_MAGIC, byte as u32 + 1, shift) as usize] |= 1 << shift;
             shift += 1;
         }
         byte += 1;
     }
     offsets
-}
+};
 
-static OFFSETS: Offsets = offsets(BLOCK_MAGIC);
-static END_OFFSETS: Offsets = offsets(END_MAGIC);
+/// A set of 16-bit values: the pairs of neighbouring bytes that an end magic can contain. A magic at any bit offset
+/// determines the five bytes after the one in which it begins.
+static PAIRS: [u64; 1 << 10] = {
+    let mut pairs = [0; 1 << 10];
+    let mut shift = 0;
+    while shift < 8 {
+        let mut byte = 1;
+        while byte < 5 {
+            let pair = (END_MAGIC >> (32 + shift - 8 * byte) & 0xffff) as usize;
+            pairs[pair / 64] |= 1 << (pair % 64);
+            byte += 1;
+        }
+        shift += 1;
+    }
+    pairs
+};
 
 /// Searches from byte `first` on, which is the first byte that may be the first whole byte of a magic.
 fn find_portable(data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
-    find_with(&OFFSETS, BLOCK_MAGIC, data, first, from_bit)
-}
-
-#[inline(always)]
-fn find_with(offsets: &Offsets, magic: u64, data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
     let rest = data.get(first..)?;
     rest.windows(3).enumerate().find_map(|(i, three)| {
-        let two = offsets[0][usize::from(three[0])] & offsets[1][usize::from(three[1])];
-        if two & offsets[2][usize::from(three[2])] != 0 { confirm(magic, data, first + i, from_bit) } else { None }
+        let two = OFFSETS[0][usize::from(three[0])] & OFFSETS[1][usize::from(three[1])];
+        let all = two & OFFSETS[2][usize::from(three[2])];
+        if all != 0 { confirm(BLOCK_MAGIC, data, first + i - 1, 8, from_bit) } else { None }
     })
 }
 
-/// The position of the magic whose first whole byte is at `byte`, if there is one.
+/// The position of the first magic that begins in one of the `bits` bits from byte `byte` on.
 #[cold]
-fn confirm(magic: u64, data: &[u8], byte: usize, from_bit: u64) -> Option<u64> {
-    let start = (byte as u64 - 1) * 8;
-    (start..start + 8).find(|&bit| bit >= from_bit && has_magic(magic, data, bit))
+fn confirm(magic: u64, data: &[u8], byte: usize, bits: u64, from_bit: u64) -> Option<u64> {
+    let start = byte as u64 * 8;
+    (start..start + bits).find(|&bit| bit >= from_bit && has_magic(magic, data, bit))
 }
 
 fn has_magic(magic: u64, data: &[u8], bit: u64) -> bool {
@@ -156,7 +177,8 @@ mod x86 {
                 let none = _mm256_movemask_epi8(_mm256_cmpeq_epi8(sets, _mm256_setzero_si256())) as u32;
                 let mut some = !none;
                 while some != 0 {
-                    if let Some(bit) = confirm(BLOCK_MAGIC, data, at + some.trailing_zeros() as usize, from_bit) {
+                    if let Some(bit) = confirm(BLOCK_MAGIC, data, at + some.trailing_zeros() as usize - 1, 8, from_bit)
+                    {
                         return Some(bit);
                     }
                     some &= some - 1;
@@ -171,6 +193,8 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::writer::set_bits;
+    use hybz_testkit::shapes::random;
 
     /// Compares at each bit.
     fn naive(data: &[u8], from_bit: u64) -> Option<u64> {
@@ -180,10 +204,7 @@ mod tests {
     }
 
     fn put(data: &mut [u8], start: u64) {
-        for i in 0..48 {
-            let (byte, bit) = (((start + i) / 8) as usize, 7 - (start + i) % 8);
-            data[byte] = data[byte] & !(1 << bit) | ((BLOCK_MAGIC >> (47 - i) & 1) as u8) << bit;
-        }
+        set_bits(data, start, BLOCK_MAGIC, 48);
     }
 
     fn check(data: &[u8], from_bit: u64) {
@@ -266,5 +287,23 @@ mod tests {
             assert!(plausible(&bytes, 0, len - 1) || !good);
             assert!(plausible(&bytes, len, len));
         }
+    }
+
+    #[test]
+    fn end_magics_are_found_at_every_bit() {
+        for background in [0u8, 0xff, 0x17, 0x72, 0x90] {
+            for start in 0..8 * 54 {
+                let mut data = vec![background; 60];
+                set_bits(&mut data, start, END_MAGIC, 48);
+                for from in [0, start.saturating_sub(1), start, start + 1, 479, 480, 500] {
+                    let expected = (from <= start).then_some(start);
+                    assert_eq!(find_end(&data, from), expected, "{background} {start} {from}");
+                }
+                let end = (start as usize + 48).div_ceil(8);
+                assert_eq!(find_end(&data[..end], 0), Some(start));
+                assert_eq!(find_end(&data[..end - 1], 0), None);
+            }
+        }
+        assert_eq!(find_end(&random(1 << 20), 0), None);
     }
 }

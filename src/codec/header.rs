@@ -59,6 +59,17 @@ impl Bz2BlockHeader {
     /// Reads a header, including its magic, into `self`, and reuses its memory. `limit` is the max length of the block:
     /// 100,000 times the stream's level.
     pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), DecodeError> {
+        let selectors = self.read_fields(bits, limit)?;
+        self.read_selectors(bits, selectors)?;
+        self.read_lengths(bits)
+    }
+
+    /// Reads the fields before the selectors. Returns the number of selectors.
+    pub(crate) fn read_fields<B: BitSource + ?Sized>(
+        &mut self,
+        bits: &mut B,
+        limit: u32,
+    ) -> Result<usize, DecodeError> {
         for shift in (0..48).step_by(8).rev() {
             if u64::from(read(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
                 return Err(Flaw::Magic.into());
@@ -75,8 +86,12 @@ impl Bz2BlockHeader {
         if !(MIN_TABLES..=MAX_TABLES).contains(&self.tables) {
             return Err(Flaw::TableCount.into());
         }
-        self.read_selectors(bits)?;
-        self.read_lengths(bits)
+        let selectors = read(bits, 15)? as usize;
+        if selectors == 0 {
+            return Err(Flaw::Selectors.into());
+        }
+        self.selectors.clear();
+        Ok(selectors)
     }
 
     fn read_map<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
@@ -92,12 +107,7 @@ impl Bz2BlockHeader {
         Ok(())
     }
 
-    fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
-        let count = read(bits, 15)? as usize;
-        if count == 0 {
-            return Err(Flaw::Selectors.into());
-        }
-        self.selectors.clear();
+    fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B, count: usize) -> Result<(), DecodeError> {
         let mut list = [0, 1, 2, 3, 4, 5];
         for i in 0..count {
             let rank = bits.unary(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;

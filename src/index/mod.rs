@@ -33,10 +33,9 @@ mod records;
 use crate::codec::Decoder;
 use crate::error::{DecodeError, Error};
 use crate::flow::driver::Driver;
-use crate::formats::bzip2::header::{
-    self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS,
-};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS};
 use crate::formats::bzip2::perturbed;
+use crate::formats::bzip2::stream::items::{self, Head};
 use crate::index::bzi::{HEADER_LEN, IndexHeader, Record, RecordKind, Unread};
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
@@ -364,17 +363,14 @@ impl Index {
         self.record(self.header.records - 1)?;
         let last = self.record(self.header.records - 2)?;
         let end = self.header.coded_len;
-        let bits = bits_at(file, last.bit_offset)?;
+        let bits = Head::at(file, last.bit_offset)?.whole();
         let fits = last.kind == RecordKind::EndOfStream
             && (last.bit_offset + END_BITS).div_ceil(8) == end
             && bits == Some((END_MAGIC, last.crc));
         if !fits {
             return foreign(last.bit_offset);
         }
-        let mut next = [0; 4];
-        let len = fill_at(file, &mut next, end).map_err(Error::Read)?;
-        let follows = header::parse_stream_header(&next[..len]);
-        if matches!(follows, header::Header::Stream(_)) { foreign(end * 8) } else { Ok(()) }
+        if items::level_at(file, end * 8)?.is_some() { foreign(end * 8) } else { Ok(()) }
     }
 
     /// Whether the last block ends, and has as much text, as the index says.
@@ -407,26 +403,7 @@ impl Block {
     }
 
     /// Whether these bits, from its position, are its magic and its CRC.
-    pub(crate) fn begins(&self, bits: Option<(u64, u32)>) -> bool {
-        bits == Some((BLOCK_MAGIC, self.crc))
+    pub(crate) fn begins(&self, head: Head) -> bool {
+        head.whole() == Some((BLOCK_MAGIC, self.crc))
     }
-}
-
-/// The 48 bits at a position of a file and the 32 bits after them, if the file is long enough.
-pub(crate) fn bits_at(file: &(impl ReadAt + ?Sized), bit: u64) -> Result<Option<(u64, u32)>, Error> {
-    let mut bytes = [0; 11];
-    let len = fill_at(file, &mut bytes, bit / 8).map_err(Error::Read)?;
-    Ok(bits_of(&bytes[..len], bit % 8))
-}
-
-/// Like [`bits_at`], from bit `skew` of these bytes on.
-pub(crate) fn bits_of(bytes: &[u8], skew: u64) -> Option<(u64, u32)> {
-    if (bytes.len() as u64) * 8 < skew + END_BITS {
-        return None;
-    }
-    let mut word = [0; 16];
-    let len = bytes.len().min(11);
-    word[..len].copy_from_slice(&bytes[..len]);
-    let word = u128::from_be_bytes(word) << skew;
-    Some(((word >> 80) as u64, (word >> 48) as u32))
 }

@@ -14,14 +14,13 @@
 //! The lines have no checksums. Lines that contradict the file are refused here; [`Index::open`] checks the length of
 //! the last block's text.
 
-use super::{Index, Recorder, bits_at};
+use super::{Index, Recorder};
 use crate::error::Error;
-use crate::formats::bzip2::header::{
-    BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
-};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK_BITS};
+use crate::formats::bzip2::stream::items::{Head, level_at};
 use crate::index::bzi::RecordKind;
-use crate::read_at::{Positioned, ReadAt, fill_at};
-use crate::summary::{BlockInfo, StreamFormat, StreamInfo};
+use crate::read_at::{Positioned, ReadAt};
+use crate::summary::StreamInfo;
 use std::io::{BufRead, BufReader, Read, Write};
 
 /// The max length of a line: two numbers of 20 digits, a comma, blanks, a line end.
@@ -127,25 +126,14 @@ impl Import<'_> {
             self.step()?;
         }
         let (Some((stream, level)), Some((BLOCK_MAGIC, crc)), true) =
-            (self.stream, bits_at(self.file, bit)?, self.at == bit)
+            (self.stream, Head::at(self.file, bit)?.whole(), self.at == bit)
         else {
             return self.foreign();
         };
         if end - bit > MAX_BLOCK_BITS {
             return Err(Error::BadIndex("it leaves blocks out"));
         }
-        self.recorder.block(&BlockInfo {
-            number: 0,
-            crc,
-            combined_crc: 0,
-            text_len,
-            block_len: 0,
-            bytes_in: 0,
-            bit_offset: bit,
-            stream,
-            level: Some(level),
-            lines: None,
-        });
+        self.recorder.block_without_lines(bit, stream, Some(level), crc, text_len);
         self.at = end;
         Ok(())
     }
@@ -171,34 +159,21 @@ impl Import<'_> {
     /// Skips the data between blocks: the end of a stream, or a stream's header.
     fn step(&mut self) -> Result<(), Error> {
         if let Some((number, level)) = self.stream {
-            let Some((END_MAGIC, combined_crc)) = bits_at(self.file, self.at)? else { return self.foreign() };
-            let bit_offset = self.at;
-            self.at = (self.at + END_BITS).next_multiple_of(8);
-            let end = self.at / 8;
-            let (format, level) = (StreamFormat::Bzip2, Some(level));
-            self.recorder.stream(&StreamInfo { number, format, level, bit_offset, end, combined_crc });
-            self.stream = None;
+            let Some((END_MAGIC, combined_crc)) = Head::at(self.file, self.at)?.whole() else { return self.foreign() };
+            let info = StreamInfo::bzip2(number, Some(level), self.at, combined_crc);
+            self.recorder.stream(&info);
+            (self.at, self.stream) = (info.end * 8, None);
             return Ok(());
         }
-        let Some(level) = self.header()? else { return self.foreign() };
+        let Some(level) = level_at(self.file, self.at)? else { return self.foreign() };
         self.stream = Some((self.recorder.streams() + 1, level));
         self.at += HEADER_BITS;
         Ok(())
     }
 
-    /// The level of the stream that begins here, if there is one.
-    fn header(&self) -> Result<Option<Level>, Error> {
-        let mut bytes = [0; 4];
-        let len = fill_at(self.file, &mut bytes, self.at / 8).map_err(Error::Read)?;
-        Ok(match parse_stream_header(&bytes[..len]) {
-            Header::Stream(level) => Some(level),
-            _ => None,
-        })
-    }
-
     /// Skips, after the last block, the end of its stream and streams without blocks.
     fn finish(mut self) -> Result<Index, Error> {
-        while self.at == 0 || self.stream.is_some() || self.header()?.is_some() {
+        while self.at == 0 || self.stream.is_some() || level_at(self.file, self.at)?.is_some() {
             self.step()?;
         }
         self.recorder.finish()

@@ -34,13 +34,18 @@ impl Recorder {
 
     /// Adds the next block.
     pub fn block(&mut self, block: &BlockInfo) {
-        self.marks.block();
         let &BlockInfo { bit_offset, stream, level, crc, text_len, lines, .. } = block;
         self.header.lines = lines.is_some() && (self.header.lines || self.header.blocks == 0);
-        self.push(RecordKind::Block, bit_offset, stream, level, crc);
+        self.block_without_lines(bit_offset, stream, level, crc, text_len);
+        self.lines += lines.unwrap_or(0);
+    }
+
+    /// Adds the next block of a file whose line ends are not counted.
+    pub(super) fn block_without_lines(&mut self, bit: u64, stream: u64, level: Option<Level>, crc: u32, text_len: u64) {
+        self.marks.block();
+        self.push(RecordKind::Block, bit, stream, level, crc);
         self.header.blocks += 1;
         self.header.text_len += text_len;
-        self.lines += lines.unwrap_or(0);
     }
 
     /// Adds the end of the last blocks' stream.

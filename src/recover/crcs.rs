@@ -6,11 +6,10 @@
 //! explains the difference with a probability of 2^-32.
 
 use super::marks::{MagicKind, Marks};
-use super::remains::is_header;
 use crate::crc;
 use crate::error::Error;
 use crate::formats::bzip2::header::HEADER_BITS;
-use crate::index::bits_at;
+use crate::formats::bzip2::stream::items::{Head, level_at};
 use crate::read_at::ReadAt;
 
 /// The max number of blocks kept for a stream, as a bound for files made of magics.
@@ -31,7 +30,7 @@ impl StoredCrcs {
         let mut combined = 0;
         for mark in Marks::new(file, from) {
             let mark = mark?;
-            let Some((_, stored)) = bits_at(file, mark.bit)? else { break };
+            let Some((_, stored)) = Head::at(file, mark.bit)?.whole() else { break };
             match mark.kind {
                 MagicKind::End => {
                     found.difference = stored ^ combined;
@@ -39,7 +38,11 @@ impl StoredCrcs {
                 }
                 MagicKind::Block if found.blocks.len() == MAX_BLOCKS => break,
                 // Another stream: this one has lost its end.
-                MagicKind::Block if mark.bit > from + HEADER_BITS && is_header(file, mark.bit - HEADER_BITS)? => break,
+                MagicKind::Block
+                    if mark.bit > from + HEADER_BITS && level_at(file, mark.bit - HEADER_BITS)?.is_some() =>
+                {
+                    break;
+                }
                 MagicKind::Block => {
                     combined = crc::combine(combined, stored);
                     found.blocks.push(mark.bit);

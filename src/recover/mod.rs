@@ -24,12 +24,13 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 
+mod candidates;
 mod crcs;
 pub(crate) mod marks;
 mod place;
+mod recovery;
 mod rejoin;
 mod remains;
-mod walk;
 
 use crate::bits::{BitWriter, append_bits_from};
 use crate::block::{SharedBytes, Text};
@@ -211,5 +212,5 @@ pub fn recover(
     take: impl FnMut(Found) -> Result<(), Error>,
 ) -> Result<Recovered, Error> {
     perturbed::refuse(file)?;
-    walk::Walker::new(file, settings, place::Places::new(index)?, take).run()
+    recovery::Recovery::new(file, settings, place::Places::new(index)?, take).run()
 }

@@ -14,13 +14,6 @@ const NEAR_BEGINNING: u32 = 16;
 /// Ranges of at most this many bits are read with one read.
 const SHORT: u64 = 4096;
 
-/// Whether the header of a stream begins at this bit.
-pub(super) fn is_header(file: &dyn ReadAt, bit: u64) -> Result<bool, Error> {
-    let mut bytes = [0; 4];
-    let len = fill_at(file, &mut bytes, bit / 8).map_err(Error::Read)?;
-    Ok(bit.is_multiple_of(8) && matches!(parse_stream_header(&bytes[..len]), Header::Stream(_)))
-}
-
 /// Whether this magic is `wanted`, give or take [`NEAR`] bits.
 pub(super) fn near(magic: u64, wanted: u64) -> bool {
     (magic ^ wanted).count_ones() <= NEAR
@@ -80,8 +73,7 @@ fn has_beginning(file: &dyn ReadAt, bits: &Range<u64>) -> Result<bool, Error> {
     let mut found = vec![0; (bytes.end - bytes.start) as usize];
     let len = fill_at(file, &mut found, bytes.start).map_err(Error::Read)?;
     let magics = [BLOCK_MAGIC, END_MAGIC].map(|magic| magic.to_be_bytes()[2]);
-    let begins =
-        |bytes: &[u8]| bytes.starts_with(b"BZh") && (b'1'..=b'9').contains(&bytes[3]) && magics.contains(&bytes[4]);
+    let begins = |bytes: &[u8]| matches!(parse_stream_header(bytes), Header::Stream(_)) && magics.contains(&bytes[4]);
     Ok(found[..len].windows(5).any(begins))
 }
 

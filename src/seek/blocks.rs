@@ -5,8 +5,9 @@ use super::text::Decoded;
 use crate::block::DecodedBlock;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
+use crate::formats::bzip2::stream::items::Head;
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock};
-use crate::index::{Block, Index, bits_of};
+use crate::index::{Block, Index};
 use hybz_queue::Client;
 use hybz_queue::TaskError;
 use std::ops::Range;
@@ -79,7 +80,7 @@ impl Blocks for Index {
     fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
         let Some(block) = wanted.block else { return Ok(()) };
         let (key, cache, start) = (wanted.key, Arc::clone(cache), block.bit_offset % 8);
-        if !block.begins(bits_of(bytes, start)) {
+        if !block.begins(Head::of(bytes, start)) {
             return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
         }
         let end = start + (block.end_bit - block.bit_offset);

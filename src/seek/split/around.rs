@@ -1,18 +1,18 @@
 //! Tells from the bits around a byte of a `.bz2` file where the next item begins.
 
-use super::{Expect, Place, Source, StreamState};
+use super::Source;
 use crate::codec::Decoder;
-use crate::codec::find_magic::{find, plausible};
+use crate::codec::find_magic::{find, find_end, plausible};
 use crate::error::Error;
-use crate::formats::bzip2::header::{
-    BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header,
-};
-use crate::formats::bzip2::stream::walk::{Walk, Walked};
+use crate::formats::bzip2::header::{END_BITS, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header};
+use crate::formats::bzip2::stream::chain::{Expect, Place};
+use crate::formats::bzip2::stream::items::Head;
+use crate::formats::bzip2::stream::walk::{BlockWalk, Walked};
 use crate::read_at::fill_at;
 
 /// Blocks that begin more than this many bytes before a byte are not found from it. No encoder writes a longer block:
 /// 18,002 groups of 50 codes of 20 bits are 2.25 MB, and the header is at most 30 kB. Longer ones are possible if
-/// code lengths wander up and down (`chain` checks these).
+/// code lengths wander up and down (`part` checks these).
 pub(super) const REACH: u64 = 5 << 19;
 /// The number of bytes after the byte that are read at first.
 const AHEAD: u64 = 256 << 10;
@@ -26,21 +26,6 @@ pub(super) enum Answer {
     Several,
     /// Nothing lies across the byte.
     Nothing,
-}
-
-/// The next 48 bits of a file, with zeros after its end, and how many of them are in whole bytes of the file.
-pub(super) fn magic_at(file: &Source, bit: u64) -> Result<(u64, u64), Error> {
-    let mut bytes = [0; 8];
-    let len = fill_at(file, &mut bytes[..7], bit / 8).map_err(Error::Read)?;
-    let have = (len as u64 * 8).saturating_sub(bit % 8);
-    Ok((u64::from_be_bytes(bytes) << (bit % 8) >> 16, have.min(48) / 8 * 8))
-}
-
-/// Whether a block could begin at this bit, judged by its first fields.
-pub(super) fn is_plausible(file: &Source, bit: u64) -> Result<bool, Error> {
-    let mut head = [0; 64];
-    let len = fill_at(file, &mut head, bit / 8).map_err(Error::Read)?;
-    Ok(plausible(&head[..len], bit % 8, len as u64 * 8))
 }
 
 /// Finds out where the next item begins, from everything that looks like an item across this byte.
@@ -95,7 +80,7 @@ impl<'a> Around<'a> {
             if plausible(&self.data, bit, self.data.len() as u64 * 8)
                 && let Some(end) = self.end_of_block(bit)?
                 && end >= self.here
-                && (self.joins(end)? || self.is_right(bit, end))
+                && (Head::at(self.file, self.at * 8 + end)?.may_be_magic() || self.is_right(bit, end))
             {
                 found.push(Place { bit: self.at * 8 + end, expect: Expect::Block(None) });
             }
@@ -110,7 +95,7 @@ impl<'a> Around<'a> {
             if let Ok(end) = self.decoder.find_end(&self.data, bit, self.here) {
                 return Ok(end);
             }
-            let mut walk = Walk::new(bit);
+            let mut walk = BlockWalk::new(bit);
             match walk.advance(&self.data, self.data.len() as u64 * 8) {
                 Walked::End => return Ok(Some(walk.position())),
                 Walked::Damaged => return Ok(None),
@@ -120,12 +105,6 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Whether another block, or the end of the stream, begins at this bit, as far as the file goes.
-    fn joins(&self, bit: u64) -> Result<bool, Error> {
-        let (magic, len) = magic_at(self.file, self.at * 8 + bit)?;
-        Ok([BLOCK_MAGIC, END_MAGIC].iter().any(|wanted| wanted >> (48 - len) == magic >> (48 - len)))
-    }
-
     /// Whether the text of a block has its CRC. Only then a damaged magic after it is known to be one.
     fn is_right(&mut self, bit: u64, end: u64) -> bool {
         self.decoder.decode(&self.data, bit, end, MAX_BLOCK as u32).is_ok()
@@ -133,19 +112,19 @@ impl<'a> Around<'a> {
 
     /// The ends of streams that begin before the byte and end at it or after it.
     fn ends(&self, found: &mut Vec<Place>) {
-        for bit in self.here.saturating_sub(END_BITS + 7)..self.here {
+        for bit in self.end_magics(self.here.saturating_sub(END_BITS + 7), self.here) {
             let end = (bit + END_BITS).next_multiple_of(8);
-            if end >= self.here && self.is_end(bit) {
+            if end >= self.here {
                 found.push(Place { bit: self.at * 8 + end, expect: Expect::Header });
             }
         }
     }
 
-    fn is_end(&self, bit: u64) -> bool {
-        let byte = (bit / 8) as usize;
-        let Some(bytes) = self.data.get(byte..byte + 7) else { return false };
-        let word = bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        word >> (8 - bit % 8) & ((1 << 48) - 1) == END_MAGIC
+    /// The magics of ends that begin at bits `from .. to` of the data.
+    fn end_magics(&self, from: u64, to: u64) -> impl Iterator<Item = u64> {
+        let data = &self.data[..self.data.len().min((to / 8) as usize + 7)];
+        let after = move |from| find_end(data, from).filter(|&bit| bit < to);
+        std::iter::successors(after(from), move |&bit| after(bit + 1))
     }
 
     /// The headers of streams that begin before the byte and end at it or after it.
@@ -156,10 +135,10 @@ impl<'a> Around<'a> {
                 continue;
             };
             let bit = begin as u64 * 8;
-            let follows_an_end = || (bit.saturating_sub(END_BITS + 7)..=bit - END_BITS).any(|bit| self.is_end(bit));
+            let follows_an_end =
+                || self.end_magics(bit.saturating_sub(END_BITS + 7), bit - END_BITS + 1).next().is_some();
             if self.at + begin as u64 == 0 || bit >= END_BITS && follows_an_end() {
-                let stream = StreamState { level, combined_crc: 0 };
-                found.push(Place { bit: self.at * 8 + bit + HEADER_BITS, expect: Expect::Block(Some(stream)) });
+                found.push(Place { bit: self.at * 8 + bit + HEADER_BITS, expect: Expect::Block(Some(level)) });
             }
         }
     }

@@ -1,47 +1,22 @@
 //! Reads a part of a `.bz2` file that is given by its compressed bytes, without an index and without the file's
-//! beginning: `start` finds the first block by what lies `around` a byte, `chain` follows the blocks from there.
+//! beginning: `start` finds the first block by what lies `around` a byte, `part` follows the blocks from there.
 
 mod around;
-mod chain;
+mod part;
 mod start;
 
 use crate::block::Text;
 use crate::error::Error;
-use crate::formats::bzip2::header::Level;
 use crate::output::Output;
 use crate::read_at::ReadAt;
 use crate::settings::Settings;
-use chain::Chain;
+use part::Part;
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
 type Source = Arc<dyn ReadAt>;
-
-/// An item of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
-    /// The bit at which it begins.
-    bit: u64,
-    expect: Expect,
-}
-
-/// The kind of item at a place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Expect {
-    /// The header of a stream, or the end of the file.
-    Header,
-    /// A block, or the end of a stream. The stream is unknown if its header was not seen.
-    Block(Option<StreamState>),
-}
-
-/// The stream at a place, up to there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct StreamState {
-    level: Level,
-    combined_crc: u32,
-}
 
 /// Reads the text of the blocks that begin in some of a `.bz2` file's bytes.
 ///
@@ -73,7 +48,7 @@ pub struct SplitReader {
     bytes: Range<u64>,
     lines: bool,
     settings: Settings,
-    chain: Option<Chain>,
+    part: Option<Part>,
     state: State,
     output: Output,
 }
@@ -101,7 +76,7 @@ impl SplitReader {
     /// therefore in exactly one part, and a part may need blocks of the next parts for the rest of its last line.
     pub fn new(file: Arc<dyn ReadAt>, bytes: Range<u64>, lines: bool, settings: &Settings) -> SplitReader {
         let (settings, output) = (settings.clone(), Output::default());
-        SplitReader { file, bytes, lines, settings, chain: None, state: State::Closed, output }
+        SplitReader { file, bytes, lines, settings, part: None, state: State::Closed, output }
     }
 
     /// The bytes of one of `parts` parts of about the same length, numbered from 0, of a file of `len` bytes. There is
@@ -123,24 +98,19 @@ impl SplitReader {
             self.state = State::Ended;
             return Ok(());
         }
-        let place = start::find_start(&self.file, self.bytes.start, stop, &self.settings)?;
-        self.chain = Some(Chain::new(&self.file, place, stop, &self.settings));
+        self.part = Some(start::find_start(&self.file, self.bytes.start, stop, &self.settings)?);
         self.state = if self.lines && self.bytes.start > 0 { State::FirstLine } else { State::Own };
         Ok(())
     }
 
     /// The text of the next block for the current state.
     fn block(&mut self) -> Result<Option<Text>, Error> {
-        let Some(chain) = &mut self.chain else { return Ok(None) };
+        let Some(part) = &mut self.part else { return Ok(None) };
         loop {
-            let text = chain.next()?;
-            if text.is_some() || !matches!(self.state, State::LastLine) || chain.is_at_end() {
+            let text = part.next()?;
+            if text.is_some() || !matches!(self.state, State::LastLine) || !part.go_on_by_one() {
                 return Ok(text);
             }
-            // One more item of the parts that follow.
-            let place = chain.place;
-            *chain = Chain::new(&self.file, place, place.bit + 1, &self.settings);
-            chain.has_successors = false; // the part that has the garbage checks it
         }
     }
 
@@ -193,7 +163,7 @@ impl SplitReader {
     }
 
     fn end(&mut self) {
-        (self.chain, self.output, self.state) = (None, Output::default(), State::Ended);
+        (self.part, self.output, self.state) = (None, Output::default(), State::Ended);
     }
 }
 

@@ -10,42 +10,44 @@
 //! The obvious alternative, to take the first block after the byte that decodes with its CRC, loses or doubles text as
 //! soon as a block lies whole in the data of another, and takes a damaged block for data.
 
-use super::around::{Answer, ask, is_plausible, magic_at};
-use super::chain::Chain;
-use super::{Expect, Place, Source};
-use crate::error::{DecodeError, Error};
+use super::Source;
+use super::around::{Answer, ask};
+use super::part::Part;
+use crate::error::Error;
 use crate::flaw::Flaw;
-use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, HEADER_BITS, Header};
 use crate::formats::bzip2::perturbed;
-use crate::read_at::fill_at;
+use crate::formats::bzip2::stream::chain::{Expect, Place};
+use crate::formats::bzip2::stream::items::{Head, is_plausible, level_at};
 use crate::recover::marks::{MagicKind, Marks};
 use crate::settings::Settings;
 
-/// The first item at or after byte `byte` of the file. `stop` is a bit from which on it does not matter.
-pub(super) fn find_start(file: &Source, byte: u64, stop: u64, settings: &Settings) -> Result<Place, Error> {
+/// The items from the first one at or after byte `byte` of the file on that begin before bit `stop`.
+pub(super) fn find_start(file: &Source, byte: u64, stop: u64, settings: &Settings) -> Result<Part, Error> {
     check_head(file)?;
     if byte == 0 {
-        return Ok(Place { bit: 0, expect: Expect::Header });
+        return Ok(Part::new(file, Place::START, stop, settings));
     }
-    match ask(file, byte)? {
-        Answer::One(place) => Ok(place),
-        Answer::Nothing => search(file, byte.saturating_mul(8), stop, settings),
+    let from = byte.saturating_mul(8);
+    let place = match ask(file, byte)? {
+        Answer::One(place) => place,
+        Answer::Nothing => search(file, from, stop, settings)?,
         Answer::Several => {
-            let mut chain =
-                Chain::new(file, Place { bit: 0, expect: Expect::Header }, byte.saturating_mul(8), settings);
-            while chain.next()?.is_some() {}
-            Ok(chain.place)
+            let mut part = Part::new(file, Place::START, from, settings);
+            while part.next()?.is_some() {}
+            part.go_on(stop);
+            return Ok(part);
         }
-    }
+    };
+    Ok(Part::new(file, place, stop, settings))
 }
 
 /// Every part finds out the file's format, so that none of them is silent about another format.
 fn check_head(file: &Source) -> Result<(), Error> {
-    let mut head = [0; 4];
-    let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
-    match parse_stream_header(&head[..len]) {
+    let head = Head::at(file, 0)?;
+    match head.header() {
         Header::Stream(_) => perturbed::refuse(file),
-        Header::Short => Err(Error::Truncated { block: 1, bit_offset: len as u64 * 8 }),
+        Header::Short => Err(Error::Truncated { block: 1, bit_offset: head.len() }),
         Header::Other => Err(Error::NotBzip2),
     }
 }
@@ -61,28 +63,20 @@ fn search(file: &Source, from: u64, stop: u64, settings: &Settings) -> Result<Pl
             break;
         }
         if mark.kind == MagicKind::Block && is_plausible(file, mark.bit)? {
-            let mut chain = Chain::new(file, Place { bit: mark.bit, expect: Expect::Block(None) }, 0, settings);
-            let end = match chain.decode(mark.bit, MAX_BLOCK as u32)? {
-                Ok((block, at)) => at + block.end_bit,
-                Err(DecodeError::OutOfData) => return Err(chain.truncated()),
-                Err(DecodeError::Damaged(damage)) => return Err(chain.damaged(damage)),
-            };
-            if ![BLOCK_MAGIC, END_MAGIC].contains(&magic_at(file, end)?.0) {
-                chain.place.bit = end;
-                return Err(chain.damaged(Flaw::Magic));
+            let block = Place { bit: mark.bit, expect: Expect::Block(None) };
+            let mut part = Part::new(file, block, mark.bit + 1, settings);
+            part.next()?;
+            let end = part.position();
+            if ![BLOCK_MAGIC, END_MAGIC].contains(&Head::at(file, end)?.magic()) {
+                return Err(Error::damaged(1, end, Flaw::Magic));
             }
-            let header = mark.bit.checked_sub(HEADER_BITS).filter(|bit| *bit >= from && bit.is_multiple_of(8));
+            let header = mark.bit.checked_sub(HEADER_BITS).filter(|bit| *bit >= from);
             return Ok(match header {
-                Some(header) if is_header(file, header)? => Place { bit: header, expect: Expect::Header },
-                _ => Place { bit: mark.bit, expect: Expect::Block(None) },
+                Some(bit) if level_at(file, bit)?.is_some() => Place { bit, expect: Expect::Header },
+                _ => block,
             });
         }
     }
-    Ok(Place { bit: u64::MAX, expect: Expect::Header })
-}
-
-fn is_header(file: &Source, bit: u64) -> Result<bool, Error> {
-    let mut bytes = [0; 4];
-    let len = fill_at(file, &mut bytes, bit / 8).map_err(Error::Read)?;
-    Ok(matches!(parse_stream_header(&bytes[..len]), Header::Stream(_)))
+    // The file has no more items.
+    Ok(Place { bit: file.len().saturating_mul(8), expect: Expect::Header })
 }

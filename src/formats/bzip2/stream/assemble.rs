@@ -8,10 +8,10 @@ use crate::codec::perturb::text_len;
 use crate::crc;
 use crate::error::Error;
 use crate::formats::bzip2::header;
-use crate::formats::bzip2::header::{END_BITS, HEADER_BITS, Level};
+use crate::formats::bzip2::header::{HEADER_BITS, Level};
 use crate::formats::bzip2::perturbed::write_mark;
 use crate::stream::piece::{Issued, Join, Step};
-use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
@@ -72,16 +72,9 @@ impl Assembler {
     fn end_stream(&mut self) -> StreamInfo {
         header::write_stream_end(&mut self.bits, self.summary.combined_crc);
         self.bits.align();
-        let end = (self.at + END_BITS).div_ceil(8);
-        let info = StreamInfo {
-            number: self.summary.streams,
-            format: StreamFormat::Bzip2,
-            level: Some(self.level),
-            bit_offset: self.at,
-            end,
-            combined_crc: self.summary.combined_crc,
-        };
-        self.at = end * 8;
+        let StreamSummary { streams, combined_crc, .. } = self.summary;
+        let info = StreamInfo::bzip2(streams, Some(self.level), self.at, combined_crc);
+        self.at = info.end * 8;
         info
     }
 

@@ -7,44 +7,65 @@
 //! block nested there) are dropped unseen.
 //!
 //! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded
-//! here with the plain decoder from as many spans as it takes. This is slow and rare: only a file made to provoke it
+//! here from as many spans as it takes. This is slow and rare: only a file made to provoke it
 //! does so often.
+//!
+//! There is one scan (`scan`, or `parallel_scan` for several readers), one parse (`items`) and one chain, whatever is
+//! read. A part of a file is the chain with a start and a stop: it begins at any item, and leaves those that begin at
+//! the stop or later to another part. Two chains would be two rules about what a valid file is, and parts would not
+//! always add up to the text of the file. A chain that begins in the middle of a stream lacks the stream's level and
+//! the CRCs of its earlier blocks. It accepts blocks of all levels there, and does not check the combined CRC.
 
+use super::items::Head;
 use super::span::{IssuedSpan, Span};
-use super::walk::{Walk, Walked};
-use crate::bits::SliceBits;
+use super::walk::{BlockWalk, Walked};
 use crate::block::{DecodedBlock, Text};
 use crate::codec::decoder::Decoder;
 use crate::crc;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
-use crate::formats::bzip2::header::{
-    BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
-};
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, Level, MAX_BLOCK_BITS};
 use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::stream::text::count_lines;
-use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
-/// The item that is expected at the chain's position.
-#[derive(Clone, Copy)]
-enum Expect {
+/// An item of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The bit at which it begins.
+    pub bit: u64,
+    pub expect: Expect,
+}
+
+/// The item that is expected at a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expect {
     /// A stream header, or after the first stream: the end of the input, or garbage.
     Header,
-    /// A block of a stream of this level, or the end of the stream.
-    Block(Level),
-    /// A block of a stream of this level without a usable span result. It is decoded here once all of its bits are
-    /// available.
-    Redo(Level),
+    /// A block of a stream of this level, or the end of the stream. Without a level the stream's header is not known.
+    Block(Option<Level>),
+    /// A block of such a stream without a usable span result. It is decoded here once all of its bits are available.
+    Redo(Option<Level>),
     /// Another format, or garbage.
     Other,
     /// The end of the output.
     End,
 }
 
+impl Place {
+    /// The beginning of a file.
+    pub const START: Place = Place { bit: 0, expect: Expect::Header };
+}
+
+/// The maximum length of a block.
+fn limit(level: Option<Level>) -> u32 {
+    level.unwrap_or(Level::BEST).block_limit()
+}
+
 /// A block that is decoded here.
 struct Redo {
-    walk: Walk,
+    walk: BlockWalk,
     /// Its bytes so far, beginning with the one that contains its first bit.
     bytes: Vec<u8>,
     /// The number of bits of `bytes` up to the end of the available data.
@@ -55,24 +76,25 @@ struct Redo {
 
 /// Joins decoded blocks.
 pub(crate) struct Chain {
-    /// The held spans, from the one that contains `bit` on.
+    /// The held spans, from the one that contains the next item on.
     held: VecDeque<Issued<IssuedSpan>>,
-    /// The chain's position, in bits of the whole input.
-    bit: u64,
-    expect: Expect,
+    /// The next item.
+    next: Place,
+    /// The output is complete before an item that begins at this bit or later.
+    stop: u64,
     ended: bool,
     extent: Extent,
     /// Whether line ends are counted.
     lines: bool,
     summary: StreamSummary,
     redo: Option<Redo>,
-    plain: Option<Box<Decoder>>,
+    decoder: Option<Box<Decoder>>,
 }
 
 impl Redo {
     /// A block that begins at bit `skew` of its first byte.
     fn new(skew: u64) -> Redo {
-        Redo { walk: Walk::new(skew), bytes: Vec::new(), end: skew, spans: 0 }
+        Redo { walk: BlockWalk::new(skew), bytes: Vec::new(), end: skew, spans: 0 }
     }
 
     /// Adds the next span, up to bit `most`. `at` is the position of `bytes` in the input.
@@ -86,19 +108,30 @@ impl Redo {
 }
 
 impl Chain {
-    /// A chain at the start of the input.
-    pub fn new(extent: Extent, lines: bool) -> Self {
+    /// The items of the input from `start` on that begin before bit `stop`.
+    pub fn new(start: Place, stop: u64, extent: Extent, lines: bool) -> Self {
         Chain {
             held: VecDeque::new(),
-            bit: 0,
-            expect: Expect::Header,
+            next: start,
+            stop,
             ended: false,
             extent,
             lines,
             summary: StreamSummary::default(),
             redo: None,
-            plain: None,
+            decoder: None,
         }
+    }
+
+    /// The next item.
+    pub fn next(&self) -> Place {
+        self.next
+    }
+
+    /// Continues up to bit `stop`. Blocks are counted from 1 again.
+    pub fn go_on(&mut self, stop: u64) {
+        self.stop = stop;
+        self.summary.blocks = 0;
     }
 
     /// The number of the next block, counted from 1.
@@ -107,7 +140,7 @@ impl Chain {
     }
 
     fn damaged(&self, damage: Flaw) -> Error {
-        Error::damaged(self.number(), self.bit, damage)
+        Error::damaged(self.number(), self.next.bit, damage)
     }
 
     fn truncated(&self) -> Error {
@@ -116,37 +149,29 @@ impl Chain {
 
     /// The end of the available spans.
     fn held_end(&self) -> u64 {
-        self.held.back().map_or(self.bit, |held| held.piece.span.end_bit())
+        self.held.back().map_or(self.next.bit, |held| held.piece.span.end_bit())
     }
 
-    /// Available bits from the chain's position on.
-    fn on_hand(&self) -> u64 {
-        self.held_end().saturating_sub(self.bit)
-    }
-
-    /// The `n <= 64` bits at `offset` bits after the chain's position; they must be available.
-    fn peek(&self, offset: u64, n: u32) -> u64 {
-        let mut at = self.bit + offset;
-        let mut value = 0;
-        let mut missing = u64::from(n);
+    /// The next bits of the input, as far as they are available.
+    fn head(&self) -> Head {
+        let (mut at, mut word, mut missing) = (self.next.bit, 0, END_BITS);
         for span in self.held.iter().map(|held| &held.piece.span) {
             while missing > 0 && at < span.end_bit() {
                 let bit = at - span.at;
                 let take = (8 - bit % 8).min(missing).min(span.end_bit() - at);
-                let byte = u64::from(span.data[(bit / 8) as usize]);
-                let bits = (byte >> (8 - bit % 8 - take)) & ((1 << take) - 1);
-                value = (value << take) | bits;
-                at += take;
+                let byte = u128::from(span.data[(bit / 8) as usize]);
                 missing -= take;
+                at += take;
+                word |= (byte >> (8 - bit % 8 - take) & ((1 << take) - 1)) << (48 + missing);
             }
         }
-        value
+        Head::new(word, END_BITS - missing)
     }
 
     /// Drops the spans that lie wholly before the chain's position.
     fn drop_passed(&mut self) {
         while let Some(held) = self.held.front() {
-            if held.piece.span.end_bit() > self.bit {
+            if held.piece.span.end_bit() > self.next.bit {
                 break;
             }
             self.held.pop_front();
@@ -167,99 +192,72 @@ impl Chain {
     }
 
     fn header(&mut self) -> Result<Option<Step>, Error> {
-        let have = (self.on_hand() / 8).min(4);
-        let bytes: [u8; 4] =
-            std::array::from_fn(|i| if (i as u64) < have { self.peek(i as u64 * 8, 8) as u8 } else { 0 });
-        match parse_stream_header(&bytes[..have as usize]) {
+        let head = self.head();
+        let is_first = self.next.bit == 0;
+        match head.header() {
             Header::Stream(level) => {
-                self.bit += HEADER_BITS;
+                self.next = Place { bit: self.next.bit + HEADER_BITS, expect: Expect::Block(Some(level)) };
                 self.summary.streams += 1;
                 self.summary.block_size = self.summary.block_size.max(level.block_limit());
                 self.summary.combined_crc = 0;
-                self.expect = Expect::Block(level);
             }
             Header::Short if !self.ended => return Ok(Some(self.need())),
-            Header::Short if have == 0 && self.summary.streams > 0 => self.expect = Expect::End,
+            Header::Short if head.len() == 0 && !is_first => self.next.expect = Expect::End,
             Header::Short => return Err(self.truncated()),
-            Header::Other if self.summary.streams == 0 => return Err(Error::NotBzip2),
-            Header::Other => self.expect = Expect::Other,
+            Header::Other if is_first => return Err(Error::NotBzip2),
+            Header::Other => self.next.expect = Expect::Other,
         }
         Ok(None)
     }
 
-    fn block_or_end(&mut self, level: Level, wait: bool) -> Result<Option<Step>, Error> {
+    fn block_or_end(&mut self, level: Option<Level>, wait: bool) -> Result<Option<Step>, Error> {
         if let Some(IssuedSpan { span, block: Some(ticket) }) = self.held.front().map(|held| &held.piece)
-            && span.start_bit() == self.bit
+            && span.start_bit() == self.next.bit
         {
             let at = span.at;
             return match ticket.take(wait) {
                 None => Ok(Some(Step::Pending)),
-                Some(Ok(Ok(block))) if block.block_len <= level.block_limit() => {
-                    self.believe(block, at, level).map(Some)
-                }
-                Some(Ok(Err(DecodeError::OutOfData))) => {
-                    // A false magic cut the span: the block goes on in the next one.
-                    self.expect = Expect::Redo(level);
-                    Ok(None)
-                }
-                Some(Ok(Ok(_) | Err(DecodeError::Damaged(_)))) => {
-                    // Only the reference decoder may report that a file is damaged.
-                    self.expect = Expect::Redo(level);
+                Some(Ok(Ok(block))) if block.block_len <= limit(level) => self.believe(block, at, level).map(Some),
+                // A false magic cut the span, and the block goes on in the next one; or the block is damaged, which is
+                // only reported after the reference decoder has seen all of it.
+                Some(Ok(_)) => {
+                    self.next.expect = Expect::Redo(level);
                     Ok(None)
                 }
                 Some(Err(error)) => Err(Error::Internal { block: self.number(), reason: error.0 }),
             };
         }
-        let have = self.on_hand();
-        // Compares byte by byte, as bzip2 does, so that a wrong byte is damage even if the input ends before the sixth
-        // byte.
-        let whole = (have.min(48) / 8 * 8) as u32;
-        let begin = self.peek(0, whole);
-        if ![BLOCK_MAGIC, END_MAGIC].iter().any(|magic| magic >> (48 - whole) == begin) {
+        let head = self.head();
+        if !head.may_be_magic() {
             return Err(self.damaged(Flaw::Magic));
         }
-        if have < 48 {
+        if head.len() >= 48 && head.magic() == BLOCK_MAGIC {
+            self.next.expect = Expect::Redo(level);
+            return Ok(None);
+        }
+        let Some((_, stored)) = head.whole() else {
             return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
+        };
+        let computed = self.summary.combined_crc;
+        if level.is_some() && stored != computed {
+            return Err(self.damaged(Flaw::StreamCrc { stored, computed }));
         }
-        match self.peek(0, 48) {
-            BLOCK_MAGIC => self.expect = Expect::Redo(level),
-            END_MAGIC if have < END_BITS => {
-                return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
-            }
-            END_MAGIC => {
-                let stored = self.peek(48, 32) as u32;
-                let computed = self.summary.combined_crc;
-                if stored != computed {
-                    return Err(self.damaged(Flaw::StreamCrc { stored, computed }));
-                }
-                return Ok(Some(self.end_of_stream(level)));
-            }
-            _ => return Err(self.damaged(Flaw::Magic)),
-        }
-        Ok(None)
-    }
-
-    /// The chain's position is at the end of a good stream.
-    fn end_of_stream(&mut self, level: Level) -> Step {
-        let StreamSummary { streams: number, combined_crc, .. } = self.summary;
-        let bit_offset = self.bit;
-        self.bit = (self.bit + END_BITS).next_multiple_of(8);
-        self.expect = if self.extent.is_reached(number) { Expect::End } else { Expect::Header };
-        let (format, level, end) = (StreamFormat::Bzip2, Some(level), self.bit / 8);
-        let info = StreamInfo { number, format, level, bit_offset, end, combined_crc };
-        Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
+        let info = StreamInfo::bzip2(self.summary.streams, level, self.next.bit, computed);
+        let expect = if self.extent.is_reached(info.number) { Expect::End } else { Expect::Header };
+        self.next = Place { bit: info.end * 8, expect };
+        Ok(Some(Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))))
     }
 
     /// Decodes the block at the chain's position once all of it is available.
-    fn redo(&mut self, level: Level) -> Result<Option<Step>, Error> {
-        let skew = self.bit % 8;
-        let at = self.bit - skew;
+    fn redo(&mut self, level: Option<Level>) -> Result<Option<Step>, Error> {
+        let skew = self.next.bit % 8;
+        let at = self.next.bit - skew;
         let mut redo = self.redo.take().unwrap_or_else(|| Redo::new(skew));
         loop {
             match redo.walk.advance(&redo.bytes, redo.end) {
                 Walked::End | Walked::Damaged => break,
                 Walked::More if redo.end == skew + MAX_BLOCK_BITS => {
-                    return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit });
+                    return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.next.bit });
                 }
                 Walked::More => match self.held.get(redo.spans).map(|held| &held.piece.span) {
                     Some(span) => redo.add(span, at, skew + MAX_BLOCK_BITS),
@@ -271,9 +269,8 @@ impl Chain {
                 },
             }
         }
-        let mut bits = SliceBits::new(&redo.bytes, skew, redo.end);
-        let plain = self.plain.get_or_insert_default();
-        match plain.decode_reference(&mut bits, level.block_limit()) {
+        let decoder = self.decoder.get_or_insert_default();
+        match decoder.decode(&redo.bytes, skew, redo.end, limit(level)) {
             Ok(block) => self.believe(block, at, level).map(Some),
             Err(DecodeError::OutOfData) if self.ended => Err(self.truncated()),
             Err(DecodeError::OutOfData) => {
@@ -286,12 +283,12 @@ impl Chain {
 
     /// Accepts a block as the next one of the file; `at` is the position in the input of the data from which it was
     /// decoded.
-    fn believe(&mut self, block: DecodedBlock, at: u64, level: Level) -> Result<Step, Error> {
-        if block.block_len > level.block_limit() {
+    fn believe(&mut self, block: DecodedBlock, at: u64, level: Option<Level>) -> Result<Step, Error> {
+        if block.block_len > limit(level) {
             return Err(self.damaged(Flaw::BlockTooLong));
         }
-        let bit_offset = std::mem::replace(&mut self.bit, at + block.end_bit);
-        self.expect = Expect::Block(level);
+        let bit_offset = self.next.bit;
+        self.next = Place { bit: at + block.end_bit, expect: Expect::Block(level) };
         self.summary.blocks += 1;
         self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
         let info = BlockInfo {
@@ -300,10 +297,10 @@ impl Chain {
             combined_crc: self.summary.combined_crc,
             text_len: block.text.len(),
             block_len: block.block_len,
-            bytes_in: self.bit / 8,
+            bytes_in: self.next.bit / 8,
             bit_offset,
             stream: self.summary.streams,
-            level: Some(level),
+            level,
             lines: self.lines.then(|| count_lines(&block.text)),
         };
         Ok(Step::Out(block.text, Some(Mark::Block(info))))
@@ -324,17 +321,18 @@ impl Join for Chain {
     fn step(&mut self, wait: bool) -> Result<Step, Error> {
         loop {
             self.drop_passed();
-            let step = match self.expect {
+            let step = match self.next.expect {
+                _ if self.next.bit >= self.stop => Some(Step::Done),
                 Expect::Header => self.header()?,
                 Expect::Block(level) => self.block_or_end(level, wait)?,
                 Expect::Redo(level) => self.redo(level)?,
                 Expect::Other => {
-                    self.summary.bytes_in = self.bit / 8;
+                    self.summary.bytes_in = self.next.bit / 8;
                     Some(Step::Other)
                 }
                 Expect::End => {
                     self.held.clear();
-                    self.summary.bytes_in = self.bit / 8;
+                    self.summary.bytes_in = self.next.bit / 8;
                     Some(Step::Done)
                 }
             };
@@ -347,9 +345,9 @@ impl Join for Chain {
     fn rest(&mut self) -> Option<Vec<u8>> {
         self.drop_passed();
         let span = self.held.pop_front()?.piece.span;
-        let bytes = span.data[((self.bit - span.at) / 8) as usize..].to_vec();
+        let bytes = span.data[((self.next.bit - span.at) / 8) as usize..].to_vec();
         // If the next span begins in the last byte of this one, that byte has been used.
-        self.bit = span.at + span.data.len() as u64 * 8;
+        self.next.bit = span.at + span.data.len() as u64 * 8;
         Some(bytes)
     }
 

@@ -1,16 +1,17 @@
 //! The flow of a `.bz2` stream. To compress, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
 //! appends the coded blocks to each other, bit by bit; `streams` begins new streams if they are asked for. To
 //! decompress, `scan` (or `parallel_scan`) cuts the input at everything that looks like a block and `chain` accepts the
-//! results that fit.
+//! results that fit. `items` parses what lies between the blocks, here and for all who read a file at any bit.
 
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::perturbed::Perturbing;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
 
+pub(crate) mod ahead;
 pub(crate) mod assemble;
-pub(crate) mod candidates;
-mod chain;
+pub(crate) mod chain;
 mod end;
+pub(crate) mod items;
 pub(crate) mod parallel_read;
 mod parallel_scan;
 pub(crate) mod readers;
@@ -21,8 +22,6 @@ mod streams;
 pub(crate) mod tasks;
 pub(crate) mod walk;
 
-#[cfg(test)]
-pub(crate) use end::tests::put as put_end_magic;
 use split::BlockOptions;
 use std::num::NonZeroU32;
 pub use streams::Streams;
@@ -32,8 +31,8 @@ pub(crate) fn end() -> Option<Box<dyn StreamEndDetector>> {
 }
 
 pub(crate) fn decode(decoding: &Decoding) -> Ends {
-    let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);
-    connect(scanner, chain::Chain::new(decoding.extent, decoding.lines))
+    let scanner = scan::Scanner::new(0, decoding.chunk);
+    connect(scanner, chain::Chain::new(chain::Place::START, u64::MAX, decoding.extent, decoding.lines))
 }
 
 /// The two ends of a perturbed stream to be written.

@@ -50,17 +50,6 @@ impl Look for Magics {
     }
 }
 
-/// The open span of a scanner that hands over the rest of the input.
-#[derive(Clone, Copy)]
-pub(super) struct Open {
-    /// The byte of the input that contains its first bit.
-    pub byte: u64,
-    /// Its first bit.
-    pub bit: u64,
-    /// Whether it begins with a magic.
-    pub coded: bool,
-}
-
 /// Cuts data that several threads read into spans, as [`Scanner`](super::scan::Scanner) cuts bytes.
 pub(super) struct SharedSpans {
     readers: Readers<Magics>,
@@ -75,13 +64,14 @@ pub(super) struct SharedSpans {
 }
 
 impl SharedSpans {
-    /// Starts `count` threads on the rest of the input, which begins at byte `from` of the file.
-    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, open: Open) -> io::Result<SharedSpans> {
-        Ok(Self::new(Readers::start(file, from + open.byte, count, 1)?, open))
+    /// Starts `count` threads on the rest of the input, which begins at byte `from` of the file. The scanner's open
+    /// span begins at bit `first` of the input, with a magic if it is `coded`.
+    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, first: u64, coded: bool) -> io::Result<SharedSpans> {
+        Ok(Self::new(Readers::start(file, from + first / 8, count, 1)?, first, coded))
     }
 
-    fn new(readers: Readers<Magics>, Open { byte, bit, coded }: Open) -> SharedSpans {
-        SharedSpans { readers, held: VecDeque::new(), end: byte, first: bit, coded, ready: VecDeque::new() }
+    fn new(readers: Readers<Magics>, first: u64, coded: bool) -> SharedSpans {
+        SharedSpans { readers, held: VecDeque::new(), end: first / 8, first, coded, ready: VecDeque::new() }
     }
 
     /// Takes the next stretch. Returns whether there was one.
@@ -151,7 +141,7 @@ mod tests {
     /// of this length. The input begins at byte 5 of its file.
     fn spans(input: &[u8], alone: usize, stretch: usize, count: usize) -> Vec<(u64, u64, bool)> {
         let file: Arc<dyn ReadAt> = Arc::new([b"12345", input].concat());
-        let mut scanner = Scanner::with_chunk(1 + alone % 70_000);
+        let mut scanner = Scanner::new(0, Some(1 + alone % 70_000));
         let (mut spans, mut rest) = (Vec::new(), &input[..alone]);
         while !rest.is_empty() {
             let room = scanner.room();
@@ -163,8 +153,8 @@ mod tests {
                 spans.push(seen(&span, input));
             }
         }
-        assert!(scanner.share_reading_with(|open| {
-            Ok(SharedSpans::new(Readers::with_stretch(&file, 5 + open.byte, count, 1, stretch)?, open))
+        assert!(scanner.share_reading_with(|first, coded| {
+            Ok(SharedSpans::new(Readers::with_stretch(&file, 5 + first / 8, count, 1, stretch)?, first, coded))
         }));
         let mut more = true;
         while more {
@@ -223,7 +213,7 @@ mod tests {
         let stretches = input.len().div_ceil(300_000);
         let file: Arc<dyn ReadAt> = Arc::new(input);
         let readers = Readers::with_stretch(&file, 0, 1, 1, 300_000).unwrap();
-        let mut spans = SharedSpans::new(readers, Open { byte: 0, bit: 0, coded: false });
+        let mut spans = SharedSpans::new(readers, 0, false);
         let (mut shared, mut copied) = (0, 0);
         while spans.read_on().unwrap() {
             while let Some(span) = spans.next_span() {

@@ -5,12 +5,11 @@
 //! A span is therefore speculation: `chain` believes a span's result only if the block before it ended exactly where
 //! the span begins. The scanner decides nothing; a magic that was missed or invented costs time, but changes no byte.
 
-use super::end::find_end_magic;
-use super::parallel_scan::{Open, SharedSpans};
+use super::parallel_scan::SharedSpans;
 use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
-use crate::bits::{BitSource, SliceBits};
 use crate::block::SharedBytes;
-use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, Header, parse_stream_header};
+use crate::codec::find_magic::find_end;
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, Header, parse_stream_header};
 use crate::read_at::ReadAt;
 use crate::stream::piece::Cut;
 use std::io;
@@ -51,22 +50,17 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// A scanner with the fastest read size.
-    pub fn new() -> Self {
-        Self::with_chunk(CHUNK)
-    }
-
-    /// A scanner that reads `chunk` bytes at once.
-    pub fn with_chunk(chunk: usize) -> Self {
+    /// A scanner for input that begins at this byte of a file. It reads `chunk` bytes at once, if that is given.
+    pub fn new(at: u64, chunk: Option<usize>) -> Self {
         Scanner {
             buf: Vec::new(),
             len: 0,
             base: 0,
-            at: 0,
+            at,
             first: 0,
             searched: 0,
             coded: false,
-            chunk: chunk.max(1),
+            chunk: chunk.unwrap_or(CHUNK).max(1),
             ended: false,
             flushing: false,
             paused: false,
@@ -74,11 +68,6 @@ impl Scanner {
             before: [0; 4],
             shared: None,
         }
-    }
-
-    /// A scanner for input that begins at this byte of a file.
-    pub fn starting_at(self, byte: u64) -> Self {
-        Scanner { at: byte, ..self }
     }
 
     /// Hands on bits `first .. end` of `buf`; the next span begins at `end`.
@@ -100,9 +89,8 @@ impl Scanner {
     }
 
     /// Hands the input from the open span on over to several readers. Returns whether these could be started.
-    pub(super) fn share_reading_with(&mut self, start: impl FnOnce(Open) -> io::Result<SharedSpans>) -> bool {
-        let byte = self.at + self.base as u64;
-        self.shared = start(Open { byte, bit: self.at * 8 + self.first, coded: self.coded }).ok();
+    pub(super) fn share_reading_with(&mut self, start: impl FnOnce(u64, bool) -> io::Result<SharedSpans>) -> bool {
+        self.shared = start(self.at * 8 + self.first, self.coded).ok();
         if self.shared.is_some() {
             self.buf = Vec::new();
         }
@@ -121,7 +109,7 @@ impl Scanner {
     /// then the joiner decodes that block itself.
     fn next_end(&mut self) -> Option<u64> {
         let have = self.len as u64 * 8;
-        let found = find_end_magic(&self.buf[..self.len], self.ends_searched);
+        let found = find_end(&self.buf[..self.len], self.ends_searched);
         self.ends_searched = found.unwrap_or_else(|| self.ends_searched.max(have.saturating_sub(47)));
         found.filter(|bit| bit + END_BITS <= have)
     }
@@ -145,12 +133,7 @@ impl Scanner {
 fn end_record(data: &[u8]) -> Option<u64> {
     // Magic, CRC, and up to 7 bits of padding.
     let have = data.len() as u64 * 8;
-    let starts = have.checked_sub(80 + 7)?..=have - 80;
-    starts.into_iter().find(|&bit| {
-        let mut bits = SliceBits::new(data, bit, have);
-        let mut half = || bits.bits(24).map(u64::from);
-        half().zip(half()).is_some_and(|(high, low)| high << 24 | low == END_MAGIC)
-    })
+    find_end(data, have.checked_sub(END_BITS + 7)?).filter(|bit| bit + END_BITS <= have)
 }
 
 impl Cut for Scanner {
@@ -201,7 +184,7 @@ impl Cut for Scanner {
     }
 
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        self.share_reading_with(|open| SharedSpans::start(file, from, readers, open))
+        self.share_reading_with(|first, coded| SharedSpans::start(file, from, readers, first, coded))
     }
 
     fn read_on(&mut self) -> io::Result<bool> {
@@ -260,7 +243,7 @@ pub(super) mod tests {
     }
 
     fn spans(input: &[u8], chunk: usize) -> Vec<(u64, u64, bool)> {
-        let mut scanner = Scanner::with_chunk(chunk);
+        let mut scanner = Scanner::new(0, Some(chunk));
         let mut spans = Vec::new();
         let mut rest = input;
         loop {

@@ -1,16 +1,16 @@
 //! Finds where a block ends, in bits that arrive little by little.
 //!
-//! A block does not state its length: its end is known only once all of its Huffman codes have been read. [`Walk`]
+//! A block does not state its length: its end is known only once all of its Huffman codes have been read. [`BlockWalk`]
 //! reads them without decoding the block. When more bits come, it resumes at its position, so the work is linear
 //! however small the pieces are. It accepts what the reference decoder (`codec::reference`) accepts, as far as that can
 //! be decided without the meaning of the symbols; that decoder then decodes the block, or reports the damage.
 
 use crate::bits::{BitSource, SliceBits};
-use crate::codec::header::read;
+use crate::codec::header::{Bz2BlockHeader, read};
 use crate::codec::huffman::decode::CanonicalCodes;
 use crate::error::DecodeError;
 use crate::flaw::Flaw;
-use crate::formats::bzip2::header::{BLOCK_MAGIC, GROUP, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES};
+use crate::formats::bzip2::header::{GROUP, MAX_SELECTORS, MAX_TABLES};
 
 /// The knowledge about a block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,30 +41,24 @@ enum Item {
 }
 
 /// The state of following a block's bits.
-pub(crate) struct Walk {
+pub(crate) struct BlockWalk {
     /// The next bit that is read.
     bit: u64,
     item: Item,
-    symbols: usize,
-    tables: usize,
+    header: Bz2BlockHeader,
     /// The selectors' move-to-front list.
     order: [u8; MAX_TABLES],
-    selectors: Vec<u8>,
-    lengths: [u8; MAX_SYMBOLS],
     codes: Vec<CanonicalCodes>,
 }
 
-impl Walk {
+impl BlockWalk {
     /// The block that begins at bit `start` of the data to come.
-    pub fn new(start: u64) -> Walk {
-        Walk {
+    pub fn new(start: u64) -> BlockWalk {
+        BlockWalk {
             bit: start,
             item: Item::Fields,
-            symbols: 0,
-            tables: 0,
+            header: Bz2BlockHeader::default(),
             order: [0, 1, 2, 3, 4, 5],
-            selectors: Vec::new(),
-            lengths: [0; MAX_SYMBOLS],
             codes: Vec::new(),
         }
     }
@@ -94,22 +88,23 @@ impl Walk {
     /// Reads one item and returns the next one. Changes nothing if the data end in it.
     fn next(&mut self, bits: &mut SliceBits<'_>) -> Result<Item, DecodeError> {
         Ok(match self.item {
-            Item::Fields => self.fields(bits)?,
+            // Neither the CRC nor the origin is checked.
+            Item::Fields => Item::Selector(self.header.read_fields(bits, u32::MAX)?),
             Item::Selector(left) => {
-                let rank = bits.unary(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
-                if rank == self.tables {
+                let rank = bits.unary(self.header.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
+                if rank == self.header.tables {
                     return Err(Flaw::Selectors.into());
                 }
                 self.order[..=rank].rotate_right(1);
-                if self.selectors.len() < MAX_SELECTORS {
-                    self.selectors.push(self.order[0]);
+                if self.header.selectors.len() < MAX_SELECTORS {
+                    self.header.selectors.push(self.order[0]);
                 }
                 if left > 1 { Item::Selector(left - 1) } else { Item::FirstLength(0) }
             }
             Item::FirstLength(table) => Item::Length(table, 0, read(bits, 5)?),
             Item::Length(table, symbol, length) => self.length(bits, table, symbol, length)?,
             Item::Code(group, left) => {
-                if self.code(bits, group)? == self.symbols as u16 - 1 {
+                if self.code(bits, group)? == self.header.alphabet() as u16 - 1 {
                     Item::Nothing
                 } else if left > 1 {
                     Item::Code(group, left - 1)
@@ -119,33 +114,6 @@ impl Walk {
             }
             Item::Nothing => Item::Nothing,
         })
-    }
-
-    fn fields(&mut self, bits: &mut SliceBits<'_>) -> Result<Item, DecodeError> {
-        let magic = u64::from(read(bits, 24)?) << 24 | u64::from(read(bits, 24)?);
-        if magic != BLOCK_MAGIC {
-            return Err(Flaw::Magic.into());
-        }
-        // CRC, randomised, origin: the walk does not check these.
-        read(bits, 32)?;
-        read(bits, 25)?;
-        let mut used = 0;
-        for _ in 0..read(bits, 16)?.count_ones() {
-            used += read(bits, 16)?.count_ones() as usize;
-        }
-        if used == 0 {
-            return Err(Flaw::SymbolMap.into());
-        }
-        let tables = read(bits, 3)? as usize;
-        if !(2..=MAX_TABLES).contains(&tables) {
-            return Err(Flaw::TableCount.into());
-        }
-        let selectors = read(bits, 15)? as usize;
-        if selectors == 0 {
-            return Err(Flaw::Selectors.into());
-        }
-        (self.symbols, self.tables) = (used + 2, tables);
-        Ok(Item::Selector(selectors))
     }
 
     fn length(
@@ -162,16 +130,18 @@ impl Walk {
             let length = if read(bits, 1)? == 0 { length + 1 } else { length - 1 };
             return Ok(Item::Length(table, symbol, length));
         }
-        self.lengths[symbol] = length as u8;
-        if symbol + 1 < self.symbols {
+        let lengths = &mut self.header.lengths[table];
+        lengths[symbol] = length as u8;
+        let symbols = self.header.used.len() + 2;
+        if symbol + 1 < symbols {
             return Ok(Item::Length(table, symbol + 1, length));
         }
-        self.codes.push(CanonicalCodes::new(&self.lengths[..self.symbols]));
-        Ok(if table + 1 < self.tables { Item::FirstLength(table + 1) } else { Item::Code(0, GROUP) })
+        self.codes.push(CanonicalCodes::new(&lengths[..symbols]));
+        Ok(if table + 1 < self.header.tables { Item::FirstLength(table + 1) } else { Item::Code(0, GROUP) })
     }
 
     fn code(&self, bits: &mut SliceBits<'_>, group: usize) -> Result<u16, DecodeError> {
-        let table = *self.selectors.get(group).ok_or(Flaw::Selectors)?;
+        let table = *self.header.selectors.get(group).ok_or(Flaw::Selectors)?;
         let codes = &self.codes[usize::from(table)];
         let mut length = codes.shortest();
         let mut code = read(bits, length)?;
@@ -199,7 +169,7 @@ mod tests {
     }
 
     fn walked(data: &[u8], end: u64) -> (Walked, u64) {
-        let mut walk = Walk::new(0);
+        let mut walk = BlockWalk::new(0);
         (walk.advance(data, end), walk.bit)
     }
 
@@ -215,7 +185,7 @@ mod tests {
         let mut decoder = Decoder::new();
         for (name, len) in [("words", 3000), ("random", 700), ("zeros", 90_000), ("all", 1)] {
             let data = if name == "all" { block(&[7]) } else { block(&(shape(name).make)(len)) };
-            let mut walk = Walk::new(0);
+            let mut walk = BlockWalk::new(0);
             let mut ended = false;
             for end in 0..=data.len() as u64 * 8 {
                 let expected = match decoded(&mut decoder, &data, end) {

@@ -1,9 +1,14 @@
-//! Walks through a damaged file from left to right.
+//! Goes through a damaged file from left to right.
+//!
+//! Of the positions in it, only `at` moves on from item to item: it is the end of the last good one, and never moves
+//! back. A search for the next good block runs ahead of it in [`Opened`], which ends with the hole. `stream.start` and
+//! `remains_from` are set once for each stream, when it begins and when it ends.
 
+use super::candidates::{Candidate, Candidates};
 use super::crcs::StoredCrcs;
 use super::marks::{End, Ends, MagicKind, Marks};
 use super::place::Places;
-use super::remains::{is_end, is_header, is_of_a_stream, near};
+use super::remains::{is_end, is_of_a_stream, near};
 use super::{Block, Cause, Found, Hole, Recovered, Remark, What};
 use crate::bits::writer::set_bits;
 use crate::block::{DecodedBlock, SharedBytes};
@@ -12,8 +17,8 @@ use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, MAX_BLOCK};
-use crate::formats::bzip2::stream::candidates::{Candidate, Candidates};
-use crate::read_at::{Positioned, ReadAt, fill_at};
+use crate::formats::bzip2::stream::items::{Head, level_at};
+use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
 use std::ops::Range;
 
@@ -24,15 +29,6 @@ const MIN_BLOCK: u64 = 174;
 /// Streams may be short, so a file may have one for each 50 of its bytes. The last is the maximum that hybz decodes for
 /// one block.
 const BLOCK_BYTES: [usize; 5] = [16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20];
-
-/// The part that should come next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Expect {
-    /// The header of a stream, or the end of the file.
-    Header,
-    /// A block, or the end of a stream.
-    Block,
-}
 
 /// A good block and the position of its bits.
 struct Good {
@@ -54,54 +50,54 @@ struct Opened {
     from: u64,
 }
 
-pub(super) struct Walker<'a, T> {
-    file: &'a dyn ReadAt,
-    /// The length of the file, in bits.
-    end: u64,
-    candidates: Candidates<Positioned<'a, dyn ReadAt + 'a>>,
-    decoder: Option<Box<Decoder>>,
-    places: Places,
-    take: T,
-    /// The current position.
-    at: u64,
-    expect: Expect,
-    /// The start of the current stream in bits, if known.
-    stream: u64,
-    /// The combined CRC of the current stream, if all of its blocks so far are good.
+/// The open stream, or the last one.
+#[derive(Default)]
+struct Stream {
+    /// Its start in bits.
+    start: u64,
+    /// Its combined CRC, if all of its blocks so far are good.
     combined: Option<u32>,
-    /// Good blocks of the current stream.
+    /// Good blocks.
     blocks: u64,
     /// Whether its header is damaged or missing: the bits there may be the rest of a block.
     headless: bool,
-    /// The bit from which remains of another stream may begin: in the end of the last stream, which may have lost its
-    /// last bits.
+}
+
+/// The recovery of a file.
+pub(super) struct Recovery<'a, T> {
+    file: &'a dyn ReadAt,
+    /// The length of the file, in bits.
+    end: u64,
+    candidates: Candidates<'a>,
+    decoder: Option<Box<Decoder>>,
+    places: Places,
+    take: T,
+    /// The end of the last good item.
+    at: u64,
+    /// Whether a block or the end of a stream should come next. Otherwise: a header, or the end of the file.
+    in_stream: bool,
+    stream: Stream,
+    /// The bit from which remains of another stream may begin: in the end of the last stream. Bits of that stream's CRC
+    /// and padding may be missing, and a magic that begins in their place belongs to another stream.
     remains_from: u64,
+    /// The stored CRCs of the stream that begins at this bit.
     stored: Option<(u64, StoredCrcs)>,
     ends: Ends,
     found: Recovered,
 }
 
-impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
+impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
     pub fn new(file: &'a dyn ReadAt, settings: &Settings, places: Places, take: T) -> Self {
-        Walker {
+        Recovery {
             file,
             end: file.len().saturating_mul(8),
-            candidates: Candidates::new(
-                Positioned { source: file, at: 0 },
-                0,
-                u64::MAX,
-                settings.get_pool(),
-                settings.scan_chunk,
-            ),
+            candidates: Candidates::new(file, settings),
             decoder: None,
             places,
             take,
             at: 0,
-            expect: Expect::Header,
-            stream: 0,
-            combined: None,
-            blocks: 0,
-            headless: false,
+            in_stream: false,
+            stream: Stream::default(),
             remains_from: 0,
             stored: None,
             ends: Ends::default(),
@@ -112,32 +108,20 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     pub fn run(mut self) -> Result<Recovered, Error> {
         while self.at < self.end {
             let mut opened = Opened { from: self.at, ..Opened::default() };
-            let goes_on = match self.expect {
-                Expect::Header => self.header()?,
-                Expect::Block => self.block_or_end(&mut opened)?,
-            };
+            let goes_on = if self.in_stream { self.block_or_end(&mut opened)? } else { self.header()? };
             if !goes_on && !self.find_after_hole(&mut opened)? {
                 self.tail(&opened)?;
                 return Ok(self.found);
             }
         }
-        let cut = self.expect == Expect::Block;
-        if cut || self.places.expects_more() {
+        if self.in_stream || self.places.expects_more() {
             self.hole(self.end..self.end, 0, Cause::Cut, self.places.missing_at_the_end())?;
         }
         Ok(self.found)
     }
 
-    /// The 48 bits of a magic and the 32 after them, with zeros past the end of the file.
-    fn magic_at(&self, bit: u64) -> Result<(u64, u32), Error> {
-        let mut bytes = [0; 16];
-        fill_at(self.file, &mut bytes[..11], bit / 8).map_err(Error::Read)?;
-        let word = u128::from_be_bytes(bytes) << (bit % 8);
-        Ok(((word >> 80) as u64, (word >> 48) as u32))
-    }
-
     fn is_header(&self, bit: u64) -> Result<bool, Error> {
-        is_header(self.file, bit)
+        Ok(level_at(self.file, bit)?.is_some())
     }
 
     fn remark(&mut self, bits: Range<u64>, what: What) -> Result<(), Error> {
@@ -150,10 +134,9 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         (self.take)(Found::Hole(Hole { bits, blocks, text_offset, text_len, cause }))
     }
 
-    fn begin_stream(&mut self, bit: u64) {
-        (self.stream, self.combined, self.expect) = (bit, Some(0), Expect::Block);
-        (self.blocks, self.headless) = (0, false);
-        self.found.streams += 1;
+    fn begin_stream(&mut self, start: u64, headless: bool) {
+        self.stream = Stream { start, combined: Some(0), blocks: 0, headless };
+        self.in_stream = true;
     }
 
     /// Handles the position of a header.
@@ -161,21 +144,21 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let begin = self.at;
         let headless = !self.is_header(begin)?;
         if headless {
-            let (magic, _) = self.magic_at(begin + HEADER_BITS)?;
-            if magic != BLOCK_MAGIC && magic != END_MAGIC {
+            if ![BLOCK_MAGIC, END_MAGIC].contains(&Head::at(self.file, begin + HEADER_BITS)?.magic()) {
                 return Ok(false);
             }
             self.remark(begin..begin + HEADER_BITS, What::Header)?;
         }
-        self.begin_stream(begin);
-        self.headless = headless;
+        self.begin_stream(begin, headless);
+        self.found.streams += 1;
         self.at += HEADER_BITS;
         Ok(true)
     }
 
     /// Handles the position of a block or of the end of a stream.
     fn block_or_end(&mut self, opened: &mut Opened) -> Result<bool, Error> {
-        let (magic, crc) = self.magic_at(self.at)?;
+        let head = Head::at(self.file, self.at)?;
+        let (magic, crc) = (head.magic(), head.crc());
         if near(magic, END_MAGIC) || self.is_ruined_end(crc)? {
             self.end_of_stream(magic, crc)?;
             return Ok(true);
@@ -210,16 +193,16 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
         let next = (self.at + END_BITS).next_multiple_of(8);
         // Without blocks the CRC is 0, which is also what a file overwritten with zeros has.
-        let fits = self.blocks > 0 && self.combined == Some(crc);
+        let fits = self.stream.blocks > 0 && self.stream.combined == Some(crc);
         Ok(fits && next <= self.end && (next == self.end || self.is_header(next)?))
     }
 
     fn end_of_stream(&mut self, magic: u64, crc: u32) -> Result<(), Error> {
         let begin = self.at;
         self.at = (begin + END_BITS).next_multiple_of(8).min(self.end);
-        self.expect = Expect::Header;
+        self.in_stream = false;
         let is_cut = begin + END_BITS > self.end;
-        let is_wrong = self.combined.is_some_and(|combined| combined != crc);
+        let is_wrong = self.stream.combined.is_some_and(|combined| combined != crc);
         if is_wrong {
             // If part of the end was cut out, the next stream may begin in its place.
             for bit in (begin.next_multiple_of(8)..self.at).step_by(8) {
@@ -229,7 +212,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
                 }
             }
         }
-        if self.combined.is_some() && (self.blocks == 0 || self.headless) && (is_cut || is_wrong) {
+        if self.stream.combined.is_some() && (self.stream.blocks == 0 || self.stream.headless) && (is_cut || is_wrong) {
             // Nothing proves that all blocks of this stream were found: the CRC would belong to other blocks.
             self.hole(begin..begin, 0, if is_cut { Cause::Cut } else { Cause::NoBlock }, None)?;
             self.places.lose();
@@ -238,7 +221,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         } else if is_wrong {
             self.remark(begin..self.at, What::StreamCrc)?;
         }
-        (self.combined, self.remains_from) = (None, begin + 1);
+        (self.stream.combined, self.remains_from) = (None, begin + 1);
         Ok(())
     }
 
@@ -269,11 +252,11 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     /// Whether the wrong bits of a block's CRC explain the difference in the combined CRC of its stream.
     fn explained(&mut self, bit: u64, wrong: u32) -> Result<bool, Error> {
         let stored = match self.stored.take() {
-            Some((stream, stored)) if stream == self.stream => stored,
-            _ => StoredCrcs::read(self.file, self.stream)?,
+            Some((start, stored)) if start == self.stream.start => stored,
+            _ => StoredCrcs::read(self.file, self.stream.start)?,
         };
         let explains = stored.explain(bit, wrong);
-        self.stored = Some((self.stream, stored));
+        self.stored = Some((self.stream.start, stored));
         Ok(explains)
     }
 
@@ -312,18 +295,18 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             self.hole(bits.start..bits.start, 0, Cause::NoBlock, missing)?;
         }
         let doubtful = after_hole && bits.end < self.end && {
-            let (magic, _) = self.magic_at(bits.end)?;
+            let magic = Head::at(self.file, bits.end)?.magic();
             !near(magic, BLOCK_MAGIC) && !near(magic, END_MAGIC)
         };
         if let Some(what) = mended {
             self.remark(bits.clone(), what)?;
         }
         self.found.blocks += 1;
-        self.blocks += 1;
+        self.stream.blocks += 1;
         self.found.text_len += text_len;
         self.places.pass(text_offset, text_len);
-        self.combined = self.combined.map(|combined| crc::combine(combined, crc));
-        (self.at, self.expect) = (bits.end, Expect::Block);
+        self.stream.combined = self.stream.combined.map(|combined| crc::combine(combined, crc));
+        (self.at, self.in_stream) = (bits.end, true);
         let number = self.found.blocks;
         (self.take)(Found::Block(Block { number, bits, text_offset, crc, doubtful, text, data, start }))
     }
@@ -355,12 +338,12 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             }
             let lost = self.close(header.unwrap_or(bit), opened, &good)?;
             match header {
-                Some(header) => self.begin_stream(header),
-                None if lost || self.expect == Expect::Block => self.combined = None,
-                None => {
-                    (self.stream, self.combined) = (bit, Some(0));
-                    (self.blocks, self.headless) = (0, true);
+                Some(header) => {
+                    self.begin_stream(header, false);
+                    self.found.streams += 1;
                 }
+                None if lost || self.in_stream => self.stream.combined = None,
+                None => self.begin_stream(bit, true),
             }
             self.accept(good, lost)?;
             return Ok(true);
@@ -382,7 +365,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         if is_lost {
             self.hole(bits, opened.blocks, opened.cause.unwrap_or(Cause::NoBlock), missing)?;
         } else if end > self.at {
-            self.remark(bits, if self.expect == Expect::Block { What::End } else { What::Garbage })?;
+            self.remark(bits, if self.in_stream { What::End } else { What::Garbage })?;
         }
         Ok(is_lost)
     }
@@ -390,37 +373,31 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     /// Whether these bits before a good block, too few for a block, are remains of blocks or of a stream. The good
     /// block may be the first of its stream, with a header.
     fn is_remains(&self, bits: Range<u64>, has_header: bool) -> Result<bool, Error> {
-        if self.expect == Expect::Block {
+        if self.in_stream {
             // The stream before it has an end, or more blocks.
             return Ok(!has_header || !self.is_end(bits)?);
         }
         // If no header was found, these bits may be a damaged header.
-        Ok(!has_header && bits.end - bits.start > HEADER_BITS || self.is_of_a_stream(bits)?)
-    }
-
-    /// Whether these bits after the end of a stream are remains of another one. Bits of that stream's CRC and padding
-    /// may be missing, and a magic that begins in their place belongs to another stream.
-    fn is_of_a_stream(&self, bits: Range<u64>) -> Result<bool, Error> {
-        is_of_a_stream(self.file, bits, self.remains_from)
+        Ok(!has_header && bits.end - bits.start > HEADER_BITS || is_of_a_stream(self.file, bits, self.remains_from)?)
     }
 
     /// Whether these bits are the end of the current stream. The stream must have blocks: a header alone proves
     /// nothing.
     fn is_end(&self, bits: Range<u64>) -> Result<bool, Error> {
-        Ok(self.blocks > 0 && is_end(self.file, bits, self.combined)?)
+        Ok(self.stream.blocks > 0 && is_end(self.file, bits, self.stream.combined)?)
     }
 
     /// Whether a stream that begins in a hole lies inside a damaged block. Then neither the end of the file nor another
     /// stream follows it, and the next block or end belongs to a stream that began earlier. Returns its end.
     fn nested(&mut self, header: u64, block: u64) -> Result<Option<u64>, Error> {
-        if self.expect == Expect::Header {
+        if !self.in_stream {
             return Ok(None);
         }
         // The stream before it may have ended properly.
         for padding in 0..8 {
             let end = header.checked_sub(END_BITS + padding).filter(|&end| end >= self.at);
             if let Some(end) = end
-                && self.magic_at(end)?.0 == END_MAGIC
+                && Head::at(self.file, end)?.magic() == END_MAGIC
             {
                 return Ok(None);
             }
@@ -441,10 +418,10 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     fn tail(&mut self, opened: &Opened) -> Result<(), Error> {
         let missing = self.places.missing_at_the_end();
         let begin = self.at;
-        let cause = opened.cause.unwrap_or(if self.expect == Expect::Block { Cause::Cut } else { Cause::NoBlock });
-        if self.expect == Expect::Header {
+        let cause = opened.cause.unwrap_or(if self.in_stream { Cause::Cut } else { Cause::NoBlock });
+        if !self.in_stream {
             let is_complete = self.found.streams > 0 && opened.blocks == 0 && !self.places.expects_more();
-            if is_complete && !self.is_of_a_stream(begin..self.end)? {
+            if is_complete && !is_of_a_stream(self.file, begin..self.end, self.remains_from)? {
                 return self.remark(begin..self.end, What::Garbage);
             }
             return self.hole(begin..self.end, opened.blocks, cause, missing);
