@@ -12,7 +12,7 @@ use crate::formats::lzw::header::MAGIC as LZW_MAGIC;
 use crate::formats::toy;
 use crate::formats::{bzip2, hbz, lz4, lzw};
 use crate::read_at::ReadAt;
-use crate::seek::blocks::Blocks as SeekBlocks;
+use crate::seek::blocks::BlockMap;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector};
 use std::io;
 
@@ -41,7 +41,7 @@ pub(crate) struct Row {
 }
 
 /// Finds the blocks of a file through the index in it.
-type OpenBlocks = fn(&dyn ReadAt) -> Result<Box<dyn SeekBlocks>, Error>;
+type OpenBlocks = fn(&dyn ReadAt) -> Result<Box<dyn BlockMap>, Error>;
 
 /// The way to read a file by the index in it.
 #[derive(Clone, Copy)]

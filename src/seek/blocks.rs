@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The positions of a file's blocks, and a way to decode one.
-pub(crate) trait Blocks: Send + Sync {
+pub(crate) trait BlockMap: Send + Sync {
     /// The number of bytes of text in the file.
     fn text_len(&self) -> u64;
     /// The block with this byte of the text.
@@ -61,7 +61,7 @@ impl Wanted {
     }
 }
 
-impl Blocks for Index {
+impl BlockMap for Index {
     fn text_len(&self) -> u64 {
         self.text_len()
     }

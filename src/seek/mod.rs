@@ -24,7 +24,7 @@ use crate::index::Index;
 use crate::read_at::{Positioned, ReadAt, fill_at, sought};
 use crate::settings::Settings;
 use crate::table;
-use blocks::{Blocks, Wanted};
+use blocks::{BlockMap, Wanted};
 use cache::Cache;
 use hybz_queue::Client;
 use sequence::Sequences;
@@ -55,7 +55,7 @@ const GAP: u64 = 16;
 /// Nothing is returned from a block whose text does not have the CRC and the length that file and index give.
 pub struct Reader<R> {
     source: R,
-    blocks: Box<dyn Blocks>,
+    blocks: Box<dyn BlockMap>,
     cache: Arc<Cache>,
     sequences: Mutex<Sequences>,
     client: Client,
@@ -85,7 +85,7 @@ impl<R: ReadAt> Reader<R> {
         Self::new(source, Box::new(index), settings)
     }
 
-    fn new(source: R, blocks: Box<dyn Blocks>, settings: &Settings) -> Self {
+    fn new(source: R, blocks: Box<dyn BlockMap>, settings: &Settings) -> Self {
         let pool = settings.get_pool();
         let cache = Cache::new((pool.cores() as u64 * CACHE_PER_CORE).max(MIN_CACHE));
         let sequences = Mutex::new(Sequences::new(pool.cores().max(1) * AHEAD_PER_CORE));

@@ -9,17 +9,17 @@ pub(crate) struct Decoded {
     text: Text,
     /// For text that is made in pieces: the position of the last reader. A reader that continues there does not start
     /// over; one that reads before it does.
-    walk: Mutex<Option<Walk>>,
+    cursor: Mutex<Option<Cursor>>,
 }
 
-struct Walk {
+struct Cursor {
     at: u64,
     output: Output,
 }
 
 impl Decoded {
     pub fn new(text: Text) -> Decoded {
-        Decoded { text, walk: Mutex::default() }
+        Decoded { text, cursor: Mutex::default() }
     }
 
     /// The number of bytes of memory that the text takes.
@@ -40,11 +40,11 @@ impl Decoded {
             buf[..n].copy_from_slice(&rest[..n]);
             return n;
         }
-        let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut here = walk.take().filter(|walk| walk.at <= from).unwrap_or_else(|| {
+        let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut here = cursor.take().filter(|cursor| cursor.at <= from).unwrap_or_else(|| {
             let mut output = Output::default();
             output.set(self.text.clone());
-            Walk { at: 0, output }
+            Cursor { at: 0, output }
         });
         let mut filled = 0;
         while filled < buf.len() {
@@ -59,7 +59,7 @@ impl Decoded {
             here.at += (skipped + n) as u64;
             filled += n;
         }
-        *walk = Some(here);
+        *cursor = Some(here);
         filled
     }
 }

@@ -7,7 +7,7 @@ use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::read_at::{Positioned, ReadAt};
-use crate::seek::blocks::{Blocks, Wanted};
+use crate::seek::blocks::{BlockMap, Wanted};
 use crate::seek::cache::Cache;
 use crate::seek::text::Decoded;
 use hybz_queue::Client;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const STAGED_ROWS: u32 = 1 << 20;
 
 /// Opens a file by the index at its end.
-pub(crate) fn open(source: &dyn ReadAt) -> Result<Box<dyn Blocks>, Error> {
+pub(crate) fn open(source: &dyn ReadAt) -> Result<Box<dyn BlockMap>, Error> {
     let list = List::read(&mut Positioned { source, at: 0 })?;
     if !list.is_complete() {
         // The file is cut or damaged, or a stream of another format follows: the length of the text is unknown.
@@ -28,7 +28,7 @@ pub(crate) fn open(source: &dyn ReadAt) -> Result<Box<dyn Blocks>, Error> {
     Ok(Box::new(list))
 }
 
-impl Blocks for List {
+impl BlockMap for List {
     fn text_len(&self) -> u64 {
         self.text_len()
     }
