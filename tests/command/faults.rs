@@ -5,6 +5,8 @@
 
 use crate::place::{Place, Run, compressed, decompressed, noise, run, text};
 use crate::skip::{Need, skip};
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -66,7 +68,7 @@ fn failing_calls() {
 fn every_single_read_and_write_can_fail() {
     for call in ["read", "write", "tmpfile,write", "tmpfile,read"] {
         for (args, name) in [(&["-1", "a"][..], "a"), (&["-d", "b.bz2"], "b.bz2")] {
-            let bytes = noise(400_000);
+            let bytes = noise(250_000);
             let mut calls = 0;
             loop {
                 let place = Place::with(&[("a", &bytes), ("b.bz2", &compressed(&bytes))]);
@@ -85,49 +87,6 @@ fn every_single_read_and_write_can_fail() {
             }
             assert!(calls >= 3, "{call}: {calls} calls");
         }
-    }
-}
-
-#[test]
-fn failing_calls_with_force_keep_the_old_file() {
-    for fault in ["read", "write", "fdatasync", "close", "rename", "tmpfile,rename"] {
-        let place = Place::with(&[("a", &text(300_000)), ("a.bz2", b"old")]);
-        let Some(run) = with_fault(&place, fault, &["-1f", "a"]) else { return };
-        assert_eq!(run.code, 1, "{fault}: {run:?}");
-        assert_eq!(place.names(), ["a", "a.bz2"], "{fault}");
-        assert_eq!(place.get("a.bz2"), b"old", "{fault}");
-    }
-}
-
-/// The result is complete, but the disk may not have its name yet, or the source cannot go: both stay.
-#[test]
-fn failures_after_the_name_is_given() {
-    for (fault, message) in [
-        ("fsync", "hybz: Can't sync the directory of output file a.bz2: Input/output error.\n"),
-        ("unlink", "hybz: Can't remove input file a: Input/output error.\n"),
-    ] {
-        let place = Place::with(&[("a", b"hello\n")]);
-        let Some(run) = with_fault(&place, fault, &["a"]) else { return };
-        assert_eq!((run.code, run.stderr.as_str()), (1, message));
-        assert_eq!(place.names(), ["a", "a.bz2"]);
-        assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");
-    }
-}
-
-/// One byte at a time, interruptions, and both directions: the same bytes.
-#[test]
-fn short_and_interrupted_calls() {
-    for fault in
-        ["short", "eintr", "short,eintr", "tmpfile,short,eintr", "noreplace,tmpfile", "nothread", "tmpfile,nothread"]
-    {
-        let bytes = text(30_000);
-        let place = Place::with(&[("a", &bytes), ("b", b"hello\n")]);
-        let Some(run) = with_fault(&place, fault, &["a", "b"]) else { return };
-        run.silent(0);
-        assert_eq!(place.names(), ["a.bz2", "b.bz2"], "{fault}");
-        with_fault(&place, fault, &["-d", "a.bz2", "b.bz2"]).expect("a shim").silent(0);
-        assert_eq!((place.names(), place.get("a")), (vec!["a".to_owned(), "b".to_owned()], bytes), "{fault}");
-        with_fault(&place, fault, &["-c", "a"]).expect("a shim").silent(0);
     }
 }
 
@@ -200,7 +159,7 @@ fn refused_calls_that_save_time() {
     const EINVAL: i32 = 22;
     const ENOSYS: i32 = 38;
     let Some(shim) = shim() else { return };
-    let bytes = text(3_000_000);
+    let bytes = text(1_500_000);
     for call in ["directory", "fadvise", "madvise", "pipe_size", "sync_file_range"] {
         for error in [EPERM, EINVAL, ENOSYS] {
             let place = Place::with(&[("a", &bytes), ("b", b"hello\n")]);
@@ -250,7 +209,8 @@ fn a_directory_is_exchanged_with_a_link() {
         for (force, victim) in [(&[][..], None), (&["-f"], Some(&b"victim"[..]))] {
             for call in 1..=8 {
                 let place = Place::new();
-                place.shell("mkdir -p u/A other; ln -s ../other u/B").silent(0);
+                ["u", "u/A", "other"].iter().for_each(|name| fs::create_dir(place.path(name)).expect("a directory"));
+                symlink("../other", place.path("u/B")).expect("a link");
                 place.put(format!("u/A/{name}"), &coded);
                 if flags[0] == "--shard=0" {
                     place.shell("hybz --plan 1M u/A/f >plan").silent(0);
@@ -259,16 +219,19 @@ fn a_directory_is_exchanged_with_a_link() {
                     place.put(format!("other/{result}"), victim);
                 }
                 let path = format!("u/A/{name}");
-                let Some(run) = with_fault(&place, &format!("exchange@{call}"), &[flags, force, &[&path]].concat())
-                else {
-                    return;
-                };
-                let there = place.shell("ls -A other").silent(0).out();
-                assert_eq!(there.is_empty(), victim.is_none(), "{flags:?} {force:?} {call}: {there} {run:?}");
+                let args = [flags, force, &[&path]].concat();
+                let Some(run) = with_fault(&place, &format!("exchange@{call}"), &args) else { return };
+                let there = fs::read_dir(place.path("other")).expect("the other directory").count();
+                assert_eq!(there, usize::from(victim.is_some()), "{flags:?} {force:?} {call}: {run:?}");
                 if let Some(victim) = victim {
                     assert_eq!(place.get(format!("other/{result}")), victim, "{flags:?} {force:?} {call}");
                 }
                 assert!(!run.stderr.contains("Index"), "{flags:?} {force:?} {call}: {run:?}");
+                // It opens no more: the directories have their names.
+                if fs::symlink_metadata(place.path("u/B")).is_ok_and(|found| found.is_symlink()) {
+                    assert!(call > 1, "{flags:?}: nothing was exchanged");
+                    break;
+                }
             }
         }
     }

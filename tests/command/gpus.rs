@@ -1,7 +1,7 @@
 //! The flags for GPUs. Their effects are tested on a machine that has a GPU; here it must not matter that there is
 //! none.
 
-use crate::place::{Place, compressed, run, text};
+use crate::place::{Place, compressed, text};
 use crate::skip::{Need, skip};
 use std::path::Path;
 
@@ -13,25 +13,6 @@ fn gpu_here() -> bool {
         skip(Need::Gpu, "this machine has a GPU");
     }
     here
-}
-
-/// Without GPUs the flags have no effect, and the bytes are the same.
-#[test]
-fn no_gpus() {
-    let place = Place::with(&[("a", b"hello\n"), ("b", &text(3_000_000))]);
-    for name in ["a", "b"] {
-        let plain = place.hybz(&["-c", name]).silent(0);
-        for flags in
-            [&["--no-gpu"][..], &["--gpu", "none"], &["--gpu=none", "-p2"], &["--gpu", "7", "--no-gpu"], &["-s9"]]
-        {
-            let args = [&["-c", name], flags].concat();
-            let run = place.hybz(&args).silent(0);
-            assert!(flags == ["-s9"] || run.stdout == plain.stdout, "{args:?}");
-        }
-    }
-    place.hybz(&["--gpu"]).says(1, "hybz: --gpu wants a list of GPUs such as 0,1, or none. For help");
-    place.hybz(&["--gpu-pipeline", "whole", "a"]).says(1, "--gpu-pipeline");
-    assert_eq!(place.names(), ["a", "b"]);
 }
 
 #[test]
@@ -83,12 +64,4 @@ fn a_gpu_that_is_not_there() {
         place.hybz(&["-dkc", "--gpu-required", file]).says(1, "hybz: A GPU is required: ");
     }
     assert_eq!(place.names(), ["large", "small", "small.bz2", "small.hbz"]);
-}
-
-/// The environment can contain the flag.
-#[test]
-fn in_the_environment() {
-    let place = Place::with(&[("a", b"hello\n")]);
-    run(place.called("hybz").env("HYBZ", "--gpu none").arg("a")).silent(0);
-    assert_eq!(place.names(), ["a.bz2"]);
 }

@@ -5,7 +5,7 @@ use hybz::{LargeBlocks, Settings};
 
 #[test]
 fn there_and_back() {
-    let plain = text(2_500_000);
+    let plain = text(1_100_000);
     for flags in [&["--block-size", "1M"][..], &["--perturb", "0.1%"], &["--block-size", "2M", "--perturb", "500"]] {
         let place = Place::with(&[("a", &plain)]);
         place.hybz(&[flags, &["a"]].concat()).silent(0);
@@ -44,25 +44,10 @@ fn bzip2_refuses_it_at_once() {
 fn names_and_sizes_that_do_not_fit() {
     let place = Place::with(&[("a.hbz", b"x"), ("a", b"x")]);
     assert_eq!(place.hybz(&["a.hbz"]).code, 1);
-    for flags in [&["--block-size", "100k"][..], &["--block-size", "2G"], &["--block-size", "900k"]] {
-        assert_eq!(place.hybz(&[flags, &["a"]].concat()).code, 1, "{flags:?}");
+    for size in ["100k", "2G", "900k"] {
+        assert_eq!(place.hybz(&["--block-size", size, "a"]).code, 1, "{size}");
     }
     assert_eq!(place.names(), ["a", "a.hbz"]);
-}
-
-#[test]
-fn damaged_ones() {
-    let place = Place::new();
-    let coded = place.hybz_with_input(&["--block-size", "1M"], &text(2_500_000)).silent(0).stdout;
-    for (at, cut, block) in [(200, 0, "block 1"), (coded.len() - 150, 0, "block 3"), (0, 200, "block 3")] {
-        let mut bad = coded[..coded.len() - cut].to_vec();
-        bad[at] ^= u8::from(at > 0);
-        place.put("a.hbz", &bad);
-        let run = place.hybz(&["-t", "a.hbz"]);
-        assert!(run.code == 2 && run.stderr.contains(block), "{run:?}");
-        assert_eq!(place.hybz(&["-d", "a.hbz"]).code, 2);
-        assert_eq!(place.names(), ["a.hbz"], "no other file is left");
-    }
 }
 
 /// A file of small blocks, which the library writes but no flag asks for: so that 500 damaged ones cost little.
@@ -89,7 +74,7 @@ fn many_damaged_ones() {
             bad[at] ^= 1 << (state >> 60 & 7);
         }
         place.put("a.hbz", &bad);
-        let run = place.hybz(&["-d", "a.hbz"]);
+        let run = place.hybz(&[["-d", "-t"][round % 2], "a.hbz"]);
         assert!(run.code == 2 && run.stdout.is_empty(), "{round}: {run:?}");
         assert_eq!(place.names(), ["a.hbz"], "{round}: no other file is left");
         // There is no block in the first 32 bytes.
@@ -112,51 +97,16 @@ fn many_damaged_ones() {
 
 #[test]
 fn lists() {
-    let plain = text(1_500_000);
-    let place = Place::with(&[("a", &plain), ("b", &plain), ("c", b"")]);
-    place.hybz(&["--block-size", "1M", "a", "c"]).silent(0);
-    place.hybz(&["-3", "b"]).silent(0);
-    let run = place.hybz(&["-l", "a.hbz", "b.bz2", "c.hbz"]).silent(0);
-    let text = String::from_utf8(run.stdout).unwrap();
-    let words: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(words[0], ["streams", "blocks", "level", "compressed", "uncompressed", "ratio", "name"]);
-    for (line, name, blocks, level, len) in
-        [(1, "a.hbz", "2", "1M", "1500000"), (2, "b.bz2", "6", "3", "1500000"), (3, "c.hbz", "0", "1M", "0")]
-    {
-        let bytes = place.get(name).len().to_string();
-        let words = &words[line];
-        assert_eq!(words[..5], ["1", blocks, level, &bytes, len], "{text}");
-        assert_eq!(words[6], name, "{text}");
-    }
-    for (name, blocks) in [("a.hbz", 2), ("b.bz2", 6)] {
-        let run = place.hybz(&["-lv", name]).silent(0);
-        let text = String::from_utf8(run.stdout).unwrap();
-        assert_eq!(text.lines().filter(|line| line.ends_with(" ok")).count(), blocks, "{text}");
-    }
+    let plain = text(300_000);
+    let place = Place::with(&[("a", &plain), ("b", &plain), ("x", &plain)]);
+    place.shell("hybz --block-size 1M a; hybz -3 b").silent(0);
     assert!(place.shell("hybz -l < a.hbz").silent(0).stdout.ends_with(b"(stdin)\n"));
     assert!(place.shell("cat b.bz2 | hybz -l").silent(0).stdout.ends_with(b"(stdin)\n"));
     assert_eq!(place.shell("cat a.hbz | hybz -l").code, 1, "a .hbz is listed from its end");
-    for (flags, code) in
-        [(&["-l", "none"][..], 1), (&["-l", "."], 1), (&["-lc", "a.hbz"], 1), (&["-l", "a.hbz", "x"], 1)]
-    {
-        assert_eq!(place.hybz(flags).code, code, "{flags:?}");
+    for (line, code) in [("-l none", 1), ("-l .", 1), ("-lc a.hbz", 1), ("-l a.hbz x", 2), ("-l x", 2)] {
+        assert_eq!(place.hybz(&line.split(' ').collect::<Vec<_>>()).code, code, "{line}");
     }
-    place.put("x", &plain);
-    assert_eq!(place.hybz(&["-l", "x"]).code, 2);
-    assert_eq!(place.names(), ["a.hbz", "b.bz2", "c.hbz", "x"]);
-}
-
-/// Without perturbation, the output is `.hbz` only if a block size asks for it.
-#[test]
-fn no_perturbation() {
-    let place = Place::with(&[("a", &text(100_000))]);
-    let plain = place.hybz(&["-c", "a"]).silent(0).stdout;
-    let large = place.hybz(&["-c", "--block-size", "1M", "a"]).silent(0).stdout;
-    for none in ["0", "0%", "0.0%"] {
-        assert!(place.hybz(&["-c", "--perturb", none, "a"]).silent(0).stdout == plain, "{none}");
-        assert!(place.hybz(&["-c", "--perturb", none, "--block-size", "1M", "a"]).silent(0).stdout == large, "{none}");
-        assert_eq!(place.hybz(&["-c", "--perturb", none, "--block-size", "900k", "a"]).code, 1, "{none}");
-    }
+    assert_eq!(place.names(), ["a.hbz", "b.bz2", "x"]);
 }
 
 /// However large a number is, the columns of `-l` do not touch.
@@ -172,16 +122,6 @@ fn columns_of_lists_stay_apart() {
         let ratio = number(4) / number(3);
         assert!(ratio > 10_000.0 && (number(5) - ratio).abs() < 1.0, "{line}");
     }
-}
-
-/// The level is the highest of the streams.
-#[test]
-fn the_level_in_lists() {
-    let place = Place::with(&[("a", b"hello\n")]);
-    place.shell("(hybz -c1 a; hybz -c7 a; hybz -c3 a) > mixed.bz2; hybz -c5 < /dev/null > empty.bz2").silent(0);
-    let list = place.hybz(&["-l", "mixed.bz2", "empty.bz2"]).silent(0).out();
-    let levels: Vec<_> = list.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
-    assert_eq!(levels, ["level", "7", "5"]);
 }
 
 /// For a FIFO that never gets a writer, hybz does not wait.

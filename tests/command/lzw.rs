@@ -114,21 +114,6 @@ fn what_ncompress_writes() {
     assert_eq!(by("gzip", &place.get("a.Z")).code, 1);
 }
 
-/// As in gzip, a `.Z` ends only with its file, so a second one is read as codes.
-#[test]
-fn two_in_one_file() {
-    if !installed("gzip") {
-        return;
-    }
-    let one = nine(0x90, &[104, 101, 108, 108, 111]);
-    assert!(!same(&[&one[..], &one].concat(), "twice"));
-    // After a .bz2 it is garbage, as for bzip2.
-    let place = Place::with(&[("a", b"text")]);
-    place.hybz(&["a"]).silent(0);
-    place.put("a.bz2", [&place.get("a.bz2")[..], &one].concat().as_slice());
-    place.hybz(&["-dc", "a.bz2"]).says(0, "trailing garbage after EOF ignored");
-}
-
 /// A file of a few kilobytes that decodes to 300 MB is streamed: hybz ends when its reader stops reading.
 #[test]
 fn a_bomb_streams() {

@@ -1,6 +1,6 @@
 //! Streams of both formats in one file, and blocks that need more memory than `-m` allows.
 
-use crate::place::{Place, Run, compressed, text};
+use crate::place::{Place, Run, text};
 
 /// Decodes, tests and lists a file. Returns the exit codes, which must be one for all.
 fn code_of_all(place: &Place, name: &str) -> i32 {
@@ -39,30 +39,6 @@ fn both_formats_in_one_file() {
             "{line}"
         );
     }
-}
-
-#[test]
-fn a_second_stream_that_is_cut() {
-    let place = Place::new();
-    let plain = text(20_000);
-    let large = place.hybz_with_input(&["--block-size", "1M"], &plain).silent(0).stdout;
-    let (bzip2, magic) = (compressed(&plain), large[..8].to_vec());
-    for (first, second) in [(&large, &b"B"[..]), (&large, b"BZh"), (&large, &magic[..1]), (&large, &magic[..7])] {
-        place.put("a.hbz", &[first, second].concat());
-        assert_eq!(code_of_all(&place, "a.hbz"), 2, "{second:?}");
-        place.hybz(&["-t", "a.hbz"]).says(2, "ends unexpectedly");
-    }
-    for (first, second) in
-        [(&bzip2, &magic[..4]), (&bzip2, &magic[..7]), (&large, &bzip2[..20]), (&bzip2, &large[..40])]
-    {
-        place.put("a.bz2", &[first, second].concat());
-        assert_eq!(code_of_all(&place, "a.bz2"), 2, "{second:?}");
-        place.hybz(&["-d", "a.bz2"]).says(2, "ends unexpectedly");
-    }
-    // bzip2 treats this as garbage.
-    place.put("a.bz2", &[&bzip2, &magic[..3]].concat());
-    assert_eq!(code_of_all(&place, "a.bz2"), 0);
-    place.hybz(&["-t", "a.bz2"]).says(0, "trailing garbage");
 }
 
 /// A `-m` that is too small is not reported as damage: the exit code is 1, and the amount of memory in the message is

@@ -114,6 +114,28 @@ impl Place {
         run_with_input(self.called("hybz").args(args), input)
     }
 
+    /// Each of these calls is refused: one line with this text, exit code 1, and nothing is done.
+    #[track_caller]
+    pub fn refuses<L: AsRef<str>, S: AsRef<str>>(&self, calls: &[(L, S)]) {
+        let before = self.files();
+        for (line, says) in calls {
+            let line = line.as_ref();
+            let run = self.hybz(&line.split(' ').collect::<Vec<_>>());
+            assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
+            run.says(1, says.as_ref());
+            assert!(self.files() == before, "{line}");
+        }
+    }
+
+    /// The call `line`, in which `{}` stands for one of these flags with its value, is refused with each of them: what
+    /// `named` says, in which `{}` stands for the flag, "cannot be used together".
+    #[track_caller]
+    pub fn refuses_each(&self, line: &str, named: &str, flags: &[&str]) {
+        let says = |flag: &str| named.replace("{}", flag.split(' ').next().unwrap_or_default());
+        let call = |flag: &&str| (line.replace("{}", flag), says(flag) + " cannot be used together.\n");
+        self.refuses(&flags.iter().map(call).collect::<Vec<_>>());
+    }
+
     /// Runs a line of shell, in which `hybz` is in the PATH, and under all names that [`Self::called`] was asked for.
     pub fn shell(&self, line: &str) -> Run {
         self.shell_by(&[], line)
@@ -225,6 +247,14 @@ pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&
     let our_run = run_with_input(ours.called(name).args(args), input);
     assert_eq!(our_run, their_run, "{name} {args:?}: left is hybz, right is bzip2");
     assert_eq!(ours.files(), theirs.files(), "{name} {args:?}: the files that are left");
+}
+
+/// The same for each of these command lines, without input.
+#[track_caller]
+pub fn each_as_bzip2(lines: &[&str], prepare: impl Fn(&Place)) {
+    for line in lines {
+        same_as_bzip2("bzip2", &line.split(' ').collect::<Vec<_>>(), b"", &prepare);
+    }
 }
 
 /// Makes a copy of the command. A separate process writes the copy: a file cannot be run while it is open for writing,

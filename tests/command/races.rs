@@ -1,12 +1,9 @@
 //! A source that is replaced, shrunk or grown while it is read: it must not be removed.
 
 use crate::place::{Place, decompressed, text, wait_until_open};
-use crate::skip::{Need, skip};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::process::Stdio;
-use std::thread;
 
 /// Compresses `a` while the result of the operand before it is held up, so that `change` happens between the opening of
 /// `a` and its end; returns the place afterwards.
@@ -86,48 +83,4 @@ fn shrunk_sources_stay() {
 fn sources_that_are_gone() {
     let (_, run) = while_it_is_read(|place| fs::remove_file(place.path("a")).expect("remove"));
     run.says(1, "hybz: Can't remove input file a: No such file or directory.\n");
-}
-
-/// Another user exchanges a parent of the operand with a link, as often as possible: nothing is made or replaced where
-/// the link leads. 200 calls, or 10,000 with `HYBZ_LONG`.
-#[test]
-fn a_parent_is_exchanged_with_a_link() {
-    let place = Place::new();
-    place.shell("mkdir -p u/A other; ln -s ../other u/B; echo hello >u/A/f; hybz -k u/A/f").silent(0);
-    let calls: [(&[&str], &str); 5] = [
-        (&["-kf"], "u/A/f"),
-        (&["-dkf"], "u/A/f.bz2"),
-        (&["--recover", "-fo", "u/A/text"], "u/A/f.bz2"),
-        (&["-lf", "--index"], "u/A/f.bz2"),
-        (&["--plan=1M", "-fo", "u/A/plan"], "u/A/f"),
-    ];
-    let victims = ["f.bz2", "text", "f.bz2.bzi", "plan"];
-    victims.iter().for_each(|name| place.put(format!("other/{name}"), b"victim"));
-    let (a, b) = (place.path("u/A"), place.path("u/B"));
-    let exchange = || renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE);
-    if exchange().is_err() {
-        return skip(Need::System, "the file system cannot exchange names");
-    }
-    let rounds = if std::env::var_os("HYBZ_LONG").is_some() { 10_000 } else { 200 };
-    let user = || {
-        let mut made = 0;
-        for round in 0..rounds {
-            let (flags, operand) = calls[round % calls.len()];
-            let run = place.hybz(&[flags, &[operand]].concat());
-            made += usize::from(run.code == 0);
-            let there = fs::read_dir(place.path("other")).expect("the other directory").flatten();
-            let there: Vec<Vec<u8>> = there.map(|entry| fs::read(entry.path()).expect("a file")).collect();
-            assert_eq!(there, [b"victim"; 4], "{flags:?}, round {round}: {run:?}");
-        }
-        made
-    };
-    let (made, exchanges) = thread::scope(|scope| {
-        let user = scope.spawn(user);
-        let mut exchanges = 0_u64;
-        while !user.is_finished() {
-            exchanges += u64::from(exchange().is_ok());
-        }
-        (user.join().expect("nothing is made elsewhere"), exchanges)
-    });
-    println!("{rounds} calls, {made} with a result, {exchanges} exchanges");
 }

@@ -5,10 +5,12 @@ use crate::skip::{Need, skip};
 use std::fs;
 
 /// Every mode that writes to stdout.
-const MODES: [&str; 23] = [
+const MODES: [&str; 25] = [
     "hybz -c a",
     "hybz < a",
+    "hybz -c1 long",
     "hybz -dc a.bz2",
+    "hybz -qdc garbage.bz2",
     "hybz -dcf a",
     "hybz -dc --ranges 5@1 a.bz2",
     "hybz -d -o - a.bz2",
@@ -32,7 +34,8 @@ const MODES: [&str; 23] = [
 ];
 
 fn place() -> Place {
-    let place = Place::with(&[("a", &text(1000)), ("a.bz2", &compressed(&text(1000)))]);
+    let place = Place::with(&[("a", &text(1000)), ("a.bz2", &compressed(&text(1000))), ("long", &text(2_000_000))]);
+    place.put("garbage.bz2", &[&compressed(b"hello\n")[..], b"garbage"].concat());
     place.shell("hybz --plan 100k a > plan && hybz --plan-file plan --shard 0 -o part a").silent(0);
     place
 }

@@ -307,6 +307,8 @@ for i in {1..600}; do echo $i > f$i; done
 ulimit -n 40
 x f*
 code 0; [ "$(ls -A | wc -l)" = 600 ] && [ -z "$(ls -A | grep -v bz2)" ] || bad "not all are done"
+x -d f*
+code 0; [ "$(cat f* | sort -n)" = "$(seq 600)" ] || bad "not all are back"
 
 ## one-bad-among-many: the others are done
 take a damaged.bz2 a.bz2 b.bz2; rm a

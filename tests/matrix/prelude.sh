@@ -88,3 +88,18 @@ own() { awk '/VmHWM/ { peak = $2 } /RssFile/ { files = $2 } END { print peak - f
 # The peak memory of process $pid in kB, while it lives.
 peak() { awk '/VmHWM/ { print $2 }' "/proc/$pid/status"; }
 below() { [ "$1" -le "$2" ] || bad "$1 kB, more than $2"; }
+# Every operation on a file, here, by the program that `y` runs.
+life() {
+    cp "$KIT/a" .; y a; code 0; only a.bz2; packed a.bz2 a; [ "$(stat -c %h a.bz2)" = 1 ] || bad "more links than one"
+    y -t a.bz2; code 0; y -dc a.bz2 > ../text; code 0; same "$KIT/a" ../text
+    y -d a.bz2; code 0; only a; kept a; y a
+    cp "$KIT/a" .; y a; code 1; only a a.bz2; kept a
+    echo old > a.bz2; y -f a; code 0; only a.bz2; packed a.bz2 a
+    echo old > a; y -d a.bz2; code 1; only a a.bz2; is a old
+    y -df a.bz2; code 0; only a; kept a
+    echo old > a.bz2; y -fk a; code 0; only a a.bz2; packed a.bz2 a; rm a.bz2
+    cp "$KIT/damaged.bz2" "$KIT/b.bz2" .; cp b.bz2 c.bz2; y -d b.bz2 damaged.bz2 c.bz2
+    code 2; only a b c damaged.bz2; kept damaged.bz2 b
+    rm -f -- *; local long; long=x$(printf 'ü%.0s' {1..105}) # no half character of it in a temporary name
+    if cp "$KIT/a" "$long" 2>/dev/null; then y "$long"; code 0; only "$long.bz2"; packed "$long.bz2" a; fi
+}

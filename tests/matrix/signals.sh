@@ -6,6 +6,7 @@ start n; sleep $T; kill -$SIGNAL $pid 2>/dev/null; ended
 [ -e n ] && kept n || packed n.bz2 n
 [ ! -e n.bz2 ] || packed n.bz2 n
 case $(ls -A | tr '\n' ' ') in 'n ' | 'n.bz2 ' | 'n n.bz2 ') ;; *) bad "there is: $(ls -A)" ;; esac
+! ours || [ "$rc" = 0 ] || [ "$rc" = $((128 + $(kill -l $SIGNAL))) ] || bad "exit $rc: not by the signal itself"
 
 ## $SIGNAL-decompressing: whole file or whole text | SIGNAL in INT TERM HUP KILL
 take n.bz2
@@ -41,6 +42,11 @@ ours && [ "$rc" != 143 ] && bad "exit $rc"
 mkfifo p; exec 3<> p; trap '' HUP
 start -c < p > ../out 3>&-; cat "$KIT/a" >&3; sleep 0.2; kill -HUP $pid; sleep 0.1; exec 3>&-; ended
 code 0; packed ../out a
+
+## nohup-hidden [hybz]: also where the result has a hidden name
+mkfifo a; exec 3<> a; trap '' HUP; FAULT=tmpfile
+start -o out -f a 3>&-; cat "$KIT/b" >&3; sleep 0.2; kill -HUP $pid; sleep 0.1; exec 3>&-; ended
+code 0; packed out b
 
 ## stopped-and-continued: nothing happens
 take n

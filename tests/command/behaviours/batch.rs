@@ -213,8 +213,8 @@ fn other_file_systems() {
 fn deep_and_wide_trees() {
     let place = Place::new();
     let made = place.shell(
-        "perl -e 'mkdir \"deep\"; chdir \"deep\"; for (1..3000) { mkdir \"ab\" or die; chdir \"ab\" or die; \
-         if ($_ % 500 == 0) { open F, \">f\"; print F \"hello\\n\"; close F } }'",
+        "perl -e 'mkdir \"deep\"; chdir \"deep\"; for (1..1500) { mkdir \"ab\" or die; chdir \"ab\" or die; \
+         if ($_ % 250 == 0) { open F, \">f\"; print F \"hello\\n\"; close F } }'",
     );
     if made.code != 0 {
         return skip_part(Need::System, "no perl");
@@ -222,7 +222,7 @@ fn deep_and_wide_trees() {
     let run = place.shell("ulimit -n 64; hybz -r deep");
     let back =
         place.shell("ulimit -n 64; hybz -r --output-dir out deep; hybz -rd deep; hybz -qr --output-dir out deep");
-    let found = place.shell("cd deep; for i in $(seq 499); do cd ab; done; cd ab; cat f; cd ..; cd ..").out();
+    let found = place.shell("cd deep; for i in $(seq 249); do cd ab; done; cd ab; cat f; cd ..; cd ..").out();
     let wide = place.shell(
         "for i in $(seq 300); do mkdir -p wide/$i; echo $i > wide/$i/file; done; ulimit -n 64; \
          hybz -r --output-dir more wide && hybz -qr wide && cat wide/*/*.bz2 | bzip2 -d | sort -n | md5sum; \
@@ -424,67 +424,41 @@ fn first_error() {
     place.hybz(&["-r", "d"]).says(1, "301 files compressed").says(1, "1 error");
 }
 
-/// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
 #[test]
 fn nonsense() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n")), ("plain", b"hello\n"), ("list", b"plain\n")]);
     fs::create_dir(place.path("d")).expect("a directory");
-    let before = place.files();
-    let together = |line: &'static str, flags: &str| (line, format!("{flags} cannot be used together."));
-    let says = |line: &'static str, says: &str| (line, says.to_owned());
-    for (line, says) in [
-        says("-r", "-r wants the name of a directory."),
-        says("--resume", "--resume wants the names of files."),
-        says("--output-dir out", "--output-dir wants files: the result of stdin has no name."),
-        says("--output-dir out - plain", "--output-dir wants files"),
-        says("--output-dir= plain", "--output-dir wants "),
-        says("--filelist= plain", "--filelist wants "),
-        says("--filelist - -", "--filelist - reads the list from stdin, which is also an input file."),
-        says("--null plain", "--null works only with --filelist."),
-        says("--cross-file-systems plain", "--cross-file-systems works only with -r."),
-        says("--exclude x plain", "--exclude works only with -r and --filelist."),
-        says("-r --exclude= d", "--exclude wants a pattern such as *.jpg or cache/**"),
-        says(
-            "-r --exclude [x d",
-            "--exclude wants a pattern such as *.jpg or cache/**, not `[x': invalid range pattern.",
-        ),
-        says("-r --exclude a** d", "not `a**': recursive wildcards must"),
-        says("-r --exclude", "--exclude wants a pattern such as"),
-        says("--filelist", "--filelist wants the name of a file"),
-        says("--output-dir", "--output-dir wants the name of a directory"),
-        says("--resume=x plain", "Bad flag `--resume=x'"),
-        says("--recurse d", "Bad flag `--recurse'; did you mean `--recursive'? For help, type: `hybz --help'."),
-        says("--file-list list", "Bad flag `--file-list'; did you mean `--filelist'?"),
-        says("--outputdir d", "Bad flag `--outputdir'; did you mean `--output-dir'?"),
-        says("-R d", "Bad flag `-R'; did you mean `-r'? For help, type: `hybz --help'."),
-        together("-rl d", "-r and -l"),
-        together("-r --recover d", "-r and --recover"),
-        together("-ro x d", "-r and -o"),
-        together("-rdc --ranges 1@0 d", "-r and --ranges"),
-        together("-r --index=x d", "-r and --index=FILE"),
-        together("-l --filelist list", "--filelist and -l"),
-        together("--recover --filelist list", "--filelist and --recover"),
-        together("-o x --filelist list", "--filelist and -o"),
-        together("-dc --ranges 1@0 --filelist list", "--filelist and --ranges"),
-        together("--index=x --filelist list", "--filelist and --index=FILE"),
-        together("-c --output-dir out plain", "--output-dir and -c"),
-        together("-t --output-dir out a.bz2", "--output-dir and -t"),
-        together("-l --output-dir out a.bz2", "--output-dir and -l"),
-        together("-o x --output-dir out plain", "--output-dir and -o"),
-        together("--recover --output-dir out a.bz2", "--output-dir and --recover"),
-        together("--index=x --output-dir out plain", "--output-dir and --index=FILE"),
-        together("-c --resume plain", "--resume and -c"),
-        together("-t --resume a.bz2", "--resume and -t"),
-        together("-l --resume a.bz2", "--resume and -l"),
-        together("-o x --resume plain", "--resume and -o"),
-        together("--index --resume plain", "--resume and --index"),
-        together("--recover --resume a.bz2", "--resume and --recover"),
-        together("-l --fail-fast a.bz2", "--fail-fast and -l"),
-        together("--recover --fail-fast a.bz2", "--fail-fast and --recover"),
-    ] {
-        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
-        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
-        run.says(1, &says);
-        assert!(place.files() == before, "{line}");
-    }
+    place.refuses(&[
+        ("-r", "-r wants the name of a directory."),
+        ("--resume", "--resume wants the names of files."),
+        ("--output-dir out", "--output-dir wants files: the result of stdin has no name."),
+        ("--output-dir out - plain", "--output-dir wants files"),
+        ("--output-dir= plain", "--output-dir wants "),
+        ("--filelist= plain", "--filelist wants "),
+        ("--filelist - -", "--filelist - reads the list from stdin, which is also an input file."),
+        ("--null plain", "--null works only with --filelist."),
+        ("--cross-file-systems plain", "--cross-file-systems works only with -r."),
+        ("--exclude x plain", "--exclude works only with -r and --filelist."),
+        ("-r --exclude= d", "--exclude wants a pattern such as *.jpg or cache/**"),
+        ("-r --exclude [x d", "--exclude wants a pattern such as *.jpg or cache/**, not `[x': invalid range pattern."),
+        ("-r --exclude a** d", "not `a**': recursive wildcards must"),
+        ("-r --exclude", "--exclude wants a pattern such as"),
+        ("--filelist", "--filelist wants the name of a file"),
+        ("--output-dir", "--output-dir wants the name of a directory"),
+        ("--resume=x plain", "Bad flag `--resume=x'"),
+        ("--recurse d", "Bad flag `--recurse'; did you mean `--recursive'? For help, type: `hybz --help'."),
+        ("--file-list list", "Bad flag `--file-list'; did you mean `--filelist'?"),
+        ("--outputdir d", "Bad flag `--outputdir'; did you mean `--output-dir'?"),
+        ("-R d", "Bad flag `-R'; did you mean `-r'? For help, type: `hybz --help'."),
+        ("-r --index=x d", "-r and --index=FILE cannot be used together."),
+        ("--index=x --filelist list", "--filelist and --index=FILE cannot be used together."),
+        ("--index=x --output-dir out plain", "--output-dir and --index=FILE cannot be used together."),
+    ]);
+    place.refuses_each("-r {} d", "-r and {}", &["-l", "--recover", "-o x"]);
+    place.refuses_each("-rdc {} d", "-r and {}", &["--ranges 1@0"]);
+    place.refuses_each("{} --filelist list", "--filelist and {}", &["-l", "--recover", "-o x"]);
+    place.refuses_each("-dc {} --filelist list", "--filelist and {}", &["--ranges 1@0"]);
+    place.refuses_each("{} --output-dir out plain", "--output-dir and {}", &["-c", "-t", "-l", "-o x", "--recover"]);
+    place.refuses_each("{} --resume plain", "--resume and {}", &["-c", "-t", "-l", "-o x", "--index", "--recover"]);
+    place.refuses_each("{} --fail-fast a.bz2", "--fail-fast and {}", &["-l", "--recover"]);
 }

@@ -164,31 +164,15 @@ fn more_than_fits() {
 #[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
-    let before = place.files();
-    for (line, says) in [
+    place.refuses(&[
         ("--bench", "--bench reads files, not standard input."),
         ("--bench a -", "--bench reads files, not standard input."),
         ("--bench=x a", "--bench wants a number of seconds, at most 3600, not `x'."),
         ("--bench=-1 a", "--bench wants a number of seconds, at most 3600, not `-1'."),
         ("--bench=3601 a", "--bench wants a number of seconds, at most 3600, not `3601'."),
-        ("--bench -t a.bz2", "-t and --bench cannot be used together."),
-        ("--bench -l a.bz2", "-l and --bench cannot be used together."),
-        ("--bench --recover a.bz2", "--recover and --bench cannot be used together."),
-        ("--bench -c a", "-c and --bench cannot be used together."),
-        ("--bench -o x a", "-o and --bench cannot be used together."),
-        ("--bench --rm a", "--rm and --bench cannot be used together."),
-        ("--bench --index a", "--index and --bench cannot be used together."),
         ("--bench -d --ranges 1@0 a.bz2", "--ranges and --bench cannot be used together."),
         ("--bench -d --lines a.bz2", "--lines works only with --ranges, --split and --stream-size."),
-        ("--bench -S .x a", "-S and --bench cannot be used together."),
         ("--bench --json=log a", "--json=FILE and --bench cannot be used together."),
-        ("--bench --verify a", "--verify and --bench cannot be used together."),
-        ("--bench --verify=none a", "--verify=none and --bench cannot be used together."),
-        ("--bench -r a", "-r and --bench cannot be used together."),
-        ("--bench --filelist a", "--filelist and --bench cannot be used together."),
-        ("--bench --output-dir x a", "--output-dir and --bench cannot be used together."),
-        ("--bench --resume a", "--resume and --bench cannot be used together."),
-        ("--bench --progress a", "--progress and --bench cannot be used together."),
         ("--bench -d --block-size 1M a.bz2", "-d and --block-size cannot be used together."),
         (
             "--bench --block-size 1M --against bzip2 a",
@@ -197,10 +181,24 @@ fn nonsense() {
         ("--bench --against , a", "--against wants programs such as lbzip2,pbzip2."),
         ("--bench --against= a", "--against wants programs such as lbzip2,pbzip2."),
         ("--against bzip2 a", "--against works only with --bench."),
-    ] {
-        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
-        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
-        run.says(1, says);
-        assert!(place.files() == before, "{line}");
-    }
+    ]);
+    place.refuses_each(
+        "--bench {} a",
+        "{} and --bench",
+        &[
+            "-c",
+            "-o x",
+            "--rm",
+            "--index",
+            "-S .x",
+            "--verify",
+            "--verify=none",
+            "-r",
+            "--filelist",
+            "--output-dir x",
+            "--resume",
+            "--progress",
+        ],
+    );
+    place.refuses_each("--bench {} a.bz2", "{} and --bench", &["-t", "-l", "--recover"]);
 }

@@ -1,7 +1,7 @@
 //! The flags of bzip2, and the new ones.
 
 use super::rows;
-use crate::place::{Place, bzip2_installed, compressed, decompressed, run, same_as_bzip2, text};
+use crate::place::{Place, bzip2_installed, compressed, decompressed, each_as_bzip2, noise, run, same_as_bzip2, text};
 
 rows! {
     "`-c`, `--stdout`" | "writes everything to stdout and keeps the inputs" | "the same" => stdout_flag;
@@ -61,10 +61,7 @@ fn put_hello(place: &Place) {
 
 /// The same as bzip2 for each of these command lines.
 fn all_the_same(lines: &[&str]) {
-    for line in lines {
-        let args: Vec<&str> = line.split_whitespace().collect();
-        same_as_bzip2("bzip2", &args, b"", put_hello);
-    }
+    each_as_bzip2(lines, put_hello);
 }
 
 #[test]
@@ -84,7 +81,7 @@ fn a_dash_among_files() {
 
 #[test]
 fn the_last_mode_wins() {
-    all_the_same(&["-d -z a", "-z -d b.bz2", "-dt b.bz2", "-td b.bz2"]);
+    all_the_same(&["-d -z a", "-z -d b.bz2", "-z -t b.bz2", "-dt b.bz2", "-td b.bz2", "-dkv a"]);
     let place = hello();
     place.hybz(&["--compress", "-d", "b.bz2"]).silent(0);
     place.hybz(&["-d", "--compress", "a"]).silent(0);
@@ -98,12 +95,12 @@ fn test_flag() {
 
 #[test]
 fn stdout_and_test() {
-    all_the_same(&["-ct b.bz2", "-t -c b.bz2", "--stdout --test"]);
+    all_the_same(&["-ct b.bz2", "-t -c b.bz2", "-c -t", "--stdout --test"]);
 }
 
 #[test]
 fn keep_flag() {
-    all_the_same(&["-k a", "--keep a", "-dk b.bz2"]);
+    all_the_same(&["-k a", "--keep a", "a -k", "-dk b.bz2", "-sdk b.bz2", "--quiet -v a", "-dq b.bz2"]);
 }
 
 #[test]
@@ -118,27 +115,50 @@ fn rm_flag() {
 
 #[test]
 fn force_flag() {
-    for args in [&["-f", "a"][..], &["--force", "-k", "a"], &["-df", "b.bz2"]] {
-        same_as_bzip2("bzip2", args, b"", |place| {
+    each_as_bzip2(&["-f a", "--force -k a", "-df b.bz2"], |place| {
+        put_hello(place);
+        place.put("a.bz2", b"old");
+        place.set_mode("a.bz2", 0o777);
+        place.put("b", b"old");
+    });
+}
+
+#[test]
+fn verbose_flag() {
+    all_the_same(&["-v a", "--verbose -c a", "-dv b.bz2", "-tv b.bz2 a", "-v a missing", "-qv a"]);
+    for line in
+        ["-v zeros empty text", "-v text missing a-longer-name é", "-cv text zeros", "-dkv a-long-one.bz2 b.bz2"]
+    {
+        let args: Vec<&str> = line.split(' ').collect();
+        same_as_bzip2("bzip2", &args, b"", |place| {
             put_hello(place);
-            place.put("a.bz2", b"old");
-            place.set_mode("a.bz2", 0o777);
-            place.put("b", b"old");
+            place.put("text", &text(120_000));
+            place.put("a-longer-name", &text(1000));
+            place.put("zeros", &[0; 300_000]);
+            place.put("empty", b"");
+            place.put("é", b"hello\n");
+            place.put("a-long-one.bz2", &compressed(&text(120_000)));
         });
     }
 }
 
 #[test]
-fn verbose_flag() {
-    all_the_same(&["-v a", "--verbose -c a", "-dv b.bz2", "-tv b.bz2 a", "-v a missing"]);
-}
-
-#[test]
 fn very_verbose_flag() {
+    if !bzip2_installed() {
+        return;
+    }
     let place = hello();
-    let run = place.hybz(&["-vvk", "a"]);
-    let [block, table] = ["    block 1: crc = 0x", "\n  station "].map(|part| run.stderr.find(part));
-    assert!(block.is_some() && block < table && run.stderr.contains("final combined CRC = 0x"), "{}", run.stderr);
+    // Blocks are numbered in each stream.
+    place.put("streams.bz2", &[compressed(b""), compressed(&noise(2_000_000)), compressed(b"a")].concat());
+    for args in [&["-vvc", "a"][..], &["-tvv", "b.bz2"], &["-dcvv", "b.bz2"], &["-tvv", "streams.bz2", "b.bz2"]] {
+        let theirs = run(place.command("bzip2").args(args));
+        let ours = run(place.called("bzip2").args(args));
+        assert_eq!((ours.code, &ours.stdout), (0, &theirs.stdout));
+        let table = ours.stderr.strip_prefix(&theirs.stderr).unwrap_or_else(|| panic!("{args:?}: {ours:?} {theirs:?}"));
+        for column in ["station", "blocks", "MB in", "busy", "waits", "fallbacks", "MiB"] {
+            assert!(table.contains(column), "{table}");
+        }
+    }
 }
 
 #[test]
@@ -146,6 +166,7 @@ fn small_flag() {
     let place = Place::with(&[("a", &text(500_000))]);
     same_as_bzip2("bzip2", &["-sc", "a"], b"", |place| place.put("a", &text(500_000)));
     assert_eq!(place.hybz(&["-sc1", "a"]).silent(0).stdout[3], b'1');
+    assert_eq!(place.hybz(&["-c", "--small", "-9", "a"]).silent(0).stdout[3], b'2');
     let run = place.hybz(&["-scvv", "a"]);
     assert_eq!(run.stderr.lines().filter(|line| line.starts_with("  cpu ")).count(), 1, "{}", run.stderr);
     assert!(!run.stderr.contains("no thread"), "one was asked for: {}", run.stderr);
@@ -153,9 +174,8 @@ fn small_flag() {
 
 #[test]
 fn level_flags() {
-    for level in ["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "--fast", "--best"] {
-        all_the_same(&[&format!("-c {level} a")]);
-    }
+    let levels = ["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "--fast", "--best"];
+    levels.iter().for_each(|level| all_the_same(&[&format!("-c {level} a")]));
 }
 
 #[test]
@@ -166,7 +186,23 @@ fn the_last_level_wins() {
 
 #[test]
 fn no_level_zero() {
-    hello().hybz(&["-0", "a"]).says(1, "hybz: Bad flag `-0'");
+    bad_flags(&[("-0", ""), ("-k0v", "")]);
+}
+
+/// One line on stderr names the whole word and the nearest flag, and nothing is touched.
+fn bad_flags(flags: &[(&str, &str)]) {
+    for (bad, nearest) in flags {
+        let place = hello();
+        let nearest = if nearest.is_empty() { ".".to_owned() } else { format!("; did you mean `{nearest}'?") };
+        let ours = place.hybz(&["a", bad]);
+        let line = format!("hybz: Bad flag `{bad}'{nearest} For help, type: `hybz --help'.\n");
+        assert_eq!((ours.code, ours.out().as_str(), ours.stderr), (1, "", line));
+        assert_eq!(place.names(), ["a", "b.bz2"]);
+        if bzip2_installed() {
+            let theirs = run(place.command("bzip2").args([bad, "a"])).stderr;
+            assert_eq!(theirs.lines().next(), Some(&*format!("bzip2: Bad flag `{bad}'")));
+        }
+    }
 }
 
 #[test]
@@ -194,9 +230,19 @@ fn same_first_line(flag: &str, next: &str) {
 
 #[test]
 fn help_flags() {
-    for flag in ["-h", "--help"] {
-        assert!(hello().hybz(&[flag]).silent(0).out().contains("-d, --decompress"));
+    let place = hello();
+    let [daily, all] = ["-h", "--help"].map(|flag| {
         same_first_line(flag, "Compresses files");
+        place.hybz(&[flag]).silent(0).out()
+    });
+    assert!(daily.lines().count() < 30 && all.lines().count() > 80, "{daily}{all}");
+    assert!([&daily, &all].iter().all(|help| help.lines().all(|line| line.chars().count() <= 80)), "{all}");
+    for part in ["Usage: hybz", "-d, --decompress", "-p, --threads <N>"] {
+        assert!(daily.contains(part) && all.contains(part), "{part}");
+    }
+    assert!(all.contains("--json[=<FILE>]") && all.contains("Many files:"), "{all}");
+    for rare in ["--perturb-seed", "--gpu-pipeline", "--keep-going", "--no-progress"] {
+        assert!(!all.contains(rare), "{rare}");
     }
 }
 
@@ -216,25 +262,28 @@ fn clusters_in_any_order() {
 
 #[test]
 fn long_flags_in_full() {
-    for (flag, nearest) in [("--std", "--stdout"), ("--stdout=1", "--stdout"), ("--compres", "--compress")] {
-        let place = hello();
-        place.hybz(&[flag, "a"]).says(1, &format!("hybz: Bad flag `{flag}'; did you mean `{nearest}'?"));
-        assert_eq!(place.names(), ["a", "b.bz2"]);
-    }
+    bad_flags(&[
+        ("--std", "--stdout"),
+        ("--compres", "--compress"),
+        ("--stdout=1", "--stdout"),
+        ("--keep=", "--keep"),
+        ("-keep", "--keep"),
+        ("--no-such", "--no-sync"),
+        ("--foo", ""),
+    ]);
 }
 
 #[test]
 fn after_two_dashes() {
-    for args in [&["--", "a"][..], &["-k", "--", "-k"], &["-c", "--", "--stdout", "-"]] {
-        same_as_bzip2("bzip2", args, b"", |place| {
-            put_hello(place);
-            ["-k", "--stdout", "-"].iter().for_each(|name| place.put(name, b"hello\n"));
-        });
-    }
+    each_as_bzip2(&["-- a", "-k -- -k", "-c -- --stdout -"], |place| {
+        put_hello(place);
+        ["-k", "--stdout", "-"].iter().for_each(|name| place.put(name, b"hello\n"));
+    });
 }
 
 #[test]
 fn nothing_is_touched() {
+    bad_flags(&[("-Z", "-z"), ("-kZ", ""), ("-é", "")]);
     for name in ["hybz", "bzip2", "bunzip2"] {
         let place = hello();
         let run = run(place.called(name).args(["-f", "a", "-K", "b.bz2"]));
@@ -254,11 +303,24 @@ fn threads_flags() {
     let bytes = text(400_000);
     let place = Place::with(&[("a", &bytes)]);
     let plain = place.hybz(&["-c1", "a"]).silent(0).stdout;
-    for flags in [&["-p", "3"][..], &["-n3"], &["-T", "3"], &["--threads=3"], &["--threads", "3"], &["-kvvp3"]] {
-        let run = place.hybz(&[&["-c1"], flags, &["a"]].concat());
-        assert!(run.code == 0 && run.stdout == plain, "{flags:?}");
+    for flags in [
+        "-p 3",
+        "-p2",
+        "-n 1",
+        "-n3",
+        "-T0",
+        "-T 7",
+        "-j 2",
+        "-j3",
+        "--threads 2",
+        "--threads=3",
+        "-kp2",
+        "-m1.5G -p2",
+        "-m4Gi",
+    ] {
+        let run = place.hybz(&[&["-c1"], &flags.split(' ').collect::<Vec<_>>()[..], &["a"]].concat());
+        assert!(run.code == 0 && run.stdout == plain, "{flags}");
     }
-    place.hybz(&["-n", "a"]).says(1, "hybz: -n wants a number of threads, not `a'. For help, type: `hybz --help'.\n");
 }
 
 #[test]
@@ -278,56 +340,109 @@ fn threads_variable() {
 #[test]
 fn memory_flags() {
     let place = Place::with(&[("a", &text(400_000))]);
-    for (flags, bound) in [(&["-m", "7"][..], "7.0 MiB"), (&["--memory=5M"], "5.0 MiB"), (&["-m2048k"], "2.0 MiB")] {
-        let run = place.hybz(&[&["-cvv1"], flags, &["a"]].concat());
-        assert!(run.stderr.contains(&format!("blocks in flight: at most {bound}\n")), "{flags:?}: {}", run.stderr);
+    for (flags, bound) in [("-m 7", "7.0"), ("--memory=5M", "5.0"), ("-m2048k", "2.0"), ("--memory 6MiB", "6.0")] {
+        let run = place.hybz(&[&["-cvv1"], &flags.split(' ').collect::<Vec<_>>()[..], &["a"]].concat());
+        let line = format!("blocks in flight: at most {bound} MiB\n");
+        assert!(run.stderr.contains(&line), "{flags}: {}", run.stderr);
     }
 }
 
 #[test]
 fn output_flag() {
     let place = hello();
+    place.put("there", b"old");
     place.hybz(&["-o", "named", "a"]).silent(0);
     place.hybz(&["-d", "b.bz2", "-oother"]).silent(0);
-    assert_eq!(place.names(), ["a", "b.bz2", "named", "other"]);
-    place.hybz(&["-o", "x", "a", "b.bz2"]).says(1, "hybz: -o takes the result of one input file, not of 2.");
-    place.hybz(&["-o", ".", "a"]).says(1, "hybz: Output file . is a directory.");
+    assert_eq!(place.names(), ["a", "b.bz2", "named", "other", "there"]);
+    assert_eq!((decompressed(&place.get("named")), place.get("other")), (b"hello\n".to_vec(), b"hello\n".to_vec()));
+    assert_eq!(decompressed(&place.hybz(&["-o", "-", "a"]).silent(0).stdout), b"hello\n");
+    place.hybz_with_input(&["-o", "from-stdin"], b"hello\n").silent(0);
+    assert_eq!(decompressed(&place.get("from-stdin")), b"hello\n");
+    place.shell("mkdir dir; ln -s dir link").silent(0);
+    let before = place.files();
+    for (line, says) in [
+        ("-o there a", "Output file there already exists. -f overwrites it."),
+        ("-o a a", "Output file a is the input file."),
+        ("-f -o ./a a", "Output file ./a is the input file."),
+        ("-fo a < a", "Output file a is the input file."),
+        ("-o x a b.bz2", "-o takes the result of one input file, not of 2."),
+        ("-co x a", "-c and -o cannot be used together."),
+        ("-to x named", "-o and -t cannot be used together."),
+        ("-o dir a", "Output file dir is a directory."),
+        ("-o dir/ a", "Output file dir/ is a directory."),
+        ("-fo dir a", "Output file dir is a directory."),
+        ("-fo link a", "Output file link is a directory."),
+        ("-fo . a", "Output file . is a directory."),
+    ] {
+        let run = place.shell(&format!("hybz {line}"));
+        assert_eq!((run.code, run.stderr), (1, format!("hybz: {says}\n")), "{line}");
+        assert!(place.files() == before, "{line}");
+    }
+    place.hybz(&["-fo", "there", "--rm", "a"]).silent(0);
+    assert_eq!((decompressed(&place.get("there")), place.has("a")), (b"hello\n".to_vec(), false));
 }
 
 #[test]
 fn suffix_flag() {
     let place = hello();
-    place.hybz(&["-S", ".q", "a"]).silent(0);
-    place.hybz(&["-S", ".q", "a.q"]).says(1, "hybz: Input file a.q already has .q suffix.");
-    place.hybz(&["-d", "--suffix=.q", "a.q", "b.bz2"]).silent(0);
-    assert_eq!(place.names(), ["a", "b"]);
+    for flag in ["-S .q", "-S.q", "--suffix .q", "--suffix=.q"] {
+        place.shell(&format!("hybz {flag} a && test -e a.q")).silent(0);
+        place.shell(&format!("hybz {flag} a.q")).says(1, "hybz: Input file a.q already has .q suffix.");
+        place.shell(&format!("hybz {flag} -d a.q && test -e a")).silent(0);
+    }
+    place.hybz(&["a"]).silent(0);
+    place.hybz(&["-S.q", "a.bz2"]).says(1, "hybz: Input file a.bz2 already has .bz2 suffix.");
+    // The usual suffixes still count, and the longest of those that fit.
+    place.hybz(&["-d", "-S", "2", "a.bz2", "b.bz2"]).silent(0);
+    place.hybz(&["--block-size", "1M", "-S", "-large", "a"]).silent(0);
+    assert_eq!(place.names(), ["a-large", "b"]);
+    for bad in ["", "a/b"] {
+        place.hybz(&["-S", bad, "b"]).says(1, &format!("hybz: -S wants a suffix such as .bz2, not `{bad}'."));
+    }
+    for bad in ["bz2", "bz", "hbz", "lz4", "Z"] {
+        let text = format!("hybz: -S {bad} would make a{bad} of a: use -S .{bad}.\n");
+        place.hybz(&["-k", "-S", bad, "b"]).says(1, &text);
+    }
 }
 
 #[test]
 fn flags_of_others() {
     let place = hello();
     let plain = place.hybz(&["-c", "a"]).silent(0);
-    for flag in ["-u", "--sequential", "-b15"] {
-        assert_eq!(place.hybz(&["-c", flag, "a"]).silent(0), plain);
+    for flags in ["-u", "--sequential", "-b15", "-b 15"] {
+        let args: Vec<&str> = ["-c"].into_iter().chain(flags.split(' ')).chain(["a"]).collect();
+        assert_eq!(place.hybz(&args).silent(0), plain, "{flags}");
     }
+    assert_eq!(place.hybz(&["-ub15k", "-c", "a"]).code, 1);
 }
 
+/// Without GPUs they have no effect. (What they do where there is one is tested there.)
 #[test]
 fn gpu_flags() {
-    let place = hello();
-    let plain = place.hybz(&["-c", "a"]).silent(0);
-    for flags in [&["--no-gpu"][..], &["--gpu", "none"], &["--gpu=0", "--no-gpu"]] {
-        assert_eq!(place.hybz(&[&["-c"], flags, &["a"]].concat()).silent(0), plain);
+    let place = Place::with(&[("a", b"hello\n"), ("b", &text(3_000_000))]);
+    for name in ["a", "b"] {
+        let plain = place.hybz(&["-c", name]).silent(0);
+        for flags in ["--no-gpu", "--gpu none", "--gpu=none -p2", "--gpu=0 --no-gpu", "--gpu 7 --no-gpu"] {
+            let args = [&["-c", name], &flags.split(' ').collect::<Vec<_>>()[..]].concat();
+            assert!(place.hybz(&args).silent(0).stdout == plain.stdout, "{args:?}");
+        }
     }
+    place.hybz(&["--gpu"]).says(1, "hybz: --gpu wants a list of GPUs such as 0,1, or none. For help");
+    run(place.called("hybz").env("HYBZ", "--gpu none").arg("a")).silent(0);
+    assert_eq!(place.names(), ["a.bz2", "b"]);
 }
 
 #[test]
 fn large_blocks_flags() {
-    let place = hello();
-    place.hybz(&["--block-size", "1M", "a"]).silent(0);
-    place.hybz(&["-d", "a.hbz"]).silent(0);
-    place.hybz(&["--perturb", "0", "a"]).silent(0);
-    assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");
+    let place = Place::with(&[("a", &text(100_000))]);
+    let coded = |flags: &str| place.shell(&format!("hybz -c {flags} a")).silent(0).stdout;
+    let (plain, large) = (coded(""), coded("--block-size 1M"));
+    assert_ne!(plain, large);
+    for none in ["0", "0%", "0.0%"] {
+        assert!(coded(&format!("--perturb {none}")) == plain, "{none}");
+        assert!(coded(&format!("--perturb {none} --block-size 1M")) == large, "{none}");
+        assert_eq!(place.hybz(&["-c", "--perturb", none, "--block-size", "900k", "a"]).code, 1, "{none}");
+    }
 }
 
 #[test]

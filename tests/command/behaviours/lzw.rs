@@ -1,7 +1,7 @@
 //! `.Z` files of `compress`. bzip2 does not read them, nor does hybz under bzip2's names.
 
 use super::rows;
-use crate::place::{Place, bzip2_installed, run, same_as_bzip2, text};
+use crate::place::{Place, bzip2_installed, compressed, run, same_as_bzip2, text};
 use hybz::{LargeBlocks, Settings};
 
 rows! {
@@ -82,6 +82,9 @@ fn damage() {
 fn two() {
     let place = Place::with(&[("a.Z", &[SIX, SIX].concat())]);
     place.hybz(&["-t", "a.Z"]).says(2, "code");
+    // After a .bz2 it is garbage, as for bzip2.
+    place.put("b.bz2", &[&compressed(b"text"), SIX].concat());
+    place.hybz(&["-dc", "b.bz2"]).says(0, "trailing garbage after EOF ignored");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Exit codes and messages.
 
 use super::rows;
-use crate::place::{Place, compressed, decompressed, installed, run, same_as_bzip2, text};
+use crate::place::{Place, compressed, decompressed, each_as_bzip2, installed, run, same_as_bzip2, text};
+use std::time::Instant;
 
 rows! {
     "exit codes" | "0; 1: environment; 2: damaged data; 3: a defect" | "the same; of several, the highest"
@@ -79,10 +80,7 @@ fn put_several(place: &Place) {
 }
 
 fn all_the_same(lines: &[&str]) {
-    for line in lines {
-        let args: Vec<&str> = line.split(' ').collect();
-        same_as_bzip2("bzip2", &args, b"", put_several);
-    }
+    each_as_bzip2(lines, put_several);
 }
 
 #[test]
@@ -168,22 +166,30 @@ fn lines_in_order() {
 /// A second must pass before anything is shown.
 const SLOW: &str = "(head -c 30000000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero)";
 
-fn shown_on_a_terminal(flags: &str, term: &str) -> Option<String> {
+fn shown_on_a_terminal(flags: &str, term: &str) -> String {
     let line = format!("TERM={term} script -qec '{SLOW} | hybz {flags} | cat > /dev/null' /dev/null < /dev/null");
-    installed("script").then(|| Place::new().shell(&line).out())
+    Place::new().shell(&line).out()
 }
 
 #[test]
 fn progress() {
+    let begun = Instant::now();
     let lines = Place::new().shell(&format!("{SLOW} | hybz -1 --progress > /dev/null")).stderr;
-    let line = lines.lines().next().unwrap_or_default();
-    // The work of the first second is counted with its time: both numbers are of at least a second.
-    let numbers = line.strip_prefix("(stdin): ").and_then(|line| line.strip_suffix(" MB/s")?.split_once(" MB, "));
-    let numbers = numbers.and_then(|(done, rate)| Some((done.parse::<f64>().ok()?, rate.parse::<f64>().ok()?)));
-    let is_right = |(done, rate): (f64, f64)| done > 0.1 && done < 60.5 && (0.99..60.0).contains(&(done / rate));
-    assert!(numbers.is_some_and(is_right), "{lines:?}");
-    let Some(bar) = shown_on_a_terminal("-1", "xterm") else { return };
-    assert!(bar.contains("(stdin)"), "{bar:?}");
+    let taken = begun.elapsed().as_secs_f64();
+    assert!(!lines.is_empty(), "it took {taken} s");
+    for line in lines.lines() {
+        let numbers = line.strip_prefix("(stdin): ").and_then(|line| line.strip_suffix(" MB/s")?.split_once(" MB, "));
+        let (done, rate) = numbers.unwrap_or_else(|| panic!("{line}"));
+        let [done, rate]: [f64; 2] = [done, rate].map(|number| number.parse().expect("a number"));
+        // Whole blocks of 5.1 MB of zeros, or all; and the time that both numbers are of.
+        let blocks = (done / 5.099_235).round();
+        assert!(blocks > 0.0 && ((done - blocks * 5.099_235).abs() < 0.06 || done == 60.0), "{line}");
+        assert!((0.99..taken + 0.1).contains(&(done / rate)), "{line}, of {taken} s");
+    }
+    if installed("script") {
+        let bar = shown_on_a_terminal("-1", "xterm");
+        assert!(bar.contains("(stdin)"), "{bar:?}");
+    }
 }
 
 #[test]
@@ -202,34 +208,44 @@ fn progress_of_lists() {
 fn no_progress() {
     let calls =
         [("-1q", "xterm"), ("-1 --progress=never", "xterm"), ("-1 --no-progress", "xterm"), ("-1", "dumb"), ("-1", "")];
-    for (flags, term) in calls {
-        let Some(shown) = shown_on_a_terminal(flags, term) else { return };
-        assert_eq!(shown, "", "{flags} {term}");
+    if !installed("script") {
+        return;
     }
-    Place::new().shell(&format!("{SLOW} | hybz -1 > /dev/null")).silent(0);
+    // At once, because each of them waits.
+    std::thread::scope(|scope| {
+        for (flags, term) in calls {
+            scope.spawn(move || {
+                assert_eq!(shown_on_a_terminal(flags, term), "", "{flags} {term}");
+            });
+        }
+        Place::new().shell(&format!("{SLOW} | hybz -1 > /dev/null")).silent(0);
+    });
 }
 
 /// A shell with jobs on a terminal of their own.
-fn with_jobs(line: &str) -> Option<Place> {
+fn with_jobs(line: &str) -> Place {
     let place = Place::new();
-    let script = format!("TERM=xterm timeout 60 script -qec \"bash -mc '{line}'\" shown < /dev/null");
-    (installed("script") && installed("bash")).then(|| place.shell(&script))?;
-    Some(place)
+    place.shell(&format!("TERM=xterm timeout 60 script -qec \"bash -mc '{line}'\" shown < /dev/null"));
+    place
 }
 
 #[test]
 fn progress_in_the_background() {
-    let slow = "(head -c 30000000 /dev/zero; sleep 1.5; head -c 3000000 /dev/zero)";
-    for program in ["hybz", "./bzip2"] {
-        let line = format!("ln -s $(command -v hybz) bzip2; stty tostop; {slow} | {program} -1 > out & wait");
-        let Some(place) = with_jobs(&line) else { return };
-        assert!(decompressed(&place.get("out")) == vec![0; 33_000_000], "it was stopped");
-        let shown = String::from_utf8(place.get("shown")).expect("text");
-        assert!(!shown.contains("(stdin)"), "{program}: {shown:?}");
+    if !installed("script") {
+        return;
     }
-    let Some(place) = with_jobs(&format!("stty tostop; {slow} | hybz -1 > out & sleep 0.2; fg")) else { return };
-    let shown = String::from_utf8(place.get("shown")).expect("text");
-    assert!(shown.contains("(stdin)"), "in the foreground: {shown:?}");
+    std::thread::scope(|scope| {
+        for (program, then) in [("hybz", "wait"), ("./bzip2", "wait"), ("hybz", "sleep 0.2; fg")] {
+            scope.spawn(move || {
+                let slow = "(head -c 30000000 /dev/zero; sleep 1.5; head -c 3000000 /dev/zero)";
+                let line = format!("ln -s $(command -v hybz) bzip2; stty tostop; {slow} | {program} -1 > out & {then}");
+                let place = with_jobs(&line);
+                assert!(decompressed(&place.get("out")) == vec![0; 33_000_000], "it was stopped");
+                let shown = String::from_utf8(place.get("shown")).expect("text");
+                assert_eq!(shown.contains("(stdin)"), then.ends_with("fg"), "{program}: {shown:?}");
+            });
+        }
+    });
 }
 
 #[test]
@@ -256,14 +272,31 @@ fn no_guess_before_a_refusal() {
 
 #[test]
 fn bad_values() {
-    for (args, text) in [
-        (&["-n", "f"][..], "-n wants a number of threads, not `f'"),
-        (&["--threads=f"], "--threads wants a number of threads, not `f'"),
-        (&["-m", "12q"], "-m wants a size such as 100 (MiB), 300k or 1G, not `12q': `q' is not a unit"),
-        (&["-p"], "-p wants a number of threads"),
+    let sizes = "wants a size such as 100 (MiB), 300k or 1G, not";
+    for (flags, text) in [
+        ("-p x", "-p wants a number of threads, not `x'"),
+        ("-n f", "-n wants a number of threads, not `f'"),
+        ("-kTf", "-T wants a number of threads, not `f'"),
+        ("-p-1", "-p wants a number of threads, not `-1'"),
+        ("--threads=q", "--threads wants a number of threads, not `q'"),
+        ("-p 4194305", "-p wants at most 4194304 threads, not `4194305'"),
+        ("-p99999999999999999999", "-p wants at most 4194304 threads, not `99999999999999999999'"),
+        ("-m 12q", &format!("-m {sizes} `12q': `q' is not a unit")),
+        ("-m0", &format!("-m {sizes} `0': it must be more than 0")),
+        ("--memory 0", &format!("--memory {sizes} `0': it must be more than 0")),
+        ("-p", "-p wants a number of threads"),
+        ("-o", "-o wants the name of a file"),
+        ("--join", "--join wants the name of a file"),
+        ("--plan-file", "--plan-file wants the name of a file"),
+        ("--plan x", "--plan wants a size such as 100M or 1.5G, not `x'"),
+        ("--gpu-pipeline x", "--gpu-pipeline wants resident, bwt or hybrid, not `x'"),
+        ("--ignore-trailing-garbage=2", "--ignore-trailing-garbage wants 0 or 1, not `2'"),
     ] {
-        let run = Place::new().hybz(args);
-        assert_eq!((run.code, run.stderr), (1, format!("hybz: {text}. For help, type: `hybz --help'.\n")));
+        let place = Place::with(&[("a", b"hello\n")]);
+        let run = place.hybz(&["a"].into_iter().chain(flags.split(' ')).collect::<Vec<_>>());
+        let line = format!("hybz: {text}. For help, type: `hybz --help'.\n");
+        assert_eq!((run.code, run.out().as_str(), run.stderr), (1, "", line));
+        assert_eq!(place.names(), ["a"]);
     }
 }
 
@@ -335,7 +368,5 @@ fn no_advice_for_other_formats() {
 /// If there was nothing to do, no station is listed.
 #[test]
 fn no_empty_tables() {
-    for args in [&["-tvv", "missing"][..], &["-vvc", "empty"], &["-vvk", "missing", "empty"]] {
-        same_as_bzip2("bzip2", args, b"", |place| place.put("empty", b""));
-    }
+    each_as_bzip2(&["-tvv missing", "-vvc empty", "-vvk missing empty"], |place| place.put("empty", b""));
 }

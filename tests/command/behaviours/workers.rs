@@ -70,15 +70,27 @@ fn one_thread() {
     assert_eq!((run.code, stations(&run.stderr)), (0, 1), "{}", run.stderr);
 }
 
-/// On one core, where the number cannot depend on the machine. The text has 50 blocks.
 #[test]
 fn threads_that_help() {
-    if !installed("taskset") {
-        return;
+    let bytes = text(300_000);
+    let place = Place::with(&[("a", &bytes)]);
+    let plain = place.hybz(&["-c1", "a"]).silent(0).stdout;
+    // The blocks in flight of this many threads would fill the address space.
+    for threads in ["1000", "1000000", "4194304"] {
+        let run = place.shell(&format!("ulimit -v 4000000; hybz -1vvc -p {threads} a"));
+        assert!(run.code == 0 && run.stdout == plain, "{threads}: {}", run.stderr);
+        let line = run.stderr.lines().find(|line| line.contains("in flight")).expect("the bound").to_owned();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mebibytes: f64 = words[words.len() - 2].parse().expect("a number");
+        let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+        assert!(mebibytes <= (12 * (4 * cores).max(16)) as f64, "-p {threads}: {line}");
     }
-    let place = Place::with(&[("a", &text(5_000_000))]);
-    let run = place.shell("taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') hybz -1vvc -p 1000000 a");
-    assert!(run.code == 0 && (5..=16).contains(&stations(&run.stderr)), "{}", run.stderr);
+    // On one core, where the number cannot depend on the machine: 16, of which each takes some of the 150 blocks.
+    if installed("taskset") {
+        place.put("b", &text(15_000_000));
+        let run = place.shell("taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') hybz -1vvc -p 1000000 b");
+        assert_eq!((run.code, stations(&run.stderr)), (0, 16), "{}", run.stderr);
+    }
 }
 
 #[test]
@@ -87,7 +99,8 @@ fn threads_beyond_reason() {
         let place = Place::with(&[("a", b"hello\n")]);
         let text = format!("-p wants at most 4194304 threads, not `{threads}'");
         place.hybz(&["-p", threads, "a"]).says(1, &text);
-        run(place.called("hybz").arg("a").env("HYBZ", format!("-p{threads}"))).says(1, &text);
+        let run = run(place.called("hybz").arg("a").env("HYBZ", format!("-p{threads}"))).says(1, &text);
+        assert!(run.stderr.contains("(in the environment variable HYBZ). For help"), "{run:?}");
         assert_eq!(place.names(), ["a"]);
     }
 }
@@ -111,7 +124,8 @@ fn the_bound() {
 #[test]
 fn the_bytes() {
     for level in 1..=9 {
-        let plain = text(level * 110_000);
+        // The library's `identity` fills the blocks of all levels.
+        let plain = text(if level == 9 { 990_000 } else { 120_000 });
         same_as_bzip2("bzip2", &[&format!("-{level}")], &plain, |_| {});
     }
 }
@@ -141,21 +155,32 @@ fn many_files() {
 
 #[test]
 fn lists() {
-    let place = Place::with(&[("a", &text(250_000))]);
-    place.shell("(hybz -c1 a; hybz -c5 a) > two.bz2; hybz --block-size 2M a").silent(0);
-    let list = place.hybz(&["-l", "two.bz2", "a.hbz"]).silent(0).out();
+    let place = Place::with(&[("a", &text(250_000)), ("c", b"")]);
+    place.shell("(hybz -c1 a; hybz -c5 a; hybz -c3 a) > three.bz2; hybz --block-size 2M a").silent(0);
+    place.shell("hybz --block-size 1M c; hybz -c5 < /dev/null > empty.bz2").silent(0);
+    let list = place.hybz(&["-l", "three.bz2", "a.hbz", "c.hbz", "empty.bz2"]).silent(0).out();
     let words: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(words[0], ["streams", "blocks", "level", "compressed", "uncompressed", "ratio", "name"]);
-    let bytes = |name: &str| place.get(name).len().to_string();
-    assert_eq!((&words[1][..5], words[1][6]), (&["2", "4", "5", &bytes("two.bz2"), "500000"][..], "two.bz2"));
-    assert_eq!((&words[2][..5], words[2][6]), (&["1", "1", "2M", &bytes("a.hbz"), "250000"][..], "a.hbz"));
+    // The level is the highest of the streams.
+    for (row, name, streams, blocks, level, len) in [
+        (1, "three.bz2", "3", "5", "5", "750000"),
+        (2, "a.hbz", "1", "1", "2M", "250000"),
+        (3, "c.hbz", "1", "0", "1M", "0"),
+        (4, "empty.bz2", "1", "0", "5", "0"),
+    ] {
+        let bytes = place.get(name).len().to_string();
+        assert_eq!((&words[row][..5], words[row][6]), (&[streams, blocks, level, &bytes, len][..], name), "{list}");
+    }
 }
 
 #[test]
 fn lists_of_blocks() {
-    let place = Place::with(&[("a.bz2", &compressed(&text(250_000)))]);
-    let list = place.hybz(&["-lv", "a.bz2"]).silent(0).out();
-    assert_eq!(list.lines().filter(|line| line.ends_with(" ok")).count(), 3, "{list}");
+    let place = Place::with(&[("a.bz2", &compressed(&text(250_000))), ("b", &text(1_500_000))]);
+    place.hybz(&["--block-size", "1M", "b"]).silent(0);
+    for (name, blocks) in [("a.bz2", 3), ("b.hbz", 2)] {
+        let list = place.hybz(&["-lv", name]).silent(0).out();
+        assert_eq!(list.lines().filter(|line| line.ends_with(" ok")).count(), blocks, "{list}");
+    }
 }
 
 #[test]
