@@ -118,7 +118,7 @@ fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
 type Test = fn(&[u8], &[u8]);
 
 fn main() {
-    let text = (shapes::shape("words").make)(700_000);
+    let text = shapes::words(700_000);
     let expected =
         hybz::compress(&text, &Settings::new().level(Level::FASTEST).pool(&Pool::builder().build())).unwrap();
     let tests: [(&str, Test); 3] = [

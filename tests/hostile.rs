@@ -103,7 +103,7 @@ impl Seeds {
             let text: Vec<u8> = (0..len).map(|_| 0x80 + rng.below(letters) as u8 / 2).collect();
             blocks.push((Block::of(&text, &stream), Known::plain(&text)));
         }
-        let words = (shapes::shape("words").make)(60_000);
+        let words = shapes::words(60_000);
         blocks.push((Block::of(&words, &stream), Known::plain(&words)));
         Seeds { stream, blocks }
     }
@@ -348,7 +348,7 @@ fn spliced(seeds: &Seeds, files: usize, pool: &Pool) {
     let mut rng = Rng(13);
     let texts: Vec<Vec<u8>> = (0..12u8)
         .map(|tag| {
-            let words = (shapes::shape("words").make)(2000 + 700 * usize::from(tag));
+            let words = shapes::words(2000 + 700 * usize::from(tag));
             [&[tag][..], &words[usize::from(tag)..]].concat()
         })
         .collect();

@@ -1,6 +1,6 @@
 //! The programs that call bzip2, and find hybz.
 
-use crate::place::{Place, installed_for_part, text};
+use crate::place::Place;
 
 #[test]
 fn shell_loops_stop_at_control_c() {
@@ -12,16 +12,4 @@ fn shell_loops_stop_at_control_c() {
          done; echo not stopped",
     );
     assert!(!run.out().contains("not stopped"), "{run:?}");
-}
-
-/// Other programs read the bytes.
-#[test]
-fn others_read_it() {
-    let place = Place::with(&[("a", &text(500_000))]);
-    place.hybz(&["-k1", "a"]).silent(0);
-    for tool in ["bzip2 -dc", "lbzip2 -dc", "pbzip2 -dc", "7z x -so", "busybox bunzip2 -c"] {
-        if installed_for_part(tool.split(' ').next().expect("a word")) {
-            place.shell(&format!("{tool} a.bz2 | cmp - a")).silent(0);
-        }
-    }
 }

@@ -8,7 +8,7 @@ use crate::texts::damaged;
 use crafted::{Case, Expect, cases};
 use hybz::{LargeBlocks, Pool, Settings};
 use hybz_testkit::{long, rounds};
-use shapes::{EDGES, Rng, SHAPES, shape};
+use shapes::{EDGES, Rng, SHAPES, shape, words};
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::sync::OnceLock;
 
@@ -228,7 +228,7 @@ fn decoders_of_good_streams() {
 fn one_after_the_other() {
     let large = settings().encoding(LargeBlocks::try_new(20_000).unwrap());
     let small = level(1).0;
-    let text = (shape("words").make)(300_000);
+    let text = words(300_000);
     let parts = [&text[..250_000], b"", &text[250_000..], b"x", b"", &text[..70_000]];
     let streams: Vec<Vec<u8>> =
         (0..).zip(parts).map(|(i, part)| ours::compress(part, if i % 3 == 2 { &large } else { &small })).collect();
@@ -317,7 +317,7 @@ fn a_flood_of_end_magics_costs_no_square() {
 
 #[test]
 fn damage_and_cuts() {
-    let text = (shape("words").make)(210_000);
+    let text = words(210_000);
     let good = ours::compress(&text, &level(1).0);
     let mut rng = Rng(6);
     for round in 0..rounds(50, 1000) {
@@ -359,7 +359,7 @@ fn the_end_needs_no_more_input() {
             self.0.read(buf)
         }
     }
-    for text in [&b""[..], b"text", &(shape("words").make)(300_000)] {
+    for text in [&b""[..], b"text", &words(300_000)] {
         for settings in [level(1).0, settings().encoding(LargeBlocks::try_new(100_000).unwrap())] {
             let coded = ours::compress(text, &settings);
             let mut decoder = hybz::read::BzDecoder::with_settings(Waits(&coded), &settings);
@@ -372,7 +372,7 @@ fn the_end_needs_no_more_input() {
 /// `.hbz` streams end exactly as well, and damage in them is found.
 #[test]
 fn large_blocks() {
-    let text = (shape("words").make)(200_000);
+    let text = words(200_000);
     let large = settings().encoding(LargeBlocks::try_new(30_000).unwrap().perturbation(5000, 3));
     let mut rng = Rng(9);
     for len in [0, 1, 30_000, 200_000] {

@@ -9,9 +9,8 @@ use hybz::internals::block::{DecodeError, DecodedBlock, Text};
 use hybz::internals::codec::Decoder;
 use hybz::internals::codec::run_length::decode::Expander;
 use hybz::internals::crc;
-use hybz_testkit::{long, rounds};
+use hybz_testkit::{files_below, long, rounds};
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
 /// bzip2's verdict at the end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,22 +101,11 @@ fn check(decoder: &mut Decoder, name: &str, data: &[u8]) -> End {
     end
 }
 
-fn bz2_files(dir: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            bz2_files(&path, files);
-        } else if path.to_string_lossy().contains(".bz2") {
-            files.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_file_of_the_suites() {
     let Some(suites) = program::shared("suites") else { return };
-    let mut files = Vec::new();
-    bz2_files(&suites, &mut files);
+    let mut files = files_below(&suites);
+    files.retain(|file| file.to_string_lossy().contains(".bz2"));
     assert!(files.len() > 100, "{} files", files.len());
     let mut decoder = Decoder::new();
     // Two of the files are large, and slow in the plain decoder: `suites` compares them, too.
@@ -161,7 +149,7 @@ fn shapes_at_every_level() {
     for edge in shapes::EDGES {
         check_text(&mut decoder, edge.name, 9, &(edge.make)());
     }
-    let words = (shapes::shape("words").make)(2_000_000);
+    let words = shapes::words(2_000_000);
     for level in 1..=9 {
         check_text(&mut decoder, "words", level, &words);
     }
@@ -207,7 +195,7 @@ fn both_ways(
 #[test]
 fn cut_at_every_bit() {
     let mut decoder = Decoder::new();
-    for text in [(shapes::shape("words").make)(1500), (shapes::shape("random").make)(400), vec![7; 300]] {
+    for text in [shapes::words(1500), (shapes::shape("random").make)(400), vec![7; 300]] {
         let data = compressed(1, &text);
         let whole = both_ways(&mut decoder, &data, 32, u64::MAX, 100_000).unwrap();
         assert_eq!(text_of(&whole), text);
@@ -247,7 +235,7 @@ fn every_single_bit_flipped() {
 #[test]
 fn flips_in_a_large_block() {
     let mut decoder = Decoder::new();
-    let mut data = compressed(2, &(shapes::shape("words").make)(150_000));
+    let mut data = compressed(2, &shapes::words(150_000));
     let mut random = shapes::Rng(5);
     for _ in 0..rounds(100, 400) {
         let bit = random.below(data.len() * 8);
@@ -260,7 +248,7 @@ fn flips_in_a_large_block() {
 #[test]
 fn blocks_at_any_bit() {
     let mut decoder = Decoder::new();
-    let text = (shapes::shape("words").make)(20_000);
+    let text = shapes::words(20_000);
     let data = compressed(9, &text);
     for shift in 0..17u64 {
         let mut shifted = vec![0u8; data.len() + 3];

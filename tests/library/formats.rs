@@ -1,7 +1,8 @@
 //! A format is a folder and a row: few other files name one.
 
+use hybz_testkit::files_below;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A format, the parts of its folders' and files' paths, and the maximum number of other files of `src` that name it,
 /// the flags aside. These numbers only fall.
@@ -11,22 +12,12 @@ const FORMATS: [(&str, &[&str], usize); 3] = [
     ("hbz", &["/hbz/", "/hbz.rs", "/hbz_", "/gpu/large", "/gpu/suffixes"], 12),
 ];
 
-fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push((path.display().to_string(), fs::read_to_string(&path).unwrap().to_lowercase()));
-        }
-    }
-}
-
 #[test]
 fn a_format_is_named_in_few_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
+    let sources = files_below(&root).into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    let read = |path: PathBuf| (path.display().to_string(), fs::read_to_string(path).unwrap().to_lowercase());
+    let files: Vec<(String, String)> = sources.map(read).collect();
     assert!(files.len() > 100);
     let is_apart = |path: &str| {
         path.starts_with("/cli/args/")

@@ -9,7 +9,7 @@ use hybz::internals::Flaw;
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::{Error, LargeBlocks, Pool, Settings};
 use hybz_testkit::rounds;
-use shapes::{EDGES, Rng, SHAPES, shape};
+use shapes::{EDGES, Rng, SHAPES, shape, words};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::num::NonZeroUsize;
 
@@ -78,7 +78,7 @@ fn blocks_above_16_mib_are_decoded_in_stages() {
 /// A block that is alone in its stream is decoded by several stations, whether it is perturbed or not.
 #[test]
 fn a_block_alone_is_decoded_in_stages() {
-    let text = (shape("words").make)(6_000_000);
+    let text = words(6_000_000);
     for (interval, threads) in [(0, 1), (0, 3), (1000, 3), (7, 2)] {
         let coded = hybz::compress(&text, &large(8_000_000, interval)).unwrap();
         let jobs = jobs_to_decode(&coded, &text, threads);
@@ -102,7 +102,7 @@ fn a_block_alone_is_decoded_by_the_caller() {
 
 #[test]
 fn same_settings_same_bytes() {
-    let text = (shape("words").make)(500_000);
+    let text = words(500_000);
     let one = Pool::builder().threads(NonZeroUsize::MIN).build();
     let first = hybz::compress(&text, &large(100_000, 1000)).unwrap();
     assert_eq!(first, hybz::compress(&text, &large(100_000, 1000).pool(&one)).unwrap());
@@ -112,7 +112,7 @@ fn same_settings_same_bytes() {
 
 #[test]
 fn streams_in_small_pieces() {
-    let text = (shape("words").make)(300_000);
+    let text = words(300_000);
     let settings = large(50_000, 0);
     let whole = hybz::compress(&text, &settings).unwrap();
     assert!(ours::compress_written(&text, 777, &settings) == whole);
@@ -124,23 +124,10 @@ fn streams_in_small_pieces() {
     assert_eq!((summary.blocks, summary.streams), (6, 1));
 }
 
-#[test]
-fn several_streams_and_garbage() {
-    let (one, two) = ((shape("words").make)(100_000), (shape("sparse").make)(70_000));
-    let both = [hybz::compress(&one, &large(30_000, 0)), hybz::compress(&two, &large(40_000, 500))];
-    let mut both: Vec<u8> = both.into_iter().flat_map(Result::unwrap).collect();
-    assert!(hybz::decompress(&both, &Settings::new()).unwrap() == [one, two].concat());
-    let len = both.len() as u64;
-    both.extend(b"garbage");
-    assert!(hybz::decompress(&both, &Settings::new()).is_ok());
-    let strict = hybz::decompress(&both, &Settings::new().trailing_garbage(false));
-    assert!(matches!(strict, Err(Error::TrailingGarbage { offset }) if offset == len), "{strict:?}");
-}
-
 /// A block twice, with a consistent number: the index lists fewer blocks, and the error says so.
 #[test]
 fn the_index_lists_other_blocks() {
-    let text = (shape("words").make)(100_000);
+    let text = words(100_000);
     let stream = crafted_hbz::stream(50_000);
     let blocks = [0, 50_000].map(|at| crafted_hbz::Block::of(&text[at..at + 50_000], &stream));
     let two = crafted_hbz::file(&stream, &blocks);
@@ -172,7 +159,7 @@ fn the_index_lists_other_blocks() {
 #[test]
 fn entry_points_far_apart() {
     let stream = StreamHeader { entry_log: 24, ..crafted_hbz::stream(1 << 20) };
-    let text = (shape("words").make)(300);
+    let text = words(300);
     let block = crafted_hbz::Block::of(&text, &stream);
     let file = crafted_hbz::file(&stream, std::iter::repeat_n(&block, 2000));
     assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text.repeat(2000));
@@ -283,7 +270,7 @@ impl Seek for Reads {
 
 #[test]
 fn a_small_memory_is_kept() {
-    let text = (shape("words").make)(3_000_000);
+    let text = words(3_000_000);
     let coded = hybz::compress(&text, &large(2_000_000, 0)).unwrap();
     let pool = Pool::builder().memory(1 << 20).build();
     let refused = hybz::decompress(&coded, &Settings::new().pool(&pool));
@@ -296,7 +283,7 @@ fn a_small_memory_is_kept() {
 /// Flipped and cut files are errors, and no byte comes out that is not in the text.
 #[test]
 fn damage_is_refused() {
-    let text = (shape("words").make)(400_000);
+    let text = words(400_000);
     let mut rng = Rng(5);
     for interval in [0, 1000] {
         let coded = hybz::compress(&text, &large(60_000, interval)).unwrap();
@@ -321,7 +308,7 @@ fn damage_is_refused() {
 /// A damaged block is reported by its number; all other blocks can be listed, verified and read.
 #[test]
 fn undamaged_blocks_can_be_listed() {
-    let text = (shape("words").make)(400_000);
+    let text = words(400_000);
     let coded = hybz::compress(&text, &large(60_000, 0)).unwrap();
     let good = hybz::hbz::List::read(&mut std::io::Cursor::new(&coded)).unwrap();
     assert_eq!((good.blocks().len(), good.text_len()), (7, 400_000));
@@ -349,7 +336,7 @@ fn undamaged_blocks_can_be_listed() {
 
 #[test]
 fn ranges() {
-    let text = (shape("words").make)(200_000);
+    let text = words(200_000);
     let mut file = hybz::compress(&text[..90_000], &large(30_000, 0)).unwrap();
     file.extend(hybz::compress(&text[90_000..], &large(50_000, 777)).unwrap());
     let mut file = std::io::Cursor::new(file);

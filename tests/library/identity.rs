@@ -5,6 +5,9 @@ use crate::program;
 use crate::reference;
 use crate::shapes;
 use hybz::Settings;
+use hybz::internals::block::Text;
+use hybz::internals::codec::Encoder;
+use hybz::internals::crc;
 use hybz_testkit::{long, rounds};
 
 /// How the text is passed to the encoder.
@@ -156,5 +159,114 @@ fn real_files() {
         let level = i as u8 % 9 + 1;
         let settings = Settings::new().level(ours::level(level)).pool(&pool);
         assert!(compressed("slice", text, &settings) == reference::compress(level, text), "{name} at level {level}");
+    }
+}
+
+/// One way to pass the text gives the bytes of the `bzip2` crate.
+fn same(text: &[u8], level: u8, what: &str) {
+    let settings = Settings::new().level(ours::level(level));
+    let made = ours::compress(text, &settings);
+    assert!(made == reference::compress(level, text), "{what}, {} bytes, level {level}", text.len());
+}
+
+#[test]
+fn runs_of_every_length() {
+    for len in (1..=260).chain([509, 510, 511, 765, 1020]) {
+        same(&vec![b'r'; len], 1, "a run");
+    }
+}
+
+#[test]
+fn shapes_of_many_lengths() {
+    for shape in shapes::SHAPES {
+        for len in (1..=20).chain([100, 255, 256, 1000, 4999, 9_999, 10_000, 10_001, 30_030]) {
+            same(&(shape.make)(len), 1, shape.name);
+        }
+    }
+}
+
+#[test]
+fn full_blocks_of_zeros_at_all_levels() {
+    for level in 1..=9 {
+        // 255 zeros are coded in 5 bytes: this is a full block and half of the next one.
+        let len = 100_000 * usize::from(level) / 5 * 255 * 3 / 2;
+        same(&vec![0; len], level, "zeros");
+    }
+}
+
+#[test]
+fn small_blocks_over_small_alphabets() {
+    let more = u32::from(long());
+    for (letters, longest) in [(2u32, 10 + more), (3, 6 + more), (4, 5)] {
+        for len in 1..=longest {
+            for number in 0..letters.pow(len) {
+                let text: Vec<u8> = (0..len).map(|i| b'a' + (number / letters.pow(i) % letters) as u8).collect();
+                same(&text, 1, "small");
+            }
+        }
+    }
+    let mut rng = shapes::Rng(11);
+    for len in 12..=20 {
+        for _ in 0..rounds(100, 300) {
+            let text: Vec<u8> = (0..len).map(|_| b'a' + rng.below(2) as u8).collect();
+            same(&text, 1, "two letters");
+        }
+    }
+}
+
+/// Repeated words, whose origin depends on how bzip2 sorts: blocks below 10,000 bytes with fallback_sort, larger ones
+/// with main_sort, which may exceed its budget half-way and hand over to fallback_sort.
+#[test]
+fn periodic_blocks() {
+    let mut rng = shapes::Rng(12);
+    for round in 0..400 {
+        let letters = 2 + rng.below(25);
+        let word: Vec<u8> = (0..1 + rng.below(40)).map(|_| b'a' + rng.below(letters) as u8).collect();
+        let times = 1 + rng.below(if round % 10 == 0 { 2000 } else { 200 });
+        same(&word.repeat(times), 1, "a repeated word");
+    }
+    for times in 2..=64 {
+        same(&b"ab".repeat(times), 1, "(ab)^n");
+        same(&b"abcabd".repeat(times), 1, "(abcabd)^n");
+    }
+    for (word, times) in
+        [(2, 5000), (3, 30_000), (7, 12_345), (1000, 90), (4999, 2), (5001, 2), (30_000, 3), (45_000, 2)]
+    {
+        let word = shapes::letters(word, 20);
+        same(&word.repeat(times), 1, "a repeated word");
+        same(&word.repeat(times), 9, "a repeated word");
+    }
+    for (level, tokens) in [(1, 2_000), (1, 2_001), (1, 19_996), (9, 179_996)] {
+        same(&vec![0; tokens * 255], level, "zeros");
+    }
+    same(&shapes::letters(449_990, 256).repeat(2), 9, "a doubled random half");
+    for word in [2, 3, 5, 100, 1000, 300_000, 449_990] {
+        // The number of whole words for which a block has room.
+        let word = shapes::letters(word, 20);
+        same(&shapes::periodic(899_980 / word.len() * word.len(), &word), 9, "a full periodic block");
+    }
+}
+
+/// Numbers of symbols around each threshold at which bzip2 uses one more table.
+#[test]
+fn table_count_thresholds() {
+    for around in [200, 600, 1200, 2400] {
+        for len in around - 25..around + 25 {
+            same(&shapes::letters(len, 256), 1, "random");
+            same(&shapes::letters(len, 5), 1, "five letters");
+        }
+    }
+}
+
+#[test]
+fn run_length_coded_text_gives_the_same_block() {
+    let mut encoder = Encoder::new();
+    for shape in shapes::SHAPES {
+        let text = (shape.make)(50_000);
+        let mut coded = Vec::new();
+        hybz::internals::codec::run_length::encode::encode(&text, &mut coded);
+        let plain = encoder.encode(&Text::Plain(text.clone()));
+        let run_length = Text::RunLength { coded, len: text.len() as u64, crc: crc::checksum(&text) };
+        assert!(encoder.encode(&run_length) == plain, "{}", shape.name);
     }
 }

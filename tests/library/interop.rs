@@ -77,10 +77,15 @@ fn seven_zip() {
     is_read_by("7z", &["e", "-tbzip2", "-si", "-so"]);
 }
 
+#[test]
+fn busybox() {
+    is_read_by("busybox", &["bunzip2", "-c"]);
+}
+
 /// One file of several streams, each written by another program.
 #[test]
 fn one_after_the_other() {
-    let text = (shapes::shape("words").make)(400_000);
+    let text = shapes::words(400_000);
     let (mut file, mut all) = (Vec::new(), Vec::new());
     for (program, arguments) in
         [("bzip2", &["-c5"][..]), ("lbzip2", &["-c"]), ("pbzip2", &["-c", "-b1", "-1"]), ("bzip2", &["-c1"])]

@@ -40,10 +40,6 @@ fn converse(questions: &[(Vec<u8>, Vec<u8>)], open: impl FnOnce(PipeReader) -> B
     reading.join().unwrap();
 }
 
-fn text(len: usize) -> Vec<u8> {
-    (shapes::shape("words").make)(len)
-}
-
 fn bz2(text: &[u8]) -> Vec<u8> {
     hybz::compress(text, &Settings::new().level(Level::FASTEST)).unwrap()
 }
@@ -60,7 +56,7 @@ fn threads(count: usize) -> Settings {
 #[test]
 fn each_stream_is_answered() {
     let lens = [5, 300_000, 0, 6, 1_000_000, 1];
-    let all = |coded: fn(&[u8]) -> Vec<u8>| lens.map(|len| (coded(&text(len)), text(len)));
+    let all = |coded: fn(&[u8]) -> Vec<u8>| lens.map(|len| (coded(&shapes::words(len)), shapes::words(len)));
     for questions in [all(bz2), all(large)] {
         for count in [1, 3] {
             let settings = threads(count);
@@ -76,7 +72,7 @@ fn each_stream_is_answered() {
 /// A stream may be followed by a stream of the other format, by the beginning of one, or by garbage.
 #[test]
 fn whatever_follows_a_stream() {
-    let (one, two) = (text(7), text(1000));
+    let (one, two) = (shapes::words(7), shapes::words(1000));
     let mixed = [bz2, large, large, bz2, bz2, large].map(|coded| (coded(&one), one.clone()));
     converse(&mixed, |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
     let next = bz2(&two);
@@ -92,7 +88,7 @@ fn whatever_follows_a_stream() {
 /// One byte at a time, every read is a pause.
 #[test]
 fn bytes_that_come_one_by_one() {
-    let (one, two) = (text(3000), text(500));
+    let (one, two) = (shapes::words(3000), shapes::words(500));
     let questions = [bz2, large, bz2].map(|coded| ([coded(&one), coded(&two)].concat(), [&one[..], &two].concat()));
     converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(ours::Sips(pipe, 1))));
 }
@@ -109,7 +105,7 @@ fn all_blocks_before_an_error() {
             self.0.read(buf)
         }
     }
-    let (one, two) = (text(400_000), text(99));
+    let (one, two) = (shapes::words(400_000), shapes::words(99));
     // The second stream has only begun.
     let coded = [&bz2(&one)[..], &bz2(&two)[..20]].concat();
     let mut reader = read::MultiBzDecoder::new(Pausing(&coded, false));

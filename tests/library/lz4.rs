@@ -25,10 +25,6 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
     edges.chain(shapes).filter(|(_, text)| text.len() < 1 << 20).collect()
 }
 
-fn words(len: usize) -> Vec<u8> {
-    (shapes::SHAPES.iter().find(|shape| shape.name == "words").unwrap().make)(len)
-}
-
 fn compress(text: &[u8], frame: Frame) -> Vec<u8> {
     hybz::compress(text, &Settings::new().encoding(frame)).unwrap()
 }
@@ -88,7 +84,7 @@ fn what_hybz_writes() {
 fn lz4_lists_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("words.lz4");
-    std::fs::write(&path, compress(&words(300_000), Frame::new())).unwrap();
+    std::fs::write(&path, compress(&shapes::words(300_000), Frame::new())).unwrap();
     let Ok(output) = Command::new("lz4").arg("-v").arg("--list").arg(&path).output() else {
         return skip::skip(skip::Need::Peers, "lz4 is not installed");
     };
@@ -109,7 +105,7 @@ fn what_lz4_writes() {
         }
     }
     all.extend([vec!["-c", "-l"], vec!["-c", "-9"], vec!["-c", "-12", "-BD"], vec!["-c", "--fast=9"]]);
-    let texts = [words(700_000), vec![], b"x".to_vec(), vec![0; 10_000_000]];
+    let texts = [shapes::words(700_000), vec![], b"x".to_vec(), vec![0; 10_000_000]];
     for flags in &all {
         for text in &texts {
             let Some((_, coded)) = lz4(flags, text) else { return };
@@ -129,7 +125,7 @@ fn what_lz4_writes() {
 fn what_lz4_writes_of_files() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("words");
-    let text = words(300_000);
+    let text = shapes::words(300_000);
     std::fs::write(&path, &text).unwrap();
     let Ok(output) = Command::new("lz4").args(["-c", "--content-size", "-BD", "-B4"]).arg(&path).output() else {
         return skip::skip(skip::Need::Peers, "lz4 is not installed");
@@ -182,12 +178,12 @@ fn legacy(text: &[u8]) -> Vec<u8> {
 
 #[test]
 fn what_lz4_flex_writes() {
-    let text = words(700_000);
+    let text = shapes::words(700_000);
     for info in infos(700_000) {
         let shown = format!("{info:?}");
         assert!(decompress(&by_flex(&text, info)).unwrap() == text, "{shown}");
     }
-    let long = words(17_000_000);
+    let long = shapes::words(17_000_000);
     for text in [&text, &long] {
         let coded = legacy(text);
         assert!(flex(&coded).unwrap() == *text);
@@ -198,7 +194,7 @@ fn what_lz4_flex_writes() {
 /// Frames of all kinds one after the other, and skippable ones between them; cut into any pieces.
 #[test]
 fn many_frames() {
-    let text = words(100_000);
+    let text = shapes::words(100_000);
     let mut coded = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
     let mut all = Vec::new();
     // lz4 1.9.4 loses its place after frames with checksums of blocks and without one of the text: it reads only the
@@ -241,7 +237,7 @@ fn many_frames() {
 /// A decoder of the first frame leaves the bytes after it.
 #[test]
 fn the_first_frame() {
-    let text = words(300_000);
+    let text = shapes::words(300_000);
     for info in infos(300_000) {
         let coded = [by_flex(&text, info), b"what follows".to_vec()].concat();
         let mut rest = &coded[..];
@@ -254,7 +250,7 @@ fn the_first_frame() {
 
 #[test]
 fn what_follows() {
-    let text = words(100_000);
+    let text = shapes::words(100_000);
     let coded = compress(&text, Frame::new());
     let strict = Settings::new().trailing_garbage(false);
     for garbage in [&b"garbage"[..], b"B", b"\x04", b"\x04\x22\x4d", b"BZh9", &HBZ_MAGIC] {
@@ -317,7 +313,7 @@ fn legacy_frames() {
 /// the last frame are garbage for hybz and an error for lz4.
 #[test]
 fn damage() {
-    let text = words(2000);
+    let text = shapes::words(2000);
     let mut files = vec![compress(&text, Frame::new()), compress(&text, Frame::new().index(false))];
     let info = FrameInfo::new().block_checksums(true).content_checksum(true).content_size(Some(2000));
     files.push(by_flex(&text, info.clone().block_mode(BlockMode::Linked)));
@@ -375,7 +371,7 @@ fn hostile_lengths() {
 /// Text before the damage is written, and the block is named.
 #[test]
 fn the_damaged_block_is_named() {
-    let text = words(1_000_000);
+    let text = shapes::words(1_000_000);
     for mode in [BlockMode::Independent, BlockMode::Linked] {
         let info = FrameInfo::new().block_mode(mode).block_size(BlockSize::Max64KB).block_checksums(true);
         let mut coded = by_flex(&text, info);
@@ -396,7 +392,7 @@ fn the_damaged_block_is_named() {
 
 #[test]
 fn lengths_that_are_stated() {
-    let text = words(3_000_000);
+    let text = shapes::words(3_000_000);
     let stated = compress(&text, Frame::new().text_len(3_000_000));
     let unknown = compress(&text, Frame::new());
     assert_eq!(stated.len(), unknown.len() + 8);
@@ -414,7 +410,7 @@ fn lengths_that_are_stated() {
 /// Blocks end where a writer was flushed, and the index lists them.
 #[test]
 fn flushes() {
-    let text = words(200_000);
+    let text = shapes::words(200_000);
     let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &Settings::new().encoding(Frame::new()));
     for sip in text.chunks(30_001) {
         encoder.write_all(sip).unwrap();

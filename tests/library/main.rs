@@ -13,7 +13,6 @@ mod ours;
 
 mod bzip2_crate;
 mod decode;
-mod encoder;
 mod factor;
 mod formats;
 mod hbz;

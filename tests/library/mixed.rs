@@ -3,7 +3,7 @@
 use crate::ours;
 use crate::shapes;
 use hybz::{Error, LargeBlocks, Settings};
-use shapes::{Rng, shape};
+use shapes::{Rng, shape, words};
 use std::io::{Read, Write};
 
 /// Settings for `.hbz` blocks of 50,000 bytes.
@@ -28,7 +28,7 @@ fn every_way(file: &[u8], settings: &Settings) -> Vec<Result<Vec<u8>, String>> {
 
 #[test]
 fn streams_of_both_formats() {
-    let texts = [(shape("words").make)(130_000), Vec::new(), b"short".to_vec(), (shape("random").make)(210_000)];
+    let texts = [words(130_000), Vec::new(), b"short".to_vec(), (shape("random").make)(210_000)];
     let settings = Settings::new().level(hybz::Level::FASTEST);
     let settings = [settings, hbz_settings()];
     let make = |number: usize| {
@@ -62,7 +62,7 @@ fn streams_of_both_formats() {
 /// An error in a later stream is reported with its position in the whole input.
 #[test]
 fn damage_after_another_format() {
-    let text = (shape("words").make)(120_000);
+    let text = words(120_000);
     let bzip2 = hybz::compress(&text, &Settings::new()).unwrap();
     let large = hybz::compress(&text, &hbz_settings()).unwrap();
     for (first, second, blocks) in [(&bzip2, &large, 1), (&large, &bzip2, 3)] {
@@ -83,7 +83,7 @@ fn damage_after_another_format() {
 /// A second stream that ends inside its magic is one that was cut; the list says so too.
 #[test]
 fn a_second_magic_that_is_cut() {
-    let text = (shape("words").make)(60_000);
+    let text = words(60_000);
     let bzip2 = hybz::compress(&text, &Settings::new()).unwrap();
     let large = hybz::compress(&text, &hbz_settings()).unwrap();
     let magics = [&hybz::internals::formats::hbz::MAGIC[..], b"BZh"];

@@ -3,7 +3,7 @@
 use crate::ours;
 use crate::program;
 use crate::reference;
-use crate::shapes::{Rng, shape};
+use crate::shapes::{Rng, words};
 use crate::texts::{config, text};
 use hybz::{Pool, Settings};
 use hybz_testkit::rounds;
@@ -113,7 +113,7 @@ fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseE
 /// A file of two blocks, cut or with one bit flipped, at 120 places spread over it.
 #[test]
 fn damage_at_many_places_gets_the_verdict_of_bzip2() {
-    let text = (shape("words").make)(110_000);
+    let text = words(110_000);
     let file = reference::compress(1, &text);
     let mut places = Rng(500);
     for place in 0..rounds(120, 2000) {

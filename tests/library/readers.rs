@@ -114,7 +114,7 @@ fn samples() -> Vec<(Vec<u8>, Settings)> {
     let pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build();
     let bz2 = Settings::new().pool(&pool).level(Level::FASTEST);
     let hbz = bz2.clone().encoding(LargeBlocks::try_new(40_000).unwrap());
-    let words = (shapes::shape("words").make)(250_000);
+    let words = shapes::words(250_000);
     let zeros = [shapes::zeros(3_000_000), words[..1000].to_vec()].concat();
     vec![(words.clone(), bz2.clone()), (zeros, bz2.clone()), (Vec::new(), bz2), (words, hbz)]
 }

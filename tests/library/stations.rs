@@ -61,7 +61,7 @@ const BLOCKS: usize = 9;
 fn sample() -> &'static (Vec<u8>, Vec<u8>) {
     static SAMPLE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
     SAMPLE.get_or_init(|| {
-        let mut text = (shapes::shape("words").make)(99_981 * BLOCKS + 40_000);
+        let mut text = shapes::words(99_981 * BLOCKS + 40_000);
         text.dedup(); // without runs each block is 99,981 bytes of text
         text.truncate(99_981 * BLOCKS - 5000);
         let file = reference::compress(1, &text);

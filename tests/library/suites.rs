@@ -2,22 +2,8 @@
 
 use crate::ours;
 use crate::program;
+use hybz_testkit::files_below as files;
 use std::path::{Path, PathBuf};
-
-/// All files under `folder`, sorted by name.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a readable folder") {
-        let path = entry.expect("a readable entry").path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
 
 fn compressed(path: &Path) -> bool {
     let name = path.to_string_lossy();

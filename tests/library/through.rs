@@ -1,6 +1,7 @@
 //! Inputs through the flow, and its outputs.
 
 use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
+use hybz::index::Recorder;
 use hybz::internals::flow::run_here;
 use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary, Verify};
 use std::io::Cursor;
@@ -24,19 +25,35 @@ pub struct Collected {
     pub out: Vec<(Vec<u8>, Result<StreamSummary, Error>)>,
     pub blocks: Vec<BlockInfo>,
     pub streams: Vec<StreamInfo>,
+    /// Records an index of a single input.
+    pub recorder: Option<Recorder>,
+    /// Every output of this number cannot be opened; 0: all can.
+    pub skips: usize,
+    pub begun: usize,
+}
+
+impl Collected {
+    /// Sends all inputs through the flow; with `here`, on the thread of the caller, one after the other.
+    pub fn collect(&mut self, pool: &Pool, files: Vec<(Task, Verify, Source)>, here: bool) {
+        let files = Files(files.into_iter());
+        if here { run_here(pool, files, self) } else { run(pool, files, self) }
+    }
 }
 
 impl Outputs for Collected {
     type Meta = ();
     type Out = Vec<u8>;
     fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
-        Some(Vec::new())
+        self.begun += 1;
+        (self.skips == 0 || !self.begun.is_multiple_of(self.skips)).then(Vec::new)
     }
     fn block(&mut self, (): &mut (), block: &BlockInfo) {
         self.blocks.push(*block);
+        self.recorder.iter_mut().for_each(|recorder| recorder.block(block));
     }
     fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
         self.streams.push(*stream);
+        self.recorder.iter_mut().for_each(|recorder| recorder.stream(stream));
     }
     fn end(&mut self, (): (), out: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
         self.out.push((out, outcome));
@@ -49,14 +66,10 @@ pub fn stream(bytes: &[u8]) -> Source {
     Source::Stream(Box::new(Cursor::new(bytes.to_vec())))
 }
 
-/// Sends all inputs through the flow; with `here`, on the thread of the caller, one after the other.
+/// Sends all inputs through the flow, and collects what comes out.
 pub fn files(pool: &Pool, files: Vec<(Task, Verify, Source)>, here: bool) -> Collected {
-    let (files, mut collected) = (Files(files.into_iter()), Collected::default());
-    if here {
-        run_here(pool, files, &mut collected)
-    } else {
-        run(pool, files, &mut collected)
-    }
+    let mut collected = Collected::default();
+    collected.collect(pool, files, here);
     collected
 }
 

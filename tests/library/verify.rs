@@ -47,7 +47,7 @@ fn pool(company: Company, flips: Option<Flips>, team: &Arc<Team>) -> Pool {
 
 /// Texts without runs, so that blocks of level 1 have 99,981 bytes.
 fn text(len: usize) -> Vec<u8> {
-    let mut text = (shapes::shape("words").make)(len + len / 8);
+    let mut text = shapes::words(len + len / 8);
     text.dedup();
     text.truncate(len);
     text

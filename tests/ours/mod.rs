@@ -2,9 +2,10 @@
 #![allow(dead_code)] // each test binary uses its own part
 
 use crate::program::Refusal;
-use hybz::{Error, Level, Pool, Settings};
+use hybz::{Error, Level, Pool, ReadAt, Settings};
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A pool of `stations` CPU stations.
 pub fn pool(stations: usize) -> Pool {
@@ -94,5 +95,20 @@ impl<R: Read> Read for Sips<R> {
     fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
         let n = buf.len().min(self.1);
         self.0.read(&mut buf[..n])
+    }
+}
+
+/// Counts the bytes that are read of `.0`.
+pub struct Counted(pub Vec<u8>, pub AtomicU64);
+
+impl ReadAt for Counted {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let n = ReadAt::read_at(&self.0, buf, offset)?;
+        self.1.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+
+    fn len(&self) -> u64 {
+        self.0.len() as u64
     }
 }

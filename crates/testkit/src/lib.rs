@@ -27,3 +27,13 @@ pub fn rounds(usual: usize, many: usize) -> usize {
 pub fn shared(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name)
 }
+
+/// All files in `folder` and below it, sorted.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a readable folder");
+    let paths = entries.map(|entry| entry.expect("a readable entry").path());
+    let mut found: Vec<PathBuf> =
+        paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect();
+    found.sort();
+    found
+}

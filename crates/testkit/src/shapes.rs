@@ -152,7 +152,7 @@ pub fn letters(len: usize, alphabet: usize) -> Vec<u8> {
     (0..len).map(|_| first.wrapping_add(rng.below(alphabet) as u8)).collect()
 }
 
-fn words(len: usize) -> Vec<u8> {
+pub fn words(len: usize) -> Vec<u8> {
     let mut rng = Rng(19);
     let vocabulary: Vec<Vec<u8>> = (0..4000)
         .map(|_| {

@@ -11,10 +11,10 @@ use hybz::internals::factor::Error;
 use hybz::internals::factor::{
     Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes,
 };
-use hybz_testkit::{long, rounds};
+use hybz_testkit::{files_below, long, rounds};
 use proptest::prelude::*;
 use shapes::{EDGES, Rng, SHAPES, real_files, shape};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn found(text: &[u8]) -> Vec<Factor> {
     factors(text).expect("enough memory").collect()
@@ -224,16 +224,12 @@ fn numbers_of_factors() {
         .filter(|(_, text)| long() || text.len() < 8_000_000)
         .for_each(|(name, text)| check_numbers(name, text));
     let named = std::env::var_os("HYBZ_BIBLE").map(PathBuf::from);
-    match named.or_else(|| program::shared("suites").and_then(|suites| find(&suites, "bible.txt"))) {
+    match named.or_else(|| {
+        program::shared("suites")
+            .and_then(|suites| files_below(&suites).into_iter().find(|file| file.ends_with("bible.txt")))
+    }) {
         Some(bible) => check_numbers("bible.txt", &std::fs::read(bible).expect("readable")),
         // bible.txt is not among the collected suites.
         None => skip_part(Need::Large, "no bible.txt (Canterbury, the large set): HYBZ_BIBLE may name it"),
     }
-}
-
-fn find(folder: &Path, name: &str) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    let here = files.into_iter().find(|path| path.file_name().is_some_and(|found| found == name));
-    here.or_else(|| folders.iter().find_map(|folder| find(folder, name)))
 }

@@ -3,7 +3,7 @@
 use super::everything;
 use crate::ours::{compress, level, pool};
 use crate::program::{bunzip2, installed_for_part};
-use crate::shapes::{Rng, random, shape};
+use crate::shapes::{Rng, random, words};
 use hybz::Settings;
 use hybz::index::Index;
 use hybz::recover::What;
@@ -29,10 +29,6 @@ impl Original {
         let blocks = index.iter().map(block).collect();
         Original { file, blocks }
     }
-}
-
-fn words(len: usize) -> Vec<u8> {
-    (shape("words").make)(len)
 }
 
 fn originals() -> Vec<Original> {

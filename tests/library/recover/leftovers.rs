@@ -3,17 +3,13 @@
 
 use super::{Everything, everything};
 use crate::ours::{compress, level, pool};
-use crate::shapes::{Rng, random, shape};
+use crate::shapes::{Rng, random, words};
 use hybz::Settings;
 use hybz::recover::What;
 use std::ops::Range;
 
 fn settings() -> Settings {
     Settings::new().pool(&pool(2))
-}
-
-fn words(len: usize) -> Vec<u8> {
-    (shape("words").make)(len)
 }
 
 fn coded(text: &[u8]) -> Vec<u8> {

@@ -4,7 +4,7 @@ use super::{Everything, everything};
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
 use crate::ours::{compress, level, pool};
-use crate::shapes::{random, shape};
+use crate::shapes::{random, words};
 use hybz::Settings;
 use hybz::index::Index;
 use hybz::recover::{Cause, Found, What, recover};
@@ -16,7 +16,7 @@ fn settings() -> Settings {
 
 /// Two streams: their text, and the bits at which their blocks begin.
 fn two_streams() -> (Vec<u8>, Vec<u8>, Vec<u64>) {
-    let text = [(shape("words").make)(250_000), random(120_000)].concat();
+    let text = [words(250_000), random(120_000)].concat();
     let settings = Settings::new().level(level(1));
     let file = [compress(&text[..250_000], &settings), compress(&text[250_000..], &settings)].concat();
     let index = Index::build(&file[..], &settings).unwrap();
@@ -121,7 +121,7 @@ fn nothing_to_be_found() {
 /// Magics inside a block's codes do not cut it, and randomised blocks are taken as they are.
 #[test]
 fn false_magics_and_randomised_blocks() {
-    let one = (shape("words").make)(9000);
+    let one = words(9000);
     let blocks = vec![Block::randomised_of_text(&one), Block::of_text(&one[..5000]), Block::randomised_of_text(b"x")];
     let stream = Stream::of(3, blocks);
     nothing_lost(&stream.bytes(), &stream.text(), &[]);

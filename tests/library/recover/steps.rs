@@ -1,26 +1,10 @@
 //! The work grows with the file, not with its square, however many of its streams are damaged.
 
-use crate::ours::{compress, level, pool};
+use crate::ours::{Counted, compress, level, pool};
 use crate::shapes::random;
+use hybz::Settings;
 use hybz::recover::{Found, recover};
-use hybz::{ReadAt, Settings};
-use std::io;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// Counts the bytes that are read.
-struct Counted(Vec<u8>, AtomicU64);
-
-impl ReadAt for Counted {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let n = ReadAt::read_at(&self.0, buf, offset)?;
-        self.1.fetch_add(n as u64, Relaxed);
-        Ok(n)
-    }
-
-    fn len(&self) -> u64 {
-        self.0.len() as u64
-    }
-}
+use std::sync::atomic::AtomicU64;
 
 /// The bytes read of `count` streams of one block, of which these bytes are wrong in turn (counted from the end of the
 /// stream if negative); and the good blocks.

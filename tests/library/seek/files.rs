@@ -3,7 +3,7 @@
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
 use crate::ours::{compress, level};
-use crate::shapes::{random, runs, shape, zeros};
+use crate::shapes::{random, runs, words, zeros};
 use hybz::Settings;
 use std::sync::OnceLock;
 
@@ -29,10 +29,6 @@ pub fn stream(level_: u8, text: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
 
 fn empty(level: u8) -> (Vec<u8>, Vec<u8>) {
     stream(level, Vec::new())
-}
-
-fn words(len: usize) -> Vec<u8> {
-    (shape("words").make)(len)
 }
 
 /// Lines of all lengths, some with CRLF, without one at the end.

@@ -2,58 +2,23 @@
 
 use super::files::{File, files};
 use crate::ours::{level, pool};
-use crate::shapes::{EDGES, Rng, SHAPES, shape};
-use hybz::flow::{Input, Inputs, Outputs, Source, Task};
+use crate::shapes::{EDGES, Rng, SHAPES, words};
+use crate::through::{self, Collected, stream};
+use hybz::flow::Task;
 use hybz::index::{Index, Recorder};
 use hybz::seek::Reader;
-use hybz::{BlockInfo, Error, Format, Formats, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary, Verify};
+use hybz::{Error, Format, Formats, LargeBlocks, Pool, ReadAt, Settings, Verify};
 use hybz_testkit::long;
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Runs one input through the flow. Returns the output and the recorded index.
 pub fn recorded(pool: &Pool, task: Task, bytes: &[u8], here: bool) -> (Vec<u8>, Result<Index, Error>) {
-    struct One(Option<(Task, Vec<u8>)>);
-    impl Inputs for One {
-        type Meta = ();
-        fn next_input(&mut self) -> Option<Input<()>> {
-            let (task, bytes) = self.0.take()?;
-            Some(Input {
-                meta: (),
-                task,
-                count_lines: true,
-                verify: Verify::Off,
-                source: Source::Stream(Box::new(io::Cursor::new(bytes))),
-            })
-        }
-    }
-    #[derive(Default)]
-    struct Made(Recorder, Vec<u8>, Option<Result<StreamSummary, Error>>);
-    impl Outputs for Made {
-        type Meta = ();
-        type Out = Vec<u8>;
-        fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
-            Some(Vec::new())
-        }
-        fn block(&mut self, (): &mut (), block: &BlockInfo) {
-            self.0.block(block);
-        }
-        fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
-            self.0.stream(stream);
-        }
-        fn end(&mut self, (): (), out: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-            (self.1, self.2) = (out, Some(outcome));
-            ControlFlow::Continue(())
-        }
-    }
-    let (inputs, mut made) = (One(Some((task, bytes.to_vec()))), Made::default());
-    match here {
-        true => hybz::internals::flow::run_here(pool, inputs, &mut made),
-        false => hybz::flow::run(pool, inputs, &mut made),
-    }
-    made.2.expect("an end").unwrap();
-    (made.1, made.0.finish())
+    let mut made = Collected { recorder: Some(Recorder::new()), ..Collected::default() };
+    made.collect(pool, vec![(task, Verify::Off, stream(bytes))], here);
+    let (out, outcome) = made.out.remove(0);
+    outcome.unwrap();
+    (out, made.recorder.expect("a recorder").finish())
 }
 
 pub fn bytes(index: &Index) -> Vec<u8> {
@@ -83,7 +48,7 @@ fn compressing_and_decoding_make_the_same_index() {
     };
     SHAPES.iter().for_each(|shape| check(shape.name, &(shape.make)(300_000), 1));
     EDGES.iter().for_each(|edge| check(edge.name, &(edge.make)(), 9));
-    check("words", &(shape("words").make)(2_000_000), 9);
+    check("words", &words(2_000_000), 9);
     check("zeros", &vec![0; 60_000_000], 9);
 }
 
@@ -148,7 +113,7 @@ impl ReadAt for Counted {
 /// Only those parts of an index file are read that a lookup needs.
 #[test]
 fn a_long_index_is_searched_in_its_file() {
-    let small = (shape("words").make)(300);
+    let small = words(300);
     let one = super::files::stream(1, small).0;
     let coded = one.repeat(20_000);
     let index = built(&coded);
@@ -414,7 +379,7 @@ fn a_damaged_index_is_found() {
 #[test]
 fn a_hbz_has_its_own() {
     let large = Settings::new().encoding(LargeBlocks::try_new(20_000).unwrap());
-    let text = (shape("words").make)(100_000);
+    let text = words(100_000);
     let coded = hybz::compress(&text, &large).unwrap();
     assert!(matches!(Index::build(&coded[..], &Settings::new()), Err(Error::NoIndex { format: Format::Hbz, .. })));
     let mixed = [&coded[..], &file("one block").coded].concat();
@@ -427,41 +392,16 @@ fn a_hbz_has_its_own() {
 #[test]
 fn places_of_all_streams() {
     let large = Settings::new().encoding(LargeBlocks::try_new(20_000).unwrap());
-    let (one, two) = ((shape("words").make)(150_000), (shape("words").make)(50_000));
+    let (one, two) = (words(150_000), words(50_000));
     let (bz2, hbz) =
         (hybz::compress(&one, &Settings::new().level(level(1))).unwrap(), hybz::compress(&two, &large).unwrap());
-    #[derive(Default)]
-    struct Seen(Vec<(u64, u64)>, Vec<(u64, u64, u64)>);
-    impl Outputs for Seen {
-        type Meta = ();
-        type Out = io::Sink;
-        fn begin(&mut self, (): &mut ()) -> Option<io::Sink> {
-            Some(io::sink())
-        }
-        fn block(&mut self, (): &mut (), block: &BlockInfo) {
-            self.0.push((block.stream, block.bit_offset));
-        }
-        fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
-            self.1.push((stream.number, stream.bit_offset, stream.end));
-        }
-        fn end(&mut self, (): (), _: io::Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-            outcome.unwrap();
-            ControlFlow::Continue(())
-        }
-    }
-    struct Files(Vec<Vec<u8>>);
-    impl Inputs for Files {
-        type Meta = ();
-        fn next_input(&mut self) -> Option<Input<()>> {
-            let source = Source::Stream(Box::new(io::Cursor::new(self.0.pop()?)));
-            let task = Task::Decompress { formats: Formats::All, trailing_garbage: false };
-            Some(Input { meta: (), task, count_lines: false, verify: Verify::Off, source })
-        }
-    }
     let seen = |parts: &[&[u8]]| {
-        let mut seen = Seen::default();
-        hybz::flow::run(&pool(2), Files(vec![parts.concat()]), &mut seen);
-        seen
+        let task = Task::Decompress { formats: Formats::All, trailing_garbage: false };
+        let seen = through::files(&pool(2), vec![(task, Verify::Off, stream(&parts.concat()))], false);
+        assert!(seen.out[0].1.is_ok());
+        let blocks: Vec<_> = seen.blocks.iter().map(|block| (block.stream, block.bit_offset)).collect();
+        let streams = seen.streams.iter().map(|stream| (stream.number, stream.bit_offset, stream.end));
+        (blocks, streams.collect::<Vec<_>>())
     };
     let (alone, large) = (seen(&[&bz2]), seen(&[&hbz]));
     assert_eq!((alone.0.len(), large.0.len()), (2, 3));

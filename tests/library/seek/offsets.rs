@@ -3,7 +3,7 @@
 use super::files::stream;
 use super::index::offsets;
 use crate::ours::pool;
-use crate::shapes::{Rng, random, shape};
+use crate::shapes::{Rng, random, words};
 use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{Error, Settings};
@@ -34,10 +34,6 @@ impl Listed {
         assert!(lines.contains(from), "{lines}");
         lines.replacen(from, to, 1).into_bytes()
     }
-}
-
-fn words(len: usize) -> Vec<u8> {
-    (shape("words").make)(len)
 }
 
 fn small_streams() -> Listed {

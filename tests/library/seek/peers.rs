@@ -6,7 +6,7 @@
 
 use super::files::{File, files, stream};
 use super::index::offsets;
-use crate::shapes::{Rng, shape};
+use crate::shapes::{Rng, words};
 use crate::skip::{Need, skip};
 use hybz::Settings;
 use hybz::index::Index;
@@ -96,7 +96,7 @@ fn offsets_for_ratarmount() {
     let mut tar = Vec::new();
     let mut expected = String::new();
     for n in 0..60usize {
-        let data = (shape("words").make)(n * 300 + 1);
+        let data = words(n * 300 + 1);
         let mut header = [0; 512];
         let name = format!("dir/file{n:02}");
         header[..name.len()].copy_from_slice(name.as_bytes());

@@ -1,8 +1,8 @@
 //! Reading at any place gives the plain text of that place.
 
 use super::files::{File, files};
-use crate::ours::pool;
-use crate::shapes::{Rng, shape};
+use crate::ours::{Counted, pool};
+use crate::shapes::{Rng, words};
 use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{Error, LargeBlocks, ReadAt, Settings};
@@ -36,8 +36,8 @@ fn random_ranges() {
 fn random_ranges_of_hbz() {
     let settings = Settings::new().pool(&pool(2));
     let mut rng = Rng(22);
-    let compact = [vec![7; 3_000_000], (shape("words").make)(10_000)].concat();
-    for (name, text) in [("words", (shape("words").make)(3_000_000)), ("compact", compact)] {
+    let compact = [vec![7; 3_000_000], words(10_000)].concat();
+    for (name, text) in [("words", words(3_000_000)), ("compact", compact)] {
         for size in [5000, 100_000, 2 << 20] {
             let large = LargeBlocks::try_new(size).unwrap();
             let one = hybz::compress(&text, &settings.clone().encoding(large)).unwrap();
@@ -89,21 +89,6 @@ fn read_and_seek() {
             plain.by_ref().take(len).read_to_end(&mut expected).unwrap();
             assert!(ours == expected, "{name}: {to:?}");
         }
-    }
-}
-
-/// Counts the bytes that are read.
-struct Counted(Vec<u8>, AtomicU64);
-
-impl ReadAt for Counted {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let n = self.0.read_at(buf, offset)?;
-        self.1.fetch_add(n as u64, Ordering::Relaxed);
-        Ok(n)
-    }
-
-    fn len(&self) -> u64 {
-        ReadAt::len(&self.0)
     }
 }
 

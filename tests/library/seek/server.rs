@@ -94,7 +94,7 @@ impl ReadAt for Remote {
 
 /// Files with blocks of all levels, and one with a long index.
 fn some_files() -> Vec<File> {
-    let small = super::files::stream(1, (crate::shapes::shape("words").make)(400));
+    let small = super::files::stream(1, crate::shapes::words(400));
     let many = File { name: "many streams", coded: small.0.repeat(10_000), text: small.1.repeat(10_000) };
     let names = ["blocks of level 1", "all levels"];
     let copy = |file: &File| File { name: file.name, coded: file.coded.clone(), text: file.text.clone() };
