@@ -3,7 +3,7 @@
 use super::local::{Entry, LocalSort};
 use super::partition::Partitioner;
 use super::parts::Parted;
-use super::range::{RangeText, RankPart, RankText};
+use super::range::RangeText;
 use super::splitters::Splitters;
 use super::text::Ends;
 
@@ -42,7 +42,7 @@ impl LineSorter {
             entries.push(Entry { key: 0, at: start as u32, len: (at - start) as u32 });
             start = at + 1;
         }
-        sort.sort(text, entries, range.common_prefix, false);
+        sort.sort(text, entries, range.common_prefix);
         let mut out = Out { bytes: vec![0; text.len() + SPARE], len: 0 };
         if range.order.is_reverse() {
             entries.iter().rev().for_each(|entry| out.push(text, entry));
@@ -51,33 +51,6 @@ impl LineSorter {
         }
         out.bytes.truncate(out.len);
         out.bytes
-    }
-
-    /// Sorts strings. Returns their numbers in order.
-    pub fn rank(&mut self, range: &RankText) -> Vec<u64> {
-        let LineSorter { sort, entries, text, .. } = self;
-        text.clear();
-        entries.clear();
-        let mut numbers = Vec::new();
-        for (number, string) in range.parts.iter().flat_map(RankPart::iter) {
-            // Each string is preceded by its index here, which is found again by the string's position.
-            text.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
-            entries.push(Entry { key: 0, at: text.len() as u32, len: string.len() as u32 });
-            text.extend_from_slice(string);
-            numbers.push(number);
-        }
-        sort.sort(text, entries, range.common_prefix, true);
-        let number = |entry: &Entry| {
-            let index = text[..entry.at as usize].last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-            numbers[index as usize]
-        };
-        if range.order.is_reverse() {
-            let line = |entry: &Entry| &text[entry.at as usize..entry.at as usize + entry.len as usize];
-            let equal = entries.chunk_by(|a, b| line(a) == line(b));
-            equal.rev().flat_map(|equal| equal.iter().map(number)).collect()
-        } else {
-            entries.iter().map(number).collect()
-        }
     }
 }
 

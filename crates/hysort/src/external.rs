@@ -31,11 +31,10 @@ use super::splitters::Splitters;
 use super::stored::StoredText;
 use super::tasks::{PartitionChunk, SortRange};
 use super::verify::sum_of;
-use super::weave::Take;
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use hybz_queue::{Client, Permit};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 /// The maximum number of times that a range is partitioned again.
@@ -84,13 +83,6 @@ impl External {
             spill: None,
             resident: None,
         }
-    }
-
-    /// As [`new`](Self::new), with splitters from the text that has come so far.
-    pub fn with_sample(order: Order, pool: &Pool, shares: Shares, text: &[Piece]) -> External {
-        let size = Size::new(shares.ranges(), shares.memory);
-        let splitters = super::sample::splitters(text, size, order.end_byte());
-        External::new(order, pool, shares, splitters)
     }
 
     /// Lets a device keep as much text as is expected, if there is a device and it pays.
@@ -200,7 +192,7 @@ impl External {
     }
 
     /// All text has come: sorts and writes it.
-    pub fn write_to<W: Take>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
+    pub fn write_to<W: Write>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
         self.flush_all(temporary)?;
         self.write(temporary, out, 0)
     }
@@ -213,7 +205,7 @@ impl External {
         Ok(())
     }
 
-    fn write<W: Take>(
+    fn write<W: Write>(
         &mut self,
         temporary: &mut Temporary,
         out: &mut RangeWriter<'_, W>,
@@ -254,7 +246,7 @@ impl External {
     }
 
     /// Partitions a range once more, by a sample of all of it.
-    fn again<W: Take>(
+    fn again<W: Write>(
         &self,
         range: &Spilled,
         spill: &Spill,
@@ -274,7 +266,7 @@ impl External {
     }
 
     /// Sorts a range piece by piece, and merges the pieces.
-    fn merge<W: Take>(
+    fn merge<W: Write>(
         &self,
         range: &Spilled,
         spill: &Spill,

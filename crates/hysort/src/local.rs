@@ -45,9 +45,8 @@ pub(crate) struct LocalSort {
 }
 
 impl LocalSort {
-    /// Sorts lines that have their first `depth` bytes in common. Their keys need not be set. With `stable`, equal
-    /// lines stay in the order of their places.
-    pub fn sort(&mut self, text: &[u8], entries: &mut [Entry], depth: usize, stable: bool) {
+    /// Sorts lines that have their first `depth` bytes in common. Their keys need not be set.
+    pub fn sort(&mut self, text: &[u8], entries: &mut [Entry], depth: usize) {
         self.groups.clear();
         self.groups.push(Group { start: 0, end: entries.len(), depth });
         while let Some(Group { start, end, depth }) = self.groups.pop() {
@@ -65,7 +64,7 @@ impl LocalSort {
                     last += 1;
                 }
                 if last - first > 1
-                    && let Some((skip, depth)) = settle(text, &mut group[first..last], depth + 8, stable)
+                    && let Some((skip, depth)) = settle(text, &mut group[first..last], depth + 8)
                 {
                     self.groups.push(Group { start: start + first + skip, end: start + last, depth });
                 }
@@ -77,7 +76,7 @@ impl LocalSort {
 
 /// Puts lines with equal keys, which agree in all bytes before `depth`, in order. Returns how many of them are in their
 /// final place, and the depth at which to continue with the others, if there are any.
-fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Option<(usize, usize)> {
+fn settle(text: &[u8], group: &mut [Entry], depth: usize) -> Option<(usize, usize)> {
     let mut ended = 0;
     for i in 0..group.len() {
         if group[i].len as usize <= depth {
@@ -86,15 +85,11 @@ fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Optio
         }
     }
     if ended > 1 {
-        if stable {
-            group[..ended].sort_unstable_by_key(|entry| (entry.len, entry.at));
-        } else {
-            group[..ended].sort_unstable_by_key(|entry| entry.len);
-        }
+        group[..ended].sort_unstable_by_key(|entry| entry.len);
     }
     let rest = &mut group[ended..];
     if rest.len() <= SMALL {
-        insertion(text, rest, depth, stable);
+        insertion(text, rest, depth);
         return None;
     }
     // Compared with the shortest of them: for lines that are prefixes of each other, no more bytes are compared than
@@ -111,15 +106,14 @@ fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Optio
 }
 
 /// Insertion sort by the bytes of the lines from `depth` on.
-fn insertion(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) {
+fn insertion(text: &[u8], group: &mut [Entry], depth: usize) {
     for i in 1..group.len() {
         let entry = group[i];
         let line = entry.rest(text, depth);
         let mut to = i;
         while to > 0 {
             let other = group[to - 1];
-            let order = other.rest(text, depth).cmp(line);
-            if order.is_lt() || order.is_eq() && (!stable || other.at < entry.at) {
+            if other.rest(text, depth) <= line {
                 break;
             }
             group[to] = other;
@@ -134,24 +128,17 @@ mod tests {
     use super::*;
     use crate::shapes::{self, Rng};
 
-    /// The plain twin: `slice::sort` of the lines.
-    fn plain(text: &[u8], entries: &[Entry]) -> Vec<Entry> {
-        let mut sorted = entries.to_vec();
-        sorted.sort_by_key(|entry| (entry.rest(text, 0), entry.at));
-        sorted
-    }
-
+    /// Compared with the plain twin: `slice::sort` of the lines.
     fn compare(what: &str, text: &[u8], entries: &[Entry], depth: usize) {
-        let mut sort = LocalSort::default();
-        let strip = |entries: &[Entry]| entries.iter().map(|entry| (entry.at, entry.len)).collect::<Vec<_>>();
-        let expected = plain(text, entries);
-        let mut ours = entries.to_vec();
-        sort.sort(text, &mut ours, depth, true);
-        assert!(strip(&ours) == strip(&expected), "{what}");
-        // The same object is reused, and equal lines may be in any order.
-        sort.sort(text, &mut ours, depth, false);
         let lines = |entries: &[Entry]| entries.iter().map(|entry| entry.rest(text, 0).to_vec()).collect::<Vec<_>>();
-        assert!(lines(&ours) == lines(&expected), "{what}");
+        let mut expected = lines(entries);
+        expected.sort();
+        let (mut sort, mut ours) = (LocalSort::default(), entries.to_vec());
+        // The same object is reused.
+        for _ in 0..2 {
+            sort.sort(text, &mut ours, depth);
+            assert!(lines(&ours) == expected, "{what}");
+        }
     }
 
     /// Strings from a text that is cut at random; they may contain any bytes.
@@ -203,7 +190,7 @@ mod tests {
         let text = vec![b'a'; 40_000];
         let entries: Vec<Entry> = (0..40_000).map(|len| Entry { key: 0, at: 0, len: 39_999 - len }).collect();
         let mut ours = entries.clone();
-        LocalSort::default().sort(&text, &mut ours, 0, false);
+        LocalSort::default().sort(&text, &mut ours, 0);
         assert!(ours.iter().map(|entry| entry.len).eq(0..40_000));
     }
 }

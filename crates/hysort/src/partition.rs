@@ -1,6 +1,6 @@
 //! Groups the lines of a chunk of text by range.
 
-use super::parts::{Bucket, Parted, PartedStrings, Strings};
+use super::parts::{Bucket, Parted};
 use super::splitters::Splitters;
 use super::text::{Ends, line_sum_at};
 
@@ -54,27 +54,6 @@ impl Partitioner {
         }
         Parted { text: out, buckets, own: false }
     }
-}
-
-/// Determines the bucket of each string.
-pub(crate) fn partition_strings(strings: &Strings, splitters: &Splitters) -> PartedStrings {
-    let bucket_of = |index: usize| {
-        let range = strings.range(index);
-        splitters.bucket(&strings.text, range.start, range.len())
-    };
-    let buckets: Vec<usize> = (0..strings.ends.len()).map(bucket_of).collect();
-    let mut ends = vec![0; splitters.buckets()];
-    buckets.iter().for_each(|&bucket| ends[bucket] += 1);
-    let mut before = 0;
-    for end in &mut ends {
-        before += std::mem::replace(end, before);
-    }
-    let mut indices = vec![0; buckets.len()];
-    for (index, &bucket) in buckets.iter().enumerate() {
-        indices[ends[bucket]] = index as u32;
-        ends[bucket] += 1;
-    }
-    PartedStrings { indices, ends, own: false }
 }
 
 #[cfg(test)]

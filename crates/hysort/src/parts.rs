@@ -78,33 +78,11 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// The string with this index.
-    pub fn get(&self, index: usize) -> &[u8] {
-        &self.text[self.range(index)]
-    }
-
-    /// Its range in the text.
-    pub(crate) fn range(&self, index: usize) -> Range<usize> {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start as usize..self.ends[index] as usize
-    }
-}
-
-/// Strings by bucket.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartedStrings {
-    /// Their indices, bucket after bucket, in order within each.
-    pub indices: Vec<u32>,
-    /// The end of each bucket's indices.
-    pub ends: Vec<usize>,
-    /// Whether a core made it ([`Task::run`](hybz_queue::Task)): then it is not checked.
-    pub(crate) own: bool,
-}
-
-impl PartedStrings {
-    /// The range of a bucket's indices.
-    pub(crate) fn range(&self, bucket: usize) -> Range<usize> {
-        bucket.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[bucket]
+    /// The strings and their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let strings = starts.zip(&self.ends).map(|(start, &end)| &self.text[start as usize..end as usize]);
+        (self.first..).zip(strings)
     }
 }
 

@@ -58,11 +58,6 @@ impl Size {
         choose(sample, self.ranges as usize)
     }
 
-    /// The part of a string that is kept, and whether it is the whole string.
-    pub fn cut(&self, string: &[u8]) -> (Vec<u8>, bool) {
-        (string[..string.len().min(self.line)].to_vec(), string.len() <= self.line)
-    }
-
     /// The part that is kept of the first line of `text`, and whether it is the whole line.
     pub fn first_line(&self, text: &[u8], end: u8) -> (Vec<u8>, bool) {
         let cut = &text[..text.len().min(self.line + 1)];
@@ -75,7 +70,7 @@ impl Size {
 
 /// The position of the `number`th sample in a text of `total` bytes. The sorted output does not depend on it, so it may
 /// be the same every time.
-pub(super) fn place(number: u64, total: u64) -> u64 {
+fn place(number: u64, total: u64) -> u64 {
     ((u128::from(mix(number + 1)) * u128::from(total)) >> 64) as u64
 }
 

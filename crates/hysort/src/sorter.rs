@@ -3,24 +3,21 @@
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
 use super::external::{External, InMemory};
-use super::flight::Flight;
 use super::limits::{Limits, Report};
 use super::long::LongLines;
 use super::order::Order;
-use super::parts::{Parted, Piece};
+use super::parts::Piece;
 use super::range::RangeText;
 use super::sample::{self, Size};
 use super::shares::Shares;
 use super::splitters::Splitters;
 use super::stored::StoredRange;
-use super::tasks::PartitionChunk;
-use super::weave::{Take, Texts, Weave};
+use super::weave::Weave;
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use hybz_queue::{Client, Permit};
-use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// Text up to this length is one range, if memory is not short.
@@ -216,16 +213,23 @@ impl Sorter {
         Ok(())
     }
 
-    /// From now on lines are grouped by range as they come.
+    /// From now on lines are grouped by range as they come, and go to files.
     fn go_external(&mut self) -> Result<(), Error> {
         if self.long_bytes > 0 {
             self.spill_long()?;
         }
         self.is_short = true;
-        let mut external = External::with_sample(self.order, &self.pool, self.shares, &self.held);
+        self.group(self.shares.ranges(), true)
+    }
+
+    /// Groups the lines so far by this number of ranges; they go to files if memory is short.
+    fn group(&mut self, ranges: u64, with_files: bool) -> Result<(), Error> {
+        let size = Size::new(ranges, self.shares.memory);
+        let splitters = sample::splitters(&self.held, size, self.order.end_byte());
+        let mut external = External::new(self.order, &self.pool, self.shares, splitters);
         self.permits.clear();
         for chunk in std::mem::take(&mut self.held) {
-            external.push(chunk, self.limits.temporary.as_mut())?;
+            external.push(chunk, self.limits.temporary.as_mut().filter(|_| with_files))?;
         }
         self.external = Some(external);
         Ok(())
@@ -235,16 +239,7 @@ impl Sorter {
     ///
     /// # Errors
     /// [`Error::Write`], [`Error::Temporary`], and errors that the text does not cause.
-    pub fn write_to(self, out: &mut impl Write) -> Result<Report, Error> {
-        self.write_texts(|text| out.write_all(&text))
-    }
-
-    /// Hands all lines over in order, as texts of any length. Most of them are owned: ranges as they were sorted,
-    /// which may be kept, or written by another thread, without copying them.
-    ///
-    /// # Errors
-    /// As [`write_to`](Self::write_to). An error that `take` returns ends it, as [`Error::Write`].
-    pub fn write_texts(mut self, take: impl FnMut(Cow<'_, [u8]>) -> io::Result<()>) -> Result<Report, Error> {
+    pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         if self.holder.is_foreign() {
             return Err(Error::Forked);
         }
@@ -253,8 +248,7 @@ impl Sorter {
         self.accept()?;
         let mut report = Report::default();
         let long = self.chunker.take_long();
-        let mut to = Texts(take);
-        let mut weave = Weave::new(self.order, long, &mut to)?;
+        let mut weave = Weave::new(self.order, long, out)?;
         if let Err(error) = self.write_short(&mut weave, &mut report) {
             return Err(weave.error_of(error));
         }
@@ -263,54 +257,31 @@ impl Sorter {
     }
 
     /// Writes all lines that are not long.
-    fn write_short(&mut self, out: &mut impl Take, report: &mut Report) -> Result<(), Error> {
+    fn write_short(&mut self, out: &mut impl Write, report: &mut Report) -> Result<(), Error> {
+        let is_single = self.held_bytes <= SINGLE.min(self.shares.memory / 16);
+        let is_here = self.external.is_none();
+        if is_here && !is_single {
+            self.group(self.shares.ranges_of(self.held_bytes), false)?;
+        }
         let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, report);
         if let Some(mut external) = self.external.take() {
-            if let Some(text) = external.in_memory(self.limits.temporary.as_mut())? {
+            let mut temporary = self.limits.temporary.as_mut().filter(|_| !is_here);
+            if let Some(text) = external.in_memory(temporary.as_deref_mut())? {
                 self.write_parts(text, external.splitters(), &mut out)?;
-                out.finish()?;
-            } else if let Some(temporary) = &mut self.limits.temporary {
+            } else if let Some(temporary) = temporary {
                 external.write_to(temporary, &mut out)?;
             }
-            return Ok(());
-        }
-        let held = std::mem::take(&mut self.held);
-        if self.held_bytes <= SINGLE.min(self.shares.memory / 16) {
-            let range = RangeText::new(held, self.order);
-            if !range.is_empty() {
-                let bytes = need(self.held_bytes, 0);
-                let room = out.room(bytes)?;
-                out.range(range, bytes, room)?;
-            }
-        } else {
-            let size = Size::new(self.shares.ranges_of(self.held_bytes), self.shares.memory);
-            let splitters = Arc::new(sample::splitters(&held, size, self.order.end_byte()));
-            let parted = self.partition(held, &splitters)?;
-            self.permits.clear();
-            self.write_parts(InMemory { parted, stored: None }, &splitters, &mut out)?;
+        } else if self.held_bytes > 0 {
+            let range = RangeText::new(std::mem::take(&mut self.held), self.order);
+            let bytes = need(self.held_bytes, 0);
+            let room = out.room(bytes)?;
+            out.range(range, bytes, room)?;
         }
         out.finish()
     }
 
-    /// Has chunks partitioned.
-    fn partition(&self, chunks: Vec<Piece>, splitters: &Arc<Splitters>) -> Result<Vec<Parted>, Error> {
-        let mut parted = Vec::with_capacity(chunks.len());
-        let mut flight = Flight::new(&self.pool, self.shares.chunks());
-        let mut done = |(), answer| {
-            parted.push(answer);
-            Ok(())
-        };
-        for chunk in chunks {
-            let bytes = chunk.range.len() as u64;
-            let task = PartitionChunk::new(chunk, splitters, self.order.end_byte());
-            flight.submit(task, (), bytes, &mut done)?;
-        }
-        flight.finish(&mut done)?;
-        Ok(parted)
-    }
-
     /// Has the ranges of a partitioned text sorted and written.
-    fn write_parts<W: Take>(
+    fn write_parts<W: Write>(
         &self,
         text: InMemory,
         splitters: &Splitters,
@@ -354,56 +325,5 @@ impl Sorter {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shapes::Rng;
-
-    /// Ranges are owned, unless a long line comes into one.
-    #[test]
-    fn texts_are_what_is_written() {
-        let mut rng = Rng(7);
-        let pool = crate::pool().build();
-        let mut text: Vec<u8> = (0..400_000).flat_map(|_| format!("{}\n", rng.below(1 << 30)).into_bytes()).collect();
-        for long in [false, true] {
-            if long {
-                text.extend([b"5".repeat(2 << 20), b"\n".to_vec(), b"z".repeat(2 << 20)].concat());
-            }
-            for reverse in [false, true] {
-                let sorter = || {
-                    let mut sorter = Sorter::new(&Order::new().reverse(reverse), Limits::new(), &pool);
-                    sorter.push(&text).unwrap();
-                    sorter
-                };
-                let (mut written, mut taken, mut owned) = (Vec::new(), Vec::new(), 0);
-                let report = sorter().write_to(&mut written).unwrap();
-                let again = sorter().write_texts(|text| {
-                    owned += usize::from(matches!(text, Cow::Owned(_)));
-                    taken.extend_from_slice(&text);
-                    Ok(())
-                });
-                assert_eq!(again.unwrap().lines, report.lines);
-                assert!(taken == written && owned > 0, "{long}, {reverse}, {owned}");
-                let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
-                lines.pop_if(|line| line.is_empty());
-                lines.sort_unstable();
-                if reverse {
-                    lines.reverse();
-                }
-                assert!(written == [lines.join(&b'\n'), b"\n".to_vec()].concat(), "{long}, {reverse}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_error_of_taking_ends_it() {
-        let pool = crate::pool().build();
-        let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
-        sorter.push(b"b\na\n").unwrap();
-        let failed = sorter.write_texts(|_| Err(io::ErrorKind::StorageFull.into()));
-        assert!(matches!(failed, Err(Error::Write(e)) if e.kind() == io::ErrorKind::StorageFull));
     }
 }

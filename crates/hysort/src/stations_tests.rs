@@ -5,7 +5,7 @@ use crate::cpu::LineSorter;
 use crate::faults;
 use crate::parts::Sorted;
 use crate::shapes;
-use crate::tasks::{PARTITION, PartitionChunk, PartitionStrings, RANK, RankRange, SORT, SortRange};
+use crate::tasks::{PARTITION, PartitionChunk, SORT, SortRange};
 use crate::{self as sort, Error, Limits, Order, Pool, PoolBuilder, Sorter};
 use faults::{Company, Fault, One, USUAL, Wrong, quiet, watched};
 use hybz_queue::{Accepts, Class};
@@ -60,30 +60,8 @@ fn one() -> One {
                 spoil(&mut sorted, wrong);
             }
             job.complete(Sorted::from(sorted));
-        } else if let Some(job) = job.of::<RankRange>() {
-            let mut numbers = sorter.rank(&job.task().range);
-            match fault {
-                Fault::Wrong(Wrong::Empty) => numbers.clear(),
-                Fault::Wrong(Wrong::Order) => numbers.rotate_left(1),
-                Fault::Wrong(Wrong::Lost) => drop(numbers.pop()),
-                Fault::Wrong(Wrong::Twice) => numbers[1] = numbers[0],
-                Fault::Wrong(Wrong::Bit) => numbers[0] ^= 1 << 40,
-                _ => {}
-            }
-            job.complete(numbers);
-        } else if let Some(job) = job.of::<PartitionStrings>() {
-            let mut parted = job.task().partition();
-            match fault {
-                Fault::Wrong(Wrong::Empty) => parted.indices.clear(),
-                Fault::Wrong(Wrong::Order) => parted.indices.rotate_left(1),
-                Fault::Wrong(Wrong::Lost) => drop(parted.ends.pop()),
-                Fault::Wrong(Wrong::Twice) => parted.indices[1] = parted.indices[0],
-                Fault::Wrong(Wrong::Bit) => parted.indices[0] ^= 1 << 30,
-                _ => {}
-            }
-            job.complete(parted);
         } else {
-            // Text that devices keep is tested in gpu_tests.rs.
+            // Only cores code. Text that devices keep is tested in gpu_tests.rs.
             job.decline();
         }
     })
@@ -176,10 +154,9 @@ fn wrong_answers_are_found() {
     quiet();
     const PARTITIONS: &[Class] = &[PARTITION];
     const SORTS: &[Class] = &[SORT];
-    const RANKS: &[Class] = &[RANK];
     for wrong in WRONGS {
         survives(Fault::Wrong(wrong), 2, Company::Alone);
-        for (classes, number_them) in [(PARTITIONS, false), (PARTITIONS, true), (SORTS, false), (RANKS, true)] {
+        for (classes, number_them) in [(PARTITIONS, false), (PARTITIONS, true), (SORTS, false), (SORTS, true)] {
             watched(format!("{wrong:?}, {classes:?}, {number_them}"), move || {
                 let (text, sorted, numbers) = sample();
                 let accepts = Accepts::Only(classes);

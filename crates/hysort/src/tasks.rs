@@ -3,16 +3,13 @@
 //! | task | output | class |
 //! |---|---|---|
 //! | [`PartitionChunk`]: a chunk of whole lines | its lines by range | [`PARTITION`] |
-//! | [`PartitionStrings`]: a chunk of strings | their indices by range | [`PARTITION`] |
 //! | [`SortRange`]: the lines of a range | the same, sorted | [`SORT`], or [`STORE`] if a device keeps some of them |
-//! | [`RankRange`]: the strings of a range | their numbers, in order | [`RANK`] |
 //! | [`KeepText`]: memory for an amount of text | the memory, if a lane has it | [`STORE`] |
 //! | [`StorePart`]: sort and keep a part | whether that was done | [`STORE`] |
 
 use super::cpu::LineSorter;
-use super::partition::partition_strings;
-use super::parts::{Parted, PartedStrings, Piece, Sorted, Strings, Wrong};
-use super::range::{RangeText, RankText};
+use super::parts::{Parted, Piece, Sorted, Wrong};
+use super::range::RangeText;
 use super::splitters::Splitters;
 use super::stored::Kept;
 use super::verify;
@@ -23,8 +20,6 @@ use std::sync::Arc;
 pub const PARTITION: Class = Class::new("partition", 500e6);
 /// Ranges of lines to be sorted.
 pub const SORT: Class = Class::new("sort", 80e6);
-/// Ranges of strings whose numbers are asked for.
-pub const RANK: Class = Class::new("rank", 80e6);
 /// Tasks that only lanes of the device that keeps the text can do. Cores get such a task only after a lane has failed
 /// at it.
 pub const STORE: Class = Class::new("store", 80e6);
@@ -109,60 +104,6 @@ impl LineTask for PartitionChunk {
     }
 }
 
-/// Determine the range of each string.
-#[derive(Clone, Debug)]
-pub struct PartitionStrings {
-    /// The strings.
-    pub strings: Arc<Strings>,
-    pub(super) splitters: Arc<Splitters>,
-}
-
-impl PartitionStrings {
-    /// Does the task; for use in custom stations.
-    pub fn partition(&self) -> PartedStrings {
-        partition_strings(&self.strings, &self.splitters)
-    }
-}
-
-impl Task for PartitionStrings {
-    type Output = PartedStrings;
-
-    fn run(&self, _: &mut Core) -> PartedStrings {
-        PartedStrings { own: true, ..self.partition() }
-    }
-
-    fn bytes_out(parted: &PartedStrings) -> u64 {
-        4 * parted.indices.len() as u64
-    }
-}
-
-impl Checked for PartitionStrings {
-    type Wrong = Wrong;
-    const WORDS: [&'static str; 3] = WORDS;
-
-    fn check(&self, parted: &mut PartedStrings, _: &mut Core) -> Result<(), Wrong> {
-        verify::strings(&self.strings, &self.splitters, parted)
-    }
-
-    fn is_same(a: &PartedStrings, b: &PartedStrings) -> bool {
-        a.indices == b.indices && a.ends == b.ends
-    }
-}
-
-impl LineTask for PartitionStrings {
-    fn class(&self) -> Class {
-        PARTITION
-    }
-
-    fn bytes(&self) -> u64 {
-        self.strings.text.len() as u64
-    }
-
-    fn is_to_be_checked(parted: &PartedStrings) -> bool {
-        !parted.own
-    }
-}
-
 /// Sort a range: the output is its lines, each with its end.
 #[derive(Clone, Debug)]
 pub struct SortRange {
@@ -204,48 +145,6 @@ impl LineTask for SortRange {
 
     fn bytes(&self) -> u64 {
         self.range.len() as u64
-    }
-}
-
-/// Sort strings and return their numbers in this order; equal strings in the order of their numbers.
-#[derive(Clone, Debug)]
-pub struct RankRange {
-    /// The strings.
-    pub range: Arc<RankText>,
-}
-
-impl Task for RankRange {
-    type Output = Vec<u64>;
-
-    fn run(&self, core: &mut Core) -> Vec<u64> {
-        core.state::<LineSorter>().rank(&self.range)
-    }
-
-    fn bytes_out(numbers: &Vec<u64>) -> u64 {
-        8 * numbers.len() as u64
-    }
-}
-
-impl Checked for RankRange {
-    type Wrong = Wrong;
-    const WORDS: [&'static str; 3] = WORDS;
-
-    fn check(&self, numbers: &mut Vec<u64>, _: &mut Core) -> Result<(), Wrong> {
-        verify::ranks(&self.range, numbers)
-    }
-
-    fn is_same(a: &Vec<u64>, b: &Vec<u64>) -> bool {
-        a == b
-    }
-}
-
-impl LineTask for RankRange {
-    fn class(&self) -> Class {
-        RANK
-    }
-
-    fn bytes(&self) -> u64 {
-        self.range.bytes
     }
 }
 

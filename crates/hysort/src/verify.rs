@@ -5,10 +5,10 @@
 //! sorted range takes about a tenth of the time of sorting it.
 
 use super::partition::Partitioner;
-use super::parts::{Bucket, Parted, PartedStrings, Sorted, Strings, Wrong};
-use super::range::{RangeText, RankPart, RankText};
+use super::parts::{Bucket, Parted, Sorted, Wrong};
+use super::range::RangeText;
 use super::splitters::Splitters;
-use super::text::{Ends, key, line_sum_at, mix};
+use super::text::{Ends, key, line_sum_at};
 
 /// The sum of all lines of a text.
 pub(super) fn sum_of(text: &[u8], end: u8) -> u64 {
@@ -126,52 +126,6 @@ pub(super) fn chunk(text: &[u8], end: u8, splitters: &Splitters, keep: bool, par
     }
     if next as usize != parted.text.len() || total != sum_of(text, end) {
         return Err(Wrong("it has other lines"));
-    }
-    Ok(())
-}
-
-/// Checks a partition of strings: each bucket has its own strings, in order, and their number is right.
-pub(super) fn strings(strings: &Strings, splitters: &Splitters, parted: &PartedStrings) -> Result<(), Wrong> {
-    let PartedStrings { indices, ends, .. } = parted;
-    let complete = indices.len() == strings.ends.len() && ends.last() == Some(&indices.len());
-    if ends.len() != splitters.buckets() || !complete || !ends.is_sorted() {
-        return Err(Wrong("it has another number of strings"));
-    }
-    for bucket in 0..ends.len() {
-        let part = &indices[parted.range(bucket)];
-        let is_here = |&index: &u32| {
-            let known = (index as usize) < strings.ends.len();
-            let range = if known { strings.range(index as usize) } else { 0..0 };
-            known && splitters.bucket(&strings.text, range.start, range.len()) == bucket
-        };
-        // Different strings in each bucket, and the right total: none is missing.
-        if !part.is_sorted_by(|a, b| a < b) || !part.iter().all(is_here) {
-            return Err(Wrong("a string is in the wrong range"));
-        }
-    }
-    Ok(())
-}
-
-/// Checks numbers of strings.
-pub(super) fn ranks(range: &RankText, numbers: &[u64]) -> Result<(), Wrong> {
-    let sum = |sum: u64, number: u64| sum.wrapping_add(mix(number));
-    let own = range.parts.iter().flat_map(RankPart::iter).fold(0, |all, (number, _)| sum(all, number));
-    let count: usize = range.parts.iter().map(|part| part.range.len()).sum();
-    if numbers.len() != count || own != numbers.iter().fold(0, |all, &number| sum(all, number)) {
-        return Err(Wrong("it has other numbers"));
-    }
-    let get = |number: u64| {
-        let part = range.parts.partition_point(|part| part.strings.first <= number).checked_sub(1)?;
-        let strings = &range.parts[part].strings;
-        let index = usize::try_from(number - strings.first).ok()?;
-        (index < strings.ends.len()).then(|| strings.get(index))
-    };
-    for pair in numbers.windows(2) {
-        let (Some(a), Some(b)) = (get(pair[0]), get(pair[1])) else { return Err(Wrong("it has other numbers")) };
-        let order = range.order.compare(a, b);
-        if order.is_gt() || order.is_eq() && pair[0] > pair[1] {
-            return Err(Wrong("two of its numbers are out of order"));
-        }
     }
     Ok(())
 }

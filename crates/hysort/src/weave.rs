@@ -5,34 +5,8 @@ use super::long::{LongLine, LongLines};
 use super::order::Order;
 use super::text::{Ends, LineSum, last_end};
 use crate::error::Error;
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::mem::take;
-
-/// A destination of text that may keep the texts that it is given.
-pub(super) trait Take: Write {
-    fn take(&mut self, text: Vec<u8>) -> io::Result<()>;
-}
-
-/// A destination that is a closure.
-pub(super) struct Texts<F>(pub F);
-
-impl<F: FnMut(Cow<'_, [u8]>) -> io::Result<()>> Take for Texts<F> {
-    fn take(&mut self, text: Vec<u8>) -> io::Result<()> {
-        (self.0)(Cow::Owned(text))
-    }
-}
-
-impl<F: FnMut(Cow<'_, [u8]>) -> io::Result<()>> Write for Texts<F> {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        (self.0)(Cow::Borrowed(text))?;
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Takes sorted lines and writes them on, with the long ones at their places. A line that is not long is at most a
 /// prefix of a long one, so a long line never equals one of the others.
@@ -55,7 +29,7 @@ pub(super) struct Weave<'a, W> {
 /// How much of a long line usually distinguishes it from others.
 const HEAD: usize = 1 << 12;
 
-impl<'a, W: Take> Weave<'a, W> {
+impl<'a, W: Write> Weave<'a, W> {
     /// With these lines, in any order.
     pub fn new(order: Order, mut long: LongLines, to: &'a mut W) -> Result<Self, Error> {
         long.sort()?;
@@ -183,18 +157,7 @@ impl<'a, W: Take> Weave<'a, W> {
     }
 }
 
-impl<W: Take> Take for Weave<'_, W> {
-    fn take(&mut self, text: Vec<u8>) -> io::Result<()> {
-        let is_whole = self.line.is_empty() && text.last() == Some(&self.long.end);
-        let is_unbroken = match self.next() {
-            None => self.line.is_empty(),
-            Some(long) => is_whole && self.place(&long, &text)? == text.len(),
-        };
-        if is_unbroken { self.to.take(text) } else { self.write_all(&text) }
-    }
-}
-
-impl<W: Take> Write for Weave<'_, W> {
+impl<W: Write> Write for Weave<'_, W> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         if self.line.is_empty() && self.next().is_none() {
             return self.to.write(text);

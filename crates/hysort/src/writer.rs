@@ -8,9 +8,9 @@ use super::order::Order;
 use super::parts::{Piece, Sorted};
 use super::range::RangeText;
 use super::tasks::SortRange;
-use super::weave::Take;
 use crate::error::Error;
 use hybz_queue::Permit;
+use std::io::Write;
 use std::sync::Arc;
 
 /// How many bytes a range takes while it is sorted: its text, a copy of it in one piece, the sorted text, and an entry
@@ -20,7 +20,7 @@ pub(super) fn need(bytes: u64, lines: u64) -> u64 {
 }
 
 /// Writes ranges in order.
-pub(super) struct RangeWriter<'a, W: Take> {
+pub(super) struct RangeWriter<'a, W: Write> {
     order: Order,
     flight: Flight<SortRange, ()>,
     /// Ranges that a device keeps in part.
@@ -32,33 +32,26 @@ pub(super) struct RangeWriter<'a, W: Take> {
 const FOR_LANES: usize = 192;
 
 /// The destination and the report of what was written.
-struct Output<'a, W: Take> {
+struct Output<'a, W: Write> {
     to: &'a mut W,
     report: &'a mut Report,
 }
 
-impl<W: Take> Output<'_, W> {
+impl<W: Write> Output<'_, W> {
     fn write(&mut self, text: &[u8], lines: u64, kept: u64) -> Result<(), Error> {
         self.to.write_all(text).map_err(Error::Write)?;
-        self.wrote(text.len(), lines, kept);
-        Ok(())
-    }
-
-    fn sorted(&mut self, sorted: Sorted) -> Result<(), Error> {
-        let len = sorted.text.len();
-        self.to.take(sorted.text).map_err(Error::Write)?;
-        self.wrote(len, sorted.lines, sorted.kept);
-        Ok(())
-    }
-
-    fn wrote(&mut self, bytes: usize, lines: u64, kept: u64) {
         self.report.lines += lines;
         self.report.lines_written += kept;
-        self.report.bytes_written += bytes as u64;
+        self.report.bytes_written += text.len() as u64;
+        Ok(())
+    }
+
+    fn sorted(&mut self, sorted: &Sorted) -> Result<(), Error> {
+        self.write(&sorted.text, sorted.lines, sorted.kept)
     }
 }
 
-impl<'a, W: Take> RangeWriter<'a, W> {
+impl<'a, W: Write> RangeWriter<'a, W> {
     /// Ranges in flight may take `memory` bytes.
     pub fn new(order: Order, pool: &Pool, memory: u64, to: &'a mut W, report: &'a mut Report) -> Self {
         let stored = Flight::new(pool, memory).with_more(FOR_LANES);
@@ -73,7 +66,7 @@ impl<'a, W: Take> RangeWriter<'a, W> {
     /// Waits until a range that takes `bytes` may be read.
     pub fn room(&mut self, bytes: u64) -> Result<Permit, Error> {
         let out = &mut self.out;
-        self.flight.room(bytes, &mut |(), sorted| out.sorted(sorted))
+        self.flight.room(bytes, &mut |(), sorted| out.sorted(&sorted))
     }
 
     /// Sorts and writes a range that takes `bytes`.
@@ -96,7 +89,7 @@ impl<'a, W: Take> RangeWriter<'a, W> {
         // The kept text is not in this memory, and is sorted in place.
         let (bytes, out) = (range.len() as u64, &mut self.out);
         let task = SortRange { range: Arc::new(range) };
-        self.stored.submit(task, (), bytes, &mut |(), sorted| out.sorted(sorted))
+        self.stored.submit(task, (), bytes, &mut |(), sorted| out.sorted(&sorted))
     }
 
     /// Sorts and writes a range that is too long for one job: in parts of at most `most` bytes, which are merged.
@@ -151,8 +144,8 @@ impl<'a, W: Take> RangeWriter<'a, W> {
     /// Writes the ranges in flight.
     pub fn finish(&mut self) -> Result<(), Error> {
         let out = &mut self.out;
-        self.flight.finish(&mut |(), sorted| out.sorted(sorted))?;
-        self.stored.finish(&mut |(), sorted| out.sorted(sorted))
+        self.flight.finish(&mut |(), sorted| out.sorted(&sorted))?;
+        self.stored.finish(&mut |(), sorted| out.sorted(&sorted))
     }
 }
 
@@ -160,8 +153,6 @@ impl<'a, W: Take> RangeWriter<'a, W> {
 mod tests {
     use super::*;
     use crate::shapes::Rng;
-    use crate::weave::Texts;
-    use std::borrow::Cow;
 
     #[test]
     fn a_range_that_is_too_long_is_merged() {
@@ -181,11 +172,7 @@ mod tests {
             for most in [1, 5000, 1 << 20] {
                 let pieces = text.iter().map(|text| Piece { text: Arc::new(text.clone()), range: 0..text.len() });
                 let (mut out, mut report) = (Vec::new(), Report::default());
-                let mut to = Texts(|text: Cow<'_, [u8]>| {
-                    out.extend_from_slice(&text);
-                    Ok(())
-                });
-                let mut writer = RangeWriter::new(order, &pool, u64::MAX, &mut to, &mut report);
+                let mut writer = RangeWriter::new(order, &pool, u64::MAX, &mut out, &mut report);
                 writer.long_range(pieces.collect(), most).expect("it is sorted");
                 drop(writer);
                 assert!(out == lines.concat(), "{order:?}, {most}");

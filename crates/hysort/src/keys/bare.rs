@@ -12,9 +12,6 @@ pub(super) struct Bare<'a, W: Write> {
     to: &'a mut W,
     end: u8,
     end_of_code: u8,
-    keys: &'a Keys,
-    /// Whether codes are followed by the line's place.
-    places: bool,
     unique: bool,
     /// The codes of this line as far as they have come, and those of the last line that was written: if they matter.
     codes: Vec<u8>,
@@ -33,24 +30,19 @@ const WAITING: usize = 256 << 10;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Codes,
-    /// In the line's place: `counts` of its counts follow after `bytes` more bytes.
-    Place {
-        counts: u8,
-        bytes: u8,
-    },
+    /// In the line's place, which codes that are compared are followed by.
+    Place,
     Line,
     /// In a line that equals the one before.
     Dropped,
 }
 
 impl<'a, W: Write> Bare<'a, W> {
-    pub fn new(keys: &'a Keys, to: &'a mut W) -> Self {
+    pub fn new(keys: &Keys, to: &'a mut W) -> Self {
         Bare {
             to,
             end: keys.end_byte(),
             end_of_code: keys.0.alphabets.end_of_code(),
-            keys,
-            places: keys.0.is_stable(),
             unique: keys.0.drops_equal_keys(),
             codes: Vec::new(),
             last: Vec::new(),
@@ -61,49 +53,21 @@ impl<'a, W: Write> Bare<'a, W> {
         }
     }
 
-    /// Takes codes, or a part of them. Returns their length.
-    fn codes(&mut self, text: &[u8]) -> usize {
+    /// Takes a part of what is before the line. Returns its length.
+    fn head(&mut self, text: &[u8]) -> usize {
         // Most codes are short: looking for their end word by word took 3 % more of a sort with -s.
         let end = text.iter().position(|&byte| byte == self.end_of_code);
         #[cfg(test)]
         crate::text::steps::add(end.unwrap_or(text.len()));
         let len = end.map_or(text.len(), |end| end + 1);
-        if self.unique {
+        let is_compared = self.unique && self.state == State::Codes;
+        if is_compared {
             self.codes.extend_from_slice(&text[..len]);
         }
-        if end.is_none() {
-            return len;
-        }
-        let place = if self.places { self.place_at(&text[len..]) } else { Some(0) };
-        match place {
+        match end {
+            Some(_) if is_compared => self.state = State::Place,
             Some(_) => self.begin(),
-            None => self.state = State::Place { counts: 2, bytes: 0 },
-        }
-        len + place.unwrap_or(0)
-    }
-
-    /// The length of a line's place at the start of a text, if all of it is there, as mostly.
-    fn place_at(&self, text: &[u8]) -> Option<usize> {
-        let mut len = 0;
-        for _ in 0..2 {
-            len += 1 + usize::from(self.keys.0.alphabets.symbol_of(*text.get(len)?));
-        }
-        (len <= text.len()).then_some(len)
-    }
-
-    /// Takes bytes of a line's place; after the last one the line begins. Returns their number.
-    fn place(&mut self, text: &[u8], counts: u8, bytes: u8) -> usize {
-        let (len, counts, bytes) = match bytes {
-            0 => (1, counts - 1, self.keys.0.alphabets.symbol_of(text[0])),
-            bytes => {
-                let len = text.len().min(bytes.into());
-                (len, counts, bytes - len as u8)
-            }
-        };
-        if (counts, bytes) == (0, 0) {
-            self.begin()
-        } else {
-            self.state = State::Place { counts, bytes }
+            None => {}
         }
         len
     }
@@ -144,13 +108,8 @@ impl<W: Write> Write for Bare<'_, W> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let mut rest = text;
         while !rest.is_empty() {
-            let head = match self.state {
-                State::Codes => Some(self.codes(rest)),
-                State::Place { counts, bytes } => Some(self.place(rest, counts, bytes)),
-                State::Line | State::Dropped => None,
-            };
-            if let Some(len) = head {
-                rest = &rest[len..];
+            if matches!(self.state, State::Codes | State::Place) {
+                rest = &rest[self.head(rest)..];
                 continue;
             }
             let end = Ends::new(rest, self.end).next().map(|end| end + 1);

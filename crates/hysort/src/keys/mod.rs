@@ -8,8 +8,8 @@
 //! a 9    ->   "9" as a number, end, a 9     ->   b 10
 //! ```
 //!
-//! The line itself is the last key, as in `sort`. If lines with equal keys stay in the order in which they came
-//! (`-s`, `-u`), the place of the line comes between its codes and the line.
+//! The line itself is the last key, as in `sort`. If lines with equal keys stay in the order in which they came (`-s`),
+//! the place of the line follows its codes. If only one of them is kept (`-u`), the codes have an end of their own, too.
 
 mod bare;
 mod by;
@@ -18,11 +18,13 @@ mod general;
 mod key;
 mod marks;
 mod number;
+mod numbers;
 mod ordered;
 mod sorter;
 mod version;
 
 pub use key::{Key, KeyError, Options};
+pub(crate) use numbers::Numbers;
 pub use sorter::KeySorter;
 
 use crate::order::Order;
@@ -153,9 +155,13 @@ impl Keys {
     fn record(&self, line: &[u8], place: Place, scratch: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Panicked> {
         self.code(line, scratch, out)?;
         if self.0.is_stable() {
+            if !self.0.drops_equal_keys() {
+                out.pop(); // one end suffices where codes are not compared
+            }
             let mut coder = Coder { out, alphabets: &self.0.alphabets, descending: false };
             coder.count(place.file);
             coder.count(place.at);
+            out.push(self.0.alphabets.end_of_code());
         }
         out.extend_from_slice(line);
         Ok(())

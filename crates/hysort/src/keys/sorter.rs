@@ -6,7 +6,7 @@ use super::{Keys, Place};
 use crate::error::Error;
 use crate::flight::Flight;
 use crate::limits::{Limits, Report};
-use crate::parts::{Piece, Wrong};
+use crate::parts::{Piece, Strings, Wrong};
 use crate::sorter::Sorter;
 use crate::tasks::LineTask;
 use crate::text::{Ends, last_end};
@@ -21,21 +21,29 @@ const CODE: Class = Class::new("code", 300e6);
 /// How much text is coded in a task, if memory is not short.
 const CHUNK: usize = 1 << 20;
 
-/// Make the records of whole lines.
+/// Make the records of whole lines, or of strings.
 #[derive(Clone, Debug)]
 struct CodeLines {
     keys: Keys,
-    text: Piece,
-    place: Place,
+    text: Text,
+}
+
+#[derive(Clone, Debug)]
+enum Text {
+    Lines(Piece, Place),
+    Strings(Arc<Strings>),
 }
 
 impl Task for CodeLines {
     type Output = Result<Vec<u8>, Panicked>;
 
     fn run(&self, _: &mut Core) -> Self::Output {
-        let text = self.text.bytes();
-        let mut out = Vec::with_capacity(text.len() + text.len() / 2);
-        self.keys.records(text, self.place, &mut out)?;
+        let len = LineTask::bytes(self) as usize;
+        let mut out = Vec::with_capacity(len + len / 2);
+        match &self.text {
+            Text::Lines(text, place) => self.keys.records(text.bytes(), *place, &mut out)?,
+            Text::Strings(strings) => self.keys.numbered(strings, &mut out)?,
+        }
         // Budgets count bytes that are used.
         if out.capacity() - out.len() > out.len() / 4 {
             out.shrink_to_fit();
@@ -67,7 +75,10 @@ impl LineTask for CodeLines {
     }
 
     fn bytes(&self) -> u64 {
-        self.text.range.len() as u64
+        match &self.text {
+            Text::Lines(text, _) => text.range.len() as u64,
+            Text::Strings(strings) => (strings.text.len() + 4 * strings.ends.len()) as u64,
+        }
     }
 
     /// Only cores make them.
@@ -174,7 +185,7 @@ impl KeySorter {
         let text = Arc::new(text);
         while from < last {
             let to = from + part(&text[from..last], self.chunk, end);
-            self.code(Piece { text: Arc::clone(&text), range: from..to })?;
+            self.lines(Piece { text: Arc::clone(&text), range: from..to })?;
             from = to;
         }
         self.hold(&text[last..]);
@@ -194,15 +205,24 @@ impl KeySorter {
         let text = Arc::new(std::mem::take(&mut self.rest));
         self.permits.clear();
         let range = 0..text.len();
-        self.code(Piece { text, range })
+        self.lines(Piece { text, range })
     }
 
-    fn code(&mut self, text: Piece) -> Result<(), Error> {
+    fn lines(&mut self, text: Piece) -> Result<(), Error> {
         let place = self.place;
-        let len = text.range.len() as u64;
-        self.place.at += len;
-        let task = CodeLines { keys: self.keys.clone(), text, place };
-        self.flight.submit(task, (), 3 * len, &mut |(), records| self.inner.push_owned(records?))
+        self.place.at += text.range.len() as u64;
+        self.code(Text::Lines(text, place))
+    }
+
+    /// Takes strings, to be written as numbers.
+    pub(crate) fn push_strings(&mut self, strings: Strings) -> Result<(), Error> {
+        self.code(Text::Strings(Arc::new(strings)))
+    }
+
+    fn code(&mut self, text: Text) -> Result<(), Error> {
+        let task = CodeLines { keys: self.keys.clone(), text };
+        let bytes = 3 * LineTask::bytes(&task);
+        self.flight.submit(task, (), bytes, &mut |(), records| self.inner.push_owned(records?))
     }
 
     /// Ends a last line that lacks its end: the text that follows is another file's.
@@ -222,11 +242,17 @@ impl KeySorter {
     /// As [`Sorter::write_to`], and [`Error::KeyPanicked`].
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         self.end_of_file()?;
-        self.flight.finish(&mut |(), records| self.inner.push_owned(records?))?;
-        let mut bare = Bare::new(&self.keys, out);
-        let report = self.inner.write_to(&mut bare)?;
+        let keys = self.keys.clone();
+        let mut bare = Bare::new(&keys, out);
+        let report = self.write_records(&mut bare)?;
         bare.finish().map_err(Error::Write)?;
         Ok(Report { lines_written: bare.lines, bytes_written: bare.bytes, ..report })
+    }
+
+    /// Writes all records in order.
+    pub(crate) fn write_records(mut self, out: &mut impl Write) -> Result<Report, Error> {
+        self.flight.finish(&mut |(), records| self.inner.push_owned(records?))?;
+        self.inner.write_to(out)
     }
 }
 
