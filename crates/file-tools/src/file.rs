@@ -2,7 +2,7 @@
 
 use crate::system;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FlockOperation, OFlags, flock, fstatvfs, fsync};
+use rustix::fs::{FlockOperation, OFlags, flock, fsync};
 use rustix::io::{Errno, retry_on_intr};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -102,6 +102,7 @@ pub fn sync_data(file: &File) -> io::Result<bool> {
 pub fn links(file: &File) -> io::Result<u64> {
     system::links(file)
 }
+
 /// Whether another file system is mounted at the name in the directory.
 pub fn is_mount_point(directory: impl AsFd, name: &OsStr) -> bool {
     system::is_mount_point(directory.as_fd(), name)
@@ -116,16 +117,6 @@ pub fn names_open_files(directory: &Path) -> bool {
 /// only data already written to the disk. macOS takes no such hint.
 pub fn forget_pages(file: &File) {
     system::forget_pages(file);
-}
-
-/// The approximate number of files on the file system of an open file. If the file system does not count them, the
-/// number for which it has room.
-pub fn files_beside(file: &File) -> u64 {
-    match fstatvfs(file) {
-        Ok(found) if found.f_files > 0 => found.f_files.saturating_sub(found.f_ffree),
-        Ok(found) => found.f_blocks.saturating_sub(found.f_bfree).saturating_mul(found.f_frsize) / 512,
-        Err(_) => 0,
-    }
 }
 
 /// Takes the lock that marks a file as being written, if it is free. Closing the last descriptor releases it. It is an

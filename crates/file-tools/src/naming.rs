@@ -9,11 +9,39 @@ use crate::attributes::hand_on;
 use crate::directory::Directory;
 use crate::file;
 use crate::temporary::{self, TemporaryName};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
+
+/// A file that gets its name when it is complete, in place of another one or not. After an error nothing is left of it.
+pub struct Replacement {
+    /// Where it will be.
+    pub directory: Directory,
+    /// Its name there.
+    pub name: OsString,
+    /// The file, open for writing.
+    pub file: File,
+    hidden: Option<TemporaryName>,
+}
+
+impl Replacement {
+    /// Creates it, readable only by its owner if `private`, after the file of a killed process has been removed.
+    /// `owner` is that of the file that it replaces.
+    pub fn create(directory: Directory, name: OsString, private: bool, owner: Option<u32>) -> io::Result<Replacement> {
+        temporary::remove_leftover(&directory, &name, owner.as_slice());
+        let (file, hidden) = create(&directory, &name, private)?;
+        Ok(Replacement { directory, name, file, hidden })
+    }
+
+    /// Closes it and gives it its name, as [`publish`] does. Returns its directory.
+    pub fn publish(self, replace: bool, taken: bool) -> io::Result<Directory> {
+        let Replacement { directory, name, file, hidden } = self;
+        publish(&directory, &name, file, hidden, (replace, taken))?;
+        Ok(directory)
+    }
+}
 
 /// Creates the file that will be called `name`, readable only by its owner if `private`, and its hidden name if it
 /// needs one.

@@ -36,11 +36,7 @@ fn twin(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
 }
 
 /// A pool with a core and a lane with this fault.
-fn pool(fault: Option<(usize, Fault)>, bytes: usize) -> Pool {
-    pool_with(fault, bytes, None)
-}
-
-fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -> Pool {
+fn pool(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -> Pool {
     let expected = Expected { rate: 1e12, start: Duration::ZERO, end: Duration::ZERO };
     let group = WorkerGroup::new(&[SORT, STORE], expected).at_once().member(move || {
         let mut fault = fault;
@@ -57,26 +53,22 @@ fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -
     }
 }
 
-/// Sorts a text after announcing its length.
-fn sorted_as_it_comes(text: &[u8], announced: u64, order: &Order, pool: &Pool) -> Vec<u8> {
-    let look = |at: u64| Some(text[at as usize..].iter().copied().take(8192).collect());
-    sorted_with_sample(text, announced, look, order, pool)
-}
-
-fn sorted_with_sample(
-    text: &[u8],
-    announced: u64,
-    look: impl FnMut(u64) -> Option<Vec<u8>>,
-    order: &Order,
-    pool: &Pool,
-) -> Vec<u8> {
-    let mut sorter = Sorter::new(order, Limits::new(), pool);
-    sorter.expect(announced, look);
-    text.chunks(1 << 20).for_each(|some| sorter.push_owned(some.to_vec()).expect("memory"));
+/// Sorts a text after announcing a length, and a sample if it is not to be its own.
+fn sorted_as_it_comes(text: &[u8], announced: usize, sample: Option<&[u8]>, order: &Order, pool: &Pool) -> Vec<u8> {
+    let limits = Limits::new().temporary(tempfile::tempfile);
+    let mut sorter = Sorter::new(order, limits, pool);
+    let look = |at: u64| Some(sample.unwrap_or(&text[at as usize..]).iter().copied().take(8192).collect());
+    sorter.expect(announced as u64, look);
+    text.chunks(1 << 20).for_each(|some| sorter.push_owned(some.to_vec()).expect("room in a file"));
     let mut out = Vec::new();
     let report = sorter.write_to(&mut out).expect("whatever a lane does");
     assert_eq!(report.bytes_written, out.len() as u64);
     out
+}
+
+/// The report of the lane, if it was started.
+fn lane_of(pool: &Pool) -> Option<StationReport> {
+    pool.summary().stations.into_iter().find(|station| station.name == "fake")
 }
 
 #[test]
@@ -85,13 +77,12 @@ fn whatever_the_lane_does() {
     let faults = [Fault::Memory, Fault::Sticky, Fault::Hang, Fault::Wrong];
     for fault in [None].into_iter().chain(faults.map(Some)) {
         let took_part = (0..30).any(|_| {
-            let pool = pool(fault.map(|fault| (0, fault)), 32 << 20);
+            let pool = pool(fault.map(|fault| (0, fault)), 32 << 20, None);
             for (reverse, unique) in [(false, false), (true, false), (true, true)] {
                 let order = Order::new().reverse(reverse).unique(unique);
                 assert!(sorted(&long, &order, &pool).unwrap() == twin(&long, end, reverse, unique), "{fault:?}");
             }
-            let lane = pool.summary().stations.into_iter().find(|station| station.name == "fake");
-            let Some(lane) = lane else { return false };
+            let Some(lane) = lane_of(&pool) else { return false };
             match fault {
                 None => lane.blocks > 0 && lane.failure.is_none(),
                 Some(Fault::Wrong) => lane.wrong > 0 && lane.retired.is_some(),
@@ -101,10 +92,6 @@ fn whatever_the_lane_does() {
         });
         assert!(took_part, "{fault:?}: the lane did nothing, or nobody noticed");
     }
-}
-
-fn lane_of(pool: &Pool) -> StationReport {
-    pool.summary().stations.into_iter().find(|station| station.name == "fake").expect("a lane")
 }
 
 /// A device keeps text and fails when it gets a part, or when it sorts ranges of it.
@@ -117,10 +104,10 @@ fn text_on_a_device() {
     let twins = [false, true].map(|reverse| twin(&whole, end, reverse, false));
     let parts = whole.len() / (2 << 20);
     let run = |fault: Option<(usize, Fault)>, reverse: bool| {
-        let (pool, order) = (pool(fault, 8 << 20), Order::new().reverse(reverse));
-        let found = sorted_as_it_comes(&whole[..whole.len() - 1], whole.len() as u64 - 1, &order, &pool);
+        let (pool, order) = (pool(fault, 8 << 20, None), Order::new().reverse(reverse));
+        let found = sorted_as_it_comes(&whole[..whole.len() - 1], whole.len() - 1, None, &order, &pool);
         assert!(found == twins[usize::from(reverse)], "{fault:?}");
-        lane_of(&pool)
+        lane_of(&pool).expect("a lane")
     };
     for reverse in [false, true] {
         let lane = run(None, reverse);
@@ -135,8 +122,8 @@ fn text_on_a_device() {
         }
     }
     // Equal lines are written once.
-    let pool = pool(None, 8 << 20);
-    let found = sorted_as_it_comes(&whole, whole.len() as u64, &Order::new().unique(true), &pool);
+    let pool = pool(None, 8 << 20, None);
+    let found = sorted_as_it_comes(&whole, whole.len(), None, &Order::new().unique(true), &pool);
     assert!(found == twin(&whole, end, false, true));
 }
 
@@ -152,14 +139,8 @@ fn some_of_a_text_on_a_device() {
             if !hybz_testkit::long() && (number + place) % 2 == 1 {
                 continue;
             }
-            let pool = pool_with(Some((call, Fault::Memory)), 8 << 20, Some(budget << 20));
-            let limits = Limits::new().temporary(tempfile::tempfile);
-            let mut sorter = Sorter::new(&Order::new(), limits, &pool);
-            let look = |at: u64| Some(long[at as usize..].iter().copied().take(8192).collect());
-            sorter.expect(long.len() as u64, look);
-            long.chunks(1 << 20).for_each(|some| sorter.push_owned(some.to_vec()).expect("room in a file"));
-            let mut out = Vec::new();
-            sorter.write_to(&mut out).expect("whatever a lane does");
+            let pool = pool(Some((call, Fault::Memory)), 8 << 20, Some(budget << 20));
+            let out = sorted_as_it_comes(&long, long.len(), None, &Order::new(), &pool);
             assert!(out == twin, "{budget} MB, a failure in call {call}");
         }
     }
@@ -171,29 +152,26 @@ fn some_of_a_text_on_a_device() {
 fn what_a_device_does_not_keep() {
     let (short, long, order) = (b"a\nb\n\n".repeat(3_400_000), text(20 << 20, b'\n'), Order::new());
     let twin_of_long = twin(&long, b'\n', false, false);
-    let check = |pool: &Pool, found: &[u8], twin: &[u8]| {
-        assert!(found == twin);
-        let lane = pool.summary().stations.into_iter().find(|station| station.name == "fake");
+    let check = |pool: &Pool, text: &[u8], announced: usize, sample: Option<&[u8]>, twin: &[u8]| {
+        assert!(sorted_as_it_comes(text, announced, sample, &order, pool) == twin);
+        let lane = lane_of(pool);
         assert!(lane.as_ref().is_none_or(|lane| lane.failure.is_none() && lane.wrong == 0), "{lane:?}");
     };
-    let roomy = pool(None, 8 << 20);
-    check(&roomy, &sorted_as_it_comes(&short, short.len() as u64, &order, &roomy), &twin(&short, b'\n', false, false));
-    let narrow = pool(None, 1 << 20);
-    check(&narrow, &sorted_as_it_comes(&long, long.len() as u64, &order, &narrow), &twin_of_long);
-    let head = |_| Some(long[..100].to_vec());
-    check(&roomy, &sorted_with_sample(&long, long.len() as u64, head, &order, &roomy), &twin_of_long);
-    check(&roomy, &sorted_as_it_comes(&long, 16 << 20, &order, &roomy), &twin_of_long);
-    assert!(lane_of(&roomy).blocks > 10);
+    let (roomy, narrow) = (pool(None, 8 << 20, None), pool(None, 1 << 20, None));
+    check(&roomy, &short, short.len(), None, &twin(&short, b'\n', false, false));
+    check(&narrow, &long, long.len(), None, &twin_of_long);
+    check(&roomy, &long, long.len(), Some(&long[..100]), &twin_of_long);
+    check(&roomy, &long, 16 << 20, None, &twin_of_long);
+    assert!(lane_of(&roomy).expect("a lane").blocks > 10);
 }
 
 /// Cores sort lines that are too short for a device, and ranges that do not fit in a lane.
 #[test]
 fn what_is_not_for_a_lane() {
     for (text, bytes) in [(b"a\nb\n\n".repeat(100_000), 32 << 20), (text(3 << 20, b'\n'), 1 << 20)] {
-        let pool = pool(None, bytes);
+        let pool = pool(None, bytes, None);
         assert!(sorted(&text, &Order::new(), &pool).unwrap() == twin(&text, b'\n', false, false));
-        let lane = pool.summary().stations.into_iter().find(|station| station.name == "fake");
-        assert!(lane.is_none_or(|lane| lane.failure.is_none()));
+        assert!(lane_of(&pool).is_none_or(|lane| lane.failure.is_none()));
     }
 }
 

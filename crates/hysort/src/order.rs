@@ -65,13 +65,4 @@ impl Order {
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         if self.reverse { b.cmp(a) } else { a.cmp(b) }
     }
-
-    /// Whether `b` may follow `a` in sorted lines.
-    pub(crate) fn may_follow(&self, a: &[u8], b: &[u8]) -> bool {
-        match self.compare(a, b) {
-            Ordering::Less => true,
-            Ordering::Equal => !self.unique,
-            Ordering::Greater => false,
-        }
-    }
 }

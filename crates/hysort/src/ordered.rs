@@ -1,5 +1,6 @@
 //! Whether lines are in order: `sort -c`.
 
+use super::keys::Keys;
 use super::order::Order;
 use crate::error::Error;
 use std::io::BufRead;
@@ -38,19 +39,6 @@ pub(super) fn read_line(text: &mut impl BufRead, end: u8, line: &mut Vec<u8>) ->
 ///
 /// # Errors
 /// [`Error::Read`].
-pub fn check(mut text: impl BufRead, order: &Order) -> Result<Option<Disorder>, Error> {
-    let (mut last, mut line) = (Vec::new(), Vec::new());
-    let end = order.end_byte();
-    if !read_line(&mut text, end, &mut last)? {
-        return Ok(None);
-    }
-    let mut number = 1;
-    while read_line(&mut text, end, &mut line)? {
-        number += 1;
-        if !order.may_follow(&last, &line) {
-            return Ok(Some(Disorder { number, line }));
-        }
-        std::mem::swap(&mut last, &mut line);
-    }
-    Ok(None)
+pub fn check(text: impl BufRead, order: &Order) -> Result<Option<Disorder>, Error> {
+    Keys::new([], order).check(text)
 }

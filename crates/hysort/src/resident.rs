@@ -41,36 +41,9 @@ struct Pending {
     counts: Vec<Bucket>,
     /// Whether all of it has come.
     is_whole: bool,
-    /// Whether it is kept; set once this has been requested.
-    answer: Option<Answer>,
-}
-
-/// Whether a part is kept.
-enum Answer {
-    Asked(Ticket<bool>),
-    Known(bool),
-}
-
-impl Answer {
-    /// The answer, if it has arrived.
-    fn known(&mut self) -> Option<bool> {
-        if let Answer::Asked(ticket) = self
-            && let Some(answer) = ticket.poll()
-        {
-            *self = Answer::Known(answer == Ok(true));
-        }
-        match self {
-            Answer::Known(known) => Some(*known),
-            Answer::Asked(_) => None,
-        }
-    }
-
-    fn wait(self) -> bool {
-        match self {
-            Answer::Known(known) => known,
-            Answer::Asked(ticket) => ticket.wait() == Ok(true),
-        }
-    }
+    /// The request that it be kept, until this is answered; and whether it is kept.
+    asked: Option<Ticket<bool>>,
+    kept: Option<bool>,
 }
 
 /// The state of text that goes to a device.
@@ -138,7 +111,8 @@ impl Resident {
             self.end_part();
             let counts = vec![Bucket::default(); self.splitters.buckets()];
             let chunks = Arc::default();
-            self.parts.push(Pending { chunks, bytes: 0, at: self.bytes, counts, is_whole: false, answer: None });
+            let (bytes, at, is_whole, asked, kept) = (0, self.bytes, false, None, None);
+            self.parts.push(Pending { chunks, bytes, at, counts, is_whole, asked, kept });
         }
         self.bytes += bytes;
         self.chunks.push(chunk.clone());
@@ -165,18 +139,23 @@ impl Resident {
             self.opening = None;
             self.kept = opened.ok().flatten();
         }
-        let known = self.parts.iter_mut().filter_map(|part| part.answer.as_mut()?.known());
-        self.is_closed |= known.fold(false, |closed, kept| closed | !kept);
+        for part in &mut self.parts {
+            if let Some(answer) = part.asked.as_ref().and_then(Ticket::poll) {
+                (part.asked, part.kept) = (None, Some(answer == Ok(true)));
+                self.is_closed |= part.kept == Some(false);
+            }
+        }
     }
 
     /// Requests that parts be kept, if possible.
     fn ask(&mut self) {
         let Some(kept) = &self.kept else { return };
-        for part in self.parts.iter_mut().filter(|part| part.is_whole && part.answer.is_none()) {
+        let is_new = |part: &&mut Pending| part.is_whole && part.asked.is_none() && part.kept.is_none();
+        for part in self.parts.iter_mut().filter(is_new) {
             let Pending { chunks, bytes, at, .. } = part;
             let (kept, chunks, end) = (kept.clone(), Arc::clone(chunks), self.end);
             let task = StorePart { kept, chunks, bytes: *bytes, at: *at, end };
-            part.answer = Some(Answer::Asked(self.client.task(task).class(STORE, *bytes).submit()));
+            part.asked = Some(self.client.task(task).class(STORE, *bytes).submit());
         }
     }
 
@@ -191,7 +170,7 @@ impl Resident {
         let mut counts = vec![(0u64, 0u64); self.splitters.buckets()];
         for part in take(&mut self.parts) {
             let starts = self.starts(&part);
-            let is_kept = part.answer.is_some_and(Answer::wait);
+            let is_kept = part.kept.unwrap_or_else(|| part.asked.is_some_and(|asked| asked.wait() == Ok(true)));
             // (If the ranges do not add up to the part, a core has counted wrong.)
             if !is_kept || starts.last() != Some(&(part.at + part.bytes)) {
                 rest.extend_from_slice(&part.chunks);

@@ -1,13 +1,10 @@
 //! Checks the answers of stations.
 //!
 //! A sorted text is right if its lines are in order and are the input's lines, that is, if the sums of both are equal
-//! ([`line_sum_at`]). A partition is right if each line is in its bucket and the sums over all lines agree. Checking a
-//! sorted range takes about a tenth of the time of sorting it.
+//! ([`line_sum_at`]). Checking a sorted range takes about a tenth of the time of sorting it.
 
-use super::partition::Partitioner;
-use super::parts::{Bucket, Parted, Sorted, Wrong};
+use super::parts::{Sorted, Wrong};
 use super::range::RangeText;
-use super::splitters::Splitters;
 use super::text::{Ends, key, line_sum_at};
 
 /// The sum of all lines of a text.
@@ -84,48 +81,4 @@ pub(super) fn drop_equal(text: &mut Vec<u8>, end: u8) {
         start = at + 1;
     }
     text.truncate(kept);
-}
-
-/// Checks a partition.
-pub(super) fn chunk(text: &[u8], end: u8, splitters: &Splitters, keep: bool, parted: &Parted) -> Result<(), Wrong> {
-    if parted.buckets.len() != splitters.buckets() {
-        return Err(Wrong("it has another number of ranges"));
-    }
-    if !keep {
-        let same =
-            Partitioner::default().partition(text, end, splitters, false) == Parted { own: false, ..parted.clone() };
-        return if same { Ok(()) } else { Err(Wrong("a range has other lines")) };
-    }
-    let mut next = 0;
-    let mut total = 0u64;
-    for (number, bucket) in parted.buckets.iter().enumerate() {
-        let Bucket { start: from, end: to, lines, sum } = *bucket;
-        let Some(part) = parted.text.get(from as usize..to as usize).filter(|_| from == next) else {
-            return Err(Wrong("its ranges do not follow each other"));
-        };
-        next = to;
-        total = total.wrapping_add(sum);
-        if let Some((_, one)) = splitters.heavy(number) {
-            if !part.is_empty() || sum != one.wrapping_mul(u64::from(lines)) {
-                return Err(Wrong("equal lines are miscounted"));
-            }
-            continue;
-        }
-        let (mut start, mut count, mut own) = (0, 0, 0u64);
-        for at in Ends::new(part, end) {
-            if splitters.bucket(part, start, at - start) != number {
-                return Err(Wrong("a line is in the wrong range"));
-            }
-            own = own.wrapping_add(line_sum_at(part, start, at - start));
-            count += 1;
-            start = at + 1;
-        }
-        if start != part.len() || (count, own) != (lines, sum) {
-            return Err(Wrong("a range has other lines"));
-        }
-    }
-    if next as usize != parted.text.len() || total != sum_of(text, end) {
-        return Err(Wrong("it has other lines"));
-    }
-    Ok(())
 }

@@ -64,6 +64,9 @@ impl Keys {
     /// # Errors
     /// [`Error::Read`], [`Error::Write`] and [`Error::KeyPanicked`].
     pub fn merge(&self, sources: Vec<impl BufRead + Send>, mut out: impl Write) -> Result<(), Error> {
+        if self.0.parts.is_empty() {
+            return crate::merge(sources, &self.0.order, out);
+        }
         let records = |(file, text)| {
             let place = Place { file: file as u64, at: 0 };
             let (line, scratch, record) = (Vec::new(), Vec::new(), Vec::new());
@@ -83,21 +86,17 @@ impl Keys {
     /// # Errors
     /// [`Error::Read`] and [`Error::KeyPanicked`].
     pub fn check(&self, mut text: impl BufRead) -> Result<Option<Disorder>, Error> {
-        let (mut last, mut line, mut number) = (Vec::new(), Vec::new(), 1);
-        let (mut last_code, mut code, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
-        let end = self.end_byte();
-        if !read_line(&mut text, end, &mut last)? {
-            return Ok(None);
-        }
-        self.code(&last, &mut scratch, &mut last_code)?;
-        while read_line(&mut text, end, &mut line)? {
+        let (mut last, mut line, mut scratch, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut last_code, mut code) = (Vec::new(), Vec::new());
+        while read_line(&mut text, self.end_byte(), &mut line)? {
             number += 1;
-            code.clear();
-            self.code(&line, &mut scratch, &mut code)?;
-            match self.compare((&last_code, &last), (&code, &line)) {
-                Ordering::Less => {}
-                Ordering::Equal if !self.0.order.is_unique() => {}
-                _ => return Ok(Some(Disorder { number, line })),
+            if !self.0.parts.is_empty() {
+                code.clear();
+                self.code(&line, &mut scratch, &mut code)?;
+            }
+            let order = if number == 1 { Ordering::Less } else { self.compare((&last_code, &last), (&code, &line)) };
+            if order.is_gt() || order.is_eq() && self.0.order.is_unique() {
+                return Ok(Some(Disorder { number, line }));
             }
             std::mem::swap(&mut last, &mut line);
             std::mem::swap(&mut last_code, &mut code);

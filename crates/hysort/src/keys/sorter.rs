@@ -87,9 +87,9 @@ impl LineTask for CodeLines {
     }
 }
 
-/// Sorts lines that come in pieces by keys: a [`Sorter`] of their records.
+/// Sorts lines that come in pieces by keys: a [`Sorter`] of their records, or of the lines if there are no keys.
 ///
-/// A line is held in memory as a whole until its keys are known.
+/// With keys a line is held in memory as a whole until its keys are known.
 ///
 /// ```
 /// use hysort::{KeySorter, Keys, Limits, Order};
@@ -126,7 +126,7 @@ impl KeySorter {
     /// A sorter that has no lines yet.
     pub fn new(keys: &Keys, limits: Limits, pool: &Pool) -> KeySorter {
         let memory = limits.memory;
-        let coding = memory / 8;
+        let coding = if keys.0.parts.is_empty() { 0 } else { memory / 8 };
         let limits = if memory == u64::MAX { limits } else { limits.memory(memory - coding) };
         KeySorter {
             keys: keys.clone(),
@@ -142,6 +142,9 @@ impl KeySorter {
 
     /// As [`Sorter::expect`].
     pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
+        if self.keys.0.parts.is_empty() {
+            return self.inner.expect(bytes, look);
+        }
         let Some(first) = look(0) else { return };
         let Some(records) = sample(&self.keys, &first, 0) else { return };
         let whole = whole(&first, self.keys.end_byte());
@@ -170,6 +173,9 @@ impl KeySorter {
     /// # Errors
     /// As [`Sorter::push`], and [`Error::KeyPanicked`].
     pub fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
+        if self.keys.0.parts.is_empty() {
+            return self.inner.push_owned(text);
+        }
         let end = self.keys.end_byte();
         let mut from = 0;
         if !self.rest.is_empty() {
@@ -233,7 +239,7 @@ impl KeySorter {
         if !self.rest.is_empty() {
             self.end_line()?;
         }
-        Ok(())
+        if self.keys.0.parts.is_empty() { self.inner.end_of_file() } else { Ok(()) }
     }
 
     /// Writes all lines in order.
@@ -242,6 +248,9 @@ impl KeySorter {
     /// As [`Sorter::write_to`], and [`Error::KeyPanicked`].
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         self.end_of_file()?;
+        if self.keys.0.parts.is_empty() {
+            return self.inner.write_to(out);
+        }
         let keys = self.keys.clone();
         let mut bare = Bare::new(&keys, out);
         let report = self.write_records(&mut bare)?;

@@ -12,5 +12,7 @@ mod protected;
 mod real;
 mod shapes;
 mod tables;
+#[path = "../sorting/texts.rs"]
+mod texts;
 
 use hybz_testkit::skip;

@@ -1,45 +1,14 @@
 //! Texts of all shapes: the bytes of `LC_ALL=C sort`.
 
 use crate::place::{Place, gnu_sort, numbers, same};
-
-/// Named texts.
-fn shapes() -> Vec<(&'static str, Vec<u8>)> {
-    let long = |byte: u8, len: usize| vec![byte; len];
-    let periodic: Vec<u8> =
-        (0..50_000u32).flat_map(|i| [&b"abc".repeat((i % 90) as usize)[..], b"\n"].concat()).collect();
-    vec![
-        ("empty", Vec::new()),
-        ("one newline", b"\n".to_vec()),
-        ("no last newline", b"b\na".to_vec()),
-        ("one line", b"line\n".to_vec()),
-        ("one line without its newline", b"line".to_vec()),
-        ("empty lines", b"\n\n\nb\n\na\n\n".to_vec()),
-        ("NULs", b"a\0b\na\na\0\n\0\n\0\0\na\0a\n".to_vec()),
-        ("carriage returns", b"b\r\na\r\nb\na\n\r\n".to_vec()),
-        ("all bytes", (0..=255).rev().flat_map(|byte| [byte, b'\n']).collect()),
-        ("high bytes", b"\xff\n\x7f\n\x80\n\xc3\xa4\na\n".to_vec()),
-        ("prefixes of each other", b"abcdefghijkl\nabc\nabcdefgh\nabcdefg\n\nab\nabcdefghi\n".to_vec()),
-        ("equal lines", b"the same line\n".repeat(100_000)),
-        (
-            "equal lines but one",
-            [&b"the same line\n".repeat(50_000)[..], b"another\n", &b"the same line\n".repeat(9)].concat(),
-        ),
-        ("numbers", numbers(200_000)),
-        ("sorted numbers", (0..100_000).flat_map(|i| format!("{i:09}\n").into_bytes()).collect()),
-        ("descending numbers", (0..100_000).rev().flat_map(|i| format!("{i:09}\n").into_bytes()).collect()),
-        ("periodic lines", periodic),
-        ("a long line", [&b"b\n"[..], &long(b'a', 3_000_000), b"\nc\n"].concat()),
-        ("long lines", (0..40).rev().flat_map(|i| [&long(b'x', 100_000)[..], &[b'a' + i], b"\n"].concat()).collect()),
-        ("a long line without its newline", long(b'z', 2_000_000)),
-    ]
-}
+use crate::texts::texts;
 
 #[test]
 fn all_shapes() {
     if !gnu_sort() {
         return;
     }
-    for (name, text) in shapes() {
+    for (name, text) in texts().into_iter().chain([("numbers", numbers(200_000))]) {
         for flags in ["", "-r", "-u", "-ru", "-z", "-zu", "--parallel=1", "--parallel=16 -S 1M"] {
             let run = same(&[("a", &text)], &format!("$SORT {flags} a"));
             assert_eq!(run.code, 0, "{name} {flags}");

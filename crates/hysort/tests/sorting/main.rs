@@ -2,6 +2,7 @@
 
 mod keys;
 mod long;
+mod texts;
 
 use hybz_testkit::shapes::{self, Rng};
 use hybz_testkit::skip::{self, Need};
@@ -10,6 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
+use texts::texts;
 
 fn pool() -> &'static Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
@@ -91,59 +93,9 @@ fn in_pieces(text: &[u8], sizes: &[usize], owned: bool, limits: Limits, order: &
     out
 }
 
-/// Named texts, each with its reason.
-fn texts() -> Vec<(&'static str, Vec<u8>)> {
-    let mut rng = Rng(41);
-    let mut texts: Vec<(&'static str, Vec<u8>)> = Vec::new();
-    let mut of = |name, text: Vec<u8>| texts.push((name, text));
-    of("one end", b"\n".to_vec());
-    of("one line", b"one line\n".to_vec());
-    of("no last end", b"b\na\nc".to_vec());
-    of("no end at all", b"nothing ends this".to_vec());
-    of("empty lines only", vec![b'\n'; 1000]);
-    of("NULs", b"a\0b\na\0\na\n\0\n\0\0\n\n".repeat(50));
-    of("carriage returns", b"b\r\na\r\na\n\r\n".repeat(50));
-    of("lines of one byte", (0..100_000).flat_map(|_| [rng.below(256) as u8, b'\n']).collect());
-    of("a million equal lines", b"the same\n".repeat(1_000_000));
-    of(
-        "few different lines",
-        (0..300_000).flat_map(|_| [b"alpha\n", b"beta \n", b"gamma\n"][rng.below(3)]).copied().collect(),
-    );
-    of("prefixes of each other", {
-        let mut lens: Vec<usize> = (0..3000).collect();
-        (1..lens.len()).for_each(|i| lens.swap(i, rng.below(i + 1)));
-        lens.iter().flat_map(|&len| [&vec![b'a'; len][..], b"\n"].concat()).collect()
-    });
-    of("long common prefixes", {
-        let prefix = b"/usr/share/a/rather/long/folder/that/all/of/them/are/in/".repeat(2);
-        let line = |number: u64| [&prefix[..], number.to_string().as_bytes(), b"\n"].concat();
-        (0..40_000).flat_map(|_| line(rng.next_u64() % 20_000)).collect()
-    });
-    of("one very long line", {
-        let mut text = b"b\na\n".to_vec();
-        text.extend(vec![b'x'; 3 << 20]);
-        text.extend(b"\nc\n");
-        text
-    });
-    of("long lines that differ at their ends", {
-        let long = vec![b'y'; 300_000];
-        (0..12).flat_map(|_| [&long[..], &[b'0' + rng.below(4) as u8], b"\n"].concat()).collect()
-    });
-    of("sorted", (0..200_000).flat_map(|n| format!("{n:07}\n").into_bytes()).collect());
-    of("sorted backwards", (0..200_000).rev().flat_map(|n| format!("{n:07}\n").into_bytes()).collect());
-    of(
-        "random lines",
-        (0..400_000)
-            .flat_map(|_| {
-                let len = rng.below(12);
-                let mut line: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
-                line.push(b'\n');
-                line
-            })
-            .collect(),
-    );
-    texts.extend(shaped_texts());
-    texts
+/// Named texts, and the shapes of the codec's tests.
+fn all_texts() -> Vec<(&'static str, Vec<u8>)> {
+    texts().into_iter().chain(shaped_texts()).collect()
 }
 
 /// A shape of which spaces become ends.
@@ -167,7 +119,7 @@ fn config() -> ProptestConfig {
 
 #[test]
 fn every_text_in_every_order() {
-    for (name, text) in texts() {
+    for (name, text) in all_texts() {
         for flags in Flags::all() {
             let sorted = sort::sorted(&text, &flags.order(), pool()).expect("it is sorted");
             assert!(sorted == flags.plain(&text), "{name}, {flags:?}");
@@ -204,7 +156,7 @@ fn files_end_lines() {
 
 #[test]
 fn numbers_of_lines_and_strings() {
-    for (name, text) in texts() {
+    for (name, text) in all_texts() {
         for flags in Flags::all() {
             let lines = flags.lines(&text);
             let plain = flags.plain_numbers(&lines);
@@ -219,7 +171,7 @@ fn numbers_of_lines_and_strings() {
 
 #[test]
 fn check_finds_the_first_disorder() {
-    for (name, text) in texts() {
+    for (name, text) in all_texts() {
         for flags in Flags::all() {
             let lines = flags.lines(&text);
             let wrong = lines.windows(2).position(|pair| match flags.reverse {
@@ -237,7 +189,7 @@ fn check_finds_the_first_disorder() {
 
 #[test]
 fn merging_sorted_parts_is_sorting() {
-    for (name, text) in texts() {
+    for (name, text) in all_texts() {
         for flags in Flags::all().filter(|_| text.len() < 1_000_000) {
             for parts in [1, 2, 7] {
                 let lines = flags.lines(&text);
@@ -290,7 +242,7 @@ fn limits(memory: u64) -> Limits {
 
 #[test]
 fn text_that_does_not_fit_goes_through_files() {
-    for (name, text) in texts() {
+    for (name, text) in all_texts() {
         for (flags, memory) in Flags::all().zip([4096, 1 << 16, 1 << 20, 1, 1 << 18, 1 << 14, 1 << 20, 1 << 17]) {
             // Small limits are slow.
             let text = &text[..text.len().min(memory as usize * 100 + 20_000)];

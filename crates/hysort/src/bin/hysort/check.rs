@@ -16,11 +16,7 @@ pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let name = &plan.files[0];
     let failed = |e| input::failure(name, e);
     let text = BufReader::with_capacity(READ, input::open(name)?.into_reader().map_err(failed)?);
-    let found = match &plan.keyed {
-        Some(keys) => keys.check(text),
-        None => hysort::check(text, &plan.order()),
-    };
-    let found = found.map_err(|e| match e {
+    let found = plan.keyed().check(text).map_err(|e| match e {
         Error::Read(e) => failed(e),
         e => failed(e.into()),
     })?;

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::mem::swap;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,7 +38,7 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let memory = limits::memory(plan);
     let merging = Merging {
         plan,
-        keys: plan.keyed.clone(),
+        keys: plan.keyed(),
         progress: &progress,
         own: output.regular_stdout().map(|found| (found.dev(), found.ino())),
         trouble: Mutex::default(),
@@ -46,15 +47,19 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let mut rounds = Rounds::new(&spill);
     let mut most = at_once().min(plan.batch.unwrap_or(usize::MAX));
     let mut sources: VecDeque<Source> = plan.files.iter().cloned().map(Source::Named).collect();
-    if merging.keys.is_some() {
-        merging.in_order(&mut sources, &mut most, &mut rounds, memory)?;
-    }
+    // What is made of some sources takes their place: lines with equal keys stay in the order of the files.
+    let mut made = VecDeque::new();
     loop {
+        let left = made.len() + sources.len();
+        if left <= most || sources.len() < 2 {
+            made.append(&mut sources);
+            swap(&mut made, &mut sources);
+        }
         // If they are too many: as many as are needed, so that the last step merges as many as it can.
-        let some = if sources.len() <= most { sources.len() } else { (sources.len() - most + 1).min(most) };
+        let some = if left <= most { left } else { (left - most + 1).min(most).min(sources.len()) };
         rounds.begin(sources.iter().take(some).filter_map(Source::made));
         let texts = merging.open(&mut sources, some, memory)?;
-        if sources.is_empty() {
+        if texts.len() == left {
             merging.last(texts, output)?;
             progress.end();
             return Ok(());
@@ -62,8 +67,7 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
         if texts.len() < some {
             most = texts.len(); // there are fewer descriptors than there were
         }
-        // Behind the others: so no line is in more of these steps than it must be.
-        sources.push_back(Source::Made(merging.step(texts, &mut rounds)?));
+        made.push_back(Source::Made(merging.step(texts, &mut rounds)?));
     }
 }
 
@@ -78,7 +82,7 @@ impl Source {
 
 struct Merging<'a> {
     plan: &'a Plan,
-    keys: Option<Keys>,
+    keys: Keys,
     progress: &'a Progress,
     /// Device and inode of stdout, if it is a regular file: a file written there must not be read.
     own: Option<(u64, u64)>,
@@ -90,45 +94,12 @@ struct Merging<'a> {
 type Trouble = Mutex<Option<(OsString, io::Error)>>;
 
 impl Merging<'_> {
-    fn merge(&self, texts: Vec<Text<'_>>, out: impl Write) -> Result<(), Error> {
-        match &self.keys {
-            Some(keys) => keys.merge(texts, out),
-            None => hysort::merge(texts, &self.plan.order(), out),
-        }
-    }
-
-    /// Merges sources until few enough are left to be read at once. What is made of some sources takes their place:
-    /// lines with equal keys stay in the order of the files.
-    fn in_order(
-        &self,
-        sources: &mut VecDeque<Source>,
-        most: &mut usize,
-        rounds: &mut Rounds<'_>,
-        memory: u64,
-    ) -> Result<(), Failure> {
-        while sources.len() > *most {
-            let mut next = VecDeque::new();
-            while sources.len() > 1 {
-                let some = sources.len().min(*most);
-                rounds.begin(sources.iter().take(some).filter_map(Source::made));
-                let texts = self.open(sources, some, memory)?;
-                if texts.len() < some {
-                    *most = texts.len(); // there are fewer descriptors than there were
-                }
-                next.push_back(Source::Made(self.step(texts, rounds)?));
-            }
-            next.append(sources);
-            *sources = next;
-        }
-        Ok(())
-    }
-
     /// Merges some of the sources into a temporary file.
     fn step(&self, texts: Vec<Text<'_>>, rounds: &mut Rounds<'_>) -> Result<Part, Failure> {
         let failed = |e| self.spill.failure(e);
         let write = |file: &File| {
             let mut out = BufWriter::with_capacity(MOST as usize, file);
-            let merged = self.merge(texts, &mut out);
+            let merged = self.keys.merge(texts, &mut out);
             merged.map_err(|e| self.failure(e))?;
             out.flush().map_err(failed)
         };
@@ -137,8 +108,8 @@ impl Merging<'_> {
 
     fn last(&self, texts: Vec<Text<'_>>, output: Output) -> Result<(), Failure> {
         let merge = |out: &mut dyn Write| match self.plan.debug {
-            true => self.merge(texts, Marked::new(self.plan, out)),
-            false => self.merge(texts, out),
+            true => self.keys.merge(texts, Marked::new(self.plan, out)),
+            false => self.keys.merge(texts, out),
         };
         write(output, self.progress, |out| merge(out), |e| self.failure(e))
     }

@@ -9,9 +9,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 /// A name, in quotes if a shell would need them.
 pub fn quoted_if_needed(name: &OsStr) -> Vec<u8> {
     match for_terminal(name, true) {
-        Cow::Owned(escaped) => escaped.as_bytes().to_vec(),
-        Cow::Borrowed(_) if needs_quotes(name.as_bytes()) => in_quotes(name.as_bytes()),
-        Cow::Borrowed(_) => name.as_bytes().to_vec(),
+        Cow::Borrowed(_) if !needs_quotes(name.as_bytes()) => name.as_bytes().to_vec(),
+        _ => quoted(name),
     }
 }
 

@@ -10,9 +10,8 @@ use crate::failure::{self, Failure, STDOUT, errno_text};
 use crate::target::{Found, Made, Spot};
 use hybz_files::acl::Acl;
 use hybz_files::attributes::{self, RefusedMode};
-use hybz_files::directory::Directory;
-use hybz_files::temporary::{TemporaryName, remove_leftover};
-use hybz_files::{file, naming, stdout};
+use hybz_files::naming::Replacement;
+use hybz_files::{file, stdout};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -38,12 +37,8 @@ enum Kind {
 }
 
 struct NewFile {
-    /// The name in its directory, all symbolic links followed.
-    name: OsString,
-    directory: Directory,
-    file: File,
-    /// Nothing: it has no name yet.
-    hidden: Option<TemporaryName>,
+    /// All symbolic links are followed.
+    file: Replacement,
     old: Option<Old>,
     /// The empty file that was made where a link leads. It goes if it is not replaced.
     _made: Option<Made>,
@@ -111,7 +106,7 @@ impl Write for Output {
         let len = match &mut self.kind {
             Kind::Stdout => stdout::write(bytes)?,
             Kind::Existing(file) => file.write(bytes)?,
-            Kind::New(file) => file.file.write(bytes)?,
+            Kind::New(new) => new.file.file.write(bytes)?,
         };
         self.written += len as u64;
         if before < LONG && self.written >= LONG && matches!(self.kind, Kind::Stdout) {
@@ -135,13 +130,11 @@ fn open(name: &OsStr, sync: bool) -> io::Result<Kind> {
     if let Some(old) = &old {
         old.check_replaceable(&spot)?;
     }
-    let Spot { directory, name } = spot;
-    // A call that was killed between the two steps of a replacement leaves the complete new file.
-    remove_leftover(&directory, &name, old.as_ref().map(|old| old.found.uid()).as_slice());
-    let private = old.is_some();
-    let (file, hidden) = naming::create(&directory, &name, private)?;
+    // (A call that was killed between the two steps of a replacement leaves the complete new file.)
+    let owner = old.as_ref().map(|old| old.found.uid());
+    let file = Replacement::create(spot.directory, spot.name, old.is_some(), owner)?;
     let sync = sync && old.is_some();
-    Ok(Kind::New(Box::new(NewFile { name, directory, file, hidden, old, _made: made, sync })))
+    Ok(Kind::New(Box::new(NewFile { file, old, _made: made, sync })))
 }
 
 impl Old {
@@ -165,18 +158,18 @@ impl Old {
 impl NewFile {
     /// Gives the file its name. Returns what the file system refused meanwhile.
     fn publish(self: Box<Self>) -> io::Result<Vec<String>> {
-        let NewFile { name, directory, file, hidden, old, _made, sync } = *self;
+        let NewFile { file, old, _made, sync } = *self;
         let mut remarks = Vec::new();
         if let Some(old) = &old
             && let Some(RefusedMode { has, wanted, why }) =
-                attributes::hand_on(&file, &old.found, old.acl.as_ref(), None)?
+                attributes::hand_on(&file.file, &old.found, old.acl.as_ref(), None)?
         {
             remarks.push(format!("has mode {has:03o}, not {wanted:03o}: {}", errno_text(&why)));
         }
-        if sync && !file::sync_data(&file)? {
+        if sync && !file::sync_data(&file.file)? {
             remarks.push("cannot be synced: its file system refuses it".to_owned());
         }
-        naming::publish(&directory, &name, file, hidden, (true, false))?;
+        let directory = file.publish(true, false)?;
         if sync {
             directory.sync()?;
         }

@@ -10,7 +10,7 @@ use crate::pieces::Stop;
 use crate::progress::Progress;
 use crate::spill::Spill;
 use crate::{check, gpus, limits, merge};
-use hysort::{Error, KeySorter, Limits, Pool, Report, Sorter, StationReport, Summary};
+use hysort::{KeySorter, Limits, Report, StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Read, Write};
@@ -68,7 +68,7 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
     let spill = Arc::clone(&call.spill);
     let reading = limits::reading(threads, memory);
     let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
-    let mut sorter = Lines::new(plan, limits, &pool);
+    let mut sorter = KeySorter::new(&plan.keyed(), limits, &pool);
     if let Some(whole) = input::whole(&plan.files) {
         sorter.expect(whole.bytes, |at| whole.look(at));
     }
@@ -84,7 +84,11 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
         sorter.end_of_file().map_err(|e| failure(e, &call.spill))?;
     }
     let Call { output, progress, spill, started, .. } = call;
-    let report = write(output, &progress, |out| lines_to(plan, sorter, out), |e| failure(e, &spill))?;
+    let lines_to = |out: &mut BufWriter<Counted<'_>>| match plan.debug {
+        true => sorter.write_to(&mut Marked::new(plan, out)),
+        false => sorter.write_to(out),
+    };
+    let report = write(output, &progress, lines_to, |e| failure(e, &spill))?;
     progress.end();
     let stations = pool.summary();
     if let Some(trouble) = gpus::trouble(plan, &stations) {
@@ -97,56 +101,6 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
         say(&report, &progress, started, &stations);
     }
     Ok(())
-}
-
-fn lines_to(plan: &Plan, sorter: Lines, out: &mut BufWriter<Counted<'_>>) -> Result<Report, Error> {
-    match sorter {
-        sorter if plan.debug => sorter.write_to(&mut Marked::new(plan, out)),
-        sorter => sorter.write_to(out),
-    }
-}
-
-/// Sorts lines, by keys or as a whole.
-enum Lines {
-    Whole(Box<Sorter>),
-    Keyed(Box<KeySorter>),
-}
-
-impl Lines {
-    fn new(plan: &Plan, limits: Limits, pool: &Pool) -> Lines {
-        match &plan.keyed {
-            Some(keys) => Lines::Keyed(Box::new(KeySorter::new(keys, limits, pool))),
-            None => Lines::Whole(Box::new(Sorter::new(&plan.order(), limits, pool))),
-        }
-    }
-
-    fn expect(&mut self, bytes: u64, look: impl FnMut(u64) -> Option<Vec<u8>>) {
-        match self {
-            Lines::Whole(sorter) => sorter.expect(bytes, look),
-            Lines::Keyed(sorter) => sorter.expect(bytes, look),
-        }
-    }
-
-    fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
-        match self {
-            Lines::Whole(sorter) => sorter.push_owned(text),
-            Lines::Keyed(sorter) => sorter.push_owned(text),
-        }
-    }
-
-    fn end_of_file(&mut self) -> Result<(), Error> {
-        match self {
-            Lines::Whole(sorter) => sorter.end_of_file(),
-            Lines::Keyed(sorter) => sorter.end_of_file(),
-        }
-    }
-
-    fn write_to(self, out: &mut impl Write) -> Result<Report, Error> {
-        match self {
-            Lines::Whole(sorter) => sorter.write_to(out),
-            Lines::Keyed(sorter) => sorter.write_to(out),
-        }
-    }
 }
 
 /// The output of `-v`: the work done, by station.

@@ -10,7 +10,7 @@ use crate::names::{in_plain_quotes, quoted};
 use crate::packaging;
 use hybz_files::process;
 use hybz_files::terminal::columns;
-use hysort::{Key, KeyError, Keys, Options, Order};
+use hysort::{Key, Keys, Options, Order};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -62,8 +62,6 @@ pub struct Plan {
     /// The options of keys that have none.
     pub(super) options: Options,
     pub separator: Option<u8>,
-    /// The keys of lines; `None` if they are compared as a whole.
-    pub keyed: Option<Keys>,
     /// The program that was to compress temporary files.
     compress: Option<OsString>,
     /// Whether a zero byte ends a line.
@@ -93,16 +91,13 @@ impl Plan {
     }
 
     /// How lines are ordered, apart from keys.
-    pub fn order(&self) -> Order {
+    fn order(&self) -> Order {
         Order::new().end(self.end()).reverse(self.reverse).unique(self.unique)
     }
 
-    fn make_keys(&self) -> Result<Option<Keys>, KeyError> {
-        let keys = self.effective_keys();
-        let is_plain = keys.is_empty();
-        keys.iter().try_for_each(|key| key.options().check())?;
-        let keys = Keys::new(keys, &self.order()).stable(self.stable).separator(self.separator);
-        Ok((!is_plain).then_some(keys))
+    /// The order of lines, with their keys: if there are none, they are compared as a whole.
+    pub fn keyed(&self) -> Keys {
+        Keys::new(self.effective_keys(), &self.order()).stable(self.stable).separator(self.separator)
     }
 
     /// All keys, with the options that they take from the command line. Options without keys are a key, too.
@@ -126,13 +121,13 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
     while let Some(word) = words.next()? {
         match word {
             Word::File(file) => plan.files.push(file),
-            Word::Flag { id, typed, value } => match &*id {
+            Word::Flag { id, letter, typed, value } => match &*id {
                 "random-source" => return Err(refused(OsStr::new(&typed))),
                 "help" => return Ok(Request::Show(help(&command, columns(io::stdout())))),
                 "version" => return Ok(Request::Show(command.render_version())),
                 "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
                 "completions" => return completions(&value.unwrap_or_default()),
-                _ => plan.take(&id, &typed, value, &mut checked)?,
+                _ => plan.take(&id, (&typed, letter), value, &mut checked)?,
             },
         }
     }
@@ -168,26 +163,15 @@ impl Plan {
     fn take(
         &mut self,
         id: &str,
-        typed: &str,
+        (typed, letter): (&str, Option<u8>),
         value: Option<OsString>,
         checked: &mut Option<char>,
     ) -> Result<(), Failure> {
         let given = value.clone().unwrap_or_default();
+        // Flags such as -n, -f and -R are options of all keys that have none.
+        letter.into_iter().for_each(|letter| self.option(letter));
         match id {
-            "reverse" => {
-                self.reverse = true;
-                self.option(b'r');
-            }
-            "numeric-sort" => self.option(b'n'),
-            "ignore-case" => self.option(b'f'),
-            "ignore-leading-blanks" => self.option(b'b'),
-            "dictionary-order" => self.option(b'd'),
-            "ignore-nonprinting" => self.option(b'i'),
-            "general-numeric-sort" => self.option(b'g'),
-            "human-numeric-sort" => self.option(b'h'),
-            "month-sort" => self.option(b'M'),
-            "version-sort" => self.option(b'V'),
-            "random-sort" => self.option(b'R'),
+            "reverse" => self.reverse = true,
             "debug" => self.debug = true,
             "sort" => self.option(sort_word(&given)?),
             "compress-program" => match self.compress.replace(given.clone()) {
@@ -227,7 +211,7 @@ impl Plan {
             "verbose" => self.verbose = true,
             "progress" => self.progress = Some(true),
             "no-progress" => self.progress = Some(false),
-            _ => {} // --merge together with --check
+            _ => {} // options of keys; --merge together with --check
         }
         Ok(())
     }
@@ -269,7 +253,7 @@ impl Plan {
                 [&extra[..], b"\nfile operands cannot be combined with --files0-from"].concat(),
             ));
         }
-        self.keyed = self.make_keys().map_err(key_failure)?;
+        self.effective_keys().iter().try_for_each(|key| key.options().check()).map_err(key_failure)?;
         if self.debug {
             self.check_debug()?;
         }

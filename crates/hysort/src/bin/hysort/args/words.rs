@@ -20,6 +20,8 @@ pub enum Word {
     Flag {
         /// Its id in clap.
         id: String,
+        /// Its letter, if it has one.
+        letter: Option<u8>,
         /// Its name as typed: `-S`, or `--buffer-size` in full.
         typed: String,
         value: Option<OsString>,
@@ -95,7 +97,7 @@ impl<'a> Words<'a> {
             ),
             Takes::Optional | Takes::Nothing => None,
         };
-        Ok(Word::Flag { id: arg.get_id().to_string(), typed: format!("-{letter}"), value })
+        Ok(Word::Flag { id: arg.get_id().to_string(), letter: Some(byte), typed: format!("-{letter}"), value })
     }
 
     fn long(&mut self, word: &[u8]) -> Result<Word, Failure> {
@@ -115,7 +117,8 @@ impl<'a> Words<'a> {
             ),
             (_, value) => value,
         };
-        Ok(Word::Flag { id: arg.get_id().to_string(), typed: format!("--{long}"), value })
+        let letter = arg.get_short().map(|letter| letter as u8);
+        Ok(Word::Flag { id: arg.get_id().to_string(), letter, typed: format!("--{long}"), value })
     }
 
     /// The flag of this long name, or the only one that begins with it.
