@@ -3,8 +3,9 @@
 //! It decides nothing: a block that is irregular in any way is decoded again, symbol by symbol (`plain`).
 
 use crate::alloc::Memory;
+use crate::plain::next_symbol;
+use hybz::internals::bits::SliceBits;
 use hybz::internals::bits::reader::BitReader;
-use hybz::internals::bits::{BitSource, SliceBits};
 use hybz::internals::codec::bwt::inverse::Inverse;
 use hybz::internals::codec::header::Bz2BlockHeader;
 use hybz::internals::codec::huffman::decode::{CanonicalCodes, GroupDecoder, SYMBOL_BYTES};
@@ -120,18 +121,10 @@ impl Fast {
         let mut bits = SliceBits::new(data, at, u64::MAX);
         let (mut len, mut weight) = self.mtf.progress();
         for _ in 0..GROUP {
-            let mut length = codes.shortest();
-            let Some(mut code) = bits.bits(length) else { return false };
-            let symbol = loop {
-                if length > MAX_CODE.into() {
-                    return true;
-                }
-                if let Some(symbol) = codes.symbol(length, code) {
-                    break symbol;
-                }
-                length += 1;
-                let Some(bit) = bits.bits(1) else { return false };
-                code = code << 1 | bit;
+            let symbol = match next_symbol(&codes, &mut bits) {
+                Ok(Some(symbol)) => symbol,
+                Ok(None) => return false,
+                Err(_) => return true,
             };
             if symbol < 2 {
                 if weight >= MAX_RUN_WEIGHT {

@@ -48,6 +48,23 @@ impl Rows {
     }
 }
 
+/// The next symbol of a table, or `None` if its bits are not all there.
+pub fn next_symbol(table: &CanonicalCodes, bits: &mut SliceBits<'_>) -> Result<Option<u16>, Failure> {
+    let mut length = table.shortest();
+    let Some(mut code) = bits.bits(length) else { return Ok(None) };
+    loop {
+        if length > MAX_CODE.into() {
+            return Err(Failure::Damaged);
+        }
+        if let Some(symbol) = table.symbol(length, code) {
+            return Ok(Some(symbol));
+        }
+        length += 1;
+        let Some(bit) = bits.bits(1) else { return Ok(None) };
+        code = code << 1 | bit;
+    }
+}
+
 /// A block that is decoded symbol by symbol.
 pub struct Plain {
     tables: [CanonicalCodes; MAX_TABLES],
@@ -155,20 +172,11 @@ impl Plain {
         };
         let selector = header.selectors.get(group - 1).ok_or(Failure::Damaged)?;
         let table = &self.tables[usize::from(*selector)];
-        let mut length = table.shortest();
-        let Some(mut code) = bits.bits(length) else { return Ok(None) };
-        loop {
-            if length > MAX_CODE.into() {
-                return Err(Failure::Damaged);
-            }
-            if let Some(symbol) = table.symbol(length, code) {
-                (self.group, self.left_in_group) = (group, left - 1);
-                return Ok(Some(symbol));
-            }
-            length += 1;
-            let Some(bit) = bits.bits(1) else { return Ok(None) };
-            code = code << 1 | bit;
+        let symbol = next_symbol(table, bits)?;
+        if symbol.is_some() {
+            (self.group, self.left_in_group) = (group, left - 1);
         }
+        Ok(symbol)
     }
 
     /// Writes the rows of a run.

@@ -16,7 +16,7 @@ use hybz_libbz2 as _;
 use hybz_testkit::fork::{in_child, run_tests};
 use hybz_testkit::shapes::{Rng, shape};
 use hybz_testkit::skip::{Need, skip_named};
-use library::{BzStream, Library, ours, theirs};
+use library::{BzStream, Library, Sizes, decode, ours, theirs};
 use std::ffi::{CString, c_int, c_uint};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -89,7 +89,7 @@ fn text(rng: &mut Rng, len: usize) -> Vec<u8> {
 /// Codes a text in pieces with rooms, with flushes, and notes how many bytes were there when each flush was complete.
 struct Coding<'a> {
     library: &'a Library,
-    stream: BzStream,
+    stream: Box<BzStream>,
     text: &'a [u8],
     out: Vec<u8>,
     /// How many calls there were.
@@ -99,17 +99,9 @@ struct Coding<'a> {
 impl<'a> Coding<'a> {
     fn new(library: &'a Library, text: &'a [u8], level: c_int) -> Self {
         let mut stream = Box::new(BzStream::new());
-        // SAFETY: the stream is new. Its place changes, so it begins anew below.
-        unsafe {
-            assert_eq!((library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0), 0);
-            assert_eq!((library.BZ2_bzCompressEnd)(&mut *stream), 0);
-        }
-        Coding { library, stream: *stream, text, out: Vec::new(), calls: 0 }
-    }
-
-    fn begin(&mut self, level: c_int) {
-        // SAFETY: the stream is new.
-        assert_eq!(unsafe { (self.library.BZ2_bzCompressInit)(&mut self.stream, level, 0, 0) }, 0);
+        // SAFETY: the stream is new, and its place does not change.
+        assert_eq!(unsafe { (library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0) }, 0);
+        Coding { library, stream, text, out: Vec::new(), calls: 0 }
     }
 
     fn call(&mut self, action: c_int, room: usize) -> c_int {
@@ -118,17 +110,21 @@ impl<'a> Coding<'a> {
         self.out.resize(len + room, 0);
         (self.stream.next_out, self.stream.avail_out) = (self.out[len..].as_mut_ptr(), room as c_uint);
         // SAFETY: the output has room, and the input is of the text.
-        let code = unsafe { (self.library.BZ2_bzCompress)(&mut self.stream, action) };
+        let code = unsafe { (self.library.BZ2_bzCompress)(&mut *self.stream, action) };
         self.out.truncate(len + room - self.stream.avail_out as usize);
         code
     }
 
+    /// The next input.
+    fn give(&mut self, len: usize) {
+        let (piece, rest) = self.text.split_at(len.min(self.text.len()));
+        self.text = rest;
+        (self.stream.next_in, self.stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
+    }
+
     /// Gives `len` bytes of the text, until they are taken.
     fn run(&mut self, len: usize, rng: &mut Rng) {
-        let len = len.min(self.text.len());
-        let (piece, rest) = self.text.split_at(len);
-        self.text = rest;
-        (self.stream.next_in, self.stream.avail_in) = (piece.as_ptr(), len as c_uint);
+        self.give(len);
         while self.stream.avail_in > 0 {
             assert_eq!(self.call(0, 1 + rng.below(300_000)), 1);
         }
@@ -136,10 +132,7 @@ impl<'a> Coding<'a> {
 
     /// Flushes, or ends the stream, with so much text.
     fn finish(&mut self, action: c_int, len: usize, rng: &mut Rng) {
-        let len = len.min(self.text.len());
-        let (piece, rest) = self.text.split_at(len);
-        self.text = rest;
-        (self.stream.next_in, self.stream.avail_in) = (piece.as_ptr(), len as c_uint);
+        self.give(len);
         let (more, end) = if action == 1 { (2, 1) } else { (3, 4) };
         loop {
             match self.call(action, 1 + rng.below(300_000)) {
@@ -149,12 +142,27 @@ impl<'a> Coding<'a> {
         }
         assert_eq!(self.stream.avail_in, 0);
     }
+
+    /// Gives all of the text in pieces of these lengths, one in `flushes` with a flush. Returns where flushes ended.
+    fn pieces(&mut self, lens: &[usize], flushes: usize, plan: &mut Rng, rooms: &mut Rng) -> Vec<usize> {
+        let mut ends = Vec::new();
+        while !self.text.is_empty() {
+            let len = lens[plan.below(lens.len())];
+            if plan.below(flushes) == 0 {
+                self.finish(1, len, rooms);
+                ends.push(self.out.len());
+            } else {
+                self.run(len, rooms);
+            }
+        }
+        ends
+    }
 }
 
 impl Drop for Coding<'_> {
     fn drop(&mut self) {
         // SAFETY: the stream was begun.
-        assert_eq!(unsafe { (self.library.BZ2_bzCompressEnd)(&mut self.stream) }, 0);
+        assert_eq!(unsafe { (self.library.BZ2_bzCompressEnd)(&mut *self.stream) }, 0);
     }
 }
 
@@ -163,17 +171,7 @@ fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>) {
     let (mut plan, mut rooms) = (Rng(seed), Rng(seed + 1));
     let level = 1 + plan.below(9) as c_int;
     let mut coding = Coding::new(library, text, level);
-    coding.begin(level);
-    let mut flushes = Vec::new();
-    while !coding.text.is_empty() {
-        let len = [1, 1000, 8192, 100_000, 2_000_000][plan.below(5)];
-        if plan.below(12) == 0 {
-            coding.finish(1, len, &mut rooms);
-            flushes.push(coding.out.len());
-        } else {
-            coding.run(len, &mut rooms);
-        }
-    }
+    let mut flushes = coding.pieces(&[1, 1000, 8192, 100_000, 2_000_000], 12, &mut plan, &mut rooms);
     if plan.below(3) == 0 {
         coding.finish(1, 0, &mut rooms);
         flushes.push(coding.out.len());
@@ -182,37 +180,10 @@ fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>) {
     (std::mem::take(&mut coding.out), flushes)
 }
 
-/// Decodes in pieces with rooms: the text, the last code, and how much input was taken.
-fn decode(library: &Library, coded: &[u8], pieces: &[usize], rooms: &[usize], seed: u64) -> (Vec<u8>, c_int, usize) {
-    let mut rng = Rng(seed);
-    let mut stream = BzStream::new();
-    let (mut text, mut taken, mut idle) = (Vec::new(), 0, 0);
-    let mut room = vec![0; *rooms.iter().max().unwrap()];
-    // SAFETY: the buffers are as long as said.
-    unsafe {
-        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
-        let mut code = 0;
-        while code == 0 && idle < 3 {
-            let piece = &coded[taken..][..pieces[rng.below(pieces.len())].min(coded.len() - taken)];
-            let len = rooms[rng.below(rooms.len())];
-            // A copy that goes at once: the library may not look at it later.
-            let copy = piece.to_vec();
-            (stream.next_in, stream.avail_in) = (copy.as_ptr(), copy.len() as c_uint);
-            (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), len as c_uint);
-            code = (library.BZ2_bzDecompress)(&mut stream);
-            taken += piece.len() - stream.avail_in as usize;
-            let made = len - stream.avail_out as usize;
-            text.extend_from_slice(&room[..made]);
-            assert_eq!((stream.total_in(), stream.total_out()), (taken as u64, text.len() as u64));
-            idle = if made == 0 && taken == coded.len() && len > 0 { idle + 1 } else { 0 };
-        }
-        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
-        (text, code, taken)
-    }
-}
-
 const PIECES: [&[usize]; 5] = [&[usize::MAX], &[8192], &[300_000, 1], &[70_000, 0, 2_000_000], &[1_000_000]];
 const ROOMS: [&[usize]; 4] = [&[8_000_000], &[65_536], &[0, 1, 300_000], &[1_000_000, 7]];
+
+const WHOLE: Sizes = Sizes { pieces: PIECES[0], rooms: ROOMS[0], seed: 1 };
 
 fn the_same() {
     let Some(theirs) = theirs() else {
@@ -230,10 +201,10 @@ fn the_same() {
         let mut coded = made;
         let end = coded.len();
         coded.extend(b"BZh9 and what follows");
-        let (pieces, rooms) = (PIECES[rng.below(5)], ROOMS[rng.below(4)]);
-        let (back, code, taken) = decode(&ours, &coded, pieces, rooms, case as u64);
-        assert_eq!((code, taken), (4, end), "case {case}, {pieces:?}, {rooms:?}");
-        assert!(back == text, "case {case}, {pieces:?}, {rooms:?}: text");
+        let sizes = Sizes { pieces: PIECES[rng.below(5)], rooms: ROOMS[rng.below(4)], seed: case as u64 };
+        let back = decode(&ours, &coded, 0, sizes);
+        assert_eq!((back.code, back.taken), (4, end), "case {case}, {sizes:?}");
+        assert!(back.text == text, "case {case}, {sizes:?}: text");
     }
 }
 
@@ -242,7 +213,7 @@ fn none(wanted: usize) {
     let ours = ours();
     let text = (shape("words").make)(3_000_000);
     let (coded, _) = code(&ours, &text, 3);
-    assert_eq!(decode(&ours, &coded, PIECES[0], ROOMS[0], 1).0, text);
+    assert!(decode(&ours, &coded, 0, WHOLE).text == text);
     assert_eq!(threads(), wanted);
 }
 
@@ -251,7 +222,6 @@ fn come_and_go() {
     let text = (shape("words").make)(2_000_000);
     let mut rng = Rng(1);
     let mut coding = Coding::new(&ours, &text, 1);
-    coding.begin(1);
     coding.run(150_000, &mut rng);
     assert_eq!(threads(), 1, "with one block");
     coding.run(1_200_000, &mut rng);
@@ -270,14 +240,13 @@ fn come_and_go() {
     assert!(begin.elapsed() > Duration::from_millis(500), "they go at once");
     // And come again.
     let (coded, _) = code(&ours, &text, 4);
-    assert_eq!(decode(&ours, &coded, PIECES[0], ROOMS[0], 1).0, text);
+    assert!(decode(&ours, &coded, 0, WHOLE).text == text);
 }
 
 fn signals() {
     let ours = ours();
     let text = (shape("words").make)(1_000_000);
     let mut coding = Coding::new(&ours, &text, 1);
-    coding.begin(1);
     coding.run(1_000_000, &mut Rng(1));
     let mut seen = 0;
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
@@ -301,13 +270,11 @@ fn forks() {
     let text = (shape("words").make)(3_000_000);
     let wanted = {
         let mut coding = Coding::new(&ours, &text, 2);
-        coding.begin(2);
         coding.finish(2, text.len(), &mut Rng(1));
         std::mem::take(&mut coding.out)
     };
     for round in 0..6 {
         let mut coding = Coding::new(&ours, &text, 2);
-        coding.begin(2);
         coding.run(400_000 + 300_000 * round, &mut Rng(2));
         let check = |coding: &mut Coding<'_>| {
             coding.run(500_000, &mut Rng(3));
@@ -408,7 +375,6 @@ fn pipe() {
     unsafe {
         assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
         let mut coding = Coding::new(&ours, &text, 1);
-        coding.begin(1);
         let file = (ours.BZ2_bzdopen)(ends[0], c"r".as_ptr());
         libc::alarm(60);
         for _ in 0..5 {
@@ -438,7 +404,6 @@ fn damaged() {
     for case in 0..60 {
         let text = text(&mut rng, 1_200_000);
         let mut coding = Coding::new(&theirs, &text, 1);
-        coding.begin(1);
         coding.finish(2, text.len(), &mut Rng(1));
         let mut coded = coding.out.clone();
         let at = rng.below(coded.len());
@@ -449,11 +414,10 @@ fn damaged() {
             2 => coded[at..].iter_mut().zip([0x31, 0x41, 0x59, 0x26, 0x53, 0x59]).for_each(|(to, from)| *to = from),
             _ => coded[at..].iter_mut().zip([0x17, 0x72, 0x45, 0x38, 0x50, 0x90]).for_each(|(to, from)| *to = from),
         }
-        let (pieces, rooms) = (PIECES[rng.below(5)], ROOMS[rng.below(4)]);
-        let made = decode(&ours, &coded, pieces, rooms, case);
-        let wanted = decode(&theirs, &coded, pieces, rooms, case);
-        assert_eq!((made.1, made.0.len()), (wanted.1, wanted.0.len()), "case {case}, {pieces:?}, {rooms:?}");
-        assert!(made.0 == wanted.0, "case {case}, {pieces:?}, {rooms:?}: text");
+        let sizes = Sizes { pieces: PIECES[rng.below(5)], rooms: ROOMS[rng.below(4)], seed: case };
+        let (made, wanted) = (decode(&ours, &coded, 0, sizes), decode(&theirs, &coded, 0, sizes));
+        assert_eq!((made.code, made.text.len()), (wanted.code, wanted.text.len()), "case {case}, {sizes:?}");
+        assert!(made.text == wanted.text, "case {case}, {sizes:?}: text");
     }
 }
 

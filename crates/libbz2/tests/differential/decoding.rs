@@ -5,62 +5,12 @@
 //! whatever they leave comes again.
 
 use crate::coding::code;
-use crate::library::{BzStream, Library, ours, theirs};
+use crate::library::{Library, Sizes, decode, ours, theirs};
 use crate::{calls, rng, text};
 use hybz_testkit::crafted::{Case, Expect, cases};
 use hybz_testkit::shapes::Rng;
 use hybz_testkit::skip::{Need, skip};
-use std::ffi::{c_int, c_uint};
-
-/// What became of a stream.
-struct Decoded {
-    text: Vec<u8>,
-    code: c_int,
-    taken: usize,
-    calls: usize,
-}
-
-/// The sizes of the pieces and rooms that a stream is decoded with.
-#[derive(Clone, Copy, Debug)]
-struct Sizes {
-    pieces: &'static [usize],
-    rooms: &'static [usize],
-    seed: u64,
-}
-
-fn decode(library: &Library, coded: &[u8], small: c_int, sizes: Sizes) -> Decoded {
-    let Sizes { pieces, rooms, seed } = sizes;
-    let (mut inputs, mut outputs) = (Rng(seed), Rng(seed + 1));
-    let mut stream = BzStream::new();
-    let mut decoded = Decoded { text: Vec::new(), code: 0, taken: 0, calls: 0 };
-    let mut out = vec![0; *rooms.iter().max().unwrap()];
-    // SAFETY: the pointers are of slices that live longer than the calls, and have the lengths said.
-    unsafe {
-        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, small), 0);
-        let mut idle = 0;
-        while decoded.code == 0 && idle < 2 {
-            let left = &coded[decoded.taken..];
-            let input = pieces[inputs.below(pieces.len())].min(left.len());
-            let room = rooms[outputs.below(rooms.len())];
-            (stream.next_in, stream.avail_in) = (left.as_ptr(), input as c_uint);
-            (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
-            decoded.code = (library.BZ2_bzDecompress)(&mut stream);
-            decoded.calls += 1;
-            assert!(stream.avail_in as usize <= input, "{} of {input} bytes given back", stream.avail_in);
-            assert!(stream.avail_out as usize <= room);
-            let (taken, made) = (input - stream.avail_in as usize, room - stream.avail_out as usize);
-            assert_eq!(stream.next_in, left[taken..].as_ptr());
-            assert_eq!(stream.next_out, out[made..].as_mut_ptr());
-            decoded.taken += taken;
-            decoded.text.extend_from_slice(&out[..made]);
-            assert_eq!((stream.total_in(), stream.total_out()), (decoded.taken as u64, decoded.text.len() as u64));
-            // All input is taken, and there was room, so nothing more can come.
-            idle = if decoded.taken == coded.len() && made == 0 && room > 0 { idle + 1 } else { 0 };
-        }
-        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
-    }
-    decoded
-}
+use std::ffi::c_int;
 
 /// A stream, of any level, of several blocks or randomised, as it is or damaged.
 fn stream(rng: &mut Rng, crafted: &[Vec<u8>], theirs: &Library) -> (Vec<u8>, &'static str) {

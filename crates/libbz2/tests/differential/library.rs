@@ -1,7 +1,8 @@
-//! The two libraries that are compared, and `bz_stream`.
+//! The two libraries that are compared, `bz_stream`, and how a stream is decoded call by call.
 
 #![allow(non_snake_case)]
 
+use hybz_testkit::shapes::Rng;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
@@ -142,4 +143,57 @@ pub fn theirs() -> Option<Library> {
     };
     assert!(std::fs::read(&path).is_ok_and(|bytes| !bytes.windows(4).any(|word| word == b"hybz")), "{path} is hybz");
     Some(library)
+}
+
+/// What became of a stream.
+pub struct Decoded {
+    pub text: Vec<u8>,
+    pub code: c_int,
+    pub taken: usize,
+    pub calls: usize,
+}
+
+/// The sizes of the pieces and rooms that a stream is decoded with.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    pub pieces: &'static [usize],
+    pub rooms: &'static [usize],
+    pub seed: u64,
+}
+
+/// Decodes in pieces with rooms.
+pub fn decode(library: &Library, coded: &[u8], small: c_int, sizes: Sizes) -> Decoded {
+    let Sizes { pieces, rooms, seed } = sizes;
+    let (mut inputs, mut outputs) = (Rng(seed), Rng(seed + 1));
+    let mut stream = BzStream::new();
+    let mut decoded = Decoded { text: Vec::new(), code: 0, taken: 0, calls: 0 };
+    let mut out = vec![0; *rooms.iter().max().unwrap()];
+    // SAFETY: the pointers are of slices that live longer than the calls, and have the lengths said.
+    unsafe {
+        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, small), 0);
+        let mut idle = 0;
+        while decoded.code == 0 && idle < 3 {
+            let left = &coded[decoded.taken..];
+            let input = pieces[inputs.below(pieces.len())].min(left.len());
+            let room = rooms[outputs.below(rooms.len())];
+            // A copy that goes at once: the library may not look at it later.
+            let copy = left[..input].to_vec();
+            (stream.next_in, stream.avail_in) = (copy.as_ptr(), input as c_uint);
+            (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
+            decoded.code = (library.BZ2_bzDecompress)(&mut stream);
+            decoded.calls += 1;
+            assert!(stream.avail_in as usize <= input, "{} of {input} bytes given back", stream.avail_in);
+            assert!(stream.avail_out as usize <= room);
+            let (taken, made) = (input - stream.avail_in as usize, room - stream.avail_out as usize);
+            assert_eq!(stream.next_in, copy[taken..].as_ptr());
+            assert_eq!(stream.next_out, out[made..].as_mut_ptr());
+            decoded.taken += taken;
+            decoded.text.extend_from_slice(&out[..made]);
+            assert_eq!((stream.total_in(), stream.total_out()), (decoded.taken as u64, decoded.text.len() as u64));
+            // All input is taken, and there was room, so nothing more can come.
+            idle = if decoded.taken == coded.len() && made == 0 && room > 0 { idle + 1 } else { 0 };
+        }
+        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+    }
+    decoded
 }

@@ -14,17 +14,7 @@ fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>, usiz
     let pieces: &[usize] = [&[1, 20, 300, 1000][..], &[0, 8192, 7, 100_000]][plan.below(2)];
     let flushes_of = [12, 3000][plan.below(2)];
     let mut coding = Coding::new(library, text, level);
-    coding.begin(level);
-    let mut flushes = Vec::new();
-    while !coding.text.is_empty() {
-        let len = pieces[plan.below(pieces.len())];
-        if plan.below(flushes_of) == 0 {
-            coding.finish(1, len, &mut rooms);
-            flushes.push(coding.out.len());
-        } else {
-            coding.run(len, &mut rooms);
-        }
-    }
+    let flushes = coding.pieces(pieces, flushes_of, &mut plan, &mut rooms);
     coding.finish(2, 0, &mut rooms);
     (std::mem::take(&mut coding.out), flushes, coding.calls)
 }
