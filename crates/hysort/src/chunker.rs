@@ -60,10 +60,21 @@ impl Chunker {
     pub fn push(&mut self, text: &[u8]) -> Result<usize, Error> {
         let mut at = 0;
         while at < text.len() && self.ready.is_empty() {
-            let rest = &text[at..text.len().min(at + self.len)];
-            at += if self.in_long { self.continue_long(rest)? } else { self.add(rest)? };
+            at += self.some(&text[at..text.len().min(at + self.len)])?;
         }
         Ok(at)
+    }
+
+    /// Takes a text.
+    pub fn push_all(&mut self, mut text: &[u8]) -> Result<(), Error> {
+        while !text.is_empty() {
+            text = &text[self.some(text)?..];
+        }
+        Ok(())
+    }
+
+    fn some(&mut self, text: &[u8]) -> Result<usize, Error> {
+        if self.in_long { self.continue_long(text) } else { self.add(text) }
     }
 
     /// Takes some of a text that continues a long line. Returns how much.
@@ -145,15 +156,6 @@ impl Chunker {
             }
         }
         to
-    }
-
-    fn push_all(&mut self, text: &[u8]) -> Result<(), Error> {
-        let mut at = 0;
-        while at < text.len() {
-            let rest = &text[at..];
-            at += if self.in_long { self.continue_long(rest)? } else { self.add(rest)? };
-        }
-        Ok(())
     }
 
     /// Adds the end of a last line that lacks it.

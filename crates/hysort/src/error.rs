@@ -55,6 +55,17 @@ impl fmt::Display for Error {
     }
 }
 
+impl Error {
+    /// The error of this library that an error of reading or writing carries, if it does.
+    pub(crate) fn carried(self) -> Error {
+        match self {
+            Error::Read(e) => e.downcast().unwrap_or_else(Error::Read),
+            Error::Write(e) => e.downcast().unwrap_or_else(Error::Write),
+            other => other,
+        }
+    }
+}
+
 impl error::Error for Error {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {

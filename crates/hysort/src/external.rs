@@ -305,17 +305,13 @@ impl External {
         let mut buffer = vec![0; len.min(1 << 20)];
         loop {
             let n = reader.read(&mut buffer).map_err(Error::Temporary)?;
-            let mut text = &buffer[..n];
+            chunker.push_all(&buffer[..n])?;
             if n == 0 {
                 chunker.seal();
             }
-            while !text.is_empty() {
-                let taken = chunker.push(text)?;
-                text = &text[taken..];
-                chunker.take().into_iter().try_for_each(&mut take)?;
-            }
+            chunker.take().into_iter().try_for_each(&mut take)?;
             if n == 0 {
-                return chunker.take().into_iter().try_for_each(&mut take);
+                return Ok(());
             }
         }
     }

@@ -128,11 +128,7 @@ pub fn pool() -> PoolBuilder {
 /// # Errors
 /// Only errors that the text does not cause: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
 pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
-    let mut sorter = Sorter::new(order, Limits::new(), pool);
-    sorter.push(text)?;
-    let mut out = Vec::with_capacity(text.len() + 1);
-    sorter.write_to(&mut out)?;
-    Ok(out)
+    sorted_by(text, &Keys::new([], order), pool)
 }
 
 /// The lines of `text` in the order of their keys, as [`sorted`] returns them.

@@ -5,7 +5,6 @@ use super::parts::Piece;
 use super::stored::StoredRange;
 
 /// The lines of a range: less than 4 GiB.
-#[derive(Debug)]
 pub struct RangeText {
     /// The parts of the text that contain them.
     pub pieces: Vec<Piece>,

@@ -249,11 +249,8 @@ impl Sorter {
         let mut report = Report::default();
         let long = self.chunker.take_long();
         let mut weave = Weave::new(self.order, long, out)?;
-        if let Err(error) = self.write_short(&mut weave, &mut report) {
-            return Err(weave.error_of(error));
-        }
-        weave.finish(&mut report)?;
-        Ok(report)
+        let written = self.write_short(&mut weave, &mut report).and_then(|()| weave.finish(&mut report));
+        written.map(|()| report).map_err(Error::carried)
     }
 
     /// Writes all lines that are not long.

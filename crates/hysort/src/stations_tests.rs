@@ -40,15 +40,6 @@ fn one() -> One {
             let mut parted = job.task().partition(&mut sorter);
             match fault {
                 Fault::Wrong(Wrong::Empty) => parted.buckets.clear(),
-                Fault::Wrong(Wrong::Order) => {
-                    let full = parted.buckets.iter().position(|bucket| bucket.end > bucket.start);
-                    let full = full.expect("there is a line");
-                    let moved = std::mem::take(&mut parted.buckets[full]);
-                    parted.buckets[full].start = moved.start;
-                    parted.buckets[full].end = moved.start;
-                    let other = if full >= 2 { full - 2 } else { full + 2 };
-                    parted.buckets[other] = moved;
-                }
                 Fault::Wrong(Wrong::Bit) => parted.buckets[0].sum ^= 1,
                 Fault::Wrong(wrong) => spoil(&mut parted.text, wrong),
                 _ => {}

@@ -8,9 +8,7 @@
 use super::partition::Partitioner;
 use super::parts::{Parted, Piece};
 use super::splitters::Splitters;
-
 use hybz::internals::gpu::KeptText;
-use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -23,12 +21,6 @@ pub struct Kept {
     pub(crate) text: Arc<dyn KeptText>,
     /// How many lines a batch of [`PART`] bytes may have.
     pub(crate) lines: u64,
-}
-
-impl fmt::Debug for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("lines", &self.lines).finish_non_exhaustive()
-    }
 }
 
 /// A part that is kept.
@@ -49,12 +41,6 @@ pub(super) struct StoredText {
     pub parts: Vec<Part>,
     /// For each bucket, the number of lines in all parts, and their sum.
     pub counts: Vec<(u64, u64)>,
-}
-
-impl fmt::Debug for StoredText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoredText").field("parts", &self.parts.len()).finish_non_exhaustive()
-    }
 }
 
 impl StoredText {
@@ -104,7 +90,7 @@ impl StoredText {
 }
 
 /// The part of a range that is kept.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct StoredRange {
     pub(super) text: Arc<StoredText>,
     pub(super) bucket: usize,

@@ -106,7 +106,7 @@ impl LineTask for PartitionChunk {
 }
 
 /// Sort a range: the output is its lines, each with its end.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SortRange {
     /// The range.
     pub range: Arc<RangeText>,
@@ -165,7 +165,7 @@ impl Task for KeepText {
 }
 
 /// Sort some chunks as one text, and keep it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StorePart {
     pub(super) kept: Kept,
     pub(super) chunks: Arc<Vec<Piece>>,

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::mem::take;
 
 /// Takes sorted lines and writes them on, with the long ones at their places. A line that is not long is at most a
-/// prefix of a long one, so a long line never equals one of the others.
+/// prefix of a long one, so a long line never equals one of the others. An error may carry one of this library
+/// ([`Error::carried`]).
 pub(super) struct Weave<'a, W> {
     to: &'a mut W,
     order: Order,
@@ -22,8 +23,6 @@ pub(super) struct Weave<'a, W> {
     /// Long lines that were written, not counting those that were dropped as equal to others.
     kept: u64,
     bytes: u64,
-    /// The error, if the output did not cause it.
-    trouble: Option<Error>,
 }
 
 /// How much of a long line usually distinguishes it from others.
@@ -34,22 +33,15 @@ impl<'a, W: Write> Weave<'a, W> {
     pub fn new(order: Order, mut long: LongLines, to: &'a mut W) -> Result<Self, Error> {
         long.sort()?;
         let (line, buffer) = (Vec::new(), Vec::new());
-        let mut weave = Weave { to, order, long, done: 0, line, buffer, kept: 0, bytes: 0, trouble: None };
+        let mut weave = Weave { to, order, long, done: 0, line, buffer, kept: 0, bytes: 0 };
         weave.skip_repeats();
         Ok(weave)
-    }
-
-    /// The error of `done`, or its cause.
-    pub fn error_of(&mut self, done: Error) -> Error {
-        self.trouble.take().unwrap_or(done)
     }
 
     /// Writes the remaining lines.
     pub fn finish(mut self, report: &mut Report) -> Result<(), Error> {
         while let Some(line) = self.next() {
-            if let Err(error) = self.write_long(line) {
-                return Err(self.error_of(Error::Write(error)));
-            }
+            self.write_long(line).map_err(Error::Write)?;
         }
         report.lines += self.long.count() as u64;
         report.lines_written += self.kept;
@@ -77,10 +69,7 @@ impl<'a, W: Write> Weave<'a, W> {
     fn write_long(&mut self, line: LongLine) -> io::Result<()> {
         let (mut from, mut sum) = (0, LineSum::default());
         loop {
-            let text = match self.long.read(&line, from, self.long.block(), &mut self.buffer) {
-                Ok(text) => text,
-                Err(error) => return Err(fail(&mut self.trouble, error)),
-            };
+            let text = self.long.read(&line, from, self.long.block(), &mut self.buffer).map_err(io::Error::other)?;
             sum.add(text);
             from += text.len() as u64;
             self.to.write_all(text)?;
@@ -91,7 +80,7 @@ impl<'a, W: Write> Weave<'a, W> {
         self.to.write_all(&[self.long.end])?;
         if sum.finish() != line.sum {
             let wrong = io::Error::new(io::ErrorKind::InvalidData, "a line is not as it was written");
-            return Err(fail(&mut self.trouble, Error::Temporary(wrong)));
+            return Err(io::Error::other(Error::Temporary(wrong)));
         }
         self.kept += 1;
         self.bytes += line.len + 1;
@@ -104,10 +93,7 @@ impl<'a, W: Write> Weave<'a, W> {
     fn is_before(&mut self, long: &LongLine, line: &[u8]) -> io::Result<bool> {
         let (mut from, mut most) = (0, HEAD);
         loop {
-            let own = match self.long.read(long, from as u64, most, &mut self.buffer) {
-                Ok(own) => own,
-                Err(error) => return Err(fail(&mut self.trouble, error)),
-            };
+            let own = self.long.read(long, from as u64, most, &mut self.buffer).map_err(io::Error::other)?;
             // The other line ends first.
             let order = own.cmp(&line[from..line.len().min(from + own.len())]);
             if !order.is_eq() {
@@ -181,9 +167,4 @@ impl<W: Write> Write for Weave<'_, W> {
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
-}
-
-fn fail(trouble: &mut Option<Error>, error: Error) -> io::Error {
-    *trouble = Some(error);
-    io::Error::other("a temporary file")
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The line itself is the last key, as in `sort`. If lines with equal keys stay in the order in which they came (`-s`),
-//! the place of the line follows its codes. If only one of them is kept (`-u`), the codes have an end of their own, too.
+//! the place of the line follows its codes. If only one of them is kept (`-u`), the codes have their own end, too.
 
 mod bare;
 mod by;

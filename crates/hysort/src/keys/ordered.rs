@@ -49,15 +49,6 @@ impl<R: BufRead> BufRead for Records<R> {
     }
 }
 
-/// An error of this library that was an error of reading meanwhile.
-fn own(error: io::Error) -> Error {
-    if error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
-        let inner = error.into_inner().map(|inner| inner.downcast::<Error>());
-        return inner.and_then(Result::ok).map_or_else(|| Error::Read(io::ErrorKind::Other.into()), |inner| *inner);
-    }
-    Error::Read(error)
-}
-
 impl Keys {
     /// Merges `sources`, each of whose lines are already in order, as [`merge`](fn@crate::merge) does.
     ///
@@ -74,11 +65,7 @@ impl Keys {
         };
         let sources = sources.into_iter().enumerate().map(records).collect();
         let order = self.record_order();
-        let merged = merge_counted(sources, &order, Bare::new(self, &mut out), |_, _| ());
-        merged.map(drop).map_err(|error| match error {
-            Error::Read(error) => own(error),
-            error => error,
-        })
+        merge_counted(sources, &order, Bare::new(self, &mut out), |_, _| ()).map(drop).map_err(Error::carried)
     }
 
     /// The first line of `text` that is out of order, as [`check`](fn@crate::check) finds it.

@@ -165,7 +165,7 @@ impl KeySorter {
     /// # Errors
     /// As [`Sorter::push`], and [`Error::KeyPanicked`].
     pub fn push(&mut self, text: &[u8]) -> Result<(), Error> {
-        self.push_owned(text.to_vec())
+        if self.keys.0.parts.is_empty() { self.inner.push(text) } else { self.push_owned(text.to_vec()) }
     }
 
     /// Takes text, cut anywhere.
