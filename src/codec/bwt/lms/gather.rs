@@ -23,6 +23,7 @@ pub(super) fn room(len: usize) -> usize {
 
 /// Puts the LMS positions of `text[..len]` into the end of `room`, ascending, and `len` after them. `text[len]` is the
 /// first byte again. Returns the place of the first one, which is 0.
+#[inline(always)]
 pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
     assert!(len >= 2 && text.len() > len && text[len] == text[0] && room.len() >= self::room(len));
     // Positions come from the end, so they are written from the end. The last one is of type L, so `len` comes first.

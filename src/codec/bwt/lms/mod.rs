@@ -51,7 +51,7 @@ impl Kernel {
     /// The kernels that this processor can run, the fastest last.
     fn all() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
-        let avx2 = cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "popcnt").then_some(Kernel::Avx2);
+        let avx2 = cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt", "movbe", "popcnt").then_some(Kernel::Avx2);
         #[cfg(not(target_arch = "x86_64"))]
         let avx2 = None;
         [Kernel::Portable].into_iter().chain(avx2)
@@ -105,6 +105,27 @@ impl LmsSort {
         memory: &mut [i32],
         last: &mut Vec<u8>,
     ) -> Option<u32> {
+        match self.kernel {
+            Kernel::Portable => self.sort(ring, turn, memory, last),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => {
+                // SAFETY: `Kernel::all` has found the features.
+                #[allow(unsafe_code)]
+                unsafe {
+                    self.sort_avx2(ring, turn, memory, last)
+                }
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,movbe,popcnt")]
+    fn sort_avx2(&mut self, ring: &[u8], turn: i32, memory: &mut [i32], last: &mut Vec<u8>) -> Option<u32> {
+        self.sort(ring, turn, memory, last)
+    }
+
+    #[inline(always)]
+    fn sort(&mut self, ring: &[u8], turn: i32, memory: &mut [i32], last: &mut Vec<u8>) -> Option<u32> {
         let len = ring.len() - BEFORE - AFTER;
         assert!((2..MAX).contains(&len));
         let (rows, positions) = memory[..room(len)].split_at_mut(room(len) - gather::room(len));

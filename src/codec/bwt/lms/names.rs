@@ -44,6 +44,7 @@ struct Names<'a> {
 /// table has become slow (a text can be crafted so that hashes collide).
 ///
 /// `room` has half as many numbers as the text has bytes. `ranks` is memory for this function.
+#[inline(always)]
 pub(super) fn assign(
     kernel: Kernel,
     text: &[u8],
@@ -169,6 +170,7 @@ impl<'a> Names<'a> {
 
     /// The rank of each provisional name: by the first byte, by counting; by the next 42 bits, sorted; by comparing.
     /// `None` if there is no room for that.
+    #[inline(always)]
     fn rank(&mut self, kernel: Kernel, ranks: &mut [u32]) -> Option<()> {
         const NAME: u64 = (1 << NAME_BITS) - 1;
         let (slots, room) = self.slots.split_at_mut(1 << self.bits);
@@ -176,17 +178,15 @@ impl<'a> Names<'a> {
         let short = || slots.iter().zip(0u64..).filter(|(key, _)| **key != 0).map(|(&key, name)| (key, name));
         let long = || self.long.iter().zip(u64::from(LONG)..).map(|(substring, name)| (load(substring, 0), name));
         let mut ends = [0; 257];
-        for (key, _) in short().chain(long()) {
-            ends[(key >> 56) as usize + 1] += 1;
-        }
+        short().chain(long()).for_each(|(key, _)| ends[(key >> 56) as usize + 1] += 1);
         for byte in 0..256 {
             ends[byte + 1] += ends[byte];
         }
-        for (key, name) in short().chain(long()) {
+        short().chain(long()).for_each(|(key, name)| {
             let end = &mut ends[(key >> 56) as usize];
             sorted[*end] = SORTABLE | key << 8 >> (64 - 61 + NAME_BITS) << NAME_BITS | name;
             *end += 1;
-        }
+        });
         let substring = |entry: u64| match ((entry & NAME) as u32).checked_sub(LONG) {
             None => (slots[(entry & NAME) as usize], None),
             Some(number) => (load(self.long[number as usize], 0), Some(self.long[number as usize])),

@@ -43,6 +43,7 @@ pub(super) struct Order<'a> {
 impl Order<'_> {
     /// Sorts the rotations of the ring `names`, in which each of `distinct` names occurs; its least rotation is the
     /// first, and it has no period. Replaces the names by the `values` of their positions in the order of rotations.
+    #[inline(always)]
     pub(super) fn sort(&mut self, names: &mut [i32], distinct: usize, values: &[i32]) {
         assert!(names.len() <= 1 << POSITION_BITS && 2 * names.len() <= self.rows.len());
         if distinct * POSITIONS_PER_NAME >= names.len() && self.sort_by_ranks(names, distinct) {
@@ -69,6 +70,7 @@ impl Order<'_> {
 
     /// Puts entries in the order into `rows`. Returns false if it takes too long; then the
     /// names have become ranks, which tell more positions apart.
+    #[inline(always)]
     fn sort_by_ranks(&mut self, names: &mut [i32], distinct: usize) -> bool {
         let len = names.len();
         let (entries, spare) = as_numbers(self.rows).split_at_mut(len);
@@ -106,6 +108,7 @@ fn position(entry: u64) -> usize {
 /// Puts each position into the run of its name, with a key of the names that follow: digits of a number whose base is
 /// the number of names. What is left of the key gets the upper part of one name more. Returns how many names are
 /// compared in all.
+#[inline(always)]
 fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32]) -> usize {
     ends.fill(0);
     for &name in names {
@@ -144,6 +147,7 @@ fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32]) -> usize {
 
 /// Gives each position the place of the first position equal to it as its rank. `starts` has the starts of names, and
 /// gets those of groups.
+#[inline(always)]
 fn rank_all(entries: &[u64], starts: &mut [u64], ranks: &mut [i32]) {
     let (mut key, mut first) = (0, 0);
     for ((at, entries), starts) in (0..).step_by(64).zip(entries.chunks(64)).zip(starts) {
@@ -172,6 +176,7 @@ struct Rounds<'a> {
 impl Rounds<'_> {
     /// Sorts each group by the ranks of what lies at two `distances` ahead. Returns the number of members of all
     /// groups, or `None` when there is no more `work`.
+    #[inline(always)]
     fn refine(&mut self, distances: [usize; 2]) -> Option<usize> {
         let len = self.ranks.len();
         let mut members = 0;
@@ -236,7 +241,7 @@ impl Rounds<'_> {
 }
 
 /// The first group of two or more that begins at place `at` or later.
-#[inline]
+#[inline(always)]
 fn next_group(starts: &[u64], at: usize, len: usize) -> Option<(usize, usize)> {
     if at >= len {
         return None;

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
 pub(super) const LANES: usize = 4;
 
 /// Sorts 3 to 32 numbers.
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn sort_few(numbers: &mut [u64]) {
     match numbers.len() {
         ..=4 => {
@@ -49,7 +49,7 @@ fn sort_32(numbers: &mut [u64]) {
 
 /// Moves the numbers below `pivot` to the front; `spare` has room for [`LANES`] more than all. Returns how many these
 /// are.
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
     let len = numbers.len();
     assert!(spare.len() >= len + LANES);
