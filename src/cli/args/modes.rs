@@ -56,15 +56,6 @@ pub struct MeasureMode {
     pub decode: bool,
     /// Whether objects replace the table.
     pub json: bool,
-    pub report: Option<ReportPlace>,
-}
-
-impl MeasureMode {
-    pub fn new(given: &Given<'_>) -> anyhow::Result<MeasureMode> {
-        let json = given.flags.json.as_ref().is_some_and(|file| file.is_empty());
-        let report = if json { None } else { report(given, &Target::Nowhere)? };
-        Ok(MeasureMode { decode: given.flags.decompress, json, report })
-    }
 }
 
 /// Writes the good blocks of damaged files.

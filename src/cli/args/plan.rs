@@ -43,7 +43,7 @@ impl Plan {
         let mode = match given.kind {
             Kind::Compress | Kind::Decompress | Kind::Test => Mode::Files(FilesMode::new(&given, coding)?),
             Kind::List => Mode::List(ListMode::new(&given)?),
-            Kind::Measure => Mode::Measure(MeasureMode::new(&given)?),
+            Kind::Measure => Mode::Measure(MeasureMode { decode: flags.decompress, json: flags.json.is_some() }),
             Kind::Recover => Mode::Recover(RecoverMode::new(&given, flags.recover.unwrap_or_default())?),
             Kind::Bench => Mode::Bench(BenchMode::new(&given, flags.bench.unwrap_or_default(), coding)?),
             Kind::Plan => Mode::Shards(ShardsMode::plan(&given, flags.plan.unwrap_or_default(), coding.level)?),

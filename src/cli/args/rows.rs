@@ -158,7 +158,7 @@ pub static ROWS: &[Row] = &[
     all_but("--gpu-pipeline", |flags| flags.gpu_pipeline.is_some(), &[]),
     all_but("--json", |flags| flags.json.is_some(), &[Plan, Join]),
     all_but("--json=FILE", |flags| flags.json.as_ref().is_some_and(|file| !file.is_empty()),
-        &[List, Recover, Bench, Plan, Join]),
+        &[List, Recover, Bench, Measure, Plan, Join]),
     all_but("--progress", |flags| flags.progress.is_some(), &[Bench]),
     only("--against", |flags| flags.against.is_some(), &[Bench]),
     only("--plan-file", |flags| flags.plan_file.is_some(), &[Shard, Join]),

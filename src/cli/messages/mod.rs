@@ -12,7 +12,6 @@ pub mod verified;
 
 use crate::cli::args::{Action, Common};
 use crate::cli::messages::formats::is_of;
-use crate::cli::messages::json::Object;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::report::{Entry, Report};
 use crate::cli::messages::tally::Tally;
@@ -255,11 +254,6 @@ impl Messages {
             let text = format!(": {}.", errno_text(&e));
             self.print(&Note::Failure(Failure::about(1, "Can't write report ", report.place(), &text)));
         }
-    }
-
-    /// Adds a file's measurements to the report, with the failures before them.
-    pub fn measured(&self, object: impl FnOnce() -> Object, bytes: u64) {
-        self.write_report(|report| report.measured(object(), bytes));
     }
 
     /// Ends the report, if there is one and it has not ended.

@@ -210,17 +210,6 @@ impl Report {
         self.write(&object.line())
     }
 
-    /// Writes the object of a file of which `bytes` were measured; `object` lacks only the exit code.
-    pub fn measured(&self, mut object: Object, bytes: u64) -> io::Result<()> {
-        let failures = std::mem::take(&mut *lock(&self.failures));
-        put_failures(&mut object, &failures, 0);
-        self.totals.wait_if_ending();
-        self.totals.files.fetch_add(1, Relaxed);
-        self.totals.failed.fetch_add(u64::from(!failures.is_empty()), Relaxed);
-        self.totals.bytes_in.fetch_add(bytes, Relaxed);
-        self.write(&object.line())
-    }
-
     /// Writes the summary of a call that ends with `code`, unless it is written already; `broken` says that the reader
     /// of stdout was gone.
     pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 rows! {
     "`--measure FILE...`" | "no such thing" | "a line for each file and their sums; no file is changed" => a_table;
     "`--measure --json`" | "no such thing" | "an object for each file (docs/JSON.md)" => an_object_each;
-    "`--measure --json=FILE`" | "no such thing" | "an object for each file and a summary, there" => a_report;
     "`--measure` of stdin" | "no such thing" | "measured like a file" => of_stdin;
     "`--measure -d`" | "no such thing" | "the text of compressed files; damaged ones are rc 2" => of_text;
     "`--measure` of files that fail" | "no such thing" | "a sentence, rc 1, and the other files" => what_fails;
@@ -69,33 +68,6 @@ fn an_object_each() {
     let error = "Can't open input file missing: No such file or directory.";
     assert_eq!((&found[2]["error"], &found[2]["exit"]), (&json!(error), &json!(1)));
     assert!(found[2]["bytes"].is_null());
-}
-
-#[test]
-fn a_report() {
-    let place = Place::with(&[("a", &text(100_000)), ("b", b"hello\n")]);
-    let summary = |object: &Value| {
-        let members = ["type", "work", "operands", "files", "failed", "bytes_in", "exit"];
-        members.iter().map(|key| object[*key].clone()).collect::<Value>()
-    };
-    // A report on stdout replaces the table.
-    let found = objects(&place.hybz(&["--measure", "--json=-", "a", "b"]).silent(0).stdout);
-    assert_eq!(found.len(), 3);
-    same(&found[0], &text(100_000));
-    same(&found[1], b"hello\n");
-    assert_eq!(summary(&found[2]), json!(["summary", "measure", 2, 2, 0, 100_006, 0]));
-    let run = place.hybz(&["--measure", "--json=-", "a", "-"]).silent(0);
-    assert_eq!(objects(&run.stdout).len(), 3);
-    // Into a file, with a failure.
-    place.hybz(&["--measure", "--json=r", "a", "missing", "b"]).says(1, "Can't open input file missing: ");
-    let found = objects(&place.get("r"));
-    assert_eq!((&found[1]["name"], &found[1]["exit"]), (&json!("missing"), &json!(1)));
-    assert_eq!(summary(&found[3]), json!(["summary", "measure", 3, 3, 1, 100_006, 1]));
-    place.hybz(&["--measure", "--json=b", "a"]).says(1, "File b is not a report: nothing is appended to it.");
-    // The reader of the table is gone.
-    let run = place.shell("set -o pipefail; hybz --measure --json=s a b | true; echo $?");
-    let found = objects(&place.get("s"));
-    assert_eq!(found.last().map(|object| object["type"].clone()), Some(json!("summary")), "{run:?}");
 }
 
 #[test]
@@ -245,6 +217,7 @@ fn nonsense() {
     place.refuses(&[
         ("--measure --format bz2 a.bz2", "hybz: --format=bz2 and --measure cannot be used together."),
         ("--plan 1M --measure a", "--measure and --plan cannot be used together."),
+        ("--measure --json=r a", "hybz: --json=FILE and --measure cannot be used together."),
     ]);
     // Flags of other modes in a variable are ignored.
     let before = place.files();

@@ -3,9 +3,7 @@
 use crate::cli::args::{Common, Gpus};
 use hybz::internals::factor::{DeviceFactorizer, Measures};
 use hybz::internals::gpu::{DeviceError, likely};
-use hybz::schedule::{StationReport, Summary};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
 
 /// A file of at least 32 MiB is worth a GPU's start: a core needs three seconds for the file, and the start takes one
 /// second.
@@ -14,14 +12,7 @@ const WORTH: usize = 32 << 20;
 /// All threads share one GPU: it needs a moment for what takes each of them seconds, so they wait for it.
 pub struct Gpu {
     devices: Gpus,
-    state: Mutex<GpuState>,
-}
-
-#[derive(Default)]
-struct GpuState {
-    device: Device,
-    /// `None` until the first request.
-    done: Option<StationReport>,
+    device: Mutex<Device>,
 }
 
 #[derive(Default)]
@@ -45,7 +36,7 @@ pub enum Answer {
 
 impl Gpu {
     pub fn new(common: &Common) -> Gpu {
-        Gpu { devices: common.gpus.clone(), state: Mutex::default() }
+        Gpu { devices: common.gpus.clone(), device: Mutex::default() }
     }
 
     /// Measures a text, if it is worth a GPU.
@@ -53,37 +44,19 @@ impl Gpu {
         if !(WORTH..=DeviceFactorizer::MAX_TEXT).contains(&text.len()) || self.devices == Gpus::None {
             return Answer::Core;
         }
-        let mut state = self.state();
-        let GpuState { device, done } = &mut *state;
-        if let Device::Closed = device {
-            // No GPU was asked for, and there is none.
-            if self.devices == Gpus::Visible && likely() == 0 {
-                *device = Device::Gone;
-                return Answer::Core;
-            }
+        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
+        // If no GPU was asked for, there may be none.
+        if matches!(*device, Device::Closed) && self.devices == Gpus::Visible && likely() == 0 {
+            *device = Device::Gone;
         }
-        if let Device::Gone = device {
+        if matches!(*device, Device::Gone) {
             return Answer::Core;
         }
-        let done = done.get_or_insert_with(started);
-        let begun = Instant::now();
-        let measured = self.try_measure(device, text);
-        done.busy += begun.elapsed();
-        match measured {
-            Ok((measures, steps)) => {
-                done.blocks += 1;
-                done.bytes_in += text.len() as u64;
-                Answer::Measured(measures, steps)
-            }
+        match self.try_measure(&mut device, text) {
+            Ok((measures, steps)) => Answer::Measured(measures, steps),
             Err(error) => {
-                done.fallbacks += 1;
-                done.wrong += u64::from(matches!(error, DeviceError::Wrong(_)));
-                done.failure = Some(error.to_string());
                 // There may be enough memory for a shorter text.
                 *device = if matches!(error, DeviceError::Memory(_)) { Device::Closed } else { Device::Gone };
-                if let Device::Gone = device {
-                    done.retired = Some("it failed".to_owned());
-                }
                 Answer::Failed(error.to_string())
             }
         }
@@ -100,24 +73,6 @@ impl Gpu {
         let steps: Vec<String> = opened.times().map(|(step, ms)| format!("{step} {:.3}", ms / 1e3)).collect();
         Ok((measures, steps.join(", ")))
     }
-
-    /// The GPU's work as a station of the report, if it got any tasks.
-    pub fn summary(&self) -> Option<Summary> {
-        let mut summary = Summary::default();
-        summary.stations.push(self.state().done.clone()?);
-        Some(summary)
-    }
-
-    fn state(&self) -> MutexGuard<'_, GpuState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn started() -> StationReport {
-    let mut messages = StationReport::default();
-    "gpu".clone_into(&mut messages.name);
-    messages.accelerator = true;
-    messages
 }
 
 #[cfg(test)]
@@ -133,13 +88,10 @@ mod tests {
             all.push((Gpus::Visible, false));
         }
         for (devices, is_named) in all {
-            let gpu = Gpu { devices, state: Mutex::default() };
+            let gpu = Gpu { devices, device: Mutex::default() };
             assert!(matches!(gpu.measure(&text[1..]), Answer::Core));
-            assert!(gpu.summary().is_none());
             assert_eq!(matches!(gpu.measure(&text), Answer::Failed(_)), is_named);
             assert!(matches!(gpu.measure(&text), Answer::Core));
-            let counted = gpu.summary().map(|summary| (summary.stations[0].fallbacks, summary.stations[0].blocks));
-            assert_eq!(counted, is_named.then_some((1, 0)));
         }
     }
 }

@@ -9,13 +9,10 @@ mod gpu;
 mod input;
 mod table;
 
-use crate::cli::args::{Batch, MeasureMode, Plan, ReportPlace};
+use crate::cli::args::{Batch, MeasureMode, Plan};
 use crate::cli::messages::progress::Progress;
-use crate::cli::messages::report::Report;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
-use crate::cli::modes::run::open_report;
-use anyhow::Context;
 use budget::{Budget, Permit};
 use gpu::{Answer, Gpu};
 use hybz::internals::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
@@ -56,13 +53,7 @@ struct Times {
 
 /// Measures the plan's files.
 pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
-    let tally = Arc::default();
-    let operands = plan.common.operands.len() as u64;
-    let report = open_report(plan.mode.report.as_ref(), "measure", Some(operands), &tally)?;
-    // If a signal ends the process, its handler ends the report first.
-    report.as_ref().map(Report::speak_at_the_end).transpose().context("Can't handle signals")?;
-    let progress = Progress::new(&plan.common, &Batch::default());
-    let messages = Messages::new(&plan.common, progress).with_report(report, tally);
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
     let threads = limits::threads(&plan.common, None).get();
     limits::choose_memory(&plan.common, threads == 1);
     let budget = Budget::new(plan.common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
@@ -71,11 +62,7 @@ pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
     let gpu = Gpu::new(&plan.common);
     let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress: Mutex::default() });
     let outcome = measurer.all(workers);
-    if let (Err(error), Some(report)) = (&outcome, &measurer.messages.report) {
-        report.failed(1, format!("{error:#}").as_bytes(), true);
-    }
     measurer.messages.progress.end();
-    measurer.messages.close(measurer.gpu.summary().as_ref(), matches!(outcome, Ok(Outcome::BrokenPipe)));
     outcome
 }
 
@@ -269,7 +256,7 @@ fn defect(name: &OsStr) -> FileMeasures {
     FileMeasures { measures: None, verdict, times: Times::default() }
 }
 
-/// Prints the measurements: the table or objects on stdout, the report to its destination, the rest to stderr.
+/// Prints the measurements: the table or objects on stdout, the rest to stderr.
 struct Printer<'a> {
     measurer: &'a Measurer,
     /// Text that is not written yet.
@@ -282,16 +269,10 @@ impl Printer<'_> {
     fn new(measurer: &Measurer) -> Printer<'_> {
         let mut printer =
             Printer { measurer, text: Vec::new(), terminal: stdout::is_terminal(), total: table::Total::default() };
-        if printer.has_table() {
+        if !measurer.plan.mode.json {
             printer.text = table::head();
         }
         printer
-    }
-
-    /// Whether the output is for people.
-    fn has_table(&self) -> bool {
-        let plan = &self.measurer.plan;
-        !plan.mode.json && plan.mode.report != Some(ReportPlace::Stdout)
     }
 
     fn show(&mut self, number: usize, found: &FileMeasures) {
@@ -299,7 +280,7 @@ impl Printer<'_> {
         let name = plan.common.operands[number].name();
         if let Some(measures) = &found.measures {
             self.total.add(measures);
-            if self.has_table() {
+            if !plan.mode.json {
                 self.text.extend(table::line(measures, name, self.terminal));
             }
             if plan.common.verbose > 0 {
@@ -307,21 +288,19 @@ impl Printer<'_> {
             }
         }
         let failure = found.verdict.as_ref().err();
-        let object = || table::object(plan.mode.decode, name, found);
         if plan.mode.json {
-            let mut object = object();
+            let mut object = table::object(plan.mode.decode, name, found);
             object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
             self.text.extend(object.line());
         }
         if let Some(failure) = failure {
             messages.print(&Note::Failure(failure.clone()));
         }
-        messages.measured(object, found.measures.map_or(0, |measures| measures.bytes));
     }
 
     /// The last line of the table, if there are several files.
     fn end(&mut self) {
-        if self.has_table() {
+        if !self.measurer.plan.mode.json {
             self.text.extend(self.total.line());
         }
     }

@@ -64,7 +64,7 @@ pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
 }
 
 /// Opens the report of `work`, if there is a `place` for one. `operands` is the number of operands, if known.
-pub fn open_report(
+fn open_report(
     place: Option<&ReportPlace>,
     work: &'static str,
     operands: Option<u64>,
