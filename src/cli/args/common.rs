@@ -10,6 +10,7 @@ use hybz::{Format, Formats};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::OnceLock;
 
 /// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,11 @@ pub struct Common {
     pub gpu_pipeline: Offload,
     /// Remarks about words in environment variables that were ignored.
     pub ignored_words: Vec<String>,
+    total: OnceLock<Option<u64>>,
 }
+
+/// The number of operands whose lengths are worth a look before the work begins.
+const MAX_STATS: usize = 64;
 
 impl Common {
     pub fn new(given: &Given<'_>, ignored_words: Vec<String>) -> anyhow::Result<Common> {
@@ -79,7 +84,18 @@ impl Common {
                 None => Offload::default(),
             },
             ignored_words,
+            total: OnceLock::new(),
         })
+    }
+
+    /// The total length of the operands, if it can be known. Each is looked at once.
+    pub fn total(&self) -> Option<u64> {
+        *self.total.get_or_init(|| self.operands.iter().map(Operand::len).sum())
+    }
+
+    /// The total length, unless there are so many operands that looking at all of them is not worth it.
+    pub fn expected_bytes(&self) -> Option<u64> {
+        if self.operands.len() <= MAX_STATS { self.total() } else { None }
     }
 }
 

@@ -372,12 +372,12 @@ pub struct Flags {
     #[arg(long, hide = true, overrides_with = "progress")]
     pub no_progress: bool,
 
-    /// Print a JSON object for each file, and a summary; with --bench one object.
+    /// Print a JSON object for each file, and a summary.
     ///
-    /// Each object is a line, written when its file is done. -l, --recover, --measure and --bench print it to standard
-    /// output in place of their tables; other calls, whose data may go there, to standard error. With FILE it is
-    /// appended to that file; - is standard output. The last line is a summary, even if a signal ends hybz (not of
-    /// -l, --recover, --measure and --bench). docs/JSON.md in the sources describes the objects.
+    /// Each object is a line, written when its file is done. -l, --recover and --measure print it to standard output
+    /// in place of their tables; other calls, whose data may go there, to standard error. With FILE it is appended to
+    /// that file; - is standard output. The last line is a summary, even if a signal ends hybz (not of -l, --recover
+    /// and --measure). docs/JSON.md in the sources describes the objects.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..=1, require_equals = true,
         default_missing_value = "")]
     pub json: Option<OsString>,

@@ -3,6 +3,9 @@
 use super::flags::Flags;
 use super::rows::{self, Kind};
 use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Seek};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 /// The mode of a call.
@@ -35,6 +38,20 @@ impl Operand {
         match self {
             Operand::Stdin => OsStr::new("(stdin)"),
             Operand::File(path) => path.as_os_str(),
+        }
+    }
+
+    /// The number of bytes to read, if it can be known: the length of a file, or the rest of stdin if that is a file.
+    pub fn len(&self) -> Option<u64> {
+        let file_len = |found: Metadata| found.is_file().then_some(found.len());
+        match self {
+            Operand::Stdin => {
+                let mut stdin = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+                let len = file_len(stdin.metadata().ok()?)?;
+                Some(len.saturating_sub(stdin.stream_position().ok()?))
+            }
+            // A file that cannot be opened will not be read.
+            Operand::File(path) => fs::metadata(path).map_or(Some(0), file_len),
         }
     }
 }

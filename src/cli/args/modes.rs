@@ -99,7 +99,6 @@ pub struct BenchMode {
     pub coding: Coding,
     /// Other programs to measure too.
     pub against: Vec<String>,
-    pub json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +131,7 @@ impl BenchMode {
             bail!("--against works only with .bz2 output: it cannot be used together with {LARGE_FLAGS}.");
         }
         let time = Duration::from_secs_f64(seconds);
-        Ok(BenchMode { time, only, coding, against, json: flags.json.is_some() })
+        Ok(BenchMode { time, only, coding, against })
     }
 }
 

@@ -156,7 +156,7 @@ pub static ROWS: &[Row] = &[
     only("--verify", Flags::verifies, &[Compress, Shard, Join]),
     all_but("--gpu-required", |flags| flags.gpu_required, &[List, Recover, Measure]),
     all_but("--gpu-pipeline", |flags| flags.gpu_pipeline.is_some(), &[]),
-    all_but("--json", |flags| flags.json.is_some(), &[Plan, Join]),
+    all_but("--json", |flags| flags.json.is_some(), &[Bench, Plan, Join]),
     all_but("--json=FILE", |flags| flags.json.as_ref().is_some_and(|file| !file.is_empty()),
         &[List, Recover, Bench, Measure, Plan, Join]),
     all_but("--progress", |flags| flags.progress.is_some(), &[Bench]),

@@ -13,6 +13,7 @@
 //! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
 
 use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
+use crate::cli::files::reader::FromStart;
 use crate::cli::files::source::SourceFile;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::{Directory, is_file};
@@ -21,8 +22,7 @@ use hybz_files::temporary::{TemporaryName, remove_leftover};
 use hybz_files::{file, naming, stdout};
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A result that is being written.
@@ -107,9 +107,9 @@ impl OutputFile {
     }
 
     /// Reads the file on the disk from its beginning.
-    pub fn read_again(&self) -> impl Read {
+    pub fn read_again(&self) -> io::Result<FromStart<File>> {
         file::forget_pages(&self.file);
-        FromStart { file: &self.file, at: 0 }
+        self.file.try_clone().map(FromStart::new)
     }
 
     /// Closes the file and gives it its name. With `replace`, it may replace another file. After an error the file is
@@ -123,20 +123,6 @@ impl OutputFile {
             Kind::Unnamed => None,
         };
         naming::publish(&directory, &name, file, hidden, (replace, taken))
-    }
-}
-
-/// Reads a file from its beginning, independent of its write position.
-struct FromStart<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Read for FromStart<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read_at(buf, self.at)?;
-        self.at += n as u64;
-        Ok(n)
     }
 }
 

@@ -64,7 +64,8 @@ impl Reread {
     }
 
     fn compare(&self, mut source: &std::fs::File, output: &OutputFile) -> Result<(), Trouble> {
-        let mut result = MultiBzDecoder::with_settings(output.read_again(), &Settings::new().pool(&self.pool));
+        let again = output.read_again().map_err(Trouble::Result)?;
+        let mut result = MultiBzDecoder::with_settings(again, &Settings::new().pool(&self.pool));
         let (mut expected, mut found) = (vec![0; PIECE], vec![0; PIECE]);
         let mut at = 0;
         loop {

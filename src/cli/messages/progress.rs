@@ -1,32 +1,24 @@
-//! The progress display: the part that is done, the rate, and the time left. Only this file uses indicatif.
+//! The progress display: the part that is done, the rate, and the time left.
 //!
-//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds.
-//! (indicatif's estimate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
-//! lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized
-//! window even when there is no progress.
+//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds. On a
+//! terminal, [`row`] lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it
+//! fits a resized window even when there is no progress.
 //!
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
 
-use crate::cli::args::{Batch, Common, Operand};
+use crate::cli::args::{Batch, Common};
 use crate::cli::messages::counts::Counts;
 use hybz_files::quote::shown;
 use hybz_files::{process, signals};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use row::{Row, amount, clock, rate};
-use rustix::fs::{FileType, SeekFrom, fstat, seek};
-use rustix::stdio;
-use screen::{Screen, row_columns};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::fmt;
-use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 mod row;
@@ -36,10 +28,10 @@ pub mod screen;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time over which the rate is measured.
 const WINDOW: Duration = Duration::from_secs(5);
-/// The time between two measurements, and between two drawings of a row.
+/// The time between two measurements, and between two drawings of a row without progress.
 const SPACING: Duration = Duration::from_millis(250);
-/// The maximum number of times a second that a row is drawn.
-const HERTZ: u8 = 10;
+/// The shortest time between two drawings of a row.
+const FRAME: Duration = Duration::from_millis(100);
 
 /// The progress display of one call.
 pub struct Progress {
@@ -49,11 +41,8 @@ pub struct Progress {
     unit: &'static str,
     style: Style,
     pub counts: Arc<Counts>,
-    display: Mutex<Display>,
+    display: Arc<Mutex<Display>>,
 }
-
-/// A thread that ends when the sender is dropped.
-type Clock = (Sender<()>, JoinHandle<()>);
 
 enum Style {
     Nothing,
@@ -65,19 +54,21 @@ enum Style {
 
 struct Display {
     last_line: Instant,
-    /// The bar on the terminal, if there is one.
-    bar: Option<Bar>,
+    /// The row on the terminal, if there is one.
+    row: Option<Row>,
+    drawn: Instant,
+    /// Whether a thread redraws the row.
+    has_clock: bool,
     rate: Rate,
-    /// The number of bytes of all inputs, if known; it is determined at the first request.
-    total: Option<Option<u64>>,
 }
 
-/// The row on the terminal.
-struct Bar {
-    bar: ProgressBar,
-    row: Arc<Mutex<Row>>,
-    /// The thread that redraws the bar when there is no progress.
-    clock: Option<Clock>,
+impl Display {
+    fn draw(&mut self) {
+        if let Some(row) = &self.row {
+            self.drawn = Instant::now();
+            screen::draw(row);
+        }
+    }
 }
 
 /// The rate over the last seconds, or since the process last went on after it was stopped.
@@ -137,13 +128,12 @@ impl Progress {
             },
         };
         let counts = Arc::new(Counts::new(common.program.as_bytes(), count));
-        // With thousands of files, it is not worth calling stat on all of them for a figure that may never be shown.
         // The rest of stdin is measured before anything is read from it.
-        let known = (common.operands.len() <= MAX_STATS).then(|| total(common, listed));
-        counts.set_total(known.flatten());
+        counts.set_total(common.expected_bytes().filter(|_| !listed));
         answer_signals(&counts);
-        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: known };
-        Progress { style, counts, listed, unit: "", display: Mutex::new(display) }
+        let (now, rate) = (Instant::now(), Rate::new());
+        let display = Display { last_line: now, row: None, drawn: now, has_clock: false, rate };
+        Progress { style, counts, listed, unit: "", display: Arc::new(Mutex::new(display)) }
     }
 
     /// The progress of work that reads compressed data, if `compressed`. The row says so, because speeds of
@@ -153,24 +143,20 @@ impl Progress {
         self
     }
 
-    fn lock(&self) -> MutexGuard<'_, Display> {
-        self.display.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records that `bytes` of the input `name` are done.
     pub fn advance(&self, common: &Common, name: &OsStr, bytes: u64) {
         let position = self.counts.advance(bytes);
         if matches!(self.style, Style::Nothing) {
             return;
         }
-        let mut display = self.lock();
+        let mut display = lock(&self.display);
         let now = self.counts.elapsed();
         display.rate.measure(now, position, self.counts.pauses.load(Ordering::Relaxed));
         if now < INTERVAL {
             return;
         }
         // A file may have grown, or its size was wrong.
-        let total = display.total.get_or_insert_with(|| total(common, self.listed)).filter(|&total| total >= position);
+        let total = common.total().filter(|&total| !self.listed && total >= position);
         let per_second = display.rate.per_second(now, position);
         self.counts.set_rate(per_second);
         // Without a total, the rate is what a narrow window leaves out first.
@@ -189,20 +175,17 @@ impl Progress {
         }
     }
 
-    /// Shows the progress of work whose length is known only roughly: `share` of it is done, and the rest will take
-    /// `left`.
-    pub fn step(&self, name: String, share: f64, left: Option<Duration>) {
-        if matches!(self.style, Style::Bar) && self.counts.elapsed() >= INTERVAL {
-            let row = Row { name, share: Some(share), left, ..Row::default() };
-            self.draw(&mut self.lock(), row);
-        }
-    }
-
     fn draw(&self, display: &mut Display, row: Row) {
-        let bar = display.bar.get_or_insert_with(Bar::new);
-        *bar.row.lock().unwrap_or_else(PoisonError::into_inner) = row;
+        let is_new = display.row.replace(row).is_none();
         self.counts.bar.store(true, Ordering::Relaxed);
-        bar.bar.tick();
+        if is_new || display.drawn.elapsed() >= FRAME {
+            display.draw();
+        }
+        if !display.has_clock {
+            let shared = Arc::clone(&self.display);
+            // Without the thread, the row does not fit a resized window until there is progress.
+            display.has_clock = thread::Builder::new().name("progress".to_owned()).spawn(|| redraw(shared)).is_ok();
+        }
     }
 
     /// Records that an input is done. It had `bytes` bytes, if it did not fail.
@@ -210,44 +193,23 @@ impl Progress {
         self.counts.input_done(bytes);
     }
 
-    /// Lets `print` write to the terminal, with the bar out of the way.
+    /// Lets `print` write to the terminal, with the row out of the way.
     pub fn suspend(&self, print: impl FnOnce()) {
-        match &self.lock().bar {
-            Some(bar) => bar.bar.suspend(print),
-            None => print(),
+        let mut display = lock(&self.display);
+        if display.row.is_some() {
+            screen::clear();
         }
+        print();
+        display.draw();
     }
 
-    /// Removes the bar from the terminal.
+    /// Removes the row from the terminal.
     pub fn end(&self) {
-        let Some(Bar { bar, clock, .. }) = self.lock().bar.take() else { return };
-        stop(clock);
-        self.counts.bar.store(false, Ordering::Relaxed);
-        bar.finish_and_clear();
-    }
-}
-
-impl Bar {
-    fn new() -> Bar {
-        let row = Arc::new(Mutex::new(Row::default()));
-        let shown = Arc::clone(&row);
-        let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
-            // The row is laid out when it is drawn, because the window may have changed.
-            let row = shown.lock().unwrap_or_else(PoisonError::into_inner).fit(row_columns());
-            let _ = to.write_str(&row);
-        };
-        let bar = ProgressBar::no_length();
-        bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(Screen::default()), HERTZ));
-        if let Ok(style) = ProgressStyle::with_template("{row}") {
-            bar.set_style(style.with_key("row", write));
+        let mut display = lock(&self.display);
+        if display.row.take().is_some() {
+            self.counts.bar.store(false, Ordering::Relaxed);
+            screen::clear();
         }
-        let drawn = bar.clone();
-        let draw = move |end: Receiver<()>| {
-            while end.recv_timeout(SPACING) == Err(RecvTimeoutError::Timeout) {
-                drawn.tick();
-            }
-        };
-        Bar { bar, row, clock: thread_until_dropped(draw) }
     }
 }
 
@@ -257,16 +219,20 @@ impl Drop for Progress {
     }
 }
 
-/// Starts a thread, if the system allows another one.
-fn thread_until_dropped(work: impl FnOnce(Receiver<()>) + Send + 'static) -> Option<Clock> {
-    let (sender, end) = channel();
-    Some((sender, thread::Builder::new().name("progress".to_owned()).spawn(move || work(end)).ok()?))
+fn lock(display: &Mutex<Display>) -> MutexGuard<'_, Display> {
+    display.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn stop(clock: Option<Clock>) {
-    if let Some((sender, thread)) = clock {
-        drop(sender);
-        let _ = thread.join();
+/// Redraws the row until it is gone.
+fn redraw(display: Arc<Mutex<Display>>) {
+    loop {
+        thread::sleep(SPACING);
+        let mut display = lock(&display);
+        if display.row.is_none() {
+            display.has_clock = false;
+            return;
+        }
+        display.draw();
     }
 }
 
@@ -283,33 +249,6 @@ fn answer_signals(counts: &Arc<Counts>) {
     };
     // SAFETY: the handler adds to an atomic.
     let _ = unsafe { signals::on_continuing(count) };
-}
-
-/// The maximum number of operands whose sizes are looked up for a total that may never be shown.
-const MAX_STATS: usize = 64;
-
-/// The total length of all operands in bytes, if it can be known.
-fn total(common: &Common, listed: bool) -> Option<u64> {
-    let size = |operand: &Operand| match operand {
-        Operand::Stdin => rest_of_stdin(),
-        // A file that cannot be opened will not be read.
-        Operand::File(path) => match fs::metadata(path) {
-            Ok(found) => found.is_file().then_some(found.len()),
-            Err(_) => Some(0),
-        },
-    };
-    if listed {
-        return None;
-    }
-    common.operands.iter().map(size).sum()
-}
-
-/// The number of bytes left on stdin, if it is a file.
-fn rest_of_stdin() -> Option<u64> {
-    let found = fstat(stdio::stdin()).ok()?;
-    let at = seek(stdio::stdin(), SeekFrom::Current(0)).ok()?;
-    let is_file = FileType::from_raw_mode(found.st_mode).is_file();
-    u64::try_from(found.st_size).ok().filter(|_| is_file).map(|len| len.saturating_sub(at))
 }
 
 #[cfg(test)]

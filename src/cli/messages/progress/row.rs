@@ -4,7 +4,6 @@ use hybz_files::terminal::{middle_out, width};
 use std::time::Duration;
 
 /// The contents of a row.
-#[derive(Clone, Debug, Default)]
 pub struct Row {
     /// The file, or another name of the current work.
     pub name: String,

@@ -3,9 +3,8 @@
 use super::input::BenchInput;
 use super::peer::Peer;
 use super::printable;
-use super::work::{Shared, decompressed, timed};
+use super::work::{decompressed, timed};
 use crate::cli::args::{BenchMode, Direction, Plan};
-use hybz::{Error, Summary};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,10 +19,6 @@ pub struct Cell {
     pub direction: Direction,
     /// The time that each round took.
     pub times: Vec<Duration>,
-    /// The work of the stations in the last round; unknown for another program.
-    pub stations: Option<Summary>,
-    /// The length of the compressed bytes.
-    pub coded_len: usize,
     /// The verified output of another program's first round of compressing.
     first: Option<Vec<u8>>,
     pub failure: Option<String>,
@@ -37,8 +32,7 @@ pub enum Who {
 
 impl Cell {
     pub fn new(who: Who, direction: Direction) -> Cell {
-        let (times, stations, coded_len, first, failure) = Default::default();
-        Cell { who, direction, times, stations, coded_len, first, failure }
+        Cell { who, direction, times: Vec::new(), first: None, failure: None }
     }
 
     /// The program.
@@ -76,45 +70,27 @@ impl Cell {
 
     /// Whether the cell runs again, if each cell has this much time.
     pub fn goes_on(&self, time: Duration) -> bool {
-        let (rounds, spent) = (self.times.len(), self.spent());
+        let (rounds, spent) = (self.times.len(), self.times.iter().sum::<Duration>());
         let next = spent.checked_div(rounds as u32).unwrap_or_default();
         let in_time = spent + next <= time || (rounds < GOOD_ROUNDS && spent < time);
         self.failure.is_none() && rounds < MAX_ROUNDS && (rounds == 0 || in_time)
     }
 
-    /// The share of the cell that is done, from 0 to 1, if each cell has this much time.
-    pub fn share(&self, time: Duration) -> f64 {
-        if self.goes_on(time) { (self.spent().as_secs_f64() / time.as_secs_f64().max(1e-9)).min(1.0) } else { 1.0 }
-    }
-
-    fn spent(&self) -> Duration {
-        self.times.iter().sum()
-    }
-
-    /// Runs the cell once and verifies its output. Returns the number of bytes read.
-    pub fn run(&mut self, plan: &Plan<BenchMode>, input: &BenchInput) -> u64 {
+    /// Runs the cell once and verifies its output.
+    pub fn run(&mut self, plan: &Plan<BenchMode>, input: &BenchInput) {
         let (from, to) = match self.direction {
             Direction::Compress => (&input.text, &input.coded),
             Direction::Decompress => (&input.coded, &input.text),
         };
         let done = match &self.who {
-            Who::Hybz { threads, gpus } => {
-                timed(plan, self.direction, *threads, *gpus, from, &to.0).map(|(time, summary)| {
-                    self.stations = Some(summary);
-                    self.coded_len = input.coded.0.len();
-                    time
-                })
-            }
+            Who::Hybz { threads, gpus } => timed(plan, self.direction, *threads, *gpus, from, to),
             Who::Peer { peer, threads } => {
-                let run = peer.run(plan.mode.coding.level, self.direction, *threads, &from.0);
+                let run = peer.run(plan.mode.coding.level, self.direction, *threads, from);
                 run.and_then(|(time, result)| {
                     if self.direction == Direction::Compress {
-                        self.coded_len = result.len();
                         self.verify_coded(plan, input, result)?;
-                    } else if result != *to.0 {
+                    } else if result != **to {
                         return Err("its output is not the text".to_owned());
-                    } else {
-                        self.coded_len = from.0.len();
                     }
                     Ok(time)
                 })
@@ -124,7 +100,6 @@ impl Cell {
             Ok(time) => self.times.push(time),
             Err(failure) => self.failure = Some(failure),
         }
-        from.0.len() as u64
     }
 
     /// Checks that another program's output decompresses to the text. Its later outputs are mostly equal to its first.
@@ -132,13 +107,12 @@ impl Cell {
         if self.first.as_ref() == Some(&result) {
             return Ok(());
         }
-        let result = Shared(Arc::new(result));
-        match decompressed(plan, &result, false, input.text.0.len() as u64) {
-            Ok(text) if text == *input.text.0 => {
-                self.first = Arc::try_unwrap(result.0).ok();
+        match decompressed(plan, &result, false, input.text.len() as u64) {
+            Ok(text) if text.as_ref() == Some(&input.text) => {
+                self.first = Some(result);
                 Ok(())
             }
-            Ok(_) | Err(Error::Write(_)) => Err("its output is not that of the text".to_owned()),
+            Ok(_) => Err("its output is not that of the text".to_owned()),
             Err(error) => Err(format!("its output cannot be decompressed: {error}")),
         }
     }
@@ -187,7 +161,5 @@ mod tests {
         assert!(cell(&[100; 9]).goes_on(second) && !cell(&[100; 10]).goes_on(second));
         assert!(!cell(&[1200]).goes_on(second) && !cell(&[0; 1000]).goes_on(second));
         assert!(!Cell { failure: Some("no".to_owned()), ..cell(&[1]) }.goes_on(second));
-        let shares = [&[][..], &[250], &[600, 600]].map(|millis| cell(millis).share(second));
-        assert_eq!(shares, [0.0, 0.25, 1.0]);
     }
 }

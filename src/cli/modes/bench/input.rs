@@ -1,23 +1,23 @@
 //! The text to compress and decompress: all files together, in memory.
 
-use super::work::{Shared, compressed, decompressed};
+use super::work::{compressed, decompressed};
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
 use crate::cli::messages::formats::{native, other_than_bzip2};
 use crate::cli::messages::{self, Failure};
 use hybz::Error;
 use hybz::Format;
-use hybz_files::file::{is_a_directory, open_at_once};
+use hybz_files::file::open_regular;
 use hybz_files::quote::shown;
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The text, and its compressed form.
 pub struct BenchInput {
-    pub text: Shared,
-    pub coded: Shared,
+    pub text: Arc<Vec<u8>>,
+    pub coded: Arc<Vec<u8>>,
     /// A remark about the input.
     pub remark: Option<String>,
 }
@@ -51,14 +51,9 @@ impl BenchInput {
                 (true, _) if longer => return Err(too_large()),
                 (true, _) => {
                     let garbage = plan.common.trailing_garbage && plan.common.operands.len() == 1;
-                    let left = left - bytes.len() as u64;
-                    let bytes = Shared(Arc::new(bytes));
-                    let plain = decompressed(plan, &bytes, garbage, left).map_err(|error| match error {
-                        Error::Write(e) if e.kind() == io::ErrorKind::FileTooLarge => too_large(),
-                        error => failure(name, &error),
-                    })?;
-                    text.extend(plain);
-                    coded.extend_from_slice(&bytes.0);
+                    let plain = decompressed(plan, &bytes, garbage, left - bytes.len() as u64);
+                    text.extend(plain.map_err(|error| failure(name, &error))?.ok_or_else(too_large)?);
+                    coded.extend(bytes);
                 }
                 (false, true) => {
                     let text = " is compressed: use -d to measure decompressing it.";
@@ -70,31 +65,23 @@ impl BenchInput {
         if text.is_empty() {
             return Err(Failure::new(1, b"There is nothing to measure: the input is empty.".to_vec()));
         }
-        let text = Shared(Arc::new(text));
         if !only_decompress {
-            let all = OsStr::new("the input");
-            coded = compressed(plan, &text).map_err(|error| failure(all, &error))?;
-        }
-        let coded = Shared(Arc::new(coded));
-        if !only_decompress && !decompressed(plan, &coded, false, u64::MAX).is_ok_and(|again| again == *text.0) {
-            return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
+            coded = compressed(plan, &text).map_err(|error| failure(OsStr::new("the input"), &error))?;
+            if decompressed(plan, &coded, false, u64::MAX).ok().flatten().as_ref() != Some(&text) {
+                return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
+            }
         }
         let remark =
             cut.then(|| format!("only the first {} MB are measured: memory does not suffice for more", room >> 20));
-        Ok(BenchInput { text, coded, remark })
+        Ok(BenchInput { text: Arc::new(text), coded: Arc::new(coded), remark })
     }
 }
 
 /// Reads at most `max` bytes of a file. Also returns whether there are more.
 fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
     let name = path.as_os_str();
-    let mut file = match open_at_once(path, true) {
-        Ok((_, found)) if found.is_dir() => Err(is_a_directory()),
-        Ok((file, found)) if found.is_file() => file.ok_or_else(is_a_directory),
-        Ok(_) => return Err(Failure::about(1, "Input file ", name, " is not a normal file.")),
-        Err(e) => Err(e),
-    }
-    .map_err(|e| Failure::input("open", name, &e))?;
+    let file = open_regular(path).map_err(|e| Failure::input("open", name, &e))?;
+    let mut file = file.ok_or_else(|| Failure::about(1, "Input file ", name, " is not a normal file."))?;
     let mut bytes = Vec::new();
     let read = (&mut file).take(max).read_to_end(&mut bytes).and_then(|len| {
         let longer = len as u64 == max && file.read(&mut [0])? > 0;

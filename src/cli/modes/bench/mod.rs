@@ -5,7 +5,7 @@
 //! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells with the same number of threads take turns,
 //! round after round, so other work on the machine slows down all of them alike. Their rows are printed when they are
 //! done. Every output is compared while it is written: with the text, or with the bytes of hybz's first run, which were
-//! themselves decoded and compared with the text. The medians become a table or an object ([`table`]).
+//! themselves decoded and compared with the text. The medians become a table ([`table`]).
 
 mod cell;
 mod input;
@@ -15,7 +15,7 @@ mod work;
 
 use crate::cli::args::{Batch, BenchMode, Common, Direction, Gpus, Plan};
 use crate::cli::messages::progress::Progress;
-use crate::cli::messages::{Failure, Messages, Note, Outcome, errno_text};
+use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
 use anyhow::bail;
 use cell::{Cell, Who};
@@ -25,9 +25,7 @@ use hybz_files::stdout;
 use input::BenchInput;
 use peer::Peer;
 use std::ffi::OsStr;
-use std::io;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The input of the bench, and its measurements.
 struct Bench {
@@ -35,8 +33,6 @@ struct Bench {
     threads: Vec<usize>,
     devices: Vec<Device>,
     cells: Vec<Cell>,
-    /// Programs that are not installed.
-    absent: Vec<String>,
 }
 
 /// Measures the plan's files.
@@ -44,7 +40,7 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
     let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
     let wanted = &plan.mode;
     if wanted.only != Some(Direction::Decompress) {
-        limits::check_block_size(&wanted.coding, limits::len_of(&plan.common.operands))?;
+        limits::check_block_size(&wanted.coding, plan.common.expected_bytes())?;
     }
     limits::choose_memory(&plan.common, false);
     let devices = devices(&plan.common)?;
@@ -59,13 +55,7 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
         messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let mut bench = prepare(&plan, input, devices, &messages);
-    let measured = bench.measure(&plan, &messages);
-    messages.progress.end();
-    match measured {
-        Ok(()) => Ok(Outcome::Exit(messages.code())),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
-        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
-    }
+    bench.measure(&plan, &messages)
 }
 
 /// The GPUs that are measured, if any.
@@ -92,14 +82,12 @@ fn numbers_of_threads(max: usize) -> Vec<usize> {
 
 fn prepare(plan: &Plan<BenchMode>, input: BenchInput, devices: Vec<Device>, messages: &Messages) -> Bench {
     let threads = numbers_of_threads(limits::threads(&plan.common, Some(plan.mode.coding)).get());
-    let mut absent = Vec::new();
     let mut peers = Vec::new();
     for name in &plan.mode.against {
         match Peer::find(name) {
             Some(peer) => peers.push(Arc::new(peer)),
             None => {
                 messages.print(&Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes()));
-                absent.push(name.clone());
             }
         }
     }
@@ -118,32 +106,27 @@ fn prepare(plan: &Plan<BenchMode>, input: BenchInput, devices: Vec<Device>, mess
             cells.extend(numbers.iter().map(cell));
         }
     }
-    Bench { input, threads, devices, cells, absent }
+    Bench { input, threads, devices, cells }
 }
 
 impl Bench {
-    /// Measures everything, and prints the results as they become known. An error is an error of stdout.
-    fn measure(&mut self, plan: &Plan<BenchMode>, messages: &Messages) -> io::Result<()> {
-        let wanted = &plan.mode;
-        if !wanted.json {
-            print(messages, &table::head(plan, self, stdout::is_terminal()))?;
+    /// Measures everything, and prints the results as they become known.
+    fn measure(&mut self, plan: &Plan<BenchMode>, messages: &Messages) -> anyhow::Result<Outcome> {
+        if let Some(end) = print_stdout(&table::head(plan, self, stdout::is_terminal()))? {
+            return Ok(end);
         }
-        let (started, mut read) = (Instant::now(), 0);
         let mut numbers: Vec<usize> = self.cells.iter().map(Cell::threads).collect();
         numbers.sort_unstable();
         numbers.dedup();
         for threads in numbers {
             let group: Vec<usize> = (0..self.cells.len()).filter(|&at| self.cells[at].threads() == threads).collect();
             loop {
-                let next = group.iter().copied().filter(|&at| self.cells[at].goes_on(wanted.time)).collect::<Vec<_>>();
-                for &at in &next {
-                    self.show_progress(at, wanted, started, messages);
-                    read += self.cells[at].run(plan, &self.input);
-                    messages.progress.counts.advance(read);
-                }
+                let goes_on = |at: &usize| self.cells[*at].goes_on(plan.mode.time);
+                let next: Vec<usize> = group.iter().copied().filter(goes_on).collect();
                 if next.is_empty() {
                     break;
                 }
+                next.iter().for_each(|&at| self.cells[at].run(plan, &self.input));
             }
             for cell in group.iter().map(|&at| &self.cells[at]) {
                 if let Some(failure) = &cell.failure {
@@ -151,26 +134,12 @@ impl Bench {
                     messages.print(&Note::Failure(Failure::new(if cell.is_ours() { 3 } else { 1 }, text.into_bytes())));
                 }
             }
-            if !wanted.json {
-                print(messages, &table::rows(self, threads))?;
+            if let Some(end) = print_stdout(&table::rows(self, threads))? {
+                return Ok(end);
             }
         }
-        if wanted.json { print(messages, &table::json(plan, self)) } else { Ok(()) }
+        Ok(Outcome::Exit(messages.code()))
     }
-
-    /// Shows that the cell `at` comes next, and which part of the time has passed.
-    fn show_progress(&self, at: usize, wanted: &BenchMode, started: Instant, messages: &Messages) {
-        let share = self.cells.iter().map(|cell| cell.share(wanted.time)).sum::<f64>() / self.cells.len() as f64;
-        let left = (share > 0.0).then(|| started.elapsed().mul_f64(((1.0 - share) / share).min(1e6)));
-        messages.progress.step(self.cells[at].title(), share, left);
-    }
-}
-
-/// Writes to stdout immediately.
-fn print(messages: &Messages, text: &[u8]) -> io::Result<()> {
-    let mut written = Ok(());
-    messages.progress.suspend(|| written = stdout::print(text));
-    written
 }
 
 /// The typed name of a program, as messages show it.

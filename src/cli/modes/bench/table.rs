@@ -1,16 +1,13 @@
-//! The measurements, as a table for people and as a JSON object (docs/JSON.md).
+//! The measurements, as a table.
 
 use super::cell::{Cell, in_words};
 use super::{Bench, printable};
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
-use crate::cli::messages::json::{self, Object};
 use hybz_files::quote::for_terminal;
 use hybz_files::terminal::{USUAL_COLUMNS, middle_out, width};
-use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// The rate in millions of bytes of text a second.
@@ -54,7 +51,7 @@ fn sizes(plan: &Plan<BenchMode>, bench: &Bench) -> String {
         (_, Some(large)) => format!(" in blocks of {}", shown_size(large.size() as usize)),
         (_, None) => format!(" at level {}", coding.level.get()),
     };
-    let (text, coded) = (shown_size(bench.input.text.0.len()), shown_size(bench.input.coded.0.len()));
+    let (text, coded) = (shown_size(bench.input.text.len()), shown_size(bench.input.coded.len()));
     format!(": {text} of text, {coded} compressed{format}")
 }
 
@@ -104,7 +101,7 @@ pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
         for direction in directions(bench) {
             let cell = bench.cells.iter().find(|cell| cell.direction == direction && key(cell) == key(row));
             let speeds = cell.and_then(Cell::figures).map(|times| {
-                let bytes = bench.input.text.0.len();
+                let bytes = bench.input.text.len();
                 times.map(|time| shown_speed(speed(bytes, time)))
             });
             let rounds = cell.map_or(0, |cell| cell.times.len()).to_string();
@@ -117,51 +114,6 @@ pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
         text.push('\n');
     }
     text.into_bytes()
-}
-
-/// The same data and more, as one JSON object.
-pub fn json(plan: &Plan<BenchMode>, bench: &Bench) -> Vec<u8> {
-    let BenchMode { time, only, coding, .. } = &plan.mode;
-    let mut object = Object::new("bench");
-    object.put("version", env!("CARGO_PKG_VERSION"));
-    let names: Vec<PathBuf> = plan.common.operands.iter().map(|operand| operand.name().into()).collect();
-    object.put_names("files", &names);
-    object.put("uncompressed", bench.input.text.0.len());
-    object.put("compressed", bench.input.coded.0.len());
-    let compresses = *only != Some(Direction::Decompress);
-    let level = compresses && coding.large_blocks().is_none();
-    object.put("level", level.then(|| coding.level.get()));
-    object.put("block_size", coding.large_blocks().filter(|_| compresses).map(|large| large.size()));
-    object.put("gpus", bench.devices.iter().map(|device| Value::from(&*device.name)).collect::<Value>());
-    object.put("time", json::seconds(*time));
-    object.put("absent", bench.absent.clone());
-    object.put("cells", bench.cells.iter().map(|cell| of_cell(cell, bench)).collect::<Value>());
-    object.line()
-}
-
-fn of_cell(cell: &Cell, bench: &Bench) -> Value {
-    let mut value = json!({
-        "program": cell.program(), "work": cell.work(), "threads": cell.threads(), "gpus": cell.gpus(),
-        "rounds": cell.times.len(), "verified": cell.failure.is_none() && !cell.times.is_empty(),
-    });
-    let Some(object) = value.as_object_mut() else { return value };
-    let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
-    if let Some([median, min, max]) = cell.figures() {
-        put("median", json::seconds(median));
-        put("min", json::seconds(min));
-        put("max", json::seconds(max));
-        put("rate", speed(bench.input.text.0.len(), median).mul_add(1e6, 0.5).floor().into());
-        put("compressed", cell.coded_len.into());
-    }
-    if let Some(summary) = &cell.stations {
-        let on_gpus = summary.stations.iter().filter(|station| station.accelerator);
-        put("gpu_blocks", on_gpus.map(|station| station.blocks).sum::<u64>().into());
-        put("fallbacks", summary.stations.iter().map(|station| station.fallbacks).sum::<u64>().into());
-    }
-    if let Some(failure) = &cell.failure {
-        put("error", failure.clone().into());
-    }
-    value
 }
 
 #[cfg(test)]

@@ -1,66 +1,39 @@
 //! hybz's own work: text in memory is compressed and decompressed as the command does it.
 
 use crate::cli::args::{BenchMode, Direction, Plan};
+use crate::cli::files::reader::FromStart;
 use crate::cli::modes::limits;
 use hybz::flow::{self, Inputs, Outputs, Source, Task};
 use hybz::internals::flow::LONG_FILE;
-use hybz::{Error, ReadAt, StreamSummary, Summary, Verify};
-use std::io::{self, Cursor, Write};
+use hybz::read::MultiBzDecoder;
+use hybz::{Error, Pool, Settings, StreamSummary, Verify};
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes in memory that several threads may read.
-#[derive(Clone)]
-pub struct Shared(pub Arc<Vec<u8>>);
-
-impl ReadAt for Shared {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.0.read_at(buf, offset)
-    }
-
-    fn len(&self) -> u64 {
-        ReadAt::len(&*self.0)
-    }
+fn pool(plan: &Plan<BenchMode>) -> Pool {
+    limits::pool_of(&plan.common, limits::threads(&plan.common, Some(plan.mode.coding))).build()
 }
 
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
+/// Compresses the text on all cores.
+pub fn compressed(plan: &Plan<BenchMode>, text: &[u8]) -> Result<Vec<u8>, Error> {
+    hybz::compress(text, &Settings::new().encoding(plan.mode.coding.encoding).pool(&pool(plan)))
 }
 
-/// Compresses the text as hybz does, on all cores.
-pub fn compressed(plan: &Plan<BenchMode>, text: &Shared) -> Result<Vec<u8>, Error> {
-    once(plan, task(plan, Direction::Compress), text, u64::MAX)
-}
-
-/// Decompresses. Text of more than `max` bytes is an [`Error::Write`] of the kind "file too large", because a few bytes
-/// can decompress to any amount of text.
+/// Decompresses. Returns `None` for a text of more than `max` bytes: a few bytes can be any amount of text.
 pub fn decompressed(
     plan: &Plan<BenchMode>,
-    coded: &Shared,
+    coded: &[u8],
     trailing_garbage: bool,
     max: u64,
-) -> Result<Vec<u8>, Error> {
-    once(plan, Task::Decompress { formats: plan.common.formats, trailing_garbage }, coded, max)
-}
-
-fn task(plan: &Plan<BenchMode>, direction: Direction) -> Task {
-    match direction {
-        Direction::Compress => Task::Compress(plan.mode.coding.encoding),
-        Direction::Decompress => {
-            Task::Decompress { formats: plan.common.formats, trailing_garbage: plan.common.trailing_garbage }
-        }
-    }
-}
-
-fn once(plan: &Plan<BenchMode>, task: Task, input: &Shared, max: u64) -> Result<Vec<u8>, Error> {
-    let pool = limits::pool_of(&plan.common, limits::threads(&plan.common, Some(plan.mode.coding))).build();
-    let mut collected = Collected { max, bytes: Vec::new(), outcome: Err(Error::NotBzip2) };
-    flow::run(&pool, One::new(task, input), &mut collected);
-    collected.outcome.map(|_| collected.bytes)
+) -> Result<Option<Vec<u8>>, Error> {
+    let settings = Settings::new().pool(&pool(plan)).formats(plan.common.formats).trailing_garbage(trailing_garbage);
+    let (mut decoder, mut text) = (MultiBzDecoder::with_settings(coded, &settings), Vec::new());
+    let read = decoder.by_ref().take(max.saturating_add(1)).read_to_end(&mut text);
+    read.map_err(|e| e.downcast().unwrap_or_else(Error::Read))?;
+    Ok((text.len() as u64 <= max).then_some(text))
 }
 
 /// hybz as the command runs it: the time includes the start of the pool, but not its end.
@@ -69,39 +42,37 @@ pub fn timed(
     direction: Direction,
     threads: usize,
     gpus: bool,
-    from: &Shared,
+    from: &Arc<Vec<u8>>,
     to: &[u8],
-) -> Result<(Duration, Summary), String> {
+) -> Result<Duration, String> {
     let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
     let coding = (direction == Direction::Compress).then_some(plan.mode.coding);
-    let lanes = if gpus { limits::lanes_for(&plan.common, coding, Some(from.0.len() as u64)) } else { Vec::new() };
-    let input = One::new(task(plan, direction), from);
+    let lanes = if gpus { limits::lanes_for(&plan.common, coding, Some(from.len() as u64)) } else { Vec::new() };
+    let task = match coding {
+        Some(coding) => Task::Compress(coding.encoding),
+        None => Task::Decompress { formats: plan.common.formats, trailing_garbage: plan.common.trailing_garbage },
+    };
+    // A long text is read as the command reads long files: by several threads if that helps.
+    let source = match coding {
+        Some(_) if from.len() as u64 >= LONG_FILE => Source::File(Arc::clone(from) as _, 0),
+        _ => Source::Stream(Box::new(FromStart::new(Arc::clone(from) as Arc<dyn hybz::ReadAt>))),
+    };
+    let input = flow::Input { meta: (), task, count_lines: false, verify: Verify::Off, source };
     let mut compared = Compared { expected: to, outcome: Err(Error::NotBzip2) };
     let started = Instant::now();
     let pool =
         lanes.iter().fold(limits::pool_of(&plan.common, threads), |pool, lanes| pool.accelerators(lanes)).build();
-    flow::run(&pool, input, &mut compared);
+    flow::run(&pool, One(Some(input), from.len() as u64), &mut compared);
     let time = started.elapsed();
     match compared.outcome {
-        Ok(_) => Ok((time, pool.summary())),
+        Ok(_) => Ok(time),
         Err(Error::Write(e)) => Err(e.to_string()),
-        Err(error) => Err(format!("{error}")),
+        Err(error) => Err(error.to_string()),
     }
 }
 
-/// A single input in memory. A long one is read as the command reads long files: by several threads if that helps.
+/// A single input in memory, and its length.
 struct One(Option<flow::Input<()>>, u64);
-
-impl One {
-    fn new(task: Task, bytes: &Shared) -> One {
-        let len = bytes.0.len() as u64;
-        let source = match task {
-            Task::Compress(_) if len >= LONG_FILE => Source::File(Arc::new(bytes.clone()), 0),
-            _ => Source::Stream(Box::new(Cursor::new(bytes.clone()))),
-        };
-        One(Some(flow::Input { meta: (), task, count_lines: false, verify: Verify::Off, source }), len)
-    }
-}
 
 impl Inputs for One {
     type Meta = ();
@@ -112,47 +83,6 @@ impl Inputs for One {
 
     fn expected_bytes(&self) -> Option<u64> {
         Some(self.1)
-    }
-}
-
-/// Keeps the output.
-struct Collected {
-    max: u64,
-    bytes: Vec<u8>,
-    outcome: Result<StreamSummary, Error>,
-}
-
-/// Collects at most `max` bytes.
-struct AtMost {
-    max: u64,
-    bytes: Vec<u8>,
-}
-
-impl Write for AtMost {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() as u64 + bytes.len() as u64 > self.max {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Outputs for Collected {
-    type Meta = ();
-    type Out = AtMost;
-
-    fn begin(&mut self, (): &mut ()) -> Option<AtMost> {
-        Some(AtMost { max: self.max, bytes: Vec::new() })
-    }
-
-    fn end(&mut self, (): (), kept: AtMost, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-        (self.bytes, self.outcome) = (kept.bytes, outcome);
-        ControlFlow::Continue(())
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::cli::args::{Amount, Range};
 use crate::cli::files::job::Seen;
+use crate::cli::files::reader::FromStart;
 use hybz::index::Index;
 use hybz::read::MultiBzDecoder;
 use hybz::seek::Reader;
@@ -219,19 +220,8 @@ enum Way {
     Forward {
         coded: Coded,
         settings: Settings,
-        decoder: Box<MultiBzDecoder<FromStart>>,
+        decoder: Box<MultiBzDecoder<FromStart<Coded>>>,
     },
-}
-
-/// Reads a file from its beginning.
-struct FromStart(Coded, u64);
-
-impl Read for FromStart {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.0.read_at(buf, self.1)?;
-        self.1 += n as u64;
-        Ok(n)
-    }
 }
 
 impl Cursor {
@@ -242,7 +232,7 @@ impl Cursor {
 
     /// Through everything before.
     pub fn forward(coded: Coded, settings: Settings) -> Cursor {
-        let decoder = Box::new(MultiBzDecoder::with_settings(FromStart(coded.clone(), 0), &settings));
+        let decoder = Box::new(MultiBzDecoder::with_settings(FromStart::new(coded.clone()), &settings));
         Cursor::new(Way::Forward { coded, settings, decoder })
     }
 
@@ -263,7 +253,7 @@ impl Cursor {
                 return Ok(());
             }
             Way::Forward { coded, settings, decoder } if to < self.at => {
-                **decoder = MultiBzDecoder::with_settings(FromStart(coded.clone(), 0), settings);
+                **decoder = MultiBzDecoder::with_settings(FromStart::new(coded.clone()), settings);
                 self.bytes.clear();
                 (self.begin, self.at) = (0, 0);
             }
