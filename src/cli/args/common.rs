@@ -9,6 +9,7 @@ use hybz::internals::gpu::Offload;
 use hybz::{Format, Formats};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
+use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
@@ -22,37 +23,32 @@ pub enum Gpus {
     These(String),
 }
 
-/// The options of a call, whatever its mode.
+/// What every mode needs to know: the flags that were typed, and what follows from some of them.
 #[derive(Clone, Debug)]
 pub struct Common {
+    flags: Flags,
     pub program: OsString,
     pub operands: Vec<Operand>,
     /// The formats to decompress.
     pub formats: Formats,
-    /// The suffix of compressed files, in place of their format's usual suffix.
-    pub suffix: Option<OsString>,
-    pub force: bool,
-    /// How often `-q` was given: 1 hides remarks, 2 hides errors too.
-    pub quiet: u8,
-    /// How often `-v` was given: 1 prints a line for each file, 2 also a line for each block and the table of stations.
-    pub verbose: u8,
-    /// Whether to show progress; `None` shows it if stderr is a terminal.
-    pub progress: Option<bool>,
     /// Whether results must be on the disk before their sources are removed.
     pub sync: bool,
     pub trailing_garbage: bool,
     pub threads: Option<NonZeroUsize>,
-    /// Whether little memory matters more than speed.
-    pub small: bool,
-    pub memory: Option<u64>,
     pub gpus: Gpus,
-    /// Whether it is an error if a GPU is missing or fails.
-    pub gpu_required: bool,
     /// How GPUs and cores share the work.
     pub gpu_pipeline: Offload,
     /// Remarks about words in environment variables that were ignored.
     pub ignored_words: Vec<String>,
     total: OnceLock<Option<u64>>,
+}
+
+impl Deref for Common {
+    type Target = Flags;
+
+    fn deref(&self) -> &Flags {
+        &self.flags
+    }
 }
 
 /// The number of operands whose lengths are worth a look before the work begins.
@@ -61,22 +57,16 @@ const MAX_STATS: usize = 64;
 impl Common {
     pub fn new(given: &Given<'_>, ignored_words: Vec<String>) -> anyhow::Result<Common> {
         let flags = given.flags;
+        check_suffix(flags)?;
         Ok(Common {
+            flags: flags.clone(),
             program: given.program.to_owned(),
             operands: given.operands.clone(),
             formats: formats(given.program),
-            suffix: suffix(flags)?,
-            force: flags.force,
-            quiet: flags.quiet,
-            verbose: flags.verbose,
-            progress: if flags.progress.is_some() { Some(true) } else { flags.no_progress.then_some(false) },
             sync: !flags.no_sync,
             trailing_garbage: flags.ignore_trailing_garbage != Some(0),
             threads: flags.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?)),
-            small: flags.small,
-            memory: flags.memory,
             gpus: gpus(flags)?,
-            gpu_required: flags.gpu_required,
             gpu_pipeline: match flags.gpu_pipeline {
                 Some(GpuPipeline::Bwt) => Offload::Bwt,
                 Some(GpuPipeline::Hybrid) => Offload::Hybrid,
@@ -88,9 +78,27 @@ impl Common {
         })
     }
 
+    /// Whether a walk or a list may add files to those that were typed.
+    pub fn is_open_ended(&self) -> bool {
+        self.recursive || self.filelist.is_some()
+    }
+
+    /// Whether there may be more than one input file.
+    pub fn has_many(&self) -> bool {
+        self.operands.len() > 1 || self.is_open_ended()
+    }
+
+    /// The number of operands, unless trees and lists add to them.
+    pub fn count(&self) -> Option<u64> {
+        (!self.is_open_ended()).then_some(self.operands.len() as u64)
+    }
+
     /// The total length of the operands, if it can be known. Each is looked at once.
     pub fn total(&self) -> Option<u64> {
-        *self.total.get_or_init(|| self.operands.iter().map(Operand::len).sum())
+        *self.total.get_or_init(|| match self.filelist {
+            Some(_) => None,
+            None => self.operands.iter().map(Operand::len).sum(),
+        })
     }
 
     /// The total length, unless there are so many operands that looking at all of them is not worth it.
@@ -110,17 +118,16 @@ pub fn is_bzip2(program: &OsStr) -> bool {
     ["bzip2", "bunzip2", "bzcat"].contains(&name.strip_suffix(".exe").unwrap_or(&name))
 }
 
-fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
-    match &flags.suffix {
-        Some(suffix) if suffix.is_empty() || suffix.as_bytes().contains(&b'/') => {
-            bail!("-S wants a suffix such as .bz2, not `{}'.", suffix.display())
-        }
-        Some(suffix) if is_known_without_dot(suffix) => {
-            let suffix = suffix.display();
-            bail!("-S {suffix} would make a{suffix} of a: use -S .{suffix}.")
-        }
-        suffix => Ok(suffix.clone()),
+fn check_suffix(flags: &Flags) -> anyhow::Result<()> {
+    let Some(suffix) = &flags.suffix else { return Ok(()) };
+    let shown = suffix.display();
+    if suffix.is_empty() || suffix.as_bytes().contains(&b'/') {
+        bail!("-S wants a suffix such as .bz2, not `{shown}'.");
     }
+    if is_known_without_dot(suffix) {
+        bail!("-S {shown} would make a{shown} of a: use -S .{shown}.");
+    }
+    Ok(())
 }
 
 /// Whether `suffix` is a usual suffix without its dot.

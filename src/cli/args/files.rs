@@ -1,6 +1,5 @@
 //! The modes that turn files into files: `-z`, `-d` and `-t`, and `--shard`.
 
-use super::batch::Batch;
 use super::choices::Verified;
 use super::coding::{Coding, HAS_OWN_INDEX};
 use super::given::Given;
@@ -18,8 +17,6 @@ use hybz::{Encoding, Level, Verify};
 pub struct FilesMode {
     pub work: Work,
     pub target: Target,
-    /// Trees and lists of files.
-    pub batch: Batch,
     /// The index to write for each compressed file.
     pub index: Option<IndexPlan>,
     pub report: Option<ReportPlace>,
@@ -53,7 +50,7 @@ impl FilesMode {
     /// The mode that the flags ask for. `coding` is what compressing would write.
     pub fn new(given: &Given<'_>, coding: Coding) -> anyhow::Result<FilesMode> {
         let target = target(given)?;
-        let batch = Batch::new(given)?;
+        check_names(given)?;
         let remove_sources = removes_sources(given, &target);
         let report = report(given, &target)?;
         let work = match given.kind {
@@ -72,7 +69,7 @@ impl FilesMode {
             Work::Decompress { part: Some(_), .. } => None,
             _ => index::written(given, &target, remove_sources)?,
         };
-        Ok(FilesMode { work, target, batch, index, report, remove_sources })
+        Ok(FilesMode { work, target, index, report, remove_sources })
     }
 
     pub fn action(&self) -> Action {
@@ -120,6 +117,32 @@ impl FilesMode {
     pub fn is_sparse(&self) -> bool {
         matches!(self.work, Work::Decompress { sparse: true, .. })
     }
+}
+
+/// Refuses names that are missing, or used twice.
+fn check_names(given: &Given<'_>) -> anyhow::Result<()> {
+    let flags = given.flags;
+    if flags.filelist.as_ref().is_some_and(|file| file.is_empty()) {
+        bail!("--filelist wants the name of a file, or -.");
+    }
+    if flags.output_dir.as_ref().is_some_and(|directory| directory.is_empty()) {
+        bail!("--output-dir wants the name of a directory.");
+    }
+    if flags.filelist.as_ref().is_some_and(|file| file == "-") && given.reads_stdin() {
+        bail!("--filelist - reads the list from stdin, which is also an input file.");
+    }
+    if given.typed == 0 && flags.filelist.is_none() {
+        if flags.recursive {
+            bail!("-r wants the name of a directory.");
+        }
+        if flags.resume {
+            bail!("--resume wants the names of files.");
+        }
+    }
+    if flags.output_dir.is_some() && given.reads_stdin() {
+        bail!("--output-dir wants files: the result of stdin has no name.");
+    }
+    Ok(())
 }
 
 /// Whether compressed files stay, so that an index can belong to them.

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
 
 /// Compresses files into .bz2, or decompresses them, on every core.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Parser)]
 #[command(
     name = "hybz",
     version = VERSION,
@@ -200,7 +200,7 @@ pub struct Flags {
     #[arg(long, value_name = "N")]
     pub shard: Option<u64>,
 
-    /// The plan that --shard, or --join of streams, looks in.
+    /// The plan that --shard looks in.
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub plan_file: Option<OsString>,
 
@@ -209,9 +209,7 @@ pub struct Flags {
     ///
     /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. Parts are known by
     /// their level and the CRC at their end: what lies before it is checked only with --verify, which decodes every
-    /// part first. With --join=streams the parts are written unchanged, one stream after another, in the order of the
-    /// plan that --plan-file names: the same text, but not bzip2's bytes. (A plan that is called streams is
-    /// --join=./streams.)
+    /// part first. (The parts one after the other, as cat writes them, are a .bz2 of the same text, too.)
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub join: Option<OsString>,
 

@@ -10,7 +10,7 @@ pub const VERSION: &str =
 pub const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
 
 /// What was typed of these flags.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[group(skip)]
 pub struct AboutFlags {
     /// Print the flags of daily use (--help: all flags; --man: all about them).

@@ -4,7 +4,6 @@
 //! bzip2's message for a bad flag.
 
 mod bad_flag;
-mod batch;
 mod choices;
 mod coding;
 mod common;
@@ -26,7 +25,6 @@ mod rules;
 mod target;
 mod values;
 
-pub use batch::{Batch, NameList};
 pub use choices::{IndexFormat, Recovery};
 pub use coding::Coding;
 pub use common::{Common, Gpus};

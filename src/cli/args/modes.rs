@@ -1,6 +1,5 @@
 //! The modes that do not turn each file into a file.
 
-use super::batch::Batch;
 use super::choices::Recovery;
 use super::coding::{Coding, LARGE_FLAGS};
 use super::files::{FilesMode, Work};
@@ -154,8 +153,6 @@ pub enum ShardsTask {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
     pub plan: PathBuf,
-    /// Whether the parts stay separate streams.
-    pub streams: bool,
     /// Whether to decode the parts first.
     pub verify: bool,
 }
@@ -177,7 +174,8 @@ impl ShardsMode {
     }
 
     pub fn join(given: &Given<'_>) -> anyhow::Result<ShardsMode> {
-        let join = join(given)?;
+        let plan = given.flags.join.as_ref().map(PathBuf::from).unwrap_or_default();
+        let join = Join { plan, verify: given.flags.verifies() };
         if given.operands.len() > 1 && given.reads_stdin() {
             bail!("--join reads files, not standard input.");
         }
@@ -199,8 +197,7 @@ impl ShardMode {
     /// The mode that compresses `shard` of a file of this length, once the plan has been read.
     pub fn files(self, level: Level, shard: Shard, file_len: u64) -> FilesMode {
         let work = Work::Shard { level, shard, file_len, verify: self.verify };
-        let (batch, index, remove_sources) = (Batch::default(), None, false);
-        FilesMode { work, target: self.target, batch, index, report: self.report, remove_sources }
+        FilesMode { work, target: self.target, index: None, report: self.report, remove_sources: false }
     }
 }
 
@@ -219,16 +216,4 @@ fn named_target(given: &Given<'_>, plan: &Path) -> anyhow::Result<Target> {
         Target::Beside => bail!("{flag} wants a name for its result: -o FILE, or -c for standard output."),
         _ => Ok(target),
     }
-}
-
-fn join(given: &Given<'_>) -> anyhow::Result<Join> {
-    let flags = given.flags;
-    let streams = flags.join.as_ref().is_some_and(|plan| plan == "streams");
-    let Some(plan) = (if streams { &flags.plan_file } else { &flags.join }) else {
-        bail!("--join=streams wants a plan: --plan-file PLAN. (A plan of this name is ./streams.)")
-    };
-    if flags.plan_file.is_some() && !streams {
-        bail!("--plan-file works only with --shard and --join=streams.");
-    }
-    Ok(Join { plan: plan.into(), streams, verify: given.flags.verifies() })
 }

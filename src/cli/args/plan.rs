@@ -53,15 +53,3 @@ impl Plan {
         Ok(Plan { common: Common::new(&given, ignored_words)?, mode })
     }
 }
-
-impl Plan<FilesMode> {
-    /// Whether there may be more than one input file.
-    pub fn has_many(&self) -> bool {
-        self.common.operands.len() > 1 || self.mode.batch.is_open_ended()
-    }
-
-    /// The number of operands, unless trees and lists add to them.
-    pub fn count(&self) -> Option<u64> {
-        (!self.mode.batch.is_open_ended()).then_some(self.common.operands.len() as u64)
-    }
-}

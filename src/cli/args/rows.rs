@@ -161,7 +161,7 @@ pub static ROWS: &[Row] = &[
         &[List, Recover, Bench, Measure, Plan, Join]),
     all_but("--progress", |flags| flags.progress.is_some(), &[Bench]),
     only("--against", |flags| flags.against.is_some(), &[Bench]),
-    only("--plan-file", |flags| flags.plan_file.is_some(), &[Shard, Join]),
+    only("--plan-file", |flags| flags.plan_file.is_some(), &[Shard]),
 ];
 
 /// Whether the flag of this name is one of `flags`.

@@ -119,7 +119,7 @@ mod tests {
                 disk, always],
                 vec!["--join=p", modes, files, coding, compressed, against]),
             ("--join=p -oy", vec!["-z --format=bz2 --verify=none --verify --progress", disk, always],
-                vec!["--json=r", modes, files, coding, compressed, against]),
+                vec!["--json=r --plan-file=p", modes, files, coding, compressed, against]),
         ] {
             for flag in taken.iter().flat_map(|flags| flags.split(' ')) {
                 assert_eq!(refused(&format!("{mode} {flag} x")), None, "{mode} {flag}");
@@ -139,7 +139,7 @@ mod tests {
             ("-l -9 x", "-1 to -9 and -l cannot be used together."),
             ("-l --json=r x", "--json=FILE and -l cannot be used together."),
             ("--ranges=1@0 x", "--ranges works only with -d."),
-            ("--plan-file=p x", "--plan-file works only with --shard and --join."),
+            ("--plan-file=p x", "--plan-file works only with --shard."),
             ("--null x", "--null works only with --filelist."),
             ("--exclude=a x", "--exclude works only with -r and --filelist."),
             ("--lines x", "--lines works only with --ranges, --split and --stream-size."),

@@ -1,10 +1,9 @@
 //! The names that `--filelist` gives, one after another: the whole list is never in memory.
 
-use crate::cli::args::NameList;
 use crate::cli::messages::{Failure, errno_text};
 use hybz_files::{file, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::AsFd;
@@ -24,17 +23,16 @@ pub struct Names {
 const MAX_NAME: u64 = 1 << 20;
 
 impl Names {
-    pub fn open(list: &NameList) -> Result<Names, Failure> {
-        let (name, opened) = match &list.file {
-            None => (OsString::from("(stdin)"), stdin()),
-            Some(path) => (path.clone().into_os_string(), File::open(path)),
-        };
+    /// Opens the list `file`, or stdin if that is `-`. A zero byte ends each name if `null`, or else a line end.
+    pub fn open(file: &OsStr, null: bool) -> Result<Names, Failure> {
+        let (name, opened) = if file == "-" { (OsStr::new("(stdin)"), stdin()) } else { (file, File::open(file)) };
+        let name = name.to_owned();
         let refused = |e: &io::Error| Failure::about(1, "Can't read the list ", &name, &reason(e));
         let file = opened.map_err(|e| refused(&e))?;
         if file.metadata().is_ok_and(|found| found.is_dir()) {
             return Err(refused(&file::is_a_directory()));
         }
-        Ok(Names { name, reader: BufReader::new(file), end: if list.null { 0 } else { b'\n' }, failed: false })
+        Ok(Names { name, reader: BufReader::new(file), end: if null { 0 } else { b'\n' }, failed: false })
     }
 
     /// Whether the list has ended, as far as can be told without waiting: a pipe that is still open has not.

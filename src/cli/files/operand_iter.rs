@@ -56,11 +56,11 @@ const MATCHING: MatchOptions =
 
 impl OperandIter {
     pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
-        let list = plan.mode.batch.list.as_ref().map(Names::open).transpose()?;
+        let list = plan.common.filelist.as_ref().map(|list| Names::open(list, plan.common.null)).transpose()?;
         let mut max = usize::MAX;
         // Many files can wait for the disk at once.
-        let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
-        if plan.has_many() {
+        let descriptors = if plan.common.has_many() { process::raise_max_descriptors() } else { 0 };
+        if plan.common.has_many() {
             // Directories may use a quarter of all descriptors: pending files and their results need others.
             max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
         }
@@ -136,7 +136,7 @@ impl OperandIter {
             Operand::Stdin => Path::new("(stdin)"),
             Operand::File(path) => path,
         };
-        if self.plan.mode.batch.recursive
+        if self.plan.common.recursive
             && let Operand::File(path) = &operand
             && let Some(mut walk) = Walk::new(path, self.plan.common.force, &self.slots, &self.messages.tally)?
         {
@@ -201,7 +201,7 @@ impl Filter {
 
     /// Whether `--exclude` excludes this name.
     fn is_excluded(&self, name: &OsStr, path: impl FnOnce() -> PathBuf) -> bool {
-        let exclude = &self.plan.mode.batch.exclude;
+        let exclude = &self.plan.common.exclude;
         if exclude.is_empty() {
             return false;
         }
@@ -220,7 +220,7 @@ impl Filter {
         if self.is_excluded(name, || path.to_owned()) {
             return Err(Skipped::Excluded);
         }
-        let may_walk = self.plan.mode.batch.recursive && path.is_dir();
+        let may_walk = self.plan.common.recursive && path.is_dir();
         if !may_walk && self.by_suffix(path) { Err(Skipped::Suffix) } else { Ok(()) }
     }
 }
@@ -240,7 +240,7 @@ impl Wanted for Filter {
     }
 
     fn crosses(&self) -> bool {
-        self.plan.mode.batch.crosses
+        self.plan.common.cross_file_systems
     }
 
     fn avoids(&self) -> Option<Id> {

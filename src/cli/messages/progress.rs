@@ -7,7 +7,7 @@
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
 
-use crate::cli::args::{Batch, Common};
+use crate::cli::args::Common;
 use crate::cli::messages::counts::Counts;
 use hybz_files::quote::shown;
 use hybz_files::{process, signals};
@@ -35,8 +35,6 @@ const FRAME: Duration = Duration::from_millis(100);
 
 /// The progress display of one call.
 pub struct Progress {
-    /// Whether names come from a list: then the total is unknown.
-    listed: bool,
     /// What the bytes are where it is not obvious.
     unit: &'static str,
     style: Style,
@@ -115,25 +113,21 @@ impl Rate {
 }
 
 impl Progress {
-    pub fn new(common: &Common, batch: &Batch) -> Progress {
-        let listed = batch.list.is_some();
-        let count = (!batch.is_open_ended()).then_some(common.operands.len() as u64);
-        let style = match common.progress {
-            Some(false) => Style::Nothing,
-            None if common.quiet > 0 => Style::Nothing,
-            asked => match (process::draws_rows(), asked) {
-                (true, _) => Style::Bar,
-                (false, Some(true)) => Style::Lines, // also on a terminal that draws no rows
-                (false, _) => Style::Nothing,
-            },
+    pub fn new(common: &Common) -> Progress {
+        let asked = common.progress.is_some();
+        let style = match process::draws_rows() {
+            _ if common.no_progress || common.quiet > 0 && !asked => Style::Nothing,
+            true => Style::Bar,
+            false if asked => Style::Lines, // also on a terminal that draws no rows
+            false => Style::Nothing,
         };
-        let counts = Arc::new(Counts::new(common.program.as_bytes(), count));
+        let counts = Arc::new(Counts::new(common.program.as_bytes(), common.count()));
         // The rest of stdin is measured before anything is read from it.
-        counts.set_total(common.expected_bytes().filter(|_| !listed));
+        counts.set_total(common.expected_bytes());
         answer_signals(&counts);
         let (now, rate) = (Instant::now(), Rate::new());
         let display = Display { last_line: now, row: None, drawn: now, has_clock: false, rate };
-        Progress { style, counts, listed, unit: "", display: Arc::new(Mutex::new(display)) }
+        Progress { style, counts, unit: "", display: Arc::new(Mutex::new(display)) }
     }
 
     /// The progress of work that reads compressed data, if `compressed`. The row says so, because speeds of
@@ -156,7 +150,7 @@ impl Progress {
             return;
         }
         // A file may have grown, or its size was wrong.
-        let total = common.total().filter(|&total| !self.listed && total >= position);
+        let total = common.total().filter(|&total| total >= position);
         let per_second = display.rate.per_second(now, position);
         self.counts.set_rate(per_second);
         // Without a total, the rate is what a narrow window leaves out first.

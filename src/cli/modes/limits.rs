@@ -61,7 +61,7 @@ fn has_one_block(coded: &[u8]) -> bool {
 /// The operand, if there is only one and no threads are needed to report or to fulfil a demand.
 fn only_operand(plan: &Plan<FilesMode>) -> Option<&Operand> {
     match &plan.common.operands[..] {
-        [operand] if plan.mode.batch.list.is_none() && plan.common.verbose < 2 && !plan.common.gpu_required => {
+        [operand] if plan.common.filelist.is_none() && plan.common.verbose < 2 && !plan.common.gpu_required => {
             Some(operand)
         }
         _ => None,
@@ -220,7 +220,6 @@ fn of_plan(lanes: Lanes, common: &Common, expected: Option<u64>) -> Lanes {
 pub fn expected_bytes(plan: &Plan<FilesMode>) -> Option<u64> {
     match plan.mode.work {
         Work::Shard { shard, .. } => Some(shard.length),
-        _ if plan.mode.batch.list.is_some() => None,
         _ => plan.common.expected_bytes(),
     }
 }

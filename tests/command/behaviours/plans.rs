@@ -201,7 +201,6 @@ fn fifos() {
     for (args, says) in [
         ("--plan=1M p", no_disk),
         ("--join=p part.0 -o x", "Plan p is a FIFO without a writer."),
-        ("--join=streams --plan-file=p part.0 -o x", "Plan p is a FIFO without a writer."),
         ("--shard=0 --plan-file=p a -o x", "Plan p is a FIFO without a writer."),
         ("--join=plan p -o x", "Part p is not a normal file."),
         ("--join=plan --verify p part.* -o x", "Part p is not a normal file."),

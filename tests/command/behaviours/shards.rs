@@ -13,8 +13,6 @@ use std::time::Duration;
 
 rows! {
     "`--plan`, `--shard`, `--join`" | "no shards" | "the bytes of the whole file compressed in one call" => joined;
-    "`--join=streams`" | "no shards" | "the parts one after another, checked as usual; the same text"
-        => joined_as_streams;
     "thousands of parts, 16 descriptors" | "no shards" | "joined" => many_parts;
     "`--shard` and `--join` killed at any time" | "no shards" | "no file under the name, or a complete one; again is \
      enough" => killed;
@@ -77,40 +75,6 @@ fn joined() {
     place.shell("hybz -1 --plan 300k a | head -n3 | grep -c . && hybz -1 --plan 300k -o plan a").silent(0);
     place.shell("hybz -1 --plan 300k a | cmp - plan").silent(0);
     place.hybz(&["-1", "--plan", "300k", "-o", "plan", "a"]).says(1, "Output file plan already exists.");
-}
-
-#[test]
-fn joined_as_streams() {
-    for (level, size, content) in [(1, "1", mixture()), (9, "1M", mixture()), (1, "1", text(10)), (1, "1", Vec::new())]
-    {
-        let place = Place::with(&[("a", &content)]);
-        let count = parts(&place, &format!("-{level} --plan {size}"));
-        place.shell("hybz --join=streams --plan-file=plan $(ls -r | grep part) -o streams.bz2").silent(0);
-        place.shell("bzip2 -dc streams.bz2 | cmp - a || hybz -dc streams.bz2 | cmp - a").silent(0);
-        // An empty file also has a stream.
-        let expected: Vec<u8> = match count {
-            0 => place.hybz(&[&format!("-{level}c"), "a"]).stdout,
-            _ => (0..count).flat_map(|number| place.get(format!("part.{number}"))).collect(),
-        };
-        assert!(place.get("streams.bz2") == expected, "{level} {size}");
-        place.shell("mv plan streams").silent(0);
-        place.shell(&format!("hybz --join=./streams $(ls | grep part) -c | cmp - <(hybz -{level}c a)")).silent(0);
-    }
-    // Errors in parts are found as before.
-    let place = Place::with(&[("a", &mixture())]);
-    parts(&place, "-1 --plan 300k");
-    place.shell("head -c-1 part.2 > cut; cp part.1 bad; printf x | dd of=bad bs=1 seek=5000 conv=notrunc 2> /dev/null");
-    for (parts, says) in [
-        ("$(ls part.* | grep -vw part.3)", "hybz: Shard 3 has no part."),
-        ("part.* ./part.3", "hybz: Part ./part.3 belongs to shard 3, and so does part.3."),
-        ("$(ls part.* | grep -vw part.2) cut", "hybz: Part cut does not end as a .bz2 file"),
-        ("--verify $(ls part.* | grep -vw part.1) bad", "hybz: Part bad is damaged: "),
-    ] {
-        let line = format!("hybz --join=streams --plan-file=plan {parts} -o whole");
-        place.shell(&line).says(1, says);
-        assert!(!place.has("whole"), "{parts}");
-    }
-    place.shell("hybz --join=streams --verify --plan-file=plan part.* -o whole && hybz -dc whole | cmp - a").silent(0);
 }
 
 /// The lines of a plan with their checks, and the line of names.
@@ -289,7 +253,7 @@ fn changed_parts() {
     let last = parts(&place, "-1 --plan=500k") - 1;
     place.shell(&format!("mkfifo fifo; cp part.{last} copy")).silent(0);
     let write = format!("printf 1234 | dd of=part.{last} bs=1 seek=90000 conv=notrunc status=none");
-    for flags in ["--join=plan", "--verify --join=plan", "--join=streams --plan-file=plan"] {
+    for flags in ["--join=plan", "--verify --join=plan"] {
         for output in ["-c >fifo", "-fo fifo"] {
             let reader = format!("(head -c 1000; sleep 0.5; {write}; cat) <fifo >whole");
             let run = place.shell(&format!("hybz {flags} part.* {output} & {reader}; wait $!"));
@@ -310,7 +274,6 @@ fn onto_inputs() {
         ("--join=plan -c part.* >>part.1", "part.1"),
         ("--join=plan --verify -c part.* 1<>part.0", "part.0"),
         ("--join=plan -c part.* >>plan", "plan"),
-        ("--join=streams --plan-file=plan -c part.* >>part.0", "part.0"),
         ("--recover -c a.bz2 >>a.bz2", "a.bz2"),
         ("--recover=fill -c a.bz2 1<>a.bz2", "a.bz2"),
         ("--recover=bz2 -c <a.bz2 >>a.bz2", "(stdin)"),
@@ -395,11 +358,9 @@ fn nonsense() {
         ("-f --shard 0 --plan-file plan a -o plan", "--shard and -o cannot name the same file."),
         ("-f --shard 0 --plan-file plan a -o a", "Output file a is the input file."),
         ("--join plan --bench b.bz2", "cannot be used together."),
-        ("--join plan --plan-file plan b.bz2 -o x", "--plan-file works only with --shard and --join=streams."),
-        ("--join=streams b.bz2 -o x", "--join=streams wants a plan: --plan-file PLAN."),
+        ("--join plan --plan-file plan b.bz2 -o x", "--plan-file and --join cannot be used together."),
         ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is an input file."),
         ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is an input file."),
-        ("-f --join=streams --plan-file plan b.bz2 -o plan", "--join and -o cannot name the same file."),
     ]);
     place.refuses_each(
         "--plan 1 {} a",

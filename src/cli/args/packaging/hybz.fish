@@ -16,7 +16,7 @@ file\t'Each block, and the files as they are on the disk'
 none\t'Nothing, not even what a GPU made'"
 complete -c hybz -l plan -d 'Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself' -r
 complete -c hybz -l shard -d 'With --plan-file, compress shard N of FILE, into -o PART, or with -c to standard output' -r
-complete -c hybz -l plan-file -d 'The plan that --shard, or --join of streams, looks in' -r -F
+complete -c hybz -l plan-file -d 'The plan that --shard looks in' -r -F
 complete -c hybz -l join -d 'Join parts, in any order, to the .bz2 file of PLAN: bzip2\'s bytes, into -o FILE, or with -c to standard output' -r -F
 complete -c hybz -l stream-size -d 'Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone' -r
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
@@ -35,7 +35,7 @@ hybrid\t'GPUs sort two lists, and CPU cores merge them and do the rest'"
 complete -c hybz -l ignore-trailing-garbage -d 'With 0, bytes after the last stream are an error (default: 1)' -r
 complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal, or never show it (default: text)' -r -f -a "text\t'A bar, or lines'
 never\t'Nothing'"
-complete -c hybz -l json -d 'Print a JSON object for each file, and a summary; with --bench one object' -r -F
+complete -c hybz -l json -d 'Print a JSON object for each file, and a summary' -r -F
 complete -c hybz -l bench -d 'Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5)' -r
 complete -c hybz -l against -d 'With --bench, measure these programs too, such as lbzip2,pbzip2' -r
 complete -c hybz -l completions -d 'Print the completions for SHELL' -r -f -a "bash\t''

@@ -33,7 +33,7 @@ file\:"Each block, and the files as they are on the disk"
 none\:"Nothing, not even what a GPU made"))' \
 '--plan=[Print a plan\: shards of FILE, of SIZE or more, that machines can compress, each by itself]:SIZE:_default' \
 '--shard=[With --plan-file, compress shard N of FILE, into -o PART, or with -c to standard output]:N:_default' \
-'--plan-file=[The plan that --shard, or --join of streams, looks in]:PLAN:_files' \
+'--plan-file=[The plan that --shard looks in]:PLAN:_files' \
 '--join=[Join parts, in any order, to the .bz2 file of PLAN\: bzip2'\''s bytes, into -o FILE, or with -c to standard output]:PLAN:_files' \
 '--stream-size=[Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone]:SIZE:_default' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
@@ -58,7 +58,7 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]::0|1:_default' \
 '--progress=[Show progress even if standard error is not a terminal, or never show it (default\: text)]::HOW:((text\:"A bar, or lines"
 never\:"Nothing"))' \
-'--json=[Print a JSON object for each file, and a summary; with --bench one object]::FILE:_files' \
+'--json=[Print a JSON object for each file, and a summary]::FILE:_files' \
 '--bench=[Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default\: 5)]::SECONDS:_default' \
 '--against=[With --bench, measure these programs too, such as lbzip2,pbzip2]:PROGRAMS:_default' \
 '--completions=[Print the completions for SHELL]:SHELL:(bash zsh fish)' \

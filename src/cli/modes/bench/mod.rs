@@ -13,7 +13,7 @@ mod peer;
 mod table;
 mod work;
 
-use crate::cli::args::{Batch, BenchMode, Common, Direction, Gpus, Plan};
+use crate::cli::args::{BenchMode, Common, Direction, Gpus, Plan};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
@@ -37,7 +37,7 @@ struct Bench {
 
 /// Measures the plan's files.
 pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common));
     let wanted = &plan.mode;
     if wanted.only != Some(Direction::Decompress) {
         limits::check_block_size(&wanted.coding, plan.common.expected_bytes())?;

@@ -13,7 +13,7 @@ mod json;
 mod rows;
 mod table;
 
-use crate::cli::args::{Batch, ListMode, Listing, Operand, Plan, usual_index};
+use crate::cli::args::{ListMode, Listing, Operand, Plan, usual_index};
 use crate::cli::files::commit;
 use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
@@ -45,7 +45,7 @@ const HEADER_LEN: usize = 3;
 
 /// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()).of_compressed(true));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common).of_compressed(true));
     let (pool, terminal) = (limits::pool(&plan.common), stdout::is_terminal());
     let lister = Lister { plan, pool, messages, terminal };
     let mut head = (lister.plan.mode.listing == Listing::Table).then(table::head);

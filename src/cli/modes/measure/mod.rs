@@ -9,7 +9,7 @@ mod gpu;
 mod input;
 mod table;
 
-use crate::cli::args::{Batch, MeasureMode, Plan};
+use crate::cli::args::{MeasureMode, Plan};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
@@ -53,7 +53,7 @@ struct Times {
 
 /// Measures the plan's files.
 pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common));
     let threads = limits::threads(&plan.common, None).get();
     limits::choose_memory(&plan.common, threads == 1);
     let budget = Budget::new(plan.common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));

@@ -3,7 +3,7 @@
 mod report;
 mod result;
 
-use crate::cli::args::{Batch, Operand, Plan, RecoverMode, Recovery, Target, usual_index};
+use crate::cli::args::{Operand, Plan, RecoverMode, Recovery, Target, usual_index};
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
 pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()).of_compressed(true));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common).of_compressed(true));
     if plan.mode.json
         && let Some(end) = print_stdout(b"")?
     {

@@ -9,7 +9,7 @@ mod ranges;
 mod results;
 mod resume;
 
-use crate::cli::args::{Action, Batch, FilesMode, Gpus, Plan, ReportPlace, ShardMode};
+use crate::cli::args::{Action, FilesMode, Gpus, Plan, ReportPlace, ShardMode};
 use crate::cli::files::operand_iter::OperandIter;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::report::{Report, work_name};
@@ -33,8 +33,8 @@ pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
     limits::hide_gpus(&plan);
     let plan = Arc::new(plan);
     let tally = Arc::default();
-    let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.count(), &tally)?;
-    let progress = Progress::new(&plan.common, &plan.mode.batch);
+    let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.common.count(), &tally)?;
+    let progress = Progress::new(&plan.common);
     let progress = progress.of_compressed(plan.mode.action() != Action::Compress);
     let messages = Arc::new(Messages::new(&plan.common, progress).with_report(report, tally));
     let closing = Closing(Arc::clone(&messages));
@@ -55,7 +55,7 @@ pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
         Err(failure) => {
             let tally = Arc::default();
             let report = open_report(mode.report.as_ref(), work_name(Action::Compress), Some(1), &tally)?;
-            let messages = Messages::new(&common, Progress::new(&common, &Batch::default())).with_report(report, tally);
+            let messages = Messages::new(&common, Progress::new(&common)).with_report(report, tally);
             let closing = Closing(Arc::new(messages));
             closing.0.print(&Note::Failure(failure));
             Ok(Outcome::Exit(closing.0.code()))
@@ -174,7 +174,7 @@ mod tests {
         let Ok(Request::Run(plan)) = args::parse(OsStr::new("hybz"), words, |_| None) else { panic!("{flags:?}") };
         let Plan { common, mode: Mode::Files(mode) } = *plan else { panic!("{flags:?}") };
         let plan = Arc::new(Plan { common, mode });
-        let progress = Progress::new(&plan.common, &plan.mode.batch);
+        let progress = Progress::new(&plan.common);
         let messages = Arc::new(Messages::new(&plan.common, progress));
         let (team, flips) = (Arc::default(), Some(Flips { block: 2, bit: 999, again }));
         let add = |builder| with_flipper(builder, Accepts::Everything, flips, &team);

@@ -195,7 +195,7 @@ impl Operands {
             *remark = None; // the file will be refused, and needs no name
         }
         let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
-        let resumes = plan.mode.batch.resume && found.is_file();
+        let resumes = plan.common.resume && found.is_file();
         match &destination {
             Destination::File(_) if resumes => {} // once its result is known not to be right
             Destination::File(result) => self.preconditions.result(result, &found, pending)?,
@@ -218,7 +218,7 @@ impl Operands {
                 }
                 self.preconditions.result(result, &source.found, pending)?;
             }
-            if plan.has_many() {
+            if plan.common.has_many() {
                 let replaced = if plan.common.force { result.find().ok() } else { None };
                 let removed = plan.mode.remove_sources.then_some(id(&source.found));
                 pending.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
@@ -258,7 +258,7 @@ impl Operands {
             return Err(about(&[b" already has ", suffix, b" suffix.", hint]).remark());
         }
         if found.is_dir() {
-            let walked = plan.mode.batch.recursive; // all others are
+            let walked = plan.common.recursive; // all others are
             let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
             return Err(about(&[if walked { link } else { b" is a directory." }]));
         }
@@ -343,7 +343,7 @@ impl Inputs for Operands {
 
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
-            if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
+            if self.plan.common.fail_fast && self.messages.code() > 0 {
                 // No operand after the failure may have been sent yet.
                 self.stopped.fetch_or(!self.iter.is_at_end(), Relaxed);
                 return None;

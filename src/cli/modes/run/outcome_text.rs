@@ -1,6 +1,6 @@
 //! The messages about a file when its stream has ended, with or without an error.
 
-use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
+use crate::cli::args::{Action, FilesMode, Plan, usual_index};
 use crate::cli::files::index;
 use crate::cli::files::job::Destination;
 use crate::cli::messages::formats::foreign;
@@ -39,23 +39,23 @@ impl OutcomeText {
 
     /// The messages about a stream that succeeded.
     pub fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
-        let Common { verbose, quiet, program, .. } = &self.plan.common;
+        let (verbose, quiet, program) = (self.plan.common.verbose, self.plan.common.quiet, &self.plan.common.program);
         let action = self.plan.mode.action();
         let mut message = self.line_start(name);
-        if *verbose >= 2 && stream.trailing_garbage.is_none() {
+        if verbose >= 2 && stream.trailing_garbage.is_none() {
             message.extend(messages::end_line(stream, action == Action::Compress).bytes());
         }
-        if stream.trailing_garbage.is_some() && *quiet == 0 {
+        if stream.trailing_garbage.is_some() && quiet == 0 {
             let text = b"trailing garbage after EOF ignored\n";
             match action {
-                Action::Test if *verbose > 0 => message.extend_from_slice(text),
+                Action::Test if verbose > 0 => message.extend_from_slice(text),
                 Action::Test => {
                     message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat())
                 }
                 _ => message.extend([b"\n", program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
             }
         }
-        if *verbose > 0 {
+        if verbose > 0 {
             let end = match action {
                 Action::Compress => messages::ratio(stream.bytes_in, stream.bytes_out),
                 Action::Decompress => "done\n".to_owned(),

@@ -75,8 +75,8 @@ fn advice(common: &Common, file: &OsStr) -> Vec<u8> {
 impl Results {
     pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, pool: &Pool) -> anyhow::Result<Results> {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
-        let syncs = plan.common.sync && (plan.mode.remove_sources || plan.mode.batch.resume);
-        let worth_a_thread = syncs && plan.has_many() && plan.common.verbose < 2;
+        let syncs = plan.common.sync && (plan.mode.remove_sources || plan.common.resume);
+        let worth_a_thread = syncs && plan.common.has_many() && plan.common.verbose < 2;
         let committer = Committer::new(messages.clone(), worth_a_thread.then(|| max_batch(&plan)));
         if let Some(report) = &messages.report {
             report.speak_at_the_end().context("Can't handle signals")?;
@@ -262,14 +262,14 @@ impl Results {
     pub fn finish(self, pool: &Pool) -> Outcome {
         self.messages.progress.end();
         let operands = self.plan.common.operands.len();
-        let open_ended = self.plan.mode.batch.is_open_ended();
+        let open_ended = self.plan.common.is_open_ended();
         if let Some(file) = &self.damaged {
             self.hint(&advice(&self.plan.common, file));
         }
-        if (open_ended || self.plan.mode.batch.resume) && self.stopped.load(Relaxed) && !self.broken_pipe {
+        if (open_ended || self.plan.common.resume) && self.stopped.load(Relaxed) && !self.broken_pipe {
             let program = self.plan.common.program.display();
             self.hint(format!("{program}: WARNING: some files have not been processed.\n\n").as_bytes());
-        } else if !open_ended && !self.plan.mode.batch.resume && self.done < operands && !self.broken_pipe {
+        } else if !open_ended && !self.plan.common.resume && self.done < operands && !self.broken_pipe {
             let (program, left) = (self.plan.common.program.display(), operands - self.done);
             let text = format!(
                 "{program}: WARNING: some files have not been processed:\n\
@@ -297,7 +297,7 @@ impl Results {
             self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
         }
         self.committer.finish();
-        if open_ended || self.plan.mode.batch.resume {
+        if open_ended || self.plan.common.resume {
             self.messages.print(&Note::Remark(self.messages.tally.line(self.plan.mode.action()).into_bytes()));
         }
         self.messages.close(Some(&summary), self.broken_pipe);
@@ -323,7 +323,7 @@ impl Outputs for Results {
     type Out = Counted;
 
     fn begin(&mut self, job: &mut Job) -> Option<Counted> {
-        if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
+        if self.plan.common.fail_fast && self.messages.code() > 0 {
             self.stopped.store(true, Relaxed);
             return None;
         }

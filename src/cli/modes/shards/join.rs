@@ -1,25 +1,24 @@
-//! `--join`: finds out which part belongs to which shard, and writes their blocks, or the parts themselves, one after
-//! the other.
+//! `--join`: finds out which part belongs to which shard, and writes their blocks, one after the other.
 //!
 //! The combined CRC of a part tells to which shard the part belongs. Shards of the same text have the same parts, so
 //! these are interchangeable.
 
 use super::meanwhile::write_meanwhile;
 use super::plan_file::PlanFile;
-use super::{BUFFER, Trouble, create, finish, write_trouble};
+use super::{Trouble, create, finish, write_trouble};
 use crate::cli::args::{Join, Operand, Plan, ShardsMode};
 use crate::cli::files::source::is_still;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};
-use hybz::{Error, Level, ReadAt, Settings};
+use hybz::{Error, Level, Settings};
 use hybz_files::file;
 use hybz_files::quote::shown;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::Path;
 
 /// The maximum number of missing shards that are named.
@@ -37,17 +36,9 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
     }
     let (joined, written) = write_meanwhile(&mut out, |out| {
         // Parts are opened one at a time, because there may be more parts than descriptors.
-        let mut files = shards.iter().zip(&parts).map(|(shard, part)| (shard, part, part.again(level, shard)));
-        if how.streams && !shards.is_empty() {
-            return files.try_for_each(|(_, part, file)| {
-                let file = file?;
-                append(plan, out, part.path.as_os_str(), &file)?;
-                Ok(part.check_unchanged(&file)?)
-            });
-        }
         let mut joiner = Joiner::new(level, out);
-        for (shard, part, file) in files {
-            let file = file?;
+        for (shard, part) in shards.iter().zip(&parts) {
+            let file = part.again(level, shard)?;
             joiner.part(shard, &file).map_err(|error| trouble(plan, part.path.as_os_str(), error))?;
             part.check_unchanged(&file)?;
         }
@@ -89,24 +80,6 @@ impl Examined<'_> {
             return Ok(());
         }
         Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed."))
-    }
-}
-
-/// Writes a part unchanged.
-fn append(plan: &Plan<ShardsMode>, out: &mut dyn Write, name: &OsStr, mut file: &File) -> Result<(), Trouble> {
-    let (len, mut copied) = (ReadAt::len(file), 0);
-    let mut buf = vec![0; BUFFER];
-    loop {
-        match file.read(&mut buf) {
-            Ok(0) if copied == len => return Ok(()),
-            Ok(0) => return Err(Failure::about(1, "Part ", name, " has changed.").into()),
-            Ok(n) => {
-                out.write_all(&buf[..n]).map_err(|e| write_trouble(plan, &e))?;
-                copied += n as u64;
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Failure::input("read", name, &e).into()),
-        }
     }
 }
 

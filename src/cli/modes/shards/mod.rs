@@ -5,7 +5,7 @@ mod join;
 mod meanwhile;
 mod plan_file;
 
-use crate::cli::args::{Batch, Operand, Plan, ShardMode, ShardsMode, ShardsTask, Target};
+use crate::cli::args::{Operand, Plan, ShardMode, ShardsMode, ShardsTask, Target};
 use crate::cli::files::commit;
 use crate::cli::files::output::{Out, OutputFile, Stdout};
 use crate::cli::files::place::Place;
@@ -29,7 +29,7 @@ const BUFFER: usize = 256 << 10;
 /// Plans shards, or joins parts.
 pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan.common, false);
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common));
     let done = match &plan.mode.task {
         ShardsTask::Plan { size, level } => cut(&plan, *size, *level),
         ShardsTask::Join(how) => join::join(&plan, how, &messages),
