@@ -13,8 +13,7 @@
 //! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
 
 use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
-use crate::cli::files::reader::FromStart;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::source::{FromStart, SourceFile};
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::{Directory, is_file};
 use hybz_files::pipe::Giver;

@@ -2,13 +2,12 @@
 
 use crate::cli::files::job::Seen;
 use crate::cli::messages::formats::HEAD_LEN;
-use hybz::ReadAt;
 use hybz::flow::Source;
 use hybz::internals::flow::LONG_FILE;
 use hybz_files::file::wait_readable;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::sync::Arc;
 
 /// Reads a file that was opened without blocking, as if it had been opened with blocking.
@@ -72,23 +71,6 @@ impl Reader {
             }
             Err(_) => Source::Stream(Box::new(self)),
         }
-    }
-}
-
-/// Reads a file from its beginning, independent of its position.
-pub struct FromStart<T>(T, u64);
-
-impl<T: ReadAt> FromStart<T> {
-    pub fn new(file: T) -> Self {
-        FromStart(file, 0)
-    }
-}
-
-impl<T: ReadAt> Read for FromStart<T> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.0.read_at(buf, self.1)?;
-        self.1 += n as u64;
-        Ok(n)
     }
 }
 

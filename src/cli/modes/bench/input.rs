@@ -1,17 +1,16 @@
 //! The text to compress and decompress: all files together, in memory.
 
 use super::work::{compressed, decompressed};
-use crate::cli::args::{BenchMode, Direction, Operand, Plan};
+use crate::cli::args::{BenchMode, Common, Direction, Operand, Plan};
+use crate::cli::files::source;
 use crate::cli::messages::formats::{native, other_than_bzip2};
 use crate::cli::messages::{self, Failure};
 use hybz::Error;
 use hybz::Format;
-use hybz_files::file::open_regular;
 use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The text, and its compressed form.
@@ -31,13 +30,10 @@ impl BenchInput {
         let room = hybz::schedule::memory_of_machine() / 8;
         let (mut text, mut coded) = (Vec::new(), Vec::new());
         let mut cut = false;
-        for path in plan.common.operands.iter().filter_map(|operand| match operand {
-            Operand::File(path) => Some(path),
-            Operand::Stdin => None,
-        }) {
-            let name = path.as_os_str();
+        for operand in &plan.common.operands {
+            let name = operand.name();
             let left = room.saturating_sub(text.len() as u64 + coded.len() as u64);
-            let (bytes, longer) = read(path, left)?;
+            let (bytes, longer) = read(&plan.common, operand, left)?;
             cut |= longer;
             let too_large = || {
                 let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
@@ -78,10 +74,9 @@ impl BenchInput {
 }
 
 /// Reads at most `max` bytes of a file. Also returns whether there are more.
-fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
-    let name = path.as_os_str();
-    let file = open_regular(path).map_err(|e| Failure::input("open", name, &e))?;
-    let mut file = file.ok_or_else(|| Failure::about(1, "Input file ", name, " is not a normal file."))?;
+fn read(common: &Common, operand: &Operand, max: u64) -> Result<(Vec<u8>, bool), Failure> {
+    let name = operand.name();
+    let (_, mut file) = source::open(common, operand, "read data from", false)?;
     let mut bytes = Vec::new();
     let read = (&mut file).take(max).read_to_end(&mut bytes).and_then(|len| {
         let longer = len as u64 == max && file.read(&mut [0])? > 0;

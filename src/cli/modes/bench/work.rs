@@ -1,7 +1,7 @@
 //! hybz's own work: text in memory is compressed and decompressed as the command does it.
 
 use crate::cli::args::{BenchMode, Direction, Plan};
-use crate::cli::files::reader::FromStart;
+use crate::cli::files::source::FromStart;
 use crate::cli::modes::limits;
 use hybz::flow::{self, Inputs, Outputs, Source, Task};
 use hybz::internals::flow::LONG_FILE;

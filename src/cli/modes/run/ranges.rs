@@ -5,7 +5,7 @@
 
 use crate::cli::args::{Amount, Range};
 use crate::cli::files::job::Seen;
-use crate::cli::files::reader::FromStart;
+use crate::cli::files::source::FromStart;
 use hybz::index::Index;
 use hybz::read::MultiBzDecoder;
 use hybz::seek::Reader;
