@@ -115,7 +115,6 @@ fn many_parts() {
     let run = "ulimit -n 16; hybz -p2 --join";
     place.shell(&format!("{run}=plan $(ls part.* | sort -R) -o whole.bz2 && hybz -dc whole.bz2 | cmp - a")).silent(0);
     assert!(place.get("whole.bz2") == joined);
-    place.shell(&format!("{run}=streams --plan-file=plan part.* -c | hybz -dc | cmp - a")).silent(0);
     place.shell(&format!("{run}=plan --verify part.* -c | cmp - whole.bz2")).silent(0);
     // One of the shards is done again.
     place.shell("ulimit -n 16; hybz --shard=1654 --plan-file=plan a -c | cmp - part.1654").silent(0);
