@@ -37,7 +37,7 @@ namespace hybz {
 
 int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total, Events &events, hybz_report *report) {
     Arena &arena = lane->arena;
-    Staging &staging = *lane->staging;
+    Staging &staging = lane->staged<Staging>();
     HYBZ_TRY(cudaSetDevice(lane->device));
     lane->begin();
     const cudaStream_t stream = lane->stream;
@@ -122,7 +122,7 @@ void report_counts(const Counters &counters, uint32_t round, hybz_report *report
 int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock::time_point deadline, Events &events,
              hybz_report *report) {
     Arena &arena = lane->arena;
-    Staging &staging = *lane->staging;
+    Staging &staging = lane->staged<Staging>();
     HYBZ_TRY(sort_keys(lane, batch, layout, events));
     for (uint32_t round = 0;; round++) {
         HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost,
@@ -181,7 +181,7 @@ int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max
 int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                  Clock::time_point deadline, Events &events, hybz_report *report) {
     Arena &arena = lane->arena;
-    Staging &staging = *lane->staging;
+    Staging &staging = lane->staged<Staging>();
     uint32_t total = 0, max_length = 0;
     for (uint32_t b = 0; b < blocks; b++) {
         if (lengths[b] < HYBZ_MIN_LENGTH || lengths[b] > lane->max_length) return HYBZ_ARGUMENT;
@@ -199,7 +199,7 @@ int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, cons
 
 int finish(hybz_lane *lane, uint32_t blocks, uint32_t *origins, Clock::time_point deadline, Events &events,
            hybz_report *report) {
-    uint32_t *const staged = lane->staging->origin;
+    uint32_t *const staged = lane->staged<Staging>().origin;
     HYBZ_TRY(
         cudaMemcpyAsync(staged, lane->arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost, lane->stream));
     events.end = lane->record();
@@ -239,6 +239,7 @@ extern "C" int hybz_lane_bwt(hybz_lane *lane, uint32_t blocks, const uint32_t *l
     HYBZ_TRY(sort_columns(lane, blocks, lengths, text, deadline, events, report));
     events.download = lane->record();
     HYBZ_TRY(
-        cudaMemcpyAsync(column, lane->arena.column, lane->staging->base[blocks], cudaMemcpyDeviceToHost, lane->stream));
+        cudaMemcpyAsync(column, lane->arena.column, lane->staged<Staging>().base[blocks], cudaMemcpyDeviceToHost,
+                        lane->stream));
     return finish(lane, blocks, origins, deadline, events, report);
 }

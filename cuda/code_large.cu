@@ -60,21 +60,16 @@ uint64_t large_coding_memory(uint64_t blocks, uint64_t max_length) {
     return lay_out(none, nullptr, blocks, max_length, segments_of(max_length) * blocks);
 }
 
-uint64_t CodingStaging::bytes(uint64_t blocks, uint64_t max_length) {
-    CodingStaging none{};
-    return none.lay_out(nullptr, blocks, max_length);
-}
-
-uint64_t CodingStaging::lay_out(uint8_t *memory, uint64_t blocks, uint64_t max_length) {
+uint64_t lay_out_coding(CodingStaging &s, uint8_t *pinned, uint64_t blocks, uint64_t max_length) {
     const Array arrays[] = {
-        {&about, blocks * sizeof(hybz_tokens)},
-        {&tallies, blocks * sizeof(hybz_tally)},
-        {&prices, blocks * sizeof(hybz_prices)},
-        {&shares, blocks * sizeof(hybz_shares)},
-        {&coded, blocks * segments_of(max_length) * sizeof(hybz_coded_segment)},
-        {&first_segment, (blocks + 1) * 4},
+        {&s.about, blocks * sizeof(hybz_tokens)},
+        {&s.tallies, blocks * sizeof(hybz_tally)},
+        {&s.prices, blocks * sizeof(hybz_prices)},
+        {&s.shares, blocks * sizeof(hybz_shares)},
+        {&s.coded, blocks * segments_of(max_length) * sizeof(hybz_coded_segment)},
+        {&s.first_segment, (blocks + 1) * 4},
     };
-    return lay_out_arrays(arrays, memory);
+    return lay_out_arrays(arrays, pinned);
 }
 
 } // namespace hybz

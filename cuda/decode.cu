@@ -60,7 +60,7 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
         if (!is_possible(heads[b], bytes)) return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(lane->device));
     const cudaStream_t stream = lane->stream;
-    DecodeStaging &staging = *lane->decode_staging;
+    DecodeStaging &staging = lane->staged<DecodeStaging>();
     Decoding decoding = lane->decoding;
     decoding.blocks = blocks;
     lane->used_events = 0;

@@ -101,7 +101,7 @@ extern "C" int hybz_lane_decode_large(hybz_lane *lane, uint32_t blocks, const hy
         return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(lane->device));
     const cudaStream_t stream = lane->stream;
-    LargeStaging &staging = *lane->large_staging;
+    LargeStaging &staging = lane->staged<LargeStaging>();
     LargeDecoding decoding = lane->large;
     decoding.count = blocks;
     const uint64_t rows = prepare(decoding, staging.blocks, heads, {input, bytes}, room);

@@ -84,7 +84,7 @@ extern "C" int hybz_lane_factor(hybz_lane *lane, uint32_t length, const uint8_t 
                                 hybz_factor_counts *counts, uint32_t timeout_ms, hybz_factor_report *report) {
     const auto deadline = deadline_of(timeout_ms);
     if (lane->pipeline != HYBZ_FACTOR || length < HYBZ_MIN_LENGTH || length > lane->max_length) return HYBZ_ARGUMENT;
-    Staging &staging = *lane->staging;
+    Staging &staging = lane->staged<Staging>();
     for (uint32_t b = 0; b <= HYBZ_MAX_BLOCKS; b++) {
         staging.text_base[b] = b ? length : 0;
         staging.base[b] = b ? length + 1 : 0;

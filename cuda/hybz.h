@@ -35,6 +35,8 @@ extern "C" {
 #define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and later steps: codes blocks of .hbz streams up to their segments */
 #define HYBZ_LINES 7 /* hybz_lane_lines: sorts lines */
 #define HYBZ_FACTOR 8 /* hybz_lane_factor: exact LZ77 factors; lanes for one block */
+#define HYBZ_LZ4 9    /* hybz_lane_lz4: decodes LZ4 blocks; max_length is not used */
+#define HYBZ_STRIPS 10 /* hybz_lane_strips: decodes strips of LZW; max_length is the bytes of codes of all strips */
 
 /* Counts and times of one round of refinement. Times are in milliseconds of device time. */
 struct hybz_round {
@@ -174,11 +176,8 @@ struct hybz_coded_segment {
 
 struct hybz_lane;
 
-/* The number of bytes of device memory that such a lane takes (with CUB's temporary memory; needs a device). */
-int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline, uint64_t *bytes);
-
 /* Creates a lane for batches of up to max_blocks blocks of up to max_length bytes. *lane is NULL after a failure. */
-int hybz_lane_create(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline, struct hybz_lane **lane);
+int hybz_lane_create(int device, uint32_t max_blocks, uint64_t max_length, int32_t pipeline, struct hybz_lane **lane);
 
 /* The Burrows-Wheeler transforms of a batch of blocks: the last column of the sorted cyclic rotations, and the origin.
  *   blocks      1..max_blocks
@@ -355,11 +354,6 @@ int hybz_lane_factor(struct hybz_lane *lane, uint32_t length, const uint8_t *tex
 int hybz_lane_factors(struct hybz_lane *lane, uint32_t from, uint32_t count, struct hybz_factor *factors,
                       uint32_t timeout_ms);
 
-/* Frees everything. NULL is allowed. */
-int hybz_lane_destroy(struct hybz_lane *lane);
-
-/* LZ4 (lz4.cu): independent blocks, into device memory. */
-struct hybz_lz4;
 /* An LZ4 block. */
 struct hybz_lz4_block {
     uint64_t from, to; /* the first byte of the block in the input, and of its text in the output */
@@ -367,21 +361,17 @@ struct hybz_lz4_block {
     uint32_t plain; /* not 0: the block is not compressed */
     uint32_t unused;
 };
-int hybz_lz4_create(int device, uint32_t max_blocks, struct hybz_lz4 **lz4);
-/* Decodes blocks from device memory to device memory. Blocks are in ascending order on both sides; gaps are allowed.
- *   status [0..count-1] out, any host memory: 0: valid; 1: damaged, and then its part of the output is undefined */
-int hybz_lz4_decode(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, const struct hybz_lz4_block *blocks,
-                    uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status, uint32_t timeout_ms);
-/* Like hybz_lz4_decode, from host memory (pinned memory is faster), through `copied`, which is device memory for
- * in_bytes bytes: copying and decoding overlap. */
-int hybz_lz4_load(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
+
+/* Decodes LZ4 blocks, which are independent, on a HYBZ_LZ4 lane (lz4.cu), from device memory to device memory. Blocks
+ * are in ascending order on both sides; gaps are allowed.
+ *   from_host  NULL, or host memory (pinned memory is faster) with the input, which is copied to `in`: copying and
+ *              decoding overlap
+ *   status     [0..count-1] out, any host memory: 0: valid; 1: damaged, and then its part of the output is undefined */
+int hybz_lane_lz4(struct hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_bytes,
                   const struct hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
                   uint32_t *status, uint32_t timeout_ms);
-int hybz_lz4_destroy(struct hybz_lz4 *lz4);
 
-/* LZW (lzw.cu): strips of TIFF files, from device memory to device memory. */
-struct hybz_lzw;
-/* A strip. Texts are in ascending order in the output; gaps are allowed. */
+/* A strip of a TIFF file, coded with LZW. */
 struct hybz_lzw_strip {
     uint64_t from, to; /* the first byte of the strip in the input, and of its text in the output */
     uint32_t coded, length; /* bytes of both, at most HYBZ_MAX_LZW */
@@ -395,24 +385,21 @@ struct hybz_lzw_strip {
 struct hybz_lzw_found {
     uint32_t status, code, known; /* HYBZ_LZW_...; what it says of the code, or the length of the text */
 };
-/* For batches of up to max_strips strips with max_coded bytes of codes in all. For hybz_lzw_decode_host max_text is
- * the max total length of the texts; otherwise it is 0, which takes less device memory. */
-int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text, struct hybz_lzw **lzw);
 /* From now on texts hold differences (TIFF's predictor 2), which are undone: rows of `row` bytes, at most HYBZ_MAX_LZW,
  * and pixels of `pixel` bytes, 1 to 4, that divide a row. With `row` 0 they do not. */
-int hybz_lzw_differences(struct hybz_lzw *lzw, uint32_t pixel, uint32_t row);
-/* Decodes strips. Their texts are in ascending order in the output; gaps are allowed.
- *   found [0..count-1] out, any host memory. The text of a damaged strip is written up to the damage, except for
- *         HYBZ_LZW_START. */
-int hybz_lzw_decode(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const struct hybz_lzw_strip *strips,
-                    uint32_t count, uint8_t *out, uint64_t out_bytes, struct hybz_lzw_found *found,
-                    uint32_t timeout_ms);
-/* Like hybz_lzw_decode, from host memory to host memory: in_bytes is at most max_coded, out_bytes at most max_text.
- * Gaps between the texts are overwritten too. */
-int hybz_lzw_decode_host(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes,
-                         const struct hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
-                         struct hybz_lzw_found *found, uint32_t timeout_ms);
-int hybz_lzw_destroy(struct hybz_lzw *lzw);
+int hybz_lane_differences(struct hybz_lane *lane, uint32_t pixel, uint32_t row);
+/* Decodes strips, on a HYBZ_STRIPS lane (lzw.cu), from device memory to device memory. Their texts are in ascending
+ * order in the output; gaps are allowed.
+ *   from_host  NULL, or any host memory with the input, which is copied to `in`
+ *   to_host    NULL, or any host memory that receives the output; gaps between the texts are overwritten too
+ *   found      [0..count-1] out, any host memory. The text of a damaged strip is written up to the damage, except for
+ *              HYBZ_LZW_START. */
+int hybz_lane_strips(struct hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_bytes,
+                     const struct hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
+                     uint8_t *to_host, struct hybz_lzw_found *found, uint32_t timeout_ms);
+
+/* Frees everything. NULL is allowed. */
+int hybz_lane_destroy(struct hybz_lane *lane);
 
 /* Makes a device the thread's current one, and creates its context. */
 int hybz_device_use(int device);

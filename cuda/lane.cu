@@ -83,10 +83,12 @@ int pitch_bits_for(int32_t pipeline, uint32_t max_length) {
     return bits;
 }
 
-bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
-    if (pipeline < HYBZ_BWT || pipeline > HYBZ_FACTOR || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
-        max_length < HYBZ_MIN_LENGTH)
-        return false;
+bool fits(uint32_t max_blocks, uint64_t max_length, int32_t pipeline) {
+    if (pipeline < HYBZ_BWT || pipeline > HYBZ_STRIPS || max_blocks < 1) return false;
+    if (pipeline == HYBZ_LZ4) return true;
+    // Tasks are numbered in 32 bits.
+    if (pipeline == HYBZ_STRIPS) return max_blocks <= 1u << 30 && max_length <= uint64_t(1) << 42;
+    if (max_blocks > HYBZ_MAX_BLOCKS || max_length < HYBZ_MIN_LENGTH || max_length > UINT32_MAX) return false;
     if (pipeline == HYBZ_DECODE) return uint64_t(max_blocks) * max_length <= INT32_MAX;
     if (pipeline == HYBZ_DECODE_LARGE)
         return max_blocks <= HYBZ_MAX_LARGE && uint64_t(max_blocks) * max_length <= uint64_t(1) << 30;
@@ -96,40 +98,50 @@ bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
     if (pipeline == HYBZ_FACTOR && max_blocks != 1) return false;
     // Row numbers have 32 bits, and CUB's counts have 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&
-           uint64_t(max_blocks) << pitch_bits_for(pipeline, max_length) <= uint64_t(1) << 32 &&
+           uint64_t(max_blocks) << pitch_bits_for(pipeline, uint32_t(max_length)) <= uint64_t(1) << 32 &&
            uint64_t(max_blocks) * (max_length + 1) <= INT32_MAX;
 }
 
-int sizes_for(uint32_t max_blocks, uint32_t max_length, int32_t pipeline, Sizes *sizes) {
-    const uint64_t text = uint64_t(max_blocks) * max_length;
+// Lays out the arena of a lane that sorts.
+int lay_out_sort(hybz_lane *lane, Needs *needs) {
+    const uint32_t blocks = lane->max_blocks, length = lane->max_length;
+    const uint64_t text = uint64_t(blocks) * length;
     size_t for_sort = 0, for_thirds = 0;
-    HYBZ_TRY(sort_temporary(uint32_t(std::max(text, sorted_count(pipeline, text, max_blocks))), &for_sort));
-    if (pipeline == HYBZ_HYBRID) HYBZ_TRY(third_scan(nullptr, &for_thirds, nullptr, nullptr, uint32_t(text), 0));
-    uint64_t coding = 0;
-    if (pipeline == HYBZ_RESIDENT) coding = coding_memory(max_blocks, max_length);
-    if (pipeline == HYBZ_CODE_LARGE) coding = large_coding_memory(max_blocks, max_length);
-    *sizes = {pipeline,
-              text,
-              max_blocks,
-              uint64_t(max_blocks) << pitch_bits_for(pipeline, max_length),
-              std::max(for_sort, for_thirds),
-              coding};
+    HYBZ_TRY(sort_temporary(uint32_t(std::max(text, sorted_count(lane->pipeline, text, blocks))), &for_sort));
+    if (lane->pipeline == HYBZ_HYBRID) HYBZ_TRY(third_scan(nullptr, &for_thirds, nullptr, nullptr, uint32_t(text), 0));
+    lane->temporary_bytes = std::max(for_sort, for_thirds);
+    uint64_t coding = 0, pinned = (sizeof(Staging) + 255) / 256 * 256;
+    if (lane->pipeline == HYBZ_RESIDENT) coding = coding_memory(blocks, length);
+    if (lane->pipeline == HYBZ_CODE_LARGE) {
+        coding = large_coding_memory(blocks, length);
+        uint8_t *const after = lane->pinned ? lane->pinned + pinned : nullptr;
+        pinned += lay_out_coding(lane->coding_staging, after, blocks, length);
+    }
+    const uint64_t rows = uint64_t(blocks) << lane->pitch_bits;
+    const Sizes sizes{lane->pipeline, text, blocks, rows, lane->temporary_bytes, coding};
+    *needs = {lay_out(lane->arena, lane->memory, sizes), pinned};
     return 0;
 }
 
-// Allocates the lane's arrays and staging memory.
-int take_sort_memory(hybz_lane *lane) {
-    Sizes sizes{};
-    HYBZ_TRY(sizes_for(lane->max_blocks, lane->max_length, lane->pipeline, &sizes));
-    lane->temporary_bytes = sizes.temporary;
-    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), lay_out(lane->arena, nullptr, sizes)));
-    lay_out(lane->arena, lane->memory, sizes);
-    if (lane->pipeline == HYBZ_CODE_LARGE) {
-        const uint64_t bytes = CodingStaging::bytes(lane->max_blocks, lane->max_length);
-        HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lane->coding_pinned), bytes, cudaHostAllocDefault));
-        lane->coding_staging.lay_out(lane->coding_pinned, lane->max_blocks, lane->max_length);
+// Lays out a lane's memory.
+int lay_out(hybz_lane *lane, Needs *needs) {
+    const uint64_t blocks = lane->max_blocks, length = lane->max_length;
+    switch (lane->pipeline) {
+    case HYBZ_DECODE:
+        *needs = {lay_out_decoding(lane->decoding, lane->memory, blocks, length), sizeof(DecodeStaging)};
+        return 0;
+    case HYBZ_DECODE_LARGE:
+        *needs = {lay_out_large(lane->large, lane->memory, blocks, blocks * length), sizeof(LargeStaging)};
+        return 0;
+    case HYBZ_LZ4:
+        *needs = {lay_out_lz4(lane->lz4, lane->memory, blocks), lay_out_lz4(lane->lz4_staged, lane->pinned, blocks)};
+        return 0;
+    case HYBZ_STRIPS:
+        *needs = lay_out_strips(lane->strips, lane->memory, lane->pinned, blocks, lane->max_coded);
+        return 0;
+    case HYBZ_LINES: return lay_out_lines(lane, needs);
+    default: return lay_out_sort(lane, needs);
     }
-    return int(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
 }
 
 // Has the driver load the kernels that decode, once, while none of them runs yet. It would load each of them at its
@@ -148,36 +160,14 @@ int load_decoding() {
     return 0;
 }
 
-int take_decode_memory(hybz_lane *lane) {
-    HYBZ_TRY(load_decoding());
-    const uint64_t bytes = lay_out_decoding(lane->decoding, nullptr, lane->max_blocks, lane->max_length);
-    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
-    lay_out_decoding(lane->decoding, lane->memory, lane->max_blocks, lane->max_length);
-    void **const staging = reinterpret_cast<void **>(&lane->decode_staging);
-    return int(cudaHostAlloc(staging, sizeof(DecodeStaging), cudaHostAllocDefault));
-}
-
-int take_large_memory(hybz_lane *lane) {
-    const uint64_t rows = uint64_t(lane->max_blocks) * lane->max_length;
-    const uint64_t bytes = lay_out_large(lane->large, nullptr, lane->max_blocks, rows);
-    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
-    lay_out_large(lane->large, lane->memory, lane->max_blocks, rows);
-    void **const staging = reinterpret_cast<void **>(&lane->large_staging);
-    return int(cudaHostAlloc(staging, sizeof(LargeStaging), cudaHostAllocDefault));
-}
-
-int take_memory(hybz_lane *lane) {
-    switch (lane->pipeline) {
-    case HYBZ_DECODE: return take_decode_memory(lane);
-    case HYBZ_DECODE_LARGE: return take_large_memory(lane);
-    case HYBZ_LINES: return take_lines_memory(lane);
-    default: return take_sort_memory(lane);
-    }
-}
-
 int create(hybz_lane *lane) {
     HYBZ_TRY(cudaSetDevice(lane->device));
-    HYBZ_TRY(take_memory(lane));
+    if (lane->pipeline == HYBZ_DECODE) HYBZ_TRY(load_decoding());
+    Needs needs{};
+    HYBZ_TRY(lay_out(lane, &needs)); // adds up
+    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), needs.memory));
+    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lane->pinned), needs.pinned, cudaHostAllocDefault));
+    HYBZ_TRY(lay_out(lane, &needs));
     int least = 0, most = 0;
     HYBZ_TRY(cudaDeviceGetStreamPriorityRange(&least, &most));
     HYBZ_TRY(cudaStreamCreateWithPriority(&lane->usual, cudaStreamNonBlocking, least));
@@ -186,35 +176,18 @@ int create(hybz_lane *lane) {
     // A lane that verifies waits for the long kernels of those that code otherwise: 8 GB took 3.25 s instead of 3.17.
     // It makes no difference where nothing is coded.
     if (lane->pipeline == HYBZ_DECODE) lane->hurry();
+    if (lane->pipeline == HYBZ_LZ4)
+        for (cudaStream_t &stream : lane->lz4_streams)
+            HYBZ_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    // Their batches may take less than a sleep, which is some 60 us longer than requested.
+    if (lane->pipeline == HYBZ_LZ4 || lane->pipeline == HYBZ_STRIPS) lane->polled = std::chrono::milliseconds(2);
     for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
     return 0;
 }
 
 } // namespace
 
-extern "C" int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline,
-                               uint64_t *bytes) {
-    if (!fits(max_blocks, max_length, pipeline)) return HYBZ_ARGUMENT;
-    if (pipeline == HYBZ_DECODE) {
-        Decoding none{};
-        *bytes = lay_out_decoding(none, nullptr, max_blocks, max_length);
-        return 0;
-    }
-    if (pipeline == HYBZ_DECODE_LARGE) {
-        LargeDecoding none{};
-        *bytes = lay_out_large(none, nullptr, max_blocks, uint64_t(max_blocks) * max_length);
-        return 0;
-    }
-    HYBZ_TRY(cudaSetDevice(device));
-    if (pipeline == HYBZ_LINES) return lines_memory(uint64_t(max_blocks) * max_length, bytes);
-    Sizes sizes{};
-    HYBZ_TRY(sizes_for(max_blocks, max_length, pipeline, &sizes));
-    Arena none{};
-    *bytes = lay_out(none, nullptr, sizes);
-    return 0;
-}
-
-extern "C" int hybz_lane_create(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline,
+extern "C" int hybz_lane_create(int device, uint32_t max_blocks, uint64_t max_length, int32_t pipeline,
                                 hybz_lane **out) {
     *out = nullptr;
     if (!fits(max_blocks, max_length, pipeline)) return HYBZ_ARGUMENT;
@@ -222,11 +195,12 @@ extern "C" int hybz_lane_create(int device, uint32_t max_blocks, uint32_t max_le
     if (!lane) return int(cudaErrorMemoryAllocation);
     lane->device = device;
     lane->max_blocks = max_blocks;
-    lane->max_length = max_length;
-    lane->max_bytes = max_blocks * max_length;
+    lane->max_length = uint32_t(max_length);
+    lane->max_bytes = max_blocks * lane->max_length;
+    lane->max_coded = max_length;
     lane->pipeline = pipeline;
     lane->capacity = uint32_t(sorted_count(pipeline, lane->max_bytes, max_blocks));
-    lane->pitch_bits = pitch_bits_for(pipeline, max_length);
+    lane->pitch_bits = pitch_bits_for(pipeline, lane->max_length);
     const int code = create(lane);
     if (code != 0) {
         hybz_lane_destroy(lane);
@@ -247,11 +221,9 @@ extern "C" int hybz_lane_destroy(hybz_lane *lane) {
         if (event) keep(cudaEventDestroy(event));
     for (cudaStream_t stream : {lane->usual, lane->urgent})
         if (stream) keep(cudaStreamDestroy(stream));
-    if (lane->staging) keep(cudaFreeHost(lane->staging));
-    if (lane->decode_staging) keep(cudaFreeHost(lane->decode_staging));
-    if (lane->large_staging) keep(cudaFreeHost(lane->large_staging));
-    if (lane->lines_staging) keep(cudaFreeHost(lane->lines_staging));
-    if (lane->coding_pinned) keep(cudaFreeHost(lane->coding_pinned));
+    for (cudaStream_t stream : lane->lz4_streams)
+        if (stream) keep(cudaStreamDestroy(stream));
+    if (lane->pinned) keep(cudaFreeHost(lane->pinned));
     if (lane->memory) keep(cudaFree(lane->memory));
     delete lane;
     return first;

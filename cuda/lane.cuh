@@ -6,6 +6,7 @@
 #include "large.cuh"
 #include "large_coding.cuh"
 #include "lines.cuh"
+#include "lzw.cuh"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -45,10 +46,24 @@ struct CodingStaging {
     hybz_shares *shares;
     hybz_coded_segment *coded;
     uint32_t *first_segment;
+};
 
-    // Lays it out from `memory` on (null: only adds up). Returns its total bytes.
-    uint64_t lay_out(uint8_t *memory, uint64_t blocks, uint64_t max_length);
-    static uint64_t bytes(uint64_t blocks, uint64_t max_length);
+// The memory of a lane that decodes LZ4, on the device and, to be copied from and to there, pinned.
+struct Lz4Arrays {
+    hybz_lz4_block *blocks;
+    uint32_t *status;
+};
+
+// The memory of a lane that decodes strips.
+struct DecodingStrips {
+    hybz_lzw_strip *strips;
+    uint32_t *slots, *used, *order, *total, *places;
+    LzwTask *tasks;
+    LzwFound *found;
+    hybz_lzw_found *results;
+    uint32_t *staged_slots;         // pinned
+    hybz_lzw_found *staged_results; // pinned
+    uint32_t pixel, row;            // hybz_lane_differences
 };
 
 // Device memory of a lane; lay_out in lane.cu has the size of each array.
@@ -87,6 +102,15 @@ template <size_t kArrays> uint64_t lay_out_arrays(const Array (&arrays)[kArrays]
     return at;
 }
 
+// The bytes of memory of a lane, on the device and pinned.
+struct Needs {
+    uint64_t memory, pinned;
+};
+
+// An upload and its blocks take turns in the streams of LZ4, which overlaps copying and decoding: a warp takes longer
+// for its block than a part takes to copy.
+constexpr uint32_t kLz4Streams = 8;
+
 } // namespace hybz
 
 struct hybz_lane {
@@ -96,24 +120,26 @@ struct hybz_lane {
     uint32_t capacity = 0; // of rotations to be sorted
     int pitch_bits = 0;
     size_t temporary_bytes = 0;
-    uint8_t *memory = nullptr;
+    uint8_t *memory = nullptr, *pinned = nullptr; // all of it; `pinned` begins with the pipeline's staging memory
     hybz::Arena arena{};
-    hybz::Staging *staging = nullptr;
-    hybz::Decoding decoding{}; // these two: HYBZ_DECODE
-    hybz::DecodeStaging *decode_staging = nullptr;
-    hybz::LargeDecoding large{}; // these two: HYBZ_DECODE_LARGE
-    hybz::LargeStaging *large_staging = nullptr;
-    hybz::LargeCoding coding{}; // these three: HYBZ_CODE_LARGE
+    hybz::Decoding decoding{};              // HYBZ_DECODE
+    hybz::LargeDecoding large{};            // HYBZ_DECODE_LARGE
+    hybz::LargeCoding coding{};             // these two: HYBZ_CODE_LARGE
     hybz::CodingStaging coding_staging{};
-    uint8_t *coding_pinned = nullptr;
-    hybz::SortingLines lines{}; // these two: HYBZ_LINES
-    void *lines_staging = nullptr;
-    uint32_t factors = 0; // HYBZ_FACTOR: of the last text
+    hybz::SortingLines lines{};             // HYBZ_LINES
+    uint32_t factors = 0;                   // HYBZ_FACTOR: of the last text
+    hybz::Lz4Arrays lz4{}, lz4_staged{};    // these two: HYBZ_LZ4
+    cudaStream_t lz4_streams[hybz::kLz4Streams] = {};
+    hybz::DecodingStrips strips{};          // these two: HYBZ_STRIPS
+    uint64_t max_coded = 0;
+    std::chrono::microseconds polled{0};    // how long `wait` polls without sleeping, after the first polls
     cudaStream_t usual = nullptr, urgent = nullptr; // kernels on the second have priority
     cudaStream_t stream = nullptr;                  // the current one of the two
     cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;
     cudaError_t event_error = cudaSuccess;
+
+    template <class Staging> Staging &staged() const { return *reinterpret_cast<Staging *>(pinned); }
 
     // Begins a batch.
     void begin() { stream = usual; }
@@ -150,7 +176,8 @@ struct hybz_lane {
             if (polls < 50) continue;
             const auto now = hybz::Clock::now();
             if (now > deadline) return HYBZ_TIMEOUT;
-            const microseconds usual(polls < 500 ? 10 : 100);
+            if (now - begun < polled) continue;
+            const microseconds usual(polls < 500 || polled.count() ? 10 : 100);
             const microseconds longer = part ? duration_cast<microseconds>(now - begun) / part : usual;
             std::this_thread::sleep_for(std::clamp(longer, microseconds(10), microseconds(1000)));
         }
@@ -213,14 +240,13 @@ uint64_t coding_memory(uint64_t blocks, uint64_t max_length);
 // code_large.cu: the same for `.hbz` blocks.
 uint64_t large_coding_memory(uint64_t blocks, uint64_t max_length);
 
-// decode.cu: lays out the memory of a HYBZ_DECODE lane (null: only adds up). Returns its total bytes.
+// Each of these lays out the memory of a pipeline from `memory` and `pinned` on (null: only adds up), in the file of
+// that pipeline. They return its total bytes.
 uint64_t lay_out_decoding(Decoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t max_length);
-
-// sort_lines.cu: allocates the memory of a HYBZ_LINES lane, and adds up its bytes.
-int take_lines_memory(hybz_lane *lane);
-int lines_memory(uint64_t text, uint64_t *bytes);
-
-// decode_large.cu: the same for a HYBZ_DECODE_LARGE lane of this many rows.
 uint64_t lay_out_large(LargeDecoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t rows);
+uint64_t lay_out_coding(CodingStaging &staging, uint8_t *pinned, uint64_t blocks, uint64_t max_length);
+int lay_out_lines(hybz_lane *lane, Needs *needs);
+uint64_t lay_out_lz4(Lz4Arrays &arrays, uint8_t *memory, uint64_t blocks);
+Needs lay_out_strips(DecodingStrips &strips, uint8_t *memory, uint8_t *pinned, uint64_t count, uint64_t coded);
 
 } // namespace hybz

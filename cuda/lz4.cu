@@ -14,7 +14,6 @@
 #include "gather.cuh"
 #include "lane.cuh"
 #include <algorithm>
-#include <new>
 
 namespace hybz {
 
@@ -187,20 +186,14 @@ lz4_kernel(const uint8_t *__restrict__ in, const hybz_lz4_block *__restrict__ bl
 
 } // namespace
 
+uint64_t lay_out_lz4(Lz4Arrays &arrays, uint8_t *memory, uint64_t blocks) {
+    const Array both[] = {{&arrays.blocks, blocks * sizeof(hybz_lz4_block)}, {&arrays.status, blocks * 4}};
+    return lay_out_arrays(both, memory);
+}
+
 } // namespace hybz
 
 using namespace hybz;
-
-// Several streams overlap copying and decoding: a warp takes longer for its block than a part takes to copy.
-struct hybz_lz4 {
-    int device = 0;
-    uint32_t max_blocks = 0;
-    hybz_lz4_block *blocks = nullptr;        // device
-    uint32_t *status = nullptr;              // device
-    hybz_lz4_block *staged_blocks = nullptr; // pinned
-    uint32_t *staged = nullptr;              // pinned
-    cudaStream_t streams[8] = {};
-};
 
 namespace {
 
@@ -211,30 +204,6 @@ uint64_t bytes_at_once(const hybz_lz4_block *blocks, uint32_t count, uint64_t in
     for (uint32_t b = 0; b < count; b++) longest = std::max(longest, blocks[b].length);
     const uint64_t most = (uint64_t(16) << 20) * (longest / 65536 + 1), least = uint64_t(4) << 20;
     return std::min(std::max(in_bytes / 8, least), most);
-}
-
-constexpr auto kPolled = std::chrono::milliseconds(2); // a sleep takes some 60 us more than requested
-
-int wait_for(cudaStream_t stream, Clock::time_point deadline) {
-    for (const Clock::time_point begin = Clock::now();;) {
-        const cudaError_t state = cudaStreamQuery(stream);
-        if (state != cudaErrorNotReady) return int(state);
-        const Clock::time_point now = Clock::now();
-        if (now > deadline) return HYBZ_TIMEOUT;
-        if (now - begin > kPolled) std::this_thread::sleep_for(std::chrono::microseconds(10));
-    }
-}
-
-int create(hybz_lz4 *lz4) {
-    HYBZ_TRY(cudaSetDevice(lz4->device));
-    const uint64_t count = lz4->max_blocks;
-    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lz4->blocks), count * sizeof(hybz_lz4_block)));
-    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lz4->status), count * 4));
-    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lz4->staged_blocks), count * sizeof(hybz_lz4_block),
-                           cudaHostAllocDefault));
-    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lz4->staged), count * 4, cudaHostAllocDefault));
-    for (cudaStream_t &stream : lz4->streams) HYBZ_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    return 0;
 }
 
 // Whether all blocks lie within the input and the output, one after the other, and have valid lengths.
@@ -253,93 +222,52 @@ bool are_in_place(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_byte
 }
 
 // Starts decoding blocks whose bounds were checked.
-int launch(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied, const hybz_lz4_block *blocks,
+int launch(hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_bytes, const hybz_lz4_block *blocks,
            uint32_t count, uint8_t *out, Clock::time_point deadline) {
-    constexpr uint32_t kStreams = sizeof(lz4->streams) / sizeof(lz4->streams[0]);
-    std::copy(blocks, blocks + count, lz4->staged_blocks);
-    const uint64_t at_once = copied ? bytes_at_once(blocks, count, in_bytes) : 0;
+    const Lz4Arrays &there = lane->lz4, &staged = lane->lz4_staged;
+    std::copy(blocks, blocks + count, staged.blocks);
+    const uint64_t at_once = from_host ? bytes_at_once(blocks, count, in_bytes) : 0;
     uint32_t turn = 0;
     for (uint32_t first = 0; first < count; turn++) {
-        const cudaStream_t stream = lz4->streams[turn % kStreams];
+        const cudaStream_t stream = lane->stream = lane->lz4_streams[turn % kLz4Streams];
         // A copy from unpinned memory would wait here, without a deadline.
-        if (turn >= kStreams) HYBZ_TRY(wait_for(stream, deadline));
+        if (turn >= kLz4Streams) HYBZ_TRY(lane->wait(deadline));
         uint32_t end = first + 1;
         const uint64_t begin = blocks[first].from;
-        while (end < count && (!copied || blocks[end].from + blocks[end].coded - begin <= at_once)) end++;
+        while (end < count && (!from_host || blocks[end].from + blocks[end].coded - begin <= at_once)) end++;
         const uint32_t some = end - first;
-        HYBZ_TRY(cudaMemcpyAsync(lz4->blocks + first, lz4->staged_blocks + first, some * sizeof(hybz_lz4_block),
+        HYBZ_TRY(cudaMemcpyAsync(there.blocks + first, staged.blocks + first, some * sizeof(hybz_lz4_block),
                                  cudaMemcpyHostToDevice, stream));
-        if (copied) {
-            const uint64_t from = blocks[first].from, bytes = blocks[end - 1].from + blocks[end - 1].coded - from;
-            HYBZ_TRY(cudaMemcpyAsync(copied + from, in + from, bytes, cudaMemcpyHostToDevice, stream));
+        if (from_host) {
+            const uint64_t bytes = blocks[end - 1].from + blocks[end - 1].coded - begin;
+            HYBZ_TRY(cudaMemcpyAsync(in + begin, from_host + begin, bytes, cudaMemcpyHostToDevice, stream));
         }
-        lz4_kernel<<<blocks_for(some, kLz4Warps), kLz4Warps * 32, 0, stream>>>(
-            copied ? copied : in, lz4->blocks + first, some, out, lz4->status + first);
+        lz4_kernel<<<blocks_for(some, kLz4Warps), kLz4Warps * 32, 0, stream>>>(in, there.blocks + first, some, out,
+                                                                             there.status + first);
         HYBZ_TRY(cudaGetLastError());
-        HYBZ_TRY(cudaMemcpyAsync(lz4->staged + first, lz4->status + first, uint64_t(some) * 4,
+        HYBZ_TRY(cudaMemcpyAsync(staged.status + first, there.status + first, uint64_t(some) * 4,
                                  cudaMemcpyDeviceToHost, stream));
         first = end;
     }
     return 0;
 }
 
-int decode(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied, const hybz_lz4_block *blocks,
-           uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status, Clock::time_point deadline) {
-    if (count > lz4->max_blocks || !are_in_place(blocks, count, in_bytes, out_bytes)) return HYBZ_ARGUMENT;
-    HYBZ_TRY(cudaSetDevice(lz4->device));
-    int code = launch(lz4, in, in_bytes, copied, blocks, count, out, deadline);
-    // Parts started before a failure still use the caller's memory.
-    for (const cudaStream_t stream : lz4->streams)
-        if (const int waited = wait_for(stream, deadline)) code = waited;
-    HYBZ_TRY(code);
-    std::copy(lz4->staged, lz4->staged + count, status);
-    return 0;
-}
-
 } // namespace
 
-extern "C" int hybz_lz4_create(int device, uint32_t max_blocks, hybz_lz4 **out) {
-    *out = nullptr;
-    if (max_blocks < 1) return HYBZ_ARGUMENT;
-    hybz_lz4 *lz4 = new (std::nothrow) hybz_lz4;
-    if (!lz4) return int(cudaErrorMemoryAllocation);
-    lz4->device = device;
-    lz4->max_blocks = max_blocks;
-    const int code = create(lz4);
-    if (code != 0) {
-        hybz_lz4_destroy(lz4);
-        cudaGetLastError();
-        return code;
-    }
-    *out = lz4;
-    return 0;
-}
-
-extern "C" int hybz_lz4_decode(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, const hybz_lz4_block *blocks,
-                               uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status,
-                               uint32_t timeout_ms) {
-    return decode(lz4, in, in_bytes, nullptr, blocks, count, out, out_bytes, status, deadline_of(timeout_ms));
-}
-
-extern "C" int hybz_lz4_load(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
+extern "C" int hybz_lane_lz4(hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_bytes,
                              const hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
                              uint32_t *status, uint32_t timeout_ms) {
-    if (!copied) return HYBZ_ARGUMENT;
-    return decode(lz4, in, in_bytes, copied, blocks, count, out, out_bytes, status, deadline_of(timeout_ms));
-}
-
-extern "C" int hybz_lz4_destroy(hybz_lz4 *lz4) {
-    if (!lz4) return 0;
-    int first = int(cudaSetDevice(lz4->device));
-    const auto keep = [&first](cudaError_t error) {
-        if (first == 0) first = int(error);
-    };
-    for (const cudaStream_t stream : lz4->streams)
-        if (stream) keep(cudaStreamDestroy(stream));
-    if (lz4->staged_blocks) keep(cudaFreeHost(lz4->staged_blocks));
-    if (lz4->staged) keep(cudaFreeHost(lz4->staged));
-    if (lz4->status) keep(cudaFree(lz4->status));
-    if (lz4->blocks) keep(cudaFree(lz4->blocks));
-    delete lz4;
-    return first;
+    if (lane->pipeline != HYBZ_LZ4 || count > lane->max_blocks || !are_in_place(blocks, count, in_bytes, out_bytes))
+        return HYBZ_ARGUMENT;
+    const Clock::time_point deadline = deadline_of(timeout_ms);
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    int code = launch(lane, from_host, in, in_bytes, blocks, count, out, deadline);
+    // Parts started before a failure still use the caller's memory.
+    for (const cudaStream_t stream : lane->lz4_streams) {
+        lane->stream = stream;
+        if (const int waited = lane->wait(deadline)) code = waited;
+    }
+    HYBZ_TRY(code);
+    std::copy(lane->lz4_staged.status, lane->lz4_staged.status + count, status);
+    return 0;
 }

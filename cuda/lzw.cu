@@ -14,9 +14,7 @@
 // Nothing in a strip is trusted: whatever its codes, no byte is read or written outside its input and output.
 #include "copies.cuh"
 #include "lane.cuh"
-#include "lzw.cuh"
 #include <algorithm>
-#include <new>
 
 namespace hybz {
 
@@ -242,201 +240,123 @@ place_kernel(const Strips strips, const LzwFound *__restrict__ found, uint32_t *
     results[strip] = result;
 }
 
-} // namespace
-
-} // namespace hybz
-
-using namespace hybz;
-
-struct hybz_lzw {
-    int device = 0;
-    uint32_t max_strips = 0, pixel = 0, row = 0; // hybz_lzw_differences
-    uint64_t max_coded = 0, max_text = 0;
-    // Device:
-    uint8_t *in = nullptr, *out = nullptr; // these two: hybz_lzw_decode_host
-    hybz_lzw_strip *strips = nullptr;
-    uint32_t *slots = nullptr, *used = nullptr, *order = nullptr, *total = nullptr, *places = nullptr;
-    LzwTask *tasks = nullptr;
-    LzwFound *found = nullptr;
-    hybz_lzw_found *results = nullptr;
-    uint8_t *memory = nullptr;
-    // Host:
-    uint32_t *staged_slots = nullptr;         // pinned
-    hybz_lzw_found *staged_results = nullptr; // pinned
-    cudaStream_t stream = nullptr;
-};
-
-namespace {
-
 // The max number of tasks of a strip.
 uint64_t tasks_of(uint64_t coded) { return coded * 8 / (uint64_t(kLzwMinBits) * kLzwTask) + 1; }
 
-int create(hybz_lzw *lzw) {
-    HYBZ_TRY(cudaSetDevice(lzw->device));
-    const uint64_t strips = lzw->max_strips, tasks = tasks_of(lzw->max_coded) + strips;
+} // namespace
+
+Needs lay_out_strips(DecodingStrips &s, uint8_t *memory, uint8_t *pinned, uint64_t strips, uint64_t coded) {
+    const uint64_t tasks = tasks_of(coded) + strips;
     const Array arrays[] = {
-        {&lzw->strips, strips * sizeof(hybz_lzw_strip)},
-        {&lzw->slots, (strips + 1) * 4},
-        {&lzw->used, strips * 4},
-        {&lzw->order, tasks * 4},
-        {&lzw->total, 4},
-        {&lzw->places, tasks * 4},
-        {&lzw->tasks, tasks * sizeof(LzwTask)},
-        {&lzw->found, tasks * sizeof(LzwFound)},
-        {&lzw->results, strips * sizeof(hybz_lzw_found)},
-        {&lzw->in, lzw->max_text ? lzw->max_coded : 0},
-        {&lzw->out, lzw->max_text},
+        {&s.strips, strips * sizeof(hybz_lzw_strip)},
+        {&s.slots, (strips + 1) * 4},
+        {&s.used, strips * 4},
+        {&s.order, tasks * 4},
+        {&s.total, 4},
+        {&s.places, tasks * 4},
+        {&s.tasks, tasks * sizeof(LzwTask)},
+        {&s.found, tasks * sizeof(LzwFound)},
+        {&s.results, strips * sizeof(hybz_lzw_found)},
     };
-    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lzw->memory), lay_out_arrays(arrays, nullptr)));
-    lay_out_arrays(arrays, lzw->memory);
-    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lzw->staged_slots), (strips + 1) * 4, cudaHostAllocDefault));
-    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lzw->staged_results), strips * sizeof(hybz_lzw_found),
-                           cudaHostAllocDefault));
-    HYBZ_TRY(cudaStreamCreateWithFlags(&lzw->stream, cudaStreamNonBlocking));
-    return 0;
+    const Array staged[] = {
+        {&s.staged_slots, (strips + 1) * 4},
+        {&s.staged_results, strips * sizeof(hybz_lzw_found)},
+    };
+    return {lay_out_arrays(arrays, memory), lay_out_arrays(staged, pinned)};
 }
+
+namespace {
 
 // Whether all strips lie within the input and the output (in the output one after the other) and have valid lengths;
 // sets their tasks.
-bool are_in_place(hybz_lzw *lzw, const hybz_lzw_strip *strips, uint32_t count, uint64_t in_bytes, uint64_t out_bytes) {
+bool are_in_place(hybz_lane *lane, const hybz_lzw_strip *strips, uint32_t count, uint64_t in_bytes,
+                  uint64_t out_bytes) {
     uint64_t to = 0, coded = 0, slots = 0;
-    lzw->staged_slots[0] = 0;
+    lane->strips.staged_slots[0] = 0;
     for (uint32_t s = 0; s < count; s++) {
         const hybz_lzw_strip &strip = strips[s];
         coded += strip.coded;
         slots += tasks_of(strip.coded);
         if (strip.length > HYBZ_MAX_LZW || strip.coded > HYBZ_MAX_LZW || strip.to < to || strip.from > in_bytes ||
             strip.coded > in_bytes - strip.from || strip.to > out_bytes || strip.length > out_bytes - strip.to ||
-            coded > lzw->max_coded)
+            coded > lane->max_coded)
             return false;
         to = strip.to + strip.length;
-        lzw->staged_slots[s + 1] = uint32_t(slots);
+        lane->strips.staged_slots[s + 1] = uint32_t(slots);
     }
     return true;
 }
 
 template <class Start>
-int decode(hybz_lzw *lzw, const Strips &strips, uint8_t *out, cudaStream_t stream) {
-    const uint32_t grid = blocks_for(lzw->staged_slots[strips.count], kTaskWarps<Start>);
+int decode(const DecodingStrips &s, const Strips &strips, uint8_t *out, cudaStream_t stream) {
+    const uint32_t grid = blocks_for(s.staged_slots[strips.count], kTaskWarps<Start>);
     constexpr uint32_t kTaskThreads = kTaskWarps<Start> * 32;
     find_kernel<<<strips.count, kFindThreads, 0, stream>>>(strips);
     HYBZ_TRY(cudaGetLastError());
     const auto measure = measure_kernel<Start>;
-    measure<<<grid, kTaskThreads, 0, stream>>>(strips, lzw->found);
+    measure<<<grid, kTaskThreads, 0, stream>>>(strips, s.found);
     HYBZ_TRY(cudaGetLastError());
-    place_kernel<<<blocks_for(strips.count, kPlaceThreads), kPlaceThreads, 0, stream>>>(strips, lzw->found,
-                                                                                       lzw->places, lzw->results);
+    place_kernel<<<blocks_for(strips.count, kPlaceThreads), kPlaceThreads, 0, stream>>>(strips, s.found, s.places,
+                                                                                       s.results);
     HYBZ_TRY(cudaGetLastError());
     const auto write = write_kernel<Start>;
-    write<<<grid, kTaskThreads, 0, stream>>>(strips, lzw->places, out);
+    write<<<grid, kTaskThreads, 0, stream>>>(strips, s.places, out);
     return int(cudaGetLastError());
 }
 
 // Decodes strips whose bounds were checked; the results are in flight when this returns.
-int launch(hybz_lzw *lzw, const uint8_t *in, const hybz_lzw_strip *strips, uint32_t count, uint8_t *out) {
-    const cudaStream_t stream = lzw->stream;
-    HYBZ_TRY(cudaMemcpyAsync(lzw->strips, strips, count * sizeof(hybz_lzw_strip), cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(lzw->slots, lzw->staged_slots, (uint64_t(count) + 1) * 4, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemsetAsync(lzw->total, 0, 4, stream));
+int launch(const DecodingStrips &s, const uint8_t *in, const hybz_lzw_strip *strips, uint32_t count, uint8_t *out,
+           cudaStream_t stream) {
+    HYBZ_TRY(cudaMemcpyAsync(s.strips, strips, count * sizeof(hybz_lzw_strip), cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(s.slots, s.staged_slots, (uint64_t(count) + 1) * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemsetAsync(s.total, 0, 4, stream));
     const bool narrow = std::all_of(strips, strips + count, [](const auto &strip) { return strip.length <= 1u << 16; });
-    const Strips all{in, lzw->strips, lzw->slots, count, lzw->tasks, lzw->used, lzw->order, lzw->total};
-    HYBZ_TRY(narrow ? decode<uint16_t>(lzw, all, out, stream) : decode<uint32_t>(lzw, all, out, stream));
-    if (lzw->row) {
-        add_kernel<<<count, kAddThreads, 0, stream>>>(lzw->strips, lzw->pixel, lzw->row, out);
+    const Strips all{in, s.strips, s.slots, count, s.tasks, s.used, s.order, s.total};
+    HYBZ_TRY(narrow ? decode<uint16_t>(s, all, out, stream) : decode<uint32_t>(s, all, out, stream));
+    if (s.row) {
+        add_kernel<<<count, kAddThreads, 0, stream>>>(s.strips, s.pixel, s.row, out);
         HYBZ_TRY(cudaGetLastError());
     }
-    return int(cudaMemcpyAsync(lzw->staged_results, lzw->results, count * sizeof(hybz_lzw_found),
-                               cudaMemcpyDeviceToHost, stream));
-}
-
-int wait_for(cudaStream_t stream, Clock::time_point deadline) {
-    for (uint32_t polls = 0;; polls++) {
-        const cudaError_t state = cudaStreamQuery(stream);
-        if (state != cudaErrorNotReady) return int(state);
-        if (polls < 200) continue;
-        if (Clock::now() > deadline) return HYBZ_TIMEOUT;
-        std::this_thread::sleep_for(std::chrono::microseconds(10));
-    }
+    return int(cudaMemcpyAsync(s.staged_results, s.results, count * sizeof(hybz_lzw_found), cudaMemcpyDeviceToHost,
+                               stream));
 }
 
 } // namespace
 
-extern "C" int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text,
-                               hybz_lzw **out) {
-    *out = nullptr;
-    // Tasks are numbered in 32 bits.
-    constexpr uint64_t kMost = uint64_t(1) << 42;
-    if (max_strips < 1 || max_strips > 1u << 30 || max_coded > kMost || max_text > kMost) return HYBZ_ARGUMENT;
-    hybz_lzw *lzw = new (std::nothrow) hybz_lzw;
-    if (!lzw) return int(cudaErrorMemoryAllocation);
-    lzw->device = device;
-    lzw->max_strips = max_strips;
-    lzw->max_coded = max_coded;
-    lzw->max_text = max_text;
-    const int code = create(lzw);
-    if (code != 0) {
-        hybz_lzw_destroy(lzw);
-        cudaGetLastError();
-        return code;
-    }
-    *out = lzw;
-    return 0;
-}
+} // namespace hybz
 
-extern "C" int hybz_lzw_differences(hybz_lzw *lzw, uint32_t pixel, uint32_t row) {
+using namespace hybz;
+
+extern "C" int hybz_lane_differences(hybz_lane *lane, uint32_t pixel, uint32_t row) {
     if (row > HYBZ_MAX_LZW || pixel > 4 || (row && (pixel == 0 || row % pixel))) return HYBZ_ARGUMENT;
-    lzw->pixel = pixel;
-    lzw->row = row;
+    lane->strips.pixel = pixel;
+    lane->strips.row = row;
     return 0;
 }
 
-extern "C" int hybz_lzw_decode(hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const hybz_lzw_strip *strips,
-                               uint32_t count, uint8_t *out, uint64_t out_bytes, hybz_lzw_found *found,
-                               uint32_t timeout_ms) {
-    if (count > lzw->max_strips || !are_in_place(lzw, strips, count, in_bytes, out_bytes)) return HYBZ_ARGUMENT;
+extern "C" int hybz_lane_strips(hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_bytes,
+                                const hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
+                                uint8_t *to_host, hybz_lzw_found *found, uint32_t timeout_ms) {
+    if (lane->pipeline != HYBZ_STRIPS || count > lane->max_blocks ||
+        !are_in_place(lane, strips, count, in_bytes, out_bytes))
+        return HYBZ_ARGUMENT;
     if (count == 0) return 0;
     const Clock::time_point deadline = deadline_of(timeout_ms);
-    HYBZ_TRY(cudaSetDevice(lzw->device));
-    HYBZ_TRY(launch(lzw, in, strips, count, out));
-    HYBZ_TRY(wait_for(lzw->stream, deadline));
-    std::copy(lzw->staged_results, lzw->staged_results + count, found);
-    return 0;
-}
-
-extern "C" int hybz_lzw_decode_host(hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const hybz_lzw_strip *strips,
-                                    uint32_t count, uint8_t *out, uint64_t out_bytes, hybz_lzw_found *found,
-                                    uint32_t timeout_ms) {
-    if (in_bytes > lzw->max_coded || out_bytes > lzw->max_text || count > lzw->max_strips ||
-        !are_in_place(lzw, strips, count, in_bytes, out_bytes))
-        return HYBZ_ARGUMENT;
-    // A lane without room for text has none for codes either, and strips without text are valid whatever their codes.
-    if (lzw->max_text == 0) std::fill(found, found + count, hybz_lzw_found{HYBZ_LZW_RIGHT, 0, 0});
-    if (count == 0 || lzw->max_text == 0) return 0;
-    const Clock::time_point deadline = deadline_of(timeout_ms);
-    HYBZ_TRY(cudaSetDevice(lzw->device));
-    // An empty input may have a null address, which is an error only if something is copied.
-    if (in_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(lzw->in, in, in_bytes, cudaMemcpyHostToDevice, lzw->stream));
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    lane->begin();
+    const cudaStream_t stream = lane->stream;
+    // Empty bytes may have a null address, which is an error only if something is copied.
+    const bool copies_text = to_host && out_bytes > 0;
+    if (from_host && in_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(in, from_host, in_bytes, cudaMemcpyHostToDevice, stream));
     // This keeps bytes of an earlier batch from appearing after the text of a damaged strip.
-    if (out_bytes > 0) HYBZ_TRY(cudaMemsetAsync(lzw->out, 0, out_bytes, lzw->stream));
-    HYBZ_TRY(launch(lzw, lzw->in, strips, count, lzw->out));
+    if (copies_text) HYBZ_TRY(cudaMemsetAsync(out, 0, out_bytes, stream));
+    HYBZ_TRY(launch(lane->strips, in, strips, count, out, stream));
     // Copying to unpinned memory waits for the kernels, without a deadline.
-    HYBZ_TRY(wait_for(lzw->stream, deadline));
-    if (out_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(out, lzw->out, out_bytes, cudaMemcpyDeviceToHost, lzw->stream));
-    HYBZ_TRY(wait_for(lzw->stream, deadline));
-    std::copy(lzw->staged_results, lzw->staged_results + count, found);
+    HYBZ_TRY(lane->wait(deadline));
+    if (copies_text) {
+        HYBZ_TRY(cudaMemcpyAsync(to_host, out, out_bytes, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->wait(deadline));
+    }
+    std::copy(lane->strips.staged_results, lane->strips.staged_results + count, found);
     return 0;
-}
-
-extern "C" int hybz_lzw_destroy(hybz_lzw *lzw) {
-    if (!lzw) return 0;
-    int first = int(cudaSetDevice(lzw->device));
-    const auto keep = [&first](cudaError_t error) {
-        if (first == 0) first = int(error);
-    };
-    if (lzw->stream) keep(cudaStreamDestroy(lzw->stream));
-    if (lzw->staged_results) keep(cudaFreeHost(lzw->staged_results));
-    if (lzw->staged_slots) keep(cudaFreeHost(lzw->staged_slots));
-    if (lzw->memory) keep(cudaFree(lzw->memory));
-    delete lzw;
-    return first;
 }

@@ -59,7 +59,7 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
     HYBZ_TRY(sort_columns(lane, blocks, lengths, text, deadline, events, report));
 
     const Arena &arena = lane->arena;
-    hybz_coded *const staged = lane->staging->coded;
+    hybz_coded *const staged = lane->staged<Staging>().coded;
     const cudaStream_t stream = lane->stream;
     Coding coding{};
     coding.max_length = *std::max_element(lengths, lengths + blocks);

@@ -24,8 +24,6 @@ struct LinesStaging {
     uint32_t lines, flags[kLineFlags];
 };
 
-LinesStaging &staging_of(hybz_lane *lane) { return *static_cast<LinesStaging *>(lane->lines_staging); }
-
 // The source and destination of a batch's text.
 struct Place {
     const uint8_t *text;
@@ -43,7 +41,7 @@ struct LineEvents {
 
 int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
     SortingLines &s = lane->lines;
-    LinesStaging &staging = staging_of(lane);
+    LinesStaging &staging = lane->staged<LinesStaging>();
     const uint32_t tiles = blocks_for(batch.bytes, kLineTile);
     size_t temporary = lane->temporary_bytes;
     HYBZ_TRY(count_lines(s, batch, lane->stream));
@@ -69,7 +67,7 @@ static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) <= uint64_t(1) << 32, "32 bits numbe
 int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock::time_point deadline,
               hybz_lines_report *report) {
     SortingLines &s = lane->lines;
-    LinesStaging &staging = staging_of(lane);
+    LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
     LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true};
     for (uint32_t number = 0;; number++) {
@@ -108,7 +106,7 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
 int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uint32_t *sorted_lengths,
                 LineEvents &events, Clock::time_point deadline) {
     const SortingLines &s = lane->lines;
-    LinesStaging &staging = staging_of(lane);
+    LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
     HYBZ_TRY(place_lines(s, batch, s.temporary, lane->temporary_bytes, stream));
     events.placed = lane->record();
@@ -172,7 +170,7 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     if (lane->pipeline != HYBZ_LINES || batch.ranges < 1 || batch.ranges > lane->max_blocks || batch.end > 255)
         return HYBZ_ARGUMENT;
     SortingLines &s = lane->lines;
-    LinesStaging &staging = staging_of(lane);
+    LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
     uint64_t total = 0;
     for (uint32_t r = 0; r < batch.ranges; r++) {
@@ -230,13 +228,16 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     return 0;
 }
 
-// Lays the arrays out from `memory` on (null: only adds up). Returns the memory that CUB needs, and the total.
-int lay_out_lines(SortingLines &s, uint8_t *memory, uint64_t bytes, size_t *temporary, uint64_t *all) {
+} // namespace
+
+int lay_out_lines(hybz_lane *lane, Needs *needs) {
+    SortingLines &s = lane->lines;
+    const uint64_t bytes = lane->max_bytes;
     const uint64_t n = HYBZ_MAX_LINES(bytes), tiles = blocks_for(bytes, kLineTile);
     size_t for_sort = 0, for_scans = 0;
     HYBZ_TRY(sort_temporary(uint32_t(n), &for_sort));
     HYBZ_TRY(line_scans_temporary(uint32_t(n), uint32_t(bytes), &for_scans));
-    *temporary = std::max(for_sort, for_scans);
+    lane->temporary_bytes = std::max(for_sort, for_scans);
     uint32_t *line = nullptr, *group = nullptr; // of both generations
     const Array arrays[] = {
         {&s.text, bytes + kLinePadding},
@@ -266,30 +267,14 @@ int lay_out_lines(SortingLines &s, uint8_t *memory, uint64_t bytes, size_t *temp
         {&s.keyed, n * 4},
         {&s.out_end, n * 4},
         {&s.flags, kLineFlags * 4},
-        {&s.temporary, *temporary},
+        {&s.temporary, lane->temporary_bytes},
     };
-    *all = lay_out_arrays(arrays, memory);
+    *needs = {lay_out_arrays(arrays, lane->memory), sizeof(LinesStaging)};
     for (TiedLines &tied : s.tied) {
         tied.line = line;
         tied.group = group;
     }
     return 0;
-}
-
-} // namespace
-
-int lines_memory(uint64_t text, uint64_t *bytes) {
-    SortingLines none{};
-    size_t temporary = 0;
-    return lay_out_lines(none, nullptr, text, &temporary, bytes);
-}
-
-int take_lines_memory(hybz_lane *lane) {
-    uint64_t bytes = 0;
-    HYBZ_TRY(lay_out_lines(lane->lines, nullptr, lane->max_bytes, &lane->temporary_bytes, &bytes));
-    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
-    HYBZ_TRY(lay_out_lines(lane->lines, lane->memory, lane->max_bytes, &lane->temporary_bytes, &bytes));
-    return int(cudaHostAlloc(&lane->lines_staging, sizeof(LinesStaging), cudaHostAllocDefault));
 }
 
 } // namespace hybz

@@ -36,7 +36,7 @@ int sort_large(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const 
                Clock::time_point deadline, Events &events, hybz_report *report, uint32_t *each) {
     if (blocks < 1 || blocks > lane->max_blocks || entry_log < 1 || entry_log > 30) return HYBZ_ARGUMENT;
     Arena &arena = lane->arena;
-    Staging &staging = *lane->staging;
+    Staging &staging = lane->staged<Staging>();
     uint32_t total = 0, max_length = 0;
     for (uint32_t b = 0; b <= HYBZ_MAX_BLOCKS; b++) {
         staging.text_base[b] = total;
@@ -68,7 +68,7 @@ extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32
     HYBZ_TRY(sort_large(lane, blocks, lengths, text, entry_log, deadline, events, report, &each));
     const Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
-    const uint64_t rows = lane->staging->base[blocks];
+    const uint64_t rows = lane->staged<Staging>().base[blocks];
     events.download = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(column, arena.column, rows, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(cudaMemcpyAsync(entries, arena.starts, uint64_t(blocks) * each * 4, cudaMemcpyDeviceToHost, stream));

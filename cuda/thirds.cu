@@ -159,7 +159,7 @@ struct Totals {
 // size.
 bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
                   Totals &totals) {
-    Staging &staging = *lane.staging;
+    Staging &staging = lane.staged<Staging>();
     for (uint32_t b = 0; b <= HYBZ_MAX_BLOCKS; b++) {
         staging.text_base[b] = totals.text;
         staging.base[b] = totals.sample;
@@ -180,7 +180,7 @@ bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *length
 // Copies the starts that only this pipeline has.
 int upload_blocks(hybz_lane *lane) {
     const Arena &arena = lane->arena;
-    const Staging &staging = *lane->staging;
+    const Staging &staging = lane->staged<Staging>();
     const auto copy = [&](uint32_t *to, const uint32_t(&from)[HYBZ_MAX_BLOCKS + 1]) {
         return cudaMemcpyAsync(to, from, sizeof from, cudaMemcpyHostToDevice, lane->stream);
     };
@@ -252,7 +252,7 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     HYBZ_TRY(copy(bits, thirds.bits, totals.words * uint64_t(4)));
     HYBZ_TRY(copy(bytes, thirds.bytes, totals.sample + totals.others));
     HYBZ_TRY(copy(entries, thirds.entries, uint64_t(blocks) * each * 4));
-    HYBZ_TRY(finish(lane, 0, lane->staging->origin, deadline, events, report));
+    HYBZ_TRY(finish(lane, 0, lane->staged<Staging>().origin, deadline, events, report));
     if (report) report->ms[HYBZ_STEP_THIRDS] = lane->elapsed(sampled, events.download);
     return 0;
 }

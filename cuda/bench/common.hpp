@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cuda_runtime.h>
 #include <functional>
 #include <string>
 #include <thread>
@@ -48,6 +49,21 @@ template <class T> struct Pinned {
     ~Pinned() { hybz_pinned_free(memory, bytes); }
     void spoil() { memset(memory, 0xA5, bytes); }
 };
+
+// Device memory.
+struct DeviceBytes {
+    uint8_t *memory = nullptr;
+    explicit DeviceBytes(size_t size) {
+        must(int(cudaMalloc(reinterpret_cast<void **>(&memory), std::max<size_t>(size, 1))), "malloc");
+    }
+    DeviceBytes(const DeviceBytes &) = delete;
+    ~DeviceBytes() { cudaFree(memory); }
+};
+
+inline void copy(void *to, const void *from, size_t size, cudaMemcpyKind way) {
+    if (size > 0) must(int(cudaMemcpyAsync(to, from, size, way, nullptr)), "copy");
+    must(int(cudaStreamSynchronize(nullptr)), "copy");
+}
 
 constexpr uint32_t kTimeout = 60000; // ms
 
@@ -187,12 +203,9 @@ int check_large(const char *cases);
 int check_large_coding(const char *path);
 int check_lines(uint32_t max_length);
 int time_lines(const char *path, uint32_t ranges, uint32_t flags);
-int check_lz4(uint32_t max_length);
-int time_lz4(const char *path, uint32_t repeats);
+int check_lz4(const char *cases);
+int check_lzw(const char *cases);
 int check_factor(uint32_t max_length);
-int time_factor(const char *path, uint32_t times, uint32_t length, uint32_t divisions);
-int check_lzw(uint32_t max_length);
-int check_lzw_cases(const char *path);
 int time_lzw(const char *path, uint32_t count, uint32_t size);
 int check_all(const char *path);
 int time_all(const char *path, uint32_t count);
@@ -202,8 +215,5 @@ int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);
 int time_thirds(const char *path, uint32_t length, uint32_t blocks);
-int time_decode(const char *path, uint32_t lanes, uint32_t blocks);
-int time_lanes(const char *path, uint32_t lanes, uint32_t blocks, bool code);
-int time_start(uint32_t devices, uint32_t lanes, const std::string &how);
 
 } // namespace hybz

@@ -1,14 +1,5 @@
-// factor.cpp: compares hybz_lane_factor on shapes and files with one core in the manner of KKP3; and measures its
-// device time.
-//
-// The core's suffix arrays are libsais's, if the program is built with it (cuda/bench/build.sh OUT -DHYBZ_LIBSAIS -I
-// DIR DIR/libsais.o). Otherwise the reference sort makes them, for shapes only.
+// factor.cpp: compares hybz_lane_factor on shapes with one core in the manner of KKP3.
 #include "common.hpp"
-#include <fstream>
-#include <iterator>
-#ifdef HYBZ_LIBSAIS
-#include <libsais.h>
-#endif
 
 namespace hybz {
 
@@ -19,17 +10,12 @@ using Pair = std::pair<int32_t, int32_t>;
 
 std::vector<int32_t> suffixes_of(const Text &text) {
     const uint32_t n = uint32_t(text.size());
-    std::vector<int32_t> all(n + 2048);
-#ifdef HYBZ_LIBSAIS
-    must(libsais(text.data(), all.data(), int32_t(n), 2048, nullptr), "libsais");
-#else
+    std::vector<int32_t> all(n);
     std::vector<uint32_t> rank;
     std::vector<uint8_t> column(n + 1);
     uint32_t origin;
     reference_suffixes(text.data(), n, column.data(), &origin, rank);
     for (uint32_t i = 0; i < n; i++) all[rank[i] - 1] = int32_t(i);
-#endif
-    all.resize(n);
     return all;
 }
 
@@ -97,24 +83,13 @@ uint32_t runs_of(const Text &text, const std::vector<int32_t> &suffixes) {
 
 struct Expected {
     std::vector<Pair> pairs;
-    Factors factors;
     uint32_t runs;
-    double sort, neighbours, parse; // seconds of one core
 };
 
 Expected expected(const Text &text) {
-    Expected e;
-    auto start = Clock::now();
     std::vector<int32_t> suffixes = suffixes_of(text);
-    e.sort = seconds(start);
-    e.runs = runs_of(text, suffixes);
-    start = Clock::now();
-    e.pairs = neighbours_of(std::move(suffixes));
-    e.neighbours = seconds(start);
-    start = Clock::now();
-    e.factors = parse(text, e.pairs, 1);
-    e.parse = seconds(start);
-    return e;
+    const uint32_t runs = runs_of(text, suffixes);
+    return {neighbours_of(std::move(suffixes)), runs};
 }
 
 struct FactorLane : Lane {
@@ -122,7 +97,6 @@ struct FactorLane : Lane {
     Pinned<hybz_factor> factors;
     hybz_factor_counts counts{};
     hybz_factor_report steps{};
-    double fetch_ms = 0;
 
     explicit FactorLane(uint32_t length, uint32_t room)
         : Lane(1, length, HYBZ_FACTOR), text(length), factors(room) {}
@@ -138,9 +112,7 @@ struct FactorLane : Lane {
             printf("%u factors: more than there is room for\n", counts.factors);
             exit(1);
         }
-        const auto start = Clock::now();
         must(hybz_lane_factors(lane, 0, counts.factors, factors.memory, kTimeout), "factors");
-        fetch_ms = 1e3 * seconds(start);
     }
 };
 
@@ -226,77 +198,6 @@ int check_factor(uint32_t max_length) {
         printf("WRONG: factors that are not there\n"), wrong++;
     printf("factors: %d runs on shapes, %d wrong\n", done, wrong);
     return wrong != 0;
-}
-
-int time_factor(const char *path, uint32_t times, uint32_t length, uint32_t divisions) {
-    std::ifstream file(path, std::ios::binary);
-    const Text data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (data.size() < HYBZ_MIN_LENGTH) {
-        printf("%s is too short\n", path);
-        return 1;
-    }
-#ifndef HYBZ_LIBSAIS
-    if (data.size() > 2000000) {
-        printf("built without libsais: 2 MB are verified, not more\n");
-        return 2;
-    }
-#endif
-    length = std::min<uint32_t>(length ? length : ~0u, uint32_t(data.size()));
-    std::vector<Text> blocks;
-    for (size_t at = 0; at + HYBZ_MIN_LENGTH <= data.size(); at += length)
-        blocks.emplace_back(data.begin() + long(at), data.begin() + long(std::min(at + length, data.size())));
-    std::vector<Expected> wants;
-    double core = 0, sort = 0, neighbours = 0, parsing = 0;
-    uint32_t room = 0;
-    for (const Text &text : blocks) {
-        wants.push_back(expected(text));
-        const Expected &e = wants.back();
-        if (divisions > 1) wants.back().factors = parse(text, e.pairs, divisions);
-        room = std::max(room, uint32_t(e.factors.size()));
-        sort += e.sort, neighbours += e.neighbours, parsing += e.parse;
-    }
-    core = sort + neighbours + parsing;
-    uint64_t memory = 0;
-    must(hybz_lane_bytes(0, 1, length, HYBZ_FACTOR, &memory), "bytes");
-    FactorLane lane(length, room);
-    hybz_factor_report sum{}, best{};
-    double best_ms = 1e9, wall_ms = 1e9;
-    uint64_t bytes = 0, factors = 0;
-    for (uint32_t time = 0; time < times; time++) {
-        sum = {};
-        bytes = factors = 0;
-        double wall = 0;
-        for (size_t b = 0; b < blocks.size(); b++) {
-            lane.run(blocks[b], divisions);
-            if (const char *what = difference(lane, blocks[b], wants[b], wants[b].factors, divisions)) {
-                printf("%s, block %zu WRONG: %s\n", path, b, what);
-                return 1;
-            }
-            const hybz_factor_report &r = lane.steps;
-            sum.table_ms += r.table_ms, sum.upload_ms += r.upload_ms, sum.sort_ms += r.sort_ms;
-            sum.neighbours_ms += r.neighbours_ms, sum.longest_ms += r.longest_ms, sum.path_ms += r.path_ms;
-            sum.runs_ms += r.runs_ms, sum.rounds = std::max(sum.rounds, r.rounds);
-            wall += lane.wall_ms + lane.fetch_ms;
-            bytes += r.bytes, factors += lane.counts.factors;
-        }
-        wall_ms = std::min(wall_ms, wall);
-        const double ms = double(sum.sort_ms) + sum.neighbours_ms + sum.longest_ms + sum.path_ms;
-        if (ms < best_ms) best_ms = ms, best = sum;
-    }
-    const double n = double(bytes), ps = 1e9 / n;
-    printf("%s: %zu blocks of %u, %u divisions: %llu factors, n/z %.2f, memory %.1f bytes a byte\n", path,
-           blocks.size(), length, divisions, static_cast<unsigned long long>(factors), n / double(factors),
-           double(memory) / length);
-    printf("  ps a byte: upload %.1f sort %.1f (%u rounds) neighbours %.1f longest %.1f path %.1f | runs %.1f, code "
-           "table on the host %.1f\n",
-           best.upload_ms * ps, best.sort_ms * ps, best.rounds, best.neighbours_ms * ps, best.longest_ms * ps,
-           best.path_ms * ps, best.runs_ms * ps, best.table_ms * ps);
-    printf("  device %.0f ps = %.2f GB/s; with transfers and runs %.2f GB/s\n", best_ms * ps, n / best_ms / 1e6,
-           n / wall_ms / 1e6);
-    printf("  one core: sort %.2f s neighbours %.2f parse %.2f: %.1f MB/s; device %.0f times that, with transfers "
-           "%.0f; all factors right\n",
-           sort, neighbours, parsing, n / core / 1e6, core * 1e3 / best_ms, core * 1e3 / wall_ms);
-    return 0;
 }
 
 } // namespace hybz

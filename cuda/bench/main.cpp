@@ -6,8 +6,6 @@
 //     bench code [LENGTH]        hybz_lane_code: the same, against the reference coding
 //     bench suffixes [LENGTH]    hybz_lane_suffixes: the same, periodic shapes too
 //     bench decode [LENGTH]      hybz_lane_decode: what the reference coding made becomes the shape again
-//     bench decode FILE LANES BLOCKS
-//                                the throughput of LANES lanes on the file's first 32 blocks, repeated up to BLOCKS
 //     bench large CASES          hybz_lane_decode_large on batches that a test of Rust has written: HYBZ_CASES=CASES
 //                                cargo test --lib cases_for_the_kernels
 //     bench coding CASES         hybz_lane_tokens and later steps, on batches that the same test has written: each
@@ -15,15 +13,10 @@
 //     bench lines [LENGTH]       hybz_lane_lines on shapes of lines, against the standard library's sort
 //     bench lines FILE RANGES [FLAGS]
 //                                its device time on the file's lines, with HYBZ_LINES_ flags (a number)
-//     bench lz4 [LENGTH]         hybz_lz4_decode on shapes, sequences and damage, against plain twins
-//     bench lz4 FILE TIMES       its throughput in device memory, and from the host, with 64 KiB blocks of the file, or
-//                                with the blocks of a frame (.lz4); and nvCOMP, see lz4_time.cpp
+//     bench lz4 CASES            hybz_lane_lz4 on blocks that a test of Rust has written and decoded:
+//                                HYBZ_LZ4_CASES=CASES cargo test --lib lz4_cases
 //     bench factor [LENGTH]      hybz_lane_factor on shapes, against one core
-//     bench factor FILE TIMES [LENGTH [DIVISIONS]]
-//                                its device time on the file, or on blocks of LENGTH bytes (0: one); and one core's
-//     bench lzw [LENGTH]         hybz_lzw_decode on shapes, codes and damage, against plain twins
-//     bench lzw CASES cases      the same on strips that a test of Rust has written and decoded: HYBZ_LZW_CASES=CASES
-//                                cargo test --lib lzw_cases
+//     bench lzw CASES            hybz_lane_strips the same way: HYBZ_LZW_CASES=CASES cargo test --lib lzw_cases
 //     bench lzw FILE STRIPS BYTES
 //                                its throughput with STRIPS strips of BYTES bytes, and a core's
 //     bench lzw FILE BYTES ROW FOLDER
@@ -41,10 +34,6 @@
 //                                the same of hybz_lane_suffixes, blocks of LENGTH bytes; walks every column back
 //     bench thirds FILE LENGTH BLOCKS
 //                                the same of hybz_lane_thirds, and merges
-//     bench lanes FILE LANES BLOCKS [code]
-//                                bytes a second of several lanes at once (which code as well), transfers included
-//     bench start DEVICES LANES together | leaders | serial
-//                                the times at which lanes have their contexts, pinned and device memory
 //
 // cuda/sim/emulate.sh builds it for a CPU, where the checks of up to some thousand bytes take seconds.
 #include "common.hpp"
@@ -60,41 +49,29 @@ int main(int argc, char **argv) {
     if (what == "code") return check_coding(number(2, ~0u));
     if (what == "suffixes" && argc > 4) return time_suffixes(argv[2], number(3, 0), number(4, 0));
     if (what == "suffixes") return check_suffixes(number(2, ~0u));
-    if (what == "decode" && argc > 4) return time_decode(argv[2], number(3, 1), number(4, 256));
     if (what == "decode") return check_decode(number(2, ~0u));
     if (what == "large" && argc > 2) return check_large(argv[2]);
     if (what == "coding" && argc > 2) return check_large_coding(argv[2]);
     if (what == "lines" && argc > 3) return time_lines(argv[2], number(3, 1), number(4, 0));
     if (what == "lines") return check_lines(number(2, ~0u));
-    if (what == "lz4" && argc > 3) return time_lz4(argv[2], number(3, 1));
-    if (what == "lz4") return check_lz4(number(2, ~0u));
-    if (what == "factor" && argc > 3) return time_factor(argv[2], number(3, 3), number(4, 0), number(5, 0));
+    if (what == "lz4" && argc > 2) return check_lz4(argv[2]);
     if (what == "factor") return check_factor(number(2, ~0u));
     if (what == "all" && argc > 4) return load_all(argv[2], number(3, 1000), argv[4]);
     if (what == "all" && argc > 3) return time_all(argv[2], number(3, 1000));
     if (what == "all" && argc > 2) return check_all(argv[2]);
     if (what == "lzw" && argc > 5) return load_lzw(argv[2], number(3, 65536), number(4, 4096), argv[5]);
     if (what == "lzw" && argc > 4) return time_lzw(argv[2], number(3, 1000), number(4, 65536));
-    if (what == "lzw" && argc > 3) return check_lzw_cases(argv[2]);
-    if (what == "lzw") return check_lzw(number(2, ~0u));
+    if (what == "lzw" && argc > 2) return check_lzw(argv[2]);
     if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
     if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
-    if (what == "lanes" && argc > 4) return time_lanes(argv[2], number(3, 0), number(4, 0), argc > 5);
-    if (what == "start" && argc > 4) return time_start(number(2, 1), number(3, 8), argv[4]);
-    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | lz4 | factor | lzw [LENGTH]\n"
-                    "       bench large | coding CASES\n"
+    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | factor [LENGTH]\n"
+                    "       bench large | coding | lz4 | lzw CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
-                    "       bench decode FILE LANES BLOCKS\n"
                     "       bench suffixes | thirds FILE LENGTH BLOCKS\n"
                     "       bench lines FILE RANGES [FLAGS]\n"
-                    "       bench lz4 FILE TIMES\n"
-                    "       bench factor FILE TIMES [LENGTH [DIVISIONS]]\n"
                     "       bench all CASES\n"
                     "       bench all FILE STRIPS [FOLDER]\n"
-                    "       bench lzw CASES cases\n"
                     "       bench lzw FILE STRIPS BYTES\n"
-                    "       bench lzw FILE BYTES ROW FOLDER\n"
-                    "       bench lanes FILE LANES BLOCKS [code]\n"
-                    "       bench start DEVICES LANES together | leaders | serial\n");
+                    "       bench lzw FILE BYTES ROW FOLDER\n");
     return 2;
 }

@@ -1,4 +1,4 @@
-// time.cpp: device time per byte of each pipeline on the blocks of a file, and the throughput of several lanes at once.
+// time.cpp: device time per byte of each pipeline on the blocks of a file.
 #include "common.hpp"
 #include <numeric>
 
@@ -97,8 +97,7 @@ void print_rounds(const hybz_report &report) {
 int time_bwt(const char *path, uint32_t count) {
     const std::vector<Text> blocks = blocks_of(path);
     const auto start = Clock::now();
-    uint64_t bytes = 0;
-    must(hybz_lane_bytes(0, count, kLength, HYBZ_BWT, &bytes), "bytes");
+    must(hybz_device_use(0), "context");
     const double context = seconds(start);
     BwtLane lane(count, kLength);
     const double ready = seconds(start);
@@ -111,8 +110,8 @@ int time_bwt(const char *path, uint32_t count) {
     }
     const hybz_report &report = best.report;
     const double ps = ps_of(report), total = double(report.bytes);
-    printf("%s: %zu blocks, batch of %u, %.1f MB; context %.3f s, lane of %.2f GB and pinned memory %.3f s\n", path,
-           blocks.size(), count, total / 1e6, context, double(bytes) / 1e9, ready - context);
+    printf("%s: %zu blocks, batch of %u, %.1f MB; context %.3f s, lane and pinned memory %.3f s\n", path,
+           blocks.size(), count, total / 1e6, context, ready - context);
     printf("device %.1f ms = %.0f ps/char = %.2f GB/s; wall %.1f ms = %.2f GB/s\n", best.ms, best.ms * ps,
            total / best.ms / 1e6, best.wall_ms, total / best.wall_ms / 1e6);
     printf("  ps/char: upload %.1f keys %.1f sort %.1f group %.1f download %.1f (code table on the host %.1f ms)\n",
@@ -266,42 +265,6 @@ int time_thirds(const char *path, uint32_t length, uint32_t count) {
         wrong += !walks_back(text, lengths[b], column.data(), entries[0] + 1, entries.data(), 15);
     });
     return print_wrong(wrong);
-}
-
-namespace {
-
-// Runs `count` lanes of one kind at once, eight batches each; returns bytes a second.
-template <class Kind> double lanes_rate(const std::vector<Text> &blocks, uint32_t count, uint32_t batch) {
-    std::vector<std::thread> threads;
-    std::atomic<uint64_t> bytes{0};
-    std::atomic<uint32_t> ready{0};
-    std::atomic<bool> go{false};
-    for (uint32_t l = 0; l < count; l++)
-        threads.emplace_back([&, l] {
-            Kind lane(batch, kLength);
-            const std::vector<uint32_t> lengths = fill(lane.text.memory, blocks, batch, l * 37);
-            lane.run(lengths);
-            ready++;
-            while (!go) std::this_thread::yield();
-            for (int repeat = 0; repeat < 8; repeat++) {
-                lane.run(lengths);
-                bytes += lane.report.bytes;
-            }
-        });
-    while (ready < count) std::this_thread::yield();
-    const auto start = Clock::now();
-    go = true;
-    for (auto &t : threads) t.join();
-    return double(bytes) / seconds(start);
-}
-
-} // namespace
-
-int time_lanes(const char *path, uint32_t count, uint32_t batch, bool code) {
-    const std::vector<Text> blocks = blocks_of(path);
-    const double rate = code ? lanes_rate<CodingLane>(blocks, count, batch) : lanes_rate<BwtLane>(blocks, count, batch);
-    printf("%u lanes of %u blocks%s: %.2f GB/s, transfers included\n", count, batch, code ? ", coded" : "", rate / 1e9);
-    return 0;
 }
 
 } // namespace hybz

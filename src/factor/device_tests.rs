@@ -20,10 +20,6 @@ impl DeviceLane for Fake {
         self.size
     }
 
-    fn input(&mut self) -> &mut [u8] {
-        &mut []
-    }
-
     fn find(&mut self, text: &[u8], _: u32, runs: bool, _: Duration) -> Result<FactorsByDevice, DeviceError> {
         assert!(text.len() >= MIN_DEVICE_BLOCK && text.len() <= self.size.max_length);
         let as_device = |factor| match factor {

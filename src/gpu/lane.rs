@@ -1,9 +1,10 @@
 //! A lane of a device, whatever its pipeline does.
 
 use super::{
-    BlockForDevice, CodedBatch, CodedSegments, DecodedBatch, DecodedCodes, DeviceError, FactorByDevice,
-    FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, Prices, RangeInParts, SharesForDevice, Sorted,
-    SortedLines, SortedSuffixes, SortedThirds, Steps, TOKENS, Tally, Tokenized,
+    BlockForDevice, Coded, CodedBatch, CodedSegments, DecodedBatch, DecodedCodes, DeviceError, FactorByDevice,
+    FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, Lz4ForDevice, Prices, RangeInParts,
+    SharesForDevice, Sorted, SortedLines, SortedSuffixes, SortedThirds, Steps, StripForDevice, StripFound, TOKENS,
+    Tally, Tokenized,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,9 @@ pub trait DeviceLane: Send {
     fn size(&self) -> LaneSize;
 
     /// The buffer for the blocks of the next batch, plain or coded, back to back: `max_blocks` of `max_length` bytes.
-    fn input(&mut self) -> &mut [u8];
+    fn input(&mut self) -> &mut [u8] {
+        &mut []
+    }
 
     /// The total time of each step so far.
     fn steps(&self) -> Steps {
@@ -122,7 +125,8 @@ pub trait DeviceLane: Send {
     }
 
     /// Enlarges the lane to this many rows and discards the contents of [`input`](Self::input). Returns whether
-    /// there was enough memory; if not, the lane keeps its size.
+    /// there was enough memory; if not, the lane keeps its size. (Of a lane for strips: gives it device memory for
+    /// [`decode_strips`](Self::decode_strips), for this many bytes of text.)
     fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
         Err(other_lane())
     }
@@ -211,8 +215,66 @@ pub trait DeviceLane: Send {
     fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice], DeviceError> {
         Err(other_lane())
     }
+
+    // `Lz4`.
+
+    /// Decodes blocks to the `text_len` bytes at the address `text`. Their coded bytes and their texts are in ascending
+    /// order; gaps are allowed. Whatever they contain, nothing outside the text is written. For each block `damaged`
+    /// becomes 0 or 1.
+    ///
+    /// # Safety
+    /// The addresses are in this device's memory, in its primary context, with the stated number of bytes. Nothing else
+    /// uses them during the call, and all earlier writes to them are complete.
+    #[allow(unsafe_code)]
+    unsafe fn decode_lz4(
+        &mut self,
+        coded: Coded<'_>,
+        blocks: &[Lz4ForDevice],
+        text: (u64, u64),
+        damaged: &mut [u32],
+        timeout: Duration,
+    ) -> Result<(), DeviceError> {
+        Err(other_lane())
+    }
+
+    // `Strips`, whose `max_length` is the max number of bytes of codes of all strips.
+
+    /// From now on texts hold differences, which are undone: rows of `row` bytes, and pixels of `pixel` bytes.
+    fn differences(&mut self, pixel: u32, row: u32) -> Result<(), DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Decodes strips of `coded` into `text`, with the memory from [`reserve`](Self::reserve); `found` has an entry for
+    /// each.
+    fn decode_strips(
+        &mut self,
+        coded: &[u8],
+        strips: &[StripForDevice],
+        text: &mut [u8],
+        found: &mut [StripFound],
+        timeout: Duration,
+    ) -> Result<(), DeviceError> {
+        Err(other_lane())
+    }
+
+    /// Like [`decode_strips`](Self::decode_strips), but `coded` and `text` are device addresses with these lengths.
+    ///
+    /// # Safety
+    /// The addresses have that many bytes on this lane's device, in its primary context; nothing else writes to them
+    /// during the call, and all earlier writes to them are complete.
+    #[allow(unsafe_code)]
+    unsafe fn decode_strips_on_device(
+        &mut self,
+        coded: (u64, usize),
+        strips: &[StripForDevice],
+        text: (u64, usize),
+        found: &mut [StripFound],
+        timeout: Duration,
+    ) -> Result<(), DeviceError> {
+        Err(other_lane())
+    }
 }
 
-fn other_lane() -> DeviceError {
+pub(super) fn other_lane() -> DeviceError {
     DeviceError::Other("a lane of another pipeline".to_owned())
 }

@@ -2,9 +2,7 @@
 //!
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, a module with a cargo feature of the same name, is the
 //! only one. Another one is a folder next to it and a line in `BACKENDS`. A [`DeviceLane`] does one of the tasks that a
-//! device can take off the cores ([`Pipeline`]). Two tasks have traits of their own: [`DecodeLz4`] for
-//! [`lz4::gpu`](crate::lz4::gpu), and [`DecodeStrips`] for [`lzw`](crate::lzw). In tests `fake` does the work on the
-//! CPU and fails as scripted.
+//! device can take off the cores ([`Pipeline`]). In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::formats::hbz::codec::tally::{Prices, Tally};
 use crate::formats::hbz::codec::token::TOKENS;
@@ -23,13 +21,13 @@ mod hbz_decode;
 mod lane;
 mod lines;
 mod lz4;
-mod lzw;
 mod select;
 pub(crate) mod station;
 
 pub use abi::{
-    HYBZ_CODED_BYTES as coded_room, HYBZ_MAX_BLOCKS as MAX_BATCH, HYBZ_MAX_WIDE_LENGTH as MAX_WIDE_BLOCK,
-    HYBZ_MIN_LENGTH as MIN_DEVICE_BLOCK, hybz_coded as CodedByDevice,
+    HYBZ_CODED_BYTES as coded_room, HYBZ_MAX_BLOCKS as MAX_BATCH, HYBZ_MAX_LZW as MAX_STRIP,
+    HYBZ_MAX_WIDE_LENGTH as MAX_WIDE_BLOCK, HYBZ_MIN_LENGTH as MIN_DEVICE_BLOCK, hybz_coded as CodedByDevice,
+    hybz_lzw_found as StripFound, hybz_lzw_strip as StripForDevice,
 };
 pub use choice::Choice;
 #[cfg(all(test, feature = "cuda"))]
@@ -42,8 +40,7 @@ pub use hbz_decode::{
 };
 pub use lane::DeviceLane;
 pub use lines::{KeptText, LineOrder, RangeInParts, SortedLines};
-pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
-pub use lzw::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
+pub use lz4::{Coded, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use select::select;
 pub use station::{GpuStation, Offloaded, Open, Times};
 
@@ -120,6 +117,10 @@ pub enum Pipeline {
     Lines = abi::HYBZ_LINES as isize,
     /// Finds exact LZ77 factors.
     Factor = abi::HYBZ_FACTOR as isize,
+    /// Decodes LZ4 blocks.
+    Lz4 = abi::HYBZ_LZ4 as isize,
+    /// Decodes strips of LZW.
+    Strips = abi::HYBZ_STRIPS as isize,
 }
 
 /// A GPU that this process may use (CUDA hides those not listed in CUDA_VISIBLE_DEVICES).
@@ -191,12 +192,9 @@ pub trait Backend: Sync {
     fn devices(&self) -> Result<Vec<Device>, String>;
     /// Opens a lane: for [`Pipeline::Decode`], `max_length` is the max number of compressed bytes of a block; for
     /// [`Pipeline::DecodeLarge`], blocks have any length, and at most `max_blocks * max_length` rows in total; for
-    /// [`Pipeline::Factor`], `max_blocks` must be 1.
+    /// [`Pipeline::Factor`], `max_blocks` must be 1; for [`Pipeline::Lz4`], `max_length` is not used; for
+    /// [`Pipeline::Strips`], it is the max number of bytes of codes of all strips.
     fn open(&self, device: &Device, pipeline: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>, DeviceError>;
-    /// Opens a decoder for up to `max_blocks` LZ4 blocks in one call.
-    fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError>;
-    /// Opens a lane that decodes strips of LZW codes.
-    fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError>;
 }
 
 /// The likely number of devices. This is fast, while asking a driver takes tenths of a second.

@@ -1,7 +1,7 @@
 //! Decodes batches of strips on a device.
 
 use crate::flaw::Flaw;
-use crate::gpu::{Choice, DecodeStrips, DeviceError, MAX_STRIP, StripForDevice, StripFound, StripsSize};
+use crate::gpu::{Choice, DeviceError, DeviceLane, LaneSize, MAX_STRIP, Pipeline, StripForDevice, StripFound};
 use std::fmt;
 use std::time::Duration;
 
@@ -23,7 +23,10 @@ const BYTES_PER_MICROSECOND: u32 = 10_000;
 /// }
 /// # Ok::<(), hybz::lzw::DeviceError>(())
 /// ```
-pub struct DeviceStrips(Box<dyn DecodeStrips>);
+pub struct DeviceStrips {
+    lane: Box<dyn DeviceLane>,
+    text: usize,
+}
 
 impl DeviceStrips {
     /// Opens the first device that `device` names (a number, a name such as `GPU-4f0b`, or a PCI address), for batches
@@ -34,7 +37,12 @@ impl DeviceStrips {
     /// If there is no such device, or not enough memory on it.
     pub fn open(device: &str, strips: usize, coded: usize, text: usize) -> Result<DeviceStrips, DeviceError> {
         let (backend, device) = Choice::new(Some(device)).device(0).map_err(DeviceError::Other)?;
-        Ok(DeviceStrips(backend.open_strips(&device, StripsSize { strips, coded, text })?))
+        let size = LaneSize { max_blocks: strips, max_length: coded };
+        let mut lane = backend.open(&device, Pipeline::Strips, size)?;
+        if text > 0 {
+            lane.reserve(text)?;
+        }
+        Ok(DeviceStrips { lane, text })
     }
 
     /// From now on texts hold differences, which are undone (TIFF's predictor 2): each byte is added to the same byte
@@ -45,7 +53,7 @@ impl DeviceStrips {
     pub fn undo_differences(&mut self, samples: usize, pixels: usize) -> Result<(), DeviceError> {
         let row = samples.checked_mul(pixels).filter(|row| (1..=MAX_STRIP).contains(row) && samples <= 4);
         let row = row.ok_or_else(|| DeviceError::Other("rows of this size".to_owned()))?;
-        self.0.differences(samples as u32, row as u32)
+        self.lane.differences(samples as u32, row as u32)
     }
 
     /// Decodes strips, each from its codes and the length of its text. A damaged strip is reported in its own result.
@@ -60,12 +68,11 @@ impl DeviceStrips {
             coded.extend_from_slice(codes);
             text_len += len;
         }
-        let size = self.0.size();
-        if coded.len() > size.coded || text_len > size.text {
+        if coded.len() > self.lane.size().max_length || text_len > self.text {
             return Err(DeviceError::Other("more bytes than the lane has room for".to_owned()));
         }
         let (mut text, mut found) = (vec![0; text_len], vec![StripFound::default(); placed.len()]);
-        self.0.decode_strips(&coded, &placed, &mut text, &mut found, timeout(coded.len(), text_len))?;
+        self.lane.decode_strips(&coded, &placed, &mut text, &mut found, timeout(coded.len(), text_len))?;
         let texts = placed.iter().map(|strip| &text[strip.to as usize..][..strip.length as usize]);
         let outcome = |(found, text): (&StripFound, &[u8])| Ok(outcome(*found, text.len())?.map(|()| text.to_vec()));
         found.iter().zip(texts).map(outcome).collect()
@@ -89,14 +96,14 @@ impl DeviceStrips {
     ) -> Result<Vec<Result<(), Flaw>>, DeviceError> {
         let mut found = vec![StripFound::default(); strips.len()];
         // SAFETY: the caller guarantees the same.
-        unsafe { self.0.decode_on_device(coded, strips, text, &mut found, timeout(coded.1, text.1)) }?;
+        unsafe { self.lane.decode_strips_on_device(coded, strips, text, &mut found, timeout(coded.1, text.1)) }?;
         found.iter().zip(strips).map(|(found, strip)| outcome(*found, strip.length as usize)).collect()
     }
 }
 
 impl fmt::Debug for DeviceStrips {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceStrips").field("size", &self.0.size()).finish()
+        f.debug_struct("DeviceStrips").field("size", &self.lane.size()).finish()
     }
 }
 

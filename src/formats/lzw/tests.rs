@@ -217,7 +217,7 @@ fn noise_after_a_clear() {
 }
 
 /// Codes in one order of bits, each with the width it has in a strip without clears.
-fn strip_of(codes: impl Iterator<Item = u32>, old: bool) -> Vec<u8> {
+pub(super) fn strip_of(codes: impl Iterator<Item = u32>, old: bool) -> Vec<u8> {
     let mut bits = Vec::new();
     let mut put = |code: u32, width: u32| {
         bits.extend((0..width).map(|i| code >> if old { i } else { width - 1 - i } & 1));

@@ -286,16 +286,6 @@ impl Backend for Pretended {
     fn open(&self, _: &Device, _: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
-    fn open_lz4(&self, _: &Device, _: usize) -> Result<Box<dyn crate::gpu::DecodeLz4>, DeviceError> {
-        Err(DeviceError::Other("not this one".to_owned()))
-    }
-    fn open_strips(
-        &self,
-        _: &Device,
-        _: crate::gpu::StripsSize,
-    ) -> Result<Box<dyn crate::gpu::DecodeStrips>, DeviceError> {
-        Err(DeviceError::Other("no station decodes strips".to_owned()))
-    }
 }
 
 #[test]

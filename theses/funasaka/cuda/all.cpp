@@ -174,11 +174,6 @@ struct Device {
     }
 };
 
-void copy(void *to, const void *from, size_t size, cudaMemcpyKind way) {
-    must(int(cudaMemcpyAsync(to, from, size, way, nullptr)), "copy");
-    must(int(cudaStreamSynchronize(nullptr)), "copy");
-}
-
 const char *const kNames[] = {"bytes", "steps", "plain"};
 
 // Decodes a file in `device`, and compares it with the twin. Returns the number of wrong strips.

@@ -36,13 +36,15 @@
 //! lengths as they were is detected only by the checksums of blocks (`lz4 -BX`). Linked blocks and legacy frames return
 //! an [`Error`]; the cores can decode those.
 
+#[cfg(test)]
+mod cases;
 mod error;
 mod layout;
 mod sequence;
 #[cfg(test)]
 mod tests;
 
-use crate::gpu::{Choice, Coded, DecodeLz4};
+use crate::gpu::{Choice, Coded, DeviceLane, LaneSize, Pipeline};
 use std::fmt;
 use std::time::Duration;
 
@@ -58,7 +60,7 @@ const TIMEOUT_PER_BYTE: f64 = 1e-8;
 ///
 /// Each call returns when the text is complete. After [`Error::Device`] the decoder must not be used again.
 pub struct Decoder {
-    lane: Box<dyn DecodeLz4>,
+    lane: Box<dyn DeviceLane>,
     ordinal: i32,
     damaged: Vec<u32>,
 }
@@ -72,10 +74,11 @@ impl Decoder {
     /// [`Error::Device`] if there is no such device, or not enough memory.
     pub fn open(device: &str, blocks: usize) -> Result<Decoder, Error> {
         let (backend, device) = Choice::new(Some(device)).device(0).map_err(crate::gpu::DeviceError::Other)?;
-        Ok(Decoder::on(backend.open_lz4(&device, blocks.max(1))?, device.ordinal))
+        let size = LaneSize { max_blocks: blocks.max(1), max_length: 0 };
+        Ok(Decoder::on(backend.open(&device, Pipeline::Lz4, size)?, device.ordinal))
     }
 
-    fn on(lane: Box<dyn DecodeLz4>, ordinal: i32) -> Decoder {
+    fn on(lane: Box<dyn DeviceLane>, ordinal: i32) -> Decoder {
         Decoder { lane, ordinal, damaged: Vec::new() }
     }
 
@@ -170,15 +173,15 @@ impl Decoder {
     /// The addresses have as many bytes as the layout says, on this device, and nothing else uses them during the call.
     #[allow(unsafe_code)]
     unsafe fn run(&mut self, coded: Coded<'_>, layout: &Layout, text: u64) -> Result<(), Error> {
-        let at_once = self.lane.max_blocks();
+        let at_once = self.lane.size().max_blocks;
         for (part, blocks) in layout.of_device().chunks(at_once).enumerate() {
             self.damaged.clear();
             self.damaged.resize(blocks.len(), 0);
             let bytes: f64 = blocks.iter().map(|block| f64::from(block.length)).sum();
             let timeout = TIMEOUT + Duration::from_secs_f64(bytes * TIMEOUT_PER_BYTE);
-            let text_len = layout.text_len();
+            let text = (text, layout.text_len());
             // SAFETY: the caller guarantees it.
-            unsafe { self.lane.decode(coded, blocks, text, text_len, &mut self.damaged, timeout) }?;
+            unsafe { self.lane.decode_lz4(coded, blocks, text, &mut self.damaged, timeout) }?;
             if let Some(first) = self.damaged.iter().position(|&damaged| damaged != 0) {
                 return Err(layout.damaged(part * at_once + first));
             }
@@ -189,7 +192,7 @@ impl Decoder {
 
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let blocks = self.lane.max_blocks();
+        let blocks = self.lane.size().max_blocks;
         f.debug_struct("Decoder").field("ordinal", &self.ordinal).field("blocks", &blocks).finish()
     }
 }

@@ -8,7 +8,7 @@ use crate::flaw::Flaw;
 use crate::formats::lz4::Frame;
 use crate::formats::lz4::header::checksum;
 use crate::formats::lz4::index::Index;
-use crate::gpu::{Coded, DecodeLz4, DeviceBytes, DeviceError, Lz4ForDevice, MAX_LZ4};
+use crate::gpu::{Coded, DeviceBytes, DeviceError, DeviceLane, LaneSize, Lz4ForDevice, MAX_LZ4};
 use crate::settings::Settings;
 use hybz_testkit::shapes;
 use hybz_testkit::skip::{Need, skip};
@@ -23,17 +23,16 @@ use std::time::Duration;
 /// a limited number of blocks at once.
 struct Pretended(usize);
 
-impl DecodeLz4 for Pretended {
-    fn max_blocks(&self) -> usize {
-        self.0
+impl DeviceLane for Pretended {
+    fn size(&self) -> LaneSize {
+        LaneSize { max_blocks: self.0, max_length: 0 }
     }
 
-    unsafe fn decode(
+    unsafe fn decode_lz4(
         &mut self,
         coded: Coded<'_>,
         blocks: &[Lz4ForDevice],
-        text: u64,
-        text_len: u64,
+        text: (u64, u64),
         damaged: &mut [u32],
         _: Duration,
     ) -> Result<(), DeviceError> {
@@ -47,7 +46,7 @@ impl DecodeLz4 for Pretended {
                     bytes
                 }
             };
-            (coded, slice::from_raw_parts_mut(text as *mut u8, text_len as usize))
+            (coded, slice::from_raw_parts_mut(text.0 as *mut u8, text.1 as usize))
         };
         for (block, damaged) in blocks.iter().zip(damaged) {
             assert!(block.length <= MAX_LZ4);

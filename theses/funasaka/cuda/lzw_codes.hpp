@@ -1,4 +1,4 @@
-// lzw_codes.hpp: strips of LZW encoded and decoded by a core, for the bench.
+// lzw_codes.hpp: strips of LZW encoded and decoded by a core, for tables 4.8 and 4.9.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,43 +8,23 @@
 namespace hybz {
 
 using Bytes = std::vector<uint8_t>;
-constexpr uint32_t kMostCodes = 4862;
-
-inline bool is_old(const Bytes &coded) { return coded.size() > 1 && coded[0] == 0 && (coded[1] & 1); }
-
-// Bits of codes in one of the two orders.
-struct Writer {
-    bool old = false;
-    Bytes bytes;
-    uint64_t bits = 0;
-    uint32_t held = 0;
-    void put(uint32_t code, uint32_t width) {
-        if (old) bits |= uint64_t(code) << held;
-        else bits = bits << width | code;
-        for (held += width; held >= 8; held -= 8) {
-            bytes.push_back(uint8_t(old ? bits : bits >> (held - 8)));
-            if (old) bits >>= 8;
-        }
-    }
-    void finish() {
-        if (held) bytes.push_back(uint8_t(old ? bits : bits << (8 - held)));
-        held = 0;
-    }
-};
-
-inline uint32_t width_of(uint32_t number, bool old) {
+inline uint32_t width_of(uint32_t number) {
     uint32_t width = 9;
-    while (width < 12 && (old ? 257 : 258) + number >= 1u << width) width++;
+    while (width < 12 && 258 + number >= 1u << width) width++;
     return width;
 }
 
-// Encodes a strip; clears when the table is full, and after every `clear` codes.
-inline Bytes encode(const uint8_t *text, size_t size, bool old = false, uint32_t clear = ~0u) {
-    Writer out;
-    out.old = old;
+// Encodes a strip; clears when the table is full.
+inline Bytes encode(const uint8_t *text, size_t size) {
+    Bytes out;
+    uint64_t bits = 0;
+    uint32_t held = 0, number = 0;
     std::vector<uint32_t> slots(1 << 13, ~0u); // code in the low 12 bits, above it the string: prefix and byte
-    uint32_t number = 0;
-    const auto put = [&](uint32_t code) { out.put(code, width_of(number++, old)); };
+    const auto put = [&](uint32_t code) {
+        const uint32_t width = width_of(number++);
+        bits = bits << width | code;
+        for (held += width; held >= 8; held -= 8) out.push_back(uint8_t(bits >> (held - 8)));
+    };
     const auto empty = [&] {
         put(256);
         std::fill(slots.begin(), slots.end(), ~0u);
@@ -62,12 +42,12 @@ inline Bytes encode(const uint8_t *text, size_t size, bool old = false, uint32_t
         }
         put(string);
         if (at == size) break;
-        if (number == 3836 || number >= clear) empty();
+        if (number == 3836) empty();
         else slots[slot] = (string << 8 | text[at]) << 12 | (258 + number - 1);
     }
     put(257);
-    out.finish();
-    return out.bytes;
+    if (held) out.push_back(uint8_t(bits << (8 - held)));
+    return out;
 }
 
 // Decodes as a core does: a table of places, and strings copied from there in steps of 16 bytes. For valid strips only;
