@@ -92,13 +92,7 @@ struct Backwards {
 
     // Puts the pieces of all lanes in front of the string, lane 0 first: up to 25 bits each.
     __device__ void put(uint32_t piece, uint32_t bits) {
-        const uint32_t lane = threadIdx.x & 31;
-        uint32_t until = bits;
-#pragma unroll
-        for (uint32_t d = 1; d < 32; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, until, d);
-            if (lane >= d) until += other;
-        }
+        const uint32_t lane = threadIdx.x & 31, until = sum_up_to(bits);
         const uint32_t all = __shfl_sync(~0u, until, 31), at = filled + all - until;
         const uint64_t shifted = uint64_t(piece) << (at % 32);
         if (uint32_t(shifted)) atomicOr(&words[at / 32], uint32_t(shifted));

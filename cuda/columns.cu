@@ -84,21 +84,11 @@ __global__ void __launch_bounds__(kThreads) joins_kernel(LargeCoding coding) {
     if (is_chunk) found = *mine;
     const bool any = found.first != kNone;
     // The start of the run of zeros that enters the chunk, or of the segment.
-    uint32_t after = any ? found.last + 1 : 0;
-#pragma unroll
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, after, d);
-        if (lane >= d) after = max(after, other);
-    }
+    const uint32_t after = scan_up_to(any ? found.last + 1 : 0, Larger{});
     const uint32_t all = __shfl_sync(~0u, after, 31), left = __shfl_up_sync(~0u, after, 1);
     const uint32_t before = lane ? left : 0;
     const uint32_t own = found.symbols + (any ? digits_of(found.first - before) : 0);
-    uint32_t until = own;
-#pragma unroll
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, until, d);
-        if (lane >= d) until += other;
-    }
+    const uint32_t until = sum_up_to(own);
     if (is_chunk) *mine = {found.heads, found.first, found.last, until - own, before};
     // The run at the end of the segment.
     const uint32_t run = segment.rows - all, digits = digits_of(run), tokens = __shfl_sync(~0u, until, 31);
@@ -134,12 +124,7 @@ __global__ void __launch_bounds__(kThreads) digits_kernel(LargeCoding coding) {
         const uint32_t left = __shfl_up_sync(~0u, position, 1);
         const uint32_t run = position - (lane ? left + 1 : after);
         const uint32_t digits = mine ? digits_of(run) : 0, size = mine ? digits + 1 : 0;
-        uint32_t until = size;
-#pragma unroll
-        for (uint32_t d = 1; d < 32; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, until, d);
-            if (lane >= d) until += other;
-        }
+        const uint32_t until = sum_up_to(size);
         if (mine) {
             uint64_t to = at + until - size;
             for (uint32_t d = 0; d < digits; d++, to++) {

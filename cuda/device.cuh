@@ -18,6 +18,7 @@
 // the back.
 #pragma once
 #include "limits.h"
+#include "scan.cuh"
 #include "tuned.hpp"
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -119,12 +120,7 @@ __device__ inline void assign_slots(SlotMemory &memory, const int (&category)[kI
     __syncthreads();
     if (warp < 3) {
         const uint32_t a = memory.count[warp][2 * lane], b = memory.count[warp][2 * lane + 1];
-        uint32_t sum = a + b;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, sum, d);
-            if (lane >= uint32_t(d)) sum += other;
-        }
+        const uint32_t sum = sum_up_to(a + b);
         uint32_t first = 0;
         if (lane == 31 && sum) first = atomicAdd(&counters->count[warp], sum);
         first = __shfl_sync(~0u, first, 31);

@@ -191,12 +191,7 @@ add_kernel(const hybz_lzw_strip *__restrict__ strips, uint32_t pixel, uint32_t r
             const uint32_t own = at + lane * pixel, there = own < end ? min(pixel, end - own) : 0;
             uint32_t sum = 0;
             for (uint32_t k = 0; k < there; k++) sum |= uint32_t(text[own + k]) << 8 * k;
-#pragma unroll
-            for (uint32_t d = 1; d < 32; d *= 2) {
-                const uint32_t other = __shfl_up_sync(~0u, sum, d);
-                if (lane >= d) sum = add(sum, other);
-            }
-            sum = add(sum, before);
+            sum = add(scan_up_to(sum, add), before);
             before = __shfl_sync(~0u, sum, 31);
             for (uint32_t k = 0; k < there; k++) text[own + k] = uint8_t(sum >> 8 * k);
         }

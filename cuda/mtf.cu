@@ -115,12 +115,7 @@ __global__ void __launch_bounds__(kThreads) symbols_kernel(Coding coding) {
             const uint32_t left = __shfl_up_sync(~0u, position, 1);
             const uint32_t run = position - (lane ? left + 1 : after);
             const uint32_t digits = mine ? digits_of(run) : 0, size = mine ? digits + 1 : 0;
-            uint32_t until = size;
-#pragma unroll
-            for (uint32_t d = 1; d < 32; d *= 2) {
-                const uint32_t other = __shfl_up_sync(~0u, until, d);
-                if (lane >= d) until += other;
-            }
+            const uint32_t until = sum_up_to(size);
             if (mine) {
                 uint16_t *to = out + number + until - size;
                 for (uint32_t d = 0; d < digits; d++) *to++ = uint16_t((run + 1) >> d & 1);

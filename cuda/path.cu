@@ -145,12 +145,7 @@ __global__ void __launch_bounds__(kMarkWarps * 32) factors_kernel(Factoring f) {
         words[k] = f.marks[uint64_t(piece) * kPieceWords + lane * (kPieceWords / 32) + k];
         count += __popc(words[k]);
     }
-    uint32_t sum = count;
-#pragma unroll
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        if (lane >= d) sum += other;
-    }
+    const uint32_t sum = sum_up_to(count);
     const uint32_t all = __shfl_sync(~0u, sum, 31);
     uint32_t to = sum - count;
 #pragma unroll

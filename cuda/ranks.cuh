@@ -5,8 +5,7 @@
 // list of every stretch. A list is in the registers of a warp, a place in each lane, eight registers deep; most ranks
 // are below 32 and move one register.
 #pragma once
-#include <cstdint>
-#include <cuda_runtime.h>
+#include "scan.cuh"
 
 namespace hybz {
 
@@ -86,16 +85,6 @@ inline __device__ uint32_t rows_of(bool mine, uint32_t symbol, uint32_t &carry, 
     if (!digit) return mine ? 1 : 0;
     odd |= weight >= kMaxDigits;
     return (symbol + 1) << min(weight, kMaxDigits - 1);
-}
-
-// The sum of the lanes' numbers up to and including this one's.
-inline __device__ uint32_t sum_up_to(uint32_t own) {
-#pragma unroll
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, own, d);
-        if ((threadIdx.x & 31) >= d) own += other;
-    }
-    return own;
 }
 
 // Writes a lane's byte `count` times from `to` on; long runs are written by the whole warp.

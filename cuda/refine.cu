@@ -73,12 +73,7 @@ __device__ __forceinline__ void scan_heads(Tile &tile) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     if (warp == 0) {
         const int32_t a = tile.last[2 * lane], b = tile.last[2 * lane + 1];
-        int32_t latest = max(a, b);
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const int32_t other = __shfl_up_sync(~0u, latest, d);
-            if (lane >= uint32_t(d)) latest = max(latest, other);
-        }
+        const int32_t latest = scan_up_to(max(a, b), [](int32_t x, int32_t y) { return max(x, y); });
         int32_t before = __shfl_up_sync(~0u, latest, 1);
         if (lane == 0) before = -1;
         tile.last[2 * lane] = before;

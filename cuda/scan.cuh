@@ -1,4 +1,4 @@
-// scan.cuh: a scan over the threads of a CTA.
+// scan.cuh: scans over the lanes of a warp, and over the threads of a CTA.
 #pragma once
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -12,6 +12,17 @@ struct Larger {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return max(a, b); }
 };
 
+// An inclusive scan over the warp: `join` applied to the values of the lanes up to this one. All lanes call it.
+template <class T, class Join> inline __device__ T scan_up_to(T own, Join join) {
+#pragma unroll
+    for (uint32_t d = 1; d < 32; d *= 2) {
+        const T other = __shfl_up_sync(~0u, own, d);
+        if ((threadIdx.x & 31) >= d) own = join(other, own);
+    }
+    return own;
+}
+inline __device__ uint32_t sum_up_to(uint32_t own) { return scan_up_to(own, Sum{}); }
+
 // An exclusive scan over the CTA: `join` applied to the values of the threads before this one, and to all of them. All
 // threads call it; the memory may be used again only after another barrier.
 struct ScanMemory {
@@ -24,12 +35,7 @@ struct Scanned {
 template <class Join>
 inline __device__ Scanned scan_before(ScanMemory &memory, uint32_t value, Join join) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    uint32_t sum = value;
-#pragma unroll
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        if (lane >= d) sum = join(other, sum);
-    }
+    const uint32_t sum = scan_up_to(value, join);
     if (lane == 31) memory.warps[warp] = sum;
     const uint32_t left = __shfl_up_sync(~0u, sum, 1);
     __syncthreads();

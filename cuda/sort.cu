@@ -18,10 +18,6 @@ template <class Key> struct RunHead {
     __device__ uint32_t operator()(uint32_t j) const { return j > 0 && keys[j] != keys[j - 1] ? j : 0; }
 };
 
-struct Larger {
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a > b ? a : b; }
-};
-
 template <class Key>
 cudaError_t scan(void *temporary, size_t &bytes, const Key *keys, uint32_t *starts, uint32_t count,
                  cudaStream_t stream) {
