@@ -42,7 +42,7 @@ impl Case {
 
 /// Random valid codes: long chains, runs, and tables that are not cleared when they are full.
 fn codes(rng: &mut Rng, round: usize) -> Vec<u8> {
-    let count = rng.below(if round.is_multiple_of(3) { MAX_CODES as usize + 20 } else { 500 });
+    let count = rng.below(if round.is_multiple_of(3) { MAX_CODES + 20 } else { 500 });
     let newest = 1 + rng.below(40);
     let mut code = |number: usize| {
         let known = number.min(4096 - 258);
