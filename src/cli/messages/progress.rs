@@ -1,8 +1,9 @@
-//! The progress display: the part that is done, the rate, and the time left.
+//! The progress display: the part that is done, the rate, and the time left. Only this file uses indicatif.
 //!
-//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds. On a
-//! terminal, [`row`] lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it
-//! fits a resized window even when there is no progress.
+//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds.
+//! (indicatif's estimate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
+//! lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized
+//! window even when there is no progress.
 //!
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
@@ -11,9 +12,12 @@ use crate::cli::args::Common;
 use crate::cli::messages::counts::Counts;
 use hybz_files::quote::shown;
 use hybz_files::{process, signals};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use row::{Row, amount, clock, rate};
+use screen::{Screen, row_columns};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
@@ -30,8 +34,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const WINDOW: Duration = Duration::from_secs(5);
 /// The time between two measurements, and between two drawings of a row without progress.
 const SPACING: Duration = Duration::from_millis(250);
-/// The shortest time between two drawings of a row.
-const FRAME: Duration = Duration::from_millis(100);
+/// The maximum number of times a second that a row is drawn.
+const HERTZ: u8 = 10;
 
 /// The progress display of one call.
 pub struct Progress {
@@ -39,7 +43,7 @@ pub struct Progress {
     unit: &'static str,
     style: Style,
     pub counts: Arc<Counts>,
-    display: Arc<Mutex<Display>>,
+    display: Mutex<Display>,
 }
 
 enum Style {
@@ -52,21 +56,9 @@ enum Style {
 
 struct Display {
     last_line: Instant,
-    /// The row on the terminal, if there is one.
-    row: Option<Row>,
-    drawn: Instant,
-    /// Whether a thread redraws the row.
-    has_clock: bool,
+    /// The bar on the terminal, if there is one, and its row.
+    bar: Option<(ProgressBar, Arc<Mutex<Row>>)>,
     rate: Rate,
-}
-
-impl Display {
-    fn draw(&mut self) {
-        if let Some(row) = &self.row {
-            self.drawn = Instant::now();
-            screen::draw(row);
-        }
-    }
 }
 
 /// The rate over the last seconds, or since the process last went on after it was stopped.
@@ -125,9 +117,8 @@ impl Progress {
         // The rest of stdin is measured before anything is read from it.
         counts.set_total(common.expected_bytes());
         answer_signals(&counts);
-        let (now, rate) = (Instant::now(), Rate::new());
-        let display = Display { last_line: now, row: None, drawn: now, has_clock: false, rate };
-        Progress { style, counts, unit: "", display: Arc::new(Mutex::new(display)) }
+        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new() };
+        Progress { style, counts, unit: "", display: Mutex::new(display) }
     }
 
     /// The progress of work that reads compressed data, if `compressed`. The row says so, because speeds of
@@ -170,16 +161,10 @@ impl Progress {
     }
 
     fn draw(&self, display: &mut Display, row: Row) {
-        let is_new = display.row.replace(row).is_none();
+        let (bar, shown) = display.bar.get_or_insert_with(bar);
+        *lock(shown) = row;
         self.counts.bar.store(true, Ordering::Relaxed);
-        if is_new || display.drawn.elapsed() >= FRAME {
-            display.draw();
-        }
-        if !display.has_clock {
-            let shared = Arc::clone(&self.display);
-            // Without the thread, the row does not fit a resized window until there is progress.
-            display.has_clock = thread::Builder::new().name("progress".to_owned()).spawn(|| redraw(shared)).is_ok();
-        }
+        bar.tick();
     }
 
     /// Records that an input is done. It had `bytes` bytes, if it did not fail.
@@ -187,24 +172,47 @@ impl Progress {
         self.counts.input_done(bytes);
     }
 
-    /// Lets `print` write to the terminal, with the row out of the way.
+    /// Lets `print` write to the terminal, with the bar out of the way.
     pub fn suspend(&self, print: impl FnOnce()) {
-        let mut display = lock(&self.display);
-        if display.row.is_some() {
-            screen::clear();
+        match &lock(&self.display).bar {
+            Some((bar, _)) => bar.suspend(print),
+            None => print(),
         }
-        print();
-        display.draw();
     }
 
-    /// Removes the row from the terminal.
+    /// Removes the bar from the terminal.
     pub fn end(&self) {
-        let mut display = lock(&self.display);
-        if display.row.take().is_some() {
-            self.counts.bar.store(false, Ordering::Relaxed);
-            screen::clear();
-        }
+        let Some((bar, _)) = lock(&self.display).bar.take() else { return };
+        self.counts.bar.store(false, Ordering::Relaxed);
+        bar.finish_and_clear();
     }
+}
+
+/// A bar that draws one row, which is laid out when it is drawn, because the window may have changed.
+fn bar() -> (ProgressBar, Arc<Mutex<Row>>) {
+    let row = Arc::new(Mutex::new(Row::default()));
+    let shown = Arc::clone(&row);
+    let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
+        let row = lock(&shown).fit(row_columns());
+        let _ = to.write_str(&row);
+    };
+    let bar = ProgressBar::no_length();
+    bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(Screen::default()), HERTZ));
+    if let Ok(style) = ProgressStyle::with_template("{row}") {
+        bar.set_style(style.with_key("row", write));
+    }
+    let drawn = bar.downgrade();
+    let redraw = move || {
+        while let Some(bar) = drawn.upgrade().filter(|bar| !bar.is_finished()) {
+            bar.tick();
+            drop(bar);
+            thread::sleep(SPACING);
+        }
+    };
+    // Without the thread (and indicatif panics if it cannot start its own), the row does not fit a resized window until
+    // there is progress.
+    let _ = thread::Builder::new().name("progress".to_owned()).spawn(redraw);
+    (bar, row)
 }
 
 impl Drop for Progress {
@@ -213,21 +221,8 @@ impl Drop for Progress {
     }
 }
 
-fn lock(display: &Mutex<Display>) -> MutexGuard<'_, Display> {
-    display.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Redraws the row until it is gone.
-fn redraw(display: Arc<Mutex<Display>>) {
-    loop {
-        thread::sleep(SPACING);
-        let mut display = lock(&display);
-        if display.row.is_none() {
-            display.has_clock = false;
-            return;
-        }
-        display.draw();
-    }
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Has SIGUSR1 answered, and pauses counted.

@@ -340,7 +340,7 @@ fn nonsense() {
         ("--plan x a", "--plan"),
         ("--plan 1 .", "Input file . is not a file on a disk: --plan"),
         ("--plan 1 none", "Can't open input file none"),
-        ("--plan-file plan a", "--plan-file works only with --shard and --join."),
+        ("--plan-file plan a", "--plan-file works only with --shard."),
         ("--plan 1 -r .", "-r and --plan cannot be used together."),
         ("--shard 0 a -o x", "--shard wants a plan: --plan-file PLAN."),
         ("--shard 0 --plan-file plan a", "--shard wants a name for its result: -o FILE, or -c for standard output."),

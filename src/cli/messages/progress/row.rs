@@ -4,6 +4,7 @@ use hybz_files::terminal::{middle_out, width};
 use std::time::Duration;
 
 /// The contents of a row.
+#[derive(Default)]
 pub struct Row {
     /// The file, or another name of the current work.
     pub name: String,

@@ -1,4 +1,4 @@
-//! How the row of progress is drawn on stderr: with the cursor at its beginning.
+//! How indicatif draws on stderr: one row, with the cursor at its beginning.
 //!
 //! A terminal that becomes narrower breaks a row that no longer fits into several. The cursor stays at its character.
 //! Here that is the start of the row, so clearing to the end of the screen removes all of the broken row; if the cursor
@@ -7,26 +7,77 @@
 //! Nothing is drawn while another job has the foreground of the terminal. That is asked at each drawing, because a
 //! shell moves jobs at any time.
 
-use super::row::Row;
 use hybz_files::{process, terminal};
+use indicatif::TermLike;
 use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Removes the row, from a signal's handler too.
 pub const CLEAR: &[u8] = b"\r\x1b[J";
 
-/// Writes the row in one piece. It is laid out now, because the window may have changed.
-pub fn draw(row: &Row) {
-    // The last column stays free, because some terminals wrap when it is written.
-    let row = row.fit(terminal::columns(io::stderr()).saturating_sub(1));
-    write(format!("\r\x1b[?7l{}\x1b[J\x1b[?7h\r", row.trim()).as_bytes());
+/// The terminal to which stderr leads.
+#[derive(Debug, Default)]
+pub struct Screen {
+    /// The text to write next.
+    row: Mutex<String>,
 }
 
-pub fn clear() {
-    write(CLEAR);
+impl Screen {
+    fn row(&self) -> MutexGuard<'_, String> {
+        self.row.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn write(bytes: &[u8]) {
-    if !process::is_in_background() {
-        let _ = io::stderr().write_all(bytes); // if stderr fails, there is nowhere to report it
+/// The maximum width of a row. The last column stays free, because some terminals wrap when it is written.
+pub fn row_columns() -> usize {
+    terminal::columns(io::stderr()).saturating_sub(1)
+}
+
+impl TermLike for Screen {
+    fn width(&self) -> u16 {
+        terminal::columns(io::stderr()).try_into().unwrap_or(u16::MAX)
+    }
+
+    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.write_str(text)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.row().push_str(text);
+        Ok(())
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.row().clear();
+        Ok(())
+    }
+
+    /// Writes the row in one piece.
+    fn flush(&self) -> io::Result<()> {
+        let row = std::mem::take(&mut *self.row());
+        let row = row.trim();
+        if process::is_in_background() {
+            return Ok(());
+        }
+        if row.is_empty() {
+            return io::stderr().write_all(CLEAR);
+        }
+        io::stderr().write_all(format!("\r\x1b[?7l{row}\x1b[J\x1b[?7h\r").as_bytes())
     }
 }
