@@ -54,7 +54,6 @@ struct List<'a, const N: usize> {
     ranks: Option<ByRank<'a, N>>,
 }
 
-// SAFETY, for all intrinsics: `encode` alone makes and uses a list, and has the features.
 #[allow(unsafe_code)]
 impl<const N: usize> Ranks for List<'_, N> {
     #[inline(always)]
@@ -65,17 +64,21 @@ impl<const N: usize> Ranks for List<'_, N> {
         // A copy stays in a register.
         let mut head = self.head;
         for at in places(heads) {
-            let wanted = unsafe { _mm_set1_epi8(self.order[usize::from(stretch[at])] as i8) };
-            let found = place(head, wanted);
-            let rank = if found != 0 {
-                let rank = found.trailing_zeros() as usize;
-                head = unsafe { _mm_shuffle_epi8(head, load(&MOVES[rank % 16])) };
-                rank
-            } else {
-                self.far += 1;
-                let before = head;
-                head = unsafe { _mm_alignr_epi8::<15>(head, wanted) };
-                self.find_far(wanted, before)
+            let symbol = self.order[usize::from(stretch[at])];
+            // SAFETY: `encode` alone makes a list, and has the features.
+            let rank = unsafe {
+                let wanted = _mm_set1_epi8(symbol as i8);
+                let found = place(head, wanted);
+                if found != 0 {
+                    let rank = found.trailing_zeros() as usize;
+                    head = _mm_shuffle_epi8(head, load(&MOVES[rank % 16]));
+                    rank
+                } else {
+                    self.far += 1;
+                    let before = head;
+                    head = _mm_alignr_epi8::<15>(head, wanted);
+                    self.find_far(wanted, before)
+                }
             };
             write(at, rank);
         }
@@ -94,9 +97,8 @@ impl<const N: usize> Ranks for List<'_, N> {
     #[inline(always)]
     fn heads(bytes: &[u8; STRETCH + 1]) -> u64 {
         let same = |at: usize| {
-            let (before, these) =
-                (load(bytes[at..].first_chunk().expect("16")), load(bytes[at + 1..].first_chunk().expect("16")));
-            u64::from(unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(before, these)) } as u32) << at
+            let row = |at: usize| load(bytes[at..].first_chunk().expect("16 of 65 bytes"));
+            u64::from(place(row(at), row(at + 1))) << at
         };
         !(same(0) | same(16) | same(32) | same(48))
     }
@@ -113,12 +115,14 @@ impl<const N: usize> List<'_, N> {
             let found = place(old, wanted);
             if found != 0 {
                 let at = found.trailing_zeros() as usize;
+                // SAFETY: as in `code`.
                 unsafe {
                     let others = _mm_srli_si128::<1>(_mm_shuffle_epi8(old, load(&MOVES[at % 16])));
                     store(row, _mm_or_si128(_mm_slli_si128::<1>(others), _mm_srli_si128::<15>(before)));
                 }
                 return 16 * number + at;
             }
+            // SAFETY: as in `code`.
             store(row, unsafe { _mm_alignr_epi8::<15>(old, before) });
             before = old;
         }
@@ -126,7 +130,7 @@ impl<const N: usize> List<'_, N> {
     }
 }
 
-/// A mask of the entries that are the wanted one.
+/// A mask of the entries that are the same.
 #[inline(always)]
 fn place(row: __m128i, wanted: __m128i) -> u32 {
     // SAFETY: every x86-64 has SSE2.

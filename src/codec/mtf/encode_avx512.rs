@@ -115,16 +115,17 @@ struct ByTime<'a, const N: usize> {
     count: usize,
 }
 
-// SAFETY: these are only made and used in `encode_by_time`, which has the features.
 #[allow(unsafe_code)]
 impl<const N: usize> Ranks for ByTime<'_, N> {
     #[inline(always)]
     fn code(&mut self, stretch: &[u8], heads: u64, mut write: impl FnMut(usize, usize)) {
+        // SAFETY: `encode_by_time` alone makes and uses these times, and has the features.
         unsafe { self.times.make_time(self.count) }
         // A copy stays in registers.
         let mut registers = self.times.registers;
         for at in places(heads) {
             let symbol = self.order[usize::from(stretch[at])];
+            // SAFETY: as above.
             write(at, unsafe { rank_and_touch(&mut registers, &mut self.times, &self.numbers, symbol) });
         }
         self.times.registers = registers;
@@ -132,6 +133,7 @@ impl<const N: usize> Ranks for ByTime<'_, N> {
 
     #[inline(always)]
     fn heads(bytes: &[u8; 65]) -> u64 {
+        // SAFETY: as in `code`.
         unsafe { heads(bytes) }
     }
 }

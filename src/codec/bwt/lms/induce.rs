@@ -66,11 +66,11 @@ pub(super) fn last_column(
     row
 }
 
-/// Where the next entry of each bucket comes: on the way up at the end of what it has, on the way down before its start.
+/// Where the next entry of each bucket comes: on the way up after what it has, on the way down before it.
 type Heads = [u32; 257];
 
-/// Visits what lies from `at` to `end`, which may move away meanwhile. `visit` returns the bucket that it makes an entry
-/// for, and the entry. (Parameters and no struct: the compiler must know that the rows are not the heads.)
+/// Visits what lies from `at` to `end`, which may move away meanwhile. `visit` returns a new entry and its bucket.
+/// (Parameters and no struct: the compiler must know that the rows are not the heads.)
 #[inline(always)]
 fn pass<const UP: bool>(
     room: &mut [i32],

@@ -3,8 +3,8 @@
 //! Positions are sorted first by their own name, by counting, and by the names that follow, packed into 42 bits next to
 //! the position. Positions that are still equal form groups. Groups are sorted again by the ranks at two further
 //! places, so that each round looks three times as far (prefix doubling after Manber and Myers, SODA 1990, with two
-//! ranks). A group in order gives the order of the group of the positions before it, if that has the same size. Rings of
-//! few names have long repeats, and libsais sorts them.
+//! ranks). A group in order gives the order of the group of the positions before it, if that has the same size. Rings
+//! of few names have long repeats, and libsais sorts them.
 
 use super::sort::SORTABLE;
 use super::{Kernel, as_numbers, prefetch};
@@ -130,11 +130,13 @@ fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32]) -> usize {
     let mut key = (1..=digits).fold(0, |key, at| key * distinct + ring(at) as u64);
     let mut put = |at: usize, name: i32, leaving: i32, entering: i32| {
         let place = &mut ends[name as usize];
-        let upper_part = entering as u64 * factor >> 20;
+        let upper_part = (entering as u64 * factor) >> 20;
         entries[*place as usize] = SORTABLE | (key * part + upper_part) << POSITION_BITS | at as u64;
         *place += 1;
         key = (key - leaving as u64 * first_digit) * distinct + entering as u64;
-        names.get(at + AHEAD / 3).map(|&ahead| prefetch(entries, ends[ahead as usize] as usize));
+        if let Some(&ahead) = names.get(at + AHEAD / 3) {
+            prefetch(entries, ends[ahead as usize] as usize);
+        }
     };
     for (at, window) in names.windows(digits + 2).enumerate() {
         put(at, window[0], window[1], window[digits + 1]);

@@ -89,8 +89,7 @@ fn partition(numbers: &mut [u64], pivot: u64) -> usize {
     let mut low = 0;
     for at in 0..numbers.len() {
         let number = numbers[at];
-        numbers[at] = numbers[low];
-        numbers[low] = number;
+        numbers.swap(at, low);
         low += usize::from(number < pivot);
     }
     low

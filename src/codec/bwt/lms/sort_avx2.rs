@@ -57,8 +57,8 @@ pub(super) fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> u
     // Those below come to the front, the others into `spare`, from place `len` downwards.
     let mut low = 0;
     for at in (0..len / LANES * LANES).step_by(LANES) {
-        // SAFETY: `low` is not above `at`, and `at - low` not above `len - LANES`. So 4 numbers at `at` and at `low` are
-        // in `numbers`, and 4 that end at `len - (at - low)`, in `spare`.
+        // SAFETY: `low` is not above `at`, and `at` not above `len - LANES`. So four numbers at `at` and at `low` are
+        // in `numbers`, and four at `len - (at - low)` in `spare`.
         #[allow(unsafe_code)]
         unsafe {
             let four = _mm256_loadu_pd(numbers.as_ptr().add(at).cast());
@@ -166,7 +166,7 @@ fn merge<const N: usize, const HALF: usize>(registers: &mut [__m256d; N]) {
         }
         let mut distance = HALF / 2;
         while distance > 0 {
-            for i in (start..start + 2 * HALF).filter(|i| (i - start) / distance % 2 == 0) {
+            for i in (start..start + 2 * HALF).filter(|i| (i - start) & distance == 0) {
                 exchange(registers, i, i + distance);
             }
             distance /= 2;
