@@ -11,29 +11,21 @@ pub(crate) enum Level {
     /// What every processor of the architecture has.
     Portable,
     /// SSSE3 to AVX2, and the bit instructions of the same time.
-    #[cfg(target_arch = "x86_64")]
     Avx2,
-    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
 /// The highest level that may be used, whether or not this processor has it.
 pub(crate) static LIMIT: LazyLock<Level> = LazyLock::new(|| match std::env::var("HYBZ_CPU").as_deref() {
     Ok("portable") => Level::Portable,
-    #[cfg(target_arch = "x86_64")]
     Ok("avx2") => Level::Avx2,
-    #[cfg(target_arch = "x86_64")]
     _ => Level::Avx512,
-    #[cfg(not(target_arch = "x86_64"))]
-    _ => Level::Portable,
 });
 
 /// Whether kernels of this level may be used, and this processor has these features: `has!(Avx2: "avx2", "popcnt")`.
-#[cfg(target_arch = "x86_64")]
 macro_rules! has {
     ($level:ident: $($feature:tt),+) => {
         $crate::codec::cpu::Level::$level <= *$crate::codec::cpu::LIMIT && $(std::is_x86_feature_detected!($feature))&&+
     };
 }
-#[cfg(target_arch = "x86_64")]
 pub(crate) use has;

@@ -69,6 +69,7 @@ impl Kernel {
     }
 
     /// Moves the numbers below `pivot` to the front. Returns how many these are.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     fn partition(self, numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
