@@ -12,8 +12,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::thread;
 
-/// The maximum memory of a CPU station, with its share of the blocks in flight: 17 MB of tables (12 MB without AVX-512)
-/// and 11 MB of blocks, measured.
+/// The maximum memory of a CPU station, with its share of the blocks in flight: 17 MB of tables and 11 MB of blocks,
+/// measured.
 const PER_THREAD: u64 = 29 << 20;
 /// Memory for coding a large block, per byte of the block, with its text and result: 14.3 for 64 MB of random bytes, 7
 /// for text, 2 for a repeated word.
