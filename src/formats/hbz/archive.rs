@@ -7,13 +7,13 @@ use crate::flaw::Flaw;
 use crate::format::{Format, Magic};
 use crate::formats::bzip2::header::magic as bzip2_magic;
 use crate::formats::hbz::codec::decode::HbzDecoder;
-use crate::formats::hbz::header::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::formats::hbz::header::{
-    ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, Next, index_count, index_len, index_tail, next,
+    BlockHeader, ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, IndexEntry, MAGIC, StreamHeader, index_count,
+    index_len, index_tail,
 };
-use crate::formats::hbz::stream::index::{Index, Judged};
+use crate::formats::hbz::walk::{StreamPart, Walker};
 use hybz_queue::memory_of_one_piece;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// One block of a file.
@@ -272,57 +272,49 @@ impl List {
     /// Goes from header to header, as far as they are good.
     fn by_headers(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-        let (mut at, mut text_at) = (0, 0);
         let mut list = List::new(end);
-        // For the stream that has begun: its header, and the contents that its index must have.
-        let mut open: Option<(StreamHeader, Index)> = None;
-        while at + HEADER_LEN as u64 <= end {
-            let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
-            let Some((stream, index)) = &mut open else {
-                match StreamHeader::parse(&bytes) {
-                    Ok(stream) => {
-                        if at == 0 {
-                            list.block_size = stream.block_size;
-                        }
-                        open = Some((stream, Index::new()));
+        let (mut walker, mut text_at, mut open) = (Walker::default(), 0, false);
+        input.rewind().map_err(Error::Read)?;
+        let mut input = BufReader::new(input);
+        loop {
+            let mut room = [0; HEADER_LEN];
+            let len = input.fill_buf().and_then(|mut bytes| bytes.read(&mut room)).map_err(Error::Read)?;
+            let mut bytes = &room[..len];
+            let part = walker.next(&mut bytes);
+            input.consume(len - bytes.len());
+            match part {
+                StreamPart::Stream(stream) => {
+                    if list.streams == 0 {
+                        list.block_size = stream.block_size;
                     }
-                    Err(_) if at == 0 => return Err(Error::NotFormat { format: Format::Hbz }),
-                    Err(_) => break,
+                    list.streams += 1;
+                    open = true;
                 }
-                at += HEADER_LEN as u64;
-                list.streams += 1;
-                continue;
-            };
-            let number = index.blocks();
-            match (next(&bytes, number), BlockHeader::parse(&bytes, stream, number)) {
-                (Next::Block, Ok(header)) => {
-                    let BlockHeader { text_len, coded_len, crc, .. } = header;
-                    list.blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream: *stream });
-                    index.add(IndexEntry { text_len, coded_len, crc });
-                    at += HEADER_LEN as u64 + u64::from(coded_len);
+                StreamPart::Block(stream, header) => {
+                    let at = walker.begin() - HEADER_LEN as u64;
+                    let BlockHeader { number, text_len, coded_len, crc, .. } = header;
+                    list.blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream });
                     text_at += u64::from(text_len);
+                    walker.skip_payload();
+                    input.seek_relative(coded_len.into()).map_err(Error::Read)?;
                 }
-                (Next::Index(len), _) if at + len as u64 <= end => {
-                    if !is_the_index(input, at, index)? {
-                        break;
-                    }
-                    at += len as u64;
-                    open = None;
-                }
-                _ => break,
+                StreamPart::Need if len > 0 => {}
+                StreamPart::Payload(_) => {}
+                StreamPart::End(_) => open = false,
+                StreamPart::Need | StreamPart::Other(_) | StreamPart::Damaged(_) => break,
             }
         }
         if list.streams == 0 {
             return Err(Error::NotFormat { format: Format::Hbz });
         }
         // Bytes after a good index that are not a stream are garbage.
-        let rest = end.saturating_sub(at).min(MAGIC.len() as u64) as usize;
+        list.end = walker.begin();
+        let rest = end.saturating_sub(list.end).min(MAGIC.len() as u64) as usize;
         let mut bytes = vec![0; rest];
-        input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
+        input.seek(SeekFrom::Start(list.end)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
         let may_follow = [bzip2_magic(&bytes), Magic::of(&bytes, &MAGIC)].iter().any(|magic| *magic != Magic::No);
-        list.complete = open.is_none() && (rest == 0 || !may_follow);
-        list.end = at;
+        list.complete = !open && (rest == 0 || !may_follow);
         Ok(list)
     }
 }
@@ -389,22 +381,6 @@ fn read_index(input: &mut (impl Read + Seek), at: u64, end: u64) -> Result<Optio
     let mut tail = [0; INDEX_TAIL];
     input.read_exact(&mut tail).map_err(Error::Read)?;
     Ok((tail == index_tail(crc.finish(), INDEX_HEAD as u64 + len)).then_some(entries))
-}
-
-/// Whether the index at this offset lists the blocks that `index` has seen.
-fn is_the_index(input: &mut (impl Read + Seek), at: u64, index: &mut Index) -> Result<bool, Error> {
-    input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
-    let mut input = BufReader::new(input);
-    loop {
-        let mut room = [0; HEADER_LEN];
-        let part = &mut room[..index.wants()];
-        input.read_exact(part).map_err(Error::Read)?;
-        match index.read(part) {
-            Judged::More => {}
-            Judged::Good => return Ok(true),
-            Judged::Bad(_) => return Ok(false),
-        }
-    }
 }
 
 fn read_at<const N: usize>(input: &mut (impl Read + Seek), at: u64) -> Result<[u8; N], Error> {

@@ -209,6 +209,11 @@ impl BlockHeader {
         Ok(header)
     }
 
+    /// The block's entry in the index.
+    pub(crate) fn entry(&self) -> IndexEntry {
+        IndexEntry { text_len: self.text_len, coded_len: self.coded_len, crc: self.crc }
+    }
+
     /// Whether the text is so much longer than the rows that it is kept as codes until it is written.
     pub(crate) fn is_compact(&self) -> bool {
         u64::from(self.text_len) > 3 * u64::from(self.rows) + MAX_SMALL_TEXT
@@ -262,33 +267,6 @@ impl IndexEntry {
     }
 }
 
-/// The kind of the next part of a stream, as far as its first bytes tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// A block.
-    Block,
-    /// The index, with its length in bytes.
-    Index(usize),
-    /// The index of a stream with another number of blocks: this number.
-    OtherIndex(u32),
-    /// None of these.
-    Other,
-}
-
-/// Classifies the next bytes of a stream that has had `blocks` blocks so far.
-pub fn next(bytes: &[u8; HEADER_LEN], blocks: u32) -> Next {
-    if bytes[..4] == BLOCK_MAGIC {
-        Next::Block
-    } else if bytes[..4] == INDEX_MAGIC {
-        match read_u32(bytes, 4) {
-            listed if listed == blocks => Next::Index(INDEX_LEN + ENTRY_LEN * blocks as usize),
-            listed => Next::OtherIndex(listed),
-        }
-    } else {
-        Next::Other
-    }
-}
-
 /// The index of a stream as bytes, with the end magic.
 pub fn write_index(entries: &[IndexEntry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(INDEX_LEN + ENTRY_LEN * entries.len());
@@ -300,7 +278,7 @@ pub fn write_index(entries: &[IndexEntry]) -> Vec<u8> {
 }
 
 /// The number of entries of the index that begins with these bytes.
-pub fn index_count(head: &[u8; INDEX_HEAD]) -> Option<u32> {
+pub fn index_count(head: &[u8]) -> Option<u32> {
     head.starts_with(&INDEX_MAGIC).then(|| read_u32(head, 4))
 }
 

@@ -18,5 +18,6 @@ pub(crate) mod codec;
 pub(crate) mod header;
 pub(crate) mod seek;
 pub(crate) mod stream;
+mod walk;
 
 pub use archive::{List, Listed};

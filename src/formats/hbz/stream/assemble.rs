@@ -80,7 +80,7 @@ impl Join for Assembler {
         let mut bytes = Vec::with_capacity(HEADER_LEN + payload.len());
         bytes.extend_from_slice(&header.write());
         bytes.extend_from_slice(&payload);
-        self.index.push(IndexEntry { text_len: header.text_len, coded_len: header.coded_len, crc: header.crc });
+        self.index.push(header.entry());
         self.summary.blocks = number;
         self.summary.bytes_in += u64::from(header.text_len);
         self.summary.combined_crc = crc::combine(self.summary.combined_crc, header.crc);

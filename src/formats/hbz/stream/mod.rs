@@ -1,6 +1,7 @@
 //! The flow of a `.hbz` stream: `blocks` cuts text, `assemble` joins coded blocks; `scan` cuts the stream, `chain`
-//! joins texts and compares the `index`.
+//! joins texts.
 
+use super::walk::Walker;
 use crate::formats::hbz::header::LargeBlocks;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
 use crate::stream::verify::Verify;
@@ -9,14 +10,12 @@ use hybz_queue::Pool;
 mod assemble;
 mod blocks;
 mod chain;
-mod end;
-pub(crate) mod index;
 mod scan;
 mod stages;
 pub(crate) mod tasks;
 
 pub(crate) fn end() -> Option<Box<dyn StreamEndDetector>> {
-    Some(Box::new(end::Parts::default()))
+    Some(Box::new(Walker::default()))
 }
 
 pub(crate) fn decode(decoding: &Decoding) -> Ends {

@@ -3,23 +3,24 @@
 //!
 //! A block's header says how much memory decoding will take. The permit for all of that memory is therefore requested
 //! before the payload is read, and a block that the budget can never hold is refused at that point. Memory still grows
-//! with the bytes that have arrived, not with the header's claim. Data that look wrong are passed on unchanged: the
-//! joiner, which sees everything in order, reports what is wrong with them.
+//! with the bytes that have arrived, not with the header's claim. The joiner, which gets everything in order, reports
+//! what is wrong.
 
 use super::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::block::Text;
 use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
-use crate::formats::hbz::header::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
+use crate::formats::hbz::header::{BlockHeader, StreamHeader};
+use crate::formats::hbz::walk::{StreamPart, Walker};
 use crate::stream::piece::{Cut, Piece};
 use hybz_queue::Ticket;
 use hybz_queue::{Client, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The size of one read while headers are expected: enough for a small file.
+/// The size of one read: enough for a small file.
 const ROOM: usize = 64 << 10;
-/// The maximum number of payload bytes in one read.
+/// The minimum number of bytes by which the memory of a payload grows.
 const PAYLOAD_ROOM: usize = 1 << 20;
 /// Blocks of more rows than this are decoded in stages by all stations.
 const STAGED_ROWS: u32 = 1 << 24;
@@ -28,85 +29,73 @@ const STAGED_ROWS_ALONE: u32 = 1 << 20;
 /// The memory that a piece takes in addition to its bytes: its place in the channel.
 const PIECE: u64 = 256;
 
-/// The part that is being gathered.
-#[derive(Clone, Copy)]
-enum Gathering {
-    /// The header of a stream.
-    Header,
-    /// The header of a block, or the beginning of the index.
-    Next(StreamHeader),
-    /// A block's payload.
-    Payload(StreamHeader, BlockHeader),
-    /// The index, of which this many bytes are left.
-    Index(usize),
-    /// Bytes that are not a part of a stream.
-    Other,
-    /// No part: the block that begins here is not decoded.
-    Nothing,
+/// A part of the input that the scanner found.
+pub(crate) enum Found {
+    /// The header of a block. Its permit covers all that decoding the block takes.
+    Block(StreamHeader, BlockHeader),
+    /// The payload of that block, for the stations.
+    Payload {
+        bytes: Vec<u8>,
+        header: BlockHeader,
+        stream: StreamHeader,
+    },
+    Other(Rest),
 }
 
-/// A part of a stream.
-pub(crate) enum StreamPart {
-    /// Headers, an index, or invalid data; and the header of a block if they end with one.
-    Bytes(Vec<u8>, Option<(StreamHeader, BlockHeader)>),
-    /// The payload of that block, for the stations.
-    Payload(Payload),
-    /// The input has ended after this many bytes of the payload.
-    Cut(u64),
+/// The parts that need no work.
+pub(crate) enum Rest {
+    /// A stream of this block size begins.
+    Stream(u32),
+    /// The stream ends with an index of this many bytes.
+    End(u64),
     /// The block needs more memory than one block may have.
     TooLarge { needs: u64, allowed: u64 },
-}
-
-pub(crate) struct Payload {
-    bytes: Vec<u8>,
-    header: BlockHeader,
-    stream: StreamHeader,
-    /// All stations should work on it.
-    staged: bool,
+    /// The input ends in the middle of a part, after this many bytes of it.
+    Cut(u64),
+    /// The next part is damaged.
+    Damaged(Flaw),
+    /// Another format, or garbage.
+    Bytes(Vec<u8>),
 }
 
 /// A part that has been issued.
 pub(crate) enum IssuedPart {
-    /// Unchanged bytes. Their permit also covers the block whose header ends them; the block's vector needs a charge of
-    /// its own.
-    Bytes(Vec<u8>, Option<VectorCharge>),
-    /// The text of a payload.
+    /// The header of a block, and the charge for its vector.
+    Block(BlockHeader, VectorCharge),
+    /// The text of that block.
     Text(Ticket<Result<Text, Flaw>>),
-    /// The input has ended after this many bytes of a payload.
-    Cut(u64),
-    /// A block that needs more memory than one block may have.
-    TooLarge { needs: u64, allowed: u64 },
+    Other(Rest),
 }
 
-impl Piece for StreamPart {
+impl Piece for Found {
     type Issued = IssuedPart;
 
     fn charge(&self) -> u64 {
         match self {
-            StreamPart::Bytes(bytes, block) => {
-                let block = block.map_or(0, |(stream, header)| header.decoding_bytes(&stream));
-                bytes.capacity() as u64 + PIECE + block
-            }
-            // These bytes were charged with the header. They must not wait for a permit, because the joiner holds the
-            // block's permit until they come.
-            StreamPart::Payload(_) | StreamPart::Cut(_) | StreamPart::TooLarge { .. } => 0,
+            Found::Block(stream, header) => header.decoding_bytes(stream) + PIECE,
+            Found::Other(Rest::Bytes(bytes)) => bytes.capacity() as u64 + PIECE,
+            Found::Other(Rest::Stream(_) | Rest::End(_)) => PIECE,
+            // A payload was charged with its header. It must not wait for a permit, because the joiner holds the
+            // block's permit until it comes. The others are the last ones.
+            Found::Payload { .. } | Found::Other(_) => 0,
         }
     }
 
     fn issue(self, client: &Client) -> IssuedPart {
         match self {
-            StreamPart::Bytes(bytes, block) => {
-                let vectors = client.pool().shared_value::<Vectors>();
-                IssuedPart::Bytes(bytes, block.map(|(_, header)| vectors.charge(header.rows)))
+            Found::Block(_, header) => {
+                IssuedPart::Block(header, client.pool().shared_value::<Vectors>().charge(header.rows))
             }
-            StreamPart::Payload(Payload { bytes, header, stream, staged }) => {
+            Found::Payload { bytes, header, stream } => {
+                // The only block of its stream: the other stations would have nothing to do.
+                let alone = header.number == 0 && header.text_len < stream.block_size;
+                let staged = header.rows > if alone { STAGED_ROWS_ALONE } else { STAGED_ROWS };
                 let stages = staged.then(|| client.submitter().clone());
                 let task = DecodeLarge { payload: Arc::new(bytes), header, stream, stages };
                 let bytes = task.bytes();
                 IssuedPart::Text(client.task(task).class(DECODE_LARGE, bytes).submit())
             }
-            StreamPart::Cut(bytes) => IssuedPart::Cut(bytes),
-            StreamPart::TooLarge { needs, allowed } => IssuedPart::TooLarge { needs, allowed },
+            Found::Other(rest) => IssuedPart::Other(rest),
         }
     }
 }
@@ -114,168 +103,87 @@ impl Piece for StreamPart {
 /// Cuts streams.
 pub(crate) struct Scanner {
     pool: Pool,
-    part: Gathering,
-    /// Bytes `begin .. end` have been read and not examined yet.
-    bytes: Vec<u8>,
-    begin: usize,
-    end: usize,
-    /// Bytes that have been examined and not handed on yet.
-    raw: Vec<u8>,
-    /// The payload so far, `payload[..gathered]`, then room.
+    walker: Walker,
+    room: Vec<u8>,
+    /// The block whose payload comes, and the payload so far.
+    block: Option<(StreamHeader, BlockHeader)>,
     payload: Vec<u8>,
-    gathered: usize,
-    number: u32,
-    ready: VecDeque<StreamPart>,
+    /// Bytes of another format come: they are handed on unchanged.
+    other: bool,
+    /// No more bytes are wanted.
+    done: bool,
+    ready: VecDeque<Found>,
     /// The input pauses.
     paused: bool,
 }
 
 impl Scanner {
     pub fn new(pool: &Pool) -> Self {
-        let (bytes, raw, payload, ready) = Default::default();
-        let part = Gathering::Header;
-        let (pool, paused) = (pool.clone(), false);
-        Scanner { pool, part, bytes, begin: 0, end: 0, raw, payload, gathered: 0, number: 0, ready, paused }
+        let (walker, room, block, payload, ready) = Default::default();
+        Scanner { pool: pool.clone(), walker, room, block, payload, other: false, done: false, ready, paused: false }
     }
 
-    /// Takes up to `n` bytes unchanged. Returns how many.
-    fn take(&mut self, n: usize) -> usize {
-        let n = n.min(self.end - self.begin);
-        self.raw.extend_from_slice(&self.bytes[self.begin..self.begin + n]);
-        self.begin += n;
-        n
+    fn push(&mut self, rest: Rest) {
+        self.done |= matches!(rest, Rest::TooLarge { .. } | Rest::Damaged(_));
+        self.ready.push_back(Found::Other(rest));
     }
 
-    /// Hands on the examined bytes; `block` is the header with which they end.
-    fn hand_on(&mut self, block: Option<(StreamHeader, BlockHeader)>) {
-        if !self.raw.is_empty() {
-            self.ready.push_back(StreamPart::Bytes(std::mem::take(&mut self.raw), block));
-        }
-    }
-
-    /// Takes all complete parts.
-    fn cut(&mut self) {
-        while self.cut_one() {}
-        self.hand_on(None);
-    }
-
-    /// Takes one part, or a piece of one. Returns whether there may be another.
-    fn cut_one(&mut self) -> bool {
-        let header = self.bytes[self.begin..self.end].first_chunk::<HEADER_LEN>().copied();
-        match (self.part, header) {
-            (Gathering::Header, Some(header)) => {
-                self.number = 0;
-                self.part = StreamHeader::parse(&header).map_or(Gathering::Other, Gathering::Next);
-                if !matches!(self.part, Gathering::Other) {
-                    self.take(HEADER_LEN);
-                }
-                true
-            }
-            (Gathering::Next(stream), Some(header)) => {
-                self.part = match header::next(&header, self.number) {
-                    Next::Block => match BlockHeader::parse(&header, &stream, self.number) {
-                        Ok(block) => self.block(stream, block),
-                        Err(_) => Gathering::Other,
-                    },
-                    Next::Index(len) => Gathering::Index(len),
-                    Next::OtherIndex(_) | Next::Other => Gathering::Other,
-                };
-                true
-            }
-            (Gathering::Header | Gathering::Next(_), None) => false,
-            (Gathering::Index(left), _) => {
-                let left = left - self.take(left);
-                self.part = if left == 0 { Gathering::Header } else { Gathering::Index(left) };
-                left == 0
-            }
-            (Gathering::Payload(stream, header), _) => self.payload(stream, header),
-            (Gathering::Other, _) => {
-                self.take(usize::MAX);
-                false
-            }
-            (Gathering::Nothing, _) => {
-                self.begin = self.end;
-                false
-            }
-        }
-    }
-
-    /// A block begins with this header.
-    fn block(&mut self, stream: StreamHeader, header: BlockHeader) -> Gathering {
-        self.take(HEADER_LEN);
+    fn block(&mut self, stream: StreamHeader, header: BlockHeader) {
         let (needs, allowed) = (header.decoding_bytes(&stream), self.pool.budget().most());
         if needs > allowed {
-            self.hand_on(None);
-            self.ready.push_back(StreamPart::TooLarge { needs, allowed });
-            return Gathering::Nothing;
+            return self.push(Rest::TooLarge { needs, allowed });
         }
         self.pool.budget().fit_pieces(needs * 5 / 3);
-        self.hand_on(Some((stream, header)));
-        Gathering::Payload(stream, header)
+        self.ready.push_back(Found::Block(stream, header));
+        self.block = Some((stream, header));
     }
 
-    /// Takes bytes of a payload. Returns whether it is complete.
-    fn payload(&mut self, stream: StreamHeader, header: BlockHeader) -> bool {
-        let left = header.coded_len as usize - self.gathered;
-        let n = left.min(self.end - self.begin);
-        if n > 0 {
-            self.payload.truncate(self.gathered);
-            self.payload.reserve_exact(n);
-            self.payload.extend_from_slice(&self.bytes[self.begin..self.begin + n]);
-            self.begin += n;
-            self.gathered += n;
+    /// Takes bytes of the payload. Its length is only a header's claim, so the memory is never much larger than the
+    /// bytes that have come.
+    fn payload(&mut self, bytes: &[u8]) {
+        let Some((stream, header)) = self.block else { return };
+        let (len, whole) = (self.payload.len(), header.coded_len as usize);
+        if self.payload.capacity() < len + bytes.len() {
+            self.payload.reserve_exact(len.max(PAYLOAD_ROOM).min(whole - len));
         }
-        if n < left {
-            return false;
+        self.payload.extend_from_slice(bytes);
+        if self.payload.len() == whole {
+            self.block = None;
+            self.ready.push_back(Found::Payload { bytes: std::mem::take(&mut self.payload), header, stream });
         }
-        let mut bytes = std::mem::take(&mut self.payload);
-        bytes.truncate(self.gathered);
-        self.gathered = 0;
-        // The only block of its stream: the other stations would have nothing to do.
-        let alone = header.number == 0 && header.text_len < stream.block_size;
-        let staged = header.rows > if alone { STAGED_ROWS_ALONE } else { STAGED_ROWS };
-        self.ready.push_back(StreamPart::Payload(Payload { bytes, header, stream, staged }));
-        self.number += 1;
-        self.part = Gathering::Next(stream);
-        true
-    }
-
-    /// Room for more of a payload of `len` bytes. The length is only a header's claim, so the room is never much larger
-    /// than the bytes that have come.
-    fn payload_room(&mut self, len: usize) -> &mut [u8] {
-        if self.payload.len() == self.gathered {
-            let left = len - self.gathered;
-            let room = self.gathered.clamp(ROOM, PAYLOAD_ROOM).min(left);
-            if self.payload.capacity() < self.gathered + room {
-                self.payload.reserve_exact(self.gathered.max(PAYLOAD_ROOM).min(left));
-            }
-            self.payload.resize(self.gathered + room, 0);
-        }
-        &mut self.payload[self.gathered..]
     }
 }
 
 impl Cut for Scanner {
-    type Piece = StreamPart;
+    type Piece = Found;
 
     fn room(&mut self) -> &mut [u8] {
-        if let Gathering::Payload(_, header) = self.part {
-            return self.payload_room(header.coded_len as usize);
-        }
-        self.bytes.copy_within(self.begin..self.end, 0);
-        (self.begin, self.end) = (0, self.end - self.begin);
-        self.bytes.resize(ROOM, 0);
-        &mut self.bytes[self.end..]
+        self.room.resize(ROOM, 0);
+        &mut self.room
     }
 
     fn filled(&mut self, n: usize) {
         self.paused = false;
-        if let Gathering::Payload(..) = self.part {
-            self.gathered += n;
-        } else {
-            self.end += n;
+        let room = std::mem::take(&mut self.room);
+        let mut bytes = &room[..n];
+        while !self.done {
+            match self.walker.next(&mut bytes) {
+                StreamPart::Need => break,
+                StreamPart::Stream(stream) => self.push(Rest::Stream(stream.block_size)),
+                StreamPart::Block(stream, header) => self.block(stream, header),
+                StreamPart::Payload(bytes) => self.payload(bytes),
+                StreamPart::End(len) => self.push(Rest::End(len)),
+                StreamPart::Damaged(flaw) => self.push(Rest::Damaged(flaw)),
+                StreamPart::Other(head) => {
+                    self.other = true;
+                    self.push(Rest::Bytes(head));
+                }
+            }
         }
-        self.cut();
+        if self.other && !bytes.is_empty() {
+            self.push(Rest::Bytes(bytes.to_vec()));
+        }
+        self.room = room;
     }
 
     fn pause(&mut self) {
@@ -284,23 +192,16 @@ impl Cut for Scanner {
 
     /// Also true after the last byte of a stream if the read filled its room.
     fn rests(&self) -> bool {
-        match self.part {
-            Gathering::Header => self.paused || self.begin == self.end,
-            Gathering::Next(_) | Gathering::Other => self.paused,
-            Gathering::Payload(..) | Gathering::Index(_) | Gathering::Nothing => false,
-        }
+        !self.walker.is_inside() && (self.paused || self.walker.is_after_stream())
     }
 
     fn finish(&mut self) {
-        if let Gathering::Payload(..) = self.part {
-            self.ready.push_back(StreamPart::Cut(self.gathered as u64));
-        } else {
-            self.take(usize::MAX);
-            self.hand_on(None);
+        if !self.done && !self.other && !self.walker.is_after_stream() {
+            self.push(Rest::Cut(self.walker.at() - self.walker.begin()));
         }
     }
 
-    fn next_piece(&mut self) -> Option<StreamPart> {
+    fn next_piece(&mut self) -> Option<Found> {
         self.ready.pop_front()
     }
 }
