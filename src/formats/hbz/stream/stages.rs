@@ -21,174 +21,160 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// short.
 const JOB_ROWS: usize = 1 << 19;
 
-/// The state of a block in the stages.
+/// A block in the stages.
 struct Stages {
     block: Arc<PayloadBlock>,
     submitter: Submitter,
     vectors: Arc<Vectors>,
-    progress: Mutex<Progress>,
-}
-
-/// The results of the current stage's jobs.
-struct Progress {
-    /// Jobs of the stage that are not done.
-    left: usize,
-    runs: Vec<Option<Vec<Runs>>>,
-    texts: Vec<Option<Vec<u8>>>,
-    /// Texts before this one are in `parts`.
-    next_text: usize,
-    parts: Vec<SharedBytes>,
-    check: TextCheck,
     /// `None` once the duty for the block has been fulfilled.
-    duty: Option<Duty<Result<Text, Flaw>>>,
+    duty: Mutex<Option<Duty<Result<Text, Flaw>>>>,
 }
 
-/// The reason why a block cannot be decoded.
-enum Stop {
-    Damaged(Flaw),
-    Failed(TaskError),
-}
+/// The answers of a stage's jobs.
+struct Answers<A>(Vec<Mutex<Option<A>>>);
 
-impl From<Flaw> for Stop {
-    fn from(damage: Flaw) -> Self {
-        Stop::Damaged(damage)
+impl<A> Answers<A> {
+    fn take(&self, number: usize) -> Option<A> {
+        self.0.get(number).and_then(|answer| lock(answer).take())
+    }
+
+    /// All that have not been taken, in order.
+    fn all(&self) -> impl Iterator<Item = A> {
+        self.0.iter().filter_map(|answer| lock(answer).take())
     }
 }
 
-impl From<TaskError> for Stop {
-    fn from(error: TaskError) -> Self {
-        Stop::Failed(error)
-    }
+/// A stage: the answers so far, what to do after each of them, and what to do after the last one.
+struct Stage<A, E, L> {
+    answers: Answers<A>,
+    each: E,
+    last: L,
 }
 
 /// Submits the first stage; `duty` gets the text.
 pub(super) fn start(block: PayloadBlock, submitter: Submitter, vectors: Arc<Vectors>, duty: Duty<Result<Text, Flaw>>) {
-    let ranges: Vec<_> = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).collect();
-    let progress = Progress {
-        left: ranges.len(),
-        runs: ranges.iter().map(|_| None).collect(),
-        texts: Vec::new(),
-        next_text: 0,
-        parts: Vec::new(),
-        check: TextCheck::default(),
-        duty: Some(duty),
-    };
-    let stages = Arc::new(Stages { block: Arc::new(block), submitter, vectors, progress: Mutex::new(progress) });
-    for (number, segments) in ranges.into_iter().enumerate() {
-        let (task, own) = (DecodeRuns { block: Arc::clone(&stages.block), segments }, Arc::clone(&stages));
-        stages.submitter.task(task).submit_then(move |_, runs, _| {
-            own.after(runs.map_err(Stop::from).and_then(|runs| Ok(runs?)), |stages, runs| {
-                stages.take_runs(number, runs)
-            });
-        });
-    }
+    let stages = Arc::new(Stages { block: Arc::new(block), submitter, vectors, duty: Mutex::new(Some(duty)) });
+    let block = &stages.block;
+    let jobs = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG);
+    let jobs = jobs.map(|segments| DecodeRuns { block: Arc::clone(block), segments }).collect();
+    stages.submit(jobs, |_| (), |stages, runs| stages.fill(runs.all().flatten().collect()));
 }
 
 impl Stages {
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Handles the end of a job: `take`s its result, unless the block has failed or fails with it.
-    fn after<A>(self: &Arc<Self>, answer: Result<A, Stop>, take: impl FnOnce(&Arc<Self>, A) -> Result<(), Stop>) {
-        let Err(stop) = answer.and_then(|answer| take(self, answer)) else { return };
-        if let Some(duty) = self.progress().duty.take() {
-            duty.fulfil(match stop {
-                Stop::Damaged(damage) => Ok(Err(damage)),
-                Stop::Failed(error) => Err(error),
+    /// Submits the jobs of a stage. After damage, or if a job fails, `last` is not called.
+    fn submit<T: Task<Output = Result<A, Flaw>>, A: Send + 'static>(
+        self: &Arc<Self>,
+        jobs: Vec<T>,
+        each: impl Fn(&Answers<A>) + Send + Sync + 'static,
+        last: impl FnOnce(&Arc<Self>, Answers<A>) + Send + Sync + 'static,
+    ) {
+        let answers = Answers(jobs.iter().map(|_| Mutex::new(None)).collect());
+        let stage = Arc::new(Stage { answers, each, last });
+        for (number, job) in jobs.into_iter().enumerate() {
+            let (own, stage) = (Arc::clone(self), Arc::clone(&stage));
+            self.submitter.task(job).submit_then(move |_, answer, _| {
+                match answer {
+                    Ok(Ok(answer)) => {
+                        *lock(&stage.answers.0[number]) = Some(answer);
+                        (stage.each)(&stage.answers);
+                    }
+                    Ok(Err(flaw)) => own.end(Ok(Err(flaw))),
+                    Err(error) => own.end(Err(error)),
+                }
+                own.leave(stage);
             });
         }
+        self.leave(stage);
     }
 
-    fn take_runs(self: &Arc<Self>, number: usize, runs: Vec<Runs>) -> Result<(), Stop> {
-        let mut progress = self.progress();
-        progress.runs[number] = Some(runs);
-        progress.left -= 1;
-        // After damage no further stage begins.
-        if progress.left > 0 || progress.duty.is_none() {
-            return Ok(());
+    /// Ends the stage if nobody else works on it: all jobs are done, and all have been submitted.
+    fn leave<A, E>(self: &Arc<Self>, stage: Arc<Stage<A, E, impl FnOnce(&Arc<Self>, Answers<A>)>>) {
+        if let Some(Stage { answers, last, .. }) = Arc::into_inner(stage)
+            && lock(&self.duty).is_some()
+        {
+            last(self, answers);
         }
-        let runs: Vec<Runs> = std::mem::take(&mut progress.runs).into_iter().flatten().flatten().collect();
-        drop(progress);
-        self.fill(runs);
-        Ok(())
+    }
+
+    /// Answers for the block, unless that has been done.
+    fn end(&self, text: Result<Result<Text, Flaw>, TaskError>) {
+        let duty = lock(&self.duty).take();
+        if let Some(duty) = duty {
+            duty.fulfil(text);
+        }
     }
 
     fn fill(self: &Arc<Self>, runs: Vec<Runs>) {
         let (starts, first_column) = self.block.segment_starts(&runs);
-        let (vector, first_column) = (Arc::new(self.vectors.take(self.block.rows())), Arc::new(first_column));
+        let vector = Arc::new(self.vectors.take(self.block.rows()));
         let parts: Vec<_> = runs.into_iter().zip(starts).map(Arc::new).collect();
-        let ranges: Vec<_> = ranges(parts.len(), JOB_ROWS >> SEGMENT_LOG).collect();
-        self.progress().left = ranges.len();
-        for segments in ranges {
-            let (first, parts) = (segments.start, parts[segments].to_vec());
-            let task = FillVector { block: Arc::clone(&self.block), parts, first, vector: Arc::clone(&vector) };
-            let (own, vector, first_column) = (Arc::clone(self), Arc::clone(&vector), Arc::clone(&first_column));
-            self.submitter.task(task).submit_then(move |_, filled, _| {
-                own.after(filled.map_err(Stop::from), |stages, ()| {
-                    let left = {
-                        let mut progress = stages.progress();
-                        progress.left -= 1;
-                        progress.left
-                    };
-                    if left == 0 {
-                        stages.walk(vector, first_column);
-                    }
-                    Ok(())
-                });
-            });
-        }
+        let job = |segments: Range<usize>| FillVector {
+            block: Arc::clone(&self.block),
+            first: segments.start,
+            parts: parts[segments].to_vec(),
+            vector: Arc::clone(&vector),
+        };
+        let jobs = ranges(parts.len(), JOB_ROWS >> SEGMENT_LOG).map(job).collect();
+        drop(parts);
+        self.submit(jobs, |_| (), move |stages, _| stages.walk(&vector, &Arc::new(first_column)));
     }
 
-    fn walk(self: &Arc<Self>, vector: Arc<Vector>, first_column: Arc<FirstColumn>) {
+    fn walk(self: &Arc<Self>, vector: &Arc<Vector>, first_column: &Arc<FirstColumn>) {
         let ranges: Vec<_> = ranges(self.block.entries(), self.block.entries_in(JOB_ROWS)).collect();
         let lens = Arc::new(TextLens::new(ranges.len()));
+        let job = |(number, entries)| WalkEntries {
+            block: Arc::clone(&self.block),
+            entries,
+            vector: Arc::clone(vector),
+            first_column: Arc::clone(first_column),
+            number,
+            lens: Arc::clone(&lens),
+        };
+        let jobs = ranges.into_iter().enumerate().map(job).collect();
+        let joined = Arc::new(Mutex::new(Joined::default()));
+        let (block, all) = (Arc::clone(&self.block), Arc::clone(&joined));
+        // While one station joins texts, the others need not wait for it: what they leave is joined later.
+        let each = move |texts: &Answers<_>| {
+            if let Ok(mut joined) = joined.try_lock() {
+                joined.append(&block, texts);
+            }
+        };
+        self.submit(jobs, each, move |stages, texts| {
+            stages.end(Ok(lock(&all).finish(&stages.block, &texts)));
+        });
+    }
+}
+
+/// The texts that come first in the block, checked.
+#[derive(Default)]
+struct Joined {
+    parts: Vec<SharedBytes>,
+    check: TextCheck,
+}
+
+impl Joined {
+    /// Appends the texts that come next.
+    fn append(&mut self, block: &PayloadBlock, texts: &Answers<Vec<u8>>) {
+        while !block.is_compact()
+            && let Some(mut text) = texts.take(self.parts.len())
         {
-            let mut progress = self.progress();
-            progress.left = ranges.len();
-            progress.texts = ranges.iter().map(|_| None).collect();
-        }
-        for (number, entries) in ranges.into_iter().enumerate() {
-            let (block, vector, first_column) =
-                (Arc::clone(&self.block), Arc::clone(&vector), Arc::clone(&first_column));
-            let (own, lens) = (Arc::clone(self), Arc::clone(&lens));
-            let task = WalkEntries { block, entries, vector, first_column, number, lens };
-            self.submitter.task(task).submit_then(move |_, text, _| {
-                own.after(text.map_err(Stop::from).and_then(|text| Ok(text?)), |stages, text| {
-                    stages.take_text(number, text)
-                });
-            });
+            self.check.add(block, &mut text);
+            self.parts.push(text.into());
         }
     }
 
-    /// Appends the texts that come next in the block, while other stations walk later parts.
-    fn take_text(self: &Arc<Self>, number: usize, text: Vec<u8>) -> Result<(), Stop> {
-        let mut progress = self.progress();
-        let Progress { left, texts, next_text, parts, check, duty, .. } = &mut *progress;
-        texts[number] = Some(text);
-        *left -= 1;
-        if self.block.is_compact() {
-            if *left == 0
-                && let Some(duty) = duty.take()
-            {
-                let codes = std::mem::take(texts).into_iter().flatten().collect();
-                duty.fulfil(Ok(compact(&self.block, codes)));
-            }
-            return Ok(());
+    fn finish(&mut self, block: &PayloadBlock, texts: &Answers<Vec<u8>>) -> Result<Text, Flaw> {
+        if block.is_compact() {
+            return compact(block, texts.all().collect());
         }
-        while let Some(mut text) = texts.get_mut(*next_text).and_then(Option::take) {
-            *next_text += 1;
-            check.add(&self.block, &mut text);
-            parts.push(text.into());
-        }
-        if *left == 0
-            && let Some(duty) = duty.take()
-        {
-            let parts = std::mem::take(parts);
-            duty.fulfil(Ok(check.finish(&self.block).map(|()| Text::Parts(parts))));
-        }
-        Ok(())
+        self.append(block, texts);
+        self.check.finish(block)?;
+        Ok(Text::Parts(std::mem::take(&mut self.parts)))
     }
+}
+
+fn lock<A>(mutex: &Mutex<A>) -> MutexGuard<'_, A> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Divides `0..count` into parts of `step`.
@@ -198,11 +184,9 @@ fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// Stage 1 of decoding a long block: the runs of some segments.
 #[derive(Clone, Debug)]
-pub struct DecodeRuns {
-    /// The block.
-    pub block: Arc<PayloadBlock>,
-    /// Which segments.
-    pub segments: Range<usize>,
+struct DecodeRuns {
+    block: Arc<PayloadBlock>,
+    segments: Range<usize>,
 }
 
 /// A core's state for decoding segments.
@@ -218,44 +202,35 @@ impl Task for DecodeRuns {
     }
 }
 
-/// Stage 2: some segments into the vector.
+/// Stage 2: some consecutive segments, from number `first` on, into the vector.
 #[derive(Clone, Debug)]
-pub struct FillVector {
-    /// The block.
-    pub block: Arc<PayloadBlock>,
-    /// The runs and starts of some consecutive segments.
-    pub parts: Vec<Arc<(Runs, SegmentStart)>>,
-    /// The number of the first of them.
-    pub first: usize,
-    /// The vector, a word for each row.
-    pub vector: Arc<Vector>,
+struct FillVector {
+    block: Arc<PayloadBlock>,
+    first: usize,
+    parts: Vec<Arc<(Runs, SegmentStart)>>,
+    vector: Arc<Vector>,
 }
 
 impl Task for FillVector {
-    type Output = ();
+    type Output = Result<(), Flaw>;
 
-    fn run(&self, _: &mut Core) {
+    fn run(&self, _: &mut Core) -> Self::Output {
         for (number, part) in (self.first..).zip(&self.parts) {
             self.block.fill(number, &part.0, &part.1, &self.vector);
         }
+        Ok(())
     }
 }
 
-/// Stage 3: the text from some entry points on.
+/// Stage 3: the text from some entry points on, with the complete vector. It is walk `number` of the block.
 #[derive(Clone, Debug)]
-pub struct WalkEntries {
-    /// The block.
-    pub block: Arc<PayloadBlock>,
-    /// Which entry points.
-    pub entries: Range<usize>,
-    /// The vector, complete.
-    pub vector: Arc<Vector>,
-    /// The first row of each byte.
-    pub first_column: Arc<FirstColumn>,
-    /// The number of this walk in its block.
-    pub number: usize,
-    /// The lengths of the texts that the walks give.
-    pub lens: Arc<TextLens>,
+struct WalkEntries {
+    block: Arc<PayloadBlock>,
+    entries: Range<usize>,
+    vector: Arc<Vector>,
+    first_column: Arc<FirstColumn>,
+    number: usize,
+    lens: Arc<TextLens>,
 }
 
 impl Task for WalkEntries {
