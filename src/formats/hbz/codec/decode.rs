@@ -43,18 +43,21 @@ impl HbzDecoder {
     /// Decodes a block to its text.
     pub fn decode(&mut self, stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Text, Flaw> {
         let block = PayloadBlock::parse(stream, header, payload)?;
+        block.text(self.codes(&block)?.into())
+    }
+
+    /// All codes of a block, one for each row.
+    pub fn codes(&mut self, block: &PayloadBlock) -> Result<Vec<u8>, Flaw> {
         let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
         let (starts, first_column) = block.segment_starts(&runs);
         // The vector is taken only now: all rows have been decoded, so the header does not claim more than the block
         // has.
-        let vector = self.vectors.take(header.rows);
+        let vector = self.vectors.take(block.rows());
         for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
             block.fill(number, runs, start, &vector);
         }
         drop(runs);
-        let codes = block.codes(0..block.entries(), &vector, &first_column);
-        drop(vector);
-        block.text(Cow::Owned(codes))
+        Ok(block.codes(0..block.entries(), &vector, &first_column))
     }
 }
 
@@ -74,17 +77,10 @@ impl PayloadBlock {
         Ok(Text::Plain(text))
     }
 
-    /// All codes of the block, one for each row: all steps but the last, by one core.
+    /// [`HbzDecoder::codes`] of a new decoder.
     #[cfg(test)]
     pub fn all_codes(&self) -> Result<Vec<u8>, Flaw> {
-        let mut mtf = segment_mtf();
-        let runs = (0..self.segments()).map(|n| self.runs(n, &mut mtf)).collect::<Result<Vec<_>, _>>()?;
-        let (starts, first_column) = self.segment_starts(&runs);
-        let vector = Vectors::of_one().take(self.rows());
-        for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
-            self.fill(number, runs, start, &vector);
-        }
-        Ok(self.codes(0..self.entries(), &vector, &first_column))
+        HbzDecoder::new().codes(self)
     }
 }
 

@@ -107,7 +107,9 @@ impl HbzEncoder {
         self.tokens.build(self.symbols.as_slice(), rows);
         self.tables.choose(&self.tokens.joint, &self.tokens.ends);
 
-        let (sizes, body) = self.encode_segments();
+        let encoder = SegmentEncoder::new(&self.tables.tokens, &self.tables.selectors);
+        let (mut sizes, body) = encode_segments(&self.tokens, &self.tables.choice, &encoder, &mut self.bits);
+        sizes.iter_mut().for_each(|(size, _)| *size = size.div_ceil(8));
         assemble(
             prepared,
             &CodedColumn {
@@ -150,26 +152,29 @@ impl HbzEncoder {
         // libsais counts the sentinel's row, the format does not.
         made.aux_indices()[..rows.div_ceil(1 << entry_log)].iter().map(|&row| row as u32 - 1).collect()
     }
+}
 
-    /// The bytes of all segments, and the number of bytes and tokens of each.
-    fn encode_segments(&mut self) -> (Vec<(u32, u32)>, Vec<u8>) {
-        let encoder = SegmentEncoder::new(&self.tables.tokens, &self.tables.selectors);
-        let mut body = BitWriter::with_capacity(self.tokens.tokens.len() as u64 * 4);
-        let (mut from, mut first_group) = (0, 0);
-        let mut sizes = Vec::with_capacity(self.tokens.ends.len());
-        for &end in &self.tokens.ends {
-            let groups = (end - from).div_ceil(GROUP);
-            let choice = &self.tables.choice[first_group..first_group + groups];
-            let (tokens, extras) = (&self.tokens.joint[from..end], &self.tokens.extras[from..end]);
-            let begin = body.bit_len();
-            encoder.append(tokens, extras, choice, &mut self.bits, &mut body);
-            body.align();
-            sizes.push((((body.bit_len() - begin) / 8) as u32, (end - from) as u32));
-            from = end;
-            first_group += groups;
-        }
-        (sizes, body.finish())
+/// The bytes of all segments, and the number of bits and tokens of each.
+pub(super) fn encode_segments(
+    tokens: &Tokens,
+    choice: &[u8],
+    encoder: &SegmentEncoder,
+    bits: &mut BackWriter,
+) -> (Vec<(u32, u32)>, Vec<u8>) {
+    let mut body = BitWriter::with_capacity(tokens.tokens.len() as u64 * 4);
+    let (mut from, mut first_group) = (0, 0);
+    let mut sizes = Vec::with_capacity(tokens.ends.len());
+    for &end in &tokens.ends {
+        let groups = (end - from).div_ceil(GROUP);
+        let choice = &choice[first_group..first_group + groups];
+        let begin = body.bit_len();
+        encoder.append(&tokens.joint[from..end], &tokens.extras[from..end], choice, bits, &mut body);
+        sizes.push(((body.bit_len() - begin) as u32, (end - from) as u32));
+        body.align();
+        from = end;
+        first_group += groups;
     }
+    (sizes, body.finish())
 }
 
 /// A coded last column.

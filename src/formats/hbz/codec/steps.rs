@@ -3,12 +3,11 @@
 
 use super::ans::Shares;
 use super::choose::AnsTables;
-use super::encode::SegmentEncoder;
+use super::encode::{SegmentEncoder, encode_segments};
 use super::tally::{self, Prices, Tally, selector_count};
 use super::token::Tokens;
-use crate::bits::{BackWriter, BitWriter};
+use crate::bits::BackWriter;
 use crate::codec::mtf::encode::MtfSymbols;
-use crate::formats::hbz::header::GROUP;
 
 /// A column being coded.
 #[derive(Default)]
@@ -52,19 +51,7 @@ impl Steps {
 
     /// Encodes. Returns the number of bits and tokens of each segment, and the bytes of all segments.
     pub fn encode(&self, tokens: &[Shares], selectors: &[Shares]) -> (Vec<(u32, u32)>, Vec<u8>) {
-        let (encoder, mut bits, mut body) =
-            (SegmentEncoder::new(tokens, selectors), BackWriter::default(), BitWriter::new());
-        let (mut sizes, mut from, mut group) = (Vec::new(), 0, 0);
-        for &end in &self.tokens.ends {
-            let groups = (end - from).div_ceil(GROUP);
-            let choice = &self.tables.choice[group..group + groups];
-            let begin = body.bit_len();
-            let (joint, extras) = (&self.tokens.joint[from..end], &self.tokens.extras[from..end]);
-            encoder.append(joint, extras, choice, &mut bits, &mut body);
-            sizes.push(((body.bit_len() - begin) as u32, (end - from) as u32));
-            body.align();
-            (from, group) = (end, group + groups);
-        }
-        (sizes, body.finish())
+        let encoder = SegmentEncoder::new(tokens, selectors);
+        encode_segments(&self.tokens, &self.tables.choice, &encoder, &mut BackWriter::default())
     }
 }
