@@ -320,6 +320,17 @@ impl List {
 }
 
 impl Listed {
+    /// Reads and checks the header of this block, which errors call `block`; decoding may take `allowed` bytes.
+    pub(super) fn header(&self, bytes: &[u8; HEADER_LEN], block: u64, allowed: u64) -> Result<BlockHeader, Error> {
+        let damaged = |flaw| Error::damaged(block, self.at * 8, flaw);
+        let header = BlockHeader::parse(bytes, &self.stream, self.number).map_err(damaged)?;
+        if (header.text_len, header.coded_len, header.crc) != (self.text_len, self.coded_len, self.crc) {
+            return Err(damaged(Flaw::Field("index")));
+        }
+        let needs = header.decoding_bytes(&self.stream);
+        if needs > allowed { Err(Error::Memory { block, needs, allowed }) } else { Ok(header) }
+    }
+
     /// The block's text, in pieces.
     fn read(
         &self,
@@ -327,24 +338,17 @@ impl Listed {
         decoder: &mut HbzDecoder,
         allowed: u64,
     ) -> Result<Box<dyn Iterator<Item = Vec<u8>>>, Error> {
-        let damaged = |flaw| Error::damaged(u64::from(self.number) + 1, self.at * 8, flaw);
-        let header: [u8; HEADER_LEN] = read_at(input, self.at)?;
-        let header = BlockHeader::parse(&header, &self.stream, self.number).map_err(damaged)?;
-        if (header.text_len, header.coded_len, header.crc) != (self.text_len, self.coded_len, self.crc) {
-            return Err(damaged(Flaw::Field("index")));
-        }
-        let needs = header.decoding_bytes(&self.stream);
-        if needs > allowed {
-            return Err(Error::Memory { block: u64::from(self.number) + 1, needs, allowed });
-        }
+        let block = u64::from(self.number) + 1;
+        let header = self.header(&read_at(input, self.at)?, block, allowed)?;
         // The memory grows with the bytes present: the file may be shorter than the header says.
         let mut payload = Vec::new();
         input.take(header.coded_len.into()).read_to_end(&mut payload).map_err(Error::Read)?;
         if payload.len() < header.coded_len as usize {
             let bit_offset = (self.at + (HEADER_LEN + payload.len()) as u64) * 8;
-            return Err(Error::Truncated { block: u64::from(self.number) + 1, bit_offset });
+            return Err(Error::Truncated { block, bit_offset });
         }
-        match decoder.decode(self.stream, header, payload.into()).map_err(damaged)? {
+        let text = decoder.decode(self.stream, header, payload.into());
+        match text.map_err(|flaw| Error::damaged(block, self.at * 8, flaw))? {
             Text::Compact(compact) => Ok(Box::new(compact.pieces())),
             Text::Plain(text) => Ok(Box::new(std::iter::once(text))),
             text => Ok(Box::new(text.plain(&mut Vec::new()).map(<[u8]>::to_vec).into_iter())),

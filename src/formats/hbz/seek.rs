@@ -4,7 +4,7 @@ use super::List;
 use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
-use crate::formats::hbz::header::{BlockHeader, HEADER_LEN};
+use crate::formats::hbz::header::HEADER_LEN;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::read_at::{Positioned, ReadAt};
 use crate::seek::blocks::{BlockMap, Wanted};
@@ -79,16 +79,8 @@ fn of_list(list: &List, number: u64) -> Option<Wanted> {
 fn large(list: &List, number: u64, bytes: &[u8], client: &Client) -> Result<(DecodeLarge, VectorCharge), Error> {
     let missing = || Error::Internal { block: number, reason: "the list has no such block".to_owned() };
     let listed = number.checked_sub(1).and_then(|at| list.blocks().get(at as usize)).ok_or_else(missing)?;
-    let damaged = |damage| Error::damaged(number, listed.at * 8, damage);
     let (header, payload) = bytes.split_first_chunk::<HEADER_LEN>().ok_or_else(missing)?;
-    let header = BlockHeader::parse(header, &listed.stream, listed.number).map_err(damaged)?;
-    if (header.text_len, header.coded_len, header.crc) != (listed.text_len, listed.coded_len, listed.crc) {
-        return Err(damaged(Flaw::Field("index")));
-    }
-    let (needs, allowed) = (header.decoding_bytes(&listed.stream), client.pool().budget().most());
-    if needs > allowed {
-        return Err(Error::Memory { block: number, needs, allowed });
-    }
+    let header = listed.header(header, number, client.pool().budget().most())?;
     let stages = (header.rows > STAGED_ROWS).then(|| client.submitter().clone());
     let charge = client.pool().shared_value::<Vectors>().charge(header.rows);
     Ok((DecodeLarge { payload: Arc::new(payload.to_vec()), header, stream: listed.stream, stages }, charge))
