@@ -45,37 +45,17 @@ pub struct Dictionary {
     codes: Vec<Meaning>,
 }
 
-/// The order of the codes: for each byte, the rank of the codes that begin with it.
-const CODE_ORDER: [u8; 256] = {
-    const FIRST: &[u8] = b"\n\t 0123456789_AOEIUBCDGFHRLSMNPQJKTWVXYZaoeiubcdgfhrlsmnpqjktwvxyz";
-    // Bytes that the list lacks: those below 128 go between blanks and digits, the others at the end.
-    let mut places = [0; 256];
-    let (mut place, mut byte) = (3, 0);
-    let mut named = 0;
-    while named < FIRST.len() {
-        if named == 3 {
-            while byte < 128 {
-                let mut at = 0;
-                while at < FIRST.len() && FIRST[at] != byte as u8 {
-                    at += 1;
-                }
-                if at == FIRST.len() {
-                    places[byte] = place;
-                    place += 1;
-                }
-                byte += 1;
-            }
-        }
-        places[FIRST[named] as usize] = if named < 3 { named as u8 } else { place };
-        place += (named >= 3) as u8;
-        named += 1;
-    }
-    while byte < 256 {
-        places[byte] = byte as u8;
-        byte += 1;
-    }
-    places
-};
+/// The order of the codes: for each byte, the rank of the codes that begin with it. Bytes that no list has go between
+/// blanks and digits, or to the end from 128 on.
+fn code_order() -> [u8; 256] {
+    const BLANKS: &[u8] = b"\n\t ";
+    const LETTERS: &[u8] = b"0123456789_AOEIUBCDGFHRLSMNPQJKTWVXYZaoeiubcdgfhrlsmnpqjktwvxyz";
+    let others = (0..128).filter(|byte| !BLANKS.contains(byte) && !LETTERS.contains(byte));
+    let order = BLANKS.iter().copied().chain(others).chain(LETTERS.iter().copied()).chain(128..=255);
+    let mut ranks = [0; 256];
+    order.zip(0..=255).for_each(|(byte, rank)| ranks[usize::from(byte)] = rank);
+    ranks
+}
 
 impl Dictionary {
     /// The dictionary that a reader has found in a payload. Returns `None` if a byte has two codes, if there are two
@@ -135,9 +115,10 @@ impl Dictionary {
     }
 
     fn sorted(mut codes: Vec<Meaning>) -> Self {
+        let order = code_order();
         codes.sort_by_cached_key(|code| match code {
-            Meaning::Byte(byte) => (CODE_ORDER[usize::from(*byte)], Vec::new()),
-            Meaning::Phrase(string) => (CODE_ORDER[usize::from(string[0])], string.clone()),
+            Meaning::Byte(byte) => (order[usize::from(*byte)], Vec::new()),
+            Meaning::Phrase(string) => (order[usize::from(string[0])], string.clone()),
             Meaning::Escape => (255, vec![255]),
         });
         Dictionary { codes }
@@ -197,8 +178,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_an_order() {
-        let mut places = CODE_ORDER;
+    fn ranks_are_an_order() {
+        let mut places = code_order();
         places.sort_unstable();
         assert!(places.iter().zip(0..=255).all(|(place, n)| *place == n));
     }

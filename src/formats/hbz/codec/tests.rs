@@ -71,11 +71,11 @@ fn the_vector_is_the_naive_one() {
     let (starts, first) = block.segment_starts(&runs);
     let vector = super::decode::Vectors::of_one().take(header.rows);
     block.fill(0, &runs[0], &starts[0], &vector);
-    let whole = block.walk(0..block.entries(), &vector, &first, TextLens::new(1).of(0)).unwrap();
+    let whole = block.walk(0..block.entries(), &vector, &first, (&TextLens::new(1), 0)).unwrap();
     assert!(whole == text);
     // The same text from any entry point on.
     for entry in 0..block.entries() {
-        let part = block.walk(entry..block.entries(), &vector, &first, TextLens::new(1).of(0)).unwrap();
+        let part = block.walk(entry..block.entries(), &vector, &first, (&TextLens::new(1), 0)).unwrap();
         assert!(text.ends_with(&part));
     }
 }

@@ -52,24 +52,10 @@ impl TextLens {
         TextLens((0..walks).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// The entry of walk `number`.
-    pub fn of(&self, number: usize) -> WalkLen<'_> {
-        WalkLen { lens: self, number }
-    }
-}
-
-/// The entry of one walk in [`TextLens`].
-#[derive(Clone, Copy, Debug)]
-pub struct WalkLen<'a> {
-    lens: &'a TextLens,
-    number: usize,
-}
-
-impl WalkLen<'_> {
-    /// Sets the walk's length to `len` bytes. Returns whether all walks so far have at most `max` in total. A repeated
-    /// walk sets its length again.
-    pub(super) fn set(self, len: u64, max: u64) -> bool {
-        self.lens.0[self.number].store(len, Relaxed);
-        self.lens.0.iter().map(|len| len.load(Relaxed)).sum::<u64>() <= max
+    /// Sets the length of walk `number` to `len` bytes. Returns whether all walks so far have at most `max` in total. A
+    /// repeated walk sets its length again.
+    pub(super) fn set(&self, number: usize, len: u64, max: u64) -> bool {
+        self.0[number].store(len, Relaxed);
+        self.0.iter().map(|len| len.load(Relaxed)).sum::<u64>() <= max
     }
 }

@@ -12,7 +12,7 @@
 
 use super::payload::{PayloadBlock, SEGMENT};
 use super::segment::Runs;
-use super::text_check::WalkLen;
+use super::text_check::TextLens;
 use crate::codec::huge_pages;
 use crate::flaw::Flaw;
 use std::ops::Range;
@@ -95,13 +95,13 @@ impl PayloadBlock {
     }
 
     /// Stage 3: returns the text from these entry points on, including perturbation bytes; for a
-    /// [compact](BlockHeader::is_compact) block its codes instead, one for each row.
+    /// [compact](BlockHeader::is_compact) block its codes instead, one for each row. This is walk `number` of `lens`.
     pub fn walk(
         &self,
         entries: Range<usize>,
         vector: &[AtomicU32],
         first_column: &FirstColumn,
-        len: WalkLen<'_>,
+        (lens, number): (&TextLens, usize),
     ) -> Result<Vec<u8>, Flaw> {
         let codes = self.codes(entries, vector, first_column);
         if self.header.is_compact() {
@@ -109,7 +109,7 @@ impl PayloadBlock {
         }
         let interval = 1 << self.stream.entry_log;
         let text_len = self.expander.text_len(&codes, interval).ok_or(Flaw::BlockTooLong)?;
-        if !len.set(text_len as u64, self.max_perturbed_len()) {
+        if !lens.set(number, text_len as u64, self.max_perturbed_len()) {
             return Err(Flaw::BlockTooLong);
         }
         self.expander.expand(&codes, interval, text_len).ok_or(Flaw::BlockTooLong)

@@ -10,19 +10,19 @@ use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use std::sync::Arc;
 
 impl HbzDecoder {
-    /// Whether header and payload are the result of encoding `text` as block `number` of a stream. Returns the payload.
+    /// Whether header and payload are the result of encoding `text` as block `number` of a stream.
     pub fn verify(
         &mut self,
         text: &[u8],
         number: u32,
         stream: StreamHeader,
-        header: BlockHeader,
-        payload: Vec<u8>,
-    ) -> (Vec<u8>, Result<(), Mismatch>) {
-        let payload = Arc::new(payload);
-        let verdict = self.compare(text, number, stream, header, &payload);
+        (header, payload): &mut (BlockHeader, Vec<u8>),
+    ) -> Result<(), Mismatch> {
+        let shared = Arc::new(std::mem::take(payload));
+        let verdict = self.compare(text, number, stream, *header, &shared);
         // This is the only reference to the payload.
-        (Arc::try_unwrap(payload).unwrap_or_else(|shared| shared.to_vec()), verdict)
+        *payload = Arc::try_unwrap(shared).unwrap_or_else(|shared| shared.to_vec());
+        verdict
     }
 
     fn compare(

@@ -238,7 +238,7 @@ impl Task for WalkEntries {
     type Output = Result<Vec<u8>, Flaw>;
 
     fn run(&self, _: &mut Core) -> Self::Output {
-        self.block.walk(self.entries.clone(), &self.vector, &self.first_column, self.lens.of(self.number))
+        self.block.walk(self.entries.clone(), &self.vector, &self.first_column, (&self.lens, self.number))
     }
 
     fn bytes_out(text: &Self::Output) -> u64 {
