@@ -136,12 +136,8 @@ impl StreamHeader {
         if version != VERSION || flags != 0 {
             return Err(Flaw::Version(version));
         }
-        let header = StreamHeader {
-            block_size: read_u32(bytes, 12),
-            interval: read_u32(bytes, 16),
-            seed: u64::from(read_u32(bytes, 20)) | u64::from(read_u32(bytes, 24)) << 32,
-            entry_log,
-        };
+        let [block_size, interval, low, high] = words(&bytes[12..]);
+        let header = StreamHeader { block_size, interval, seed: u64::from(low) | u64::from(high) << 32, entry_log };
         check("segment size", u32::from(segment_log) == SEGMENT_LOG)?;
         check("entry interval", ENTRY_LOGS.contains(&entry_log))?;
         check("block size", (MIN_BLOCK..=MAX_BLOCK).contains(&header.block_size))?;
@@ -190,15 +186,8 @@ impl BlockHeader {
             return Err(Flaw::Magic);
         }
         check_crc("block header", bytes)?;
-        let field = |i: usize| read_u32(bytes, 4 + 4 * i);
-        let header = BlockHeader {
-            number: field(0),
-            text_len: field(1),
-            rows: field(2),
-            coded_len: field(3),
-            crc: field(4),
-            coded_crc: field(5),
-        };
+        let [number, text_len, rows, coded_len, crc, coded_crc] = words(&bytes[4..]);
+        let header = BlockHeader { number, text_len, rows, coded_len, crc, coded_crc };
         check("block number", header.number == expected)?;
         check("text length", (1..=stream.block_size).contains(&header.text_len))?;
         check("number of rows", (1..=stream.max_rows(header.text_len)).contains(&header.rows))?;
@@ -263,7 +252,8 @@ impl IndexEntry {
 
     /// Reads an entry.
     pub(crate) fn parse(bytes: &[u8; ENTRY_LEN]) -> IndexEntry {
-        IndexEntry { text_len: read_u32(bytes, 0), coded_len: read_u32(bytes, 4), crc: read_u32(bytes, 8) }
+        let [text_len, coded_len, crc] = words(bytes);
+        IndexEntry { text_len, coded_len, crc }
     }
 }
 
@@ -279,7 +269,7 @@ pub fn write_index(entries: &[IndexEntry]) -> Vec<u8> {
 
 /// The number of entries of the index that begins with these bytes.
 pub fn index_count(head: &[u8]) -> Option<u32> {
-    head.starts_with(&INDEX_MAGIC).then(|| read_u32(head, 4))
+    head.starts_with(&INDEX_MAGIC).then(|| words(&head[4..])).map(|[count]| count)
 }
 
 /// The end of an index whose other bytes have this CRC and number.
@@ -293,12 +283,14 @@ pub fn index_tail(crc: u32, len: u64) -> [u8; INDEX_TAIL] {
 
 /// The length of a whole index that ends in `tail`, the last 16 bytes of a stream.
 pub fn index_len(tail: &[u8; 16]) -> Option<u64> {
-    let len = u64::from(read_u32(tail, 0)) | u64::from(read_u32(tail, 4)) << 32;
+    let [low, high] = words(tail);
+    let len = u64::from(low) | u64::from(high) << 32;
     (tail[8..] == END_MAGIC && len <= 1 << 36).then_some(len + (INDEX_LEN as u64 - 8))
 }
 
-fn read_u32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+/// The first numbers of these bytes.
+pub(super) fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|j| bytes[4 * i + j])))
 }
 
 fn write_crc(bytes: &mut [u8; HEADER_LEN]) {
@@ -307,7 +299,7 @@ fn write_crc(bytes: &mut [u8; HEADER_LEN]) {
 }
 
 fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Flaw> {
-    let (stored, computed) = (read_u32(bytes, HEADER_LEN - 4), crc::checksum(&bytes[..HEADER_LEN - 4]));
+    let ([stored], computed) = (words(&bytes[HEADER_LEN - 4..]), crc::checksum(&bytes[..HEADER_LEN - 4]));
     if stored == computed { Ok(()) } else { Err(Flaw::PartCrc { part, stored, computed }) }
 }
 

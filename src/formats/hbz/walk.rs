@@ -2,7 +2,7 @@
 
 use super::header::{
     BlockHeader, ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, IndexEntry, MAGIC, StreamHeader, index_count,
-    index_tail,
+    index_tail, words,
 };
 use crate::crc::Crc;
 use crate::flaw::Flaw;
@@ -276,7 +276,7 @@ impl Index {
         if rest != &expected[4..] {
             Err(Flaw::Field("index"))
         } else if stored != &expected[..4] {
-            let stored = u32::from_le_bytes(std::array::from_fn(|i| stored[i]));
+            let [stored] = words(stored);
             Err(Flaw::PartCrc { part: "index", stored, computed })
         } else if self.of_blocks.finish() != self.of_index.finish() {
             Err(Flaw::Index { blocks: self.blocks, listed: self.blocks })

@@ -1,5 +1,5 @@
-//! The flow of a `.hbz` stream: `blocks` cuts text, `assemble` joins coded blocks; `scan` cuts the stream, `chain`
-//! joins texts.
+//! The flow of a `.hbz` stream: `blocks` cuts text, `assemble` joins coded blocks; `scan` cuts the stream as
+//! `hbz::walk` parses it, `chain` joins texts.
 
 use super::walk::Walker;
 use crate::formats::hbz::header::LargeBlocks;
