@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const FORMATS: [(&str, &[&str], usize); 3] = [
     ("lz4", &["/lz4/", "/lz4.rs", "/lz4_"], 10),
     ("lzw", &["/lzw/", "/lzw.rs", "/lzw_", "strips"], 9),
-    ("hbz", &["/hbz/", "/hbz.rs", "/hbz_", "/gpu/large", "/gpu/suffixes"], 12),
+    ("hbz", &["/hbz/", "/hbz.rs", "/hbz_", "/gpu/large", "/gpu/suffixes"], 13),
 ];
 
 #[test]
