@@ -251,8 +251,9 @@ mod x86 {
         all
     };
 
-    /// Takes 64 entries in registers if the rank of more than one symbol in 10 is beyond 16. On a Zen 3 a symbol takes
-    /// 1.0 ns with 16 and 1.9 with 64, and a rank beyond some 8 more.
+    /// Takes 64 entries in registers if the rank of more than one symbol in 10 is beyond 16. On a Zen 3, ooffice takes
+    /// 3.81 ns a byte in place of 5.34 with 16 alone, linux 1.65 of 1.69; dickens, nci, reymont and xml take 0.97 to
+    /// 1.08 of that time.
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub fn push_avx2(decoder: &mut MtfDecoder, symbols: &[u8]) {
         let beyond = symbols.iter().map(|&symbol| u16::from(symbol > 16)).sum::<u16>();

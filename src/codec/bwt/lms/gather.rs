@@ -143,41 +143,22 @@ fn types(less: u64, equal: u64, next_is_small: u64) -> u64 {
 
 /// Counts the bytes of a word, which has these LMS `positions`.
 pub(super) fn count(word: &[u8], positions: &[i32]) -> KeyCounts {
-    let mut tables = Tables::default();
+    let (mut all, mut lms) = ([[0; 256]; 8], [[0; 256]; 8]);
     let (eights, rest) = word.as_chunks::<8>();
-    for eight in eights {
-        // One load for all.
-        let bytes = u64::from_le_bytes(*eight).to_le_bytes();
-        tables.add(bytes);
-    }
-    rest.iter().for_each(|&byte| tables.add([byte]));
-    let all = tables.sum();
-    let mut tables = Tables::default();
+    eights.iter().for_each(|eight| add(&mut all, eight.iter().copied()));
+    add(&mut all, rest.iter().copied());
     let (eights, rest) = positions.as_chunks::<8>();
-    eights.iter().for_each(|eight| tables.add(eight.map(|at| word[at as usize])));
-    rest.iter().for_each(|&at| tables.add([word[at as usize]]));
-    KeyCounts { all, lms: tables.sum() }
+    eights.iter().for_each(|eight| add(&mut lms, eight.iter().map(|&at| word[at as usize])));
+    add(&mut lms, rest.iter().map(|&at| word[at as usize]));
+    let sum = |tables: [[u32; 256]; 8]| std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum());
+    KeyCounts { all: sum(all), lms: sum(lms) }
 }
 
-/// Eight tables, because equal neighbours would wait for each other's addition.
-struct Tables([[u32; 256]; 8]);
-
-impl Default for Tables {
-    fn default() -> Self {
-        Tables([[0; 256]; 8])
-    }
-}
-
-impl Tables {
-    #[inline(always)]
-    fn add<const N: usize>(&mut self, bytes: [u8; N]) {
-        for (table, byte) in self.0.iter_mut().zip(bytes) {
-            table[usize::from(byte)] += 1;
-        }
-    }
-
-    fn sum(&self) -> [u32; 256] {
-        std::array::from_fn(|byte| self.0.iter().map(|table| table[byte]).sum())
+/// Counts at most eight bytes, each in its own table, because equal neighbours would wait for each other's addition.
+#[inline(always)]
+fn add(tables: &mut [[u32; 256]; 8], bytes: impl Iterator<Item = u8>) {
+    for (table, byte) in tables.iter_mut().zip(bytes) {
+        table[usize::from(byte)] += 1;
     }
 }
 

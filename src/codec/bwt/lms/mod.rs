@@ -1,17 +1,19 @@
-//! The last column of a block by sorting its LMS positions: 1.68 times as fast as libsais on six files, for processors
-//! with AVX-512.
+//! The last column of a block by sorting its LMS positions: 1.58 times as fast as libsais on six files with AVX2, and
+//! 1.47 times without vectors.
 //!
-//! | step | file | ns a byte, linux |
+//! | step | file | ns a byte, linux, AVX2 / portable |
 //! |---|---|---|
 //! | LMS positions: a third of all | `gather` | 0.4 |
-//! | names of their substrings, by a hash table | `names` | 2.8 |
-//! | their order: the ring of names, sorted | `reduced`, `sort_avx512` | 5.6 |
-//! | the last column, by induction | `induce` | 5.3 |
+//! | names of their substrings, by a hash table | `names` | 3.6 / 3.8 |
+//! | how often each byte occurs | `gather` | 0.6 |
+//! | their order: the ring of names, sorted | `order`, `sort`, `sort_avx2` | 7.6 / 8.8 |
+//! | the last column, by induction | `induce` | 4.9 |
 //!
-//! The sum is 14.2; libsais takes 23.9 for a suffix array and the column from it (a core of an Emerald Rapids with 2 MB
-//! of L2 cache, blocks of 900,000 bytes, the least time of each; dickens 1.87, nci 1.43, ooffice 2.00, reymont 1.78,
-//! xml 1.40, linux 1.68). A hash table replaces the induced sorting of substrings, and sorting numbers in registers
-//! replaces the recursion; docs/ALGORITHMS.md has the idea and a ledger of what was tried.
+//! The sum is 17.1 and 18.5; libsais takes 26.5 for a suffix array and the column from it (a core of a Zen 3 EPYC,
+//! blocks of 900,000 bytes, the least time of each; dickens 1.71 / 1.63, nci 1.40 / 1.43, ooffice 1.62 / 1.44, reymont
+//! 1.86 / 1.66, xml 1.38 / 1.26, linux 1.56 / 1.43). A hash table replaces the induced sorting of substrings, and
+//! sorting small groups of numbers replaces the recursion; docs/ALGORITHMS.md has the idea and a ledger of what was
+//! tried.
 //!
 //! Every step works on a ring: a word that begins at its least rotation and is no repetition. In a ring, suffix order
 //! is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
@@ -63,7 +65,7 @@ pub(super) fn room(len: usize) -> usize {
     induce::room(len)
 }
 
-/// Computes last columns of rings, in memory of its own: at most 4 bytes for each byte of a word, and usually 2.
+/// Computes last columns of rings, in memory of its own: at most 4 bytes for each byte of a word, and usually 2.5.
 ///
 /// | step | rows, 4 bytes for each byte of the word | positions, 2 | names | ranks |
 /// |---|---|---|---|---|

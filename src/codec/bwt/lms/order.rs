@@ -68,8 +68,8 @@ impl Order<'_> {
             .expect("libsais fails only when there is no memory");
     }
 
-    /// Puts entries in the order into `rows`. Returns false if it takes too long; then the
-    /// names have become ranks, which tell more positions apart.
+    /// Puts entries in the order into `rows`. Returns false if it takes too long; then the names have become ranks,
+    /// which tell more positions apart.
     #[inline(always)]
     fn sort_by_ranks(&mut self, names: &mut [i32], distinct: usize) -> bool {
         let len = names.len();
