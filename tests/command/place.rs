@@ -15,6 +15,21 @@ use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
+/// Flags of calls that make files, or look for them.
+pub const FLAGS_OF_FILES: [&str; 11] = [
+    "-c",
+    "-o x",
+    "--rm",
+    "--index",
+    "-S .x",
+    "--verify",
+    "--verify=none",
+    "-r",
+    "--filelist",
+    "--output-dir x",
+    "--resume",
+];
+
 /// A directory for one test, and a directory of names under which it calls hybz.
 pub struct Place {
     dir: TempDir,

@@ -24,6 +24,8 @@ start -f n; sleep 0.15; kill -$SIGNAL $pid 2>/dev/null; ended
 ## $SIGNAL-hidden [hybz]: a hidden file is removed | SIGNAL in INT TERM HUP QUIT XCPU
 take n; FAULT=tmpfile
 start n; sleep 0.15; kill -$SIGNAL $pid 2>/dev/null; ended
+[ -e n ] && kept n || packed n.bz2 n
+[ "$rc" = 0 ] || [ "$rc" = $((128 + $(kill -l $SIGNAL))) ] || bad "exit $rc: not by the signal itself"
 case $(ls -A | tr '\n' ' ') in 'n ' | 'n.bz2 ') ;; *) bad "there is: $(ls -A)" ;; esac
 
 ## $SIGNAL-hidden-no-thread [hybz]: also where no thread is to be had | SIGNAL in INT TERM

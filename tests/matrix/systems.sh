@@ -41,21 +41,22 @@ code 0; only a.bz2 p; packed a.bz2 a
 ## hidden-name-of-another-process-$LACKS [hybz]: it is left to that process, and both results are made
 | LACKS in tmpfile tmpfile,noreplace,nolink,nomode
 mkfifo p; exec 3<> p; take a; FAULT=$LACKS
-start -o a.bz2 < p 3>&-; cat "$KIT/b" >&3; sleep 0.3
+start -o a.bz2 < p 3>&-; cat "$KIT/b" >&3
+for i in $(seq 500); do [ -e .a.bz2.hybz-tmp ] && break; sleep 0.02; done
 x -kf a
 code 0; only .a.bz2.hybz-tmp a a.bz2 p; packed a.bz2 a; rm a.bz2; exec 3>&-; ended
 code 0; only a a.bz2 p; packed a.bz2 b
 
-## hidden-name-taken-by-$WHAT [hybz]: another is used, and what has it stays | WHAT in file directory link fifo
+## hidden-name-taken-by-$WHAT [hybz]: another is used, and what has it stays | WHAT in file directory link hardlink fifo
 take a; FAULT=tmpfile
 case $WHAT in
 file) echo mine > .a.bz2.hybz-tmp; chown 1 .a.bz2.hybz-tmp 2>/dev/null || skip "only root can do this" ;;
 directory) mkdir .a.bz2.hybz-tmp ;; link) ln -s ../victim .a.bz2.hybz-tmp; echo victim > ../victim ;;
-fifo) mkfifo .a.bz2.hybz-tmp ;;
+fifo) mkfifo .a.bz2.hybz-tmp ;; hardlink) echo victim > ../victim; ln ../victim .a.bz2.hybz-tmp ;;
 esac
 x a
 code 0; only .a.bz2.hybz-tmp a.bz2; packed a.bz2 a
-case $WHAT in file) is .a.bz2.hybz-tmp mine ;; link) is ../victim victim ;; esac
+case $WHAT in file) is .a.bz2.hybz-tmp mine ;; link) is ../victim victim ;; hardlink) is .a.bz2.hybz-tmp victim ;; esac
 
 ## life-on-$FS [root]: compress, refuse, replace, decompress, on a real one
 | FS in exfat vfat ntfs bindfs overlay tmpfs ext4

@@ -1,4 +1,5 @@
-//! The progress display: the part that is done, the rate, and the time left. Only this file uses indicatif.
+//! The progress display: the part that is done, the rate, and the time left. Only this file and [`screen`] use
+//! indicatif.
 //!
 //! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds.
 //! (indicatif's estimate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
@@ -185,6 +186,8 @@ impl Progress {
         let Some((bar, _)) = lock(&self.display).bar.take() else { return };
         self.counts.bar.store(false, Ordering::Relaxed);
         bar.finish_and_clear();
+        // The thread may be about to draw: it would clear a line that is written after this.
+        bar.set_draw_target(ProgressDrawTarget::hidden());
     }
 }
 

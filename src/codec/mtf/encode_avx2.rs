@@ -1,9 +1,9 @@
 //! The list itself, with its first 16 entries in a register, as in the decoder: for CPUs with AVX2.
 //!
 //! Nine of ten ranks of text are below 16. There the byte is found by one comparison, and one shuffle by a mask from a
-//! table moves it to the front. Ranks beyond are looked for in rows of 16. On a Zen 3 this is 1.5 to 1.8 times as fast as
-//! ranks on text (dickens 5.26 -> 3.09 ns a byte, linux 3.91 -> 2.54), on an executable 1.1 times, and slower where most
-//! ranks are far: after such a beginning the block goes on by ranks.
+//! table moves it to the front. Ranks beyond are looked for in rows of 16. On a Zen 3 this is 1.5 to 1.8 times as fast
+//! as ranks on text (dickens 5.26 -> 3.09 ns a byte, linux 3.91 -> 2.54), on an executable 1.1 times, and slower where
+//! most ranks are far: after such a beginning the block goes on by ranks.
 
 use super::{ByRank, MtfSymbols, Ranks, STRETCH, places};
 use crate::codec::cpu;

@@ -1,7 +1,7 @@
 //! `--bench`: what it prints, never how fast anything is.
 
 use super::rows;
-use crate::place::{Place, compressed, installed_for_part, run, text};
+use crate::place::{FLAGS_OF_FILES, Place, compressed, installed_for_part, run, text};
 use std::fs;
 
 rows! {
@@ -137,23 +137,6 @@ fn nonsense() {
         ("--bench --against= a", "--against wants programs such as lbzip2,pbzip2."),
         ("--against bzip2 a", "--against works only with --bench."),
     ]);
-    place.refuses_each(
-        "--bench {} a",
-        "{} and --bench",
-        &[
-            "-c",
-            "-o x",
-            "--rm",
-            "--index",
-            "-S .x",
-            "--verify",
-            "--verify=none",
-            "-r",
-            "--filelist",
-            "--output-dir x",
-            "--resume",
-            "--progress",
-        ],
-    );
+    place.refuses_each("--bench {} a", "{} and --bench", &FLAGS_OF_FILES);
     place.refuses_each("--bench {} a.bz2", "{} and --bench", &["-t", "-l", "--recover"]);
 }
