@@ -1,6 +1,7 @@
 //! The command `hybz`: a drop-in `bzip2` that uses every core.
 
 #![allow(missing_docs)] // a program has no public functions: its manual is `hybz --man`
+#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
 
 mod cli;
 
@@ -14,7 +15,6 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{self, UnwindSafe};
 use std::path::Path;
-use std::process::ExitCode;
 
 // `link_unwinder` in `cuda/build.rs` is the other part of a fast start.
 hybz_files::without_libm!();
@@ -25,7 +25,23 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 const OUT_OF_MEMORY: &[u8] =
     b": Out of memory. Less is needed with fewer threads and smaller blocks (-p1, -1), or with -s.\n";
 
-fn main() -> ExitCode {
+/// Called by the C library, without Rust's runtime, which would read /proc/self/maps and make a stack for a signal
+/// handler, only to name stack overflows: a tenth of all instructions of a call for 1 kB. What else it does before
+/// `main`, `hybz_files::process` does. (Other C libraries do not give Rust the arguments before `main`.)
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+#[allow(unsafe_code)]
+// SAFETY: no other function has this name, since the attribute `no_main` leaves Rust's out.
+#[unsafe(no_mangle)]
+extern "C" fn main() -> i32 {
+    start().into()
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
+fn main() -> std::process::ExitCode {
+    start().into()
+}
+
+fn start() -> u8 {
     process::with_enough_stack(call).unwrap_or_else(|e| {
         let called = env::args_os().next().unwrap_or_else(|| OsString::from("hybz"));
         let program = Path::new(&called).file_name().unwrap_or(&called);
@@ -35,14 +51,14 @@ fn main() -> ExitCode {
         );
         // If stderr fails, there is nowhere to report it.
         let _ = io::stderr().write_all(&[program.as_bytes(), why.as_bytes()].concat());
-        ExitCode::FAILURE
+        1
     })
 }
 
 /// One call of the program. Not inlined, because its stack frame would then be taken before `main` has checked the size
 /// of the stack.
 #[inline(never)]
-fn call() -> ExitCode {
+fn call() -> u8 {
     let mut words = env::args_os();
     let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
     let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();
@@ -60,12 +76,12 @@ fn call() -> ExitCode {
         // Exits without waiting for a GPU that is still starting. The kernel frees memory faster than we could.
         Ok(Outcome::Exit(code)) => process::exit_now(code),
         Ok(Outcome::BrokenPipe) => process::end_by_broken_pipe(),
-        Err(_) if quiet > 1 => ExitCode::FAILURE,
+        Err(_) if quiet > 1 => 1,
         Err(error) => {
             let text = [program.as_bytes(), b": ", format!("{error:#}\n").as_bytes()].concat();
             // If stderr fails, there is nowhere to report it.
             let _ = io::stderr().write_all(&text);
-            ExitCode::FAILURE
+            1
         }
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
 //! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
-//! function that the loader calls records the state before the runtime changes it. (A C `main` of our own could do that
-//! too, but would lose the arguments on musl.) Without a `/dev/null`, as in a small chroot, Rust's runtime would abort,
-//! so the function opens substitutes. It also has SIGUSR1 ignored: this signal asks for the progress, and would end a
-//! process that has no handler yet.
+//! function that the loader calls records the state, and then changes it as the runtime would, for programs that do
+//! without the runtime. Without a `/dev/null`, as in a small chroot, Rust's runtime would abort, so the function opens
+//! substitutes. It also has SIGUSR1 ignored: this signal asks for the progress, and would end a process that has no
+//! handler yet.
 
 use super::system;
 use rustix::io::Errno;
@@ -13,7 +13,6 @@ use rustix::process::{Resource, Rlimit, getpgrp, getrlimit, setrlimit};
 use rustix::stdio;
 use rustix::termios::tcgetpgrp;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::{env, fs, io, mem, panic, ptr, thread};
 
@@ -70,12 +69,12 @@ pub fn is_ignored(signal: i32) -> bool {
 
 /// Ends the process like a program that does not handle SIGPIPE: killed by that signal, without a message. If the
 /// parent process ignored the signal, the exit code is 1, also without a message.
-pub fn end_by_broken_pipe() -> ExitCode {
+pub fn end_by_broken_pipe() -> u8 {
     if !broken_pipes_are_ignored() {
         // This returns only if the signal cannot be raised.
         let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
     }
-    ExitCode::FAILURE
+    1
 }
 
 /// The exit code, as shells see it, of a process that this signal ended.
@@ -146,8 +145,10 @@ extern "C" fn record() {
         found |= SIGUSR1_IGNORED;
     }
     AT_START.store(found, Ordering::Relaxed);
-    // SAFETY: SIG_IGN is a valid action, and no other thread is there yet.
-    unsafe { libc::signal(libc::SIGUSR1, libc::SIG_IGN) };
+    for signal in [libc::SIGPIPE, libc::SIGUSR1] {
+        // SAFETY: SIG_IGN is a valid action, and no other thread is there yet.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
 }
 
 /// Opens `/dev/null`, as Rust's runtime would, under the lowest free number, which is that of a closed standard

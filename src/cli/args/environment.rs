@@ -27,6 +27,11 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// Whether no variable is set.
+    pub fn is_empty(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+        VARIABLES.iter().all(|name| variable(name).is_none())
+    }
+
     /// Reads the variables. A word that is neither a flag of `command` nor a flag's value is ignored: some builds set
     /// `BZIP2=pbzip2` to name a program, and bzip2 would take `pbzip2` for a file, compress it and delete it.
     pub fn read(command: &Command, variable: impl Fn(&str) -> Option<OsString>) -> Environment {

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
 
 /// Compresses files into .bz2, or decompresses them, on every core.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, Default, Parser)]
 #[command(
     name = "hybz",
     version = VERSION,

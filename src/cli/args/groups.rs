@@ -10,7 +10,7 @@ pub const VERSION: &str =
 pub const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
 
 /// What was typed of these flags.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[group(skip)]
 pub struct AboutFlags {
     /// Print the flags of daily use (--help: all flags; --man: all about them).
@@ -35,7 +35,7 @@ pub struct AboutFlags {
 }
 
 /// Which of `-1` to `-9` was typed last, if any. (clap's derive would make nine fields.)
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct LevelFlags(pub Option<u8>);
 
 const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];

@@ -1,7 +1,7 @@
 //! The command line, in two steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program needs.
 //!
 //! Two steps come before clap: reading the flags of environment variables, and splitting at `--`. One comes after it:
-//! bzip2's message for a bad flag.
+//! bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no clap ([`plain`]).
 
 mod bad_flag;
 mod choices;
@@ -17,6 +17,7 @@ mod index;
 mod modes;
 mod packaging;
 mod part;
+mod plain;
 mod plan;
 mod ranges;
 mod report;
@@ -72,11 +73,19 @@ pub fn parse(
     mut words: impl Iterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString> + Copy,
 ) -> Result<Request, Refusal> {
+    let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
+    if Environment::is_empty(variable)
+        && let Some(mut flags) = plain::read(&typed)
+    {
+        let plan = operands(&mut flags, words, variable).and_then(|all| Plan::new(program, &flags, all, Vec::new()));
+        let refused = |error| Refusal { error, quiet: flags.quiet };
+        return plan.map(|plan| Request::Run(Box::new(plan))).map_err(refused);
+    }
+
     // Never dropped: freeing all flags would take 3.8 % of the instructions of compressing 1 kB, and the process ends
     // soon.
     let mut command = ManuallyDrop::new(Flags::command());
     let mut environment = Environment::read(&command, variable);
-    let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
 
     let first_line = if is_bzip2(program) { groups::BZIP2_LINE } else { "" };
     let found = Flags::read(&mut command, environment.words().chain(&typed));
@@ -104,11 +113,7 @@ pub fn parse(
     let quiet = flags.quiet;
     let refused = |error| Refusal { error, quiet };
     check_pbzip2(program, &command, &flags, &typed).map_err(refused)?;
-    let operands = flags.files.iter().map(|file| Operand::typed(file));
-    let operands: Vec<_> = operands.chain(words.map(|word| Operand::File(word.into()))).collect();
-    if flags.threads.is_none() && !flags.small {
-        flags.threads = threads_of_environment(variable).map_err(refused)?;
-    }
+    let operands = operands(&mut flags, words, variable).map_err(refused)?;
     if environment.units.is_empty() {
         let plan = Plan::new(program, &flags, operands, environment.ignored_words);
         return plan.map(|plan| Request::Run(Box::new(plan))).map_err(refused);
@@ -120,6 +125,19 @@ pub fn parse(
             Plan::new(program, &flags, operands.clone(), Vec::new()).map(drop)
         }))),
     }
+}
+
+/// The operands: those among the flags, and the words after `--`. Adds to `flags` what HYBZ_THREADS says.
+fn operands(
+    flags: &mut Flags,
+    words: impl Iterator<Item = OsString>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> anyhow::Result<Vec<Operand>> {
+    if flags.threads.is_none() && !flags.small {
+        flags.threads = threads_of_environment(variable)?;
+    }
+    let operands = flags.files.iter().map(|file| Operand::typed(file));
+    Ok(operands.chain(words.map(|word| Operand::File(word.into()))).collect())
 }
 
 /// The number of threads that HYBZ_THREADS gives, for programs that cannot say it by a flag: engines, schedulers.

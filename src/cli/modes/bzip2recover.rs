@@ -12,7 +12,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
-use std::process::ExitCode;
 
 /// Names of this many bytes are refused.
 const MAX_NAME: usize = 1980;
@@ -29,14 +28,14 @@ struct Ends(Vec<u8>);
 /// The bits between two magics: the positions of the first and the last bit.
 type BlockBits = (u64, u64);
 
-/// Runs the whole program.
-pub fn run(called: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
+/// Runs the whole program. Returns its exit code.
+pub fn run(called: &OsStr, words: impl Iterator<Item = OsString>) -> u8 {
     say(b"bzip2recover 1.0.8: extracts blocks from damaged .bz2 files.\n");
     match extract(called.as_bytes(), &words.collect::<Vec<_>>()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(Ends(text)) => {
             say(&text);
-            ExitCode::FAILURE
+            1
         }
     }
 }
