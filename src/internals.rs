@@ -46,7 +46,8 @@ pub mod formats {
 }
 /// The door to devices: what stations of GPUs are made of, here and in hysort.
 pub mod gpu {
-    pub use crate::gpu::*;
+    pub use crate::station::gpu::Offload;
+    pub use hybz_gpu::*;
 }
 pub mod recover {
     pub use crate::recover::marks::{MagicKind, Mark, Marks};

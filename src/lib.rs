@@ -90,7 +90,6 @@ pub mod flow;
 mod format;
 mod formats;
 mod gate;
-mod gpu;
 pub mod index;
 #[cfg(any(test, feature = "internals"))]
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use super::measure::of_bytes;
 use super::{Factor, Measures, factors};
-use crate::gpu::{
+use hybz_gpu::{
     Choice, DeviceError, DeviceLane, FACTOR_STEPS, FactorByDevice, FactorsByDevice, LaneSize, MAX_FETCHED,
     MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, Pipeline,
 };
@@ -47,7 +47,7 @@ impl DeviceFactorizer {
     /// The max length of a text.
     pub const MAX_TEXT: usize = MAX_WIDE_BLOCK;
 
-    /// Opens the first device that `devices` names (in the syntax of [`gpu::select`](crate::gpu::select)), or the first
+    /// Opens the first device that `devices` names (in the syntax of [`gpu::select`](hybz_gpu::select)), or the first
     /// visible one, for texts of up to `bytes` bytes. If a longer text comes, it takes more memory.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::factor::{factors, measure};
-use crate::gpu::{self, DeviceLane};
+use hybz_gpu::{self as gpu, DeviceLane};
 use hybz_testkit::skip::{Need, skip};
 
 /// Corrupts the answer of a lane.

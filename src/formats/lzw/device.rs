@@ -1,7 +1,7 @@
 //! Decodes batches of strips on a device.
 
 use crate::flaw::Flaw;
-use crate::gpu::{Choice, DeviceError, DeviceLane, LaneSize, MAX_STRIP, Pipeline, StripForDevice, StripFound};
+use hybz_gpu::{Choice, DeviceError, DeviceLane, LaneSize, MAX_STRIP, Pipeline, StripForDevice, StripFound};
 use std::fmt;
 use std::time::Duration;
 

@@ -31,12 +31,12 @@ mod strips;
 #[cfg(test)]
 mod tests;
 
-#[cfg(any(test, feature = "cuda", feature = "internals"))]
-pub use crate::gpu::{DeviceError, StripForDevice};
 pub(crate) use chunks::{Chunk, ChunkDecoder};
 #[cfg(any(test, feature = "cuda", feature = "internals"))]
 pub use device::DeviceStrips;
 pub use encode::StripEncoder;
+#[cfg(any(test, feature = "cuda", feature = "internals"))]
+pub use hybz_gpu::{DeviceError, StripForDevice};
 use stream_decoder::StreamDecoder;
 pub use strip::StripDecoder;
 pub use strips::{decode_strips, encode_strips};

@@ -1,7 +1,7 @@
 //! Blocks for the kernel that decodes LZ4, with the results of the twin, for `bench lz4` of `cuda/bench/`.
 
 use super::sequence::tests::decode;
-use crate::gpu::MAX_LZ4;
+use hybz_gpu::MAX_LZ4;
 use hybz_testkit::shapes::{Rng, SHAPES};
 
 struct Case {

@@ -1,6 +1,6 @@
 //! Why frames were not decoded on a device.
 
-use crate::gpu::DeviceError;
+use hybz_gpu::DeviceError;
 use std::fmt;
 
 /// Why frames were not decoded on a device. The contents of the device's memory are then undefined.

@@ -7,7 +7,7 @@ use crate::flaw::Flaw;
 use crate::formats::lz4::header::{Header, checksum};
 use crate::formats::lz4::index::Index;
 use crate::formats::lz4::walk::{Ending, FramePart, Walker};
-use crate::gpu::Lz4ForDevice;
+use hybz_gpu::Lz4ForDevice;
 use std::ops::Range;
 use std::thread;
 

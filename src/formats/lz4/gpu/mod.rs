@@ -44,12 +44,12 @@ mod sequence;
 #[cfg(test)]
 mod tests;
 
-use crate::gpu::{Choice, Coded, DeviceLane, LaneSize, Pipeline};
+use hybz_gpu::{Choice, Coded, DeviceLane, LaneSize, Pipeline};
 use std::fmt;
 use std::time::Duration;
 
-pub use crate::gpu::{DeviceBytes, DeviceError};
 pub use error::Error;
+pub use hybz_gpu::{DeviceBytes, DeviceError};
 pub use layout::Layout;
 
 /// The timeout of a device: this time, plus the time that the text takes at 100 MB/s.
@@ -73,7 +73,7 @@ impl Decoder {
     /// # Errors
     /// [`Error::Device`] if there is no such device, or not enough memory.
     pub fn open(device: &str, blocks: usize) -> Result<Decoder, Error> {
-        let (backend, device) = Choice::new(Some(device)).device(0).map_err(crate::gpu::DeviceError::Other)?;
+        let (backend, device) = Choice::new(Some(device)).device(0).map_err(hybz_gpu::DeviceError::Other)?;
         let size = LaneSize { max_blocks: blocks.max(1), max_length: 0 };
         Ok(Decoder::on(backend.open(&device, Pipeline::Lz4, size)?, device.ordinal))
     }

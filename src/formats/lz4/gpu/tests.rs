@@ -8,8 +8,8 @@ use crate::flaw::Flaw;
 use crate::formats::lz4::Frame;
 use crate::formats::lz4::header::checksum;
 use crate::formats::lz4::index::Index;
-use crate::gpu::{Coded, DeviceBytes, DeviceError, DeviceLane, LaneSize, Lz4ForDevice, MAX_LZ4};
 use crate::settings::Settings;
+use hybz_gpu::{Coded, DeviceBytes, DeviceError, DeviceLane, LaneSize, Lz4ForDevice, MAX_LZ4};
 use hybz_testkit::shapes;
 use hybz_testkit::skip::{Need, skip};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
@@ -435,7 +435,7 @@ fn no_device() {
 /// On a real device: all frames, from host and device memory, and damaged blocks between good ones.
 #[test]
 fn gpu_decodes_frames() {
-    match crate::gpu::devices() {
+    match hybz_gpu::devices() {
         Err(reason) => skip(Need::Gpu, &reason),
         #[cfg(feature = "cuda")]
         Ok(_) => on_a_device(),
@@ -446,7 +446,7 @@ fn gpu_decodes_frames() {
 
 #[cfg(feature = "cuda")]
 fn on_a_device() {
-    use crate::gpu::{from_device, to_device};
+    use hybz_gpu::{from_device, to_device};
     let mut decoder = Decoder::open("0", 500).unwrap();
     let text = words(10_000_000);
     let mut files: Vec<_> = infos(text.len() as u64).iter().map(|info| by_flex(&text, info)).collect();

@@ -1,11 +1,10 @@
 //! The input and output of a device that codes blocks of `.hbz` streams
-//! ([`Offload::CodeLarge`](super::Offload::CodeLarge)).
+//! ([`Pipeline::CodeLarge`](super::Pipeline::CodeLarge)).
 
 pub use super::abi::{
-    hybz_coded_segment as CodedSegment, hybz_shares as SharesForDevice, hybz_tokens as TokensByDevice,
+    hybz_coded_segment as CodedSegment, hybz_prices as PricesForDevice, hybz_shares as SharesForDevice,
+    hybz_tally as TallyByDevice, hybz_tokens as TokensByDevice,
 };
-use crate::formats::hbz::codec::ans::Shares;
-use crate::formats::hbz::codec::tally::Tally;
 
 /// A batch that was sorted and turned into tokens.
 #[derive(Clone, Copy, Debug)]
@@ -13,14 +12,14 @@ pub struct Tokenized<'a> {
     /// Its blocks.
     pub blocks: &'a [TokensByDevice],
     /// The first choices.
-    pub tallies: &'a [Tally],
+    pub tallies: &'a [TallyByDevice],
     /// The rows of the entry points. Each block has as many entries as the longest one.
     pub entries: &'a [u32],
 }
 
 impl SharesForDevice {
     /// Converts tables of tokens and tables of selectors.
-    pub fn new(tokens: &[Shares], selectors: &[Shares]) -> SharesForDevice {
+    pub fn new(tokens: &[Vec<u16>], selectors: &[Vec<u16>]) -> SharesForDevice {
         let mut new = SharesForDevice::default();
         new.tokens.iter_mut().zip(tokens).for_each(|(to, from)| to.copy_from_slice(from));
         new.selectors.iter_mut().zip(selectors).for_each(|(to, from)| to[..from.len()].copy_from_slice(from));

@@ -1,4 +1,4 @@
-//! The input and output of a device that decodes ([`Offload::Decode`](super::Offload::Decode)).
+//! The input and output of a device that decodes ([`Pipeline::Decode`](super::Pipeline::Decode)).
 
 pub use super::abi::{hybz_block as BlockForDevice, hybz_decoded as DecodedByDevice};
 

@@ -1,7 +1,7 @@
 //! cudarc's memory as device memory.
 #![allow(unsafe_code)]
 
-use crate::gpu::{DeviceBytes, DeviceError};
+use crate::{DeviceBytes, DeviceError};
 use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtrMut, DeviceSlice, DriverError};
 use std::sync::Arc;
 
@@ -49,14 +49,12 @@ unsafe impl DeviceBytes for CudaViewMut<'_, u8> {
 }
 
 /// Bytes in the memory of a device, for tests.
-#[cfg(test)]
-pub(crate) fn to_device(ordinal: i32, bytes: &[u8]) -> CudaSlice<u8> {
+pub fn to_device(ordinal: i32, bytes: &[u8]) -> CudaSlice<u8> {
     let context = cudarc::driver::CudaContext::new(ordinal as usize).expect("a context");
     context.default_stream().clone_htod(bytes).expect("memory of the device")
 }
 
 /// Copies these bytes to the host.
-#[cfg(test)]
-pub(crate) fn from_device(memory: &CudaSlice<u8>) -> Vec<u8> {
+pub fn from_device(memory: &CudaSlice<u8>) -> Vec<u8> {
     memory.stream().clone_dtoh(memory).expect("a copy")
 }

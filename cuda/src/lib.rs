@@ -1,11 +1,12 @@
-//! The interface to GPUs: batches of blocks that a device sorts or codes.
+//! The interface to GPUs: lanes of a device, each of which does one of the tasks that a device can take off the cores.
 //!
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, a module with a cargo feature of the same name, is the
-//! only one. Another one is a folder next to it and a line in `BACKENDS`. A [`DeviceLane`] does one of the tasks that a
-//! device can take off the cores ([`Pipeline`]). In tests `fake` does the work on the CPU and fails as scripted.
+//! only one. Another one is a module next to it and a line in `BACKENDS`. A [`DeviceLane`] has one [`Pipeline`]; a
+//! [`GpuStation`] makes it a station of the queue. `hybz.h` describes what the kernels compute. Codecs and formats are
+//! in the packages above this one, and so are the lanes that tests use in place of devices.
+//!
+//! For the packages of hybz's repository: it may change with every version.
 
-use crate::formats::hbz::codec::tally::{Prices, Tally};
-use crate::formats::hbz::codec::token::TOKENS;
 use std::fmt;
 
 pub mod abi;
@@ -14,15 +15,13 @@ mod choice;
 mod cuda;
 mod decode;
 mod factor;
-#[cfg(test)]
-pub(crate) mod fake;
 mod hbz_code;
 mod hbz_decode;
 mod lane;
 mod lines;
 mod lz4;
 mod select;
-pub(crate) mod station;
+mod station;
 
 pub use abi::{
     HYBZ_CODED_BYTES as coded_room, HYBZ_MAX_BLOCKS as MAX_BATCH, HYBZ_MAX_LZW as MAX_STRIP,
@@ -30,11 +29,15 @@ pub use abi::{
     hybz_lzw_found as StripFound, hybz_lzw_strip as StripForDevice,
 };
 pub use choice::Choice;
-#[cfg(all(test, feature = "cuda"))]
-pub(crate) use cuda::{from_device, to_device};
+#[cfg(feature = "cuda")]
+#[doc(hidden)]
+pub use cuda::{from_device, to_device};
 pub use decode::{BlockForDevice, DecodedBatch, DecodedByDevice};
 pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, MAX_FETCHED};
-pub use hbz_code::{CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room};
+pub use hbz_code::{
+    CodedSegment, CodedSegments, PricesForDevice, SharesForDevice, TallyByDevice, Tokenized, TokensByDevice,
+    segment_room,
+};
 pub use hbz_decode::{
     DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice, input_room,
 };
@@ -49,52 +52,6 @@ const BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "cuda")]
     &cuda::Cuda,
 ];
-
-/// The work that a device does for the cores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Offload {
-    /// The device sorts all rotations and returns the last column; a core codes it.
-    Bwt,
-    /// The device sorts two thirds of the rotations and from these the rest, and returns both lists; a core merges and
-    /// codes them (the shape of Deshpande's thesis, 2014, section 5.2).
-    Hybrid,
-    /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before
-    /// the codes. The cores do nothing.
-    #[default]
-    Resident,
-    /// For blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
-    /// core codes. (The lane's thread does the steps before the sort.)
-    Suffixes,
-    /// Like [`Suffixes`](Self::Suffixes), but in the shape of [`Hybrid`](Self::Hybrid).
-    HybridLarge,
-    /// Like [`Suffixes`](Self::Suffixes), but the device codes; the lane's thread writes the heads of the blocks. The
-    /// cores do nothing.
-    CodeLarge,
-    /// The other direction, for `.bz2` streams: the lane's thread reads the headers, the device decodes blocks up to
-    /// their text, and the thread checks it; some texts come back run-length-coded.
-    Decode,
-    /// The same for `.hbz` streams: the lane's thread reads the payloads up to their segments, the device decodes
-    /// blocks up to their codes, and the thread replaces the codes by text and checks it.
-    DecodeLarge,
-    /// Verifies blocks that a lane has coded: as [`Decode`](Self::Decode), but the lane's thread compares the
-    /// run-length-coded text with that of the original.
-    Verify,
-}
-
-impl Offload {
-    /// What the device does for it.
-    pub(crate) fn pipeline(self) -> Pipeline {
-        match self {
-            Offload::Bwt => Pipeline::Bwt,
-            Offload::Hybrid | Offload::HybridLarge => Pipeline::Hybrid,
-            Offload::Resident => Pipeline::Resident,
-            Offload::Suffixes => Pipeline::Suffixes,
-            Offload::CodeLarge => Pipeline::CodeLarge,
-            Offload::Decode | Offload::Verify => Pipeline::Decode,
-            Offload::DecodeLarge => Pipeline::DecodeLarge,
-        }
-    }
-}
 
 /// The purpose of a lane, as `cuda/hybz.h` describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,8 +220,7 @@ pub struct CodedBatch<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A batch with two lists of sorted rows: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds), back to
-/// back.
+/// A batch with two lists of sorted rows, those of each block back to back.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedThirds<'a> {
     /// The bits by which the lists are merged.

@@ -1,19 +1,15 @@
-//! What a lane does, by pipeline: each method calls one function of `cuda/hybz.h`.
+//! What a lane does, by pipeline: each method calls one function of `hybz.h`.
 #![allow(unsafe_code)]
 
 use super::kept::{CudaText, out_of_bounds, text_of};
 use super::lane::{At, CudaLane, entry_count, total};
-use crate::codec::bwt::merge::{byte_count, word_count};
-use crate::formats::hbz::codec::tally::{Prices, Tally};
-use crate::formats::hbz::codec::token::TOKENS;
-use crate::formats::hbz::header::SEGMENT_LOG;
-use crate::gpu::abi as ffi;
-use crate::gpu::lane::other_lane;
-use crate::gpu::{
+use crate::abi as ffi;
+use crate::lane::other_lane;
+use crate::{
     BlockForDevice, Coded, CodedBatch, CodedSegments, DecodedBatch, DecodedCodes, DeviceError, DeviceLane,
     FactorByDevice, FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, Lz4ForDevice, MAX_FETCHED,
-    MAX_ROWS, MIN_DEVICE_BLOCK, Pipeline, RangeInParts, SharesForDevice, Sorted, SortedLines, SortedSuffixes,
-    SortedThirds, Steps, StripForDevice, StripFound, Tokenized,
+    MAX_ROWS, MIN_DEVICE_BLOCK, Pipeline, PricesForDevice, RangeInParts, SharesForDevice, Sorted, SortedLines,
+    SortedSuffixes, SortedThirds, Steps, StripForDevice, StripFound, TallyByDevice, Tokenized,
 };
 use std::ffi::c_int;
 use std::ops::Range;
@@ -54,7 +50,7 @@ impl DeviceLane for CudaLane {
         timeout: Duration,
     ) -> Result<SortedThirds<'_>, DeviceError> {
         let sum = |count: fn(usize) -> usize| lengths.iter().map(|&length| count(length as usize)).sum::<usize>();
-        let (bytes, words) = (sum(byte_count), sum(word_count));
+        let (bytes, words) = (sum(ffi::HYBZ_THIRDS_BYTES), sum(ffi::HYBZ_THIRDS_WORDS));
         let keys = words + entries(lengths, entry_log);
         let fits = turns.len() == lengths.len() && bytes <= self.output.len() && keys <= self.keys.len() / 4;
         let At { lane, input, output, keys: bits, ms } = self.begin(Pipeline::Hybrid, lengths, fits, timeout)?;
@@ -133,11 +129,11 @@ impl DeviceLane for CudaLane {
         &mut self,
         lengths: &[u32],
         entry_log: u8,
-        weights: &[u32; TOKENS],
+        weights: &[u32; ffi::HYBZ_TOKENS],
         timeout: Duration,
     ) -> Result<Tokenized<'_>, DeviceError> {
         let entries = entries(lengths, entry_log);
-        let segments = lengths.iter().map(|&length| (length as usize).div_ceil(1 << SEGMENT_LOG)).sum();
+        let segments = lengths.iter().map(|&length| (length as usize).div_ceil(1 << ffi::HYBZ_SEGMENT_LOG)).sum();
         let room = self.results.segments.len();
         let fits = !lengths.contains(&0) && entries <= self.keys.len() / 4 && segments <= room;
         let At { lane, input, keys, ms, .. } = self.begin(Pipeline::CodeLarge, lengths, fits, timeout)?;
@@ -158,7 +154,12 @@ impl DeviceLane for CudaLane {
         Ok(Tokenized { blocks, tallies, entries: self.key_words(entries) })
     }
 
-    fn choose(&mut self, prices: &[Prices], all: bool, timeout: Duration) -> Result<&[Tally], DeviceError> {
+    fn choose(
+        &mut self,
+        prices: &[PricesForDevice],
+        all: bool,
+        timeout: Duration,
+    ) -> Result<&[TallyByDevice], DeviceError> {
         let blocks = self.results.blocks;
         let At { lane, ms, .. } =
             self.begin(Pipeline::CodeLarge, &[], blocks > 0 && prices.len() == blocks, timeout)?;

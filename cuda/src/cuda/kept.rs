@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::call::{check, is_lost};
-use crate::gpu::abi as ffi;
-use crate::gpu::{DeviceError, KeptText};
+use crate::abi as ffi;
+use crate::{DeviceError, KeptText};
 use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;

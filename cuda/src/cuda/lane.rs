@@ -4,15 +4,11 @@
 use super::call::{check, check_batch, is_lost};
 use super::kept::CudaText;
 use super::pinned::{Pinned, Touched};
-use crate::codec::bwt::merge::word_count;
-use crate::formats::bzip2::header::MAX_BLOCK;
-use crate::formats::hbz::codec::tally::Tally;
-use crate::formats::hbz::header::SEGMENT_LOG;
-use crate::gpu::abi as ffi;
-use crate::gpu::lane::other_lane;
-use crate::gpu::{
+use crate::abi as ffi;
+use crate::lane::other_lane;
+use crate::{
     CodedByDevice, CodedSegment, DecodedByDevice, DeviceError, FactorByDevice, LaneSize, MAX_FETCHED, MAX_LARGE,
-    Pipeline, Steps, TokensByDevice, coded_room, input_room, segment_room,
+    Pipeline, Steps, TallyByDevice, TokensByDevice, coded_room, input_room, segment_room,
 };
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -60,7 +56,7 @@ pub(super) struct Results {
     pub decoded: Vec<DecodedByDevice>,
     pub fetched: Vec<FactorByDevice>,
     pub about: Vec<TokensByDevice>,
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<TallyByDevice>,
     pub segments: Vec<CodedSegment>,
     /// The blocks and segments of the batch that is being coded, and its times so far.
     pub blocks: usize,
@@ -81,8 +77,9 @@ impl Results {
             Pipeline::Decode => new.decoded = vec![DecodedByDevice::default(); max_blocks],
             Pipeline::CodeLarge => {
                 new.about = vec![TokensByDevice::default(); max_blocks];
-                new.tallies = vec![Tally::EMPTY; max_blocks];
-                new.segments = vec![CodedSegment::default(); max_blocks * max_length.div_ceil(1 << SEGMENT_LOG)];
+                new.tallies = vec![TallyByDevice::default(); max_blocks];
+                new.segments =
+                    vec![CodedSegment::default(); max_blocks * max_length.div_ceil(1 << ffi::HYBZ_SEGMENT_LOG)];
             }
             Pipeline::Hybrid | Pipeline::Factor | Pipeline::Lz4 | Pipeline::Strips => {}
         }
@@ -106,12 +103,12 @@ fn pinned_bytes(pipeline: Pipeline, LaneSize { max_blocks, max_length }: LaneSiz
     match pipeline {
         Pipeline::Bwt | Pipeline::Lines => [bytes, bytes, 0],
         // Shorter blocks need no more.
-        Pipeline::Hybrid => [bytes, columns, 4 * max_blocks * (word_count(max_length) + entries)],
+        Pipeline::Hybrid => [bytes, columns, 4 * max_blocks * (ffi::HYBZ_THIRDS_WORDS(max_length) + entries)],
         Pipeline::Resident => [bytes, max_blocks * coded_room(max_length), 0],
         Pipeline::Suffixes => [bytes, columns, 4 * max_blocks * entries],
         Pipeline::CodeLarge => [bytes, segment_room(max_blocks, bytes), 4 * max_blocks * entries],
         // The text of linux is an eighth longer than its blocks.
-        Pipeline::Decode => [bytes, max_blocks * MAX_BLOCK * 5 / 4, 0],
+        Pipeline::Decode => [bytes, max_blocks * ffi::HYBZ_MAX_ROWS * 5 / 4, 0],
         Pipeline::DecodeLarge => [input_room(max_blocks, bytes), bytes, 0],
         // Texts are copied from unpinned memory: pinning takes longer than one copy.
         Pipeline::Factor => [0, MAX_FETCHED * size_of::<FactorByDevice>(), 0],

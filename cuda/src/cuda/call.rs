@@ -1,8 +1,8 @@
 //! Converts the return codes of `cuda/hybz.h` to results.
 #![allow(unsafe_code)]
 
-use crate::gpu::DeviceError;
-use crate::gpu::abi as ffi;
+use crate::DeviceError;
+use crate::abi as ffi;
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::visible;
-use crate::gpu::Device;
+use crate::Device;
 use cudarc::driver::{result, sys};
 use std::ffi::{CStr, c_int};
 

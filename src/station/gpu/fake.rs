@@ -1,10 +1,5 @@
 //! A fake device for tests: it does the work on the CPU and fails as scripted.
 
-use super::{
-    BlockForDevice, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodedBatch, DecodedByDevice,
-    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, ROW_UNIT, SharesForDevice, Sorted,
-    SortedSuffixes, SortedThirds, Tokenized, TokensByDevice, input_room,
-};
 use crate::bits::BitWriter;
 use crate::block::Text;
 use crate::codec::bwt::forward::ForwardBwt;
@@ -16,8 +11,13 @@ use crate::codec::run_length::decode::decode_text;
 use crate::codec::selector::encode::HuffmanTables;
 use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
 use crate::formats::hbz::codec::steps::Steps;
-use crate::formats::hbz::codec::tally::{self, Prices, Tally};
+use crate::formats::hbz::codec::tally;
 use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
+use hybz_gpu::{
+    BlockForDevice, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodedBatch, DecodedByDevice,
+    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, PricesForDevice, ROW_UNIT,
+    SharesForDevice, Sorted, SortedSuffixes, SortedThirds, TallyByDevice, Tokenized, TokensByDevice, input_room,
+};
 use libsais::SuffixArrayConstruction;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,7 +56,7 @@ pub struct FakeLane {
     /// The blocks being coded, each with its last answer.
     steps: Vec<Steps>,
     about: Vec<TokensByDevice>,
-    tallies: Vec<Tally>,
+    tallies: Vec<TallyByDevice>,
     segments: Vec<CodedSegment>,
     wrong: bool,
     /// Whether the last block was expanded, if that was wanted.
@@ -293,7 +293,8 @@ impl DeviceLane for FakeLane {
             let column = &self.columns[from..=from + length as usize];
             from += length as usize + 1;
             let mut steps = Steps::default();
-            self.tallies.push(steps.begin(&[&column[..origin as usize], &column[origin as usize + 1..]].concat()));
+            let column = [&column[..origin as usize], &column[origin as usize + 1..]].concat();
+            self.tallies.push((&steps.begin(&column)).into());
             let mut used = [0; 8];
             (0..256).filter(|&code| steps.used()[code]).for_each(|code| used[code / 32] |= 1 << (code % 32));
             let (tokens, selectors, step) = (steps.tokens() as u32, steps.selectors() as u32, steps.step() as u32);
@@ -303,9 +304,15 @@ impl DeviceLane for FakeLane {
         Ok(Tokenized { blocks: &self.about, tallies: &self.tallies, entries: &self.keys })
     }
 
-    fn choose(&mut self, prices: &[Prices], all: bool, _timeout: Duration) -> Result<&[Tally], DeviceError> {
+    fn choose(
+        &mut self,
+        prices: &[PricesForDevice],
+        all: bool,
+        _timeout: Duration,
+    ) -> Result<&[TallyByDevice], DeviceError> {
         assert_eq!(prices.len(), self.steps.len());
-        self.tallies = self.steps.iter_mut().zip(prices).map(|(steps, prices)| steps.choose(prices, all)).collect();
+        let each = self.steps.iter_mut().zip(prices);
+        self.tallies = each.map(|(steps, prices)| (&steps.choose(&prices.into(), all)).into()).collect();
         Ok(&self.tallies)
     }
 
@@ -338,7 +345,7 @@ impl DeviceLane for FakeLane {
         for block in blocks {
             assert!(block.base as usize >= self.columns.len() && block.base % ROW_UNIT as u32 == 0);
             self.columns.resize(block.base as usize, 0);
-            let codes = block.read(&self.texts[..bytes]).all_codes();
+            let codes = read(block, &self.texts[..bytes]).all_codes();
             self.odd.push(codes.is_err().into());
             self.columns.extend(codes.unwrap_or_else(|_| vec![0; block.rows as usize]));
         }
@@ -390,30 +397,29 @@ fn input_room_of(size: LaneSize) -> usize {
     input_room(size.max_blocks, size.max_blocks * size.max_length)
 }
 
-impl LargeForDevice {
-    /// Reads back the block that was written to the input, as far as the input has it.
-    fn read(&self, input: &[u8]) -> PayloadBlock {
-        let words = |at: u32, count: usize| -> Vec<u32> {
-            let bytes = &input[at as usize..][..4 * count];
-            bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)).collect()
-        };
-        let of_segments = words(self.segments_at, 3 * (self.rows as usize).div_ceil(1 << 16));
-        let segments = of_segments.as_chunks().0.iter().map(|&[at, bytes, tokens]| SegmentSpan {
-            bytes: at as usize..(at + bytes) as usize,
-            tokens: tokens as usize,
-        });
-        let (selectors, token_shares) = (self.selectors as usize, self.selectors as usize * 6 * 26);
-        let shares = &input[self.shares_at as usize..][..2 * (token_shares + selectors * selectors)];
-        let shares: Vec<u16> = shares.as_chunks().0.iter().map(|share| u16::from_ne_bytes(*share)).collect();
-        let (tokens, of_selectors) = shares.split_at(token_shares);
-        let each = |shares: &[u16], symbols| shares.chunks(symbols).map(<[u16]>::to_vec).collect();
-        let parts = PayloadParts {
-            payload: input,
-            entries: &words(self.entries_at, (self.rows as usize).div_ceil(1 << self.entry_log)),
-            list: &self.list,
-            shares: &TableShares { tokens: each(tokens, 26), selectors: each(of_selectors, selectors) },
-            segments: &segments.collect::<Vec<_>>(),
-        };
-        PayloadBlock::from_parts(parts, self.rows, self.entry_log as u8)
-    }
+/// Reads back the block that was written to the input, as far as the input has it.
+fn read(block: &LargeForDevice, input: &[u8]) -> PayloadBlock {
+    let words = |at: u32, count: usize| -> Vec<u32> {
+        let bytes = &input[at as usize..][..4 * count];
+        bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)).collect()
+    };
+    let of_segments = words(block.segments_at, 3 * (block.rows as usize).div_ceil(1 << 16));
+    let segments = of_segments
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&[at, bytes, tokens]| SegmentSpan { bytes: at as usize..(at + bytes) as usize, tokens: tokens as usize });
+    let (selectors, token_shares) = (block.selectors as usize, block.selectors as usize * 6 * 26);
+    let shares = &input[block.shares_at as usize..][..2 * (token_shares + selectors * selectors)];
+    let shares: Vec<u16> = shares.as_chunks().0.iter().map(|share| u16::from_ne_bytes(*share)).collect();
+    let (tokens, of_selectors) = shares.split_at(token_shares);
+    let each = |shares: &[u16], symbols| shares.chunks(symbols).map(<[u16]>::to_vec).collect();
+    let parts = PayloadParts {
+        payload: input,
+        entries: &words(block.entries_at, (block.rows as usize).div_ceil(1 << block.entry_log)),
+        list: &block.list,
+        shares: &TableShares { tokens: each(tokens, 26), selectors: each(of_selectors, selectors) },
+        segments: &segments.collect::<Vec<_>>(),
+    };
+    PayloadBlock::from_parts(parts, block.rows, block.entry_log as u8)
 }

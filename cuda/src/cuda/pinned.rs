@@ -5,8 +5,8 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use crate::gpu::DeviceError;
-use crate::gpu::abi as ffi;
+use crate::DeviceError;
+use crate::abi as ffi;
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ops::Range;

@@ -1,10 +1,11 @@
 //! A lane of a device, whatever its pipeline does.
 
+use super::abi::HYBZ_TOKENS;
 use super::{
     BlockForDevice, Coded, CodedBatch, CodedSegments, DecodedBatch, DecodedCodes, DeviceError, FactorByDevice,
-    FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, Lz4ForDevice, Prices, RangeInParts,
-    SharesForDevice, Sorted, SortedLines, SortedSuffixes, SortedThirds, Steps, StripForDevice, StripFound, TOKENS,
-    Tally, Tokenized,
+    FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, Lz4ForDevice, PricesForDevice, RangeInParts,
+    SharesForDevice, Sorted, SortedLines, SortedSuffixes, SortedThirds, Steps, StripForDevice, StripFound,
+    TallyByDevice, Tokenized,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,14 +95,19 @@ pub trait DeviceLane: Send {
         &mut self,
         lengths: &[u32],
         entry_log: u8,
-        weights: &[u32; TOKENS],
+        weights: &[u32; HYBZ_TOKENS],
         timeout: Duration,
     ) -> Result<Tokenized<'_>, DeviceError> {
         Err(other_lane())
     }
 
     /// Chooses again, with these prices for each block: in all segments, or only in the sampled ones.
-    fn choose(&mut self, prices: &[Prices], all: bool, timeout: Duration) -> Result<&[Tally], DeviceError> {
+    fn choose(
+        &mut self,
+        prices: &[PricesForDevice],
+        all: bool,
+        timeout: Duration,
+    ) -> Result<&[TallyByDevice], DeviceError> {
         Err(other_lane())
     }
 
@@ -113,7 +119,7 @@ pub trait DeviceLane: Send {
     // `DecodeLarge`.
 
     /// Decodes blocks up to their codes. The first `bytes` bytes of [`input`](Self::input), which has room for
-    /// [`input_room`](super::input_room) of them, hold their payloads as [`LargeForDevice::write`] writes them. All
+    /// [`input_room`](super::input_room) of them, hold their payloads, each as [`LargeForDevice`] says. All
     /// blocks together have at most `max_blocks * max_length` rows.
     fn codes(
         &mut self,

@@ -1,4 +1,4 @@
-//! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `abi`, their results checked by `call`;
+//! NVIDIA GPUs: the kernels of this package, declared in `abi`, their results checked by `call`;
 //! `lane` owns lanes, `pipelines` has the methods of each, `device` finds devices, `visible` hides them, `pinned` and
 //! `kept` have memory, and `cudarc` is that of users.
 
@@ -13,8 +13,7 @@ mod pinned;
 mod pipelines;
 mod visible;
 
-#[cfg(test)]
-pub(crate) use cudarc::{from_device, to_device};
+pub use cudarc::{from_device, to_device};
 
 /// The backend.
 pub(super) struct Cuda;
