@@ -17,10 +17,6 @@ pub mod codec {
 pub mod crc {
     pub use crate::crc::*;
 }
-/// Exact LZ77 factors, for the command's `--measure` and for tables.
-pub mod factor {
-    pub use crate::factor::*;
-}
 pub mod flow {
     pub use crate::flow::here::run_here;
     pub use crate::flow::reading::LONG_FILE;

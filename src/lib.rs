@@ -83,8 +83,6 @@ mod codec;
 mod crc;
 mod encoding;
 mod error;
-#[cfg(any(test, feature = "internals"))]
-mod factor;
 mod flaw;
 pub mod flow;
 mod format;

@@ -13,7 +13,6 @@ mod ours;
 
 mod bzip2_crate;
 mod decode;
-mod factor;
 mod formats;
 mod hbz;
 mod identity;

@@ -8,7 +8,7 @@
 //! are minima of strips, and end in a strip of the suffix array.
 
 use super::Sizes;
-use crate::factor::neighbours::{NONE, Pair};
+use crate::neighbours::{NONE, Pair};
 
 /// Pads the last tile: larger than all positions.
 const FILL: i32 = i32::MAX;

@@ -1,7 +1,7 @@
 //! The same factors by other algorithms: the definition, in quadratic time, and a suffix automaton, in linear time.
 
-use hybz::internals::factor::Factor;
-use hybz::internals::factor::neighbours::{NONE, Pair};
+use hybz_factor::Factor;
+use hybz_factor::neighbours::{NONE, Pair};
 
 /// The length of the longest earlier occurrence of the text at each position: all pairs of positions are compared.
 pub fn longest(text: &[u8]) -> Vec<usize> {

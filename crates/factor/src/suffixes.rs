@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::MAX_TEXT;
-use crate::codec::huge_pages;
+use hybz_queue::advise_huge_pages;
 use libsais::SuffixArrayConstruction;
 use std::hint::black_box;
 
@@ -39,7 +39,7 @@ pub(super) fn zeros<T: Clone>(zero: T, len: usize) -> Result<Vec<T>, Error> {
     // Otherwise the compiler removes the allocation, since it is freed immediately.
     drop(black_box(tried));
     let all = vec![zero; len];
-    huge_pages::advise(&all);
+    advise_huge_pages(&all);
     Ok(all)
 }
 

@@ -2,10 +2,10 @@
 //! few thousand bytes are a long text.
 
 use super::{found, sorted, twins};
-use crate::shapes::{EDGES, Rng, SHAPES, real_files, shape};
-use hybz::internals::factor::neighbours;
-use hybz::internals::factor::tiled::{self, Sizes, longest, path};
+use hybz_factor::neighbours;
+use hybz_factor::tiled::{self, Sizes, longest, path};
 use hybz_testkit::rounds;
+use hybz_testkit::shapes::{EDGES, Rng, SHAPES, real_files, shape};
 
 const SMALL: [Sizes; 3] = [
     Sizes { tile: 8, strip: 2, fan: 2, run: 2, piece: 4, group: 2 },

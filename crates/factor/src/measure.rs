@@ -56,10 +56,10 @@ const OFTEN: usize = 1 << 20;
 /// Measures a text.
 ///
 /// ```
-/// let found = hybz::internals::factor::measure(b"abracadabra")?;
+/// let found = hybz_factor::measure(b"abracadabra")?;
 /// assert_eq!((found.bytes, found.alphabet, found.runs, found.factors, found.longest), (11, 5, 8, 8, 4));
 /// assert_eq!(found.mean(), 11.0 / 8.0);
-/// # Ok::<(), hybz::internals::factor::Error>(())
+/// # Ok::<(), hybz_factor::Error>(())
 /// ```
 ///
 /// # Errors

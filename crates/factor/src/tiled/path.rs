@@ -8,7 +8,7 @@
 
 use super::Sizes;
 use super::longest::Earlier;
-use crate::factor::Factor;
+use crate::Factor;
 
 /// A position that a path does not reach.
 const UNREACHED: u32 = u32::MAX;

@@ -1,7 +1,7 @@
 //! Tests factors with fake devices, and with real ones if there are any.
 
 use super::*;
-use crate::factor::{factors, measure};
+use crate::{factors, measure};
 use hybz_gpu::{self as gpu, DeviceLane};
 use hybz_testkit::skip::{Need, skip};
 

@@ -4,16 +4,12 @@
 mod tiled;
 mod twins;
 
-use crate::program;
-use crate::shapes;
-use crate::skip::{Need, skip, skip_part};
-use hybz::internals::factor::Error;
-use hybz::internals::factor::{
-    Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes,
-};
-use hybz_testkit::{files_below, long, rounds};
+use hybz_factor::Error;
+use hybz_factor::{Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes};
+use hybz_testkit::shapes::{EDGES, Rng, SHAPES, real_files, shape};
+use hybz_testkit::skip::{Need, skip, skip_part};
+use hybz_testkit::{files_below, long, program, rounds};
 use proptest::prelude::*;
-use shapes::{EDGES, Rng, SHAPES, real_files, shape};
 use std::path::PathBuf;
 
 fn found(text: &[u8]) -> Vec<Factor> {

@@ -24,7 +24,7 @@ const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 ///
 /// ```no_run
 /// # fn example(text: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
-/// use hybz::internals::factor::{DeviceFactorizer, factors};
+/// use hybz_factor::{DeviceFactorizer, factors};
 /// let mut device = DeviceFactorizer::open(None, text.len())?;
 /// let all = match device.factors(text) {
 ///     Ok(all) => all,

@@ -15,8 +15,8 @@
 //! continue together, the rest of a comparison that reaches the next run's first position is known there.
 
 use super::Sizes;
-use crate::factor::neighbours::{NONE, Pair};
-use crate::factor::parse::common;
+use crate::neighbours::{NONE, Pair};
+use crate::parse::common;
 
 /// The longest earlier occurrence of a position: its place and its length. On a tie, the occurrence at the smaller
 /// suffix.

@@ -5,12 +5,12 @@
 //! factor by itself. There is no window and no min length, so this is a measure and not a format.
 //!
 //! ```
-//! use hybz::internals::factor::{Factor, expand, factors};
+//! use hybz_factor::{Factor, expand, factors};
 //! let all: Vec<Factor> = factors(b"abababc")?.collect();
 //! let copy = Factor::Copy { source: 0, len: 4 };
 //! assert_eq!(all, [Factor::Letter(b'a'), Factor::Letter(b'b'), copy, Factor::Letter(b'c')]);
 //! assert_eq!(expand(all)?, b"abababc");
-//! # Ok::<(), hybz::internals::factor::Error>(())
+//! # Ok::<(), hybz_factor::Error>(())
 //! ```
 //!
 //! # Algorithm
@@ -165,3 +165,8 @@ pub fn expand(factors: impl IntoIterator<Item = Factor>) -> Result<Vec<u8>, Erro
     }
     Ok(text)
 }
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
