@@ -4,6 +4,11 @@
 
 pub use crate::flaw::Flaw;
 
+/// The error for a block that begins at `bit_offset` and is damaged.
+pub fn damaged(block: u64, bit_offset: u64, flaw: Flaw) -> crate::Error {
+    crate::Error::damaged(block, bit_offset, flaw)
+}
+
 pub mod bits {
     pub use crate::bits::*;
 }
@@ -31,7 +36,9 @@ pub mod formats {
         pub use crate::formats::hbz::header::*;
     }
     pub mod lz4 {
-        pub use crate::formats::lz4::header::{LEGACY_MAGIC, MAGIC};
+        pub use crate::formats::lz4::header::{Header, LEGACY_MAGIC, MAGIC, checksum};
+        pub use crate::formats::lz4::index::Index;
+        pub use crate::formats::lz4::walk::{Ending, FramePart, Walker};
     }
     pub mod lzw {
         pub use crate::formats::lzw::header::*;

@@ -2,11 +2,10 @@
 
 use super::Error;
 use super::sequence::sequences;
-use crate::error::Error as FrameError;
-use crate::flaw::Flaw;
-use crate::formats::lz4::header::{Header, checksum};
-use crate::formats::lz4::index::Index;
-use crate::formats::lz4::walk::{Ending, FramePart, Walker};
+use hybz::Error as FrameError;
+use hybz::internals::Flaw;
+use hybz::internals::damaged as damaged_at;
+use hybz::internals::formats::lz4::{Ending, FramePart, Header, Index, Walker, checksum};
 use hybz_gpu::Lz4ForDevice;
 use std::ops::Range;
 use std::thread;
@@ -17,7 +16,8 @@ const UNKNOWN: u32 = u32::MAX;
 /// The positions of LZ4 blocks in their frames, and of their text: what a device must know to decode them.
 ///
 /// ```
-/// use hybz::{Settings, lz4::Frame, lz4::gpu::Layout};
+/// use hybz::{Settings, lz4::Frame};
+/// use hybz_lz4_gpu::Layout;
 /// let text = b"hybz".repeat(100_000);
 /// let coded = hybz::compress(&text, &Settings::new().encoding(Frame::new()))?;
 /// let layout = Layout::read(&coded).unwrap();
@@ -141,7 +141,7 @@ impl Layout {
                 // The position of its end mark, which the checksum follows.
                 let mark = frame.end - if frame.header.text_checksum { 8 } else { 4 };
                 let (block, bit_offset) = (range.end as u64 + 1, mark * 8);
-                return Err(Error::Frame(FrameError::damaged(block, bit_offset, damage)));
+                return Err(Error::Frame(damaged_at(block, bit_offset, damage)));
             }
         }
         Ok(())
@@ -160,7 +160,7 @@ fn bytes_of<'a>(coded: &'a [u8], block: &Lz4ForDevice) -> &'a [u8] {
 
 fn damaged(blocks: &[Lz4ForDevice], number: usize, damage: Flaw) -> Error {
     // The length field precedes the bytes.
-    Error::Frame(FrameError::damaged(number as u64 + 1, (blocks[number].from - 4) * 8, damage))
+    Error::Frame(damaged_at(number as u64 + 1, (blocks[number].from - 4) * 8, damage))
 }
 
 /// Calls `each` for all elements on all cores, and returns the results in order, or the first error.
@@ -210,7 +210,7 @@ struct Reading {
 impl Reading {
     fn wrong(&self, at: u64, damage: Flaw) -> Error {
         let block = self.layout.blocks.len() as u64 + 1;
-        Error::Frame(FrameError::damaged(block, at * 8, damage))
+        Error::Frame(damaged_at(block, at * 8, damage))
     }
 
     fn walk(&mut self, coded: &[u8]) -> Result<(), Error> {

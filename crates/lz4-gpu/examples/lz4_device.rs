@@ -1,11 +1,11 @@
 //! Decodes a .lz4 file into the memory of a GPU, where its text stays, and prints the speed:
 //!
 //! ```text
-//! hybz --format=lz4 FILE; cargo run --release --features cuda --example lz4_device FILE.lz4
+//! hybz --format=lz4 FILE; cargo run --release -p hybz-lz4-gpu --features cuda --example lz4_device FILE.lz4
 //! ```
 
 use cudarc::driver::CudaContext;
-use hybz::lz4::gpu::{Decoder, Error, Layout};
+use hybz_lz4_gpu::{Decoder, Error, Layout};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

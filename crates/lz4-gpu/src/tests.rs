@@ -3,12 +3,10 @@
 
 use super::sequence::tests::decode as decode_plainly;
 use super::{Decoder, Error, Layout};
-use crate::error::{Damage, Error as FrameError};
-use crate::flaw::Flaw;
-use crate::formats::lz4::Frame;
-use crate::formats::lz4::header::checksum;
-use crate::formats::lz4::index::Index;
-use crate::settings::Settings;
+use hybz::internals::Flaw;
+use hybz::internals::formats::lz4::{Index, checksum};
+use hybz::lz4::Frame;
+use hybz::{Error as FrameError, Settings};
 use hybz_gpu::{Coded, DeviceBytes, DeviceError, DeviceLane, LaneSize, Lz4ForDevice, MAX_LZ4};
 use hybz_testkit::shapes;
 use hybz_testkit::skip::{Need, skip};
@@ -97,7 +95,7 @@ fn by_flex(text: &[u8], info: &FrameInfo) -> Vec<u8> {
 }
 
 fn compress(text: &[u8], frame: Frame) -> Vec<u8> {
-    crate::compress(text, &Settings::new().encoding(frame)).unwrap()
+    hybz::compress(text, &Settings::new().encoding(frame)).unwrap()
 }
 
 /// Decodes from host memory and from device memory.
@@ -179,7 +177,7 @@ fn short_blocks() {
     let info = FrameInfo::new().block_mode(BlockMode::Independent).block_size(BlockSize::Max64KB);
     let mut theirs = FrameEncoder::with_frame_info(info, Vec::new());
     let settings = Settings::new().encoding(Frame::new());
-    let mut ours = crate::write::BzEncoder::with_settings(Vec::new(), &settings);
+    let mut ours = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
     for sip in text.chunks(30_001) {
         theirs.write_all(sip).unwrap();
         theirs.flush().unwrap();
@@ -207,7 +205,7 @@ fn what_is_for_the_cores() {
     dictionary.push((checksum(&dictionary[4..]) >> 8) as u8);
     let error = refused(&dictionary);
     assert!(
-        matches!(error, Error::Frame(FrameError::Data { damage: Damage(Flaw::Lz4Dictionary(7)), .. })),
+        matches!(&error, Error::Frame(FrameError::Data { damage, .. }) if damage.flaw() == Flaw::Lz4Dictionary(7)),
         "{error:?}"
     );
 }
@@ -244,15 +242,16 @@ fn damage() {
         for bit in 0..coded.len() * 8 {
             let mut wrong = coded.clone();
             wrong[bit / 8] ^= 1 << (bit % 8);
-            let on_cores = crate::decompress(&wrong, &Settings::new().trailing_garbage(false));
+            let on_cores = hybz::decompress(&wrong, &Settings::new().trailing_garbage(false));
             let checked = Layout::read(&wrong).and_then(|layout| layout.check_blocks(&wrong));
             match (checked.and_then(|()| decode(&wrong, 9)), on_cores) {
                 (Ok(read), Ok(right)) => assert!(read == right, "{number}, bit {bit}"),
                 // A wrong checksum of the text, or a wrong length that results from a changed flag.
-                (Ok(_), Err(error)) => assert!(
-                    matches!(error, FrameError::Data { damage: Damage(Flaw::Lz4Checksum { part: "text", .. }), .. }),
-                    "{number}, bit {bit}: {error}"
-                ),
+                (Ok(_), Err(error)) => {
+                    let FrameError::Data { damage, .. } = &error else { panic!("{number}, bit {bit}: {error}") };
+                    let of_text = matches!(damage.flaw(), Flaw::Lz4Checksum { part: "text", .. });
+                    assert!(of_text, "{number}, bit {bit}: {error}");
+                }
                 (Err(Error::Frame(ours)), Err(theirs)) => same_place(&ours, &theirs, &format!("{number}, bit {bit}")),
                 (Err(_), Err(_)) => {}
                 // A false index, which the cores do not read.
@@ -267,21 +266,15 @@ fn damage() {
     let mut wrong = coded.clone();
     wrong[block.from as usize + 50] ^= 1;
     let error = layout.check_blocks(&wrong).unwrap_err();
-    let Error::Frame(FrameError::Data {
-        block: 5,
-        bit_offset,
-        damage: Damage(Flaw::Lz4Checksum { part: "block", .. }),
-    }) = error
-    else {
-        panic!("{error:?}")
-    };
+    let Error::Frame(FrameError::Data { block: 5, bit_offset, damage }) = error else { panic!("{error:?}") };
     assert_eq!(bit_offset, (block.from - 4) * 8);
+    assert!(matches!(damage.flaw(), Flaw::Lz4Checksum { part: "block", .. }), "{damage:?}");
     // The device gets bytes that differ from those of the layout: a distance of 0.
     wrong[block.from as usize..][..block.coded as usize].fill(0);
     let mut decoder = Decoder::on(Box::new(Pretended(3)), 0);
     let error = decoder.load(&wrong, &layout, &mut zeros(layout.coded_len()), &mut zeros(500_000)).unwrap_err();
     assert!(
-        matches!(error, Error::Frame(FrameError::Data { block: 5, damage: Damage(Flaw::Lz4Block), .. })),
+        matches!(&error, Error::Frame(FrameError::Data { block: 5, damage, .. }) if damage.flaw() == Flaw::Lz4Block),
         "{error:?}"
     );
 }
@@ -326,7 +319,7 @@ fn a_damaged_index() {
         let mut wrong = coded.clone();
         wrong[bit / 8] ^= 1 << (bit % 8);
         assert!(Index::parse(&wrong[frame.len()..]).is_err(), "{bit}");
-        assert!(crate::decompress(&wrong, &Settings::new()).unwrap() == text);
+        assert!(hybz::decompress(&wrong, &Settings::new()).unwrap() == text);
         seal(&mut wrong[frame.len()..]);
         match decode(&wrong, 9) {
             Ok(found) => assert!(found == text, "{bit}"),
@@ -350,7 +343,7 @@ fn an_index_of_another_version() {
         seal(&mut coded[frame.len()..]);
         assert!(!Index::claims(&coded[frame.len()..]));
         assert!(decode(&coded, 9).unwrap() == text);
-        assert!(crate::decompress(&coded, &Settings::new()).unwrap() == text);
+        assert!(hybz::decompress(&coded, &Settings::new()).unwrap() == text);
     }
 }
 
@@ -376,7 +369,7 @@ fn an_index_that_lies() {
         bytes[entry(4) + 8] += 1;
     });
     assert!(
-        matches!(lengths, Error::Frame(FrameError::Data { block: 2, damage: Damage(Flaw::Lz4Block), .. })),
+        matches!(&lengths, Error::Frame(FrameError::Data { block: 2, damage, .. }) if damage.flaw() == Flaw::Lz4Block),
         "{lengths:?}"
     );
     let other = lie(&|bytes| bytes[frame.len() + 32] ^= 1);
@@ -480,7 +473,9 @@ fn on_a_device() {
         let mut loaded = to_device(0, &vec![9; 4_000_100]);
         let error = decoder.load(&wrong, &layout, &mut to_device(0, &wrong), &mut loaded).err();
         let named = error.map(|error| match error {
-            Error::Frame(FrameError::Data { block, damage: Damage(Flaw::Lz4Block), .. }) => block as usize - 1,
+            Error::Frame(FrameError::Data { block, damage, .. }) if damage.flaw() == Flaw::Lz4Block => {
+                block as usize - 1
+            }
             other => panic!("{other}"),
         });
         assert_eq!(named, right);

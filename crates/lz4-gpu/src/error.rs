@@ -8,11 +8,11 @@ use std::fmt;
 #[non_exhaustive]
 pub enum Error {
     /// The frames are damaged or cut, or need a dictionary. Block and bit are those that the cores' decoders report.
-    Frame(crate::error::Error),
+    Frame(hybz::Error),
     /// The bytes do not begin with an LZ4 frame.
     NotLz4,
     /// The blocks of a frame refer to earlier blocks, so only one could be decoded at a time. Decode it on the cores
-    /// ([`decompress`](crate::decompress)).
+    /// ([`hybz::decompress`]).
     Linked {
         /// The first byte of the frame.
         offset: u64,

@@ -1,4 +1,4 @@
-//! LZ4 frames decoded into the memory of a device, where their text stays (feature `cuda`).
+//! LZ4 frames decoded into the memory of a GPU, where their text stays (feature `cuda`).
 //!
 //! [`Layout::read`] finds the blocks of frames, and a [`Decoder`] decodes them from host memory
 //! ([`load`](Decoder::load)), overlapping transfer and decoding, or from device memory ([`decode`](Decoder::decode)).
@@ -7,7 +7,7 @@
 //! too, but a file of a gigabyte has too few of those to keep a device busy.
 //!
 //! ```no_run
-//! use hybz::lz4::gpu::{Decoder, Layout};
+//! use hybz_lz4_gpu::{Decoder, Layout};
 //! # fn example(staging: u64, text: u64) -> Result<(), Box<dyn std::error::Error>> {
 //! let coded = std::fs::read("data.lz4")?; // pinned memory is faster
 //! let layout = Layout::read(&coded)?;
@@ -73,7 +73,7 @@ impl Decoder {
     /// # Errors
     /// [`Error::Device`] if there is no such device, or not enough memory.
     pub fn open(device: &str, blocks: usize) -> Result<Decoder, Error> {
-        let (backend, device) = Choice::new(Some(device)).device(0).map_err(hybz_gpu::DeviceError::Other)?;
+        let (backend, device) = Choice::new(Some(device)).device(0).map_err(DeviceError::Other)?;
         let size = LaneSize { max_blocks: blocks.max(1), max_length: 0 };
         Ok(Decoder::on(backend.open(&device, Pipeline::Lz4, size)?, device.ordinal))
     }
@@ -196,3 +196,8 @@ impl fmt::Debug for Decoder {
         f.debug_struct("Decoder").field("ordinal", &self.ordinal).field("blocks", &blocks).finish()
     }
 }
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
