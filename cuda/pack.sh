@@ -24,7 +24,7 @@ pack() { # prefix; paths on stdin
 cargo build --release --features cuda --bin hybz
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 echo "$target/release/hybz" | pack ""
-lanes="-p hybz-gpu -p hybz-factor -p hybz-lz4-gpu -p hybz -p hysort"
+lanes="-p hybz-gpu -p hybz-factor -p hybz-lz4-gpu -p hybz-tiff-lzw -p hybz -p hysort"
 # shellcheck disable=SC2086 # words
 cargo test --features cuda $lanes --lib --no-run 2>&1 | built | pack test-
 cargo bench --features cuda --bench gpu --no-run 2>&1 | built | pack bench-

@@ -4,6 +4,11 @@
 
 pub use crate::flaw::Flaw;
 
+/// The damage that a block has.
+pub fn damage(flaw: Flaw) -> crate::Damage {
+    crate::error::Damage(flaw)
+}
+
 /// The error for a block that begins at `bit_offset` and is damaged.
 pub fn damaged(block: u64, bit_offset: u64, flaw: Flaw) -> crate::Error {
     crate::Error::damaged(block, bit_offset, flaw)
@@ -42,6 +47,9 @@ pub mod formats {
     }
     pub mod lzw {
         pub use crate::formats::lzw::header::*;
+        pub mod copy {
+            pub use crate::formats::lzw::copy::*;
+        }
         pub mod plain {
             pub use crate::formats::lzw::plain::*;
         }

@@ -34,7 +34,6 @@ mod stations;
 mod suites;
 mod texts;
 mod through;
-mod tiff_lzw;
 mod traps;
 mod verify;
 

@@ -2,7 +2,7 @@
 //! cores code the strips; the rest of this file deals with their positions.
 
 use hybz::Pool;
-use hybz::lzw::{decode_strips, encode_strips};
+use hybz_tiff_lzw::{decode_strips, encode_strips};
 
 /// An error, in words.
 pub type Trouble = Box<dyn std::error::Error>;

@@ -1,6 +1,6 @@
 //! Decodes batches of strips on a device.
 
-use crate::flaw::Flaw;
+use hybz::internals::Flaw;
 use hybz_gpu::{Choice, DeviceError, DeviceLane, LaneSize, MAX_STRIP, Pipeline, StripForDevice, StripFound};
 use std::fmt;
 use std::time::Duration;
@@ -15,13 +15,13 @@ const BYTES_PER_MICROSECOND: u32 = 10_000;
 /// texts stay there ([`decode_on_device`](Self::decode_on_device)). Texts are not verified: LZW has no checksum.
 ///
 /// ```no_run
-/// use hybz::lzw::DeviceStrips;
+/// use hybz_tiff_lzw::DeviceStrips;
 /// let mut device = DeviceStrips::open("0", 1000, 64 << 20, 64 << 20)?;
 /// let coded = [0x80, 0x0b, 0x60, 0x50, 0x22];
 /// for text in device.decode(&[(&coded[..], 2)])? {
 ///     println!("{text:?}");
 /// }
-/// # Ok::<(), hybz::lzw::DeviceError>(())
+/// # Ok::<(), hybz_tiff_lzw::DeviceError>(())
 /// ```
 pub struct DeviceStrips {
     lane: Box<dyn DeviceLane>,

@@ -1,18 +1,16 @@
 //! `examples/tiff_lzw` and libtiff: each reads the other's files, and both read damaged strips in the same way.
 
-#[path = "../../examples/tiff_lzw/tiff.rs"]
+#[path = "../examples/tiff_lzw/tiff.rs"]
 mod tiff;
 // Depends on `tiff`, of which it makes an image.
-#[path = "../../examples/tiff_lzw/pnm.rs"]
+#[path = "../examples/tiff_lzw/pnm.rs"]
 mod pnm;
 
-use crate::shapes;
-use crate::skip;
 use hybz::Damage;
 use hybz::Pool;
-use hybz::lzw::{StripDecoder, StripEncoder};
-use shapes::{Rng, SHAPES};
-use skip::{Need, skip};
+use hybz_testkit::shapes::{Rng, SHAPES};
+use hybz_testkit::skip::{Need, skip};
+use hybz_tiff_lzw::{StripDecoder, StripEncoder};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

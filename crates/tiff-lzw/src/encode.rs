@@ -1,6 +1,7 @@
 //! Encodes strips and tiles of TIFF files.
 
-use crate::formats::lzw::header::{CLEAR, END, MIN_BITS, STRIP_BITS, STRIP_CLEAR_AT, STRIP_FIRST};
+use crate::header::{END, STRIP_BITS, STRIP_CLEAR_AT, STRIP_FIRST};
+use hybz::internals::formats::lzw::{CLEAR, MIN_BITS};
 
 /// The lowest 12 bits of a slot are the string's code; above them are its last byte and the code of its prefix.
 const CODE_BITS: u32 = STRIP_BITS;

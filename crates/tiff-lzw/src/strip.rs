@@ -5,13 +5,14 @@
 //! byte of string j + 1. The table is therefore a list of offsets: for each code one offset is stored, two are read,
 //! and the string is copied from the text.
 
-use super::copy::{SLACK, eight, string, string_exactly};
-use crate::error::Damage;
-use crate::flaw::Flaw;
-use crate::formats::lzw::header::{CLEAR, END, MIN_BITS, STRIP_BITS, STRIP_FIRST};
+use crate::header::{END, STRIP_BITS, STRIP_FIRST};
+use hybz::Damage;
+use hybz::internals::formats::lzw::copy::{SLACK, eight, string};
+use hybz::internals::formats::lzw::{CLEAR, MIN_BITS};
+use hybz::internals::{Flaw, damage};
 
 /// The max number of codes after a clear. It is more than 12 bits can name: libtiff 4.5 accepts as many.
-pub(super) const MAX_CODES: usize = 4862;
+pub(crate) const MAX_CODES: usize = 4862;
 
 /// Decodes strips, one after the other.
 ///
@@ -19,7 +20,7 @@ pub(super) const MAX_CODES: usize = 4862;
 /// least significant bit first, which no program has written since 1990.
 ///
 /// ```
-/// use hybz::lzw::{StripDecoder, StripEncoder};
+/// use hybz_tiff_lzw::{StripDecoder, StripEncoder};
 /// let mut coded = Vec::new();
 /// StripEncoder::new().encode(b"to be or not to be", &mut coded);
 /// let mut text = [0; 18];
@@ -54,11 +55,11 @@ impl StripDecoder {
     /// # Panics
     /// If `text` has 4 GiB or more.
     pub fn decode(&mut self, coded: &[u8], text: &mut [u8]) -> Result<(), Damage> {
-        self.decode_strip(coded, text).map_err(Damage)
+        self.decode_strip(coded, text).map_err(damage)
     }
 
     /// [`decode`](Self::decode), with the damage as other parts of the library take it.
-    pub(super) fn decode_strip(&mut self, coded: &[u8], text: &mut [u8]) -> Result<(), Flaw> {
+    pub(crate) fn decode_strip(&mut self, coded: &[u8], text: &mut [u8]) -> Result<(), Flaw> {
         assert!(u32::try_from(text.len()).is_ok(), "a strip of 4 GiB");
         let found = if is_old(coded) {
             Strip::<true> { starts: &mut self.starts, coded }.decode(text)
@@ -73,7 +74,7 @@ impl StripDecoder {
 }
 
 /// Whether the first code is a clear with its least significant bit first. libtiff tests the same.
-pub(super) fn is_old(coded: &[u8]) -> bool {
+pub(crate) fn is_old(coded: &[u8]) -> bool {
     matches!(coded, [0, second, ..] if second & 1 == 1)
 }
 
@@ -150,5 +151,14 @@ impl<const OLD: bool> Strip<'_, OLD> {
                 number += 1;
             }
         }
+    }
+}
+
+/// Like [`string`], but without writing past the copy.
+fn string_exactly(text: &mut [u8], from: usize, to: usize, len: usize) {
+    let whole = len.min(to - from);
+    text.copy_within(from..from + whole, to);
+    if whole < len {
+        text[to + whole] = text[to];
     }
 }

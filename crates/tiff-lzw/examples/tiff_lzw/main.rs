@@ -1,9 +1,9 @@
 //! TIFF files whose strips or tiles are coded by all cores: conversion from and to PGM and PPM, and recoding.
 //!
 //! ```text
-//! cargo run --release --example tiff_lzw -- to-tiff [--rows=N|--tile=N] [--differences] IN.ppm OUT.tif
-//! cargo run --release --example tiff_lzw -- to-pnm [--gpu] IN.tif OUT.ppm
-//! cargo run --release --example tiff_lzw -- again [--gpu] IN.tif OUT.tif
+//! cargo run --release -p hybz-tiff-lzw --example tiff_lzw -- to-tiff [OPTION...] IN.ppm OUT.tif
+//! cargo run --release -p hybz-tiff-lzw --example tiff_lzw -- to-pnm [--gpu] IN.tif OUT.ppm
+//! cargo run --release -p hybz-tiff-lzw --example tiff_lzw -- again [--gpu] IN.tif OUT.tif
 //! ```
 //!
 //! With `--gpu` a GPU decodes the strips and undoes differences (with `--features cuda`).
@@ -63,7 +63,7 @@ fn main() -> Result<(), Trouble> {
 #[cfg(feature = "cuda")]
 fn on_gpu(strips: &[(&[u8], usize)], differences: Option<(usize, usize)>) -> Result<Vec<Vec<u8>>, Trouble> {
     let (coded, text) = strips.iter().fold((0, 0), |(coded, text), (codes, len)| (coded + codes.len(), text + len));
-    let mut device = hybz::lzw::DeviceStrips::open("0", strips.len(), coded, text)?;
+    let mut device = hybz_tiff_lzw::DeviceStrips::open("0", strips.len(), coded, text)?;
     if let Some((samples, pixels)) = differences {
         device.undo_differences(samples, pixels)?;
     }

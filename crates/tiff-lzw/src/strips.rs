@@ -1,8 +1,8 @@
 //! Codes batches of strips on all cores.
 
 use super::{StripDecoder, StripEncoder};
-use crate::error::Error;
-use crate::flaw::Flaw;
+use hybz::Error;
+use hybz::internals::{Flaw, damaged};
 use hybz_queue::{Class, Client, Core, Permit, Pool, Task, Ticket};
 use std::collections::VecDeque;
 use std::iter::Fuse;
@@ -47,7 +47,7 @@ impl Task for Decode {
 ///
 /// ```
 /// use hybz::Pool;
-/// use hybz::lzw::{decode_strips, encode_strips};
+/// use hybz_tiff_lzw::{decode_strips, encode_strips};
 /// let pool = Pool::builder().build();
 /// let rows = [[1; 3000], [2; 3000]].map(Vec::from);
 /// let coded = encode_strips(&pool, rows.clone()).collect::<Result<Vec<_>, _>>()?;
@@ -81,7 +81,7 @@ pub fn decode_strips<S: IntoIterator<Item = (Vec<u8>, usize)>>(
     let tasks = strips.into_iter().map(|(coded, len)| (coded.len() as u64, Decode(coded, len)));
     let charge = |Decode(coded, len): &Decode| (coded.len() + len) as u64;
     Ordered::new(pool, tasks, charge)
-        .map(|(block, decoded)| decoded.and_then(|decoded| decoded.map_err(|flaw| Error::damaged(block, 0, flaw))))
+        .map(|(block, decoded)| decoded.and_then(|decoded| decoded.map_err(|flaw| damaged(block, 0, flaw))))
 }
 
 /// Outputs in the order of their tasks.

@@ -4,7 +4,7 @@ use super::device::{DeviceStrips, outcome};
 use super::strip::MAX_CODES;
 use super::tests::strip_of;
 use super::{StripDecoder, StripEncoder, plain};
-use crate::flaw::Flaw;
+use hybz::internals::Flaw;
 use hybz_gpu::StripFound;
 use hybz_testkit::shapes::{Rng, SHAPES};
 use hybz_testkit::skip::{Need, skip};
