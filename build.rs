@@ -1,31 +1,9 @@
-//! The build script: declares the interface of the CUDA code to Rust. With the feature `cuda` it compiles that code;
-//! without it, it links the unwinder into the command.
-
-#[path = "cuda/bindings.rs"]
-mod bindings;
-
-#[cfg(feature = "cuda")]
-#[path = "cuda/build.rs"]
-mod cuda;
+//! The build script: without the feature `cuda`, it links the unwinder into the command.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=cuda/bindings.rs");
-    declare();
-    #[cfg(feature = "cuda")]
-    cuda::build();
     #[cfg(not(feature = "cuda"))]
     link_unwinder();
-}
-
-/// Writes the declarations, for src/gpu/abi.rs.
-fn declare() {
-    let headers = ["cuda/limits.h", "cuda/hybz.h"].map(|header| {
-        println!("cargo::rerun-if-changed={header}");
-        std::fs::read_to_string(header).unwrap_or_else(|error| panic!("{header}: {error}"))
-    });
-    let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    std::fs::write(out.join("hybz.rs"), bindings::bindings(&headers.concat())).expect("a writable folder");
 }
 
 /// Links the unwinder statically into the command, which then loads no library but libc.

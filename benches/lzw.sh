@@ -2,11 +2,12 @@
 # Compares LZW with older programs: benches/lzw.sh FILE [ROUNDS]
 #
 # FILE is compressed by ncompress; hybz, gzip and ncompress decompress it in turn, on one core, and once more hybz with
-# eight copies on all cores. FILE's bytes as a grey image of 1,024 columns: tiffcp and examples/tiff_lzw code it in
+# eight copies on all cores. FILE's bytes as a grey image of 1,024 columns: tiffcp and our tiff_lzw code it in
 # strips of 64 KiB and decode it. All outputs are compared with FILE. Medians of ROUNDS (5), in MB/s of text; and of the
 # processor's time (user and system), which tells more on a busy machine.
 #
-# Needs ncompress, gzip, libtiff-tools, GNU time; cargo build --release --bin hybz --example tiff_lzw
+# Needs ncompress, gzip, libtiff-tools, GNU time;
+# cargo build --release -p hybz -p hybz-tiff-lzw --bin hybz --example tiff_lzw
 set -euo pipefail
 file=$(realpath "${1:?a file}") rounds=${2:-5}
 target=$(realpath "${TARGET:-target/release}")

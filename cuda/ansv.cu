@@ -11,7 +11,7 @@
 // that neighbour's have the same neighbour. Without this, each suffix of one chain of a periodic text would go through
 // the whole tree.
 //
-// Twin: src/factor/tiled/neighbours.rs.
+// Twin: crates/factor/src/tiled/neighbours.rs.
 #include "factor.cuh"
 
 namespace hybz {

@@ -1,5 +1,5 @@
 // factor.cuh: exact LZ77 factors of a text whose suffixes are sorted: the shared declarations of the steps.
-// src/factor/tiled is the plain twin of all of them, and docs/ALGORITHMS.md explains why they are correct.
+// crates/factor/src/tiled is the plain twin of all of them, and docs/ALGORITHMS.md explains why they are correct.
 //
 //   ansv.cu     suffixes in order -> two neighbours of each     tiles in shared memory, and a tree of minima over them
 //   longest.cu  neighbours -> the longest earlier occurrence    from sparse positions to all; a thread 128 positions
@@ -14,7 +14,7 @@
 
 namespace hybz {
 
-// The sizes of src/factor/tiled (`Sizes::KERNELS`).
+// The sizes of crates/factor/src/tiled (`Sizes::KERNELS`).
 constexpr uint32_t kFactorTile = 2048;  // suffixes in a tile
 constexpr uint32_t kStrip = 64;         // suffixes whose min the lowest tree has
 constexpr uint32_t kFan = 32;           // children of a node: what a warp looks at together

@@ -1,4 +1,4 @@
-/* hybz.h: the interface between hybz's Rust code (src/gpu/abi.rs: bindings.rs makes the same declarations of these)
+/* hybz.h: the interface between hybz's Rust code (src/abi.rs: bindings.rs makes the same declarations of these)
  * and its CUDA code.
  *
  * A lane is one CUDA stream with all the device memory that a batch of blocks needs, allocated once (an arena): a batch

@@ -1,7 +1,7 @@
 /* limits.h: every limit on which the CUDA code and the Rust code must agree, once.
  *
- * bindings.rs makes Rust's constants of them (src/gpu/abi.rs). The format's own limits belong to
- * src/formats/bzip2/header.rs; abi.rs asserts that these equal them.
+ * bindings.rs makes Rust's constants of them (src/abi.rs). The formats' own limits belong to the header.rs of
+ * hybz's formats; hybz's src/station/gpu/same.rs asserts that these equal them.
  */
 #ifndef HYBZ_LIMITS_H
 #define HYBZ_LIMITS_H
@@ -51,5 +51,9 @@
 
 /* The max bytes of codes and selectors that a lane returns for a block of `length` bytes, a multiple of 4. */
 #define HYBZ_CODED_BYTES(length) (((length) + (length) / 4 + 128) / 4 * 4)
+
+/* The two sorted lists of a block of a HYBZ_HYBRID lane: the words with their bits, and the bytes before their rows. */
+#define HYBZ_THIRDS_WORDS(length) (2 * (((length) - (length) / 3) / 32 + 1))
+#define HYBZ_THIRDS_BYTES(length) ((length) - (length) / 3 + ((length) + 2) / 3)
 
 #endif

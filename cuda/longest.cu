@@ -10,7 +10,7 @@
 // a comparison reaches the next run's first position, its rest is known there, because both comparisons are of the same
 // bytes if that position's neighbour is as far on as the position is.
 //
-// Twin: src/factor/tiled/longest.rs, which compares in full instead.
+// Twin: crates/factor/src/tiled/longest.rs, which compares in full instead.
 #include "factor.cuh"
 
 namespace hybz {

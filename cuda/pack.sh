@@ -4,7 +4,7 @@
 #     CUDA_HOME=target/cuda cuda/pack.sh target/pack    # here
 #     ./hybz --gpu-required -vv FILE                    # or: ./test-hybz gpu; ./test-hysort gpu; ./bench-gpu FILE 8000
 #
-# All files are stripped, and take a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes them smaller and the
+# All files are stripped, and take a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/kernels.rs) makes them smaller and the
 # build faster.
 set -eu
 if [ $# -ne 1 ]; then
@@ -24,6 +24,8 @@ pack() { # prefix; paths on stdin
 cargo build --release --features cuda --bin hybz
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 echo "$target/release/hybz" | pack ""
-cargo test --features cuda -p hybz -p hysort --lib --no-run 2>&1 | built | pack test-
+lanes="-p hybz-gpu -p hybz-factor -p hybz-lz4-gpu -p hybz-tiff-lzw -p hybz -p hysort"
+# shellcheck disable=SC2086 # words
+cargo test --features cuda $lanes --lib --no-run 2>&1 | built | pack test-
 cargo bench --features cuda --bench gpu --no-run 2>&1 | built | pack bench-
 ls -l "$out"

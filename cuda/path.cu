@@ -7,7 +7,7 @@
 // one load for each piece, in all groups at the same time; and finally warps walk through all pieces at the same time,
 // in shared memory.
 //
-// No step depends on how long factors are. Twin: src/factor/tiled/path.rs.
+// No step depends on how long factors are. Twin: crates/factor/src/tiled/path.rs.
 #include "factor.cuh"
 #include "scan.cuh"
 

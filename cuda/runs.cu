@@ -1,7 +1,7 @@
 // runs.cu: the runs of equal letters in the Burrows-Wheeler transform of a text and its end mark, a letter of its own.
 // A warp 4,096 rows: their letters are a gather each.
 //
-// Twin: runs() in src/factor/suffixes.rs.
+// Twin: runs() in crates/factor/src/suffixes.rs.
 #include "factor.cuh"
 
 namespace hybz {

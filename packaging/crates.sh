@@ -6,7 +6,7 @@
 # recipe.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-crates=(hybz-queue hybz-files hybz hysort)
+crates=(hybz-queue hybz-files hybz-gpu hybz-factor hybz hybz-lz4-gpu hybz-tiff-lzw hysort)
 elsewhere=(python/pyproject.toml packaging/homebrew/hybz.rb packaging/conda/meta.yaml)
 
 url=$(sed -n 's/^repository = "\(.*\)"$/\1/p' Cargo.toml)
@@ -30,7 +30,8 @@ import os, re, subprocess, sys
 
 files = set(subprocess.check_output(["git", "ls-files"], text=True).split("\n"))
 pages = {"README.md": True, "crates/queue/README.md": True, "crates/hysort/README.md": True,
-         "crates/file-tools/README.md": False, "python/README.md": False}
+         "crates/file-tools/README.md": False, "cuda/README.md": False, "crates/factor/README.md": False,
+         "crates/lz4-gpu/README.md": False, "crates/tiff-lzw/README.md": False, "python/README.md": False}
 
 def headings(path):
     found = re.findall(r"^#+ (.*)$", open(path).read(), re.M)

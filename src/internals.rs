@@ -4,6 +4,16 @@
 
 pub use crate::flaw::Flaw;
 
+/// The damage that a block has.
+pub fn damage(flaw: Flaw) -> crate::Damage {
+    crate::error::Damage(flaw)
+}
+
+/// The error for a block that begins at `bit_offset` and is damaged.
+pub fn damaged(block: u64, bit_offset: u64, flaw: Flaw) -> crate::Error {
+    crate::Error::damaged(block, bit_offset, flaw)
+}
+
 pub mod bits {
     pub use crate::bits::*;
 }
@@ -16,10 +26,6 @@ pub mod codec {
 }
 pub mod crc {
     pub use crate::crc::*;
-}
-/// Exact LZ77 factors, for the command's `--measure` and for tables.
-pub mod factor {
-    pub use crate::factor::*;
 }
 pub mod flow {
     pub use crate::flow::here::run_here;
@@ -35,10 +41,15 @@ pub mod formats {
         pub use crate::formats::hbz::header::*;
     }
     pub mod lz4 {
-        pub use crate::formats::lz4::header::{LEGACY_MAGIC, MAGIC};
+        pub use crate::formats::lz4::header::{Header, LEGACY_MAGIC, MAGIC, checksum};
+        pub use crate::formats::lz4::index::Index;
+        pub use crate::formats::lz4::walk::{Ending, FramePart, Walker};
     }
     pub mod lzw {
         pub use crate::formats::lzw::header::*;
+        pub mod copy {
+            pub use crate::formats::lzw::copy::*;
+        }
         pub mod plain {
             pub use crate::formats::lzw::plain::*;
         }
@@ -46,7 +57,8 @@ pub mod formats {
 }
 /// The door to devices: what stations of GPUs are made of, here and in hysort.
 pub mod gpu {
-    pub use crate::gpu::*;
+    pub use crate::station::gpu::Offload;
+    pub use hybz_gpu::*;
 }
 pub mod recover {
     pub use crate::recover::marks::{MagicKind, Mark, Marks};

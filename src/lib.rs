@@ -83,14 +83,11 @@ mod codec;
 mod crc;
 mod encoding;
 mod error;
-#[cfg(any(test, feature = "internals"))]
-mod factor;
 mod flaw;
 pub mod flow;
 mod format;
 mod formats;
 mod gate;
-mod gpu;
 pub mod index;
 #[cfg(any(test, feature = "internals"))]
 #[doc(hidden)]

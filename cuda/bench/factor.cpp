@@ -19,7 +19,8 @@ std::vector<int32_t> suffixes_of(const Text &text) {
     return all;
 }
 
-// The nearest smaller values by position; the suffix array itself serves as the stack (src/factor/neighbours.rs).
+// The nearest smaller values by position; the suffix array itself serves as the stack
+// (crates/factor/src/neighbours.rs).
 std::vector<Pair> neighbours_of(std::vector<int32_t> suffixes) {
     std::vector<Pair> pairs(suffixes.size());
     int32_t last = -1;

@@ -5,8 +5,9 @@
 #![no_main]
 
 use hybz::internals::formats::lz4::{LEGACY_MAGIC, MAGIC};
-use hybz::lz4::{Frame, gpu::Layout};
+use hybz::lz4::Frame;
 use hybz::{Pool, Settings};
+use hybz_lz4_gpu::Layout;
 use libfuzzer_sys::fuzz_target;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;

@@ -6,8 +6,8 @@
 #![no_main]
 
 use hybz::internals::formats::lzw::{MAGIC, plain};
-use hybz::lzw::{StripDecoder, StripEncoder};
 use hybz::{Error, Formats, Pool, Settings};
+use hybz_tiff_lzw::{StripDecoder, StripEncoder};
 use libfuzzer_sys::fuzz_target;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -61,7 +61,7 @@ fn stream(flags: u8, codes: &[u8]) {
 }
 
 fn strip(codes: &[u8], len: usize) {
-    let (expected, verdict) = plain::strip(codes, len);
+    let (expected, verdict) = hybz_tiff_lzw::plain::strip(codes, len);
     let mut text = vec![0; len];
     assert_eq!(StripDecoder::new().decode(codes, &mut text).map_err(|damage| damage.flaw()), verdict);
     assert!(text[..expected.len().min(len)] == expected[..expected.len().min(len)]);

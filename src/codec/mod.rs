@@ -23,7 +23,6 @@ pub mod encoder;
 pub mod find_magic;
 pub mod header;
 pub mod huffman;
-pub(crate) mod huge_pages;
 pub mod mismatch;
 pub mod mtf;
 pub(crate) mod perturb;

@@ -1,4 +1,4 @@
-//! LZW through the library's interface: `.Z` streams by every reader and in the flow, strips by many cores.
+//! `.Z` streams through the library's interface: by every reader and in the flow.
 
 use crate::ours;
 use crate::shapes;
@@ -9,9 +9,7 @@ use hybz::index::Index;
 use hybz::internals::Flaw;
 use hybz::internals::formats::lzw::Header;
 use hybz::internals::formats::lzw::plain;
-use hybz::lzw::{decode_strips, encode_strips};
 use hybz::{Error, Format, Formats, Pool, Settings, Verify};
-use proptest::collection::vec;
 use proptest::prelude::*;
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -37,36 +35,6 @@ proptest! {
         prop_assert!(read == text);
         prop_assert!(ours::decompress_written(&coded, sip, &settings) == (Ok(()), text));
     }
-
-    #[test]
-    fn strips_there_and_back(texts in vec(text(7, 1), 0..40), threads in 1..4usize) {
-        let threads = NonZeroUsize::new(threads).unwrap();
-        let pool = Pool::builder().threads(threads).memory(50_000).build();
-        let coded: Vec<_> = encode_strips(&pool, texts.clone()).map(Result::unwrap).collect();
-        let strips = coded.into_iter().zip(texts.iter().map(Vec::len));
-        let found: Vec<_> = decode_strips(&pool, strips).map(Result::unwrap).collect();
-        prop_assert!(found == texts);
-    }
-}
-
-/// A damaged strip is an error with its number, and those after it are decoded.
-#[test]
-fn one_strip_is_damaged() {
-    let pool = Pool::builder().build();
-    let texts: Vec<Vec<u8>> = (0..20u8).map(|byte| vec![byte; 5000]).collect();
-    let mut coded: Vec<_> = encode_strips(&pool, texts.clone()).map(Result::unwrap).collect();
-    coded[7] = vec![0x80, 0x7f, 0xff, 0xff];
-    let found = decode_strips(&pool, coded.into_iter().map(|coded| (coded, 5000)));
-    for (number, (found, text)) in found.zip(&texts).enumerate() {
-        match found {
-            Ok(found) => assert!(found == *text && number != 7),
-            Err(Error::Data { block: 8, damage, .. }) => {
-                assert!(number == 7 && matches!(damage.flaw(), Flaw::LzwCode { .. }), "{number}: {damage}");
-            }
-            Err(error) => panic!("{number}: {error}"),
-        }
-    }
-    assert_eq!(pool.summary().stations.iter().map(|station| station.blocks).sum::<u64>(), 40);
 }
 
 /// Many files, some of them of other formats and some damaged, at once and one after the other.

@@ -13,7 +13,6 @@ mod ours;
 
 mod bzip2_crate;
 mod decode;
-mod factor;
 mod formats;
 mod hbz;
 mod identity;
@@ -35,7 +34,6 @@ mod stations;
 mod suites;
 mod texts;
 mod through;
-mod tiff_lzw;
 mod traps;
 mod verify;
 

@@ -2,7 +2,7 @@
 
 use super::gpu::{TIMEOUT, TIMEOUT_PER_BYTE, size};
 use super::order::Order;
-use hybz::internals::gpu::{Choice, DeviceError, DeviceLane, LineOrder, Pipeline};
+use hybz_gpu::{Choice, DeviceError, DeviceLane, LineOrder, Pipeline};
 use std::fmt;
 
 /// Sorts text from a device's memory to the same device's memory.

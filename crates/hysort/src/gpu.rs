@@ -13,10 +13,8 @@ use super::range::RangeText;
 use super::stored::{Kept, PART, StoredRange};
 use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
 use super::text::Ends;
-use hybz::internals::gpu::{
-    Choice, DeviceError, DeviceLane, LaneSize, LineOrder, MIN_DEVICE_BLOCK, Pipeline, RangeInParts,
-};
-use hybz::internals::gpu::{GpuStation, Offloaded, Open, Times};
+use hybz_gpu::{Choice, DeviceError, DeviceLane, LaneSize, LineOrder, MIN_DEVICE_BLOCK, Pipeline, RangeInParts};
+use hybz_gpu::{GpuStation, Offloaded, Open, Times};
 use hybz_queue::{Accelerators, Accepts, Class, Expected, Job, PoolBuilder, TypedJob, WorkerGroup};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! A fake device for tests: it sorts lines on the CPU and fails as scripted.
 
-use hybz::internals::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortedLines};
+use hybz_gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortedLines};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;

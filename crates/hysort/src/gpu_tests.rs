@@ -6,7 +6,7 @@ use super::tasks::{SORT, STORE};
 use super::{Limits, Order, Pool, Sorter, sorted};
 use crate::shapes::Rng;
 use crate::skip::{Need, skip};
-use hybz::internals::gpu::{DeviceLane, LaneSize};
+use hybz_gpu::{DeviceLane, LaneSize};
 use hybz_queue::{Accepts, Expected, StationReport, WorkerGroup};
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -177,7 +177,7 @@ fn what_is_not_for_a_lane() {
 
 #[test]
 fn gpu_sorts_lines() {
-    if let Err(reason) = hybz::internals::gpu::devices() {
+    if let Err(reason) = hybz_gpu::devices() {
         return skip(Need::Gpu, &reason);
     }
     let lanes = LineLanes { bytes: 64 << 20, lanes: 2, at_once: true, ..LineLanes::default() };

@@ -104,7 +104,7 @@ pub use rank::{lines, strings};
 pub use sorter::Sorter;
 
 /// Why a device failed.
-pub use hybz::internals::gpu::DeviceError;
+pub use hybz_gpu::DeviceError;
 pub use hybz_queue::{Pool, PoolBuilder, StationReport, Summary};
 
 use hybz_queue::{Client, Permit};

@@ -8,7 +8,7 @@
 use super::partition::Partitioner;
 use super::parts::{Parted, Piece};
 use super::splitters::Splitters;
-use hybz::internals::gpu::KeptText;
+use hybz_gpu::KeptText;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

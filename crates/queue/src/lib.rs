@@ -26,6 +26,7 @@
 //! | `submitter` | putting tasks on the queue |
 //! | `checked` | tasks whose outputs another worker checks |
 //! | `memory` | the budget that bounds the bytes alive |
+//! | `huge_pages` | advice about large buffers |
 //! | `pool` | pools, clients, groups |
 //! | `process` | the process's number, to notice forks |
 //! | `report` | counters of each station |
@@ -36,6 +37,7 @@ mod core;
 mod decide;
 mod entry;
 mod figures;
+mod huge_pages;
 mod inputs;
 #[cfg(test)]
 mod interleaving;
@@ -61,6 +63,7 @@ mod worker;
 pub use self::core::Core;
 pub use checked::{Check, Checked, Made, Miscomputed, Outcome, Retry};
 pub use class::{Accepts, Class};
+pub use huge_pages::advise as advise_huge_pages;
 pub use job::{Job, TypedJob};
 pub use memory::{
     MemoryBudget, Permit, of_machine as memory_of_machine, of_one_piece as memory_of_one_piece,

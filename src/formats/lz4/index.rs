@@ -18,7 +18,7 @@ const MAX_BLOCKS: usize = 4 << 20;
 
 /// The positions of a frame's blocks, and the lengths of their texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Index {
+pub struct Index {
     /// The frame's length, without the index.
     pub frame_len: u64,
     /// For each block: the position of its length field, from the first byte of the frame, and the length of its text.
@@ -60,7 +60,7 @@ impl Index {
     }
 }
 
-#[cfg(any(test, feature = "cuda", feature = "internals"))]
+#[cfg(any(test, feature = "internals"))]
 impl Index {
     /// Whether a whole skippable frame claims to be an index of this version. (One of another version is not read.)
     pub fn claims(frame: &[u8]) -> bool {

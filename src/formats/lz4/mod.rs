@@ -21,11 +21,10 @@
 //! | `walk` | the parts of frames, as their bytes come |
 //! | `block` | one block, or several, by the library `lz4` |
 //! | `index` | the positions of blocks, and the lengths of their texts |
-//! | `gpu` | blocks decoded by a device |
+//!
+//! The package hybz-lz4-gpu decodes frames into the memory of a GPU.
 
 pub(crate) mod block;
-#[cfg(any(test, feature = "cuda", feature = "internals"))]
-pub mod gpu;
 pub(crate) mod header;
 pub(crate) mod index;
 pub(crate) mod stream;

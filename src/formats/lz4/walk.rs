@@ -6,13 +6,18 @@ use crate::formats::lz4::header::{
 
 /// The next part of the input.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum FramePart<'a> {
+pub enum FramePart<'a> {
     /// All bytes are consumed; more are needed.
     Need,
     /// A frame begins.
     Frame(Header),
-    /// A block of `len` bytes begins, coded or stored.
-    Block { len: u32, stored: bool },
+    /// A block begins.
+    Block {
+        /// The number of its bytes.
+        len: u32,
+        /// Whether they are its text, not coded.
+        stored: bool,
+    },
     /// Bytes of the block, at least one.
     Data(&'a [u8]),
     /// The block ends, with its checksum if the frame has them.
@@ -31,7 +36,7 @@ pub(crate) enum FramePart<'a> {
 
 /// The state in which the input ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// Between frames.
     Clean,
     /// A possible end of a legacy frame.
@@ -61,7 +66,7 @@ enum WalkState {
 
 /// The parser.
 #[derive(Debug)]
-pub(crate) struct Walker {
+pub struct Walker {
     state: WalkState,
     /// The bytes of an incomplete field.
     head: [u8; MAX_HEADER_LEN],

@@ -3,11 +3,11 @@
 /// The number of bytes copied in one step.
 const CHUNK: usize = 16;
 /// The number of bytes after a string that the fast copy may overwrite.
-pub(super) const SLACK: usize = 2 * CHUNK;
+pub const SLACK: usize = 2 * CHUNK;
 
 /// Eight bytes of `bytes` from `at` on, with zeros past the end.
 #[inline(always)]
-pub(super) fn eight(bytes: &[u8], at: usize) -> [u8; 8] {
+pub fn eight(bytes: &[u8], at: usize) -> [u8; 8] {
     match bytes.get(at..).and_then(<[u8]>::first_chunk) {
         Some(eight) => *eight,
         None => last_bytes(bytes, at),
@@ -27,7 +27,7 @@ fn last_bytes(bytes: &[u8], at: usize) -> [u8; 8] {
 /// overwritten. The last byte of the source may be the first byte of the copy, for a string that is one byte longer
 /// than the one before it; it then gets the value that the copy writes there.
 #[inline(always)]
-pub(super) fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
+pub fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
     let mut done = 0;
     loop {
         let chunk: [u8; CHUNK] = text[from + done..][..CHUNK].try_into().unwrap_or_default();
@@ -39,15 +39,6 @@ pub(super) fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
     }
     // If the last byte of the source is the first byte of the copy, it was not written before.
     text[to + len - 1] = text[from + len - 1];
-}
-
-/// Like [`string`], but without writing past the copy.
-pub(super) fn string_exactly(text: &mut [u8], from: usize, to: usize, len: usize) {
-    let whole = len.min(to - from);
-    text.copy_within(from..from + whole, to);
-    if whole < len {
-        text[to + whole] = text[to];
-    }
 }
 
 /// Copies the first `len` bytes of `from` to `to`. Both have [`SLACK`] bytes after them; those of `to` are overwritten.

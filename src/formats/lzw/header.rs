@@ -1,4 +1,4 @@
-//! The layout of LZW data: `.Z` files of `compress`, and strips of TIFF files.
+//! The layout of LZW data: `.Z` files of `compress`, and strips of TIFF files (the package hybz-tiff-lzw).
 //!
 //! ```text
 //! .Z      0x1f 0x9d | flags 1: bits 0-4 the most bits of a code, bit 7 block mode | codes, least significant bit first
@@ -27,17 +27,8 @@ pub const HEADER_LEN: usize = 3;
 pub const MIN_BITS: u32 = 9;
 /// The maximum number of bits of a code of a `.Z` file.
 pub const MAX_BITS: u32 = 16;
-/// The maximum number of bits of a code of a strip.
-pub const STRIP_BITS: u32 = 12;
 /// The code that empties the table: always in strips, in block mode in `.Z` files.
 pub const CLEAR: u32 = 256;
-/// The code after the last one of a strip.
-pub const END: u32 = 257;
-/// The first code of a strip's table.
-pub const STRIP_FIRST: u32 = 258;
-/// A strip's encoder clears its table when this code would be next: code 4,095 is not allowed, and libtiff and others
-/// stop one code before it.
-pub const STRIP_CLEAR_AT: u32 = 4094;
 
 /// The header before the codes of a `.Z` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,45 +1,24 @@
-//! LZW: strips and tiles of TIFF files in both directions, and decoding of `.Z` files of `compress`.
-//!
-//! | | |
-//! |---|---|
-//! | [`StripEncoder`], [`StripDecoder`] | one strip or tile |
-//! | [`encode_strips`], [`decode_strips`] | many, on all cores |
-//! | `DeviceStrips` | many, decoded on a GPU (feature `cuda`) |
-//! | [`decompress`] | a `.Z` file in memory |
+//! Decoding of the `.Z` files of `compress`, which are LZW-coded: [`decompress`] has them in memory.
 //!
 //! All decoders of [`read`](crate::read), [`bufread`](crate::bufread), [`write`](mod@crate::write) and
-//! [`flow`](crate::flow) also read `.Z` files, in bounded memory however long their text is. `examples/tiff_lzw` shows
-//! the other parts of a TIFF file.
+//! [`flow`](crate::flow) also read `.Z` files, in bounded memory however long their text is. Strips of TIFF files are
+//! in the package hybz-tiff-lzw.
 //!
-//! The algorithms are in `strip`, `stream_decoder` and `links`, the format in `header`, the twins in `plain`.
+//! The algorithms are in `stream_decoder` and `links`, the format in `header`, the twin in `plain`.
 
 mod chunks;
-mod copy;
-#[cfg(any(test, feature = "cuda", feature = "internals"))]
-mod device;
-#[cfg(test)]
-mod device_tests;
-mod encode;
+pub(crate) mod copy;
 pub(crate) mod header;
 mod links;
 #[cfg(any(test, feature = "internals"))]
 pub(crate) mod plain;
 pub(crate) mod stream;
 mod stream_decoder;
-mod strip;
-mod strips;
 #[cfg(test)]
 mod tests;
 
-#[cfg(any(test, feature = "cuda", feature = "internals"))]
-pub use crate::gpu::{DeviceError, StripForDevice};
 pub(crate) use chunks::{Chunk, ChunkDecoder};
-#[cfg(any(test, feature = "cuda", feature = "internals"))]
-pub use device::DeviceStrips;
-pub use encode::StripEncoder;
 use stream_decoder::StreamDecoder;
-pub use strip::StripDecoder;
-pub use strips::{decode_strips, encode_strips};
 
 use crate::error::Error;
 use crate::format::Format;

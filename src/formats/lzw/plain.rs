@@ -1,21 +1,24 @@
-//! The plain twins of the decoders, so simple that they are unlikely to be wrong: a table of strings, bits one by one.
-//! Tests and the fuzzer compare with them. Also a plain encoder of `.Z`, for tests only: new `.Z` files should not be
-//! written.
+//! The plain twin of the decoder, so simple that it is unlikely to be wrong: a table of strings, bits one by one. Tests
+//! and the fuzzer compare with it, and the package hybz-tiff-lzw makes one for strips of the same parts. Also a plain
+//! encoder of `.Z`, for tests only: new `.Z` files should not be written.
 
-use super::strip::{MAX_CODES, is_old};
 use crate::flaw::Flaw;
-use crate::formats::lzw::header::{CLEAR, END, HEADER_LEN, Header, MAGIC, STRIP_FIRST};
+use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MAGIC};
 use std::collections::HashMap;
 
 /// Bits in either order.
-struct Bits<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    least_first: bool,
+pub struct Bits<'a> {
+    /// The bytes that have them.
+    pub bytes: &'a [u8],
+    /// The number of the next bit.
+    pub at: usize,
+    /// Whether the least significant bit of a byte comes first.
+    pub least_first: bool,
 }
 
 impl Bits<'_> {
-    fn code(&mut self, width: u32) -> Option<u32> {
+    /// The next code, of `width` bits, if there are as many.
+    pub fn code(&mut self, width: u32) -> Option<u32> {
         let mut code = 0;
         for i in 0..width {
             let byte = *self.bytes.get(self.at / 8)?;
@@ -28,7 +31,7 @@ impl Bits<'_> {
 }
 
 /// A table of strings, and the prefix of the next one.
-struct Table {
+pub struct Table {
     strings: Vec<Vec<u8>>,
     /// The first code after the table is cleared.
     first: usize,
@@ -37,18 +40,21 @@ struct Table {
 }
 
 impl Table {
-    fn new(first: usize, max: usize) -> Table {
+    /// An empty table whose first code is `first`, for codes below `max`.
+    pub fn new(first: usize, max: usize) -> Table {
         let mut strings: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
         strings.resize(first, Vec::new());
         Table { strings, first, max, previous: None }
     }
 
-    fn clear(&mut self) {
+    /// Removes all strings but the bytes.
+    pub fn clear(&mut self) {
         self.strings.truncate(self.first);
         self.previous = None;
     }
 
-    fn decode(&mut self, code: usize) -> Result<Vec<u8>, Flaw> {
+    /// The string of a code, which adds another to the table.
+    pub fn decode(&mut self, code: usize) -> Result<Vec<u8>, Flaw> {
         let mut next = None;
         let string = match (self.strings.get(code), &self.previous) {
             (Some(string), _) if !string.is_empty() => string.clone(),
@@ -100,42 +106,6 @@ pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Flaw>)> {
         number += 1;
     }
     Some((text, Ok(())))
-}
-
-/// The result of [`StripDecoder`](super::StripDecoder) for a text of `len` bytes.
-pub fn strip(coded: &[u8], len: usize) -> (Vec<u8>, Result<(), Flaw>) {
-    let old = is_old(coded);
-    let mut bits = Bits { bytes: coded, at: 0, least_first: old };
-    // The table may exceed what 12 bits can name.
-    let (mut table, mut text) = (Table::new(STRIP_FIRST as usize, usize::MAX), Vec::new());
-    let (mut number, mut cleared) = (0, false);
-    while text.len() < len {
-        let early = if old { 257 } else { 258 };
-        let width = (9..12).find(|width| early + number < 1 << width).unwrap_or(12);
-        let Some(code) = bits.code(width).filter(|&code| code != END) else { break };
-        if code == CLEAR {
-            table.clear();
-            (number, cleared) = (0, true);
-            continue;
-        }
-        if !cleared {
-            return (text, Err(Flaw::LzwStart));
-        }
-        if number == MAX_CODES {
-            return (text, Err(Flaw::LzwTable));
-        }
-        match table.decode(code as usize) {
-            Ok(string) => text.extend(string),
-            Err(Flaw::LzwCode { code, .. }) => {
-                return (text, Err(Flaw::LzwCode { code, end: STRIP_FIRST + number as u32 }));
-            }
-            Err(damage) => return (text, Err(damage)),
-        }
-        number += 1;
-    }
-    let found = text.len();
-    text.truncate(len);
-    (text, if found < len { Err(Flaw::LzwLength { wanted: len, found }) } else { Ok(()) })
 }
 
 /// Compresses `text` to a `.Z` file, with a clear before each position for which `clear_at` is true, if a string begins

@@ -1,6 +1,6 @@
 //! Decodes `.Z` files piece by piece.
 //!
-//! As in a strip (`strip`), the string of a code lies in the text: it begins where an older code's string begins and is
+//! The string of a code lies in the text: it begins where an older code's string begins and is
 //! one byte longer. The decoder therefore keeps the text since the last clear while the table grows, and copies strings
 //! from it once the table is full. That is 0.5 MB for most texts. But 65,280 codes can stand for 2 GB: if the text
 //! outgrows [`MAX_KEPT`], the table is converted to the links that other decoders use from the start ([`Links`]), which

@@ -1,7 +1,7 @@
 //! Compares each decoder with its twin: on shapes, on noise and on damage.
 
+use super::plain;
 use super::stream_decoder::{StreamDecoder, Trouble};
-use super::{StripDecoder, StripEncoder, plain};
 use crate::flaw::Flaw;
 use crate::formats::lzw::header::{HEADER_LEN, Header};
 use hybz_testkit::shapes::{Rng, SHAPES, random};
@@ -167,98 +167,6 @@ fn damaged_streams() {
     }
 }
 
-fn same_strip(coded: &[u8], len: usize, context: &str) -> Result<(), Flaw> {
-    let (text, outcome) = plain::strip(coded, len);
-    let mut found = vec![0xa5; len];
-    assert_eq!(StripDecoder::new().decode_strip(coded, &mut found), outcome, "{context}");
-    let good = text.len().min(len);
-    assert!(found[..good] == text[..good], "{context}");
-    outcome
-}
-
-#[test]
-fn strips_of_all_shapes() {
-    let mut encoder = StripEncoder::new();
-    let mut coded = Vec::new();
-    for shape in SHAPES {
-        for len in [0, 1, 2, 3, 33, 700, 8192, 100_000] {
-            let text = (shape.make)(len);
-            coded.clear();
-            encoder.encode(&text, &mut coded);
-            let context = format!("{} {len}", shape.name);
-            same_strip(&coded, len, &context).unwrap();
-            let mut found = vec![0; len];
-            StripDecoder::new().decode(&coded, &mut found).unwrap();
-            assert!(found == text, "{context}");
-            // Asks for less text than there is, and for more.
-            for less in 1..len.min(50) {
-                same_strip(&coded, len - less, &context).unwrap();
-            }
-            assert_eq!(same_strip(&coded, len + 1, &context), Err(Flaw::LzwLength { wanted: len + 1, found: len }));
-        }
-    }
-}
-
-/// Random bytes after a clear, in both orders of bits.
-#[test]
-fn noise_after_a_clear() {
-    let mut rng = Rng(5);
-    for round in 0..6000 {
-        let mut coded = random(rng.below([8, 100, 9000][round % 3]) + 2);
-        coded.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(rng.below(255) as u8 | 1));
-        if round % 5 > 0 {
-            // Mostly bytes below 128 in codes of nine bits.
-            coded.iter_mut().for_each(|byte| *byte &= if rng.below(4) > 0 { 0x11 } else { 0x7f });
-        }
-        let start: [u8; 2] = if round % 2 == 0 { [0x80, coded[1] & 0x7f] } else { [0, coded[1] | 1] };
-        coded[..2].copy_from_slice(&start);
-        let _ = same_strip(&coded, rng.below(20_000), &format!("round {round}"));
-    }
-}
-
-/// Codes in one order of bits, each with the width it has in a strip without clears.
-pub(super) fn strip_of(codes: impl Iterator<Item = u32>, old: bool) -> Vec<u8> {
-    let mut bits = Vec::new();
-    let mut put = |code: u32, width: u32| {
-        bits.extend((0..width).map(|i| code >> if old { i } else { width - 1 - i } & 1));
-    };
-    put(256, 9);
-    for (number, code) in codes.enumerate() {
-        let base = if old { 257 } else { 258 };
-        put(code, (9..12).find(|width| base + number < 1 << width).unwrap_or(12));
-    }
-    let byte = |byte: &[u32]| {
-        let bit = |(i, bit): (usize, &u32)| (*bit as u8) << if old { i } else { 7 - i };
-        byte.iter().enumerate().map(bit).sum::<u8>()
-    };
-    bits.chunks(8).map(byte).collect()
-}
-
-/// Tables that are not cleared when they are full: libtiff accepts 4,862 codes.
-#[test]
-fn full_tables() {
-    for old in [false, true] {
-        for (count, good) in [(3836, true), (3837, true), (3840, true), (4862, true), (4863, false), (5200, false)] {
-            let coded = strip_of((0..count).map(|number| number * 7 % 251).chain([257]), old);
-            let outcome = same_strip(&coded, count as usize, &format!("{count} {old}"));
-            assert_eq!(outcome, if good { Ok(()) } else { Err(Flaw::LzwTable) }, "{count} {old}");
-        }
-    }
-}
-
-#[test]
-fn strips_that_are_cut_or_changed() {
-    let text = (hybz_testkit::shapes::shape("words").make)(9000);
-    let mut coded = Vec::new();
-    StripEncoder::new().encode(&text, &mut coded);
-    for at in 0..coded.len() {
-        let _ = same_strip(&coded[..at], text.len(), &format!("cut at {at}"));
-        let mut coded = coded.clone();
-        coded[at] ^= 1 << (at % 8);
-        let _ = same_strip(&coded, text.len(), &format!("changed at {at}"));
-    }
-}
-
 /// A stream must not begin with a clear, but two clears may follow each other.
 #[test]
 fn clears() {
@@ -280,26 +188,4 @@ fn clears() {
         assert_eq!(in_pieces(&coded, || 100, 100), (text.to_vec(), outcome), "{codes:?}");
         same(&coded, &format!("{codes:?}"));
     }
-}
-
-/// Like libtiff's encoder, ours clears when 3,836 codes have been added: there is no code 4,094.
-#[test]
-fn the_encoder_clears_a_full_table() {
-    let text = random(20_000);
-    let mut coded = Vec::new();
-    StripEncoder::new().encode(&text, &mut coded);
-    let bit = |at: usize| u32::from(coded[at / 8] >> (7 - at % 8) & 1);
-    let (mut at, mut number, mut clears) = (9, 0, 0);
-    loop {
-        let width = (9..12).find(|width| 258 + number < 1 << width).unwrap_or(12);
-        let code = (at..at + width).fold(0, |code, at| code << 1 | bit(at));
-        at += width;
-        assert_eq!(code == 256, number == 3836, "{number}");
-        match code {
-            257 => break,
-            256 => (number, clears) = (0, clears + 1),
-            _ => number += 1,
-        }
-    }
-    assert!(clears > 3 && at.div_ceil(8) == coded.len());
 }

@@ -1,8 +1,8 @@
 //! Divides a lane's jobs into batches, for every kind of lane.
 
 use super::trust::computes_wrongly;
-use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
-use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
+use hybz_gpu::{self as gpu, DeviceError, DeviceLane, LaneSize};
+use hybz_gpu::{GpuStation, Offloaded, Open, Times};
 use hybz_queue::{Core, Job, Station, Task, TypedJob};
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@ use crate::block::Text;
 use crate::codec::bwt::rotation;
 use crate::codec::encoder::run_length_code;
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
-use crate::gpu::{self, DeviceLane};
+use hybz_gpu::{self as gpu, DeviceLane};
 
 /// With fewer blocks in a batch, a lane that sorts them is not worth having.
 pub(super) const MIN_BATCH: usize = 16;

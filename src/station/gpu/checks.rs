@@ -1,4 +1,4 @@
-//! Verifies blocks of `.bz2` streams that a device has coded ([`Offload::Verify`](crate::gpu::Offload::Verify)).
+//! Verifies blocks of `.bz2` streams that a device has coded ([`Offload::Verify`](super::Offload::Verify)).
 //!
 //! The device does everything between the first Huffman code and the run-length-coded text. The lane's
 //! thread run-length-codes the original text as well, compares the two, and checks the head of the block.
@@ -14,7 +14,7 @@ use crate::block::CodedBlock;
 use crate::codec::decoder::Decoder;
 use crate::codec::{DecodedVerifier, Proof};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
-use crate::gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
+use hybz_gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
 use hybz_queue::{Check, Core};
 
 /// State for checking blocks.

@@ -1,12 +1,12 @@
 //! Compares lanes that verify with the CPU's verdict: fake ones that fail in every way, and real ones if there are any.
 
+use super::Offload;
 use super::tests::{accepts, fake};
 use crate::block::{CodedBlock, Text};
 use crate::codec::run_length::Run;
 use crate::codec::run_length::encode::{encode_listed, runs};
 use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock, VERIFY};
-use crate::gpu::Offload;
-use crate::gpu::fake::Fault;
+use crate::station::gpu::fake::Fault;
 use crate::{Level, Pool, Settings, StationReport, Verify};
 use hybz_queue::{Accepts, Check, Core, Job, Station, StationError, Task, Ticket};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};

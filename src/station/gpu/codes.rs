@@ -1,4 +1,4 @@
-//! The device sorts and codes ([`Offload::Resident`](crate::gpu::Offload::Resident)): the lane's thread checks its
+//! The device sorts and codes ([`Offload::Resident`](super::Offload::Resident)): the lane's thread checks its
 //! codes and adds the blocks' heads.
 //!
 //! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, a
@@ -19,7 +19,7 @@ use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
 use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
-use crate::gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
+use hybz_gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
 
 /// State for finishing and checking blocks, made when it is first needed.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 //! kernels with them.
 
 use crate::formats::hbz::codec::tally::{self, Prices, Tally};
-use crate::gpu::fake::FakeLane;
-use crate::gpu::{DeviceLane, LaneSize, SharesForDevice};
+use crate::station::gpu::fake::FakeLane;
+use hybz_gpu::{DeviceLane, LaneSize, PricesForDevice, SharesForDevice, TallyByDevice};
 use hybz_testkit::shapes::{SHAPES, shape};
 use std::time::Duration;
 
@@ -59,8 +59,9 @@ fn write_coding_case(cases: &mut Vec<u8>, blocks: &[Vec<u8>], entry_log: u8) {
     let (mut last, mut all_prices, mut tallies) = (first.clone(), Vec::new(), Vec::new());
     for round in tally::rounds(most) {
         let each = last.iter().zip(&about);
-        let prices: Vec<Prices> =
-            each.map(|(tally, about)| Prices::new(tally, round.free_moves, about.selectors as usize)).collect();
+        let prices: Vec<PricesForDevice> = each
+            .map(|(tally, about)| (&Prices::new(&tally.into(), round.free_moves, about.selectors as usize)).into())
+            .collect();
         last = lane.choose(&prices, round.all, limit).unwrap().to_vec();
         all_prices.extend(prices);
         tallies.extend(last.clone());
@@ -69,7 +70,7 @@ fn write_coding_case(cases: &mut Vec<u8>, blocks: &[Vec<u8>], entry_log: u8) {
         .iter()
         .zip(&about)
         .map(|(tally, about)| {
-            let (tokens, selectors) = tally.tables(about.selectors as usize);
+            let (tokens, selectors) = Tally::from(tally).tables(about.selectors as usize);
             SharesForDevice::new(&tokens, &selectors)
         })
         .collect();
@@ -85,13 +86,13 @@ fn write_coding_case(cases: &mut Vec<u8>, blocks: &[Vec<u8>], entry_log: u8) {
         about.used.into_iter().chain([about.tokens, about.selectors, about.step]).for_each(&mut word);
     }
     entries.into_iter().for_each(&mut word);
-    let tally_words = |tally: &Tally| -> Vec<u32> {
+    let tally_words = |tally: &TallyByDevice| -> Vec<u32> {
         tally.tokens.iter().flatten().chain(tally.moves.iter().flatten()).copied().collect()
     };
     first.iter().flat_map(tally_words).for_each(&mut word);
     tally::rounds(most).for_each(|round| word(round.all.into()));
     let halves = |half: &u16| half.to_ne_bytes();
-    for Prices { tokens, selectors } in &all_prices {
+    for PricesForDevice { tokens, selectors } in &all_prices {
         cases.extend(tokens.iter().flatten().chain(selectors.iter().flatten()).flat_map(halves));
     }
     tallies.iter().flat_map(tally_words).for_each(|word| cases.extend(word.to_ne_bytes()));

@@ -1,4 +1,4 @@
-//! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them. Blocks
+//! The device sorts, and returns last columns ([`Offload::Bwt`](super::Offload::Bwt)); cores code them. Blocks
 //! whose suffixes are sorted: `suffixes`.
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
@@ -6,7 +6,7 @@ use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::bzip2::stream::tasks::{EncodeBlock, SortedBlock};
-use crate::gpu::{DeviceError, DeviceLane, Sorted};
+use hybz_gpu::{DeviceError, DeviceLane, Sorted};
 use hybz_queue::TypedJob;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Decodes blocks of `.hbz` streams ([`Offload::DecodeLarge`](crate::gpu::Offload::DecodeLarge)).
+//! Decodes blocks of `.hbz` streams ([`Offload::DecodeLarge`](super::Offload::DecodeLarge)).
 //!
 //! The lane's thread reads the payloads up to their segments, the device does everything from there to the codes, and
 //! the lane's thread replaces the codes by text, which it has to copy out of pinned memory anyway. A batch therefore
@@ -9,10 +9,11 @@
 //! of a batch itself: either the data are damaged, or the device computes wrong results and gets no more work.
 
 use super::batches::{Answered, Batch, Batched, Doubt, Jobs, Placed, Put, Unplaced, timeout};
+use super::payload;
 use super::trust::too_little;
 use crate::formats::hbz::codec::decode::PayloadBlock;
 use crate::formats::hbz::stream::tasks::DecodeLarge;
-use crate::gpu::{
+use hybz_gpu::{
     DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
 };
 use hybz_queue::Task;
@@ -84,7 +85,7 @@ impl Batched for Large {
         if !block.tokens_fit_rows() {
             return Err(Unplaced::Never);
         }
-        let (rows, bytes) = (block.rows() as usize, LargeForDevice::input_len(&block.parts()));
+        let (rows, bytes) = (block.rows() as usize, payload::input_len(&block.parts()));
         let size = lane.size();
         let before = batch.inputs.last().map_or(0, |last| last.base as usize + last.rows as usize);
         let base = before.next_multiple_of(ROW_UNIT);
@@ -94,7 +95,7 @@ impl Batched for Large {
                 return Err(Unplaced::NotNow);
             }
         }
-        let input = LargeForDevice::write(&block, base as u32, lane.input(), batch.filled);
+        let input = payload::write(&block, base as u32, lane.input(), batch.filled);
         Ok(Placed { kept: block, input, bytes })
     }
 

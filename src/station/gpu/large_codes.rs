@@ -1,4 +1,4 @@
-//! Codes blocks of `.hbz` streams completely ([`Offload::CodeLarge`](crate::gpu::Offload::CodeLarge)): the lane's
+//! Codes blocks of `.hbz` streams completely ([`Offload::CodeLarge`](super::Offload::CodeLarge)): the lane's
 //! thread turns each text into codes, the device sorts and codes these, and the lane's thread writes the head of the
 //! payload before the segments.
 //!
@@ -22,7 +22,9 @@ use crate::formats::hbz::codec::sample::begins;
 use crate::formats::hbz::codec::tally::{Prices, Tally, rounds, selector_count, step, weights};
 use crate::formats::hbz::header::{BlockHeader, ENTRY_LOG, GROUP, SEGMENT_LOG};
 use crate::formats::hbz::stream::tasks::EncodeLarge;
-use crate::gpu::{CodedSegment, CodedSegments, DeviceError, DeviceLane, SharesForDevice, Tokenized, TokensByDevice};
+use hybz_gpu::{
+    CodedSegment, CodedSegments, DeviceError, DeviceLane, PricesForDevice, SharesForDevice, Tokenized, TokensByDevice,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -123,12 +125,12 @@ fn code<'a>(lane: &'a mut dyn DeviceLane, lengths: &[u32]) -> Result<(Vec<About>
     let most = about.iter().map(About::selectors).max().unwrap_or(1);
     for round in rounds(most) {
         let prices = |about: &About| Prices::new(&about.tally, round.free_moves, about.selectors());
-        let prices: Vec<Prices> = about.iter().map(prices).collect();
+        let prices: Vec<PricesForDevice> = about.iter().map(|about| (&prices(about)).into()).collect();
         let tallies = lane.choose(&prices, round.all, limit)?;
         if tallies.len() != about.len() {
             return Err(too_little());
         }
-        about.iter_mut().zip(tallies).for_each(|(about, tally)| about.tally = *tally);
+        about.iter_mut().zip(tallies).for_each(|(about, tally)| about.tally = tally.into());
     }
     if !about.iter().all(all_counted) {
         return Err(computes_wrongly());
@@ -158,7 +160,7 @@ fn begin(lengths: &[u32], begun: Tokenized<'_>) -> Result<Vec<About>, DeviceErro
                 && (1..=length).contains(&tokens.tokens)
                 && (tokens.selectors as usize, tokens.step as usize) == (selectors, step(selectors, segments))
                 && tokens.used.iter().any(|&mask| mask != 0);
-            possible.then_some(About { tokens: *tokens, entries, tally: *tally }).ok_or_else(computes_wrongly)
+            possible.then_some(About { tokens: *tokens, entries, tally: tally.into() }).ok_or_else(computes_wrongly)
         })
         .collect()
 }

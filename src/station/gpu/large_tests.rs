@@ -8,9 +8,9 @@ use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::PayloadBlock;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
-use crate::gpu::fake::{FakeLane, Fault};
-use crate::gpu::{DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
+use crate::station::gpu::fake::{FakeLane, Fault};
 use crate::{Pool, Settings};
+use hybz_gpu::{DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
 use hybz_queue::{Accepts, Core, Job, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
@@ -163,7 +163,7 @@ fn a_lane_is_asked_once_for_blocks_of_one_length() {
     let long = vec![block(&(shape("words").make)(60_000), stream(0, 12)); 5];
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
-    let open: crate::gpu::station::Open = Box::new(move |max_blocks| {
+    let open: hybz_gpu::Open = Box::new(move |max_blocks| {
         let mut lane = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, Some((0, Fault::Fixed)));
         lane.asked = Arc::clone(&count);
         Ok(Box::new(lane))
@@ -307,7 +307,7 @@ fn answers_that_cannot_be() {
         (|_, codes| codes.fill(0), None),
     ];
     for (number, (spoil, expected)) in spoils.into_iter().enumerate() {
-        let open: crate::gpu::station::Open = Box::new(move |max_blocks| {
+        let open: hybz_gpu::Open = Box::new(move |max_blocks| {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, None);
             Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new())))
         });
@@ -377,9 +377,9 @@ fn write_spoilt(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool, more
     let (mut heads, mut input, mut expected, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0usize);
     for block in parsed {
         let at = input.len();
-        input.resize(at + LargeForDevice::input_len(&block.parts()), 0);
+        input.resize(at + payload::input_len(&block.parts()), 0);
         rows = rows.next_multiple_of(ROW_UNIT);
-        let head = LargeForDevice::write(&block, rows as u32, &mut input, at);
+        let head = payload::write(&block, rows as u32, &mut input, at);
         let tokens = &mut input[head.segments_at as usize + 8..][..4];
         let count = u32::from_ne_bytes(tokens.try_into().unwrap()).saturating_add_signed(more);
         tokens.copy_from_slice(&count.to_ne_bytes());

@@ -30,8 +30,8 @@ use crate::formats::bzip2::header::MAX_ENCODER_BLOCK;
 use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE, VERIFY};
 use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
-use crate::gpu::{self, Backend, Device, LaneSize, Offload, Open};
 use batches::station;
+use hybz_gpu::{self as gpu, Backend, Device, LaneSize, Open};
 use hybz_queue::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
 use large::Growth;
 use std::num::NonZero;
@@ -48,12 +48,17 @@ mod codes;
 #[cfg(test)]
 mod coding_cases;
 mod columns;
+#[cfg(test)]
+pub(crate) mod fake;
 mod large;
 mod large_codes;
 #[cfg(test)]
 mod large_tests;
+mod offload;
+mod payload;
 #[cfg(test)]
 mod pool_tests;
+mod same;
 mod spans;
 #[cfg(test)]
 mod spans_tests;
@@ -64,6 +69,8 @@ mod thirds;
 mod trust;
 #[cfg(test)]
 mod verify_tests;
+
+pub use offload::Offload;
 
 /// The lengths of text in a batch of large blocks, and in all lanes of a device together. Each byte takes up to 78
 /// bytes of device memory.

@@ -2,7 +2,7 @@
 
 use super::tests::{LARGE, OFFLOADS, accepts, fake};
 use super::*;
-use crate::gpu::fake::Fault;
+use crate::station::gpu::fake::Fault;
 use crate::{Level, Pool, Settings};
 use hybz_queue::Accepts;
 use hybz_testkit::shapes::SHAPES;

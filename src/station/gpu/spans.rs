@@ -1,4 +1,4 @@
-//! Decodes blocks of `.bz2` streams ([`Offload::Decode`](crate::gpu::Offload::Decode)).
+//! Decodes blocks of `.bz2` streams ([`Offload::Decode`](super::Offload::Decode)).
 //!
 //! The lane's thread reads the headers (5 ms for 27 MB of text), the device does everything from the first Huffman code
 //! to the text, and the lane's thread copies the text out of pinned memory and checks it. A block may stand for 46 MB
@@ -24,7 +24,7 @@ use crate::codec::run_length::decode::decode_text;
 use crate::crc;
 use crate::formats::bzip2::header::{END_MAGIC, MAX_BLOCK};
 use crate::formats::bzip2::stream::tasks::DecodeBlock;
-use crate::gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
+use hybz_gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
 use hybz_queue::Task;
 use std::ops::Range;
 

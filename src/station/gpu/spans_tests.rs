@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock, EncodeBlock};
-use crate::gpu::fake::{FakeLane, Fault};
-use crate::gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane, LaneSize};
+use crate::station::gpu::fake::{FakeLane, Fault};
 use crate::{Level, Pool, Settings};
+use hybz_gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane, LaneSize};
 use hybz_queue::{Accepts, Core, Job, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
@@ -211,7 +211,7 @@ impl DeviceLane for Spoilt {
 }
 
 fn spoilt(spoil: Spoil) -> Box<dyn Station> {
-    let open: crate::gpu::station::Open = Box::new(move |max_blocks| {
+    let open: hybz_gpu::Open = Box::new(move |max_blocks| {
         let fake = FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, None);
         Ok(Box::new(Spoilt(fake, spoil, Vec::new())))
     });

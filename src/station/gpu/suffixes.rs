@@ -14,7 +14,7 @@ use crate::codec::bwt::merge::Rows;
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 pub(super) use crate::formats::hbz::header::ENTRY_LOG;
 use crate::formats::hbz::stream::tasks::{EncodeLarge, SortedLarge};
-use crate::gpu::{self, DeviceError, DeviceLane, SortedSuffixes};
+use hybz_gpu::{self as gpu, DeviceError, DeviceLane, SortedSuffixes};
 use hybz_queue::TypedJob;
 
 /// A block in the batch.

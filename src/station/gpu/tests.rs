@@ -9,10 +9,10 @@ use crate::codec::run_length::encode::runs;
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::formats::hbz::header::BlockHeader;
 use crate::formats::hbz::stream::tasks::EncodeLarge;
-use crate::gpu::fake::{FakeLane, Fault};
-use crate::gpu::station::Open;
-use crate::gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane, Pipeline, SortedSuffixes, SortedThirds, Steps};
+use crate::station::gpu::fake::{FakeLane, Fault};
 use crate::{Level, Pool, Settings};
+use hybz_gpu::Open;
+use hybz_gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane, Pipeline, SortedSuffixes, SortedThirds, Steps};
 use hybz_queue::{Accepts, Core, Job, StationError, Task, Ticket};
 use hybz_testkit::shapes::SHAPES;
 

@@ -1,5 +1,5 @@
 //! The device sorts two thirds of the rows and from these the rest, and returns both lists
-//! ([`Offload::Hybrid`](crate::gpu::Offload::Hybrid), [`Offload::HybridLarge`](crate::gpu::Offload::HybridLarge)). The
+//! ([`Offload::Hybrid`](super::Offload::Hybrid), [`Offload::HybridLarge`](super::Offload::HybridLarge)). The
 //! core that codes a block merges them first (`codec::bwt::merge`). Blocks of `.bz2` streams go to the device turned to
 //! their least rotations.
 
@@ -11,7 +11,7 @@ use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::{self, Rows, byte_count, word_count};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::formats::hbz::stream::tasks::EncodeLarge;
-use crate::gpu::{DeviceError, DeviceLane, SortedThirds};
+use hybz_gpu::{DeviceError, DeviceLane, SortedThirds};
 
 /// With entry points this far apart, the only one of a block of a `.bz2` stream is its beginning.
 const NO_ENTRIES: u8 = 30;

@@ -4,7 +4,7 @@
 //! origin's row must end in the block's last byte. A device that fails such a check computes wrong results, and gets no
 //! more work. Its earlier blocks have passed the same check. For coded blocks see `codes`.
 
-use crate::gpu::DeviceError;
+use hybz_gpu::DeviceError;
 
 /// The device returned fewer bytes than required.
 pub(super) fn too_little() -> DeviceError {

@@ -1,9 +1,9 @@
 //! A device makes one wrong bit in one block, in a place that its lane does not check.
 
+use super::Offload;
 use super::tests::{accepts, fake};
 use crate::formats::bzip2::stream::tasks::ENCODE;
-use crate::gpu::Offload;
-use crate::gpu::fake::Fault;
+use crate::station::gpu::fake::Fault;
 use crate::{Level, Pool, Settings, StationReport, Verify};
 use hybz_queue::Accepts;
 use std::num::NonZeroUsize;

@@ -1,9 +1,9 @@
-//! The output of `--measure`. The library's tests check the numbers (tests/library/factor).
+//! The output of `--measure`. The tests of hybz-factor check the numbers (crates/factor/tests).
 
 use super::rows;
 use crate::json::objects;
 use crate::place::{FLAGS_OF_FILES, Place, compressed, noise, odd_name, run, run_with_input, text};
-use hybz::internals::factor::measure;
+use hybz_factor::measure;
 use serde_json::{Value, json};
 
 rows! {

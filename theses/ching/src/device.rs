@@ -1,9 +1,9 @@
 //! The GPU columns of Ching's tables: one text on the first device.
 
-use hybz::internals::factor::Factor;
-use hybz::internals::factor::neighbours::Pair;
-use hybz::internals::factor::parse::Parse;
 use hybz::internals::gpu::{DeviceLane, FACTOR_STEPS, LaneSize, MAX_FETCHED, Pipeline, abi, backend};
+use hybz_factor::Factor;
+use hybz_factor::neighbours::Pair;
+use hybz_factor::parse::Parse;
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);

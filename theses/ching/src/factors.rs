@@ -8,9 +8,9 @@
 
 use crate::device::{Device, Found};
 use crate::linked;
-use hybz::internals::factor::neighbours::{Pair, by_position};
-use hybz::internals::factor::parse::Parse;
-use hybz::internals::factor::{factors, suffixes};
+use hybz_factor::neighbours::{Pair, by_position};
+use hybz_factor::parse::Parse;
+use hybz_factor::{factors, suffixes};
 use std::thread;
 use std::time::Instant;
 use theses_common::datasets::each_or_made as each;

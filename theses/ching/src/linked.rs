@@ -49,11 +49,7 @@ fn as_many_as_the_exact_factors() {
                 (state >> 24) % letters
             };
             let text: Vec<u8> = (0..n).map(|_| next() as u8).collect();
-            assert_eq!(
-                factors(&text),
-                hybz::internals::factor::factors(&text).expect("memory").count(),
-                "{n} {letters}"
-            );
+            assert_eq!(factors(&text), hybz_factor::factors(&text).expect("memory").count(), "{n} {letters}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::device::{Device, sort_profile};
 use crate::factors::{NO_GPU, Steps, more, parsed};
-use hybz::internals::factor::neighbours::by_position;
-use hybz::internals::factor::suffixes;
+use hybz_factor::neighbours::by_position;
+use hybz_factor::suffixes;
 use theses_common::datasets::each_or_made as each;
 
 /// Ching's divisions are 15 times a power of two, up to 30,720: his GPU had 15 multiprocessors.

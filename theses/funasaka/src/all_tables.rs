@@ -5,7 +5,7 @@
 use crate::all::{self, Counts, KINDS, Options, STRIP};
 use crate::images::{IMAGES, each};
 use crate::tables::{best, lzw, rate, total};
-use hybz::lzw::StripDecoder;
+use hybz_tiff_lzw::StripDecoder;
 use std::path::Path;
 use theses_common::disk::cold;
 use theses_common::peers::Place;

@@ -7,7 +7,7 @@
 use crate::all::STRIP;
 use crate::{GREY, images};
 use hybz::Pool;
-use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_strips};
+use hybz_tiff_lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_strips};
 use std::thread;
 use std::time::Instant;
 use theses_common::disk::{cold, synced};

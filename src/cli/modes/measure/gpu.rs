@@ -1,8 +1,8 @@
 //! The GPU that measures long files, if there is one and it is allowed.
 
 use crate::cli::args::{Common, Gpus};
-use hybz::internals::factor::{DeviceFactorizer, Measures};
 use hybz::internals::gpu::{DeviceError, likely};
+use hybz_factor::{DeviceFactorizer, Measures};
 use std::sync::{Mutex, PoisonError};
 
 /// A file of at least 32 MiB is worth a GPU's start: a core needs three seconds for the file, and the start takes one

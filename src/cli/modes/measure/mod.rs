@@ -15,7 +15,7 @@ use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
 use budget::{Budget, Permit};
 use gpu::{Answer, Gpu};
-use hybz::internals::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
+use hybz_factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
 use input::MeasuredInput;

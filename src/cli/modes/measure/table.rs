@@ -2,7 +2,7 @@
 
 use super::{FileMeasures, Times};
 use crate::cli::messages::json::{self, Object};
-use hybz::internals::factor::Measures;
+use hybz_factor::Measures;
 use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

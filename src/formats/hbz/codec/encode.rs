@@ -15,12 +15,12 @@ use super::replace::replace;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
 use crate::codec::bwt::merge::Thirds;
-use crate::codec::huge_pages;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::perturb;
 use crate::crc;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::header::{GROUP, SEGMENT_LOG, SELECTOR_STATES, TOKEN_STATES, row_bits};
+use hybz_queue::advise_huge_pages;
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
 
@@ -141,7 +141,7 @@ impl HbzEncoder {
         let rows = column.len();
         if self.suffixes.len() < rows + EXTRA {
             self.suffixes = vec![0; (rows + EXTRA).next_multiple_of(4096)];
-            huge_pages::advise(&self.suffixes);
+            advise_huge_pages(&self.suffixes);
         }
         let made = BwtConstruction::replace_text(column)
             .with_borrowed_temporary_array_buffer(&mut self.suffixes)

@@ -13,8 +13,8 @@
 use super::payload::{PayloadBlock, SEGMENT};
 use super::segment::Runs;
 use super::text_check::TextLens;
-use crate::codec::huge_pages;
 use crate::flaw::Flaw;
+use hybz_queue::advise_huge_pages;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -37,7 +37,7 @@ pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
     // The system provides the zeros, and the conversion leaves them in place: pages are first touched by the thread
     // that fills them.
     let words = vec![0; rows];
-    huge_pages::advise(&words);
+    advise_huge_pages(&words);
     words.into_iter().map(AtomicU32::new).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{Gpus, Plan};
 use crate::failure::Failure;
-use hybz::internals::gpu::{self, Shown};
+use hybz_gpu::{self as gpu, Shown};
 use hysort::{LineLanes, Summary};
 
 /// Hides the GPUs that this call will not use, and all but the first if it does not name any: CUDA takes a quarter of a

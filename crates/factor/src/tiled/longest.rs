@@ -1,0 +1,84 @@
+//! The longest earlier occurrence at each position, in text order.
+//!
+//! If position i has a common prefix with a neighbour, then position i + 1 has it with its neighbour on the same side,
+//! less one byte: the neighbour's successor begins earlier than i + 1 and is on the same side of it in sorted order,
+//! and the neighbour of i + 1 is at least as near (the Phi rule). A thread that handles a run of consecutive positions
+//! therefore compares each byte once or twice, except at its first position, about which it knows nothing. In a text of
+//! equal bytes that first comparison would be as long as the text, for each thread.
+//!
+//! The same rule holds over any distance d, less d bytes. The positions therefore form levels: each 128th position,
+//! each 128th of those, and so on, up to a level that one thread handles alone. Work begins at this highest level and
+//! goes downwards, and each thread begins with the result that the level above found for its first position. On each
+//! level and for each side, all comparisons together are then as long as the text, plus the bytes that the steps leave
+//! to be compared again: at most twice the text. A single comparison may be as long as the text, if its second half is
+//! its first. The kernel gives such comparisons to warps and CTAs, and mostly ends them sooner: if the neighbours
+//! continue together, the rest of a comparison that reaches the next run's first position is known there.
+
+use super::Sizes;
+use crate::neighbours::{NONE, Pair};
+use crate::parse::common;
+
+/// The longest earlier occurrence of a position: its place and its length. On a tie, the occurrence at the smaller
+/// suffix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// Undefined if `len` is 0.
+    pub source: u32,
+    /// 0 if there is no earlier occurrence.
+    pub len: u32,
+}
+
+/// The number of equal bytes compared: by all threads together, and by the thread that compared most. Each comparison
+/// also looks at a byte that differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// By all threads.
+    pub all: u64,
+    /// By the one that compared most.
+    pub thread: u64,
+}
+
+/// The longest earlier occurrence of each position; `ranks` and `pairs` (by rank) belong to the same text.
+pub fn longest(text: &[u8], ranks: &[u32], pairs: &[Pair], sizes: &Sizes) -> (Vec<Earlier>, Work) {
+    let (len, run) = (text.len(), sizes.run);
+    // The distances of the levels: each is a thread's run on the level below it.
+    let mut strides = vec![1];
+    while let Some(&last) = strides.last().filter(|&&last| len.div_ceil(last) > run) {
+        strides.push(last * run);
+    }
+    // The lengths for both neighbours at the positions of a level.
+    let mut known: Vec<[u32; 2]> = Vec::new();
+    let mut work = Work::default();
+    for &stride in strides.iter().rev() {
+        let mut found = vec![[0; 2]; len.div_ceil(stride)];
+        for (thread, found) in found.chunks_mut(run).enumerate() {
+            let mut compared = 0;
+            let mut lens = known.get(thread).copied().unwrap_or_default();
+            for (number, found) in found.iter_mut().enumerate() {
+                let at = (thread * run + number) * stride;
+                let pair = pairs[ranks[at] as usize];
+                for (len, neighbour) in lens.iter_mut().zip(pair) {
+                    // The first of a run is known. (On the first level, that is position 0.)
+                    let least = if number > 0 { len.saturating_sub(stride as u32) } else { *len };
+                    *len = match neighbour {
+                        NONE => 0,
+                        neighbour => common(text, neighbour as usize, at, least as usize) as u32,
+                    };
+                    compared += u64::from(*len - least.min(*len));
+                }
+                *found = lens;
+            }
+            work.all += compared;
+            work.thread = work.thread.max(compared);
+        }
+        known = found;
+    }
+    let all = known.iter().zip(ranks).map(|(&[smaller, larger], &rank)| {
+        let pair = pairs[rank as usize];
+        match smaller >= larger {
+            true => Earlier { source: pair[0] as u32, len: smaller },
+            false => Earlier { source: pair[1] as u32, len: larger },
+        }
+    });
+    (all.collect(), work)
+}
