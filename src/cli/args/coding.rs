@@ -30,8 +30,7 @@ pub struct Coding {
 impl Coding {
     /// The coding that the flags ask for.
     pub fn new(flags: &Flags) -> anyhow::Result<Coding> {
-        let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
-        let level = if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level };
+        let level = level(flags);
         let streams = flags.stream_size.and_then(Streams::try_new);
         let encoding = match large_blocks(flags)? {
             // lz4's own default is its fastest level, bzip2's the one that compresses best.
@@ -66,6 +65,12 @@ impl Coding {
     pub fn large_blocks(&self) -> Option<LargeBlocks> {
         self.encoding.large_blocks()
     }
+}
+
+/// The bzip2 level that the flags ask for.
+pub fn level(flags: &Flags) -> Level {
+    let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
+    if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level }
 }
 
 /// The interval of perturbation, if the flags ask for one.

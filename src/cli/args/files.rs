@@ -2,12 +2,11 @@
 
 use super::choices::Verified;
 use super::coding::{Coding, HAS_OWN_INDEX};
-use super::given::Given;
+use super::common::Common;
 use super::index::{self, IndexPlan};
-use super::part::{Part, SplitPlan, TextRanges, part};
-use super::report::{ReportPlace, report};
+use super::ranges::{Amount, Range, Ranges, Split};
 use super::rows::Kind;
-use super::target::{Target, target};
+use super::target::{ReportPlace, Target, report, target};
 use anyhow::bail;
 use hybz::shard::Shard;
 use hybz::{Encoding, Level, Verify};
@@ -48,17 +47,17 @@ pub enum Work {
 
 impl FilesMode {
     /// The mode that the flags ask for. `coding` is what compressing would write.
-    pub fn new(given: &Given<'_>, coding: Coding) -> anyhow::Result<FilesMode> {
-        let target = target(given)?;
-        check_names(given)?;
-        let remove_sources = removes_sources(given, &target);
-        let report = report(given, &target)?;
-        let work = match given.kind {
-            Kind::Decompress => Work::Decompress { part: part(given, &target)?, sparse: !given.flags.no_sparse },
+    pub fn new(common: &Common, coding: Coding) -> anyhow::Result<FilesMode> {
+        let target = target(common)?;
+        check_names(common)?;
+        let remove_sources = removes_sources(common, &target);
+        let report = report(common, &target)?;
+        let work = match common.kind {
+            Kind::Decompress => Work::Decompress { part: part(common, &target)?, sparse: !common.no_sparse },
             Kind::Test => Work::Test,
-            _ => Work::Compress { coding, verify: VerifyPlan::new(given, &target, remove_sources)? },
+            _ => Work::Compress { coding, verify: VerifyPlan::new(common, &target, remove_sources)? },
         };
-        if matches!(work, Work::Compress { .. }) && given.flags.index.is_some() {
+        if matches!(work, Work::Compress { .. }) && common.index.is_some() {
             match coding.encoding {
                 Encoding::Hbz(_) => bail!(HAS_OWN_INDEX),
                 Encoding::Perturbed { .. } => bail!("--index and --perturb cannot be used together."),
@@ -67,7 +66,7 @@ impl FilesMode {
         }
         let index = match &work {
             Work::Decompress { part: Some(_), .. } => None,
-            _ => index::written(given, &target, remove_sources)?,
+            _ => index::written(common, &target, remove_sources)?,
         };
         Ok(FilesMode { work, target, index, report, remove_sources })
     }
@@ -119,42 +118,94 @@ impl FilesMode {
     }
 }
 
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Ranges(TextRanges),
+    Split(SplitPlan),
+}
+
+/// The blocks that begin in some bytes of the compressed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitPlan {
+    pub split: Split,
+    /// Whether to write whole lines.
+    pub lines: bool,
+}
+
+/// Ranges of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRanges {
+    pub ranges: Vec<Range>,
+    /// Whether to write the lines that begin in the ranges.
+    pub lines: bool,
+    /// The index to read, if one was named.
+    pub index: Option<IndexPlan>,
+}
+
+/// The part that `-d` decompresses, if not the whole file.
+pub fn part(common: &Common, target: &Target) -> anyhow::Result<Option<Part>> {
+    if let Some(split) = common.split {
+        return Ok(Some(Part::Split(SplitPlan { split, lines: common.lines })));
+    }
+    let Some(ranges) = &common.ranges else { return Ok(None) };
+    if common.kind == Kind::Decompress && *target == Target::Beside {
+        bail!("--ranges gives a part of the text: use it with -c or -o.");
+    }
+    Ok(Some(Part::Ranges(text_ranges(common, ranges)?)))
+}
+
+fn text_ranges(common: &Common, Ranges(ranges): &Ranges) -> anyhow::Result<TextRanges> {
+    let lines = common.lines;
+    let is_lines = |amount| matches!(amount, Amount::Lines(_));
+    if lines && ranges.iter().any(|range| is_lines(range.size) || is_lines(range.offset)) {
+        bail!("--lines and ranges of lines (L) cannot be used together.");
+    }
+    if common.reads_stdin() && common.operands.len() > 1 {
+        bail!("--ranges reads stdin only if it is the one input file.");
+    }
+    let index = IndexPlan::new(common)?;
+    if index.as_ref().is_some_and(|index| index.path.is_none()) && common.reads_stdin() {
+        bail!("The index needs a name: use --index=FILE.");
+    }
+    Ok(TextRanges { ranges: ranges.clone(), lines, index })
+}
+
 /// Refuses names that are missing, or used twice.
-fn check_names(given: &Given<'_>) -> anyhow::Result<()> {
-    let flags = given.flags;
-    if flags.filelist.as_ref().is_some_and(|file| file.is_empty()) {
+fn check_names(common: &Common) -> anyhow::Result<()> {
+    if common.filelist.as_ref().is_some_and(|file| file.is_empty()) {
         bail!("--filelist wants the name of a file, or -.");
     }
-    if flags.output_dir.as_ref().is_some_and(|directory| directory.is_empty()) {
+    if common.output_dir.as_ref().is_some_and(|directory| directory.is_empty()) {
         bail!("--output-dir wants the name of a directory.");
     }
-    if flags.filelist.as_ref().is_some_and(|file| file == "-") && given.reads_stdin() {
+    if common.filelist.as_ref().is_some_and(|file| file == "-") && common.reads_stdin() {
         bail!("--filelist - reads the list from stdin, which is also an input file.");
     }
-    if given.typed == 0 && flags.filelist.is_none() {
-        if flags.recursive {
+    if common.typed == 0 && common.filelist.is_none() {
+        if common.recursive {
             bail!("-r wants the name of a directory.");
         }
-        if flags.resume {
+        if common.resume {
             bail!("--resume wants the names of files.");
         }
     }
-    if flags.output_dir.is_some() && given.reads_stdin() {
+    if common.output_dir.is_some() && common.reads_stdin() {
         bail!("--output-dir wants files: the result of stdin has no name.");
     }
     Ok(())
 }
 
 /// Whether compressed files stay, so that an index can belong to them.
-pub fn keeps_compressed(given: &Given<'_>) -> bool {
-    given.kind != Kind::Decompress || target(given).is_ok_and(|target| !removes_sources(given, &target))
+pub fn keeps_compressed(common: &Common) -> bool {
+    common.kind != Kind::Decompress || target(common).is_ok_and(|target| !removes_sources(common, &target))
 }
 
-fn removes_sources(given: &Given<'_>, target: &Target) -> bool {
+fn removes_sources(common: &Common, target: &Target) -> bool {
     match target {
-        Target::Beside => !given.flags.keep,
+        Target::Beside => !common.keep,
         // A user who names the result does not expect hybz to remove the source.
-        Target::File(_) | Target::Below(_) => given.flags.rm && !given.is_cat(),
+        Target::File(_) | Target::Below(_) => common.rm && !common.is_cat(),
         Target::Stdout | Target::Nowhere => false,
     }
 }
@@ -181,8 +232,8 @@ impl VerifyPlan {
 
     /// The verification that the flags ask for. Blocks made by a device are verified without a flag if the source is to
     /// be removed.
-    pub fn new(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
-        let asked = given.flags.verify;
+    pub fn new(common: &Common, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
+        let asked = common.verify;
         let Some(verified) = asked.filter(|&asked| asked != Verified::None) else {
             let by_itself = remove_sources && asked.is_none();
             return Ok(VerifyPlan { blocks: if by_itself { Verify::Devices } else { Verify::Off }, file: false });
@@ -191,10 +242,10 @@ impl VerifyPlan {
         if file && *target == Target::Stdout {
             bail!("--verify=file reads the result again from the disk: it cannot be used together with -c.");
         }
-        if file && given.reads_stdin() {
+        if file && common.reads_stdin() {
             bail!("--verify=file reads the input file again from the disk: it cannot be used with stdin.");
         }
-        if file && given.flags.no_sync {
+        if file && common.no_sync {
             bail!("--verify=file reads what is on the disk: it cannot be used together with --no-sync.");
         }
         Ok(VerifyPlan { blocks: Verify::All, file })

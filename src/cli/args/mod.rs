@@ -10,35 +10,28 @@ mod common;
 mod environment;
 mod files;
 mod flags;
-mod given;
 mod groups;
 mod help;
 mod index;
 mod modes;
 mod packaging;
-mod part;
 mod plan;
 mod ranges;
-mod report;
 mod rows;
 mod rules;
 mod target;
 mod values;
 
 pub use choices::{IndexFormat, Recovery};
-pub use coding::Coding;
-pub use common::{Common, Gpus};
-pub use files::{Action, FilesMode, Work};
-pub use given::Operand;
+pub use coding::{Coding, level};
+pub use common::{Common, Gpus, Operand};
+pub use files::{Action, FilesMode, SplitPlan, TextRanges, Work};
 pub use index::{IndexPlan, usual_index};
-pub use modes::{
-    BenchMode, Direction, Join, ListMode, Listing, MeasureMode, RecoverMode, ShardMode, ShardsMode, ShardsTask,
-};
-pub use part::{SplitPlan, TextRanges};
+pub use modes::{BenchMode, Direction, ListMode, Listing, RecoverMode, ShardMode};
 pub use plan::{Mode, Plan};
 pub use ranges::{Amount, Range};
-pub use report::ReportPlace;
-pub use target::Target;
+pub use rows::Kind;
+pub use target::{ReportPlace, Target};
 
 use bad_flag::{bad_flag, check_pbzip2};
 use clap::CommandFactory;
@@ -109,17 +102,15 @@ pub fn parse(
     if flags.threads.is_none() && !flags.small {
         flags.threads = threads_of_environment(variable).map_err(refused)?;
     }
-    if environment.units.is_empty() {
-        let plan = Plan::new(program, &flags, operands, environment.ignored_words);
-        return plan.map(|plan| Request::Run(Box::new(plan))).map_err(refused);
-    }
-    match Plan::new(program, &flags, operands.clone(), environment.ignored_words.clone()) {
-        Ok(plan) => Ok(Request::Run(Box::new(plan))),
-        Err(error) => Err(refused(environment.named(error, |words| {
+    let plan = Plan::new(program, flags, operands.clone());
+    let mut plan = plan.map_err(|error| {
+        refused(environment.named(error, |words| {
             let flags = Flags::read(&mut command, words.iter().copied().chain(&typed))?;
-            Plan::new(program, &flags, operands.clone(), Vec::new()).map(drop)
-        }))),
-    }
+            Plan::new(program, flags, operands.clone()).map(drop)
+        }))
+    })?;
+    plan.common.ignored_words = environment.ignored_words;
+    Ok(Request::Run(Box::new(plan)))
 }
 
 /// The number of threads that HYBZ_THREADS gives, for programs that cannot say it by a flag: engines, schedulers.
@@ -148,7 +139,7 @@ pub mod tests {
             let parsed = parse(OsStr::new("hybz"), words, |name| (name == "HYBZ").then(|| variable.into()));
             let Ok(Request::Run(plan)) = parsed else { panic!("{variable} {typed}") };
             let is_typed = match (typed, plan.mode) {
-                ("--bench", Mode::Bench(_)) | ("--measure", Mode::Measure(_)) => true,
+                ("--bench", Mode::Bench(_)) | ("--measure", Mode::Measure) => true,
                 ("-z" | "-d", Mode::Files(files)) => (files.action() == Action::Compress) == (typed == "-z"),
                 _ => false,
             };

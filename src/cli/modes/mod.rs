@@ -8,3 +8,4 @@ pub mod measure;
 pub mod recover;
 pub mod run;
 pub mod shards;
+mod single;

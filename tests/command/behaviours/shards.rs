@@ -332,7 +332,7 @@ fn wrong_plans() {
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))]);
     place.shell("hybz --plan 1 a > plan; hybz --shard 0 --plan-file plan a -o part").silent(0);
-    place.hybz(&["-f", "--join", "plan", "part", "-o", "part"]).says(1, "Output file part is an input file.");
+    place.hybz(&["-f", "--join", "plan", "part", "-o", "part"]).says(1, "Output file part is the input file.");
     place.refuses(&[
         ("--plan 1", "--plan wants one file."),
         ("--plan 1 a a", "--plan wants one file."),
@@ -352,14 +352,14 @@ fn nonsense() {
         ("--join plan b.bz2", "--join wants a name for its result: -o FILE, or -c for standard output."),
         ("--join plan --verify=file b.bz2 -o x", "--verify=file and --join cannot be used together."),
         ("--join plan - -o x b.bz2", "--join reads files, not standard input."),
-        ("-f --plan 1 -o a a", "Output file a is an input file."),
+        ("-f --plan 1 -o a a", "Output file a is the input file."),
         ("-f --join plan b.bz2 -o plan", "--join and -o cannot name the same file."),
         ("-f --shard 0 --plan-file plan a -o plan", "--shard and -o cannot name the same file."),
         ("-f --shard 0 --plan-file plan a -o a", "Output file a is the input file."),
         ("--join plan --bench b.bz2", "cannot be used together."),
         ("--join plan --plan-file plan b.bz2 -o x", "--plan-file and --join cannot be used together."),
-        ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is an input file."),
-        ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is an input file."),
+        ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is the input file."),
+        ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is the input file."),
     ]);
     place.refuses_each(
         "--plan 1 {} a",

@@ -9,7 +9,7 @@ mod gpu;
 mod input;
 mod table;
 
-use crate::cli::args::{MeasureMode, Plan};
+use crate::cli::args::Common;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
@@ -52,22 +52,22 @@ struct Times {
 }
 
 /// Measures the plan's files.
-pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common));
-    let threads = limits::threads(&plan.common, None).get();
-    limits::choose_memory(&plan.common, threads == 1);
-    let budget = Budget::new(plan.common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
-    let workers = threads.min(plan.common.operands.len());
+pub fn measure(common: Common) -> anyhow::Result<Outcome> {
+    let messages = Messages::new(&common, Progress::new(&common));
+    let threads = limits::threads(&common, None).get();
+    limits::choose_memory(&common, threads == 1);
+    let budget = Budget::new(common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
+    let workers = threads.min(common.operands.len());
     let next = AtomicUsize::new(0);
-    let gpu = Gpu::new(&plan.common);
-    let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress: Mutex::default() });
+    let gpu = Gpu::new(&common);
+    let measurer = Arc::new(Measurer { common, messages, budget, gpu, next, progress: Mutex::default() });
     let outcome = measurer.all(workers);
     measurer.messages.progress.end();
     outcome
 }
 
 struct Measurer {
-    plan: Plan<MeasureMode>,
+    common: Common,
     messages: Messages,
     budget: Budget,
     gpu: Gpu,
@@ -93,7 +93,7 @@ impl Measurer {
             return Ok(Outcome::BrokenPipe);
         }
         let mut early = BTreeMap::new();
-        for number in 0..self.plan.common.operands.len() {
+        for number in 0..self.common.operands.len() {
             let found = loop {
                 if threads.is_empty() {
                     break self.one(number);
@@ -102,7 +102,7 @@ impl Measurer {
                 {
                     Ok(Some((this, found))) if this == number => break found,
                     Ok(Some((other, found))) => drop(early.insert(other, found)),
-                    _ => break defect(self.plan.common.operands[number].name()),
+                    _ => break defect(self.common.operands[number].name()),
                 }
             };
             printer.show(number, &found);
@@ -121,7 +121,7 @@ impl Measurer {
     fn work(&self, sender: &Sender<(usize, FileMeasures)>) {
         loop {
             let number = self.next.fetch_add(1, Relaxed);
-            if number >= self.plan.common.operands.len() || sender.send((number, self.one(number))).is_err() {
+            if number >= self.common.operands.len() || sender.send((number, self.one(number))).is_err() {
                 return;
             }
         }
@@ -129,7 +129,7 @@ impl Measurer {
 
     /// Measures an operand. A panic is a defect of hybz; it has already printed where it happened.
     fn one(&self, number: usize) -> FileMeasures {
-        let operand = &self.plan.common.operands[number];
+        let operand = &self.common.operands[number];
         let started = Instant::now();
         let mut times = Times::default();
         let measured = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
@@ -143,9 +143,9 @@ impl Measurer {
     }
 
     fn measured(&self, number: usize, times: &mut Times) -> Result<Measures, Failure> {
-        let name = self.plan.common.operands[number].name();
+        let name = self.common.operands[number].name();
         let started = Instant::now();
-        let MeasuredInput { file, len } = MeasuredInput::open(&self.plan.common, &self.plan.common.operands[number])?;
+        let MeasuredInput { file, len } = MeasuredInput::open(&self.common, &self.common.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
         times.read = started.elapsed();
         let mut last = Instant::now();
@@ -183,7 +183,7 @@ impl Measurer {
     /// text and its measurement.
     fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit<'_>), Failure> {
         let limit = self.budget.limit();
-        if let Some(len) = len.filter(|_| !self.plan.mode.decode) {
+        if let Some(len) = len.filter(|_| !self.common.decompress) {
             if len > MAX_TEXT as u64 {
                 return Err(too_long(name));
             }
@@ -197,8 +197,8 @@ impl Measurer {
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
-        let text = match self.plan.mode.decode {
-            true => input::decoded(&self.plan.common, name, file, &limits::pool(&self.plan.common), max)?,
+        let text = match self.common.decompress {
+            true => input::decoded(&self.common, name, file, &limits::pool(&self.common), max)?,
             false => input::to_the_end(name, file, max)?,
         };
         let Some(text) = text else {
@@ -212,7 +212,7 @@ impl Measurer {
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.0 += bytes;
-        self.messages.progress.advance(&self.plan.common, name, progress.0 - progress.1);
+        self.messages.progress.advance(&self.common, name, progress.0 - progress.1);
     }
 
     fn operand_done(&self) {
@@ -224,7 +224,7 @@ impl Measurer {
     /// A file (of this length, if it is known) needs more memory than is allowed.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
         let allowed = self.budget.limit() >> 20;
-        let limit = if self.plan.common.memory.is_some() { "-m allows" } else { "there may be" };
+        let limit = if self.common.memory.is_some() { "-m allows" } else { "there may be" };
         // The numbers are rounded so that `-m` with the first of them is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
@@ -269,27 +269,27 @@ impl Printer<'_> {
     fn new(measurer: &Measurer) -> Printer<'_> {
         let mut printer =
             Printer { measurer, text: Vec::new(), terminal: stdout::is_terminal(), total: table::Total::default() };
-        if !measurer.plan.mode.json {
+        if !measurer.common.json.is_some() {
             printer.text = table::head();
         }
         printer
     }
 
     fn show(&mut self, number: usize, found: &FileMeasures) {
-        let Measurer { plan, messages, .. } = self.measurer;
-        let name = plan.common.operands[number].name();
+        let Measurer { common, messages, .. } = self.measurer;
+        let name = common.operands[number].name();
         if let Some(measures) = &found.measures {
             self.total.add(measures);
-            if !plan.mode.json {
+            if !common.json.is_some() {
                 self.text.extend(table::line(measures, name, self.terminal));
             }
-            if plan.common.verbose > 0 {
+            if common.verbose > 0 {
                 messages.print(&Note::Line([messages.line_start(name), table::times(measures, &found.times)].concat()));
             }
         }
         let failure = found.verdict.as_ref().err();
-        if plan.mode.json {
-            let mut object = table::object(plan.mode.decode, name, found);
+        if common.json.is_some() {
+            let mut object = table::object(common.decompress, name, found);
             object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
             self.text.extend(object.line());
         }
@@ -300,7 +300,7 @@ impl Printer<'_> {
 
     /// The last line of the table, if there are several files.
     fn end(&mut self) {
-        if !self.measurer.plan.mode.json {
+        if !self.measurer.common.json.is_some() {
             self.text.extend(self.total.line());
         }
     }
