@@ -94,7 +94,19 @@ pub enum Direction {
     Decompress,
 }
 
+impl Direction {
+    pub fn name(self) -> &'static str {
+        if self == Direction::Compress { "compress" } else { "decompress" }
+    }
+}
+
 impl BenchMode {
+    /// The directions to measure.
+    pub fn directions(&self) -> impl Iterator<Item = Direction> {
+        let only = self.only;
+        [Direction::Compress, Direction::Decompress].into_iter().filter(move |way| only.is_none_or(|only| only == *way))
+    }
+
     pub fn new(common: &Common, coding: Coding) -> anyhow::Result<BenchMode> {
         if common.reads_stdin() {
             bail!("--bench reads files, not standard input.");

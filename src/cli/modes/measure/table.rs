@@ -1,6 +1,7 @@
 //! The lines of the table, and the objects (docs/JSON.md).
 
-use super::{FileMeasures, Times};
+use super::Times;
+use crate::cli::messages::Failure;
 use crate::cli::messages::json::{self, Object};
 use hybz::internals::factor::Measures;
 use hybz_files::quote::for_terminal;
@@ -78,11 +79,11 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
 }
 
-/// The object of a file, without its exit code.
-pub fn object(decoded: bool, name: &OsStr, found: &FileMeasures) -> Object {
+/// The object of a file, as a line.
+pub fn object(decoded: bool, name: &OsStr, found: &Result<Measures, Failure>, times: &Times) -> Vec<u8> {
     let mut object = Object::of_file("measure", name);
     object.put("decoded", decoded);
-    if let Some(measures) = &found.measures {
+    if let Ok(measures) = found {
         object.put("bytes", measures.bytes);
         object.put("alphabet", measures.alphabet);
         object.put("entropy", measures.entropy);
@@ -91,8 +92,10 @@ pub fn object(decoded: bool, name: &OsStr, found: &FileMeasures) -> Object {
         object.put("factors", measures.factors);
         object.put("mean_factor", measures.mean());
         object.put("longest", measures.longest);
-        object.put("gpu", found.times.gpu.is_some());
+        object.put("gpu", times.gpu.is_some());
     }
-    object.put("seconds", json::seconds(found.times.all));
-    object
+    object.put("seconds", json::seconds(times.all));
+    let failure = found.as_ref().err();
+    object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
+    object.line()
 }

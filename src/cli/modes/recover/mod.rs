@@ -11,9 +11,9 @@ use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::formats::other_than_bzip2;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
-use crate::cli::modes::limits;
 use crate::cli::modes::run::part::check_file;
 use crate::cli::modes::single::{self, Trouble, write_trouble};
+use crate::cli::modes::{limits, undecoded};
 use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
@@ -125,12 +125,9 @@ impl Rescuer {
 
     fn trouble(&self, name: &OsStr, results: &Results, error: Error) -> Trouble {
         match error {
-            Error::Read(e) => Failure::input("read", name, &e).into(),
             Error::Write(e) => write_trouble(results.name().as_os_str(), &e),
             Error::BadIndex(_) | Error::NewerIndex { .. } => index::failure(name, &error).into(),
-            Error::Perturbed => Failure::perturbed(name).into(),
-            Error::Memory { .. } => Failure::memory(name, &error, self.plan.common.memory.is_some()).into(),
-            _ => Failure::internal(name, &error).into(),
+            _ => undecoded(&self.plan.common, name, &error).into(),
         }
     }
 

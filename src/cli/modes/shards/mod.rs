@@ -11,9 +11,9 @@ use crate::cli::files::place::Place;
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
-use crate::cli::modes::limits;
 use crate::cli::modes::run::part::check_file;
 use crate::cli::modes::single::{self, Trouble};
+use crate::cli::modes::{limits, undecoded};
 use hybz::shard::{self, Shard};
 use hybz::{Error, Level, ReadAt};
 use hybz_files::file;
@@ -147,9 +147,8 @@ fn cut(plan: &Plan<Target>) -> Result<(), Trouble> {
         out.write_all(lines.shard(&shard).as_bytes()).and_then(|()| out.flush())
     });
     let crc = found.map_err(|error| match error {
-        Error::Read(e) => read_error(&e).into(),
         Error::Write(e) => write_trouble(plan, &e),
-        error => Trouble::Failure(Failure::internal(name, &error)),
+        error => undecoded(&plan.common, name, &error).into(),
     })?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if end != len || !source.is_none_or(is_still) {
