@@ -97,32 +97,3 @@ fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
     }
     Ok(Some(large.perturbation(perturb.unwrap_or(0), flags.perturb_seed.unwrap_or(0))))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::plan;
-    use super::super::{FilesMode, Mode, Work};
-    use super::*;
-
-    fn encoding(words: &str) -> Encoding {
-        match plan(words).mode {
-            Mode::Files(FilesMode { work: Work::Compress { coding, .. }, .. }) => coding.encoding,
-            mode => panic!("{words}: {mode:?}"),
-        }
-    }
-
-    #[test]
-    fn formats() {
-        let large = |size| Encoding::from(LargeBlocks::try_new(size).unwrap());
-        for (words, expected) in [
-            ("x", Level::BEST.into()),
-            ("--format=bz2 x", Level::BEST.into()),
-            ("--format=lz4 x", Frame::new().into()),
-            ("--format=lz4 -9 x", Frame::new().level(9).into()),
-            ("--format=hbz x", large(9_000_000)),
-            ("--format=hbz --block-size=2M x", large(2_000_000)),
-        ] {
-            assert_eq!(encoding(words), expected, "{words}");
-        }
-    }
-}

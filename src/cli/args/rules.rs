@@ -131,49 +131,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn sentences() {
-        for (words, text) in [
-            ("-d --verify x", "--verify and -d cannot be used together."),
-            ("--bench -9 -c x", "-c and --bench cannot be used together."),
-            ("-l -9 x", "-1 to -9 and -l cannot be used together."),
-            ("-l --json=r x", "--json=FILE and -l cannot be used together."),
-            ("--ranges=1@0 x", "--ranges works only with -d."),
-            ("--plan-file=p x", "--plan-file works only with --shard."),
-            ("--null x", "--null works only with --filelist."),
-            ("--exclude=a x", "--exclude works only with -r and --filelist."),
-            ("--lines x", "--lines works only with --ranges, --split and --stream-size."),
-            ("--cross-file-systems x", "--cross-file-systems works only with -r."),
-            ("--perturb-seed=9 x", "--perturb-seed works only with --perturb."),
-        ] {
-            assert_eq!(refused(words).as_deref(), Some(text), "{words}");
-        }
-    }
-
-    #[test]
-    fn flags_that_exclude_each_other() {
-        for (words, others) in [
-            ("-c", "-oy"),
-            ("-d -r", "--ranges=1@0 --split=1/2 -oy --index=i"),
-            ("-d --filelist=f", "--ranges=1@0 --split=1/2 -oy --index=i"),
-            ("-d --output-dir=y", "--ranges=1@0 --split=1/2 -oy --index=i -c"),
-            ("-d --resume", "--ranges=1@0 --split=1/2 -oy --index=i -c --index"),
-            ("-d -c --ranges=1@0", "--rm --index+--index-format=bzi"),
-            ("-d -c --split=1/2", "--rm --ranges=1@0 --index"),
-            ("--format=bz2", "--block-size=1M"),
-            ("--format=hbz", "--stream-size=1M"),
-            ("--format=lz4", "--block-size=1M --perturb=9 --stream-size=1M --index --verify --gpu-required"),
-            ("--format=lz4", "--gpu-pipeline=bwt"),
-            ("--stream-size=1M", "--block-size=1M --perturb=9"),
-            ("--bench -d", "--format=bz2 --format=hbz --stream-size=1M --block-size=1M --perturb=9"),
-        ] {
-            for other in others.split(' ') {
-                let text = refused(&format!("{words} {other} x")).unwrap_or_else(|| panic!("{words} {other}"));
-                assert!(text.contains("cannot be used together."), "{words} {other}: {text}");
-            }
-        }
-    }
-
     /// A new flag needs a row, or a place in `EVERYWHERE`; and rows name only flags that have rows.
     #[test]
     fn every_flag_has_its_place() {

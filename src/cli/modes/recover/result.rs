@@ -5,12 +5,12 @@ use crate::cli::files::output::{Out, OutputFile};
 use crate::cli::files::place::Place;
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::Failure;
+use crate::cli::modes::bzip2recover::result_name;
 use crate::cli::modes::single::{self, Trouble};
 use hybz::Error;
 use hybz::recover::{Block, Hole, Rejoiner};
-use std::ffi::OsString;
 use std::io::{self, BufWriter, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The results being written.
@@ -122,8 +122,5 @@ fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
 
 /// `rec00001NAME.bz2` next to NAME, as bzip2recover names it.
 pub fn split_name(path: &Path, number: u64) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    let suffix: &[u8] = if name.ends_with(b".bz2") { b"" } else { b".bz2" };
-    let name = [format!("rec{number:05}").as_bytes(), name, suffix].concat();
-    path.with_file_name(OsString::from_vec(name))
+    result_name(path.as_os_str().as_bytes(), number).into()
 }
