@@ -9,12 +9,21 @@ use super::rows::Kind;
 use super::target::{ReportPlace, Target, report, target};
 use anyhow::bail;
 use hybz::shard::Shard;
-use hybz::{Encoding, Level, Verify};
+use hybz::{Encoding, Verify};
 
 /// Compresses, decompresses or tests each input by itself.
 #[derive(Clone, Debug)]
 pub struct FilesMode {
-    pub work: Work,
+    pub action: Action,
+    /// What to write, if the mode compresses.
+    pub coding: Option<Coding>,
+    pub verify: VerifyPlan,
+    /// The shard to compress of the single input, and the length of that file, as the plan states it.
+    pub shard: Option<(Shard, u64)>,
+    /// The ranges of the text to decompress, if not all of it.
+    pub ranges: Option<TextRanges>,
+    /// The blocks to decompress, by where they begin, if not all of them.
+    pub split: Option<SplitPlan>,
     pub target: Target,
     /// The index to write for each compressed file.
     pub index: Option<IndexPlan>,
@@ -23,25 +32,11 @@ pub struct FilesMode {
     pub remove_sources: bool,
 }
 
-/// What to do with each input.
-#[derive(Clone, Debug)]
-pub enum Work {
-    Compress {
-        coding: Coding,
-        verify: VerifyPlan,
-    },
-    /// Compresses one shard of the single input.
-    Shard {
-        level: Level,
-        shard: Shard,
-        /// The length of the file, as the plan states it.
-        file_len: u64,
-        verify: Verify,
-    },
-    Decompress {
-        part: Option<Part>,
-        sparse: bool,
-    },
+/// The work on files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    Compress,
+    Decompress,
     Test,
 }
 
@@ -52,77 +47,35 @@ impl FilesMode {
         check_names(common)?;
         let remove_sources = removes_sources(common, &target);
         let report = report(common, &target)?;
-        let work = match common.kind {
-            Kind::Decompress => Work::Decompress { part: part(common, &target)?, sparse: !common.no_sparse },
-            Kind::Test => Work::Test,
-            _ => Work::Compress { coding, verify: VerifyPlan::new(common, &target, remove_sources)? },
+        let action = match common.kind {
+            Kind::Decompress => Action::Decompress,
+            Kind::Test => Action::Test,
+            _ => Action::Compress,
         };
-        if matches!(work, Work::Compress { .. }) && common.index.is_some() {
-            match coding.encoding {
-                Encoding::Hbz(_) => bail!(HAS_OWN_INDEX),
-                Encoding::Perturbed { .. } => bail!("--index and --perturb cannot be used together."),
-                _ => {}
+        let coding = (action == Action::Compress).then_some(coding);
+        let verify = match coding {
+            Some(_) => VerifyPlan::new(common, &target, remove_sources)?,
+            None => VerifyPlan::NOTHING,
+        };
+        match coding.filter(|_| common.index.is_some()).map(|coding| coding.encoding) {
+            Some(Encoding::Hbz(_)) => bail!(HAS_OWN_INDEX),
+            Some(Encoding::Perturbed { .. }) => bail!("--index and --perturb cannot be used together."),
+            _ => {}
+        }
+        let split = common.split.map(|split| SplitPlan { split, lines: common.lines });
+        let ranges = match &common.ranges {
+            Some(_) if target == Target::Beside => {
+                bail!("--ranges gives a part of the text: use it with -c or -o.")
             }
-        }
-        let index = match &work {
-            Work::Decompress { part: Some(_), .. } => None,
-            _ => index::written(common, &target, remove_sources)?,
+            ranges => ranges.as_ref().map(|ranges| text_ranges(common, ranges)).transpose()?,
         };
-        Ok(FilesMode { work, target, index, report, remove_sources })
+        let index = match &ranges {
+            Some(_) => None,
+            None => index::written(common, &target, remove_sources)?,
+        };
+        let shard = None;
+        Ok(FilesMode { action, coding, verify, shard, ranges, split, target, index, report, remove_sources })
     }
-
-    pub fn action(&self) -> Action {
-        match self.work {
-            Work::Compress { .. } | Work::Shard { .. } => Action::Compress,
-            Work::Decompress { .. } => Action::Decompress,
-            Work::Test => Action::Test,
-        }
-    }
-
-    /// The coding, if the mode compresses.
-    pub fn coding(&self) -> Option<Coding> {
-        match self.work {
-            Work::Compress { coding, .. } => Some(coding),
-            Work::Shard { level, .. } => Some(Coding::of_level(level)),
-            Work::Decompress { .. } | Work::Test => None,
-        }
-    }
-
-    pub fn verify(&self) -> VerifyPlan {
-        match self.work {
-            Work::Compress { verify, .. } => verify,
-            Work::Shard { verify, .. } => VerifyPlan { blocks: verify, file: false },
-            Work::Decompress { .. } | Work::Test => VerifyPlan::NOTHING,
-        }
-    }
-
-    /// The wanted ranges of the text, if not all of it.
-    pub fn ranges(&self) -> Option<&TextRanges> {
-        match &self.work {
-            Work::Decompress { part: Some(Part::Ranges(ranges)), .. } => Some(ranges),
-            _ => None,
-        }
-    }
-
-    /// The wanted blocks, by where they begin, if not all of them.
-    pub fn split(&self) -> Option<SplitPlan> {
-        match &self.work {
-            Work::Decompress { part: Some(Part::Split(split)), .. } => Some(*split),
-            _ => None,
-        }
-    }
-
-    /// Whether zeros in results become holes.
-    pub fn is_sparse(&self) -> bool {
-        matches!(self.work, Work::Decompress { sparse: true, .. })
-    }
-}
-
-/// A part of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
-    Ranges(TextRanges),
-    Split(SplitPlan),
 }
 
 /// The blocks that begin in some bytes of the compressed file.
@@ -141,18 +94,6 @@ pub struct TextRanges {
     pub lines: bool,
     /// The index to read, if one was named.
     pub index: Option<IndexPlan>,
-}
-
-/// The part that `-d` decompresses, if not the whole file.
-pub fn part(common: &Common, target: &Target) -> anyhow::Result<Option<Part>> {
-    if let Some(split) = common.split {
-        return Ok(Some(Part::Split(SplitPlan { split, lines: common.lines })));
-    }
-    let Some(ranges) = &common.ranges else { return Ok(None) };
-    if common.kind == Kind::Decompress && *target == Target::Beside {
-        bail!("--ranges gives a part of the text: use it with -c or -o.");
-    }
-    Ok(Some(Part::Ranges(text_ranges(common, ranges)?)))
 }
 
 fn text_ranges(common: &Common, Ranges(ranges): &Ranges) -> anyhow::Result<TextRanges> {
@@ -210,14 +151,6 @@ fn removes_sources(common: &Common, target: &Target) -> bool {
     }
 }
 
-/// The work on files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    Compress,
-    Decompress,
-    Test,
-}
-
 /// The checks before a source is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyPlan {
@@ -260,7 +193,7 @@ mod tests {
 
     fn verified(words: &str) -> VerifyPlan {
         match plan(words).mode {
-            Mode::Files(files) => FilesMode::verify(&files),
+            Mode::Files(files) => files.verify,
             mode => panic!("{words}: {mode:?}"),
         }
     }

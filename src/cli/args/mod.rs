@@ -10,10 +10,8 @@ mod common;
 mod environment;
 mod files;
 mod flags;
-mod groups;
 mod help;
 mod index;
-mod modes;
 mod packaging;
 mod plan;
 mod ranges;
@@ -25,10 +23,9 @@ mod values;
 pub use choices::{IndexFormat, Recovery};
 pub use coding::{Coding, level};
 pub use common::{Common, Gpus, Operand};
-pub use files::{Action, FilesMode, SplitPlan, TextRanges, Work};
+pub use files::{Action, FilesMode, SplitPlan, TextRanges};
 pub use index::{IndexPlan, usual_index};
-pub use modes::{BenchMode, Direction, ListMode, Listing, RecoverMode, ShardMode};
-pub use plan::{Mode, Plan};
+pub use plan::{BenchMode, Direction, ListMode, Listing, Mode, Plan, RecoverMode, ShardMode};
 pub use ranges::{Amount, Range};
 pub use rows::Kind;
 pub use target::{ReportPlace, Target};
@@ -43,6 +40,9 @@ use hybz_files::terminal;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::mem::ManuallyDrop;
+
+/// bzip2's first line of `--version` and `--help`. Under bzip2's names it comes first, because programs parse it.
+const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
 
 /// The request of a command line.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub fn parse(
     let mut environment = Environment::read(&command, variable);
     let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
 
-    let first_line = if is_bzip2(program) { groups::BZIP2_LINE } else { "" };
+    let first_line = if is_bzip2(program) { BZIP2_LINE } else { "" };
     let found = Flags::read(&mut command, environment.words().chain(&typed));
     let found = found.and_then(|all| environment.keep_suitable(&mut command, program, &typed, all));
     let before_dashes = || environment.words().chain(&typed);
@@ -88,10 +88,10 @@ pub fn parse(
             return Err(Refusal { error: bad_flag(program, &command, &environment, &typed, &e), quiet });
         }
     };
-    if flags.about.man {
+    if flags.man {
         return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned()));
     }
-    if let Some(shell) = flags.about.completions {
+    if let Some(shell) = flags.completions {
         return Ok(Request::Show(packaging::completions(shell).to_owned()));
     }
     let quiet = flags.quiet;
@@ -140,7 +140,7 @@ pub mod tests {
             let Ok(Request::Run(plan)) = parsed else { panic!("{variable} {typed}") };
             let is_typed = match (typed, plan.mode) {
                 ("--bench", Mode::Bench(_)) | ("--measure", Mode::Measure) => true,
-                ("-z" | "-d", Mode::Files(files)) => (files.action() == Action::Compress) == (typed == "-z"),
+                ("-z" | "-d", Mode::Files(files)) => (files.action == Action::Compress) == (typed == "-z"),
                 _ => false,
             };
             assert!(is_typed, "{variable} {typed}");

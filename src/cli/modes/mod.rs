@@ -16,6 +16,7 @@ use hybz::Error;
 use hybz::flow::{Input, Inputs};
 use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 
 /// Prints on stdout, with the bar out of the way if both are a terminal. If the reader of stdout is gone, returns the
 /// outcome of the process.
@@ -57,4 +58,16 @@ impl Inputs for One {
     fn expected_bytes(&self) -> Option<u64> {
         self.1
     }
+}
+
+/// A line of a table: numbers in columns, and a name. A blank precedes every number, however wide.
+fn table_line<const N: usize>(widths: [usize; N], numbers: [&str; N], name: &OsStr) -> Vec<u8> {
+    let columns = widths.into_iter().zip(numbers).map(|(width, number)| format!("{number:>width$} "));
+    [columns.collect::<String>().as_bytes(), b" ", name.as_bytes(), b"\n"].concat()
+}
+
+/// A ratio in a column: with so many decimals, unless that would take more than four digits before them.
+fn ratio(ratio: f64, decimals: usize) -> String {
+    let shown = format!("{ratio:.decimals$}");
+    if shown.len() <= "9999.".len() + decimals { shown } else { format!("{ratio:.0}") }
 }

@@ -105,7 +105,7 @@ mod tests {
     fn command() -> Command {
         let digit = |id: &str| id.len() == 1;
         // Other flags name these in overrides_with, so clap must know them.
-        let overridden = |arg: &Arg| ["no_verify", "no_gpu", "no_progress"].contains(&arg.get_id().as_str());
+        let overridden = |arg: &Arg| ["no_gpu", "no_progress"].contains(&arg.get_id().as_str());
         let rare = |arg: &Arg| MANUAL_ONLY.contains(&arg.get_id().as_str());
         let shown = Flags::command();
         let known =

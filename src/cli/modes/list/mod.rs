@@ -10,7 +10,6 @@
 
 mod damaged;
 mod json;
-mod rows;
 mod table;
 
 use crate::cli::args::{ListMode, Listing, Operand, Plan, usual_index};
@@ -31,7 +30,6 @@ use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{BlockInfo, Error, Format, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
-use rows::Row;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -39,6 +37,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
+use table::Row;
 
 /// The number of bytes that identify the start of a `.bz2` stream.
 const HEADER_LEN: usize = 3;
@@ -255,7 +254,7 @@ impl Lister {
         job: Option<&mut IndexJob>,
     ) -> Result<Contents, Failure> {
         let decoded = self.decode(name, source);
-        let mut rows = rows::of_decoded(&decoded.blocks);
+        let mut rows = table::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
         let mut offsets = Vec::new();
         if self.plan.mode.listing == Listing::Offsets && decoded.outcome.is_ok() {
@@ -345,12 +344,12 @@ impl Lister {
                     None => list,
                 };
                 let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
-                found.rows = rows::of_list(&list, verdicts);
+                found.rows = table::of_list(&list, verdicts);
                 found.verdict = Err(self.failure(name, &damage));
                 return Ok(found);
             }
             let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
-            found.rows = rows::of_list(&list, verdicts);
+            found.rows = table::of_list(&list, verdicts);
         }
         if !list.is_complete() {
             let damage = ": damaged or cut between blocks: there may be more blocks";

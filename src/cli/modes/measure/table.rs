@@ -3,10 +3,10 @@
 use super::Times;
 use crate::cli::messages::Failure;
 use crate::cli::messages::json::{self, Object};
+use crate::cli::modes::{ratio, table_line};
 use hybz::internals::factor::Measures;
 use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 /// The names of the columns.
 pub fn head() -> Vec<u8> {
@@ -18,24 +18,13 @@ pub fn line(measures: &Measures, name: &OsStr, terminal: bool) -> Vec<u8> {
     let Measures { bytes, alphabet, entropy, runs, factors, longest, .. } = measures;
     let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
     let (alphabet, entropy) = (alphabet.to_string(), format!("{entropy:.4}"));
-    let (per_run, per_factor) = (shown(measures.mean_run()), shown(measures.mean()));
+    let (per_run, per_factor) = (ratio(measures.mean_run(), 2), ratio(measures.mean(), 2));
     let numbers = [&*bytes, &alphabet, &entropy, &runs, &per_run, &factors, &per_factor, &longest];
     columns(numbers, &for_terminal(name, terminal))
 }
 
-/// A blank precedes every number, however wide.
 fn columns(numbers: [&str; 8], name: &OsStr) -> Vec<u8> {
-    let [bytes, alphabet, entropy, runs, per_run, factors, per_factor, longest] = numbers;
-    let numbers = format!(
-        "{bytes:>13} {alphabet:>8} {entropy:>7} {runs:>11} {per_run:>8} {factors:>11} {per_factor:>8} {longest:>10}  "
-    );
-    [numbers.as_bytes(), name.as_bytes(), b"\n"].concat()
-}
-
-/// A mean length.
-fn shown(mean: f64) -> String {
-    let decimals = if mean < 9999.995 { 2 } else { 0 };
-    format!("{mean:.decimals$}")
+    table_line([13, 8, 7, 11, 8, 11, 8, 10], numbers, name)
 }
 
 /// All files together. Their alphabets and entropies are not added: each file is a separate text.
@@ -61,7 +50,7 @@ impl Total {
         }
         let Measures { bytes, runs, factors, longest, .. } = &self.sum;
         let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
-        let (per_run, per_factor) = (shown(self.sum.mean_run()), shown(self.sum.mean()));
+        let (per_run, per_factor) = (ratio(self.sum.mean_run(), 2), ratio(self.sum.mean(), 2));
         let name = format!("({} files)", self.files);
         columns([&bytes, "-", "-", &runs, &per_run, &factors, &per_factor, &longest], OsStr::new(&name))
     }

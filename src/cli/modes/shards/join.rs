@@ -130,16 +130,11 @@ fn sorted<'a>(
     }
     let missing = parts.iter().enumerate().filter(|(_, part)| part.is_none()).map(|(shard, _)| shard.to_string());
     let missing: Vec<String> = missing.collect();
-    match &missing[..] {
-        [] => {}
-        [one] => say(Failure::new(1, format!("Shard {one} has no part.").into())),
-        many if many.len() <= NAMED => {
-            say(Failure::new(1, format!("Shards {} have no parts.", many.join(", ")).into()))
-        }
-        many => {
-            let (count, first) = (many.len(), many[..NAMED].join(", "));
-            say(Failure::new(1, format!("{count} shards have no parts: {first} and others.").into()));
-        }
+    if !missing.is_empty() {
+        let (named, others) = missing.split_at(missing.len().min(NAMED));
+        let others = if others.is_empty() { "" } else { " and others" };
+        let (count, all, named) = (missing.len(), parts.len(), named.join(", "));
+        say(Failure::new(1, format!("No part for {count} of {all} shards: {named}{others}.").into()));
     }
     if wrong { None } else { parts.into_iter().collect() }
 }

@@ -8,7 +8,7 @@ mod plan_file;
 use crate::cli::args::{Kind, Operand, Plan, ShardMode, Target, level};
 use crate::cli::files::output::Out;
 use crate::cli::files::place::Place;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use crate::cli::modes::run::part::check_file;
@@ -16,7 +16,6 @@ use crate::cli::modes::single::{self, Trouble};
 use crate::cli::modes::{limits, undecoded};
 use hybz::shard::{self, Shard};
 use hybz::{Error, Level, ReadAt};
-use hybz_files::file;
 use plan_file::PlanFile;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -117,27 +116,17 @@ fn write_trouble(plan: &Plan<Target>, e: &io::Error) -> Trouble {
     single::write_trouble(name, e)
 }
 
-/// Opens the file to plan, without waiting for the writer of a FIFO. Only a file on a disk is accepted.
-fn open_text(path: &Path, flag: &str) -> Result<(Place, File), Failure> {
-    let name = path.as_os_str();
-    let unopened = |e: io::Error| Failure::input("open", name, &e);
-    let place = Place::opened(path, None).map_err(unopened)?;
-    let (file, _) = place.open_at_once(true).map_err(unopened)?;
-    let mut file = file.ok_or_else(|| unopened(file::not_found()))?;
-    check_file(name, &mut file, flag)?;
-    Ok((place, file))
-}
-
 /// `--plan`.
 fn cut(plan: &Plan<Target>) -> Result<(), Trouble> {
     let (size, level) = (plan.common.plan.unwrap_or_default(), level(&plan.common));
-    let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
-    let name = path.as_os_str();
+    let Some(operand) = plan.common.operands.first() else { return Ok(()) };
+    let name = operand.name();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
-    let (place, file) = open_text(path, "--plan")?;
+    let (place, mut file) = source::open(&plan.common, operand, "read data from", true)?;
+    check_file(name, &mut file, "--plan")?;
     let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
-    let mut out = create(plan, None, Some(&place))?;
+    let mut out = create(plan, None, place.as_ref())?;
     let mut lines = plan_file::Lines::default();
     out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
