@@ -129,8 +129,8 @@ mod tests {
         text.replace(from, to)
     }
 
-    /// The completions for bash, with their tables. (clap_complete's output for bash offers no files for the first word,
-    /// and does not know that bash splits words at `=`.)
+    /// The completions for bash, with their tables. (clap_complete's output for bash offers no files for the first
+    /// word, and does not know that bash splits words at `=`.)
     fn bash() -> String {
         let command = command();
         let names = |arg: &Arg| {
