@@ -99,7 +99,7 @@ fn run_mode(Plan { common, mode }: Plan) -> anyhow::Result<Outcome> {
         Mode::Recover(mode) => unless_it_panics(|| recover::recover(Plan { common, mode })),
         Mode::List(mode) => printing(|| list::list(Plan { common, mode })),
         Mode::Bench(mode) => printing(|| bench::bench(Plan { common, mode })),
-        Mode::Measure(mode) => printing(|| measure::measure(Plan { common, mode })),
+        Mode::Measure => printing(|| measure::measure(common)),
     }
 }
 

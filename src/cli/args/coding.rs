@@ -30,8 +30,7 @@ pub struct Coding {
 impl Coding {
     /// The coding that the flags ask for.
     pub fn new(flags: &Flags) -> anyhow::Result<Coding> {
-        let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
-        let level = if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level };
+        let level = level(flags);
         let streams = flags.stream_size.and_then(Streams::try_new);
         let encoding = match large_blocks(flags)? {
             // lz4's own default is its fastest level, bzip2's the one that compresses best.
@@ -68,6 +67,12 @@ impl Coding {
     }
 }
 
+/// The bzip2 level that the flags ask for.
+pub fn level(flags: &Flags) -> Level {
+    let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
+    if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level }
+}
+
 /// The interval of perturbation, if the flags ask for one.
 fn perturbs(flags: &Flags) -> Option<NonZeroU32> {
     flags.perturb.and_then(NonZeroU32::new)
@@ -91,33 +96,4 @@ fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
         bail!("--block-size 900k is bzip2's own: it makes sense with --perturb only.");
     }
     Ok(Some(large.perturbation(perturb.unwrap_or(0), flags.perturb_seed.unwrap_or(0))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::plan;
-    use super::super::{FilesMode, Mode, Work};
-    use super::*;
-
-    fn encoding(words: &str) -> Encoding {
-        match plan(words).mode {
-            Mode::Files(FilesMode { work: Work::Compress { coding, .. }, .. }) => coding.encoding,
-            mode => panic!("{words}: {mode:?}"),
-        }
-    }
-
-    #[test]
-    fn formats() {
-        let large = |size| Encoding::from(LargeBlocks::try_new(size).unwrap());
-        for (words, expected) in [
-            ("x", Level::BEST.into()),
-            ("--format=bz2 x", Level::BEST.into()),
-            ("--format=lz4 x", Frame::new().into()),
-            ("--format=lz4 -9 x", Frame::new().level(9).into()),
-            ("--format=hbz x", large(9_000_000)),
-            ("--format=hbz --block-size=2M x", large(2_000_000)),
-        ] {
-            assert_eq!(encoding(words), expected, "{words}");
-        }
-    }
 }

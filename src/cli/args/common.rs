@@ -1,16 +1,19 @@
-//! The options that every mode has.
+//! What every mode needs to know: the flags and operands that were typed, and what follows from them.
 
 use super::choices::GpuPipeline;
 use super::flags::Flags;
-use super::given::Given;
-use super::given::Operand;
+use super::rows::{self, Kind};
 use anyhow::bail;
 use hybz::internals::gpu::Offload;
 use hybz::{Format, Formats};
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Seek};
 use std::num::NonZeroUsize;
 use std::ops::Deref;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Which GPUs to use.
@@ -23,13 +26,53 @@ pub enum Gpus {
     These(String),
 }
 
-/// What every mode needs to know: the flags that were typed, and what follows from some of them.
+/// One thing to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Operand {
+    /// What was typed: `-` is stdin, but only before `--`.
+    pub fn typed(file: &OsStr) -> Operand {
+        if file == "-" { Operand::Stdin } else { Operand::File(file.into()) }
+    }
+
+    /// The operand's name in messages.
+    pub fn name(&self) -> &OsStr {
+        match self {
+            Operand::Stdin => OsStr::new("(stdin)"),
+            Operand::File(path) => path.as_os_str(),
+        }
+    }
+
+    /// The number of bytes to read, if it can be known: the length of a file, or the rest of stdin if that is a file.
+    pub fn len(&self) -> Option<u64> {
+        let file_len = |found: Metadata| found.is_file().then_some(found.len());
+        match self {
+            Operand::Stdin => {
+                let mut stdin = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+                let len = file_len(stdin.metadata().ok()?)?;
+                Some(len.saturating_sub(stdin.stream_position().ok()?))
+            }
+            // A file that cannot be opened will not be read.
+            Operand::File(path) => fs::metadata(path).map_or(Some(0), file_len),
+        }
+    }
+}
+
+/// The call: the flags that were typed, and what follows from some of them.
 #[derive(Clone, Debug)]
 pub struct Common {
     flags: Flags,
+    pub kind: Kind,
     pub program: OsString,
+    /// Standard input, if no file was typed and no list names files.
     pub operands: Vec<Operand>,
-    /// The formats to decompress.
+    /// How many operands were typed.
+    pub typed: usize,
+    /// The formats to decompress: under bzip2's own names, only those that bzip2 decompresses.
     pub formats: Formats,
     /// Whether results must be on the disk before their sources are removed.
     pub sync: bool,
@@ -55,27 +98,66 @@ impl Deref for Common {
 const MAX_STATS: usize = 64;
 
 impl Common {
-    pub fn new(given: &Given<'_>, ignored_words: Vec<String>) -> anyhow::Result<Common> {
-        let flags = given.flags;
-        check_suffix(flags)?;
-        Ok(Common {
-            flags: flags.clone(),
-            program: given.program.to_owned(),
-            operands: given.operands.clone(),
-            formats: formats(given.program),
+    /// The call, without its GPUs.
+    pub fn new(program: &OsStr, flags: Flags, mut operands: Vec<Operand>) -> Common {
+        let typed = operands.len();
+        if typed == 0 && flags.filelist.is_none() {
+            operands.push(Operand::Stdin);
+        }
+        Common {
+            kind: mode(program, &flags),
+            program: program.to_owned(),
+            operands,
+            typed,
+            formats: if is_bzip2(program) { Formats::Bzip2 } else { Formats::All },
             sync: !flags.no_sync,
             trailing_garbage: flags.ignore_trailing_garbage != Some(0),
             threads: flags.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?)),
-            gpus: gpus(flags)?,
+            gpus: Gpus::None,
             gpu_pipeline: match flags.gpu_pipeline {
                 Some(GpuPipeline::Bwt) => Offload::Bwt,
                 Some(GpuPipeline::Hybrid) => Offload::Hybrid,
                 Some(GpuPipeline::Resident) => Offload::Resident,
                 None => Offload::default(),
             },
-            ignored_words,
+            flags,
+            ignored_words: Vec::new(),
             total: OnceLock::new(),
-        })
+        }
+    }
+
+    /// Refuses wrong values of flags that every mode has, and chooses the GPUs.
+    pub fn finish(self) -> anyhow::Result<Common> {
+        check_suffix(&self.flags)?;
+        Ok(Common { gpus: gpus(&self.flags)?, ..self })
+    }
+
+    /// Whether the program's name stands for the flag.
+    pub fn name_means(&self, flag: &str) -> bool {
+        match (flag, self.kind) {
+            ("-d", _) => name_decompresses(&self.program) && !(self.compress || self.test || self.list),
+            // These modes write to stdout whatever the program is called.
+            ("-c", Kind::Bench | Kind::Measure) => false,
+            // The name bzcat stands for -c only if there are files, as in bzip2.
+            ("-c", Kind::Test) if self.reads_stdin() => false,
+            ("-c", _) => self.is_cat(),
+            _ => false,
+        }
+    }
+
+    /// Whether a flag or the program's name sends results to stdout.
+    pub fn to_stdout(&self) -> bool {
+        let is_split = self.kind == Kind::Decompress && self.split.is_some();
+        self.stdout || self.is_cat() || is_split && self.output.is_none()
+    }
+
+    /// Whether the program was called like `bzcat`.
+    pub fn is_cat(&self) -> bool {
+        has_part(&self.program, &CATS)
+    }
+
+    pub fn reads_stdin(&self) -> bool {
+        self.operands.contains(&Operand::Stdin)
     }
 
     /// Whether a walk or a list may add files to those that were typed.
@@ -107,9 +189,29 @@ impl Common {
     }
 }
 
-/// The formats to decompress: under bzip2's own names, only those that bzip2 decompresses.
-fn formats(program: &OsStr) -> Formats {
-    if is_bzip2(program) { Formats::Bzip2 } else { Formats::All }
+/// The mode of a call.
+pub fn mode(program: &OsStr, flags: &Flags) -> Kind {
+    let usual = if name_decompresses(program) { Kind::Decompress } else { Kind::Compress };
+    asked_for(flags).unwrap_or(usual)
+}
+
+/// The mode that the flags ask for, if any.
+pub fn asked_for(flags: &Flags) -> Option<Kind> {
+    let asked = Kind::ALL.iter().find(|(_, flag)| rows::is_given(flag, flags)).map(|(kind, _)| *kind);
+    asked.or(flags.split.is_some().then_some(Kind::Decompress))
+}
+
+const CATS: [&str; 5] = ["zcat", "ZCAT", "z2cat", "Z2CAT", "hybcat"];
+
+fn name_decompresses(program: &OsStr) -> bool {
+    has_part(program, &CATS) || has_part(program, &["unzip", "UNZIP", "hybunz"])
+}
+
+/// bzip2's rule: whether the name contains one of `parts`.
+fn has_part(program: &OsStr, parts: &[&str]) -> bool {
+    let name = program.to_string_lossy();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    parts.iter().any(|part| name.contains(part))
 }
 
 /// Whether the program was called by a name of bzip2's own.

@@ -1,8 +1,8 @@
 //! Flags in environment variables, which come before those of the command line.
 
+use super::common::{Common, asked_for};
 use super::files::keeps_compressed;
 use super::flags::Flags;
-use super::given::{Given, asked_for, mode};
 use super::rows;
 use anyhow::anyhow;
 use clap::{Arg, Command};
@@ -80,14 +80,14 @@ impl Environment {
             return Ok(all);
         }
         let asked = Flags::read(command, typed).ok().and_then(|typed| asked_for(&typed));
-        let kind = asked.unwrap_or_else(|| mode(program, &all));
-        let given = Given { kind, ..Given::new(program, &all, Vec::new()) };
-        let may_index = keeps_compressed(&given);
+        let mut call = Common::new(program, all, Vec::new());
+        call.kind = asked.unwrap_or(call.kind);
+        let may_index = keeps_compressed(&call);
         let mut keep = |command: &mut Command, suits: &dyn Fn(&Flags) -> bool| {
             self.units.retain(|unit| Flags::read(command, &unit.words).map_or(true, |flags| suits(&flags)));
             Flags::read(command, self.words().chain(typed))
         };
-        let taken = keep(command, &|flags| rows::are_taken(flags, kind) && (may_index || flags.index.is_none()))?;
+        let taken = keep(command, &|flags| rows::are_taken(flags, call.kind) && (may_index || flags.index.is_none()))?;
         keep(command, &|flags| !rows::lack(flags, &taken))
     }
 

@@ -2,20 +2,28 @@
 
 use super::choices::Verified;
 use super::coding::{Coding, HAS_OWN_INDEX};
-use super::given::Given;
+use super::common::Common;
 use super::index::{self, IndexPlan};
-use super::part::{Part, SplitPlan, TextRanges, part};
-use super::report::{ReportPlace, report};
+use super::ranges::{Amount, Range, Ranges, Split};
 use super::rows::Kind;
-use super::target::{Target, target};
+use super::target::{ReportPlace, Target, report, target};
 use anyhow::bail;
 use hybz::shard::Shard;
-use hybz::{Encoding, Level, Verify};
+use hybz::{Encoding, Verify};
 
 /// Compresses, decompresses or tests each input by itself.
 #[derive(Clone, Debug)]
 pub struct FilesMode {
-    pub work: Work,
+    pub action: Action,
+    /// What to write, if the mode compresses.
+    pub coding: Option<Coding>,
+    pub verify: VerifyPlan,
+    /// The shard to compress of the single input, and the length of that file, as the plan states it.
+    pub shard: Option<(Shard, u64)>,
+    /// The ranges of the text to decompress, if not all of it.
+    pub ranges: Option<TextRanges>,
+    /// The blocks to decompress, by where they begin, if not all of them.
+    pub split: Option<SplitPlan>,
     pub target: Target,
     /// The index to write for each compressed file.
     pub index: Option<IndexPlan>,
@@ -24,147 +32,123 @@ pub struct FilesMode {
     pub remove_sources: bool,
 }
 
-/// What to do with each input.
-#[derive(Clone, Debug)]
-pub enum Work {
-    Compress {
-        coding: Coding,
-        verify: VerifyPlan,
-    },
-    /// Compresses one shard of the single input.
-    Shard {
-        level: Level,
-        shard: Shard,
-        /// The length of the file, as the plan states it.
-        file_len: u64,
-        verify: Verify,
-    },
-    Decompress {
-        part: Option<Part>,
-        sparse: bool,
-    },
-    Test,
-}
-
-impl FilesMode {
-    /// The mode that the flags ask for. `coding` is what compressing would write.
-    pub fn new(given: &Given<'_>, coding: Coding) -> anyhow::Result<FilesMode> {
-        let target = target(given)?;
-        check_names(given)?;
-        let remove_sources = removes_sources(given, &target);
-        let report = report(given, &target)?;
-        let work = match given.kind {
-            Kind::Decompress => Work::Decompress { part: part(given, &target)?, sparse: !given.flags.no_sparse },
-            Kind::Test => Work::Test,
-            _ => Work::Compress { coding, verify: VerifyPlan::new(given, &target, remove_sources)? },
-        };
-        if matches!(work, Work::Compress { .. }) && given.flags.index.is_some() {
-            match coding.encoding {
-                Encoding::Hbz(_) => bail!(HAS_OWN_INDEX),
-                Encoding::Perturbed { .. } => bail!("--index and --perturb cannot be used together."),
-                _ => {}
-            }
-        }
-        let index = match &work {
-            Work::Decompress { part: Some(_), .. } => None,
-            _ => index::written(given, &target, remove_sources)?,
-        };
-        Ok(FilesMode { work, target, index, report, remove_sources })
-    }
-
-    pub fn action(&self) -> Action {
-        match self.work {
-            Work::Compress { .. } | Work::Shard { .. } => Action::Compress,
-            Work::Decompress { .. } => Action::Decompress,
-            Work::Test => Action::Test,
-        }
-    }
-
-    /// The coding, if the mode compresses.
-    pub fn coding(&self) -> Option<Coding> {
-        match self.work {
-            Work::Compress { coding, .. } => Some(coding),
-            Work::Shard { level, .. } => Some(Coding::of_level(level)),
-            Work::Decompress { .. } | Work::Test => None,
-        }
-    }
-
-    pub fn verify(&self) -> VerifyPlan {
-        match self.work {
-            Work::Compress { verify, .. } => verify,
-            Work::Shard { verify, .. } => VerifyPlan { blocks: verify, file: false },
-            Work::Decompress { .. } | Work::Test => VerifyPlan::NOTHING,
-        }
-    }
-
-    /// The wanted ranges of the text, if not all of it.
-    pub fn ranges(&self) -> Option<&TextRanges> {
-        match &self.work {
-            Work::Decompress { part: Some(Part::Ranges(ranges)), .. } => Some(ranges),
-            _ => None,
-        }
-    }
-
-    /// The wanted blocks, by where they begin, if not all of them.
-    pub fn split(&self) -> Option<SplitPlan> {
-        match &self.work {
-            Work::Decompress { part: Some(Part::Split(split)), .. } => Some(*split),
-            _ => None,
-        }
-    }
-
-    /// Whether zeros in results become holes.
-    pub fn is_sparse(&self) -> bool {
-        matches!(self.work, Work::Decompress { sparse: true, .. })
-    }
-}
-
-/// Refuses names that are missing, or used twice.
-fn check_names(given: &Given<'_>) -> anyhow::Result<()> {
-    let flags = given.flags;
-    if flags.filelist.as_ref().is_some_and(|file| file.is_empty()) {
-        bail!("--filelist wants the name of a file, or -.");
-    }
-    if flags.output_dir.as_ref().is_some_and(|directory| directory.is_empty()) {
-        bail!("--output-dir wants the name of a directory.");
-    }
-    if flags.filelist.as_ref().is_some_and(|file| file == "-") && given.reads_stdin() {
-        bail!("--filelist - reads the list from stdin, which is also an input file.");
-    }
-    if given.typed == 0 && flags.filelist.is_none() {
-        if flags.recursive {
-            bail!("-r wants the name of a directory.");
-        }
-        if flags.resume {
-            bail!("--resume wants the names of files.");
-        }
-    }
-    if flags.output_dir.is_some() && given.reads_stdin() {
-        bail!("--output-dir wants files: the result of stdin has no name.");
-    }
-    Ok(())
-}
-
-/// Whether compressed files stay, so that an index can belong to them.
-pub fn keeps_compressed(given: &Given<'_>) -> bool {
-    given.kind != Kind::Decompress || target(given).is_ok_and(|target| !removes_sources(given, &target))
-}
-
-fn removes_sources(given: &Given<'_>, target: &Target) -> bool {
-    match target {
-        Target::Beside => !given.flags.keep,
-        // A user who names the result does not expect hybz to remove the source.
-        Target::File(_) | Target::Below(_) => given.flags.rm && !given.is_cat(),
-        Target::Stdout | Target::Nowhere => false,
-    }
-}
-
 /// The work on files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Compress,
     Decompress,
     Test,
+}
+
+impl FilesMode {
+    /// The mode that the flags ask for. `coding` is what compressing would write.
+    pub fn new(common: &Common, coding: Coding) -> anyhow::Result<FilesMode> {
+        let target = target(common)?;
+        check_names(common)?;
+        let remove_sources = removes_sources(common, &target);
+        let report = report(common, &target)?;
+        let action = match common.kind {
+            Kind::Decompress => Action::Decompress,
+            Kind::Test => Action::Test,
+            _ => Action::Compress,
+        };
+        let coding = (action == Action::Compress).then_some(coding);
+        let verify = match coding {
+            Some(_) => VerifyPlan::new(common, &target, remove_sources)?,
+            None => VerifyPlan::NOTHING,
+        };
+        match coding.filter(|_| common.index.is_some()).map(|coding| coding.encoding) {
+            Some(Encoding::Hbz(_)) => bail!(HAS_OWN_INDEX),
+            Some(Encoding::Perturbed { .. }) => bail!("--index and --perturb cannot be used together."),
+            _ => {}
+        }
+        let split = common.split.map(|split| SplitPlan { split, lines: common.lines });
+        let ranges = match &common.ranges {
+            Some(_) if target == Target::Beside => {
+                bail!("--ranges gives a part of the text: use it with -c or -o.")
+            }
+            ranges => ranges.as_ref().map(|ranges| text_ranges(common, ranges)).transpose()?,
+        };
+        let index = match &ranges {
+            Some(_) => None,
+            None => index::written(common, &target, remove_sources)?,
+        };
+        let shard = None;
+        Ok(FilesMode { action, coding, verify, shard, ranges, split, target, index, report, remove_sources })
+    }
+}
+
+/// The blocks that begin in some bytes of the compressed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitPlan {
+    pub split: Split,
+    /// Whether to write whole lines.
+    pub lines: bool,
+}
+
+/// Ranges of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRanges {
+    pub ranges: Vec<Range>,
+    /// Whether to write the lines that begin in the ranges.
+    pub lines: bool,
+    /// The index to read, if one was named.
+    pub index: Option<IndexPlan>,
+}
+
+fn text_ranges(common: &Common, Ranges(ranges): &Ranges) -> anyhow::Result<TextRanges> {
+    let lines = common.lines;
+    let is_lines = |amount| matches!(amount, Amount::Lines(_));
+    if lines && ranges.iter().any(|range| is_lines(range.size) || is_lines(range.offset)) {
+        bail!("--lines and ranges of lines (L) cannot be used together.");
+    }
+    if common.reads_stdin() && common.operands.len() > 1 {
+        bail!("--ranges reads stdin only if it is the one input file.");
+    }
+    let index = IndexPlan::new(common)?;
+    if index.as_ref().is_some_and(|index| index.path.is_none()) && common.reads_stdin() {
+        bail!("The index needs a name: use --index=FILE.");
+    }
+    Ok(TextRanges { ranges: ranges.clone(), lines, index })
+}
+
+/// Refuses names that are missing, or used twice.
+fn check_names(common: &Common) -> anyhow::Result<()> {
+    if common.filelist.as_ref().is_some_and(|file| file.is_empty()) {
+        bail!("--filelist wants the name of a file, or -.");
+    }
+    if common.output_dir.as_ref().is_some_and(|directory| directory.is_empty()) {
+        bail!("--output-dir wants the name of a directory.");
+    }
+    if common.filelist.as_ref().is_some_and(|file| file == "-") && common.reads_stdin() {
+        bail!("--filelist - reads the list from stdin, which is also an input file.");
+    }
+    if common.typed == 0 && common.filelist.is_none() {
+        if common.recursive {
+            bail!("-r wants the name of a directory.");
+        }
+        if common.resume {
+            bail!("--resume wants the names of files.");
+        }
+    }
+    if common.output_dir.is_some() && common.reads_stdin() {
+        bail!("--output-dir wants files: the result of stdin has no name.");
+    }
+    Ok(())
+}
+
+/// Whether compressed files stay, so that an index can belong to them.
+pub fn keeps_compressed(common: &Common) -> bool {
+    common.kind != Kind::Decompress || target(common).is_ok_and(|target| !removes_sources(common, &target))
+}
+
+fn removes_sources(common: &Common, target: &Target) -> bool {
+    match target {
+        Target::Beside => !common.keep,
+        // A user who names the result does not expect hybz to remove the source.
+        Target::File(_) | Target::Below(_) => common.rm && !common.is_cat(),
+        Target::Stdout | Target::Nowhere => false,
+    }
 }
 
 /// The checks before a source is removed.
@@ -181,8 +165,8 @@ impl VerifyPlan {
 
     /// The verification that the flags ask for. Blocks made by a device are verified without a flag if the source is to
     /// be removed.
-    pub fn new(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
-        let asked = given.flags.verify;
+    pub fn new(common: &Common, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
+        let asked = common.verify;
         let Some(verified) = asked.filter(|&asked| asked != Verified::None) else {
             let by_itself = remove_sources && asked.is_none();
             return Ok(VerifyPlan { blocks: if by_itself { Verify::Devices } else { Verify::Off }, file: false });
@@ -191,10 +175,10 @@ impl VerifyPlan {
         if file && *target == Target::Stdout {
             bail!("--verify=file reads the result again from the disk: it cannot be used together with -c.");
         }
-        if file && given.reads_stdin() {
+        if file && common.reads_stdin() {
             bail!("--verify=file reads the input file again from the disk: it cannot be used with stdin.");
         }
-        if file && given.flags.no_sync {
+        if file && common.no_sync {
             bail!("--verify=file reads what is on the disk: it cannot be used together with --no-sync.");
         }
         Ok(VerifyPlan { blocks: Verify::All, file })
@@ -209,7 +193,7 @@ mod tests {
 
     fn verified(words: &str) -> VerifyPlan {
         match plan(words).mode {
-            Mode::Files(files) => FilesMode::verify(&files),
+            Mode::Files(files) => files.verify,
             mode => panic!("{words}: {mode:?}"),
         }
     }

@@ -4,13 +4,15 @@
 //! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), long flags only in full, and the
 //! last of contradicting flags wins.
 
-use super::choices::{GpuPipeline, IndexFormat, OutputFormat, ProgressFormat, Recovery, Verified};
-use super::groups::{AboutFlags, LevelFlags, VERSION};
+use super::choices::{GpuPipeline, IndexFormat, LevelFlags, OutputFormat, ProgressFormat, Recovery, Shell, Verified};
 use super::ranges::{Ranges, Split, ranges, split};
 use super::values::{MAX_THREADS, interval, pattern, seconds, shard_size, size, text_length};
 use clap::{ArgAction, Command, FromArgMatches, Parser, ValueHint, value_parser};
 use glob::Pattern;
 use std::ffi::OsString;
+
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\na bzip2-compatible block-sorting file compressor\n", "MIT OR Apache-2.0");
 
 const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
 
@@ -422,8 +424,25 @@ pub struct Flags {
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "")]
     loadavg: Option<OsString>,
 
-    #[command(flatten)]
-    pub about: AboutFlags,
+    /// Print the flags of daily use (--help: all flags; --man: all about them).
+    #[arg(short, long, action = ArgAction::HelpShort)]
+    help: (),
+
+    /// Print version and licence.
+    ///
+    /// -L and --license mean the same.
+    #[arg(short = 'V', visible_short_alias = 'L', long, visible_alias = "license", action = ArgAction::Version)]
+    version: (),
+
+    /// Print the manual page hybz(1), as roff.
+    #[arg(long)]
+    pub man: bool,
+
+    /// Print the completions for SHELL.
+    ///
+    /// They complete the flags of hybz, hybunz and hybcat.
+    #[arg(long, value_name = "SHELL")]
+    pub completions: Option<Shell>,
 }
 
 impl Flags {

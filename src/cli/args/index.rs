@@ -1,7 +1,7 @@
 //! Files of indexes: their names, and when one can be written.
 
 use super::choices::IndexFormat;
-use super::given::Given;
+use super::common::Common;
 use super::rows::Kind;
 use super::target::Target;
 use anyhow::bail;
@@ -17,17 +17,17 @@ pub struct IndexPlan {
 }
 
 impl IndexPlan {
-    /// The index that `--index` names, if the flag was given.
-    pub fn new(given: &Given<'_>) -> anyhow::Result<Option<IndexPlan>> {
-        let Some(index) = &given.flags.index else { return Ok(None) };
+    /// The index that `--index` names, if the flag was common.
+    pub fn new(common: &Common) -> anyhow::Result<Option<IndexPlan>> {
+        let Some(index) = &common.index else { return Ok(None) };
         let path = (!index.is_empty()).then(|| PathBuf::from(index));
-        if path.is_some() && given.operands.len() > 1 {
-            bail!("--index=FILE is the index of one file, not of {}.", given.operands.len());
+        if path.is_some() && common.operands.len() > 1 {
+            bail!("--index=FILE is the index of one file, not of {}.", common.operands.len());
         }
-        if path.is_none() && given.reads_stdin() && matches!(given.kind, Kind::List | Kind::Recover) {
-            return without_name(given, "standard input");
+        if path.is_none() && common.reads_stdin() && matches!(common.kind, Kind::List | Kind::Recover) {
+            return without_name(common, "standard input");
         }
-        Ok(Some(IndexPlan { path, format: given.flags.index_format.unwrap_or(IndexFormat::Bzi) }))
+        Ok(Some(IndexPlan { path, format: common.index_format.unwrap_or(IndexFormat::Bzi) }))
     }
 
     /// The name of the index of the compressed file `path`.
@@ -41,22 +41,22 @@ impl IndexPlan {
 }
 
 /// The index to write while files are compressed, decompressed or tested.
-pub fn written(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<Option<IndexPlan>> {
-    let Some(index) = IndexPlan::new(given)? else { return Ok(None) };
-    if given.kind == Kind::Decompress && remove_sources {
+pub fn written(common: &Common, target: &Target, remove_sources: bool) -> anyhow::Result<Option<IndexPlan>> {
+    let Some(index) = IndexPlan::new(common)? else { return Ok(None) };
+    if common.kind == Kind::Decompress && remove_sources {
         bail!("The index is of the compressed file: use -d --index with -k, -c or -o.");
     }
     // The index is named after the compressed file.
-    let (has_name, unnamed) = match (given.kind, target) {
+    let (has_name, unnamed) = match (common.kind, target) {
         (Kind::Compress, Target::Stdout) => (false, "-c"),
         (Kind::Compress, Target::File(_)) => (true, ""),
-        _ => (!given.reads_stdin(), "standard input"),
+        _ => (!common.reads_stdin(), "standard input"),
     };
-    if index.path.is_none() && !has_name { without_name(given, unnamed) } else { Ok(Some(index)) }
+    if index.path.is_none() && !has_name { without_name(common, unnamed) } else { Ok(Some(index)) }
 }
 
-fn without_name(given: &Given<'_>, unnamed: &str) -> anyhow::Result<Option<IndexPlan>> {
-    if given.operands.len() > 1 || given.flags.recursive || given.flags.filelist.is_some() {
+fn without_name(common: &Common, unnamed: &str) -> anyhow::Result<Option<IndexPlan>> {
+    if common.operands.len() > 1 || common.recursive || common.filelist.is_some() {
         bail!("--index and {unnamed} cannot be used together for several files: their indexes need names.");
     }
     bail!("The index needs a name: use --index=FILE.")

@@ -10,36 +10,26 @@ mod common;
 mod environment;
 mod files;
 mod flags;
-mod given;
-mod groups;
 mod help;
 mod index;
-mod modes;
 mod packaging;
-mod part;
 mod plain;
 mod plan;
 mod ranges;
-mod report;
 mod rows;
 mod rules;
 mod target;
 mod values;
 
 pub use choices::{IndexFormat, Recovery};
-pub use coding::Coding;
-pub use common::{Common, Gpus};
-pub use files::{Action, FilesMode, Work};
-pub use given::Operand;
+pub use coding::{Coding, level};
+pub use common::{Common, Gpus, Operand};
+pub use files::{Action, FilesMode, SplitPlan, TextRanges};
 pub use index::{IndexPlan, usual_index};
-pub use modes::{
-    BenchMode, Direction, Join, ListMode, Listing, MeasureMode, RecoverMode, ShardMode, ShardsMode, ShardsTask,
-};
-pub use part::{SplitPlan, TextRanges};
-pub use plan::{Mode, Plan};
+pub use plan::{BenchMode, Direction, ListMode, Listing, Mode, Plan, RecoverMode, ShardMode};
 pub use ranges::{Amount, Range};
-pub use report::ReportPlace;
-pub use target::Target;
+pub use rows::Kind;
+pub use target::{ReportPlace, Target};
 
 use bad_flag::{bad_flag, check_pbzip2};
 use clap::CommandFactory;
@@ -51,6 +41,9 @@ use hybz_files::terminal;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::mem::ManuallyDrop;
+
+/// bzip2's first line of `--version` and `--help`. Under bzip2's names it comes first, because programs parse it.
+const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
 
 /// The request of a command line.
 #[derive(Debug)]
@@ -77,8 +70,9 @@ pub fn parse(
     if Environment::is_empty(variable)
         && let Some(mut flags) = plain::read(&typed)
     {
-        let plan = operands(&mut flags, words, variable).and_then(|all| Plan::new(program, &flags, all, Vec::new()));
-        let refused = |error| Refusal { error, quiet: flags.quiet };
+        let quiet = flags.quiet;
+        let plan = operands(&mut flags, words, variable).and_then(|operands| Plan::new(program, flags, operands));
+        let refused = |error| Refusal { error, quiet };
         return plan.map(|plan| Request::Run(Box::new(plan))).map_err(refused);
     }
 
@@ -87,7 +81,7 @@ pub fn parse(
     let mut command = ManuallyDrop::new(Flags::command());
     let mut environment = Environment::read(&command, variable);
 
-    let first_line = if is_bzip2(program) { groups::BZIP2_LINE } else { "" };
+    let first_line = if is_bzip2(program) { BZIP2_LINE } else { "" };
     let found = Flags::read(&mut command, environment.words().chain(&typed));
     let found = found.and_then(|all| environment.keep_suitable(&mut command, program, &typed, all));
     let before_dashes = || environment.words().chain(&typed);
@@ -104,27 +98,25 @@ pub fn parse(
             return Err(Refusal { error: bad_flag(program, &command, &environment, &typed, &e), quiet });
         }
     };
-    if flags.about.man {
+    if flags.man {
         return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned()));
     }
-    if let Some(shell) = flags.about.completions {
+    if let Some(shell) = flags.completions {
         return Ok(Request::Show(packaging::completions(shell).to_owned()));
     }
     let quiet = flags.quiet;
     let refused = |error| Refusal { error, quiet };
     check_pbzip2(program, &command, &flags, &typed).map_err(refused)?;
     let operands = operands(&mut flags, words, variable).map_err(refused)?;
-    if environment.units.is_empty() {
-        let plan = Plan::new(program, &flags, operands, environment.ignored_words);
-        return plan.map(|plan| Request::Run(Box::new(plan))).map_err(refused);
-    }
-    match Plan::new(program, &flags, operands.clone(), environment.ignored_words.clone()) {
-        Ok(plan) => Ok(Request::Run(Box::new(plan))),
-        Err(error) => Err(refused(environment.named(error, |words| {
+    let plan = Plan::new(program, flags, operands.clone());
+    let mut plan = plan.map_err(|error| {
+        refused(environment.named(error, |words| {
             let flags = Flags::read(&mut command, words.iter().copied().chain(&typed))?;
-            Plan::new(program, &flags, operands.clone(), Vec::new()).map(drop)
-        }))),
-    }
+            Plan::new(program, flags, operands.clone()).map(drop)
+        }))
+    })?;
+    plan.common.ignored_words = environment.ignored_words;
+    Ok(Request::Run(Box::new(plan)))
 }
 
 /// The operands: those among the flags, and the words after `--`. Adds to `flags` what HYBZ_THREADS says.
@@ -166,8 +158,8 @@ pub mod tests {
             let parsed = parse(OsStr::new("hybz"), words, |name| (name == "HYBZ").then(|| variable.into()));
             let Ok(Request::Run(plan)) = parsed else { panic!("{variable} {typed}") };
             let is_typed = match (typed, plan.mode) {
-                ("--bench", Mode::Bench(_)) | ("--measure", Mode::Measure(_)) => true,
-                ("-z" | "-d", Mode::Files(files)) => (files.action() == Action::Compress) == (typed == "-z"),
+                ("--bench", Mode::Bench(_)) | ("--measure", Mode::Measure) => true,
+                ("-z" | "-d", Mode::Files(files)) => (files.action == Action::Compress) == (typed == "-z"),
                 _ => false,
             };
             assert!(is_typed, "{variable} {typed}");

@@ -2,8 +2,8 @@
 //!
 //! For a file of 1 kB, building and asking clap's parser takes a third of all instructions of a call.
 
+use super::choices::LevelFlags;
 use super::flags::Flags;
-use super::groups::LevelFlags;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 

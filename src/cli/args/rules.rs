@@ -3,47 +3,47 @@
 //! Conflicts that depend on a value or on the operands are checked where that value is read: `--verify=file` needs
 //! files, for example.
 
-use super::given::{Given, asked_for};
+use super::common::{Common, asked_for};
 use super::rows::{Kind, ROWS, Row};
 use anyhow::bail;
 use std::borrow::Cow;
 
 /// Refuses flags that do not go with the mode, or with each other.
-pub fn check(given: &Given<'_>) -> anyhow::Result<()> {
-    let mode = given.kind;
+pub fn check(common: &Common) -> anyhow::Result<()> {
+    let mode = common.kind;
     for row in ROWS.iter().filter(|row| !row.is_taken_by(mode)) {
-        let Some(flag) = spelling(given, row) else { continue };
-        if row.only && asked_for(given.flags).is_none() {
+        let Some(flag) = spelling(common, row) else { continue };
+        if row.only && asked_for(common).is_none() {
             let modes: Vec<&str> = row.modes.iter().map(|mode| mode.flag()).collect();
             bail!("{flag} works only with {}.{}", listed(&modes), row.hint);
         }
         bail!("{flag} and {} cannot be used together.{}", mode.flag(), row.hint);
     }
-    if let Some(Row { name, needs, hint, .. }) = ROWS.iter().find(|row| row.lacks(given.flags)) {
+    if let Some(Row { name, needs, hint, .. }) = ROWS.iter().find(|row| row.lacks(common)) {
         bail!("{name} works only with {}.{hint}", listed(needs));
     }
-    for row in ROWS.iter().filter(|row| (row.is_given)(given.flags)) {
-        refuse(given, row.name, row.excludes)?;
+    for row in ROWS.iter().filter(|row| (row.is_given)(common)) {
+        refuse(common, row.name, row.excludes)?;
     }
     Ok(())
 }
 
 /// Refuses each of the flags `others` together with `flag`.
-pub fn refuse(given: &Given<'_>, flag: &str, others: &[&str]) -> anyhow::Result<()> {
+pub fn refuse(common: &Common, flag: &str, others: &[&str]) -> anyhow::Result<()> {
     let rows = others.iter().filter_map(|name| ROWS.iter().find(|row| row.name == *name));
-    match rows.filter_map(|row| spelling(given, row)).next() {
+    match rows.filter_map(|row| spelling(common, row)).next() {
         Some(other) => bail!("{flag} and {other} cannot be used together."),
         None => Ok(()),
     }
 }
 
-/// The flag, or the program's name that stands for it, if either is given.
-fn spelling<'a>(given: &Given<'a>, row: &Row) -> Option<Cow<'a, str>> {
-    let is_typed = (row.is_given)(given.flags);
-    match given.name_means(row.name) {
+/// The flag, or the program's name that stands for it, if either is common.
+fn spelling<'a>(common: &'a Common, row: &Row) -> Option<Cow<'a, str>> {
+    let is_typed = (row.is_given)(common);
+    match common.name_means(row.name) {
         // bzip2 says "-c and -t", whatever it is called.
-        by_name if is_typed || by_name && given.kind == Kind::Test => Some(row.name.into()),
-        by_name => by_name.then(|| given.program.to_string_lossy()),
+        by_name if is_typed || by_name && common.kind == Kind::Test => Some(row.name.into()),
+        by_name => by_name.then(|| common.program.to_string_lossy()),
     }
 }
 
@@ -127,49 +127,6 @@ mod tests {
             for flag in refused_flags.iter().flat_map(|flags| flags.split(' ')) {
                 let text = refused(&format!("{mode} {flag} x")).unwrap_or_else(|| panic!("{mode} {flag}"));
                 assert!(text.contains("cannot be used together."), "{mode} {flag}: {text}");
-            }
-        }
-    }
-
-    #[test]
-    fn sentences() {
-        for (words, text) in [
-            ("-d --verify x", "--verify and -d cannot be used together."),
-            ("--bench -9 -c x", "-c and --bench cannot be used together."),
-            ("-l -9 x", "-1 to -9 and -l cannot be used together."),
-            ("-l --json=r x", "--json=FILE and -l cannot be used together."),
-            ("--ranges=1@0 x", "--ranges works only with -d."),
-            ("--plan-file=p x", "--plan-file works only with --shard."),
-            ("--null x", "--null works only with --filelist."),
-            ("--exclude=a x", "--exclude works only with -r and --filelist."),
-            ("--lines x", "--lines works only with --ranges, --split and --stream-size."),
-            ("--cross-file-systems x", "--cross-file-systems works only with -r."),
-            ("--perturb-seed=9 x", "--perturb-seed works only with --perturb."),
-        ] {
-            assert_eq!(refused(words).as_deref(), Some(text), "{words}");
-        }
-    }
-
-    #[test]
-    fn flags_that_exclude_each_other() {
-        for (words, others) in [
-            ("-c", "-oy"),
-            ("-d -r", "--ranges=1@0 --split=1/2 -oy --index=i"),
-            ("-d --filelist=f", "--ranges=1@0 --split=1/2 -oy --index=i"),
-            ("-d --output-dir=y", "--ranges=1@0 --split=1/2 -oy --index=i -c"),
-            ("-d --resume", "--ranges=1@0 --split=1/2 -oy --index=i -c --index"),
-            ("-d -c --ranges=1@0", "--rm --index+--index-format=bzi"),
-            ("-d -c --split=1/2", "--rm --ranges=1@0 --index"),
-            ("--format=bz2", "--block-size=1M"),
-            ("--format=hbz", "--stream-size=1M"),
-            ("--format=lz4", "--block-size=1M --perturb=9 --stream-size=1M --index --verify --gpu-required"),
-            ("--format=lz4", "--gpu-pipeline=bwt"),
-            ("--stream-size=1M", "--block-size=1M --perturb=9"),
-            ("--bench -d", "--format=bz2 --format=hbz --stream-size=1M --block-size=1M --perturb=9"),
-        ] {
-            for other in others.split(' ') {
-                let text = refused(&format!("{words} {other} x")).unwrap_or_else(|| panic!("{words} {other}"));
-                assert!(text.contains("cannot be used together."), "{words} {other}: {text}");
             }
         }
     }

@@ -186,9 +186,9 @@ impl Filter {
     /// Whether a file is skipped because of its suffix.
     fn by_suffix(&self, name: &Path) -> bool {
         let Plan { common, mode } = &*self.plan;
-        let coding = mode.coding();
+        let coding = mode.coding;
         let is_compressed = |name: &Path| ending(name, common, coding.as_ref()).is_some();
-        match mode.action() {
+        match mode.action {
             Action::Compress => {
                 let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
                 is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))

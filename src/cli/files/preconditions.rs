@@ -98,7 +98,7 @@ impl Preconditions {
         if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
             return Err(is(b" is the input file."));
         }
-        if self.plan.mode.verify().file && found.as_ref().is_some_and(|found| !is_file(found)) {
+        if self.plan.mode.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
             return Err(is(b" is not a normal file: --verify=file cannot read it again."));
         }
         if found.as_ref().is_some_and(|found| self.is_report(tree::id(found))) {
@@ -126,7 +126,7 @@ impl Preconditions {
     }
 
     pub fn stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
-        if self.plan.mode.action() == Action::Compress && stdout::is_terminal() {
+        if self.plan.mode.action == Action::Compress && stdout::is_terminal() {
             return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
         }
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;

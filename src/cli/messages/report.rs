@@ -96,7 +96,7 @@ impl Entry {
     /// Begins one, if there is to be a report.
     pub fn new(mode: &FilesMode, name: &OsStr) -> Option<Box<Entry>> {
         mode.report.as_ref()?;
-        let format = mode.coding().map(|coding| coding.encoding.format());
+        let format = mode.coding.map(|coding| coding.encoding.format());
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
         let (complete, unsaid) = (false, None);
         Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))

@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 /// Names of this many bytes are refused.
 const MAX_NAME: usize = 1980;
@@ -79,12 +79,7 @@ fn extract(program: &[u8], words: &[OsString]) -> Result<(), Ends> {
         let cannot = || ends(&[b"can't write `", result.as_bytes(), b"'"]);
         let mut out = options.open(&result).map_err(|_| cannot())?;
         let bytes = block(&file, first, last).map_err(|e| failed(&e))?;
-        out.write_all(&bytes).map_err(|e| {
-            let why = errno_text(&e);
-            let rest = [b"\n", program, b": ", why.as_bytes(), b"\n", program, b": "].concat();
-            let end: &[u8] = b"warning: output file(s) may be incomplete.";
-            ends(&[b"I/O error reading `", name, b"', possible reason follows.", &rest, end])
-        })?;
+        out.write_all(&bytes).map_err(|e| failed(&e))?;
     }
     say(&[program, b": finished\n"].concat());
     Ok(())
@@ -112,7 +107,7 @@ fn find(file: &File) -> Result<Vec<BlockBits>, Error> {
 }
 
 /// `rec00001NAME.bz2` in the directory of NAME.
-fn result_name(name: &[u8], number: u64) -> OsString {
+pub fn result_name(name: &[u8], number: u64) -> OsString {
     let base = name.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
     let number = format!("rec{number:05}");
     let suffix: &[u8] = if name.ends_with(b".bz2") { b"" } else { b".bz2" };
@@ -123,15 +118,7 @@ fn result_name(name: &[u8], number: u64) -> OsString {
 fn block(file: &File, first: u64, last: u64) -> io::Result<Vec<u8>> {
     let (begin, end) = (first / 8, last / 8 + 1);
     let mut bytes = vec![0; (end - begin) as usize];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], begin + filled as u64) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(n) => filled += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
+    file.read_exact_at(&mut bytes, begin)?;
     let mut bits = BitWriter::with_capacity(bytes.len() as u64 * 8 + 256);
     b"BZh9".iter().for_each(|&byte| bits.write(byte.into(), 8));
     bits.write(BLOCK_MAGIC, 48);

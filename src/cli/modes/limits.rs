@@ -1,6 +1,6 @@
 //! The threads, memory and GPUs that one call uses by default: at most its share of the machine or container.
 
-use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan, Work};
+use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
 use anyhow::bail;
 use hybz::internals::codec::find_magic;
 use hybz::internals::gpu::{self, Offload, Shown};
@@ -36,7 +36,7 @@ pub fn no_threads(plan: &Plan<FilesMode>) -> bool {
 /// work: a file of 1 kB takes 1.2 ms, and with threads 0.9 to 1.3 more.
 fn is_tiny(plan: &Plan<FilesMode>) -> bool {
     // The size may be wrong (in /proc it is 0). Then one thread does more work than intended, still correctly.
-    let max_len = plan.mode.coding().map_or(16 << 10, |coding| coding.level.block_limit().into());
+    let max_len = plan.mode.coding.map_or(16 << 10, |coding| coding.level.block_limit().into());
     only_operand(plan).and(plan.common.total()).is_some_and(|len| (1..=max_len).contains(&len))
 }
 
@@ -44,7 +44,7 @@ fn is_tiny(plan: &Plan<FilesMode>) -> bool {
 /// 2.2, 3.6 and 5.6 ms then, with threads 2.8, 4.2 and 6.5; 900 kB take as long with as without.
 fn is_one_block(plan: &Plan<FilesMode>) -> bool {
     const MAX_CODED: u64 = 128 << 10;
-    let Some(Operand::File(path)) = only_operand(plan).filter(|_| plan.mode.coding().is_none()) else { return false };
+    let Some(Operand::File(path)) = only_operand(plan).filter(|_| plan.mode.coding.is_none()) else { return false };
     let Some(len @ 1..=MAX_CODED) = plan.common.total() else { return false };
     let mut coded = vec![0; len as usize];
     File::open(path).and_then(|file| file.read_exact_at(&mut coded, 0)).is_ok() && has_one_block(&coded)
@@ -104,9 +104,9 @@ fn memory_of_machine() -> u64 {
 /// decompressing, it starts the lanes for the streams that it meets.
 pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
     let expected = expected_bytes(plan);
-    let mut lanes = lanes_for(&plan.common, plan.mode.coding(), expected);
+    let mut lanes = lanes_for(&plan.common, plan.mode.coding, expected);
     let codes_on_devices = plan.common.gpu_pipeline == Offload::Resident && !lanes.is_empty();
-    if plan.mode.verify().blocks != Verify::Off && codes_on_devices && is_bzip2(plan) {
+    if plan.mode.verify.blocks != Verify::Off && codes_on_devices && is_bzip2(plan) {
         lanes.push(of_plan(Lanes::for_verifying(), &plan.common, expected));
     }
     lanes
@@ -154,7 +154,7 @@ fn worthwhile_gpus(operands: &[Operand], expected: Option<u64>) -> usize {
 pub fn wake_driver(plan: &Plan<FilesMode>, file: &File) -> bool {
     const LONG_TEXT: u64 = 512 << 20;
     const LONG_CODED: u64 = 1 << 30;
-    let compresses = plan.mode.coding().is_some();
+    let compresses = plan.mode.coding.is_some();
     let long = if compresses { LONG_TEXT } else { LONG_CODED };
     let is_long = file.metadata().is_ok_and(|found| found.is_file() && found.len() >= long);
     if !is_long || no_threads(plan) || lanes(plan).is_empty() || gpu::likely() == 0 {
@@ -184,7 +184,7 @@ fn begins_with_runs(file: &File) -> bool {
 }
 
 fn is_bzip2(plan: &Plan<FilesMode>) -> bool {
-    plan.mode.coding().is_some_and(|coding| coding.encoding.format() == Format::Bzip2)
+    plan.mode.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2)
 }
 
 /// Like [`lanes`], for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
@@ -219,9 +219,9 @@ fn of_plan(lanes: Lanes, common: &Common, expected: Option<u64>) -> Lanes {
 
 /// The number of bytes to read, if it can be known beforehand.
 pub fn expected_bytes(plan: &Plan<FilesMode>) -> Option<u64> {
-    match plan.mode.work {
-        Work::Shard { shard, .. } => Some(shard.length),
-        _ => plan.common.expected_bytes(),
+    match plan.mode.shard {
+        Some((shard, _)) => Some(shard.length),
+        None => plan.common.expected_bytes(),
     }
 }
 
@@ -288,8 +288,7 @@ mod tests {
         let lengths = ["Cargo.toml", "src/lib.rs"].map(|name| fs::metadata(name).unwrap().len());
         assert_eq!(expected_bytes(&files), Some(lengths[0] + lengths[1]));
         let shard = Shard::new(3, 10, 20, 1, 0);
-        let level = files.mode.coding().unwrap().level;
-        files.mode.work = Work::Shard { level, shard, file_len: 30, verify: Verify::Off };
+        files.mode.shard = Some((shard, 30));
         assert_eq!(expected_bytes(&files), Some(20));
         assert_eq!(expected_bytes(&plan("-c -r src")), None);
     }

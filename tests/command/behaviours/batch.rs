@@ -457,7 +457,10 @@ fn nonsense() {
     place.refuses_each("-r {} d", "-r and {}", &["-l", "--recover", "-o x"]);
     place.refuses_each("-rdc {} d", "-r and {}", &["--ranges 1@0"]);
     place.refuses_each("{} --filelist list", "--filelist and {}", &["-l", "--recover", "-o x"]);
-    place.refuses_each("-dc {} --filelist list", "--filelist and {}", &["--ranges 1@0"]);
+    let parts = ["--ranges 1@0", "--split 1/2"];
+    place.refuses_each("-dc {} --filelist list", "--filelist and {}", &parts);
+    place.refuses_each("-d {} --output-dir out a.bz2", "--output-dir and {}", &parts);
+    place.refuses_each("-d {} --resume a.bz2", "--resume and {}", &parts);
     place.refuses_each("{} --output-dir out plain", "--output-dir and {}", &["-c", "-t", "-l", "-o x", "--recover"]);
     place.refuses_each("{} --resume plain", "--resume and {}", &["-c", "-t", "-l", "-o x", "--index", "--recover"]);
     place.refuses_each("{} --fail-fast a.bz2", "--fail-fast and {}", &["-l", "--recover"]);

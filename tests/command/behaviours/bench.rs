@@ -138,5 +138,6 @@ fn nonsense() {
         ("--against bzip2 a", "--against works only with --bench."),
     ]);
     place.refuses_each("--bench {} a", "{} and --bench", &FLAGS_OF_FILES);
+    place.refuses_each("--bench -d {} a.bz2", "-d and {}", &["--format=hbz", "--stream-size 1M", "--perturb 9"]);
     place.refuses_each("--bench {} a.bz2", "{} and --bench", &["-t", "-l", "--recover"]);
 }

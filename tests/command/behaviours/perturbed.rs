@@ -101,6 +101,7 @@ fn refused() {
     ] {
         place.hybz(&["--format=bz2", "--perturb=9", flags, "p"]).says(1, text);
     }
+    place.hybz(&["--perturb-seed=9", "p"]).says(1, "--perturb-seed works only with --perturb.\n");
     assert_eq!(place.names(), ["p", "p.bz2", "q.bz2"]);
 }
 

@@ -120,7 +120,7 @@ fn many_parts() {
     place.shell("ulimit -n 16; hybz --shard=1654 --plan-file=plan a -c | cmp - part.1654").silent(0);
     place.shell("rm part.77 part.1999; cp part.5 part.x").silent(0);
     let run = place.shell(&format!("{run}=plan part.* -o new.bz2"));
-    assert!(run.stderr.contains("Shards 77, 1999 have no parts.") && run.stderr.lines().count() == 2, "{run:?}");
+    assert!(run.stderr.contains(" shards: 77, 1999.\n") && run.stderr.lines().count() == 2, "{run:?}");
     assert!(run.code == 1 && !place.has("new.bz2"));
 }
 
@@ -206,10 +206,11 @@ fn wrong_parts() {
     let count = parts(&place, "-1 --plan 1");
     place.shell("hybz -1k other; hybz -9c a > nine; head -c-1 part.2 > cut; (cat part.2; echo) > longer").silent(0);
     let before = place.names();
-    let missing = format!("Shards 0, {} have no parts.", count - 1);
+    let missing = format!("hybz: No part for 2 of {count} shards: 0, {}.", count - 1);
+    let one = format!("hybz: No part for 1 of {count} shards: 3.");
     for (parts, says) in [
         (format!("$(ls part.* | grep -vxE 'part.(0|{})')", count - 1), &missing[..]),
-        ("$(ls part.* | grep -vw part.3)".to_owned(), "hybz: Shard 3 has no part."),
+        ("$(ls part.* | grep -vw part.3)".to_owned(), &one),
         ("part.* ./part.3".to_owned(), "hybz: Part ./part.3 belongs to shard 3, and so does part.3."),
         (
             "part.* other.bz2".to_owned(),
@@ -221,8 +222,8 @@ fn wrong_parts() {
         ("part.* a".to_owned(), "hybz: Part a is not a .bz2 file."),
         ("part.* none".to_owned(), "hybz: Can't open input file none: No such file or directory."),
         ("part.* .".to_owned(), "hybz: Part . is not a normal file."),
-        ("part.2".to_owned(), " shards have no parts: 0, 1, 3, 4, 5, "),
-        (String::new(), " shards have no parts: 0, 1, 2, "),
+        ("part.2".to_owned(), " shards: 0, 1, 3, 4, 5, "),
+        (String::new(), " shards: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others.\n"),
     ] {
         place.shell(&format!("hybz --join plan {parts} -o whole")).says(1, says);
         assert_eq!(place.names(), before, "{parts}");
@@ -332,13 +333,13 @@ fn wrong_plans() {
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))]);
     place.shell("hybz --plan 1 a > plan; hybz --shard 0 --plan-file plan a -o part").silent(0);
-    place.hybz(&["-f", "--join", "plan", "part", "-o", "part"]).says(1, "Output file part is an input file.");
+    place.hybz(&["-f", "--join", "plan", "part", "-o", "part"]).says(1, "Output file part is the input file.");
     place.refuses(&[
         ("--plan 1", "--plan wants one file."),
         ("--plan 1 a a", "--plan wants one file."),
         ("--plan 0 a", "--plan"),
         ("--plan x a", "--plan"),
-        ("--plan 1 .", "Input file . is not a file on a disk: --plan"),
+        ("--plan 1 .", "Input file . is a directory."),
         ("--plan 1 none", "Can't open input file none"),
         ("--plan-file plan a", "--plan-file works only with --shard."),
         ("--plan 1 -r .", "-r and --plan cannot be used together."),
@@ -352,14 +353,14 @@ fn nonsense() {
         ("--join plan b.bz2", "--join wants a name for its result: -o FILE, or -c for standard output."),
         ("--join plan --verify=file b.bz2 -o x", "--verify=file and --join cannot be used together."),
         ("--join plan - -o x b.bz2", "--join reads files, not standard input."),
-        ("-f --plan 1 -o a a", "Output file a is an input file."),
+        ("-f --plan 1 -o a a", "Output file a is the input file."),
         ("-f --join plan b.bz2 -o plan", "--join and -o cannot name the same file."),
         ("-f --shard 0 --plan-file plan a -o plan", "--shard and -o cannot name the same file."),
         ("-f --shard 0 --plan-file plan a -o a", "Output file a is the input file."),
         ("--join plan --bench b.bz2", "cannot be used together."),
         ("--join plan --plan-file plan b.bz2 -o x", "--plan-file and --join cannot be used together."),
-        ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is an input file."),
-        ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is an input file."),
+        ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is the input file."),
+        ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is the input file."),
     ]);
     place.refuses_each(
         "--plan 1 {} a",

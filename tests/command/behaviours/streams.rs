@@ -132,6 +132,7 @@ fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))]);
     place.refuses(&[
         ("--lines a", "--lines works only with --ranges, --split and --stream-size."),
+        ("--stream-size 1k --format=hbz a", "--format=hbz and --stream-size cannot be used together."),
         ("--stream-size 0 a", "--stream-size"),
         ("--stream-size x a", "--stream-size"),
         ("--stream-size 1k --shard 0 --plan-file p a -o x", "--stream-size and --shard cannot be used together."),

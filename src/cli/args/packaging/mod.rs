@@ -1,8 +1,9 @@
 //! The files that packagers install with the program: the manual page and shell completions.
 //!
-//! The test below generates them from the flags and compares them with the files here. They are kept as files, so the
-//! program does not contain the code that generates them (216 kB), and packagers who cross-compile need not run it.
-//! After a change to a flag or to `page.1.in`, this command writes the files again:
+//! The options of the manual page, the tables of the completions for bash, and all of the others are made from the
+//! flags; the rest of those two files is written by hand. The test below makes them again and compares. They are kept
+//! as files, so the program does not contain the code that makes them (216 kB), and packagers who cross-compile need
+//! not run it. After a change to a flag, this command writes the files again:
 //!
 //! ```sh
 //! HYBZ_GENERATE=1 cargo test --bin hybz packaging
@@ -70,7 +71,14 @@ mod tests {
         }
     }
 
-    /// `page.1.in`, with the options inserted.
+    /// The text between `before` and `after` is replaced.
+    fn between(text: &str, before: &str, new: &str, after: &str) -> String {
+        let (head, rest) = text.split_once(before).expect(before);
+        let (_, tail) = rest.split_once(after).expect(after);
+        [head, before, new, after, tail].concat()
+    }
+
+    /// The manual page, with its version and options.
     fn manual_page() -> String {
         // clap keeps the full stops of a text of several paragraphs, and drops the full stop of a single paragraph.
         let heading = |id: &str| GROUPS.iter().find(|(_, ids)| ids.contains(&id)).map(|(title, _)| *title);
@@ -88,16 +96,16 @@ mod tests {
         let mut options = Vec::new();
         Man::new(command).render_options_section(&mut options).expect("memory can be written");
         let options = String::from_utf8(options).expect("help texts are UTF-8");
+        let page = between(MANUAL_PAGE, "\"hybz ", env!("CARGO_PKG_VERSION"), "\" \"User Commands\"");
         // One section with a part for each group.
-        let options = format!(".SH OPTIONS\n{}", options.replace(".SH ", ".SS "));
-        include_str!("page.1.in").replace("@VERSION@", env!("CARGO_PKG_VERSION")).replace("@OPTIONS@\n", &options)
+        between(&page, ".SH OPTIONS\n", &options.replace(".SH ", ".SS "), ".SS Reports\n")
     }
 
     /// The command without the flags that do nothing or are only for experiments.
     fn command() -> Command {
         let digit = |id: &str| id.len() == 1;
         // Other flags name these in overrides_with, so clap must know them.
-        let overridden = |arg: &Arg| ["no_verify", "no_gpu", "no_progress"].contains(&arg.get_id().as_str());
+        let overridden = |arg: &Arg| ["no_gpu", "no_progress"].contains(&arg.get_id().as_str());
         let rare = |arg: &Arg| MANUAL_ONLY.contains(&arg.get_id().as_str());
         let shown = Flags::command();
         let known =
@@ -121,8 +129,8 @@ mod tests {
         text.replace(from, to)
     }
 
-    /// `completions.bash.in`, with the tables that it needs. (clap_complete's output for bash offers no files for the
-    /// first word, and does not know that bash splits words at `=`.)
+    /// The completions for bash, with their tables. (clap_complete's output for bash offers no files for the first
+    /// word, and does not know that bash splits words at `=`.)
     fn bash() -> String {
         let command = command();
         let names = |arg: &Arg| {
@@ -153,11 +161,11 @@ mod tests {
         let attached = arguments().filter(|arg| arg.is_require_equals_set()).flat_map(names).collect::<Vec<_>>();
         let suffixes: Vec<String> =
             Format::all_read().flat_map(Format::suffixes).map(|(suffix, _)| format!("*{suffix}")).collect();
-        let text = include_str!("completions.bash.in");
-        let text = replaced(text, "@FLAGS@", &flags.join(" "));
-        let text = replaced(&text, "@VALUES@\n", &values);
-        let text = replaced(&text, "@ATTACHED@", &attached.join("|"));
-        replaced(&text, "@SUFFIXES@", &suffixes.join("|"))
+        let text = completions(Shell::Bash);
+        let text = between(text, "compgen -W '", &flags.join(" "), "' -- ");
+        let text = between(&text, "case $flag in\n", &values, "    esac\n    case $values");
+        let text = between(&text, "case $prev in\n        ", &attached.join("|"), ") ;;\n");
+        between(&text, "case $name in\n        ", &suffixes.join("|"), ") found=yes")
     }
 
     fn zsh() -> String {

@@ -5,7 +5,6 @@ use super::peer::Peer;
 use super::printable;
 use super::work::{decompressed, timed};
 use crate::cli::args::{BenchMode, Direction, Plan};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of rounds after which a cell is done in any case: with a small input a round takes microseconds.
@@ -13,9 +12,29 @@ const MAX_ROUNDS: usize = 1000;
 /// The minimum number of rounds, even if they take a little more than the time allowed.
 const GOOD_ROUNDS: usize = 3;
 
+/// The program that does the work.
+pub struct Worker<'a> {
+    /// Another program than hybz.
+    pub peer: Option<&'a Peer>,
+    pub threads: usize,
+    pub gpus: bool,
+}
+
+impl Worker<'_> {
+    /// The program's name.
+    pub fn program(&self) -> String {
+        self.peer.map_or_else(|| "hybz".to_owned(), |peer| printable(&peer.name))
+    }
+
+    /// The name in messages about a direction.
+    pub fn title(&self, direction: Direction) -> String {
+        let gpus = if self.gpus { " and GPUs" } else { "" };
+        format!("{} with {}{gpus}, {}", self.program(), in_words(self.threads), direction.name())
+    }
+}
+
 /// One speed, and its measurements so far.
 pub struct Cell {
-    pub who: Who,
     pub direction: Direction,
     /// The time that each round took.
     pub times: Vec<Duration>,
@@ -24,48 +43,9 @@ pub struct Cell {
     pub failure: Option<String>,
 }
 
-/// The program that does the work.
-pub enum Who {
-    Hybz { threads: usize, gpus: bool },
-    Peer { peer: Arc<Peer>, threads: usize },
-}
-
 impl Cell {
-    pub fn new(who: Who, direction: Direction) -> Cell {
-        Cell { who, direction, times: Vec::new(), first: None, failure: None }
-    }
-
-    /// The program.
-    pub fn program(&self) -> &str {
-        match &self.who {
-            Who::Hybz { .. } => "hybz",
-            Who::Peer { peer, .. } => &peer.name,
-        }
-    }
-
-    pub fn threads(&self) -> usize {
-        match self.who {
-            Who::Hybz { threads, .. } | Who::Peer { threads, .. } => threads,
-        }
-    }
-
-    pub fn gpus(&self) -> bool {
-        matches!(self.who, Who::Hybz { gpus: true, .. })
-    }
-
-    pub fn is_ours(&self) -> bool {
-        matches!(self.who, Who::Hybz { .. })
-    }
-
-    /// The direction as a word.
-    pub fn work(&self) -> &'static str {
-        if self.direction == Direction::Compress { "compress" } else { "decompress" }
-    }
-
-    /// The program's name in messages.
-    pub fn title(&self) -> String {
-        let gpus = if self.gpus() { " and GPUs" } else { "" };
-        format!("{} with {}{gpus}, {}", printable(self.program()), in_words(self.threads()), self.work())
+    pub fn new(direction: Direction) -> Cell {
+        Cell { direction, times: Vec::new(), first: None, failure: None }
     }
 
     /// Whether the cell runs again, if each cell has this much time.
@@ -77,29 +57,28 @@ impl Cell {
     }
 
     /// Runs the cell once and verifies its output.
-    pub fn run(&mut self, plan: &Plan<BenchMode>, input: &BenchInput) {
+    pub fn run(&mut self, worker: &Worker<'_>, plan: &Plan<BenchMode>, input: &BenchInput) {
+        match self.timed(worker, plan, input) {
+            Ok(time) => self.times.push(time),
+            Err(failure) => self.failure = Some(failure),
+        }
+    }
+
+    fn timed(&mut self, worker: &Worker<'_>, plan: &Plan<BenchMode>, input: &BenchInput) -> Result<Duration, String> {
         let (from, to) = match self.direction {
             Direction::Compress => (&input.text, &input.coded),
             Direction::Decompress => (&input.coded, &input.text),
         };
-        let done = match &self.who {
-            Who::Hybz { threads, gpus } => timed(plan, self.direction, *threads, *gpus, from, to),
-            Who::Peer { peer, threads } => {
-                let run = peer.run(plan.mode.coding.level, self.direction, *threads, from);
-                run.and_then(|(time, result)| {
-                    if self.direction == Direction::Compress {
-                        self.verify_coded(plan, input, result)?;
-                    } else if result != **to {
-                        return Err("its output is not the text".to_owned());
-                    }
-                    Ok(time)
-                })
-            }
+        let Some(peer) = worker.peer else {
+            return timed(plan, self.direction, worker.threads, worker.gpus, from, to);
         };
-        match done {
-            Ok(time) => self.times.push(time),
-            Err(failure) => self.failure = Some(failure),
+        let (time, result) = peer.run(plan.mode.coding.level, self.direction, worker.threads, from)?;
+        match self.direction {
+            Direction::Compress => self.verify_coded(plan, input, result)?,
+            Direction::Decompress if result != **to => return Err("its output is not the text".to_owned()),
+            Direction::Decompress => {}
         }
+        Ok(time)
     }
 
     /// Checks that another program's output decompresses to the text. Its later outputs are mostly equal to its first.
@@ -141,7 +120,7 @@ mod tests {
 
     fn cell(millis: &[u64]) -> Cell {
         let times = millis.iter().map(|&millis| Duration::from_millis(millis)).collect();
-        Cell { times, ..Cell::new(Who::Hybz { threads: 1, gpus: false }, Direction::Compress) }
+        Cell { times, ..Cell::new(Direction::Compress) }
     }
 
     #[test]

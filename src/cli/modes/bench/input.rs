@@ -3,14 +3,12 @@
 use super::work::{compressed, decompressed};
 use crate::cli::args::{BenchMode, Common, Direction, Operand, Plan};
 use crate::cli::files::source;
+use crate::cli::messages::Failure;
 use crate::cli::messages::formats::{native, other_than_bzip2};
-use crate::cli::messages::{self, Failure};
-use hybz::Error;
+use crate::cli::modes::undecoded;
 use hybz::Format;
-use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// The text, and its compressed form.
@@ -48,7 +46,7 @@ impl BenchInput {
                 (true, _) => {
                     let garbage = plan.common.trailing_garbage && plan.common.operands.len() == 1;
                     let plain = decompressed(plan, &bytes, garbage, left - bytes.len() as u64);
-                    text.extend(plain.map_err(|error| failure(name, &error))?.ok_or_else(too_large)?);
+                    text.extend(plain.map_err(|error| undecoded(&plan.common, name, &error))?.ok_or_else(too_large)?);
                     coded.extend(bytes);
                 }
                 (false, true) => {
@@ -62,7 +60,8 @@ impl BenchInput {
             return Err(Failure::new(1, b"There is nothing to measure: the input is empty.".to_vec()));
         }
         if !only_decompress {
-            coded = compressed(plan, &text).map_err(|error| failure(OsStr::new("the input"), &error))?;
+            coded =
+                compressed(plan, &text).map_err(|error| undecoded(&plan.common, OsStr::new("the input"), &error))?;
             if decompressed(plan, &coded, false, u64::MAX).ok().flatten().as_ref() != Some(&text) {
                 return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
             }
@@ -91,12 +90,4 @@ fn is_compressed(bytes: &[u8]) -> bool {
     let magics = [&b"\x31\x41\x59\x26\x53\x59"[..], b"\x17\x72\x45\x38\x50\x90"];
     let bzip2 = magics.iter().any(|magic| bytes.get(4..10) == Some(magic)) && Format::Bzip2.fits(&bytes[..3]);
     bzip2 || other_than_bzip2(bytes).is_some_and(Format::is_native)
-}
-
-fn failure(name: &OsStr, error: &Error) -> Failure {
-    match error {
-        Error::Internal { .. } => Failure::internal(name, error),
-        Error::Memory { .. } => Failure::memory(name, error, true),
-        _ => Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat()),
-    }
 }

@@ -18,22 +18,15 @@ use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
 use anyhow::bail;
-use cell::{Cell, Who};
+use cell::{Cell, Worker};
 use hybz::internals::gpu::Device;
 use hybz_files::quote::shown;
-use hybz_files::stdout;
 use input::BenchInput;
 use peer::Peer;
 use std::ffi::OsStr;
-use std::sync::Arc;
 
-/// The input of the bench, and its measurements.
-struct Bench {
-    input: BenchInput,
-    threads: Vec<usize>,
-    devices: Vec<Device>,
-    cells: Vec<Cell>,
-}
+/// A row of the table: a program, and its speed in each direction.
+type Row<'a> = (Worker<'a>, Vec<Cell>);
 
 /// Measures the plan's files.
 pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
@@ -54,8 +47,32 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
     if let Some(remark) = &input.remark {
         messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let mut bench = prepare(&plan, input, devices, &messages);
-    bench.measure(&plan, &messages)
+    let threads = numbers_of_threads(limits::threads(&plan.common, Some(wanted.coding)).get());
+    let found = |name: &String| {
+        let remark = || Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes());
+        Peer::find(name).or_else(|| {
+            messages.print(&remark());
+            None
+        })
+    };
+    let peers: Vec<Peer> = wanted.against.iter().filter_map(found).collect();
+    if let Some(end) = print_stdout(&table::head(&plan, &input, &devices, &threads))? {
+        return Ok(end);
+    }
+    for threads in threads {
+        let rows = measured(rows(&plan, threads, !devices.is_empty(), &peers), &plan, &input);
+        for (worker, cells) in &rows {
+            for cell in cells {
+                let Some(failure) = &cell.failure else { continue };
+                let text = format!("{}: {failure}.", worker.title(cell.direction)).into_bytes();
+                messages.print(&Note::Failure(Failure::new(if worker.peer.is_none() { 3 } else { 1 }, text)));
+            }
+        }
+        if let Some(end) = print_stdout(&table::rows(&rows, input.text.len()))? {
+            return Ok(end);
+        }
+    }
+    Ok(Outcome::Exit(messages.code()))
 }
 
 /// The GPUs that are measured, if any.
@@ -80,65 +97,29 @@ fn numbers_of_threads(max: usize) -> Vec<usize> {
     numbers
 }
 
-fn prepare(plan: &Plan<BenchMode>, input: BenchInput, devices: Vec<Device>, messages: &Messages) -> Bench {
-    let threads = numbers_of_threads(limits::threads(&plan.common, Some(plan.mode.coding)).get());
-    let mut peers = Vec::new();
-    for name in &plan.mode.against {
-        match Peer::find(name) {
-            Some(peer) => peers.push(Arc::new(peer)),
-            None => {
-                messages.print(&Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes()));
-            }
-        }
-    }
-    let with_gpus: &[bool] = if devices.is_empty() { &[false] } else { &[false, true] };
-    let mut cells = Vec::new();
-    for direction in [Direction::Compress, Direction::Decompress] {
-        if plan.mode.only.is_some_and(|only| only != direction) {
-            continue;
-        }
-        for &gpus in with_gpus {
-            cells.extend(threads.iter().map(|&threads| Cell::new(Who::Hybz { threads, gpus }, direction)));
-        }
-        for peer in &peers {
-            let numbers = if peer.takes_threads() { &threads[..] } else { &[1] };
-            let cell = |&threads: &usize| Cell::new(Who::Peer { peer: Arc::clone(peer), threads }, direction);
-            cells.extend(numbers.iter().map(cell));
-        }
-    }
-    Bench { input, threads, devices, cells }
+/// The rows with this many threads. A program that cannot be told how many has a row with one.
+fn rows<'a>(plan: &Plan<BenchMode>, threads: usize, with_gpus: bool, peers: &'a [Peer]) -> Vec<Row<'a>> {
+    let ours = [false, true].into_iter().filter(|&gpus| with_gpus || !gpus);
+    let ours = ours.map(|gpus| Worker { peer: None, threads, gpus });
+    let peers = peers.iter().filter(|peer| threads == 1 || peer.takes_threads());
+    let peers = peers.map(|peer| Worker { peer: Some(peer), threads, gpus: false });
+    let cells = || plan.mode.directions().map(Cell::new).collect();
+    ours.chain(peers).map(|worker| (worker, cells())).collect()
 }
 
-impl Bench {
-    /// Measures everything, and prints the results as they become known.
-    fn measure(&mut self, plan: &Plan<BenchMode>, messages: &Messages) -> anyhow::Result<Outcome> {
-        if let Some(end) = print_stdout(&table::head(plan, self, stdout::is_terminal()))? {
-            return Ok(end);
-        }
-        let mut numbers: Vec<usize> = self.cells.iter().map(Cell::threads).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        for threads in numbers {
-            let group: Vec<usize> = (0..self.cells.len()).filter(|&at| self.cells[at].threads() == threads).collect();
-            loop {
-                let goes_on = |at: &usize| self.cells[*at].goes_on(plan.mode.time);
-                let next: Vec<usize> = group.iter().copied().filter(goes_on).collect();
-                if next.is_empty() {
-                    break;
-                }
-                next.iter().for_each(|&at| self.cells[at].run(plan, &self.input));
-            }
-            for cell in group.iter().map(|&at| &self.cells[at]) {
-                if let Some(failure) = &cell.failure {
-                    let text = format!("{}: {failure}.", cell.title());
-                    messages.print(&Note::Failure(Failure::new(if cell.is_ours() { 3 } else { 1 }, text.into_bytes())));
-                }
-            }
-            if let Some(end) = print_stdout(&table::rows(self, threads))? {
-                return Ok(end);
+/// Measures these rows in turn, round after round.
+fn measured<'a>(mut rows: Vec<Row<'a>>, plan: &Plan<BenchMode>, input: &BenchInput) -> Vec<Row<'a>> {
+    loop {
+        let mut done = true;
+        for (worker, cells) in &mut rows {
+            for cell in cells.iter_mut().filter(|cell| cell.goes_on(plan.mode.time)) {
+                cell.run(worker, plan, input);
+                done = false;
             }
         }
-        Ok(Outcome::Exit(messages.code()))
+        if done {
+            return rows;
+        }
     }
 }
 

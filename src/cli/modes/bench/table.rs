@@ -1,9 +1,12 @@
 //! The measurements, as a table.
 
-use super::cell::{Cell, in_words};
-use super::{Bench, printable};
+use super::Row;
+use super::cell::in_words;
+use super::input::BenchInput;
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
+use hybz::internals::gpu::Device;
 use hybz_files::quote::for_terminal;
+use hybz_files::stdout;
 use hybz_files::terminal::{USUAL_COLUMNS, middle_out, width};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -44,44 +47,38 @@ fn name(plan: &Plan<BenchMode>, terminal: bool) -> OsString {
     }
 }
 
-fn sizes(plan: &Plan<BenchMode>, bench: &Bench) -> String {
+fn sizes(plan: &Plan<BenchMode>, input: &BenchInput) -> String {
     let BenchMode { only, coding, .. } = &plan.mode;
     let format = match (only, coding.large_blocks()) {
         (Some(Direction::Decompress), _) => String::new(),
         (_, Some(large)) => format!(" in blocks of {}", shown_size(large.size() as usize)),
         (_, None) => format!(" at level {}", coding.level.get()),
     };
-    let (text, coded) = (shown_size(bench.input.text.len()), shown_size(bench.input.coded.len()));
+    let (text, coded) = (shown_size(input.text.len()), shown_size(input.coded.len()));
     format!(": {text} of text, {coded} compressed{format}")
-}
-
-/// Both directions; the cells have one or both of them.
-fn directions(bench: &Bench) -> impl Iterator<Item = Direction> {
-    let has = |direction: &Direction| bench.cells.iter().any(|cell| cell.direction == *direction);
-    [Direction::Compress, Direction::Decompress].into_iter().filter(has)
 }
 
 /// The heading: a description of the input, and the names of the columns. Lines have at most 80 columns, except for a
 /// name that goes to a file.
-pub fn head(plan: &Plan<BenchMode>, bench: &Bench, terminal: bool) -> Vec<u8> {
-    let gpus = match bench.devices.len() {
-        0 => "no GPU".to_owned(),
-        1 => format!("a GPU ({})", bench.devices[0].name),
-        count => format!("{count} GPUs ({})", bench.devices[0].name),
+pub fn head(plan: &Plan<BenchMode>, input: &BenchInput, devices: &[Device], threads: &[usize]) -> Vec<u8> {
+    let gpus = match devices {
+        [] => "no GPU".to_owned(),
+        [one] => format!("a GPU ({})", one.name),
+        [first, ..] => format!("{} GPUs ({})", devices.len(), first.name),
     };
-    let (name, sizes) = (name(plan, terminal), sizes(plan, bench));
+    let terminal = stdout::is_terminal();
+    let (name, sizes) = (name(plan, terminal), sizes(plan, input));
     let name = match name.to_str() {
         Some(name) if terminal => middle_out(name, USUAL_COLUMNS.saturating_sub(width(&sizes))).into(),
         _ => name,
     };
-    let threads = in_words(bench.threads.last().copied().unwrap_or(1));
+    let threads = in_words(threads.last().copied().unwrap_or(1));
     let mut text = format!("{sizes}\n{threads}, {gpus}; every output verified\n");
     // Writing into a String does not fail.
     let _ = writeln!(text, "MB/s of text, medians of rounds within {} s\n", plan.mode.time.as_secs_f64());
     let _ = write!(text, "{:<PROGRAM$} {:>7} {:>4}", "program", "threads", "GPUs");
-    for direction in directions(bench) {
-        let direction = if direction == Direction::Compress { "compress" } else { "decompress" };
-        let _ = write!(text, " {direction:>10} {:>5} {:>5} {:>4}", "min", "max", "runs");
+    for direction in plan.mode.directions() {
+        let _ = write!(text, " {:>10} {:>5} {:>5} {:>4}", direction.name(), "min", "max", "runs");
     }
     text.push('\n');
     [name.as_bytes(), text.as_bytes()].concat()
@@ -90,23 +87,16 @@ pub fn head(plan: &Plan<BenchMode>, bench: &Bench, terminal: bool) -> Vec<u8> {
 /// The number of columns for the name of a program.
 const PROGRAM: usize = 9;
 
-/// The rows of all programs with this many threads, with and without GPUs.
-pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
+/// The rows, for a text of this many bytes.
+pub fn rows(rows: &[Row<'_>], bytes: usize) -> Vec<u8> {
     let mut text = String::new();
-    let key = |cell: &Cell| (cell.program().to_owned(), cell.threads(), cell.gpus());
-    let first = bench.cells.first().map(|cell| cell.direction);
-    for row in bench.cells.iter().filter(|cell| Some(cell.direction) == first && cell.threads() == threads) {
-        let (program, gpus) = (middle_out(&printable(row.program()), PROGRAM), if row.gpus() { "yes" } else { "-" });
-        let _ = write!(text, "{program:<PROGRAM$} {threads:>7} {gpus:>4}");
-        for direction in directions(bench) {
-            let cell = bench.cells.iter().find(|cell| cell.direction == direction && key(cell) == key(row));
-            let speeds = cell.and_then(Cell::figures).map(|times| {
-                let bytes = bench.input.text.len();
-                times.map(|time| shown_speed(speed(bytes, time)))
-            });
-            let rounds = cell.map_or(0, |cell| cell.times.len()).to_string();
+    for (worker, cells) in rows {
+        let (program, gpus) = (middle_out(&worker.program(), PROGRAM), if worker.gpus { "yes" } else { "-" });
+        let _ = write!(text, "{program:<PROGRAM$} {:>7} {gpus:>4}", worker.threads);
+        for cell in cells {
+            let speeds = cell.figures().map(|times| times.map(|time| shown_speed(speed(bytes, time))));
             let [median, max, min, rounds] = match speeds {
-                Some([median, max, min]) => [median, max, min, rounds],
+                Some([median, max, min]) => [median, max, min, cell.times.len().to_string()],
                 None => ["failed", "-", "-", "-"].map(str::to_owned),
             };
             let _ = write!(text, " {median:>10} {min:>5} {max:>5} {rounds:>4}");

@@ -2,12 +2,12 @@
 
 use crate::cli::args::{BenchMode, Direction, Plan};
 use crate::cli::files::source::FromStart;
-use crate::cli::modes::limits;
-use hybz::flow::{self, Inputs, Outputs, Source, Task};
+use crate::cli::modes::{One, limits, read_all};
+use hybz::flow::{self, Outputs, Source, Task};
 use hybz::internals::flow::LONG_FILE;
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings, StreamSummary, Verify};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,10 +30,8 @@ pub fn decompressed(
     max: u64,
 ) -> Result<Option<Vec<u8>>, Error> {
     let settings = Settings::new().pool(&pool(plan)).formats(plan.common.formats).trailing_garbage(trailing_garbage);
-    let (mut decoder, mut text) = (MultiBzDecoder::with_settings(coded, &settings), Vec::new());
-    let read = decoder.by_ref().take(max.saturating_add(1)).read_to_end(&mut text);
-    read.map_err(|e| e.downcast().unwrap_or_else(Error::Read))?;
-    Ok((text.len() as u64 <= max).then_some(text))
+    let text = read_all(MultiBzDecoder::with_settings(coded, &settings), max);
+    text.map_err(|e| e.downcast().unwrap_or_else(Error::Read))
 }
 
 /// hybz as the command runs it: the time includes the start of the pool, but not its end.
@@ -62,27 +60,12 @@ pub fn timed(
     let started = Instant::now();
     let pool =
         lanes.iter().fold(limits::pool_of(&plan.common, threads), |pool, lanes| pool.accelerators(lanes)).build();
-    flow::run(&pool, One(Some(input), from.len() as u64), &mut compared);
+    flow::run(&pool, One(Some(input), Some(from.len() as u64)), &mut compared);
     let time = started.elapsed();
     match compared.outcome {
         Ok(_) => Ok(time),
         Err(Error::Write(e)) => Err(e.to_string()),
         Err(error) => Err(error.to_string()),
-    }
-}
-
-/// A single input in memory, and its length.
-struct One(Option<flow::Input<()>>, u64);
-
-impl Inputs for One {
-    type Meta = ();
-
-    fn next_input(&mut self) -> Option<flow::Input<()>> {
-        self.0.take()
-    }
-
-    fn expected_bytes(&self) -> Option<u64> {
-        Some(self.1)
     }
 }
 

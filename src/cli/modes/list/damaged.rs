@@ -4,7 +4,7 @@
 //! only the header and the end of the stream tell whether a block has no other damage than a wrong CRC field.
 
 use super::HEADER_LEN;
-use super::rows::Row;
+use super::table::Row;
 use hybz::recover::{Block, Cause, Found, Hole, What, recover};
 use hybz::{Error, Format, Pool, ReadAt, Settings, StreamInfo};
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! One JSON object for each file, on a line of its own. docs/JSON.md says what its members mean; they never change
 //! their meaning.
 
-use super::rows::Row;
+use super::table::Row;
 use super::{By, Contents, Totals};
 use crate::cli::messages::json::{self, Object};
 use serde_json::{Value, json};

@@ -10,7 +10,6 @@
 
 mod damaged;
 mod json;
-mod rows;
 mod table;
 
 use crate::cli::args::{ListMode, Listing, Operand, Plan, usual_index};
@@ -21,17 +20,16 @@ use crate::cli::files::reader::Reader;
 use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
 use crate::cli::messages::progress::Progress;
-use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
-use crate::cli::modes::limits;
+use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::modes::{One, limits, print, undecoded};
 use damaged::FileFrom;
-use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
+use hybz::flow::{self, Input, Outputs, Source, Task};
 use hybz::hbz::List;
 use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{BlockInfo, Error, Format, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
-use rows::Row;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -39,6 +37,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
+use table::Row;
 
 /// The number of bytes that identify the start of a `.bz2` stream.
 const HEADER_LEN: usize = 3;
@@ -52,7 +51,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
     let mut text = Vec::new();
     let mut operands = lister.plan.common.operands.iter();
     loop {
-        if let Some(end) = lister.print(&text)? {
+        if let Some(end) = print(&lister.messages, &text)? {
             return Ok(end);
         }
         text.clear();
@@ -62,7 +61,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
-            && let Some(end) = lister.print(&head)?
+            && let Some(end) = print(&lister.messages, &head)?
         {
             return Ok(end);
         }
@@ -134,13 +133,6 @@ impl Contents {
 }
 
 impl Lister {
-    /// Prints on stdout, with the bar out of the way if both are a terminal.
-    fn print(&self, text: &[u8]) -> anyhow::Result<Option<Outcome>> {
-        let mut printed = Ok(None);
-        self.messages.progress.suspend(|| printed = messages::print_stdout(text));
-        printed
-    }
-
     /// Appends the output for a file.
     fn show(&self, name: &OsStr, found: &Contents, text: &mut Vec<u8>) {
         let verbose = self.plan.common.verbose > 0;
@@ -262,7 +254,7 @@ impl Lister {
         job: Option<&mut IndexJob>,
     ) -> Result<Contents, Failure> {
         let decoded = self.decode(name, source);
-        let mut rows = rows::of_decoded(&decoded.blocks);
+        let mut rows = table::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
         let mut offsets = Vec::new();
         if self.plan.mode.listing == Listing::Offsets && decoded.outcome.is_ok() {
@@ -352,12 +344,12 @@ impl Lister {
                     None => list,
                 };
                 let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
-                found.rows = rows::of_list(&list, verdicts);
+                found.rows = table::of_list(&list, verdicts);
                 found.verdict = Err(self.failure(name, &damage));
                 return Ok(found);
             }
             let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
-            found.rows = rows::of_list(&list, verdicts);
+            found.rows = table::of_list(&list, verdicts);
         }
         if !list.is_complete() {
             let damage = ": damaged or cut between blocks: there may be more blocks";
@@ -367,7 +359,10 @@ impl Lister {
     }
 
     fn failure(&self, name: &OsStr, error: &Error) -> Failure {
-        failure(name, error, self.plan.common.memory.is_some())
+        match error {
+            Error::NotBzip2 => Failure::about(2, "", name, " is not a bzip2 file."),
+            _ => undecoded(&self.plan.common, name, error),
+        }
     }
 
     /// Decodes everything and discards the text.
@@ -379,30 +374,8 @@ impl Lister {
         let (blocks, recorder) = Default::default();
         let outcome = Err(Error::NotBzip2);
         let mut decoded = Decoded { lister: self, name, blocks, recorder, format: None, last_stream: None, outcome };
-        flow::run(&self.pool, One(Some(input)), &mut decoded);
+        flow::run(&self.pool, One(Some(input), None), &mut decoded);
         decoded
-    }
-}
-
-fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
-    match error {
-        Error::Read(e) => Failure::input("read", name, e),
-        Error::Internal { .. } => Failure::internal(name, error),
-        Error::Perturbed => Failure::perturbed(name),
-        Error::Memory { .. } => Failure::memory(name, error, limited),
-        Error::NotBzip2 => Failure::new(2, [shown(name).as_bytes(), b" is not a bzip2 file."].concat()),
-        _ => Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat()),
-    }
-}
-
-/// A single input.
-struct One(Option<Input<()>>);
-
-impl Inputs for One {
-    type Meta = ();
-
-    fn next_input(&mut self) -> Option<Input<()>> {
-        self.0.take()
     }
 }
 

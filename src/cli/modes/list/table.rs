@@ -1,16 +1,17 @@
 //! The table of files, and under each with `-v` that of its blocks.
 
-use super::rows::Row;
 use super::{Contents, Totals};
-use hybz::{Format, Level};
+use crate::cli::modes::{ratio, table_line};
+use hybz::hbz::List;
+use hybz::{BlockInfo, Error, Format, Level};
 use hybz_files::quote::for_terminal;
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 
 /// The names of the columns.
 pub fn head() -> Vec<u8> {
-    line(&["streams", "blocks", "level", "compressed", "uncompressed", "ratio"], OsStr::new("name"))
+    line(["streams", "blocks", "level", "compressed", "uncompressed", "ratio"], OsStr::new("name"))
 }
 
 /// Appends the lines of a file. For a damaged file only the name is known; it is shown if blocks follow.
@@ -20,23 +21,20 @@ pub fn write(name: &OsStr, found: &Contents, verbose: bool, terminal: bool, text
     let name = for_terminal(name, terminal);
     if let Some(totals) = &found.totals {
         let Totals { streams, blocks, coded_len, text_len, .. } = totals;
-        let ratio = ratio(*text_len, *coded_len);
+        let ratio = ratio(if *coded_len > 0 { *text_len as f64 / *coded_len as f64 } else { 0.0 }, 3);
         let numbers = [streams, blocks, coded_len, text_len].map(u64::to_string);
         let [streams, blocks, coded_len, text_len] = &numbers;
-        text.extend(line(&[streams, blocks, &level(totals), coded_len, text_len, &ratio], &name));
+        text.extend(line([streams, blocks, &level(totals), coded_len, text_len, &ratio], &name));
     } else if has_rows {
-        text.extend(line(&["-"; 6], &name));
+        text.extend(line(["-"; 6], &name));
     }
     if has_rows {
         rows(&found.rows, text);
     }
 }
 
-/// A line of the table of files. A blank precedes every number, however wide.
-fn line(columns: &[&str; 6], name: &OsStr) -> Vec<u8> {
-    let [streams, blocks, level, coded, text, ratio] = columns;
-    let columns = format!("{streams:>7} {blocks:>7} {level:>5} {coded:>12} {text:>12} {ratio:>8}  ");
-    [columns.as_bytes(), name.as_bytes(), b"\n"].concat()
+fn line(columns: [&str; 6], name: &OsStr) -> Vec<u8> {
+    table_line([7, 7, 5, 12, 12, 8], columns, name)
 }
 
 /// The level of a `.bz2`, or else the block size as `--block-size` takes it.
@@ -52,13 +50,6 @@ fn level(totals: &Totals) -> String {
             unit.map_or(block_size.to_string(), |(unit, letter)| format!("{}{letter}", block_size / unit))
         }
     }
-}
-
-/// A ratio in eight characters, or in as many as its whole part needs.
-fn ratio(text_len: u64, coded_len: u64) -> String {
-    let ratio = if coded_len > 0 { text_len as f64 / coded_len as f64 } else { 0.0 };
-    let decimals = if ratio < 9999.9995 { 3 } else { 0 };
-    format!("{ratio:.decimals$}")
 }
 
 fn rows(rows: &[Row], text: &mut Vec<u8>) {
@@ -90,4 +81,78 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
 
 fn or_dash(number: Option<u64>) -> String {
     number.map_or("-".to_owned(), |number| number.to_string())
+}
+
+/// The row of a block or of a damaged place. After a damaged place some fields are unknown.
+pub struct Row {
+    /// Counted from 1 over the whole file.
+    pub number: Option<u64>,
+    /// The number of its stream.
+    pub stream: Option<u64>,
+    /// The row's start in the compressed file, in bits.
+    pub bit_offset: u64,
+    /// The number of bytes of the compressed file that are finished with it, and how many of them were not before.
+    pub coded_end: u64,
+    pub coded_len: u64,
+    pub text_at: Option<u64>,
+    pub text_len: Option<u64>,
+    pub crc: Option<u32>,
+    /// "ok", or the error.
+    pub state: Cow<'static, str>,
+    /// Whether the block's text is known and right, even if there is damage around it.
+    pub is_good: bool,
+}
+
+/// The blocks that were decoded.
+pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
+    let (mut at, mut text_at) = (0, 0);
+    let rows = blocks.iter().map(|block| {
+        let &BlockInfo { number, stream, bytes_in, bit_offset, text_len, crc, .. } = block;
+        let row = Row {
+            number: Some(number),
+            stream: Some(stream),
+            bit_offset,
+            coded_end: bytes_in,
+            coded_len: bytes_in - at,
+            text_at: Some(text_at),
+            text_len: Some(text_len),
+            crc: Some(crc),
+            state: "ok".into(),
+            is_good: true,
+        };
+        (at, text_at) = (bytes_in, text_at + text_len);
+        row
+    });
+    rows.collect()
+}
+
+/// The blocks of a file that contains an index.
+pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
+    let mut stream = 0;
+    let rows = (1..).zip(list.blocks()).zip(verdicts).map(|((number, block), verdict)| {
+        stream += u64::from(block.number == 0);
+        Row {
+            number: Some(number),
+            stream: Some(stream),
+            bit_offset: block.at * 8,
+            coded_end: block.at + u64::from(block.coded_len),
+            coded_len: block.coded_len.into(),
+            text_at: Some(block.text_at),
+            text_len: Some(block.text_len.into()),
+            crc: Some(block.crc),
+            is_good: verdict.is_ok(),
+            state: state(verdict),
+        }
+    });
+    rows.collect()
+}
+
+/// "ok" for a good block, or its error.
+fn state(verdict: Result<(), Error>) -> Cow<'static, str> {
+    match verdict {
+        Ok(()) => "ok".into(),
+        Err(Error::Data { damage, .. }) => damage.to_string().into(),
+        Err(Error::Truncated { .. }) => "cut".into(),
+        Err(error) => error.to_string().into(),
+    }
 }

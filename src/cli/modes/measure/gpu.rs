@@ -24,25 +24,16 @@ enum Device {
     Gone,
 }
 
-/// The outcome for a text.
-pub enum Answer {
-    /// The text is measured, in the steps that are given here.
-    Measured(Measures, String),
-    /// A core must measure the text: it is too short or too long, or there is no GPU.
-    Core,
-    /// The GPU failed. It is not asked again, unless the reason was too little memory for this text.
-    Failed(String),
-}
-
 impl Gpu {
     pub fn new(common: &Common) -> Gpu {
         Gpu { devices: common.gpus.clone(), device: Mutex::default() }
     }
 
-    /// Measures a text, if it is worth a GPU.
-    pub fn measure(&self, text: &[u8]) -> Answer {
+    /// Measures a text, and says in which steps; `None` if it is too short or too long, or there is no GPU. After an
+    /// error the GPU is not asked again, unless the reason was too little memory for this text.
+    pub fn measure(&self, text: &[u8]) -> Result<Option<(Measures, String)>, DeviceError> {
         if !(WORTH..=DeviceFactorizer::MAX_TEXT).contains(&text.len()) || self.devices == Gpus::None {
-            return Answer::Core;
+            return Ok(None);
         }
         let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
         // If no GPU was asked for, there may be none.
@@ -50,16 +41,12 @@ impl Gpu {
             *device = Device::Gone;
         }
         if matches!(*device, Device::Gone) {
-            return Answer::Core;
+            return Ok(None);
         }
-        match self.try_measure(&mut device, text) {
-            Ok((measures, steps)) => Answer::Measured(measures, steps),
-            Err(error) => {
-                // There may be enough memory for a shorter text.
-                *device = if matches!(error, DeviceError::Memory(_)) { Device::Closed } else { Device::Gone };
-                Answer::Failed(error.to_string())
-            }
-        }
+        self.try_measure(&mut device, text).map(Some).inspect_err(|error| {
+            // There may be enough memory for a shorter text.
+            *device = if matches!(error, DeviceError::Memory(_)) { Device::Closed } else { Device::Gone };
+        })
     }
 
     /// Measures on the device, and opens it first if necessary.
@@ -89,9 +76,9 @@ mod tests {
         }
         for (devices, is_named) in all {
             let gpu = Gpu { devices, device: Mutex::default() };
-            assert!(matches!(gpu.measure(&text[1..]), Answer::Core));
-            assert_eq!(matches!(gpu.measure(&text), Answer::Failed(_)), is_named);
-            assert!(matches!(gpu.measure(&text), Answer::Core));
+            assert!(matches!(gpu.measure(&text[1..]), Ok(None)));
+            assert_eq!(gpu.measure(&text).is_err(), is_named);
+            assert!(matches!(gpu.measure(&text), Ok(None)));
         }
     }
 }

@@ -9,16 +9,15 @@ mod gpu;
 mod input;
 mod table;
 
-use crate::cli::args::{MeasureMode, Plan};
+use crate::cli::args::Common;
 use crate::cli::messages::progress::Progress;
-use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
-use crate::cli::modes::limits;
+use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::modes::{limits, print};
 use budget::{Budget, Permit};
-use gpu::{Answer, Gpu};
+use gpu::Gpu;
 use hybz_factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
-use input::MeasuredInput;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -26,14 +25,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// The measurements of a file.
 pub struct FileMeasures {
-    measures: Option<Measures>,
-    verdict: Result<(), Failure>,
+    found: Result<Measures, Failure>,
     times: Times,
 }
 
@@ -52,100 +50,131 @@ struct Times {
 }
 
 /// Measures the plan's files.
-pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common));
-    let threads = limits::threads(&plan.common, None).get();
-    limits::choose_memory(&plan.common, threads == 1);
-    let budget = Budget::new(plan.common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
-    let workers = threads.min(plan.common.operands.len());
+pub fn measure(common: Common) -> anyhow::Result<Outcome> {
+    let messages = Messages::new(&common, Progress::new(&common));
+    let threads = limits::threads(&common, None).get();
+    limits::choose_memory(&common, threads == 1);
+    let budget = Budget::new(common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
+    let workers = threads.min(common.operands.len());
     let next = AtomicUsize::new(0);
-    let gpu = Gpu::new(&plan.common);
-    let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress: Mutex::default() });
+    let gpu = Gpu::new(&common);
+    let shown = Mutex::default();
+    let measurer = Arc::new(Measurer { common, messages, budget, gpu, next, shown, progress: Mutex::default() });
     let outcome = measurer.all(workers);
     measurer.messages.progress.end();
     outcome
 }
 
 struct Measurer {
-    plan: Plan<MeasureMode>,
+    common: Common,
     messages: Messages,
     budget: Budget,
     gpu: Gpu,
     /// The first operand that no thread has taken.
     next: AtomicUsize,
+    shown: Mutex<Shown>,
     /// The number of bytes done in all files, and the part of it in files that were complete when the last file ended.
     progress: Mutex<(u64, u64)>,
 }
 
+/// What has been printed.
+#[derive(Default)]
+struct Shown {
+    /// The first operand whose measurements have not been printed.
+    next: usize,
+    /// Measurements of operands after that one.
+    early: BTreeMap<usize, FileMeasures>,
+    total: table::Total,
+}
+
 impl Measurer {
-    /// Measures all operands with `workers` threads, and prints what they find.
+    /// Measures all operands with `workers` threads, which print what they find.
     fn all(self: &Arc<Self>, workers: usize) -> anyhow::Result<Outcome> {
-        let (sender, receiver) = channel();
+        let is_table = self.common.json.is_none();
+        if let Some(end) = print(&self.messages, &if is_table { table::head() } else { Vec::new() })? {
+            return Ok(end);
+        }
+        let (sender, ends) = channel();
         let mut threads = Vec::new();
         for _ in 0..if workers > 1 { workers } else { 0 } {
             let (this, sender) = (Arc::clone(self), sender.clone());
-            // If no thread can be started, this one does all the work.
             threads.extend(thread::Builder::new().spawn(move || this.work(&sender)));
         }
+        // If no thread can be started, this one does all the work.
+        if threads.is_empty() {
+            self.work(&sender);
+        }
         drop(sender);
-        let mut printer = Printer::new(self);
-        if printer.flush()? {
-            return Ok(Outcome::BrokenPipe);
+        if let Ok(end) = ends.recv() {
+            return end; // the process ends without the threads
         }
-        let mut early = BTreeMap::new();
-        for number in 0..self.plan.common.operands.len() {
-            let found = loop {
-                if threads.is_empty() {
-                    break self.one(number);
-                }
-                match early.remove(&number).map_or_else(|| receiver.recv().map(Some), |found| Ok(Some((number, found))))
-                {
-                    Ok(Some((this, found))) if this == number => break found,
-                    Ok(Some((other, found))) => drop(early.insert(other, found)),
-                    _ => break defect(self.plan.common.operands[number].name()),
-                }
-            };
-            printer.show(number, &found);
-            if printer.flush()? {
-                return Ok(Outcome::BrokenPipe);
-            }
-        }
-        // The threads have finished, but hold references to the progress. (If stdout has no reader, the process ends
-        // without them.)
+        // The threads have finished, but hold references to the progress.
         threads.into_iter().for_each(|thread| drop(thread.join()));
-        printer.end();
-        Ok(if printer.flush()? { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) })
+        let sums = if is_table { lock(&self.shown).total.line() } else { Vec::new() };
+        Ok(print(&self.messages, &sums)?.unwrap_or_else(|| Outcome::Exit(self.messages.code())))
     }
 
-    /// Takes operands until there is none, or the printer is gone.
-    fn work(&self, sender: &Sender<(usize, FileMeasures)>) {
+    /// Takes operands until there is none, or stdout can take no more: `sender` then gets the end of the call.
+    fn work(&self, sender: &Sender<anyhow::Result<Outcome>>) {
         loop {
             let number = self.next.fetch_add(1, Relaxed);
-            if number >= self.plan.common.operands.len() || sender.send((number, self.one(number))).is_err() {
+            if number >= self.common.operands.len() {
                 return;
+            }
+            if let Some(end) = self.show(number, self.one(number)).transpose() {
+                return drop(sender.send(end));
             }
         }
     }
 
     /// Measures an operand. A panic is a defect of hybz; it has already printed where it happened.
     fn one(&self, number: usize) -> FileMeasures {
-        let operand = &self.plan.common.operands[number];
         let started = Instant::now();
         let mut times = Times::default();
-        let measured = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
+        let found = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
         times.all = started.elapsed();
         self.operand_done();
-        match measured {
-            Ok(Ok(measures)) => FileMeasures { measures: Some(measures), verdict: Ok(()), times },
-            Ok(Err(failure)) => FileMeasures { measures: None, verdict: Err(failure), times },
-            Err(_) => defect(operand.name()),
+        let defect = || Failure::about(3, "", self.common.operands[number].name(), ": a defect of hybz.");
+        FileMeasures { found: found.unwrap_or_else(|_| Err(defect())), times }
+    }
+
+    /// Prints the measurements of an operand, after those of the operands before: the table or objects on stdout, the
+    /// rest to stderr.
+    fn show(&self, number: usize, found: FileMeasures) -> anyhow::Result<Option<Outcome>> {
+        let mut shown = lock(&self.shown);
+        shown.early.insert(number, found);
+        loop {
+            let next = shown.next;
+            let Some(FileMeasures { found, times }) = shown.early.remove(&next) else { return Ok(None) };
+            shown.next += 1;
+            let name = self.common.operands[next].name();
+            let mut text = Vec::new();
+            if self.common.json.is_some() {
+                text = table::object(self.common.decompress, name, &found, &times);
+            }
+            match found {
+                Ok(measures) => {
+                    shown.total.add(&measures);
+                    if self.common.json.is_none() {
+                        text = table::line(&measures, name, stdout::is_terminal());
+                    }
+                    if self.common.verbose > 0 {
+                        let line = [self.messages.line_start(name), table::times(&measures, &times)].concat();
+                        self.messages.print(&Note::Line(line));
+                    }
+                }
+                Err(failure) => self.messages.print(&Note::Failure(failure)),
+            }
+            if let Some(end) = print(&self.messages, &text)? {
+                return Ok(Some(end));
+            }
         }
     }
 
     fn measured(&self, number: usize, times: &mut Times) -> Result<Measures, Failure> {
-        let name = self.plan.common.operands[number].name();
+        let name = self.common.operands[number].name();
         let started = Instant::now();
-        let MeasuredInput { file, len } = MeasuredInput::open(&self.plan.common, &self.plan.common.operands[number])?;
+        let (file, len) = input::open(&self.common, &self.common.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
         times.read = started.elapsed();
         let mut last = Instant::now();
@@ -153,13 +182,13 @@ impl Measurer {
         // A file counts with its own length, not with the length of its decompressed text.
         let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
         match self.gpu.measure(&text) {
-            Answer::Measured(measures, steps) => {
+            Ok(Some((measures, steps))) => {
                 times.gpu = Some((lap(), steps));
                 self.advance(name, counts);
                 return Ok(measures);
             }
-            Answer::Core => {}
-            Answer::Failed(why) => {
+            Ok(None) => {}
+            Err(why) => {
                 let remark = format!(": a GPU failed ({why}); a core measures it");
                 self.messages.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
             }
@@ -183,7 +212,7 @@ impl Measurer {
     /// text and its measurement.
     fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit<'_>), Failure> {
         let limit = self.budget.limit();
-        if let Some(len) = len.filter(|_| !self.plan.mode.decode) {
+        if let Some(len) = len.filter(|_| !self.common.decompress) {
             if len > MAX_TEXT as u64 {
                 return Err(too_long(name));
             }
@@ -197,8 +226,8 @@ impl Measurer {
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
-        let text = match self.plan.mode.decode {
-            true => input::decoded(&self.plan.common, name, file, &limits::pool(&self.plan.common), max)?,
+        let text = match self.common.decompress {
+            true => input::decoded(&self.common, name, file, &limits::pool(&self.common), max)?,
             false => input::to_the_end(name, file, max)?,
         };
         let Some(text) = text else {
@@ -210,13 +239,13 @@ impl Measurer {
 
     /// Records that `bytes` more are done.
     fn advance(&self, name: &OsStr, bytes: u64) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = lock(&self.progress);
         progress.0 += bytes;
-        self.messages.progress.advance(&self.plan.common, name, progress.0 - progress.1);
+        self.messages.progress.advance(&self.common, name, progress.0 - progress.1);
     }
 
     fn operand_done(&self) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = lock(&self.progress);
         self.messages.progress.input_done(Some(progress.0 - progress.1));
         progress.1 = progress.0;
     }
@@ -224,7 +253,7 @@ impl Measurer {
     /// A file (of this length, if it is known) needs more memory than is allowed.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
         let allowed = self.budget.limit() >> 20;
-        let limit = if self.plan.common.memory.is_some() { "-m allows" } else { "there may be" };
+        let limit = if self.common.memory.is_some() { "-m allows" } else { "there may be" };
         // The numbers are rounded so that `-m` with the first of them is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
@@ -251,67 +280,6 @@ fn too_long(name: &OsStr) -> Failure {
     Failure::about(1, "", name, &format!(" is too long: at most {MAX_TEXT} bytes can be measured."))
 }
 
-fn defect(name: &OsStr) -> FileMeasures {
-    let verdict = Err(Failure::about(3, "", name, ": a defect of hybz."));
-    FileMeasures { measures: None, verdict, times: Times::default() }
-}
-
-/// Prints the measurements: the table or objects on stdout, the rest to stderr.
-struct Printer<'a> {
-    measurer: &'a Measurer,
-    /// Text that is not written yet.
-    text: Vec<u8>,
-    terminal: bool,
-    total: table::Total,
-}
-
-impl Printer<'_> {
-    fn new(measurer: &Measurer) -> Printer<'_> {
-        let mut printer =
-            Printer { measurer, text: Vec::new(), terminal: stdout::is_terminal(), total: table::Total::default() };
-        if !measurer.plan.mode.json {
-            printer.text = table::head();
-        }
-        printer
-    }
-
-    fn show(&mut self, number: usize, found: &FileMeasures) {
-        let Measurer { plan, messages, .. } = self.measurer;
-        let name = plan.common.operands[number].name();
-        if let Some(measures) = &found.measures {
-            self.total.add(measures);
-            if !plan.mode.json {
-                self.text.extend(table::line(measures, name, self.terminal));
-            }
-            if plan.common.verbose > 0 {
-                messages.print(&Note::Line([messages.line_start(name), table::times(measures, &found.times)].concat()));
-            }
-        }
-        let failure = found.verdict.as_ref().err();
-        if plan.mode.json {
-            let mut object = table::object(plan.mode.decode, name, found);
-            object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
-            self.text.extend(object.line());
-        }
-        if let Some(failure) = failure {
-            messages.print(&Note::Failure(failure.clone()));
-        }
-    }
-
-    /// The last line of the table, if there are several files.
-    fn end(&mut self) {
-        if !self.measurer.plan.mode.json {
-            self.text.extend(self.total.line());
-        }
-    }
-
-    /// Writes the text collected so far. Returns whether the reader of stdout is gone.
-    fn flush(&mut self) -> anyhow::Result<bool> {
-        let mut written = Ok(None);
-        let text = std::mem::take(&mut self.text);
-        self.measurer.messages.progress.suspend(|| {
-            written = print_stdout(&text);
-        });
-        Ok(written?.is_some())
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,12 @@
 //! The lines of the table, and the objects (docs/JSON.md).
 
-use super::{FileMeasures, Times};
+use super::Times;
+use crate::cli::messages::Failure;
 use crate::cli::messages::json::{self, Object};
+use crate::cli::modes::{ratio, table_line};
 use hybz_factor::Measures;
 use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 /// The names of the columns.
 pub fn head() -> Vec<u8> {
@@ -17,24 +18,13 @@ pub fn line(measures: &Measures, name: &OsStr, terminal: bool) -> Vec<u8> {
     let Measures { bytes, alphabet, entropy, runs, factors, longest, .. } = measures;
     let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
     let (alphabet, entropy) = (alphabet.to_string(), format!("{entropy:.4}"));
-    let (per_run, per_factor) = (shown(measures.mean_run()), shown(measures.mean()));
+    let (per_run, per_factor) = (ratio(measures.mean_run(), 2), ratio(measures.mean(), 2));
     let numbers = [&*bytes, &alphabet, &entropy, &runs, &per_run, &factors, &per_factor, &longest];
     columns(numbers, &for_terminal(name, terminal))
 }
 
-/// A blank precedes every number, however wide.
 fn columns(numbers: [&str; 8], name: &OsStr) -> Vec<u8> {
-    let [bytes, alphabet, entropy, runs, per_run, factors, per_factor, longest] = numbers;
-    let numbers = format!(
-        "{bytes:>13} {alphabet:>8} {entropy:>7} {runs:>11} {per_run:>8} {factors:>11} {per_factor:>8} {longest:>10}  "
-    );
-    [numbers.as_bytes(), name.as_bytes(), b"\n"].concat()
-}
-
-/// A mean length.
-fn shown(mean: f64) -> String {
-    let decimals = if mean < 9999.995 { 2 } else { 0 };
-    format!("{mean:.decimals$}")
+    table_line([13, 8, 7, 11, 8, 11, 8, 10], numbers, name)
 }
 
 /// All files together. Their alphabets and entropies are not added: each file is a separate text.
@@ -60,7 +50,7 @@ impl Total {
         }
         let Measures { bytes, runs, factors, longest, .. } = &self.sum;
         let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
-        let (per_run, per_factor) = (shown(self.sum.mean_run()), shown(self.sum.mean()));
+        let (per_run, per_factor) = (ratio(self.sum.mean_run(), 2), ratio(self.sum.mean(), 2));
         let name = format!("({} files)", self.files);
         columns([&bytes, "-", "-", &runs, &per_run, &factors, &per_factor, &longest], OsStr::new(&name))
     }
@@ -78,11 +68,11 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
 }
 
-/// The object of a file, without its exit code.
-pub fn object(decoded: bool, name: &OsStr, found: &FileMeasures) -> Object {
+/// The object of a file, as a line.
+pub fn object(decoded: bool, name: &OsStr, found: &Result<Measures, Failure>, times: &Times) -> Vec<u8> {
     let mut object = Object::of_file("measure", name);
     object.put("decoded", decoded);
-    if let Some(measures) = &found.measures {
+    if let Ok(measures) = found {
         object.put("bytes", measures.bytes);
         object.put("alphabet", measures.alphabet);
         object.put("entropy", measures.entropy);
@@ -91,8 +81,10 @@ pub fn object(decoded: bool, name: &OsStr, found: &FileMeasures) -> Object {
         object.put("factors", measures.factors);
         object.put("mean_factor", measures.mean());
         object.put("longest", measures.longest);
-        object.put("gpu", found.times.gpu.is_some());
+        object.put("gpu", times.gpu.is_some());
     }
-    object.put("seconds", json::seconds(found.times.all));
-    object
+    object.put("seconds", json::seconds(times.all));
+    let failure = found.as_ref().err();
+    object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
+    object.line()
 }

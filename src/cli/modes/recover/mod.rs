@@ -7,22 +7,23 @@ use crate::cli::args::{Operand, Plan, RecoverMode, Recovery, Target, usual_index
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
-use crate::cli::files::source::{self, SourceFile, id, same_file};
+use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::formats::other_than_bzip2;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
-use crate::cli::modes::limits;
 use crate::cli::modes::run::part::check_file;
+use crate::cli::modes::single::{self, Trouble, write_trouble};
+use crate::cli::modes::{limits, undecoded};
 use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
-use hybz_files::directory::{is_directory, is_file};
-use hybz_files::{stdout, tree};
+use hybz_files::directory::is_file;
+use hybz_files::stdout;
 use result::Results;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 /// Recovers the operands, one after the other.
 pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
     let messages = Messages::new(&plan.common, Progress::new(&plan.common).of_compressed(true));
-    if plan.mode.json
+    if plan.common.json.is_some()
         && let Some(end) = print_stdout(b"")?
     {
         return Ok(end);
@@ -38,24 +39,19 @@ pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
     let rescuer = Rescuer { pool: limits::pool(&plan.common), plan, messages };
     for operand in &rescuer.plan.common.operands {
         let mut story = Story::default();
-        let failure = rescuer.operand(operand, &mut story).err();
+        let recovered = rescuer.operand(operand, &mut story);
         rescuer.messages.progress.input_done(None);
-        if failure.as_ref().is_some_and(|failure| matches!(failure, Trouble::BrokenPipe)) {
-            return Ok(Outcome::BrokenPipe);
-        }
-        let failure =
-            failure.and_then(|trouble| if let Trouble::Failure(failure) = trouble { Some(failure) } else { None });
+        let failure = match recovered {
+            Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
+            Err(Trouble::Failure(failure)) => Some(failure),
+            _ => None,
+        };
         rescuer.messages.progress.end();
         if let Some(end) = rescuer.tell(operand.name(), &story, failure)? {
             return Ok(end);
         }
     }
-    if rescuer.plan.mode.target == Target::Stdout
-        && let Err(e) = stdout::close()
-    {
-        rescuer.messages.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
-    }
-    Ok(Outcome::Exit(rescuer.messages.code()))
+    Ok(single::end(&rescuer.plan.mode.target, &rescuer.messages))
 }
 
 /// Recovers the good blocks.
@@ -63,19 +59,6 @@ struct Rescuer {
     plan: Plan<RecoverMode>,
     pool: Pool,
     messages: Messages,
-}
-
-/// The reason why an operand was not recovered.
-enum Trouble {
-    Failure(Failure),
-    /// The reader of our stdout is gone.
-    BrokenPipe,
-}
-
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Trouble {
-        Trouble::Failure(failure)
-    }
 }
 
 /// The findings in a file.
@@ -136,23 +119,15 @@ impl Rescuer {
             return Err(Failure::about(1, "", name, ": it has no good block of a .bz2.").into());
         }
         story.guessed = results.guessed;
-        let place = results.name();
-        match results.finish(source.as_ref(), self.plan.common.force, self.plan.common.sync) {
-            Ok(made) => story.results = made,
-            Err(Error::Write(e)) => return Err(write_trouble(&place, &e)),
-            Err(error) => return Err(Failure::internal(name, &error).into()),
-        }
+        story.results = results.finish(source.as_ref(), &self.plan.common)?;
         Ok(())
     }
 
     fn trouble(&self, name: &OsStr, results: &Results, error: Error) -> Trouble {
         match error {
-            Error::Read(e) => Failure::input("read", name, &e).into(),
-            Error::Write(e) => write_trouble(&results.name(), &e),
+            Error::Write(e) => write_trouble(results.name().as_os_str(), &e),
             Error::BadIndex(_) | Error::NewerIndex { .. } => index::failure(name, &error).into(),
-            Error::Perturbed => Failure::perturbed(name).into(),
-            Error::Memory { .. } => Failure::memory(name, &error, self.plan.common.memory.is_some()).into(),
-            _ => Failure::internal(name, &error).into(),
+            _ => undecoded(&self.plan.common, name, &error).into(),
         }
     }
 
@@ -183,10 +158,12 @@ impl Rescuer {
 
     /// Opens the destination of the result of `operand`, whose file is `source`.
     fn results(&self, operand: &OsStr, source_place: Option<&Place>, source: &Metadata) -> Result<Results, Failure> {
-        let (kind, force) = (self.plan.mode.recovery, self.plan.common.force);
-        let created = |path: &Path, e: &io::Error| Failure::output("create", path.as_os_str(), e);
+        let kind = self.plan.mode.recovery;
         let place = match (&self.plan.mode.target, source_place) {
-            (Target::File(path), _) => Some(Place::opened(path, source_place).map_err(|e| created(path, &e))?),
+            (Target::File(path), _) => {
+                let opened = Place::opened(path, source_place);
+                Some(opened.map_err(|e| Failure::output("create", path.as_os_str(), &e))?)
+            }
             (Target::Stdout, _) | (_, None) => None,
             (_, Some(place)) if kind == Recovery::Split => Some(place.clone()),
             (_, Some(place)) => {
@@ -196,34 +173,13 @@ impl Rescuer {
                 Some(place.beside(appended(&original, OsStr::new(suffix))))
             }
         };
-        match &place {
-            Some(place) if kind != Recovery::Split => self.check(place, source)?,
-            None if kind == Recovery::Bz2 && stdout::is_terminal() => {
-                return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
-            }
-            None => {
-                stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
-                if stdout::regular_file().is_some_and(|stdout| same_file(&stdout, source)) {
-                    return Err(Failure::about(1, "Input file ", operand, " is the output file."));
-                }
-            }
-            _ => {}
+        if place.is_none() && kind == Recovery::Bz2 && stdout::is_terminal() {
+            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
         }
-        let path = place.as_ref().map_or(Path::new("(stdout)"), Place::path).to_owned();
-        Results::new(kind, place, source_place.is_some(), force, self.plan.mode.sparse).map_err(|e| created(&path, &e))
-    }
-
-    /// Refuses a result that exists already, or that is the source.
-    fn check(&self, place: &Place, source: &Metadata) -> Result<(), Failure> {
-        let is = |what| Failure::about(1, "Output file ", place.name(), what);
-        match place.find() {
-            Ok(found) if tree::id(&found) == id(source) => Err(is(" is the input file.")),
-            Ok(found) if is_directory(&found) => Err(is(" is a directory.")),
-            _ if !self.plan.common.force && !place.is_stream() && place.find_link().is_ok() => {
-                Err(Failure::exists(place.name()))
-            }
-            _ => Ok(()),
+        if kind != Recovery::Split {
+            single::check(place.as_ref(), [(operand, source.clone())].into_iter(), self.plan.common.force)?;
         }
+        Results::new(kind, place, source_place.is_some(), &self.plan.common)
     }
 
     /// Reports the findings. Returns the outcome of the process if the reader of stdout is gone.
@@ -233,7 +189,7 @@ impl Rescuer {
             None if story.found.holes > 0 => 2,
             None => 0,
         };
-        if self.plan.mode.json {
+        if self.plan.common.json.is_some() {
             let line = report::json(name, story, failure.as_ref(), code);
             if let Some(end) = print_stdout(&line)? {
                 return Ok(Some(end));
@@ -252,14 +208,4 @@ impl Rescuer {
         }
         Ok(None)
     }
-}
-
-fn write_trouble(path: &Path, e: &io::Error) -> Trouble {
-    if e.kind() == io::ErrorKind::BrokenPipe {
-        return Trouble::BrokenPipe;
-    }
-    if e.kind() == io::ErrorKind::AlreadyExists {
-        return Failure::exists(path.as_os_str()).into();
-    }
-    Failure::output("write", path.as_os_str(), e).into()
 }

@@ -1,17 +1,17 @@
 //! The results made from good blocks: one file, which appears when it is complete, or a file for each block.
 
-use crate::cli::args::Recovery;
-use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::args::{Common, Recovery};
+use crate::cli::files::output::{Out, OutputFile};
 use crate::cli::files::place::Place;
 use crate::cli::files::source::SourceFile;
+use crate::cli::messages::Failure;
+use crate::cli::modes::bzip2recover::result_name;
+use crate::cli::modes::single::{self, Trouble};
 use hybz::Error;
 use hybz::recover::{Block, Hole, Rejoiner};
-use std::ffi::OsString;
-use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::io::{self, BufWriter, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-const BUFFER: usize = 64 << 10;
 
 /// The results being written.
 pub struct Results {
@@ -36,27 +36,17 @@ enum Made {
 }
 
 impl Results {
-    /// Results that go to the file `place` or to stdout, with `holes` in place of zeros; those of [`Recovery::Split`]
-    /// go next to that file.
-    pub fn new(kind: Recovery, place: Option<Place>, private: bool, replace: bool, holes: bool) -> io::Result<Results> {
-        let holes = holes && matches!(kind, Recovery::Text | Recovery::Fill);
-        let out = || -> io::Result<Out> {
-            match &place {
-                Some(place) => {
-                    // An existing device or FIFO is written to.
-                    let file = create(place, private, replace || place.is_stream())?;
-                    Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
-                }
-                None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))),
-            }
-        };
+    /// Results that go to the file `place` or to stdout; those of [`Recovery::Split`] go next to that file.
+    pub fn new(kind: Recovery, place: Option<Place>, private: bool, common: &Common) -> Result<Results, Failure> {
+        let holes = !common.no_sparse && matches!(kind, Recovery::Text | Recovery::Fill);
+        let out = || single::create(place.as_ref(), private, common.force, holes);
         let made = match kind {
             Recovery::Text => Made::Text(out()?),
             Recovery::Fill => Made::Fill(out()?),
             Recovery::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
             Recovery::Split => Made::Split(Vec::new()),
         };
-        Ok(Results { made, place, private, replace, last_len: None, owed: 0, guessed: false })
+        Ok(Results { made, place, private, replace: common.force, last_len: None, owed: 0, guessed: false })
     }
 
     /// The name in messages.
@@ -80,8 +70,9 @@ impl Results {
             Made::Split(made) => {
                 let Some(place) = &self.place else { return Ok(()) };
                 let place = place.beside(split_name(place.path(), made.len() as u64 + 1));
-                let file = create(&place, self.private, false).map_err(Error::Write)?;
-                let mut one = Rejoiner::new(BufWriter::new(file));
+                let file = place.directory(None);
+                let file = file.and_then(|beside| OutputFile::create(place.path(), beside, self.private, false));
+                let mut one = Rejoiner::new(BufWriter::new(file.map_err(Error::Write)?));
                 one.push(block)?;
                 let file = one.finish()?.into_inner().map_err(|e| Error::Write(e.into_error()))?;
                 file.publish(self.replace).map_err(Error::Write)?;
@@ -110,38 +101,19 @@ impl Results {
     }
 
     /// Gives the file its name. Returns the names of all files that were made.
-    pub fn finish(self, source: Option<&SourceFile>, replace: bool, sync: bool) -> Result<Vec<PathBuf>, Error> {
+    pub fn finish(self, source: Option<&SourceFile>, common: &Common) -> Result<Vec<PathBuf>, Trouble> {
+        let name = self.name();
         let out = match self.made {
             Made::Text(out) | Made::Fill(out) => out,
-            Made::Bz2(out) => out.finish()?,
+            Made::Bz2(out) => out.finish().map_err(|error| match error {
+                Error::Write(e) => single::write_trouble(name.as_os_str(), &e),
+                error => Failure::internal(name.as_os_str(), &error).into(),
+            })?,
             Made::Split(made) => return Ok(made),
         };
-        let mut file = match out {
-            Out::Stdout(mut out) => {
-                out.flush().map_err(Error::Write)?;
-                return Ok(Vec::new());
-            }
-            Out::File(mut out) => {
-                out.flush().map_err(Error::Write)?; // closes the file too, before its times are set
-                out.into_parts().0
-            }
-        };
-        let publish = || {
-            if let Some(source) = source {
-                file.set_attributes(source)?;
-            }
-            if sync && file.replaces() {
-                file.sync()?;
-            }
-            file.publish(replace)
-        };
-        publish().map_err(Error::Write)?;
+        single::finish(out, source, common)?;
         Ok(self.place.iter().map(|place| place.path().to_owned()).collect())
     }
-}
-
-fn create(place: &Place, private: bool, existing: bool) -> io::Result<OutputFile> {
-    OutputFile::create(place.path(), place.directory(None)?, private, existing)
 }
 
 fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
@@ -150,8 +122,5 @@ fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
 
 /// `rec00001NAME.bz2` next to NAME, as bzip2recover names it.
 pub fn split_name(path: &Path, number: u64) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    let suffix: &[u8] = if name.ends_with(b".bz2") { b"" } else { b".bz2" };
-    let name = [format!("rec{number:05}").as_bytes(), name, suffix].concat();
-    path.with_file_name(OsString::from_vec(name))
+    result_name(path.as_os_str().as_bytes(), number).into()
 }

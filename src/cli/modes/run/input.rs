@@ -1,6 +1,6 @@
 //! The task for an operand, and the reader of its bytes.
 
-use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, SplitPlan, TextRanges, Work};
+use crate::cli::args::{Action, Coding, Common, FilesMode, Operand, Plan, SplitPlan, TextRanges};
 use crate::cli::files::job::{Destination, Ready};
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::SourceFile;
@@ -22,13 +22,13 @@ pub fn whole(plan: &Plan<FilesMode>, ready: &Ready, file: File) -> (Task, Source
         None => Reader::new(file),
     };
     let can_be_read_again = source.as_ref().is_some_and(|source| source.found.is_file());
-    let coding = plan.mode.coding();
+    let coding = plan.mode.coding;
     if coding.is_none() && !can_be_read_again {
         reader = reader.noting(&ready.seen);
     }
-    match (coding, &plan.mode.work) {
+    match (coding, plan.mode.action) {
         (Some(coding), _) => (compression(&coding, source.as_ref()), reader.into_source()),
-        (None, Work::Decompress { .. }) if plan.common.force && matches!(destination, Destination::Stdout) => {
+        (None, Action::Decompress) if plan.common.force && matches!(destination, Destination::Stdout) => {
             let head = reader.head(COPY_HEAD_LEN);
             let may_be_compressed = plan.common.formats.may_begin_with(&head);
             let task = if may_be_compressed { decompress(&plan.common) } else { Task::Copy };

@@ -33,9 +33,9 @@ pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
     limits::hide_gpus(&plan);
     let plan = Arc::new(plan);
     let tally = Arc::default();
-    let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.common.count(), &tally)?;
+    let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action), plan.common.count(), &tally)?;
     let progress = Progress::new(&plan.common);
-    let progress = progress.of_compressed(plan.mode.action() != Action::Compress);
+    let progress = progress.of_compressed(plan.mode.action != Action::Compress);
     let messages = Arc::new(Messages::new(&plan.common, progress).with_report(report, tally));
     let closing = Closing(Arc::clone(&messages));
     let outcome = work(plan, messages);
@@ -94,14 +94,14 @@ impl Drop for Closing {
 }
 
 fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
-    if let Some(remark) = plan.mode.coding().and_then(|coding| coding.remark()) {
+    if let Some(remark) = plan.mode.coding.and_then(|coding| coding.remark()) {
         messages.print(&Note::Remark(remark.into_bytes()));
     }
     let mut pool = Pool::builder();
     if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);
     }
-    if let Some(coding) = plan.mode.coding() {
+    if let Some(coding) = plan.mode.coding {
         limits::check_block_size(&coding, limits::expected_bytes(&plan))?;
     }
     let no_threads = limits::no_threads(&plan);
@@ -113,7 +113,7 @@ fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<O
         if plan.common.gpu_required {
             require_gpus(&plan.common.gpus)?;
         }
-        pool = pool.threads(limits::threads(&plan.common, plan.mode.coding())).max_memory(limits::share_of_memory());
+        pool = pool.threads(limits::threads(&plan.common, plan.mode.coding)).max_memory(limits::share_of_memory());
         for lanes in limits::lanes(&plan) {
             pool = pool.accelerators(&lanes);
         }

@@ -3,7 +3,7 @@
 //! A file is opened first (without waiting for the other end of a FIFO, and without following a link that bzip2 would
 //! not follow). All checks are then made on the open file, so the file that is read is the one that was checked.
 
-use crate::cli::args::{Action, FilesMode, Operand, Plan, Target, Work};
+use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
 use crate::cli::files::index::IndexJob;
 use crate::cli::files::job::{Complete, Destination, Job, Ready, State};
 use crate::cli::files::names::{appended, ending, original_name};
@@ -72,7 +72,7 @@ impl Prepared {
 
     fn input(self, plan: &Plan<FilesMode>, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
         let Prepared { index, task, source } = self;
-        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.mode.verify().blocks, source }
+        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.mode.verify.blocks, source }
     }
 }
 
@@ -133,14 +133,14 @@ impl Operands {
     ) -> Result<Prepared, Failure> {
         let (plan, name) = (&self.plan, operand.name());
         let index = self.index(ready, pending)?;
-        if let Some(split) = plan.mode.split() {
+        if let Some(split) = plan.mode.split {
             let (task, source) = input::split((&plan.common, &self.pool), split, name, file)?;
             return Ok(Prepared { index, task, source });
         }
-        let (task, source) = match (&plan.mode.work, plan.mode.ranges()) {
-            (Work::Shard { level, shard, file_len, .. }, ..) => {
-                let text = shards::text(name, file, shard, *file_len)?;
-                (Task::Compress((*level).into()), Source::File(Arc::new(text), shard.offset))
+        let (task, source) = match (plan.mode.shard.zip(plan.mode.coding), &plan.mode.ranges) {
+            (Some(((shard, file_len), coding)), _) => {
+                let text = shards::text(name, file, &shard, file_len)?;
+                (Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset))
             }
             (_, Some(ranges)) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,
             (_, None) => input::whole(plan, ready, file),
@@ -152,7 +152,7 @@ impl Operands {
     fn index(&self, ready: &Ready, pending: &mut Pending) -> Result<Option<IndexJob>, Failure> {
         let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let unnamed = Place::typed("");
-        let compressed = match (self.plan.mode.action(), &ready.destination, &ready.source) {
+        let compressed = match (self.plan.mode.action, &ready.destination, &ready.source) {
             (Action::Compress, Destination::File(result), _) => result,
             (Action::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
             (_, _, Some(source)) => &source.place,
@@ -187,7 +187,7 @@ impl Operands {
         let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
         let place = &place;
         let plan = Arc::clone(&self.plan);
-        let opened = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
+        let opened = opened.map_err(|e| Failure::unopened(plan.mode.action, name, &e))?;
         let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(Opened::Own) };
         let destination = self.destination(place, remark)?;
         let guesses = remark.is_some() && plan.common.formats == Formats::All;
@@ -250,7 +250,7 @@ impl Operands {
         let about =
             |parts: &[&[u8]]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat());
         // Refused with -f too, as in bzip2: a nightly job with `-f *` must not wrap its own results.
-        if let Some(coding) = &plan.mode.coding()
+        if let Some(coding) = &plan.mode.coding
             && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
         {
             let beside = format.is_none_or(|format| format.index() == IndexKind::Beside);
@@ -269,7 +269,7 @@ impl Operands {
             Some(file) if found.is_file() || !plan.mode.target.makes_files() || plan.common.force => file,
             _ => return Err(about(&[b" is not a normal file."]).remark()),
         };
-        if plan.mode.verify().file && !found.is_file() {
+        if plan.mode.verify.file && !found.is_file() {
             return Err(about(&[b" is not a normal file: --verify=file cannot read it again."]));
         }
         Ok(Some((file, found)))
@@ -279,7 +279,7 @@ impl Operands {
         let read_error = |e| Failure::input("read", name, &e);
         process::check_stdin().map_err(read_error)?;
         let stdin = io::stdin();
-        if self.plan.mode.action() != Action::Compress && stdin.is_terminal() {
+        if self.plan.mode.action != Action::Compress && stdin.is_terminal() {
             return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
         }
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(read_error)?);
@@ -311,7 +311,7 @@ impl Operands {
     /// The destination of a file's result.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
         let (path, plan) = (source.path(), Arc::clone(&self.plan));
-        let result = match (&plan.mode.target, plan.mode.coding()) {
+        let result = match (&plan.mode.target, plan.mode.coding) {
             (Target::Nowhere, _) => return Ok(Destination::Nothing),
             (Target::Stdout, _) => return Ok(Destination::Stdout),
             (Target::File(result), _) => return self.typed_result(result, Some(source)).map(Destination::File),

@@ -40,7 +40,7 @@ impl OutcomeText {
     /// The messages about a stream that succeeded.
     pub fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
         let (verbose, quiet, program) = (self.plan.common.verbose, self.plan.common.quiet, &self.plan.common.program);
-        let action = self.plan.mode.action();
+        let action = self.plan.mode.action;
         let mut message = self.line_start(name);
         if verbose >= 2 && stream.trailing_garbage.is_none() {
             message.extend(messages::end_line(stream, action == Action::Compress).bytes());
@@ -78,7 +78,7 @@ impl OutcomeText {
             Error::Read(e) => Failure::input("read", name, e),
             Error::ForeignIndex { .. } | Error::BadIndex(_) | Error::NewerIndex { .. } => {
                 let file = Path::new(name);
-                let index = self.plan.mode.ranges().and_then(|ranges| ranges.index.as_ref());
+                let index = self.plan.mode.ranges.as_ref().and_then(|ranges| ranges.index.as_ref());
                 let index = index.map_or_else(|| usual_index(file), |index| index.path(file));
                 index::failure(index.as_os_str(), error)
             }
@@ -100,11 +100,11 @@ impl OutcomeText {
                     Error::Data { damage, .. } => !messages::has_crcs(damage),
                     _ => false,
                 };
-                damage = !nothing_lost && (self.plan.mode.action() == Action::Test || !not_bzip2);
+                damage = !nothing_lost && (self.plan.mode.action == Action::Test || !not_bzip2);
                 // bzip2 gives its advice for all files.
                 damage &= self.plan.common.formats == Formats::Bzip2
                     || foreign(head).is_none() && Format::of(head).is_none_or(|format| format == Format::Bzip2);
-                if self.plan.mode.action() == Action::Test || not_bzip2 {
+                if self.plan.mode.action == Action::Test || not_bzip2 {
                     return Verdict { notes: vec![self.one_line(name, error, head)], damage };
                 }
                 messages::damage(name, result, error, self.plan.common.quiet)
@@ -121,7 +121,7 @@ impl OutcomeText {
     /// An error for which bzip2 prints one line. The line begins with the file's name as `-v` writes it, or with the
     /// program's name.
     fn one_line(&self, name: &OsStr, error: &Error, head: &[u8]) -> Note {
-        let (test, verbose) = (self.plan.mode.action() == Action::Test, self.plan.common.verbose > 0);
+        let (test, verbose) = (self.plan.mode.action == Action::Test, self.plan.common.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
         let mut text = messages::verdict(error, test);
         if let (Error::NotBzip2, Formats::All, Some(other)) = (error, self.plan.common.formats, foreign(head)) {
@@ -144,7 +144,7 @@ impl OutcomeText {
 pub fn placed(mode: &FilesMode, error: Error) -> Error {
     match error {
         // The text of ranges is copied, so its errors come as errors of reading.
-        Error::Read(e) if mode.ranges().is_some() || mode.split().is_some() => e.downcast().unwrap_or_else(Error::Read),
+        Error::Read(e) if mode.ranges.is_some() || mode.split.is_some() => e.downcast().unwrap_or_else(Error::Read),
         error => error,
     }
 }

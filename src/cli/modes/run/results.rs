@@ -1,7 +1,7 @@
 //! The results of one call, which the flow hands over in the order of the operands. Their bytes go to stdout or into
 //! files, their messages are printed, and together they give the exit code.
 
-use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
+use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, usual_index};
 use crate::cli::files::commit::{Committer, Finished, Item};
 use crate::cli::files::index::IndexJob;
 use crate::cli::files::job::{Destination, Job, Ready, State};
@@ -114,7 +114,7 @@ impl Results {
 
     /// Opens the destination of a result.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
-        let holes = self.plan.mode.is_sparse();
+        let holes = self.plan.mode.action == Action::Decompress && !self.plan.common.no_sparse;
         let place = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
@@ -181,14 +181,13 @@ impl Results {
                     let text = format!(" has mode {has:03o}, not {wanted:03o}: {}.", errno_text(&why));
                     self.print(Note::Remark([shown(output.path.as_os_str()).as_bytes(), text.as_bytes()].concat()));
                 }
-                let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify().file);
+                let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify.file);
                 let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
                 // hybz does not remove devices and FIFOs.
                 let mut source = ready.source.filter(|source| self.plan.mode.remove_sources && source.found.is_file());
                 let descriptor = source.take_if(|source| self.plan.common.force && source.place.names_open_file());
-                let whole = |found: &fs::Metadata| {
-                    self.plan.mode.action() != Action::Compress || found.len() == stream.bytes_in
-                };
+                let whole =
+                    |found: &fs::Metadata| self.plan.mode.action != Action::Compress || found.len() == stream.bytes_in;
                 let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
                 // Without -f, a name that exists is refused.
                 let replaces =
@@ -216,7 +215,7 @@ impl Results {
 
     /// The remark that the index of a removed compressed file stays, if the file has an index.
     fn index_left(&self, source: &SourceFile) -> Option<Vec<u8>> {
-        if self.plan.mode.action() != Action::Decompress || self.plan.common.formats == Formats::Bzip2 {
+        if self.plan.mode.action != Action::Decompress || self.plan.common.formats == Formats::Bzip2 {
             return None;
         }
         let index = source.place.beside(usual_index(source.place.path()));
@@ -248,8 +247,8 @@ impl Results {
 
     /// A shard must have the blocks that the plan states.
     fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
-        match &self.plan.mode.work {
-            Work::Shard { shard, .. }
+        match &self.plan.mode.shard {
+            Some((shard, _))
                 if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
             {
                 Err(shards::changed(shard))
@@ -298,7 +297,7 @@ impl Results {
         }
         self.committer.finish();
         if open_ended || self.plan.common.resume {
-            self.messages.print(&Note::Remark(self.messages.tally.line(self.plan.mode.action()).into_bytes()));
+            self.messages.print(&Note::Remark(self.messages.tally.line(self.plan.mode.action).into_bytes()));
         }
         self.messages.close(Some(&summary), self.broken_pipe);
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
@@ -392,7 +391,7 @@ impl Outputs for Results {
             if block.number == 1 || block.stream != self.stream.0 {
                 self.stream = (block.stream, block.number - 1);
             }
-            let (number, compressed) = (block.number - self.stream.1, self.plan.mode.action() == Action::Compress);
+            let (number, compressed) = (block.number - self.stream.1, self.plan.mode.action == Action::Compress);
             self.print(Note::Line(messages::block_line(block, number, compressed).into_bytes()));
         }
         self.messages.progress.advance(&self.plan.common, &job.name, block.bytes_in);
@@ -458,6 +457,6 @@ impl Outputs for Results {
 /// The maximum number of files that wait for the disk together; it leaves enough descriptors for everything else. Each
 /// file has two descriptors, or three with an index, and there are two batches: one waits while the other is filled.
 fn max_batch(plan: &Plan<FilesMode>) -> usize {
-    let each = 2 + u64::from(plan.mode.index.is_some()) + u64::from(plan.mode.verify().file);
+    let each = 2 + u64::from(plan.mode.index.is_some()) + u64::from(plan.mode.verify.file);
     (process::max_descriptors().saturating_sub(24) / (2 * each)).clamp(1, 256) as usize
 }

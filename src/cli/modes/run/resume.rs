@@ -28,14 +28,14 @@ pub fn is_complete(
     }
     let (opened, _) = result.open_at_once(false).map_err(|e| Failure::input("open", result.name(), &e))?;
     let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
-    if plan.mode.verify().file {
+    if plan.mode.verify.file {
         // Data that are not on the disk yet cannot be dropped from the cache.
         sync_data(&opened).map_err(|e| Failure::output("sync", result.name(), &e))?;
         forget_pages(file);
         forget_pages(&opened);
     }
     let settings = Settings::new().pool(pool).trailing_garbage(plan.common.trailing_garbage);
-    let fits = match plan.mode.action() {
+    let fits = match plan.mode.action {
         Action::Compress => same_text(&settings.trailing_garbage(false), &opened, file, false),
         _ => same_text(&settings.formats(plan.common.formats), file, &opened, true),
     };
@@ -43,7 +43,7 @@ pub fn is_complete(
     let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
         Comparison::Same => true,
         // The right result is unknown, so the message is the same as without --resume.
-        Comparison::Damaged(error) if plan.mode.action() != Action::Compress => {
+        Comparison::Damaged(error) if plan.mode.action != Action::Compress => {
             return Err(messages::undecodable(source_name, result.name(), &error, plan.common.quiet));
         }
         Comparison::Differs | Comparison::Damaged(_) => false,

@@ -5,11 +5,12 @@
 
 use super::meanwhile::write_meanwhile;
 use super::plan_file::PlanFile;
-use super::{Trouble, create, finish, write_trouble};
-use crate::cli::args::{Join, Operand, Plan, ShardsMode};
+use super::{create, write_trouble};
+use crate::cli::args::{Operand, Plan, Target};
 use crate::cli::files::source::is_still;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
+use crate::cli::modes::single::{self, Trouble};
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};
 use hybz::{Error, Level, Settings};
@@ -25,12 +26,13 @@ use std::path::Path;
 const NAMED: usize = 10;
 
 /// Joins the parts that the operands name.
-pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<(), Trouble> {
-    let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
+pub fn join(plan: &Plan<Target>, messages: &Messages) -> Result<(), Trouble> {
+    let plan_path = Path::new(plan.common.join.as_deref().unwrap_or_default());
+    let PlanFile { level, crc, shards, .. } = PlanFile::read(plan_path)?;
     // An output that cannot be made is reported before all parts are examined.
-    let mut out = create(plan, Some(&how.plan), None)?;
+    let mut out = create(plan, Some(plan_path), None)?;
     let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
-    if how.verify {
+    if plan.common.verifies() {
         let settings = Settings::new().pool(&limits::pool(&plan.common));
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part.path, &settings))?;
     }
@@ -45,13 +47,13 @@ pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<
         // This happens before the stream gets its end and the file its name.
         if joiner.crc() != crc {
             let text = format!(" states the CRC {crc:08x}, but the blocks of the parts have {:08x}.", joiner.crc());
-            return Err(Failure::about(1, "Plan ", how.plan.as_os_str(), &text).into());
+            return Err(Failure::about(1, "Plan ", plan_path.as_os_str(), &text).into());
         }
         joiner.finish().map(drop).map_err(|error| trouble(plan, OsStr::new("(none)"), error))
     });
     written.map_err(|e| write_trouble(plan, &e))?;
     joined?;
-    finish(out, plan)
+    single::finish(out, None, &plan.common)
 }
 
 /// A part that has been examined.
@@ -86,7 +88,7 @@ impl Examined<'_> {
 /// The parts in the order of the shards; `None` if not every shard has exactly one part. Every fault has then been
 /// printed.
 fn sorted<'a>(
-    plan: &'a Plan<ShardsMode>,
+    plan: &'a Plan<Target>,
     level: Level,
     shards: &[Shard],
     messages: &Messages,
@@ -128,16 +130,11 @@ fn sorted<'a>(
     }
     let missing = parts.iter().enumerate().filter(|(_, part)| part.is_none()).map(|(shard, _)| shard.to_string());
     let missing: Vec<String> = missing.collect();
-    match &missing[..] {
-        [] => {}
-        [one] => say(Failure::new(1, format!("Shard {one} has no part.").into())),
-        many if many.len() <= NAMED => {
-            say(Failure::new(1, format!("Shards {} have no parts.", many.join(", ")).into()))
-        }
-        many => {
-            let (count, first) = (many.len(), many[..NAMED].join(", "));
-            say(Failure::new(1, format!("{count} shards have no parts: {first} and others.").into()));
-        }
+    if !missing.is_empty() {
+        let (named, others) = missing.split_at(missing.len().min(NAMED));
+        let others = if others.is_empty() { "" } else { " and others" };
+        let (count, all, named) = (missing.len(), parts.len(), named.join(", "));
+        say(Failure::new(1, format!("No part for {count} of {all} shards: {named}{others}.").into()));
     }
     if wrong { None } else { parts.into_iter().collect() }
 }
@@ -181,7 +178,7 @@ fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure>
     ))
 }
 
-fn trouble(plan: &Plan<ShardsMode>, name: &OsStr, error: Error) -> Trouble {
+fn trouble(plan: &Plan<Target>, name: &OsStr, error: Error) -> Trouble {
     match error {
         Error::Read(e) => Failure::input("read", name, &e).into(),
         Error::Write(e) => write_trouble(plan, &e),

@@ -5,38 +5,31 @@ mod join;
 mod meanwhile;
 mod plan_file;
 
-use crate::cli::args::{Operand, Plan, ShardMode, ShardsMode, ShardsTask, Target};
-use crate::cli::files::commit;
-use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::args::{Kind, Operand, Plan, ShardMode, Target, level};
+use crate::cli::files::output::Out;
 use crate::cli::files::place::Place;
-use crate::cli::files::source::{SourceFile, same_file};
+use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
-use crate::cli::modes::limits;
 use crate::cli::modes::run::part::check_file;
+use crate::cli::modes::single::{self, Trouble};
+use crate::cli::modes::{limits, undecoded};
 use hybz::shard::{self, Shard};
 use hybz::{Error, Level, ReadAt};
-use hybz_files::{file, stdout};
 use plan_file::PlanFile;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-/// The number of bytes per write.
-const BUFFER: usize = 256 << 10;
-
 /// Plans shards, or joins parts.
-pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
+pub fn shards(plan: Plan<Target>) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan.common, false);
     let messages = Messages::new(&plan.common, Progress::new(&plan.common));
-    let done = match &plan.mode.task {
-        ShardsTask::Plan { size, level } => cut(&plan, *size, *level),
-        ShardsTask::Join(how) => join::join(&plan, how, &messages),
-    };
+    let done = if plan.common.kind == Kind::Join { join::join(&plan, &messages) } else { cut(&plan) };
     messages.progress.end();
     match done {
-        Ok(()) => {}
+        Ok(()) => return Ok(single::end(&plan.mode, &messages)),
         Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
         Err(Trouble::Failure(failure)) => messages.print(&Note::Failure(failure)),
         Err(Trouble::Said) => {}
@@ -44,32 +37,12 @@ pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
     Ok(Outcome::Exit(messages.code()))
 }
 
-/// The reason why there is no result.
-enum Trouble {
-    Failure(Failure),
-    /// The reason has been printed already.
-    Said,
-    /// The reader of our stdout is gone.
-    BrokenPipe,
-}
-
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Trouble {
-        Trouble::Failure(failure)
-    }
-}
-
 /// The level of a plan, the shard of it that `--shard` asks for, and the length of the file that was cut.
 pub fn planned(mode: &ShardMode) -> Result<(Level, Shard, u64), Failure> {
     let ShardMode { number, plan: path, target, .. } = mode;
-    if let Target::File(result) = target
-        && is_result(target, path)
-    {
-        return Err(Failure::about(1, "Output file ", result.as_os_str(), " is an input file."));
-    }
-    if let Target::Stdout = target {
-        refuse_stdout_as(Some(path.as_path()))?;
-    }
+    // What is to be compressed is not yet open, and compared later.
+    let place = place_of(target, None)?;
+    single::check(place.as_ref(), inputs([path.as_path()]), true)?;
     let PlanFile { level, len, shards, .. } = PlanFile::read(path)?;
     let count = shards.len();
     let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
@@ -115,98 +88,45 @@ fn why_changed(shard: &Shard) -> io::Error {
     io::Error::other(format!("shard {number} differs from the plan: the file has changed, or is another one"))
 }
 
-/// Whether the result would replace this file.
-fn is_result(target: &Target, file: &Path) -> bool {
-    let Target::File(path) = target else { return false };
-    fs::metadata(path).is_ok_and(|there| is_file(file, &there))
+/// The place that a target names, near the `source`.
+fn place_of(target: &Target, source: Option<&Place>) -> Result<Option<Place>, Failure> {
+    let Target::File(path) = target else { return Ok(None) };
+    Place::opened(path, source).map(Some).map_err(|e| Failure::output("create", path.as_os_str(), &e))
 }
 
-/// Refuses a stdout that leads to one of these inputs.
-fn refuse_stdout_as<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
-    let Some(stdout) = stdout::regular_file() else { return Ok(()) };
-    match inputs.into_iter().find(|input| is_file(input, &stdout)) {
-        Some(input) => Err(Failure::about(1, "Input file ", input.as_os_str(), " is the output file.")),
-        None => Ok(()),
-    }
-}
-
-/// Whether the name `file` leads to this file.
-fn is_file(file: &Path, found: &Metadata) -> bool {
-    fs::metadata(file).is_ok_and(|file| same_file(&file, found))
+/// The attributes of files that are read.
+fn inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) -> impl Iterator<Item = (&'a OsStr, Metadata)> {
+    paths.into_iter().filter_map(|path| Some((path.as_os_str(), fs::metadata(path).ok()?)))
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read, `source` the file to plan.
-fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, source: Option<&Place>) -> Result<Out, Failure> {
-    let Target::File(path) = &plan.mode.target else {
-        stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
-        let inputs = plan.common.operands.iter().filter_map(|operand| match operand {
-            Operand::File(file) => Some(file.as_path()),
-            Operand::Stdin => None,
-        });
-        refuse_stdout_as(inputs.chain(used))?;
-        return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
-    };
-    let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(&plan.mode.target, file));
-    if plan.common.operands.iter().any(is_it) || used.is_some_and(|used| is_result(&plan.mode.target, used)) {
-        return Err(Failure::about(1, "Output file ", path.as_os_str(), " is an input file."));
-    }
-    let failed = |e: io::Error| Failure::output("create", path.as_os_str(), &e);
-    let place = Place::opened(path, source).map_err(failed)?;
-    let existing = plan.common.force || place.is_stream();
-    if !existing && place.find_link().is_ok() {
-        return Err(Failure::exists(place.name()));
-    }
-    let directory = place.directory(None).map_err(failed)?;
-    let file = OutputFile::create(path, directory, false, existing).map_err(failed)?;
-    Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
+fn create(plan: &Plan<Target>, used: Option<&Path>, source: Option<&Place>) -> Result<Out, Failure> {
+    let operands = plan.common.operands.iter().filter_map(|operand| match operand {
+        Operand::File(file) => Some(file.as_path()),
+        Operand::Stdin => None,
+    });
+    let place = place_of(&plan.mode, source)?;
+    single::check(place.as_ref(), inputs(operands.chain(used)), plan.common.force)?;
+    single::create(place.as_ref(), false, plan.common.force, false)
 }
 
-/// Closes the destination; a file gets its name.
-fn finish(out: Out, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
-    match out {
-        Out::Stdout(mut out) => {
-            let flushed = out.flush().and_then(|()| stdout::close());
-            let _ = out.into_parts(); // dropping the buffer would write again
-            flushed.map_err(|e| write_trouble(plan, &e))
-        }
-        Out::File(mut out) => {
-            let flushed = out.flush();
-            let (out, _) = out.into_parts();
-            let synced = flushed.and_then(|()| if plan.common.sync { out.sync() } else { Ok(true) });
-            synced.map_err(|e| write_trouble(plan, &e))?;
-            Ok(commit::publish(out, plan.common.force)?)
-        }
-    }
-}
-
-fn write_trouble(plan: &Plan<ShardsMode>, e: &io::Error) -> Trouble {
-    match &plan.mode.target {
-        Target::File(path) => Failure::output("write", path.as_os_str(), e).into(),
-        _ if e.kind() == io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
-        _ => Failure::output("write", OsStr::new("(stdout)"), e).into(),
-    }
-}
-
-/// Opens the file to plan, without waiting for the writer of a FIFO. Only a file on a disk is accepted.
-fn open_text(path: &Path, flag: &str) -> Result<(Place, File), Failure> {
-    let name = path.as_os_str();
-    let unopened = |e: io::Error| Failure::input("open", name, &e);
-    let place = Place::opened(path, None).map_err(unopened)?;
-    let (file, _) = place.open_at_once(true).map_err(unopened)?;
-    let mut file = file.ok_or_else(|| unopened(file::not_found()))?;
-    check_file(name, &mut file, flag)?;
-    Ok((place, file))
+/// An error of writing a plan or a joined file.
+fn write_trouble(plan: &Plan<Target>, e: &io::Error) -> Trouble {
+    let name = if let Target::File(path) = &plan.mode { path.as_os_str() } else { OsStr::new("(stdout)") };
+    single::write_trouble(name, e)
 }
 
 /// `--plan`.
-fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> {
-    let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
-    let name = path.as_os_str();
+fn cut(plan: &Plan<Target>) -> Result<(), Trouble> {
+    let (size, level) = (plan.common.plan.unwrap_or_default(), level(&plan.common));
+    let Some(operand) = plan.common.operands.first() else { return Ok(()) };
+    let name = operand.name();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
-    let (place, file) = open_text(path, "--plan")?;
+    let (place, mut file) = source::open(&plan.common, operand, "read data from", true)?;
+    check_file(name, &mut file, "--plan")?;
     let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
-    let mut out = create(plan, None, Some(&place))?;
+    let mut out = create(plan, None, place.as_ref())?;
     let mut lines = plan_file::Lines::default();
     out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
@@ -216,14 +136,13 @@ fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> 
         out.write_all(lines.shard(&shard).as_bytes()).and_then(|()| out.flush())
     });
     let crc = found.map_err(|error| match error {
-        Error::Read(e) => read_error(&e).into(),
         Error::Write(e) => write_trouble(plan, &e),
-        error => Trouble::Failure(Failure::internal(name, &error)),
+        error => undecoded(&plan.common, name, &error).into(),
     })?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if end != len || !source.is_none_or(is_still) {
         return Err(Failure::about(1, "Input file ", name, " changed while it was read: its plan is of no use.").into());
     }
     out.write_all(lines.end(crc).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
-    finish(out, plan)
+    single::finish(out, None, &plan.common)
 }

@@ -6,6 +6,7 @@
 
 use crate::cli::files::reader::Reader;
 use crate::cli::messages::Failure;
+use anyhow::{Context as _, anyhow, bail};
 use hybz::Level;
 use hybz::internals::crc::Crc;
 use hybz::shard::Shard;
@@ -65,26 +66,6 @@ impl Lines {
     }
 }
 
-/// The reason why a plan cannot be used.
-#[derive(Debug)]
-enum Refused {
-    Read(io::Error),
-    /// The work that the plan is for.
-    Plan(String),
-}
-
-impl From<io::Error> for Refused {
-    fn from(e: io::Error) -> Refused {
-        Refused::Read(e)
-    }
-}
-
-impl From<&str> for Refused {
-    fn from(what: &str) -> Refused {
-        Refused::Plan(what.to_owned())
-    }
-}
-
 impl PlanFile {
     /// Reads a complete plan. A pipe is read to its end, and refused if it has no writer.
     pub fn read(path: &Path) -> Result<PlanFile, Failure> {
@@ -100,41 +81,42 @@ impl PlanFile {
         if found.file_type().is_fifo() && reader.fill_buf().is_ok_and(<[u8]>::is_empty) {
             return Err(not_a_plan(name, "is a FIFO without a writer"));
         }
-        Self::parse(reader).map_err(|refused| match refused {
-            Refused::Read(e) => Failure::input("read", name, &e),
-            Refused::Plan(what) => not_a_plan(name, &what),
+        Self::parse(reader).map_err(|refused| match refused.downcast() {
+            Ok(e) => Failure::input("read", name, &e),
+            Err(what) => not_a_plan(name, &what.to_string()),
         })
     }
 
-    fn parse(mut reader: impl BufRead) -> Result<PlanFile, Refused> {
+    /// The plan, or the reason why it cannot be used.
+    fn parse(mut reader: impl BufRead) -> anyhow::Result<PlanFile> {
         let mut lines = Lines::default();
         let first = next_line(&mut reader)?;
         let (level, len) = head(&first)?;
         let found = [first, next_line(&mut reader)?].concat();
         if found != lines.head(level, len) {
-            return Err("does not begin as a plan, or its first lines have changed".into());
+            bail!("does not begin as a plan, or its first lines have changed");
         }
         let (mut shards, mut end, mut combined) = (Vec::new(), 0u64, 0u32);
         loop {
             let line = next_line(&mut reader)?;
-            let Some(text) = whole(&line) else { return Err(Refused::Plan(unfinished(&line, end, len))) };
+            let Some(text) = whole(&line) else { bail!(unfinished(&line, end, len)) };
             if let Some(crc) = the_end(text) {
                 let same = lines.end(crc).as_bytes() == line;
                 match next_line(&mut reader)? {
-                    _ if !same => return Err(changed(&line)),
-                    _ if end != len => return Err(Refused::Plan(unfinished(b"", end, len))),
-                    _ if combined != crc => return Err("has shards whose CRCs do not give the CRC of the whole".into()),
-                    rest if !rest.is_empty() => return Err("goes on after its end".into()),
+                    _ if !same => bail!(changed(&line)),
+                    _ if end != len => bail!(unfinished(b"", end, len)),
+                    _ if combined != crc => bail!("has shards whose CRCs do not give the CRC of the whole"),
+                    rest if !rest.is_empty() => bail!("goes on after its end"),
                     _ => return Ok(PlanFile { level, len, crc, shards }),
                 }
             }
             let follows = |shard: &Shard| shard.number == shards.len() as u64 && shard.offset == end;
-            let shard = shard(text).filter(follows).ok_or_else(|| does_not_follow(&line))?;
+            let shard = shard(text).filter(follows).ok_or_else(|| anyhow!(does_not_follow(&line)))?;
             // The numbers are compared as text, so only one spelling of a number is accepted.
             if lines.shard(&shard).as_bytes() != line {
-                return Err(changed(&line));
+                bail!(changed(&line));
             }
-            end = end.checked_add(shard.length).ok_or("has more bytes than are possible")?;
+            end = end.checked_add(shard.length).context("has more bytes than are possible")?;
             combined = combined.rotate_left((shard.blocks % 32) as u32) ^ shard.crc;
             shards.push(shard);
         }
@@ -154,13 +136,13 @@ fn whole(line: &[u8]) -> Option<&str> {
     str::from_utf8(line.strip_suffix(b"\n")?).ok()
 }
 
-fn head(line: &[u8]) -> Result<(Level, u64), Refused> {
+fn head(line: &[u8]) -> anyhow::Result<(Level, u64)> {
     let fields: Vec<&str> = whole(line).unwrap_or_default().split('\t').collect();
     let head = match fields[..] {
         [HEAD, level, len, _] => level.parse().ok().and_then(Level::try_new).zip(len.parse().ok()),
         _ => None,
     };
-    head.ok_or_else(|| "does not begin as a plan".into())
+    head.context("does not begin as a plan")
 }
 
 fn shard(line: &str) -> Option<Shard> {
@@ -185,19 +167,17 @@ fn unfinished(line: &[u8], end: u64, len: u64) -> String {
     match line {
         [] if end == len => format!("has no line {END}: it is not complete"),
         [] => format!("ends at byte {end} of {len}: it is not complete"),
-        _ if line.len() as u64 == MAX_LINE || line.ends_with(b"\n") => {
-            format!("has a line that does not follow: `{}'", printable(line))
-        }
+        _ if line.len() as u64 == MAX_LINE || line.ends_with(b"\n") => does_not_follow(line),
         _ => format!("ends within a line: `{}'", printable(line)),
     }
 }
 
-fn does_not_follow(line: &[u8]) -> Refused {
-    Refused::Plan(format!("has a line that does not follow: `{}'", printable(line)))
+fn does_not_follow(line: &[u8]) -> String {
+    format!("has a line that does not follow: `{}'", printable(line))
 }
 
-fn changed(line: &[u8]) -> Refused {
-    Refused::Plan(format!("has changed since it was made, here or before: `{}'", printable(line)))
+fn changed(line: &[u8]) -> String {
+    format!("has changed since it was made, here or before: `{}'", printable(line))
 }
 
 /// The beginning of a line, without characters that control a terminal.
@@ -228,10 +208,7 @@ mod tests {
     }
 
     fn refused(text: &[u8]) -> String {
-        match PlanFile::parse(text) {
-            Err(Refused::Plan(what)) => what,
-            other => panic!("{other:?} of {}", String::from_utf8_lossy(text)),
-        }
+        PlanFile::parse(text).expect_err(&String::from_utf8_lossy(text)).to_string()
     }
 
     #[test]
@@ -340,7 +317,7 @@ mod tests {
         let plan = text(Level::BEST, 105, &shards, crc);
         for len in 0..=plan.len() {
             let endless = BufReader::new(Endless(plan[..len].to_vec(), 0));
-            assert!(matches!(PlanFile::parse(endless), Err(Refused::Plan(_))), "{len}");
+            assert!(PlanFile::parse(endless).is_err_and(|why| !why.is::<io::Error>()), "{len}");
         }
     }
 }

@@ -1,0 +1,103 @@
+//! The one result of `--recover`, `--plan` and `--join`: a file, which appears when it is complete, or stdout.
+
+use crate::cli::args::{Common, Target};
+use crate::cli::files::commit;
+use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::files::place::Place;
+use crate::cli::files::source::{SourceFile, id, same_file};
+use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use hybz_files::directory::is_directory;
+use hybz_files::{stdout, tree};
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::{self, BufWriter, Write};
+
+/// The number of bytes per write.
+const BUFFER: usize = 256 << 10;
+
+/// The reason why there is no result.
+pub enum Trouble {
+    Failure(Failure),
+    /// The reason has been printed already.
+    Said,
+    /// The reader of our stdout is gone.
+    BrokenPipe,
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        Trouble::Failure(failure)
+    }
+}
+
+/// Refuses a destination (stdout, if there is no place) that exists already, or that is one of these inputs.
+pub fn check<'a>(
+    place: Option<&Place>,
+    mut inputs: impl Iterator<Item = (&'a OsStr, Metadata)>,
+    force: bool,
+) -> Result<(), Failure> {
+    let Some(place) = place else {
+        stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
+        let stdout = stdout::regular_file();
+        return match stdout.and_then(|stdout| inputs.find(|(_, input)| same_file(input, &stdout))) {
+            Some((name, _)) => Err(Failure::about(1, "Input file ", name, " is the output file.")),
+            None => Ok(()),
+        };
+    };
+    let is = |what| Failure::about(1, "Output file ", place.name(), what);
+    match place.find() {
+        Ok(found) if inputs.any(|(_, input)| tree::id(&found) == id(&input)) => Err(is(" is the input file.")),
+        Ok(found) if is_directory(&found) => Err(is(" is a directory.")),
+        _ if !force && !place.is_stream() && place.find_link().is_ok() => Err(Failure::exists(place.name())),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a destination, with holes in place of zeros if they are wanted. An existing device or FIFO is written to.
+pub fn create(place: Option<&Place>, private: bool, force: bool, holes: bool) -> Result<Out, Failure> {
+    let Some(place) = place else {
+        return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes))));
+    };
+    let existing = force || place.is_stream();
+    let file = place.directory(None).and_then(|beside| OutputFile::create(place.path(), beside, private, existing));
+    let file = file.map_err(|e| Failure::output("create", place.name(), &e))?;
+    Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
+}
+
+/// Ends a result; a file gets the attributes of its source, if it has one, and its name.
+pub fn finish(out: Out, source: Option<&SourceFile>, common: &Common) -> Result<(), Trouble> {
+    match out {
+        Out::Stdout(mut out) => {
+            let flushed = out.flush();
+            let _ = out.into_parts(); // dropping the buffer would write again
+            flushed.map_err(|e| write_trouble(OsStr::new("(stdout)"), &e))
+        }
+        Out::File(mut out) => {
+            let flushed = out.flush(); // closes holes too, before the times are set
+            let (file, _) = out.into_parts();
+            let attributes = |()| source.map_or(Ok(()), |source| file.set_attributes(source).map(drop));
+            let synced = flushed.and_then(attributes).and_then(|()| if common.sync { file.sync() } else { Ok(true) });
+            synced.map_err(|e| write_trouble(file.path.as_os_str(), &e))?;
+            Ok(commit::publish(file, common.force)?)
+        }
+    }
+}
+
+/// An error of writing to this file.
+pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
+    match e.kind() {
+        io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
+        io::ErrorKind::AlreadyExists => Failure::exists(name).into(),
+        _ => Failure::output("write", name, e).into(),
+    }
+}
+
+/// Ends a call whose results went to `target`.
+pub fn end(target: &Target, messages: &Messages) -> Outcome {
+    if *target == Target::Stdout
+        && let Err(e) = stdout::close()
+    {
+        messages.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+    }
+    Outcome::Exit(messages.code())
+}
