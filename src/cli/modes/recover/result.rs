@@ -1,17 +1,16 @@
 //! The results made from good blocks: one file, which appears when it is complete, or a file for each block.
 
 use crate::cli::args::Recovery;
-use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
+use crate::cli::files::sink::Sink;
 use crate::cli::files::source::SourceFile;
 use hybz::Error;
 use hybz::recover::{Block, Hole, Rejoiner};
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-
-const BUFFER: usize = 64 << 10;
 
 /// The results being written.
 pub struct Results {
@@ -28,9 +27,9 @@ pub struct Results {
 }
 
 enum Made {
-    Text(Out),
-    Fill(Out),
-    Bz2(Box<Rejoiner<Out>>),
+    Text(Sink),
+    Fill(Sink),
+    Bz2(Box<Rejoiner<Sink>>),
     /// The files so far.
     Split(Vec<PathBuf>),
 }
@@ -40,14 +39,14 @@ impl Results {
     /// go next to that file.
     pub fn new(kind: Recovery, place: Option<Place>, private: bool, replace: bool, holes: bool) -> io::Result<Results> {
         let holes = holes && matches!(kind, Recovery::Text | Recovery::Fill);
-        let out = || -> io::Result<Out> {
+        let out = || -> io::Result<Sink> {
             match &place {
                 Some(place) => {
                     // An existing device or FIFO is written to.
                     let file = create(place, private, replace || place.is_stream())?;
-                    Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
+                    Ok(Sink::file(file.with_holes(holes)))
                 }
-                None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))),
+                None => Ok(Sink::stdout(holes)),
             }
         };
         let made = match kind {
@@ -116,16 +115,8 @@ impl Results {
             Made::Bz2(out) => out.finish()?,
             Made::Split(made) => return Ok(made),
         };
-        let mut file = match out {
-            Out::Stdout(mut out) => {
-                out.flush().map_err(Error::Write)?;
-                return Ok(Vec::new());
-            }
-            Out::File(mut out) => {
-                out.flush().map_err(Error::Write)?; // closes the file too, before its times are set
-                out.into_parts().0
-            }
-        };
+        // This gives the file its length, before its times are set.
+        let Some(mut file) = out.finish().map_err(Error::Write)? else { return Ok(Vec::new()) };
         let publish = || {
             if let Some(source) = source {
                 file.set_attributes(source)?;
@@ -141,10 +132,10 @@ impl Results {
 }
 
 fn create(place: &Place, private: bool, existing: bool) -> io::Result<OutputFile> {
-    OutputFile::create(place.path(), place.directory(None)?, private, existing)
+    OutputFile::create(place.path(), place.directory(None)?, (private, existing), place.owner().as_slice())
 }
 
-fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
+fn zeros(out: &mut Sink, count: u64) -> Result<(), Error> {
     io::copy(&mut io::repeat(0).take(count), out).map(drop).map_err(Error::Write)
 }
 

@@ -7,8 +7,9 @@ mod plan_file;
 
 use crate::cli::args::{Operand, Plan, ShardMode, ShardsMode, ShardsTask, Target};
 use crate::cli::files::commit;
-use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
+use crate::cli::files::sink::Sink;
 use crate::cli::files::source::{SourceFile, same_file};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
@@ -20,11 +21,8 @@ use hybz_files::{file, stdout};
 use plan_file::PlanFile;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
-
-/// The number of bytes per write.
-const BUFFER: usize = 256 << 10;
 
 /// Plans shards, or joins parts.
 pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
@@ -136,7 +134,7 @@ fn is_file(file: &Path, found: &Metadata) -> bool {
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read, `source` the file to plan.
-fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, source: Option<&Place>) -> Result<Out, Failure> {
+fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, source: Option<&Place>) -> Result<Sink, Failure> {
     let Target::File(path) = &plan.mode.target else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         let inputs = plan.common.operands.iter().filter_map(|operand| match operand {
@@ -144,7 +142,7 @@ fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, source: Option<&Place>) 
             Operand::Stdin => None,
         });
         refuse_stdout_as(inputs.chain(used))?;
-        return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
+        return Ok(Sink::stdout(false));
     };
     let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(&plan.mode.target, file));
     if plan.common.operands.iter().any(is_it) || used.is_some_and(|used| is_result(&plan.mode.target, used)) {
@@ -157,26 +155,23 @@ fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, source: Option<&Place>) 
         return Err(Failure::exists(place.name()));
     }
     let directory = place.directory(None).map_err(failed)?;
-    let file = OutputFile::create(path, directory, false, existing).map_err(failed)?;
-    Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
+    let file = OutputFile::create(path, directory, (false, existing), place.owner().as_slice()).map_err(failed)?;
+    Ok(Sink::file(file))
 }
 
 /// Closes the destination; a file gets its name.
-fn finish(out: Out, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
-    match out {
-        Out::Stdout(mut out) => {
-            let flushed = out.flush().and_then(|()| stdout::close());
-            let _ = out.into_parts(); // dropping the buffer would write again
-            flushed.map_err(|e| write_trouble(plan, &e))
+fn finish(out: Sink, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
+    let finish = || {
+        let file = out.finish()?;
+        match &file {
+            Some(file) if plan.common.sync => drop(file.sync()?),
+            Some(_) => {}
+            None => stdout::close()?,
         }
-        Out::File(mut out) => {
-            let flushed = out.flush();
-            let (out, _) = out.into_parts();
-            let synced = flushed.and_then(|()| if plan.common.sync { out.sync() } else { Ok(true) });
-            synced.map_err(|e| write_trouble(plan, &e))?;
-            Ok(commit::publish(out, plan.common.force)?)
-        }
-    }
+        Ok(file)
+    };
+    let file = finish().map_err(|e: io::Error| write_trouble(plan, &e))?;
+    file.map_or(Ok(()), |file| Ok(commit::publish(file, plan.common.force)?))
 }
 
 fn write_trouble(plan: &Plan<ShardsMode>, e: &io::Error) -> Trouble {
