@@ -4,7 +4,7 @@
 use super::process::{is_ignored, questions_are_ignored};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio;
-use signal_hook::consts::{SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXCPU, SIGXFSZ};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXCPU, SIGXFSZ};
 use signal_hook::low_level::{emulate_default_handler, register};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -46,16 +46,6 @@ pub unsafe fn on_question(answer: impl Fn() + Send + Sync + 'static) -> io::Resu
     }
     // SAFETY: the caller promises that `answer` does only what a signal handler may do.
     unsafe { register(SIGUSR1, answer) }.map(drop)
-}
-
-/// Has `note` called when the process goes on after it was stopped, as by Ctrl-Z and `fg`.
-///
-/// # Safety
-/// The same conditions as for [`on_ending_signal`].
-#[allow(unsafe_code)]
-pub unsafe fn on_continuing(note: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
-    // SAFETY: the caller promises that `note` does only what a signal handler may do.
-    unsafe { register(SIGCONT, note) }.map(drop)
 }
 
 /// Writes to stderr from a signal handler: with one call, and not at all if the call would have to wait.

@@ -1,17 +1,17 @@
 //! The names that `--filelist` gives, one after another: the whole list is never in memory.
 
-use crate::cli::messages::{Failure, errno_text};
-use hybz_files::{file, process};
+use crate::cli::files::source::stdin;
+use crate::cli::messages::Failure;
+use hybz_files::file;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// An open list.
-pub struct Names {
+pub struct List {
     /// The list's own name.
     name: OsString,
     reader: BufReader<File>,
@@ -22,17 +22,17 @@ pub struct Names {
 /// The maximum length of a name: no file system has longer ones.
 const MAX_NAME: u64 = 1 << 20;
 
-impl Names {
+impl List {
     /// Opens the list `file`, or stdin if that is `-`. A zero byte ends each name if `null`, or else a line end.
-    pub fn open(file: &OsStr, null: bool) -> Result<Names, Failure> {
+    pub fn open(file: &OsStr, null: bool) -> Result<List, Failure> {
         let (name, opened) = if file == "-" { (OsStr::new("(stdin)"), stdin()) } else { (file, File::open(file)) };
         let name = name.to_owned();
-        let refused = |e: &io::Error| Failure::about(1, "Can't read the list ", &name, &reason(e));
+        let refused = |e: &io::Error| Failure::cannot("read the list", &name, e);
         let file = opened.map_err(|e| refused(&e))?;
         if file.metadata().is_ok_and(|found| found.is_dir()) {
             return Err(refused(&file::is_a_directory()));
         }
-        Ok(Names { name, reader: BufReader::new(file), end: if null { 0 } else { b'\n' }, failed: false })
+        Ok(List { name, reader: BufReader::new(file), end: if null { 0 } else { b'\n' }, failed: false })
     }
 
     /// Whether the list has ended, as far as can be told without waiting: a pipe that is still open has not.
@@ -74,7 +74,7 @@ impl Names {
                 Ok(_) => {}
                 Err(e) => {
                     self.failed = true;
-                    return Some(Err(Failure::about(1, "Can't read the list ", &self.name, &reason(&e))));
+                    return Some(Err(Failure::cannot("read the list", &self.name, &e)));
                 }
             }
             if name.last() == Some(&self.end) {
@@ -93,24 +93,15 @@ impl Names {
     }
 }
 
-fn stdin() -> io::Result<File> {
-    process::check_stdin()?;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-fn reason(e: &io::Error) -> String {
-    format!(": {}.", errno_text(e))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write;
     use std::os::fd::OwnedFd;
 
-    fn names(list: impl Into<OwnedFd>) -> Names {
+    fn names(list: impl Into<OwnedFd>) -> List {
         let file = File::from(list.into());
-        Names { name: "list".into(), reader: BufReader::new(file), end: b'\n', failed: false }
+        List { name: "list".into(), reader: BufReader::new(file), end: b'\n', failed: false }
     }
 
     #[test]

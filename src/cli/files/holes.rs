@@ -16,7 +16,6 @@ pub struct Holes {
 }
 
 /// The run at the beginning of some bytes.
-#[derive(Debug, PartialEq, Eq)]
 pub enum Run {
     Zeros(usize),
     Data(usize),
@@ -62,73 +61,4 @@ impl Holes {
 /// Whether a piece is all zeros. Its first word already excludes nearly every other piece.
 fn is_zero(piece: &[u8]) -> bool {
     piece.first_chunk::<8>().is_none_or(|word| *word == [0; 8]) && *piece == ZEROS[..piece.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The runs of a text written in pieces of `len` bytes to a file that ends at `from`: for each, whether it is a
-    /// hole, and its length.
-    fn runs(text: &[u8], len: usize, from: u64) -> Vec<(bool, usize)> {
-        let (mut holes, mut found) = (Holes::at(from), Vec::<(bool, usize)>::new());
-        for mut bytes in text.chunks(len) {
-            while !bytes.is_empty() {
-                let (hole, run) = match holes.first_run(bytes) {
-                    Run::Zeros(run) => (true, run),
-                    Run::Data(run) => (false, run),
-                };
-                if hole {
-                    assert!(is_zero_all(&bytes[..run]), "only zeros are passed over");
-                    holes.pass(run);
-                } else {
-                    (holes.at, holes.gap) = (holes.at + run as u64, 0);
-                }
-                match found.last_mut() {
-                    Some((kind, sum)) if *kind == hole => *sum += run,
-                    _ => found.push((hole, run)),
-                }
-                bytes = &bytes[run..];
-            }
-        }
-        assert_eq!(holes.at, from + text.len() as u64);
-        found
-    }
-
-    fn is_zero_all(bytes: &[u8]) -> bool {
-        bytes.iter().all(|&byte| byte == 0)
-    }
-
-    #[test]
-    fn whole_pieces_of_zeros_are_holes() {
-        let text = [&[1; PIECE][..], &[0; 3 * PIECE], &[1; 10], &[0; 2 * PIECE - 11], &[1], &[0; PIECE + 1]].concat();
-        let whole = [(false, PIECE), (true, 3 * PIECE), (false, 2 * PIECE), (true, PIECE + 1)];
-        assert_eq!(runs(&text, text.len(), 0), whole);
-        assert_eq!(runs(&text, 2 * PIECE, 0), whole);
-        // When writing begins at offset 100, pieces end elsewhere: the hole begins with the next whole piece.
-        assert_eq!(runs(&text, text.len(), 100)[..2], [(false, 2 * PIECE - 100), (true, 2 * PIECE)]);
-    }
-
-    #[test]
-    fn short_runs_are_data() {
-        assert_eq!(runs(&[0; PIECE - 1], PIECE, 0), [(false, PIECE - 1)]);
-        assert_eq!(runs(&[0; PIECE], PIECE, 0), [(true, PIECE)]);
-        assert_eq!(runs(&[0; PIECE], PIECE, 1), [(false, PIECE)]);
-        let nearly = [&[0; 2 * PIECE - 1][..], &[1]].concat();
-        assert_eq!(runs(&nearly, nearly.len(), 0), [(true, PIECE), (false, PIECE)]);
-        assert_eq!(Holes::default().first_run(b""), Run::Data(0));
-    }
-
-    #[test]
-    fn writes_of_any_length_are_taken() {
-        let mut text = vec![0; 50_000];
-        for at in [0, 9_000, 9_001, 30_000, 49_999] {
-            text[at] = 7;
-        }
-        for len in [1, 7, 4095, 4096, 4097, 10_000, 50_000] {
-            for from in [0, 1, 4095, 4096, 123_456] {
-                runs(&text, len, from);
-            }
-        }
-    }
 }

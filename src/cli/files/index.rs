@@ -53,7 +53,12 @@ impl IndexJob {
         let create = || {
             let directory = self.place.directory(last)?;
             // An existing regular file may be replaced (see `check`); an existing device or FIFO is written to.
-            OutputFile::create(self.place.path(), directory, private, self.place.is_typed())
+            OutputFile::create(
+                self.place.path(),
+                directory,
+                (private, self.place.is_typed()),
+                self.place.owner().as_slice(),
+            )
         };
         let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
         self.output = Some(output);

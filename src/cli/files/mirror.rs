@@ -45,7 +45,7 @@ impl Mirror {
             let top = root.as_fd().try_clone_to_owned()?;
             Ok((root, tree::id(&found), top))
         };
-        let (root, id, top) = open().map_err(|e| Failure::directory(path, &e))?;
+        let (root, id, top) = open().map_err(|e| Failure::cannot("make the directory", path.as_os_str(), &e))?;
         let (last, last_modes) = ((PathBuf::new(), root.clone()), Vec::new());
         Ok(Mirror { top: Arc::new(top), last, last_modes, root, id, slots: slots.clone(), sync })
     }
@@ -94,7 +94,8 @@ impl Mirror {
             narrowed: mode_for,
             sync: self.sync,
         };
-        let (fd, mut last_mode) = wanted.open_or_make(attributes).map_err(|e| Failure::directory(&path, &e))?;
+        let (fd, mut last_mode) =
+            wanted.open_or_make(attributes).map_err(|e| Failure::cannot("make the directory", path.as_os_str(), &e))?;
         match self.last_modes.get(depth) {
             Some(known) => last_mode = known.clone(),
             None => self.last_modes.push(last_mode.clone()),

@@ -1,7 +1,7 @@
 //! The source of operands: the command line, then a list, each name a file or, with `-r`, a tree.
 
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
-use crate::cli::files::filelist::Names;
+use crate::cli::files::filelist::List;
 use crate::cli::files::mirror::{self, Mirror};
 use crate::cli::files::names::ending;
 use crate::cli::files::place::Place;
@@ -35,7 +35,7 @@ pub struct OperandIter {
     slots: Slots,
     /// How many operands of the command line have been taken.
     taken: usize,
-    list: Option<Names>,
+    list: Option<List>,
     walk: Option<Walk>,
     /// The operand that is being walked.
     top: PathBuf,
@@ -56,7 +56,7 @@ const MATCHING: MatchOptions =
 
 impl OperandIter {
     pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
-        let list = plan.common.filelist.as_ref().map(|list| Names::open(list, plan.common.null)).transpose()?;
+        let list = plan.common.filelist.as_ref().map(|list| List::open(list, plan.common.null)).transpose()?;
         let mut max = usize::MAX;
         // Many files can wait for the disk at once.
         let descriptors = if plan.common.has_many() { process::raise_max_descriptors() } else { 0 };
@@ -127,7 +127,7 @@ impl OperandIter {
     pub fn is_at_end(&mut self) -> bool {
         self.taken == self.plan.common.operands.len()
             && self.walk.as_ref().is_none_or(Walk::is_at_end)
-            && self.list.as_mut().is_none_or(Names::is_at_end)
+            && self.list.as_mut().is_none_or(List::is_at_end)
     }
 
     /// Begins the walk through an operand, or returns it if it is a file.
@@ -143,7 +143,7 @@ impl OperandIter {
             if self.mirror.is_some() {
                 mirror::below(path)?;
             }
-            let read = walk.read_top(&self.filter);
+            let read = walk.read(&self.filter);
             self.top = path.clone();
             self.walk = Some(walk);
             return read.map(|()| None);

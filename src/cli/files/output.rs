@@ -15,13 +15,13 @@
 use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
 use crate::cli::files::source::{FromStart, SourceFile};
 use hybz_files::attributes::{self, RefusedMode};
-use hybz_files::directory::{Directory, is_file};
+use hybz_files::directory::Directory;
 use hybz_files::pipe::Giver;
 use hybz_files::temporary::{TemporaryName, remove_leftover};
 use hybz_files::{file, naming, stdout};
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A result that is being written.
@@ -48,17 +48,16 @@ enum Kind {
 
 impl OutputFile {
     /// Creates the file `path` in its directory, readable only by its owner if `private`. With `existing`, an existing
-    /// device or FIFO of that name is written to.
-    pub fn create(path: &Path, directory: Directory, private: bool, existing: bool) -> io::Result<OutputFile> {
-        let name = path.file_name().ok_or_else(file::is_a_directory)?;
-        let old = directory.find_link(name).ok().filter(is_file);
-        remove_leftover(&directory, name, old.map(|old| old.st_uid).as_slice());
-        OutputFile::create_clean(path, directory, private, existing)
-    }
-
-    /// Like [`create`](OutputFile::create), after the leftovers of a killed process have been removed.
-    pub fn create_clean(path: &Path, directory: Directory, private: bool, existing: bool) -> io::Result<OutputFile> {
+    /// device or FIFO of that name is written to. What a killed process has left is removed; for root, also if one of
+    /// `owners` owns it.
+    pub fn create(
+        path: &Path,
+        directory: Directory,
+        (private, existing): (bool, bool),
+        owners: &[u32],
+    ) -> io::Result<OutputFile> {
         let name = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
+        remove_leftover(&directory, &name, owners);
         let device = if existing { directory.open_device(&name)? } else { None };
         let (file, kind) = match device {
             Some(device) => (device, Kind::Existing),
@@ -261,27 +260,5 @@ impl Write for Stdout {
 impl Drop for Stdout {
     fn drop(&mut self) {
         let _ = self.flush(); // after an error, which is reported
-    }
-}
-
-/// A file or stdout, with a buffer.
-pub enum Out {
-    Stdout(BufWriter<Stdout>),
-    File(BufWriter<OutputFile>),
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Out::Stdout(out) => out.write(bytes),
-            Out::File(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Out::Stdout(out) => out.flush(),
-            Out::File(out) => out.flush(),
-        }
     }
 }

@@ -10,7 +10,7 @@
 use hybz_files::tree::Id;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::hash::Hash;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,9 +18,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// An operand that is not done yet; dropped when it is.
 pub struct Pending {
     locks: PathLocks,
-    /// The files that the operand makes, replaces or removes.
-    names: Vec<Vec<u8>>,
-    files: Vec<Id>,
+    touched: Vec<Touched>,
+}
+
+/// A file that an operand makes, replaces or removes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Touched {
+    /// The name of a result without its directory, in lower case: some file systems do not distinguish `A` from `a`.
+    /// Only missing operands are looked up by name, so equal names in other directories cost nothing.
+    Name(Vec<u8>),
+    /// A file that is replaced or removed, because a file can have several names.
+    File(Id),
 }
 
 /// The files that the pending operands make, replace or remove.
@@ -36,11 +44,8 @@ struct SharedPending {
 #[derive(Default)]
 struct PendingState {
     operands: usize,
-    /// Names of results without their directories, in lower case: some file systems do not distinguish `A` from `a`.
-    /// Only missing operands are looked up here, so equal names in other directories cost nothing.
-    names: HashMap<Vec<u8>, usize>,
-    /// Files that are replaced or removed, because a file can have several names.
-    files: HashMap<Id, usize>,
+    /// How many operands touch each file.
+    touched: HashMap<Touched, usize>,
 }
 
 impl PathLocks {
@@ -51,17 +56,17 @@ impl PathLocks {
     /// Adds an operand.
     pub fn begin(&self) -> Pending {
         self.lock().operands += 1;
-        Pending { locks: self.clone(), names: Vec::new(), files: Vec::new() }
+        Pending { locks: self.clone(), touched: Vec::new() }
     }
 
     /// Whether an operand may make a file of this name.
     pub fn has_name(&self, path: &Path) -> bool {
-        self.lock().names.contains_key(&key(path))
+        self.lock().touched.contains_key(&named(path))
     }
 
     /// Whether an operand replaces or removes this file.
     pub fn has_file(&self, file: Id) -> bool {
-        self.lock().files.contains_key(&file)
+        self.lock().touched.contains_key(&Touched::File(file))
     }
 
     /// Waits until all operands are done, except `this` one, which has just begun.
@@ -77,11 +82,9 @@ impl Pending {
     /// The operand will make `result`, and replace or remove the files `gone`.
     pub fn touch(&mut self, result: &Path, gone: impl Iterator<Item = Id>) {
         let mut state = self.locks.lock();
-        self.names.push(key(result));
-        *state.names.entry(key(result)).or_default() += 1;
-        for file in gone {
-            self.files.push(file);
-            *state.files.entry(file).or_default() += 1;
+        for touched in iter::once(named(result)).chain(gone.map(Touched::File)) {
+            *state.touched.entry(touched.clone()).or_default() += 1;
+            self.touched.push(touched);
         }
     }
 }
@@ -89,8 +92,14 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         let mut state = self.locks.lock();
-        self.names.iter().for_each(|name| forget(&mut state.names, name));
-        self.files.iter().for_each(|file| forget(&mut state.files, file));
+        for touched in &self.touched {
+            if let Some(count) = state.touched.get_mut(touched) {
+                *count -= 1;
+                if *count == 0 {
+                    state.touched.remove(touched);
+                }
+            }
+        }
         state.operands -= 1;
         if state.operands <= 1 {
             self.locks.0.few.notify_all();
@@ -98,18 +107,8 @@ impl Drop for Pending {
     }
 }
 
-/// Subtracts one operand from the count of operands that touch `key`.
-fn forget<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) {
-    if let Some(count) = counts.get_mut(key) {
-        *count -= 1;
-        if *count == 0 {
-            counts.remove(key);
-        }
-    }
-}
-
-fn key(path: &Path) -> Vec<u8> {
-    path.file_name().map(OsStr::as_bytes).unwrap_or_default().to_ascii_lowercase()
+fn named(path: &Path) -> Touched {
+    Touched::Name(path.file_name().map(OsStr::as_bytes).unwrap_or_default().to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -126,6 +125,6 @@ mod tests {
         assert!(locks.has_name(Path::new("a.bz2")) && locks.has_file((1, 2)) && locks.has_file((1, 3)));
         drop(second);
         let state = locks.lock();
-        assert_eq!((state.operands, state.names.len(), state.files.len()), (0, 0, 0));
+        assert_eq!((state.operands, state.touched.len()), (0, 0));
     }
 }

@@ -132,6 +132,11 @@ impl Place {
         }
     }
 
+    /// The owner of the file, if it is a regular one.
+    pub fn owner(&self) -> Option<u32> {
+        self.find_link().ok().filter(directory::is_file).map(|found| found.st_uid)
+    }
+
     /// Opens the file for reading, as [`file::open_at_once`] does. A symbolic link found by a walk is never followed.
     pub fn open_at_once(&self, follow: bool) -> io::Result<(Option<File>, Metadata)> {
         let Some(directory) = &self.directory else { return file::open_at_once(&self.path, follow) };

@@ -6,7 +6,6 @@ use crate::cli::files::place::Place;
 use crate::cli::files::source::{id, same_file};
 use crate::cli::messages::Failure;
 use hybz_files::directory::{is_directory, is_file, is_link, is_stream};
-use hybz_files::quote::shown;
 use hybz_files::temporary::remove_leftover;
 use hybz_files::{file, stdout, tree};
 use std::ffi::OsStr;
@@ -87,29 +86,29 @@ impl Preconditions {
         }
         let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
         let found = if is_free { None } else { result.find().ok() };
-        let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
+        let is = |what: &str| Failure::about(1, "Output file ", result.name(), what);
         // A typed name, unlike one derived from a source, may lead to a directory through a link.
         if matches!(self.plan.mode.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
-            return Err(is(b" is a directory."));
+            return Err(is(" is a directory."));
         }
         if name.is_empty() || name.ends_with(b"/") {
             return Err(Failure::output("create", result.name(), &file::not_found()));
         }
         if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
-            return Err(is(b" is the input file."));
+            return Err(is(" is the input file."));
         }
         if self.plan.mode.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
-            return Err(is(b" is not a normal file: --verify=file cannot read it again."));
+            return Err(is(" is not a normal file: --verify=file cannot read it again."));
         }
         if found.as_ref().is_some_and(|found| self.is_report(tree::id(found))) {
-            return Err(is(b" is the report."));
+            return Err(is(" is the report."));
         }
         if matches!(self.plan.mode.target, Target::File(_))
             && !self.plan.common.force
             && found.as_ref().is_some_and(is_stream)
         {
             return match self.plan.mode.remove_sources {
-                true => Err(is(b" is not a normal file: nothing of the input file would be left after --rm.")),
+                true => Err(is(" is not a normal file: nothing of the input file would be left after --rm.")),
                 false => Ok(()),
             };
         }
@@ -131,8 +130,7 @@ impl Preconditions {
         }
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {
-            let name = shown(name);
-            return Err(Failure::new(1, [b"Input file ", name.as_bytes(), b" is the output file."].concat()));
+            return Err(Failure::about(1, "Input file ", name, " is the output file."));
         }
         Ok(())
     }

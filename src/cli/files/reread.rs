@@ -22,11 +22,11 @@ pub struct Reread {
 /// The number of bytes compared in one step.
 const PIECE: usize = 1 << 20;
 
-/// The reason why the files are not known to be the same.
-enum Trouble {
-    Source(io::Error),
-    Result(io::Error),
-    /// The text differs from this byte on.
+/// The reason why a text and a decoded file are not known to be the same.
+pub enum Trouble {
+    Text(io::Error),
+    Decoded(io::Error),
+    /// They differ from this byte on.
     Differs(u64),
 }
 
@@ -38,23 +38,26 @@ impl Reread {
         let unreadable = |e: &io::Error| Failure::input("read", name, e);
         let source = self.source.open_again().map_err(|e| unreadable(&e))?.ok_or_else(changed)?;
         file::forget_pages(&source);
-        let trouble = match self.compare(&source, output) {
+        let compared = output.read_again().map_err(Trouble::Decoded).and_then(|result| {
+            let mut decoder = MultiBzDecoder::with_settings(result, &Settings::new().pool(&self.pool));
+            compare(&mut &source, &mut decoder, false)
+        });
+        let trouble = match compared {
             Ok(()) => return Ok(()),
-            Err(Trouble::Source(e)) => return Err(unreadable(&e)),
+            Err(Trouble::Text(e)) => return Err(unreadable(&e)),
             Err(trouble) => trouble,
         };
         // Another process wrote to the file, which is not a defect of hybz.
         if !self.source.is_unchanged(&source).map_err(|e| unreadable(&e))? {
             return Err(changed());
         }
-        let is_damage = |e: &io::Error| matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof);
         let why = match trouble {
             Trouble::Differs(at) => format!("they differ at byte {at}"),
-            Trouble::Result(e) if !is_damage(&e) => {
+            Trouble::Decoded(e) if !is_damage(&e) => {
                 let text = format!(" cannot be read again: {e}. There is no result.");
                 return Err(Failure::about(1, "Output file ", output.path.as_os_str(), &text));
             }
-            Trouble::Result(e) | Trouble::Source(e) => e.to_string(),
+            Trouble::Decoded(e) | Trouble::Text(e) => e.to_string(),
         };
         let result = shown(output.path.as_os_str());
         let result = result.display();
@@ -62,24 +65,31 @@ impl Reread {
             format!(" and its result {result}, read again from the disk, are not the same: {why}. There is no result.");
         Err(Failure::about(3, "Input file ", name, &text))
     }
+}
 
-    fn compare(&self, mut source: &std::fs::File, output: &OutputFile) -> Result<(), Trouble> {
-        let again = output.read_again().map_err(Trouble::Result)?;
-        let mut result = MultiBzDecoder::with_settings(again, &Settings::new().pool(&self.pool));
-        let (mut expected, mut found) = (vec![0; PIECE], vec![0; PIECE]);
-        let mut at = 0;
-        loop {
-            let wanted = fill(&mut source, &mut expected).map_err(Trouble::Source)?;
-            let there = fill(&mut result, &mut found).map_err(Trouble::Result)?;
-            if expected[..wanted] != found[..there] {
-                let same = expected[..wanted].iter().zip(&found[..there]).take_while(|(a, b)| a == b).count();
-                return Err(Trouble::Differs(at + same as u64));
+/// Whether an error of a decoder is about the compressed data.
+pub fn is_damage(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+}
+
+/// Compares a text with what a decoder returns. With `whole`, damage after a difference is found too.
+pub fn compare(text: &mut dyn Read, decoder: &mut dyn Read, whole: bool) -> Result<(), Trouble> {
+    let (mut expected, mut found) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut at = 0;
+    loop {
+        let wanted = fill(text, &mut expected).map_err(Trouble::Text)?;
+        let there = fill(decoder, &mut found).map_err(Trouble::Decoded)?;
+        if expected[..wanted] != found[..there] {
+            let same = expected[..wanted].iter().zip(&found[..there]).take_while(|(a, b)| a == b).count();
+            if whole {
+                io::copy(decoder, &mut io::sink()).map_err(Trouble::Decoded)?;
             }
-            if wanted < PIECE {
-                return Ok(());
-            }
-            at += PIECE as u64;
+            return Err(Trouble::Differs(at + same as u64));
         }
+        if wanted < PIECE {
+            return Ok(());
+        }
+        at += PIECE as u64;
     }
 }
 
@@ -114,7 +124,7 @@ mod tests {
         let source = SourceFile { place: Place::typed(path.clone()), found, acl: None };
         let directory = Directory::of(&path, None).unwrap();
         let result = dir.path().join("a.bz2");
-        let mut output = OutputFile::create(&result, directory, true, false).unwrap();
+        let mut output = OutputFile::create(&result, directory, (true, false), &[]).unwrap();
         output.write_all(coded).unwrap();
         output.sync().unwrap();
         meanwhile(&mut File::options().append(true).open(&path).unwrap());

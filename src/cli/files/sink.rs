@@ -16,6 +16,7 @@ pub enum Sink {
 }
 
 const BUFFER: usize = 8 << 10;
+
 impl Sink {
     /// A sink that writes holes in place of zeros, if they are wanted and possible.
     pub fn stdout(holes: bool) -> Sink {
@@ -26,22 +27,36 @@ impl Sink {
         Sink::File(BufWriter::with_capacity(BUFFER, output))
     }
 
+    /// Ends the result, and returns it if it is a file, which has no name yet.
+    pub fn finish(mut self) -> io::Result<Option<OutputFile>> {
+        let flushed = self.flush();
+        let output = match self {
+            Sink::Nothing => None,
+            // Dropping the buffer would write again.
+            Sink::Stdout(stdout) => {
+                let _ = stdout.into_parts();
+                None
+            }
+            Sink::File(file) => Some(file.into_parts().0),
+        };
+        flushed.map(|()| output)
+    }
+
     /// Ends the result after an error: whole blocks are still written to stdout; a file vanishes. Returns the error to
     /// report.
     pub fn abandon(self, error: Error) -> Error {
         match self {
-            Sink::Nothing => {}
-            Sink::File(file) => drop(file.into_parts()),
-            Sink::Stdout(stdout) if matches!(error, Error::Write(_)) => drop(stdout.into_parts()),
-            Sink::Stdout(mut stdout) => {
-                let flushed = stdout.flush();
-                let _ = stdout.into_parts();
-                if let Err(e) = flushed {
-                    return Error::Write(e);
-                }
+            Sink::Nothing => error,
+            Sink::File(file) => {
+                drop(file.into_parts());
+                error
             }
+            Sink::Stdout(stdout) if matches!(error, Error::Write(_)) => {
+                drop(stdout.into_parts());
+                error
+            }
+            Sink::Stdout(_) => self.finish().map_or_else(Error::Write, |_| error),
         }
-        error
     }
 }
 

@@ -20,12 +20,11 @@ use std::os::unix::fs::MetadataExt;
 pub fn open(common: &Common, operand: &Operand, reading: &str, any: bool) -> Result<(Option<Place>, File), Failure> {
     let name = operand.name();
     let Operand::File(path) = operand else {
-        let read_error = |e: io::Error| Failure::input("read", name, &e);
-        process::check_stdin().map_err(read_error)?;
-        if io::stdin().is_terminal() {
+        let file = stdin().map_err(|e| Failure::input("read", name, &e))?;
+        if file.is_terminal() {
             return Err(Failure::terminal(&common.program, reading));
         }
-        return Ok((None, File::from(io::stdin().as_fd().try_clone_to_owned().map_err(read_error)?)));
+        return Ok((None, file));
     };
     let is = |what: &str| Failure::about(1, "Input file ", name, what);
     let opened = Place::opened(path, None).and_then(|place| Ok((place.open_at_once(true)?, place)));
@@ -35,6 +34,12 @@ pub fn open(common: &Common, operand: &Operand, reading: &str, any: bool) -> Res
         ((None, _), _) if any => Err(Failure::input("open", name, &file::not_found())),
         _ => Err(is(" is not a normal file.").remark()),
     }
+}
+
+/// Standard input, which must be open.
+pub fn stdin() -> io::Result<File> {
+    process::check_stdin()?;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// A source file as it was when it was opened.
@@ -71,17 +76,22 @@ impl SourceFile {
     }
 
     /// Removes the file if its name still leads to the file that was opened and that file has not changed. (mtime can
-    /// be set back, but ctime cannot.) Returns whether it removed the file.
+    /// be set back, but ctime cannot.)
     ///
     /// Check and removal use the name in one open directory, that of the result if it is the same: replacing the
     /// directory in between has no effect.
-    pub fn remove(&self, beside: &Directory) -> io::Result<bool> {
-        let directory = self.place.directory(Some(beside))?;
-        let name = self.place.file_name()?;
-        if self.is_still(&directory.find(name)?) {
-            return directory.remove(name).map(|()| true);
+    pub fn remove(&self, beside: &Directory) -> Result<(), Failure> {
+        let name = self.place.name();
+        let remove = || -> io::Result<bool> {
+            let (directory, name) = (self.place.directory(Some(beside))?, self.place.file_name()?);
+            let is_still = self.is_still(&directory.find(name)?);
+            if is_still { directory.remove(name).map(|()| true) } else { Ok(false) }
+        };
+        match remove() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Failure::changed(name)),
+            Err(e) => Err(Failure::input("remove", name, &e)),
         }
-        Ok(false)
     }
 
     /// Whether the file has not changed since it was opened.

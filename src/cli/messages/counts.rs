@@ -27,8 +27,6 @@ pub struct Counts {
     rate: AtomicU64,
     /// Whether a bar is on the terminal.
     pub bar: AtomicBool,
-    /// How often the process went on after it was stopped.
-    pub pauses: AtomicU64,
 }
 
 const UNKNOWN: u64 = u64::MAX;
@@ -46,7 +44,6 @@ impl Counts {
             operands,
             rate: AtomicU64::new(UNKNOWN),
             bar: AtomicBool::new(false),
-            pauses: AtomicU64::new(0),
         }
     }
 
@@ -130,15 +127,6 @@ impl fmt::Display for Mega {
     }
 }
 
-/// Seconds as a number of JSON.
-pub struct Seconds(pub Duration);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:06}", self.0.as_secs(), self.0.subsec_micros())
-    }
-}
-
 /// A line that is built without allocating. It is cut if it gets too long.
 pub struct Line {
     bytes: [u8; 1024],
@@ -157,14 +145,6 @@ impl Line {
         let len = bytes.len().min(room.len());
         room[..len].copy_from_slice(&bytes[..len]);
         self.len += len;
-    }
-
-    /// A number of JSON, or null.
-    pub fn number(&mut self, number: Option<u64>) -> fmt::Result {
-        match number {
-            Some(number) => write!(self, "{number}"),
-            None => self.write_str("null"),
-        }
     }
 
     pub fn bytes(&self) -> &[u8] {

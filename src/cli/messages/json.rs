@@ -99,19 +99,6 @@ fn base64(name: &OsStr) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_are_bytes() {
-        let odd = OsStr::from_bytes(b"a\xff\n");
-        let mut object = Object::of_file("test", odd);
-        object.put_names("results", &["x".into(), odd.into()]);
-        object.put_exit(2, Some(b"no"));
-        let line = "{\"schema\":1,\"type\":\"test\",\"name\":\"a\u{fffd}\\n\",\"name_base64\":\"Yf8K\",\
-                    \"results\":[\"x\",\"a\u{fffd}\\n\"],\"results_base64\":[\"eA==\",\"Yf8K\"],\"exit\":2,\
-                    \"error\":\"no\"}\n";
-        assert_eq!(String::from_utf8_lossy(&object.line()), line);
-        assert!(!String::from_utf8_lossy(&Object::of_file("test", OsStr::new("ü")).line()).contains("base64"));
-    }
-
     /// No byte of a line controls the terminal.
     #[test]
     fn control_characters_are_escaped() {

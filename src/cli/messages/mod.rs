@@ -74,25 +74,24 @@ impl Failure {
         Failure { remark: true, ..self }
     }
 
+    /// `Can't WHAT NAME: ERR.`
+    pub fn cannot(what: &str, name: &OsStr, e: &io::Error) -> Failure {
+        Failure::about(1, &format!("Can't {what} "), name, &format!(": {}.", errno_text(e)))
+    }
+
     /// `Can't open input file NAME: ERR.`
     pub fn input(what: &str, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::new(1, cannot(what, "input file", name, e))
+        Failure::cannot(&format!("{what} input file"), name, e)
     }
 
     /// `Can't open input file NAME: ERR.`; bzip2 has another text for `-t`.
     pub fn unopened(action: Action, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::new(1, cannot("open", if action == Action::Test { "input" } else { "input file" }, name, e))
+        Failure::cannot(if action == Action::Test { "open input" } else { "open input file" }, name, e)
     }
 
     /// `Can't create output file NAME: ERR.`
     pub fn output(what: &str, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::new(1, cannot(what, "output file", name, e))
-    }
-
-    /// `Can't make the directory NAME: ERR.`
-    pub fn directory(path: &Path, e: &io::Error) -> Failure {
-        let text = format!(": {}.", errno_text(e));
-        Failure::about(1, "Can't make the directory ", path.as_os_str(), &text)
+        Failure::cannot(&format!("{what} output file"), name, e)
     }
 
     /// bzip2's refusal to `what` a terminal.
@@ -103,7 +102,7 @@ impl Failure {
 
     /// A defect in hybz, met while it worked on the operand `name`.
     pub fn internal(name: &OsStr, error: &Error) -> Failure {
-        Failure::new(3, [shown(name).as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
+        Failure::about(3, "", name, &format!(": {error}: a defect of hybz."))
     }
 
     /// A block of the operand `name` needs more memory than `-m` allows or than there is.
@@ -112,10 +111,7 @@ impl Failure {
         // The numbers are rounded so that `-m` with the first of them is enough.
         let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
         let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} are available") };
-        Failure::new(
-            1,
-            [shown(name).as_bytes(), format!(": block {block} needs {needs} MB, {limit}.").as_bytes()].concat(),
-        )
+        Failure::about(1, "", name, &format!(": block {block} needs {needs} MB, {limit}."))
     }
 
     /// Blocks of a perturbed `.bz2` are of no use without what comes before them.
@@ -125,7 +121,7 @@ impl Failure {
 
     /// The source is no longer the file that was read.
     pub fn changed(name: &OsStr) -> Failure {
-        Failure::new(1, [b"Input file ", shown(name).as_bytes(), b" changed while it was read: not removed."].concat())
+        Failure::about(1, "Input file ", name, " changed while it was read: not removed.")
     }
 
     /// `Output file NAME already exists.`
@@ -133,11 +129,6 @@ impl Failure {
         let advice = if Path::new(name).is_dir() { "" } else { " -f overwrites it." };
         Failure { advice, ..Failure::about(1, "Output file ", name, " already exists.") }
     }
-}
-
-fn cannot(what: &str, which: &str, name: &OsStr, e: &io::Error) -> Vec<u8> {
-    let (before, after) = (format!("Can't {what} {which} "), format!(": {}.", errno_text(e)));
-    [before.as_bytes(), shown(name).as_bytes(), after.as_bytes()].concat()
 }
 
 /// The advice when there is not enough memory.
@@ -163,6 +154,13 @@ pub enum Note {
     Verdict(Failure, Vec<u8>),
     /// For the report: a file's outcome, with the failures before it.
     Entry(Box<Entry>),
+}
+
+impl Note {
+    /// The remark `NAME TEXT`.
+    pub fn about(name: &OsStr, text: &str) -> Note {
+        Note::Remark([shown(name).as_bytes(), text.as_bytes()].concat())
+    }
 }
 
 /// The printer of all messages of one call.
@@ -251,8 +249,7 @@ impl Messages {
         let mut written = Ok(());
         self.progress.suspend(|| written = write(report));
         if let Err(e) = written {
-            let text = format!(": {}.", errno_text(&e));
-            self.print(&Note::Failure(Failure::about(1, "Can't write report ", report.place(), &text)));
+            self.print(&Note::Failure(Failure::cannot("write report", report.place(), &e)));
         }
     }
 
@@ -351,24 +348,21 @@ pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Fa
 
 /// The message that the damaged file `name` was not decompressed, and why.
 pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
-    let (name, result) = (shown(name), shown(result));
-    let (name, result) = (name.as_bytes(), result.as_bytes());
     let what = match error {
         Error::Truncated { bit_offset: 0, .. } => {
-            return Failure::new(2, [b"Compressed file ends unexpectedly; ", name, b" is empty."].concat());
+            return Failure::about(2, "Compressed file ends unexpectedly; ", name, " is empty.");
         }
-        &Error::TrailingGarbage { offset } => {
-            return Failure::new(2, [name, b": ", garbage(offset).as_bytes()].concat());
-        }
+        &Error::TrailingGarbage { offset } => return Failure::about(2, "", name, &format!(": {}", garbage(offset))),
         Error::Truncated { .. } => "Compressed file ends unexpectedly;",
         _ => "Data integrity error when decompressing.",
     };
     if quiet > 0 {
-        return Failure::new(2, [name, b": ", what.trim_end_matches(';').as_bytes()].concat());
+        return Failure::about(2, "", name, &format!(": {}", what.trim_end_matches(';')));
     }
-    let place = place(error);
-    let files: [&[u8]; 4] = [b"\n\tInput file = ", name, b", output file = ", result];
-    Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
+    let mut failure =
+        Failure::about(2, &format!("{what}\n\t{}\n\tInput file = ", place(error)), name, ", output file = ");
+    failure.text.extend_from_slice(shown(result).as_bytes());
+    failure
 }
 
 /// The failure of a GPU, if any: the first lane's that reports a failure.

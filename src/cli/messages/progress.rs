@@ -62,37 +62,28 @@ struct Display {
     rate: Rate,
 }
 
-/// The rate over the last seconds, or since the process last went on after it was stopped.
-struct Rate {
-    /// Points in time, each with the number of bytes done by then; the oldest comes first.
-    measured: VecDeque<(Duration, u64)>,
-    /// How often the process had gone on by then.
-    pauses: u64,
-}
+/// The rate over the last seconds: points in time, each with the number of bytes done by then; the oldest comes first.
+struct Rate(VecDeque<(Duration, u64)>);
 
 impl Rate {
     /// A rate measured from the start of the process, when no bytes were done.
     fn new() -> Rate {
-        Rate { measured: VecDeque::from([(Duration::ZERO, 0)]), pauses: 0 }
+        Rate(VecDeque::from([(Duration::ZERO, 0)]))
     }
 
-    /// Records that `bytes` are done at the time `now`, and that the process has gone on `pauses` times.
-    fn measure(&mut self, now: Duration, bytes: u64, pauses: u64) {
-        if self.pauses != pauses {
-            self.pauses = pauses;
-            self.measured.clear();
-        }
-        if self.measured.back().is_none_or(|&(last, _)| now >= last + SPACING) {
-            self.measured.push_back((now, bytes));
-            while self.measured.get(1).is_some_and(|&(second, _)| second + WINDOW <= now) {
-                self.measured.pop_front();
+    /// Records that `bytes` are done at the time `now`.
+    fn measure(&mut self, now: Duration, bytes: u64) {
+        if self.0.back().is_none_or(|&(last, _)| now >= last + SPACING) {
+            self.0.push_back((now, bytes));
+            while self.0.get(1).is_some_and(|&(second, _)| second + WINDOW <= now) {
+                self.0.pop_front();
             }
         }
     }
 
     /// The rate in bytes a second.
     fn per_second(&self, now: Duration, bytes: u64) -> f64 {
-        let &(then, before) = self.measured.front().unwrap_or(&(Duration::ZERO, 0));
+        let &(then, before) = self.0.front().unwrap_or(&(Duration::ZERO, 0));
         let seconds = now.saturating_sub(then).as_secs_f64();
         if seconds > 0.0 { bytes.saturating_sub(before) as f64 / seconds } else { 0.0 }
     }
@@ -137,7 +128,7 @@ impl Progress {
         }
         let mut display = lock(&self.display);
         let now = self.counts.elapsed();
-        display.rate.measure(now, position, self.counts.pauses.load(Ordering::Relaxed));
+        display.rate.measure(now, position);
         if now < INTERVAL {
             return;
         }
@@ -228,19 +219,14 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has SIGUSR1 answered, and pauses counted.
+/// Has SIGUSR1 answered.
 #[allow(unsafe_code)]
 fn answer_signals(counts: &Arc<Counts>) {
-    let (counts, going_on) = (Arc::clone(counts), Arc::clone(counts));
+    let counts = Arc::clone(counts);
     let answer = move || signals::write_stderr(counts.words().bytes());
     // SAFETY: the handler reads atomics and the clock, assembles a line on the stack and writes it with one system
     // call.
     let _ = unsafe { signals::on_question(answer) };
-    let count = move || {
-        going_on.pauses.fetch_add(1, Ordering::Relaxed);
-    };
-    // SAFETY: the handler adds to an atomic.
-    let _ = unsafe { signals::on_continuing(count) };
 }
 
 #[cfg(test)]
@@ -255,7 +241,7 @@ mod tests {
     fn the_rate_is_that_of_the_last_seconds() {
         let mut rate = Rate::new();
         for block in 1..=10 {
-            rate.measure(Duration::from_millis(block * 100), block * MIB, 0);
+            rate.measure(Duration::from_millis(block * 100), block * MIB);
         }
         let shown = |rate: &Rate, now, bytes, total| {
             let seconds = rate.left(now, bytes, total).map(|left| left.as_secs_f64().round());
@@ -263,12 +249,12 @@ mod tests {
         };
         assert_eq!(shown(&rate, INTERVAL, 10 * MIB, Some(40 * MIB)), (10.0, Some(3.0)));
         for block in 1..=20 {
-            rate.measure(INTERVAL + Duration::from_millis(block * 500), (10 + block) * MIB, 0);
+            rate.measure(INTERVAL + Duration::from_millis(block * 500), (10 + block) * MIB);
         }
         let now = Duration::from_secs(11);
         assert_eq!(shown(&rate, now, 30 * MIB, Some(40 * MIB)), (2.0, Some(5.0)));
         assert_eq!(shown(&rate, now, 30 * MIB, None), (2.0, None));
-        assert!(rate.measured.len() <= 22, "one measurement for each 250 ms of 5 s, and two");
+        assert!(rate.0.len() <= 22, "one measurement for each 250 ms of 5 s, and two");
     }
 
     /// There was no progress in the last seconds, so no time left can be given.
@@ -276,22 +262,10 @@ mod tests {
     fn a_rate_of_nothing() {
         let mut rate = Rate::new();
         for second in 0..20 {
-            rate.measure(Duration::from_secs(second), MIB, 0);
+            rate.measure(Duration::from_secs(second), MIB);
         }
         assert_eq!(rate.per_second(Duration::from_secs(19), MIB), 0.0);
         assert_eq!(rate.left(Duration::from_secs(19), MIB, Some(2 * MIB)), None);
         assert_eq!(Rate::new().per_second(Duration::ZERO, 5), 0.0);
-    }
-
-    /// Stopped for an hour: the rate begins anew with what is done after that.
-    #[test]
-    fn a_pause_is_not_counted() {
-        let mut rate = Rate::new();
-        rate.measure(INTERVAL, 10 * MIB, 0);
-        let hour = Duration::from_secs(3600);
-        rate.measure(hour, 11 * MIB, 1);
-        assert_eq!(rate.left(hour, 11 * MIB, Some(20 * MIB)), None);
-        rate.measure(hour + INTERVAL, 16 * MIB, 1);
-        assert_eq!(rate.per_second(hour + INTERVAL, 16 * MIB), 5.0 * MIB as f64);
     }
 }

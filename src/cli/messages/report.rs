@@ -6,7 +6,7 @@
 //! work so far; a report without a summary comes from a killed process.
 
 use crate::cli::args::{Action, FilesMode, ReportPlace};
-use crate::cli::messages::counts::{Line, Seconds};
+use crate::cli::messages::counts::Line;
 use crate::cli::messages::json::{self, Object, SCHEMA};
 use crate::cli::messages::tally::Tally;
 use hybz::internals::formats::Blocks;
@@ -56,16 +56,12 @@ struct Totals {
     torn: AtomicBool,
     /// [`OPEN`], or the writer of the summary, which may have written it already.
     state: AtomicU8,
-    files: AtomicU64,
-    failed: AtomicU64,
-    complete: AtomicU64,
-    bytes_in: AtomicU64,
-    bytes_out: AtomicU64,
-    blocks: AtomicU64,
-    streams: AtomicU64,
-    verified: AtomicU64,
-    recoded: AtomicU64,
+    numbers: [AtomicU64; NUMBERS.len()],
 }
+
+/// The numbers of a summary. All but the first three are sums over the files that went well.
+const NUMBERS: [&str; 9] =
+    ["files", "failed", "complete", "bytes_in", "bytes_out", "blocks", "streams", "verified", "recoded"];
 
 const OPEN: u8 = 0;
 const CLOSED: u8 = 1;
@@ -140,7 +136,6 @@ impl Report {
             ReportPlace::Stdout => stdout::duplicate()?,
             ReportPlace::File(path) => open_file(path)?,
         };
-        let number = AtomicU64::default;
         let totals = Totals {
             file,
             work,
@@ -149,15 +144,7 @@ impl Report {
             started: Instant::now(),
             torn: AtomicBool::new(false),
             state: AtomicU8::new(OPEN),
-            files: number(),
-            failed: number(),
-            complete: number(),
-            bytes_in: number(),
-            bytes_out: number(),
-            blocks: number(),
-            streams: number(),
-            verified: number(),
-            recoded: number(),
+            numbers: Default::default(),
         };
         let (totals, failures, unwritable) = (Arc::new(totals), Mutex::default(), AtomicBool::new(false));
         Ok(Report { place: place.name().to_owned(), totals, failures, apart: Mutex::default(), unwritable })
@@ -218,23 +205,12 @@ impl Report {
         if was.is_err() {
             return Ok(());
         }
-        let Totals { work, operands, started, files, failed, bytes_in, bytes_out, blocks, streams, .. } = &*self.totals;
-        let Totals { verified, recoded, complete, tally, .. } = &*self.totals;
+        let Totals { work, operands, started, tally, numbers, .. } = &*self.totals;
         let mut object = Object::new("summary");
         object.put("version", env!("CARGO_PKG_VERSION"));
         object.put("work", *work);
         object.put("operands", *operands);
-        for (key, number) in [
-            ("files", files),
-            ("failed", failed),
-            ("complete", complete),
-            ("bytes_in", bytes_in),
-            ("bytes_out", bytes_out),
-            ("blocks", blocks),
-            ("streams", streams),
-            ("verified", verified),
-            ("recoded", recoded),
-        ] {
+        for (key, number) in NUMBERS.iter().zip(numbers) {
             object.put(key, number.load(Relaxed));
         }
         object.put("skipped", tally.skipped());
@@ -262,16 +238,14 @@ impl Report {
 impl Totals {
     /// Counts a file.
     fn count(&self, entry: &Entry, failed: bool) {
-        self.files.fetch_add(1, Relaxed);
-        self.failed.fetch_add(u64::from(failed), Relaxed);
-        self.complete.fetch_add(u64::from(entry.complete), Relaxed);
+        let add = |(to, number): (&AtomicU64, u64)| {
+            to.fetch_add(number, Relaxed);
+        };
+        self.numbers.iter().zip([1, u64::from(failed), u64::from(entry.complete)]).for_each(add);
         if let Some(stream) = &entry.stream {
-            self.bytes_in.fetch_add(stream.bytes_in, Relaxed);
-            self.bytes_out.fetch_add(stream.bytes_out, Relaxed);
-            self.blocks.fetch_add(stream.blocks, Relaxed);
-            self.streams.fetch_add(stream.streams, Relaxed);
-            self.verified.fetch_add(stream.verified_blocks, Relaxed);
-            self.recoded.fetch_add(stream.recoded_blocks, Relaxed);
+            let StreamSummary { bytes_in, bytes_out, blocks, streams, verified_blocks, recoded_blocks, .. } = *stream;
+            let sums = [bytes_in, bytes_out, blocks, streams, verified_blocks, recoded_blocks];
+            self.numbers[3..].iter().zip(sums).for_each(add);
         }
     }
 
@@ -309,18 +283,23 @@ impl Totals {
             line.push(b"\n");
         }
         let work = self.work;
-        let number = |number: &AtomicU64| number.load(Relaxed);
         // A line has room for more numbers than these.
         let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"));
         let _ = write!(line, r#""work":"{work}","operands":"#);
-        let _ = line.number(self.operands);
-        let _ = write!(line, r#","files":{},"skipped":{},"#, number(&self.files), self.tally.skipped());
-        let _ = write!(line, r#""failed":{},"complete":{},"#, number(&self.failed), number(&self.complete));
-        let _ = write!(line, r#""bytes_in":{},"#, number(&self.bytes_in));
-        let _ = write!(line, r#""bytes_out":{},"blocks":{},"#, number(&self.bytes_out), number(&self.blocks));
-        let _ = write!(line, r#""streams":{},"verified":{},"#, number(&self.streams), number(&self.verified));
-        let _ = write!(line, r#""recoded":{},"fallbacks":null,"#, number(&self.recoded));
-        let _ = write!(line, r#""stations":null,"seconds":{},"interrupted":true,"#, Seconds(self.started.elapsed()));
+        let _ = match self.operands {
+            Some(operands) => write!(line, "{operands}"),
+            None => line.write_str("null"),
+        };
+        for (key, number) in NUMBERS.iter().zip(&self.numbers) {
+            let _ = write!(line, r#","{key}":{}"#, number.load(Relaxed));
+            if *key == "files" {
+                let _ = write!(line, r#","skipped":{}"#, self.tally.skipped());
+            }
+        }
+        let time = self.started.elapsed();
+        let (seconds, micros) = (time.as_secs(), time.subsec_micros());
+        let _ =
+            write!(line, r#","fallbacks":null,"stations":null,"seconds":{seconds}.{micros:06},"interrupted":true,"#);
         let _ = match signal {
             0 => writeln!(line, r#""signal":null,"exit":1,"error":"out of memory"}}"#),
             signal => writeln!(line, r#""signal":{signal},"exit":{}}}"#, 128 + signal),

@@ -90,23 +90,3 @@ impl Tally {
 fn plural<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
     if count == 1 { one } else { several }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines() {
-        let tally = Tally::default();
-        assert_eq!(tally.line(Action::Test), "0 files tested, 0 bytes to 0");
-        tally.done(300, 90);
-        tally.skip(Skipped::Suffix);
-        tally.skip(Skipped::Link);
-        tally.skip(Skipped::Link);
-        tally.failed();
-        assert_eq!(
-            tally.line(Action::Compress),
-            "1 file compressed, 300 bytes to 90; 3 skipped (1 already compressed, 2 links); 1 error"
-        );
-    }
-}

@@ -2,14 +2,12 @@
 
 use crate::cli::messages::Failure;
 use hybz::{Error, Summary};
-use hybz_files::quote::shown;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 /// A block of the operand `name` was wrong twice.
 pub fn miscoded(name: &OsStr, error: &Error) -> Failure {
     let text = format!(": {error}. This is a defect of hybz or of this machine.");
-    Failure::new(3, [shown(name).as_bytes(), text.as_bytes()].concat())
+    Failure::about(3, "", name, &text)
 }
 
 /// A remark for each core that coded a block wrong. (`messages::gpu_trouble` has the remark about GPUs.)

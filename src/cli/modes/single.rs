@@ -2,18 +2,16 @@
 
 use crate::cli::args::{Common, Target};
 use crate::cli::files::commit;
-use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
+use crate::cli::files::sink::Sink;
 use crate::cli::files::source::{SourceFile, id, same_file};
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use hybz_files::directory::is_directory;
 use hybz_files::{stdout, tree};
 use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::io::{self, BufWriter, Write};
-
-/// The number of bytes per write.
-const BUFFER: usize = 256 << 10;
+use std::io;
 
 /// The reason why there is no result.
 pub enum Trouble {
@@ -54,33 +52,32 @@ pub fn check<'a>(
 }
 
 /// Opens a destination, with holes in place of zeros if they are wanted. An existing device or FIFO is written to.
-pub fn create(place: Option<&Place>, private: bool, force: bool, holes: bool) -> Result<Out, Failure> {
+pub fn create(place: Option<&Place>, private: bool, force: bool, holes: bool) -> Result<Sink, Failure> {
     let Some(place) = place else {
-        return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes))));
+        return Ok(Sink::stdout(holes));
     };
     let existing = force || place.is_stream();
-    let file = place.directory(None).and_then(|beside| OutputFile::create(place.path(), beside, private, existing));
-    let file = file.map_err(|e| Failure::output("create", place.name(), &e))?;
-    Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
+    let file = new_file(place, private, existing).map_err(|e| Failure::output("create", place.name(), &e))?;
+    Ok(Sink::file(file.with_holes(holes)))
+}
+
+/// Opens a file that is to appear at this place, or the `existing` one.
+pub fn new_file(place: &Place, private: bool, existing: bool) -> io::Result<OutputFile> {
+    OutputFile::create(place.path(), place.directory(None)?, (private, existing), place.owner().as_slice())
 }
 
 /// Ends a result; a file gets the attributes of its source, if it has one, and its name.
-pub fn finish(out: Out, source: Option<&SourceFile>, common: &Common) -> Result<(), Trouble> {
-    match out {
-        Out::Stdout(mut out) => {
-            let flushed = out.flush();
-            let _ = out.into_parts(); // dropping the buffer would write again
-            flushed.map_err(|e| write_trouble(OsStr::new("(stdout)"), &e))
-        }
-        Out::File(mut out) => {
-            let flushed = out.flush(); // closes holes too, before the times are set
-            let (file, _) = out.into_parts();
-            let attributes = |()| source.map_or(Ok(()), |source| file.set_attributes(source).map(drop));
-            let synced = flushed.and_then(attributes).and_then(|()| if common.sync { file.sync() } else { Ok(true) });
-            synced.map_err(|e| write_trouble(file.path.as_os_str(), &e))?;
-            Ok(commit::publish(file, common.force)?)
-        }
-    }
+pub fn finish(out: Sink, source: Option<&SourceFile>, common: &Common) -> Result<(), Trouble> {
+    let name = match &out {
+        Sink::File(file) => file.get_ref().path.clone().into_os_string(),
+        _ => "(stdout)".into(),
+    };
+    // This closes holes too, before the times are set.
+    let Some(file) = out.finish().map_err(|e| write_trouble(&name, &e))? else { return Ok(()) };
+    let attributes = source.map_or(Ok(()), |source| file.set_attributes(source).map(drop));
+    let synced = attributes.and_then(|()| if common.sync { file.sync() } else { Ok(true) });
+    synced.map_err(|e| write_trouble(&name, &e))?;
+    Ok(commit::publish(file, common.force)?)
 }
 
 /// An error of writing to this file.

@@ -12,9 +12,9 @@
 mod names;
 
 use crate::cli::files::place::Place;
+use crate::cli::messages::Failure;
 use crate::cli::messages::tally::{Skipped, Tally};
-use crate::cli::messages::{Failure, errno_text};
-use hybz_files::directory::Directory;
+use hybz_files::directory::{Directory, Stat};
 use hybz_files::slots::Slots;
 use hybz_files::tree::{self, Attributes, Id, Kind};
 use names::Names;
@@ -57,32 +57,26 @@ struct Level {
     directories: Names,
 }
 
+impl Level {
+    fn new(directory: Directory, found: &Stat) -> Level {
+        let (files, directories) = (Names::default(), Names::default());
+        Level { id: tree::id(found), attributes: found.into(), directory: Some(directory), files, directories }
+    }
+}
+
 impl Walk {
     /// The walk through `path`, or `None` if that is not a directory. A symbolic link is followed only with `follow`.
     pub fn new(path: &Path, follow: bool, slots: &Slots, tally: &Arc<Tally>) -> Result<Option<Walk>, Failure> {
         let opened = tree::open(path, follow, slots).map_err(|e| unreadable(path, &e))?;
         let Some((directory, found)) = opened else { return Ok(None) };
-        let id = tree::id(&found);
-        let top = Level {
-            id,
-            attributes: (&found).into(),
-            directory: Some(directory),
-            files: Names::default(),
-            directories: Names::default(),
-        };
         Ok(Some(Walk {
-            device: id.0,
-            levels: vec![top],
+            device: tree::id(&found).0,
+            levels: vec![Level::new(directory, &found)],
             path: path.to_owned(),
             below: PathBuf::new(),
             slots: slots.clone(),
             tally: Arc::clone(tally),
         }))
-    }
-
-    /// Reads the operand itself, which must come first.
-    pub fn read_top(&mut self, wanted: &impl Wanted) -> Result<(), Failure> {
-        self.read(wanted)
     }
 
     /// The walk's position, as a path below the operand.
@@ -123,10 +117,7 @@ impl Walk {
     fn enter(&mut self, name: &OsStr, wanted: &impl Wanted) -> Result<(), Failure> {
         let Some(Level { directory: Some(parent), .. }) = self.levels.last() else { return Ok(()) };
         let path = self.path.join(name);
-        let opened = match tree::open_child(parent, name, path.clone(), &self.slots) {
-            Ok(opened) => opened,
-            Err(e) => return Err(unreadable(&path, &e)),
-        };
+        let opened = tree::open_child(parent, name, path.clone(), &self.slots).map_err(|e| unreadable(&path, &e))?;
         let Some((directory, found)) = opened else {
             self.tally.skip(Skipped::Special); // it was replaced
             return Ok(());
@@ -145,15 +136,14 @@ impl Walk {
         if let Some(far) = self.levels.len().checked_sub(MAX_OPEN) {
             self.levels[far].directory = None;
         }
-        let (files, directories) = (Names::default(), Names::default());
-        self.levels.push(Level { id, attributes: (&found).into(), directory: Some(directory), files, directories });
+        self.levels.push(Level::new(directory, &found));
         self.path = path;
         self.below.push(name);
         self.read(wanted)
     }
 
-    /// Reads the names of the last level.
-    fn read(&mut self, wanted: &impl Wanted) -> Result<(), Failure> {
+    /// Reads the names of the last level: first of all, those of the operand itself.
+    pub fn read(&mut self, wanted: &impl Wanted) -> Result<(), Failure> {
         let Some(Level { directory: Some(directory), files, directories, .. }) = self.levels.last_mut() else {
             return Ok(());
         };
@@ -208,5 +198,5 @@ impl Walk {
 }
 
 fn unreadable(path: &Path, e: &io::Error) -> Failure {
-    Failure::about(1, "Can't read directory ", path.as_os_str(), &format!(": {}.", errno_text(e)))
+    Failure::cannot("read directory", path.as_os_str(), e)
 }

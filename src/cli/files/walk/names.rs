@@ -42,25 +42,3 @@ impl Names {
 fn at(bytes: &[u8], place: u64) -> &[u8] {
     &bytes[(place >> 16) as usize..][..(place & 0xffff) as usize]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_come_in_order() {
-        let mut names = Names::default();
-        for name in [&b"b"[..], b"a\xff", b"a", b"B", b""] {
-            names.push(OsStr::from_bytes(name));
-        }
-        names.sort();
-        let mut found = Vec::new();
-        while let Some(name) = names.next() {
-            found.push(name.as_bytes().to_vec());
-            assert_eq!(names.is_at_end(), found.len() == 5);
-        }
-        assert!(names.is_at_end());
-        assert_eq!(found, [&b""[..], b"B", b"a", b"a\xff", b"b"]);
-        assert!(names.places.is_empty() && names.bytes.is_empty());
-    }
-}

@@ -1,8 +1,8 @@
 //! The results made from good blocks: one file, which appears when it is complete, or a file for each block.
 
 use crate::cli::args::{Common, Recovery};
-use crate::cli::files::output::{Out, OutputFile};
 use crate::cli::files::place::Place;
+use crate::cli::files::sink::Sink;
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::Failure;
 use crate::cli::modes::bzip2recover::result_name;
@@ -28,9 +28,9 @@ pub struct Results {
 }
 
 enum Made {
-    Text(Out),
-    Fill(Out),
-    Bz2(Box<Rejoiner<Out>>),
+    Text(Sink),
+    Fill(Sink),
+    Bz2(Box<Rejoiner<Sink>>),
     /// The files so far.
     Split(Vec<PathBuf>),
 }
@@ -70,9 +70,8 @@ impl Results {
             Made::Split(made) => {
                 let Some(place) = &self.place else { return Ok(()) };
                 let place = place.beside(split_name(place.path(), made.len() as u64 + 1));
-                let file = place.directory(None);
-                let file = file.and_then(|beside| OutputFile::create(place.path(), beside, self.private, false));
-                let mut one = Rejoiner::new(BufWriter::new(file.map_err(Error::Write)?));
+                let file = single::new_file(&place, self.private, false).map_err(Error::Write)?;
+                let mut one = Rejoiner::new(BufWriter::new(file));
                 one.push(block)?;
                 let file = one.finish()?.into_inner().map_err(|e| Error::Write(e.into_error()))?;
                 file.publish(self.replace).map_err(Error::Write)?;
@@ -116,7 +115,7 @@ impl Results {
     }
 }
 
-fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
+fn zeros(out: &mut Sink, count: u64) -> Result<(), Error> {
     io::copy(&mut io::repeat(0).take(count), out).map(drop).map_err(Error::Write)
 }
 

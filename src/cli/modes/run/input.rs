@@ -1,16 +1,11 @@
 //! The task for an operand, and the reader of its bytes.
 
-use crate::cli::args::{Action, Coding, Common, FilesMode, Operand, Plan, SplitPlan, TextRanges};
+use crate::cli::args::{Action, Coding, Common, FilesMode, Plan};
 use crate::cli::files::job::{Destination, Ready};
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::SourceFile;
-use crate::cli::messages::Failure;
 use crate::cli::messages::formats::COPY_HEAD_LEN;
-use crate::cli::modes::run::part;
-use crate::cli::modes::run::ranges::Parts;
-use hybz::Pool;
 use hybz::flow::{Source, Task};
-use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 
@@ -49,29 +44,4 @@ fn compression(coding: &Coding, source: Option<&SourceFile>) -> Task {
 
 fn decompress(common: &Common) -> Task {
     Task::Decompress { formats: common.formats, trailing_garbage: common.trailing_garbage }
-}
-
-/// Ranges of the operand's text.
-pub fn ranges(
-    (common, pool): (&Common, &Pool),
-    wanted: &TextRanges,
-    operand: &Operand,
-    file: File,
-    ready: &Ready,
-    remark: &mut Option<Vec<u8>>,
-) -> Result<(Task, Source), Failure> {
-    let cursor = part::ranges(common, wanted, pool, (operand, ready), file, remark)?;
-    let parts = Parts::new(cursor, wanted.ranges.clone(), wanted.lines).noting(&ready.seen);
-    Ok((Task::Copy, Source::Stream(Box::new(parts))))
-}
-
-/// The blocks that begin in some of its bytes.
-pub fn split(
-    (common, pool): (&Common, &Pool),
-    wanted: SplitPlan,
-    name: &OsStr,
-    file: File,
-) -> Result<(Task, Source), Failure> {
-    let reader = part::split(common, wanted, pool, name, file)?;
-    Ok((Task::Copy, Source::Stream(Box::new(reader))))
 }

@@ -11,24 +11,25 @@ use crate::cli::files::operand_iter::{Found, OperandIter};
 use crate::cli::files::pending::Pending;
 use crate::cli::files::place::Place;
 use crate::cli::files::preconditions::Preconditions;
-use crate::cli::files::source::{SourceFile, id, list_of};
+use crate::cli::files::source::{SourceFile, id, list_of, stdin};
 use crate::cli::messages::formats::COPY_HEAD_LEN;
 use crate::cli::messages::report::Entry;
 use crate::cli::messages::tally::Skipped;
 use crate::cli::messages::{Failure, Messages};
 use crate::cli::modes::limits;
 use crate::cli::modes::run::input;
+use crate::cli::modes::run::part;
+use crate::cli::modes::run::ranges::Parts;
 use crate::cli::modes::run::resume;
 use crate::cli::modes::shards;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz::{Formats, Pool};
 use hybz_files::quote::shown;
-use hybz_files::{file, process, tree};
+use hybz_files::{file, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -133,17 +134,18 @@ impl Operands {
     ) -> Result<Prepared, Failure> {
         let (plan, name) = (&self.plan, operand.name());
         let index = self.index(ready, pending)?;
-        if let Some(split) = plan.mode.split {
-            let (task, source) = input::split((&plan.common, &self.pool), split, name, file)?;
-            return Ok(Prepared { index, task, source });
-        }
-        let (task, source) = match (plan.mode.shard.zip(plan.mode.coding), &plan.mode.ranges) {
-            (Some(((shard, file_len), coding)), _) => {
+        let copied = |reader: Box<dyn io::Read + Send>| (Task::Copy, Source::Stream(reader));
+        let (task, source) = match (plan.mode.shard.zip(plan.mode.coding), &plan.mode.ranges, plan.mode.split) {
+            (Some(((shard, file_len), coding)), ..) => {
                 let text = shards::text(name, file, &shard, file_len)?;
                 (Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset))
             }
-            (_, Some(ranges)) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,
-            (_, None) => input::whole(plan, ready, file),
+            (_, Some(ranges), _) => {
+                let cursor = part::ranges(&plan.common, ranges, &self.pool, (operand, ready), file, remark)?;
+                copied(Box::new(Parts::new(cursor, ranges.ranges.clone(), ranges.lines).noting(&ready.seen)))
+            }
+            (.., Some(split)) => copied(Box::new(part::split(&plan.common, split, &self.pool, name, file)?)),
+            _ => input::whole(plan, ready, file),
         };
         Ok(Prepared { index, task, source })
     }
@@ -277,12 +279,10 @@ impl Operands {
 
     fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
-        process::check_stdin().map_err(read_error)?;
-        let stdin = io::stdin();
-        if self.plan.mode.action != Action::Compress && stdin.is_terminal() {
+        let file = stdin().map_err(read_error)?;
+        if self.plan.mode.action != Action::Compress && file.is_terminal() {
             return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
         }
-        let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(read_error)?);
         let found = file.metadata().map_err(read_error)?;
         let plan = Arc::clone(&self.plan);
         let destination = match &plan.mode.target {

@@ -23,11 +23,9 @@ use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::attributes::RefusedMode;
 use hybz_files::directory::{Directory, is_file};
 use hybz_files::quote::shown;
-use hybz_files::temporary::remove_leftover;
 use hybz_files::{process, stdout};
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -127,18 +125,16 @@ impl Results {
         // name.
         let is_typed = matches!(self.plan.mode.target, Target::File(_));
         let existing = is_typed && (self.plan.common.force || place.is_stream());
-        let old = place.find_link().ok();
-        if !self.plan.common.force && !existing && old.is_some() {
-            return Err(Failure::exists(place.name()));
+        let mut owners: Vec<u32> = ready.source.iter().map(|source| source.found.uid()).collect();
+        match place.find_link() {
+            Ok(_) if !self.plan.common.force && !existing => return Err(Failure::exists(place.name())),
+            Ok(old) if is_file(&old) => owners.push(old.st_uid),
+            _ => {}
         }
         let mut create = || {
             let directory = place.directory(self.directory.as_ref())?;
             self.directory = Some(directory.clone());
-            let old = old.filter(is_file).map(|old| old.st_uid);
-            let owners: Vec<u32> =
-                old.into_iter().chain(ready.source.as_ref().map(|source| source.found.uid())).collect();
-            remove_leftover(&directory, place.file_name()?, &owners);
-            OutputFile::create_clean(place.path(), directory, ready.source.is_some(), existing)
+            OutputFile::create(place.path(), directory, (ready.source.is_some(), existing), &owners)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
         Ok(Sink::file(output.with_holes(holes)))
@@ -157,60 +153,54 @@ impl Results {
         let message = self.texts.success(name, stream);
         let mut index = index.and_then(|index| self.index(name, index, &ready));
         let count = (stream.bytes_in, stream.bytes_out);
-        match sink {
-            Sink::Nothing => {
-                self.messages.tally.done(count.0, count.1);
-                self.index_alone(message, index, pending);
+        let Some(mut output) = sink.finish().map_err(Error::Write)? else {
+            self.messages.tally.done(count.0, count.1);
+            self.print(Note::Line(message));
+            if let Some(mut index) = index {
+                let sync = self.plan.common.sync && index.replaces();
+                let replace = self.plan.common.force;
+                self.committer.push(Item::File(Box::new(Finished { sync, replace, ..Finished::new(index, pending) })));
             }
-            Sink::Stdout(mut stdout) => {
-                let flushed = stdout.flush();
-                let _ = stdout.into_parts(); // dropping the buffer would write again
-                flushed.map_err(Error::Write)?;
-                self.messages.tally.done(count.0, count.1);
-                self.index_alone(message, index, pending);
-            }
-            Sink::File(mut file) => {
-                let flushed = file.flush();
-                let (mut output, _) = file.into_parts();
-                flushed.and_then(|()| output.flush()).map_err(Error::Write)?;
-                if let Some(source) = &ready.source
-                    && let Some(refused) = output.set_attributes(source).map_err(Error::Write)?
-                    && !self.said_mode.swap(true, Relaxed)
-                {
-                    let RefusedMode { has, wanted, why } = refused;
-                    let text = format!(" has mode {has:03o}, not {wanted:03o}: {}.", errno_text(&why));
-                    self.print(Note::Remark([shown(output.path.as_os_str()).as_bytes(), text.as_bytes()].concat()));
-                }
-                let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify.file);
-                let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
-                // hybz does not remove devices and FIFOs.
-                let mut source = ready.source.filter(|source| self.plan.mode.remove_sources && source.found.is_file());
-                let descriptor = source.take_if(|source| self.plan.common.force && source.place.names_open_file());
-                let whole =
-                    |found: &fs::Metadata| self.plan.mode.action != Action::Compress || found.len() == stream.bytes_in;
-                let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
-                // Without -f, a name that exists is refused.
-                let replaces =
-                    self.plan.common.force && (output.replaces() || index.as_mut().is_some_and(OutputFile::replaces));
-                let safe = source.is_some() || reread.is_some() || replaces;
-                let (sync, replace, count) = (self.plan.common.sync && safe, self.plan.common.force, Some(count));
-                let index_left = source.as_ref().and_then(|source| self.index_left(source));
-                let finished = Finished { output, index, source, sync, reread, replace, message, count, pending };
-                self.committer.push(Item::File(Box::new(finished)));
-                if let Some(remark) = index_left {
-                    self.print(Note::Remark(remark));
-                }
-                if let Some(source) = descriptor {
-                    let name = shown(source.place.name());
-                    let text = b" is the name of an open descriptor: not removed.";
-                    self.print(Note::Remark([name.as_bytes(), text].concat()));
-                }
-                if let Some(source) = changed {
-                    self.print(Note::Failure(Failure::changed(source.place.name())));
-                }
-            }
+            return Ok(());
+        };
+        if let Some(source) = &ready.source
+            && let Some(refused) = output.set_attributes(source).map_err(Error::Write)?
+            && !self.said_mode.swap(true, Relaxed)
+        {
+            let RefusedMode { has, wanted, why } = refused;
+            let text = format!(" has mode {has:03o}, not {wanted:03o}: {}.", errno_text(&why));
+            self.print(Note::about(output.path.as_os_str(), &text));
         }
+        let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify.file);
+        let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
+        let removal = ready.source.filter(|_| self.plan.mode.remove_sources);
+        let (source, note) = removal.map_or((None, None), |source| self.removal(source, count.0, reread.is_some()));
+        // Without -f, a name that exists is refused.
+        let replace = self.plan.common.force;
+        let replaces = replace && (output.replaces() || index.as_mut().is_some_and(OutputFile::replaces));
+        let sync = self.plan.common.sync && (source.is_some() || reread.is_some() || replaces);
+        let count = Some(count);
+        let finished = Finished { output, index, source, sync, reread, replace, message, count, pending };
+        self.committer.push(Item::File(Box::new(finished)));
+        note.into_iter().for_each(|note| self.print(note));
         Ok(())
+    }
+
+    /// The source, if it is to be removed, of which `read` bytes were read, and what is said about that. If it
+    /// `is_compared` with its result, a change of it is found then.
+    fn removal(&self, source: SourceFile, read: u64, is_compared: bool) -> (Option<SourceFile>, Option<Note>) {
+        let name = source.place.name();
+        if !source.found.is_file() {
+            return (None, None); // hybz does not remove devices and FIFOs
+        }
+        if self.plan.common.force && source.place.names_open_file() {
+            return (None, Some(Note::about(name, " is the name of an open descriptor: not removed.")));
+        }
+        if self.plan.mode.action == Action::Compress && source.found.len() != read {
+            return (None, (!is_compared).then(|| Note::Failure(Failure::changed(name))));
+        }
+        let index = self.index_left(&source);
+        (Some(source), index.map(Note::Remark))
     }
 
     /// The remark that the index of a removed compressed file stays, if the file has an index.
@@ -222,17 +212,6 @@ impl Results {
         let found = index.find_link().ok().filter(is_file)?;
         let (index, name) = (shown(index.name()), shown(source.place.name()));
         (found.st_size > 0).then(|| [index.as_bytes(), b" is kept: it is the index of ", name.as_bytes()].concat())
-    }
-
-    /// For a result that is not a file: prints the message, and hands over the index.
-    fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, pending: Pending) {
-        self.print(Note::Line(message));
-        if let Some(mut output) = index {
-            let (sync, replace) = (self.plan.common.sync && output.replaces(), self.plan.common.force);
-            let (index, source, reread, message, count) = (None, None, None, Vec::new(), None);
-            let finished = Finished { output, index, source, sync, reread, replace, message, count, pending };
-            self.committer.push(Item::File(Box::new(finished)));
-        }
     }
 
     /// The index made for an operand, complete except for its name.
@@ -414,7 +393,7 @@ impl Outputs for Results {
         }
         if let Some(range) = ready.seen.beyond.get() {
             let text = format!(": the text ends before the range {range} begins.");
-            self.print(Note::Remark([shown(&job.name).as_bytes(), text.as_bytes()].concat()));
+            self.print(Note::about(&job.name, &text));
         }
         let (mut head, has_name) = (Vec::new(), ready.source.is_some());
         let result = match outcome.and_then(|stream| self.as_planned(stream)) {

@@ -6,8 +6,8 @@ mod meanwhile;
 mod plan_file;
 
 use crate::cli::args::{Kind, Operand, Plan, ShardMode, Target, level};
-use crate::cli::files::output::Out;
 use crate::cli::files::place::Place;
+use crate::cli::files::sink::Sink;
 use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
@@ -100,7 +100,7 @@ fn inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) -> impl Iterator<Item =
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read, `source` the file to plan.
-fn create(plan: &Plan<Target>, used: Option<&Path>, source: Option<&Place>) -> Result<Out, Failure> {
+fn create(plan: &Plan<Target>, used: Option<&Path>, source: Option<&Place>) -> Result<Sink, Failure> {
     let operands = plan.common.operands.iter().filter_map(|operand| match operand {
         Operand::File(file) => Some(file.as_path()),
         Operand::Stdin => None,
