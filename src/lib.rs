@@ -67,6 +67,7 @@
 //! |---|---|
 //! | [`Encoding`], [`Format`] | what is written and read: `.bz2`, [`.hbz`](hbz), [LZ4 frames](lz4), [`.Z`](lzw) |
 //! | [`flow::run`] | many inputs through one pool, in order |
+//! | [`push`] | `.bz2` in the calling thread: bytes in, bytes out, without a pool |
 //! | [`shard`] | one file compressed in parts, by several machines |
 //! | [`recover`](mod@recover) | the good blocks of damaged files |
 //!
@@ -128,6 +129,7 @@ pub use encoding::Encoding;
 pub use error::{Damage, Error};
 pub use format::{Format, Formats};
 pub use formats::bzip2::header::{InvalidLevel, Level};
+pub use formats::bzip2::push;
 pub use formats::bzip2::stream::Streams;
 pub use formats::hbz::header::LargeBlocks;
 #[cfg(feature = "lz4")]
