@@ -26,7 +26,8 @@ const PIECE: usize = 256 << 10;
 /// stream, as bzip2 does ([`trailing`](Self::trailing) tells where they begin).
 ///
 /// It takes about 9 MB, and the bytes of the open block. Bytes that were pushed are kept until [`text`](Self::text) has
-/// decoded them. Perturbed streams ([`Encoding::Perturbed`](crate::Encoding::Perturbed)) give the text that bzip2 gives.
+/// decoded them. Perturbed streams ([`Encoding::Perturbed`](crate::Encoding::Perturbed)) give the text that bzip2
+/// gives.
 pub struct Decoder {
     codec: codec::Decoder,
     input: Vec<u8>,

@@ -9,8 +9,8 @@ use crate::stream::piece::Cut;
 
 /// Encodes one `.bz2` stream: bzip2's exact bytes at its level.
 ///
-/// It takes about 13 bytes for each byte of the longest block so far, at most 12 MB at level 9. Text that was pushed is
-/// kept until [`coded`](Self::coded) has coded it.
+/// It takes up to 23 bytes for each byte of a block: 22 MB at level 9. Text that was pushed is kept until
+/// [`coded`](Self::coded) has coded it.
 pub struct Encoder {
     splitter: Splitter,
     codec: codec::Encoder,
