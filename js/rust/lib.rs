@@ -99,8 +99,11 @@ impl Instance {
 /// Begins to decode: the first stream only, if `single` is not 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn decoder(single: u32) {
-    let decoder = if single == 0 { Decoder::new() } else { Decoder::single() };
-    with(|it| it.decoder = Some(Box::new(decoder)));
+    with(|it| {
+        // Not two at once.
+        it.decoder = None;
+        it.decoder = Some(Box::new(if single == 0 { Decoder::new() } else { Decoder::single() }));
+    });
 }
 
 /// Room for `len` bytes of the caller.

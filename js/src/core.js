@@ -114,6 +114,11 @@ export class Decoder extends Machine {
   /** @param {boolean} [single] whether only the first stream is decoded */
   constructor(module, single = false) {
     super(module);
+    this.begin(single);
+  }
+
+  /** Begins anew. */
+  begin(single) {
     this.call('decoder', single ? 1 : 0);
   }
 

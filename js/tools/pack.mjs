@@ -40,7 +40,9 @@ for (const name of ['decode', 'encode']) {
   put(`${name}.wasm`, `export default '${wasm.toString('base64')}';\n`);
   sizes.push(`${name}.wasm ${wasm.length} bytes, ${gzipSync(wasm, { level: 9 }).length} gzipped`);
 }
-for (const file of readdirSync(new URL('src', root))) put(file.replace(/\.js$/, ''), read(`src/${file}`));
+// Comments are for readers of src/; users have those of the types.
+const bare = (source) => source.replace(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/.*\n/gm, '');
+for (const file of readdirSync(new URL('src', root))) put(file.replace(/\.js$/, ''), bare(read(`src/${file}`)));
 for (const file of readdirSync(new URL('types', root))) {
   write(file, read(`types/${file}`));
   write(file.replace(/\.d\.ts$/, '.d.cts'), read(`types/${file}`).replaceAll(".js'", ".cjs'"));
