@@ -5,8 +5,9 @@ use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::stream::Streams;
 use crate::formats::bzip2::stream::split::BlockOptions;
 use crate::formats::hbz::header::LargeBlocks;
-use crate::formats::lz4::Frame;
-use crate::formats::{bzip2, hbz, lz4};
+#[cfg(feature = "lz4")]
+use crate::formats::lz4::{self, Frame};
+use crate::formats::{bzip2, hbz};
 use crate::stream::piece::Ends;
 use hybz_queue::Pool;
 use std::num::NonZeroU32;
@@ -50,7 +51,8 @@ pub enum Encoding {
     },
     /// One `.hbz` stream.
     Hbz(LargeBlocks),
-    /// One LZ4 frame.
+    /// One LZ4 frame (feature `lz4`).
+    #[cfg(feature = "lz4")]
     Lz4(Frame),
     /// One stream of `formats/toy.rs`.
     #[cfg(test)]
@@ -75,6 +77,7 @@ impl From<LargeBlocks> for Encoding {
     }
 }
 
+#[cfg(feature = "lz4")]
 impl From<Frame> for Encoding {
     fn from(frame: Frame) -> Encoding {
         Encoding::Lz4(frame)
@@ -87,6 +90,7 @@ impl Encoding {
         match self {
             Encoding::Bzip2 { .. } | Encoding::Perturbed { .. } => Format::Bzip2,
             Encoding::Hbz(_) => Format::Hbz,
+            #[cfg(feature = "lz4")]
             Encoding::Lz4(_) => Format::Lz4,
             #[cfg(test)]
             Encoding::Toy => Format::Toy,
@@ -101,6 +105,7 @@ impl Encoding {
                 bzip2::stream::encode_perturbed(level, interval, seed, options)
             }
             Encoding::Hbz(large) => hbz::stream::encode(large, pool, options.verify),
+            #[cfg(feature = "lz4")]
             Encoding::Lz4(frame) => lz4::stream::encode(frame),
             #[cfg(test)]
             Encoding::Toy => crate::formats::toy::encode(),
@@ -122,6 +127,7 @@ impl Encoding {
     /// The two ends for text of this length, which is stored if the format has a field for it.
     pub fn text_len(self, len: u64) -> Encoding {
         match self {
+            #[cfg(feature = "lz4")]
             Encoding::Lz4(frame) => Encoding::Lz4(frame.text_len(len)),
             other => other,
         }

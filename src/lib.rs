@@ -67,8 +67,21 @@
 //! |---|---|
 //! | [`Encoding`], [`Format`] | what is written and read: `.bz2`, [`.hbz`](hbz), [LZ4 frames](lz4), [`.Z`](lzw) |
 //! | [`flow::run`] | many inputs through one pool, in order |
+//! | [`push`] | `.bz2` in the calling thread: bytes in, bytes out, without a pool |
 //! | [`shard`] | one file compressed in parts, by several machines |
 //! | [`recover`](mod@recover) | the good blocks of damaged files |
+//!
+//! # Features
+//!
+//! | | |
+//! |---|---|
+//! | `cli` | the command |
+//! | `libsais` | blocks are sorted by libsais where that is faster; without it the same bytes take more time |
+//! | `lz4` | LZ4 frames are read and written; without it `Encoding` lacks them, and they are only recognised |
+//! | `cuda` | GPUs |
+//!
+//! The first three are on by default. Without features the library needs no C compiler, and builds for
+//! `wasm32-unknown-unknown`.
 //!
 //! How a block gets through the library, who holds it and what bounds memory is in `docs/ARCHITECTURE.md`.
 
@@ -113,9 +126,12 @@ pub use encoding::Encoding;
 pub use error::{Damage, Error};
 pub use format::{Format, Formats};
 pub use formats::bzip2::header::{InvalidLevel, Level};
+pub use formats::bzip2::push;
 pub use formats::bzip2::stream::Streams;
 pub use formats::hbz::header::LargeBlocks;
-pub use formats::{hbz, lz4, lzw};
+#[cfg(feature = "lz4")]
+pub use formats::lz4;
+pub use formats::{hbz, lzw};
 pub use hybz_queue::{Pool, PoolBuilder, StationReport, Summary};
 pub use read_at::ReadAt;
 pub use settings::Settings;

@@ -6,11 +6,13 @@ use crate::format::{Blocks, Format, Formats, IndexKind, Magic};
 use crate::formats::bzip2::header::magic as bzip2_magic;
 use crate::formats::hbz::archive::List;
 use crate::formats::hbz::header::MAGIC as HBZ_MAGIC;
+#[cfg(feature = "lz4")]
+use crate::formats::lz4;
 use crate::formats::lz4::header::magic as lz4_magic;
 use crate::formats::lzw::header::MAGIC as LZW_MAGIC;
 #[cfg(test)]
 use crate::formats::toy;
-use crate::formats::{bzip2, hbz, lz4, lzw};
+use crate::formats::{bzip2, hbz, lzw};
 use crate::read_at::ReadAt;
 use crate::seek::blocks::BlockMap;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector};
@@ -82,6 +84,12 @@ const FOREIGN: Row = Row {
 /// The decoder for data that match no other format: it reports what is wrong with them.
 const BZIP2: Coding = Coding { decode: bzip2::stream::decode, end: bzip2::stream::end };
 
+/// liblz4 decodes frames.
+#[cfg(feature = "lz4")]
+const LZ4: Option<Coding> = Some(Coding { decode: lz4::stream::decode, end: lz4::stream::end });
+#[cfg(not(feature = "lz4"))]
+const LZ4: Option<Coding> = None;
+
 /// The table.
 static TABLE: &[Row] = &[
     Row {
@@ -126,7 +134,7 @@ static TABLE: &[Row] = &[
         magic: lz4_magic,
         blocks: Blocks::Counted,
         index: IndexKind::None("LZ4 frames have indexes of their own"),
-        coding: Some(Coding { decode: lz4::stream::decode, end: lz4::stream::end }),
+        coding: LZ4,
         ..FOREIGN
     },
     Row { name: "gzip", magic: |head| Magic::of(head, b"\x1f\x8b"), ..FOREIGN },

@@ -25,6 +25,7 @@ mod mixed;
 mod peaks;
 mod properties;
 mod public_api;
+mod push;
 mod readers;
 mod recover;
 mod seek;

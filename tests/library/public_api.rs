@@ -23,7 +23,8 @@ fn rustdoc() -> Option<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTDOCFLAGS");
-    command.args(["rustdoc", "--lib", "--no-default-features", "--offline", "--target-dir"]).arg(folder);
+    command.args(["rustdoc", "--lib", "--no-default-features", "--features=libsais,lz4", "--offline"]);
+    command.arg("--target-dir").arg(folder);
     command.args(["--", "-Zunstable-options", "--output-format=json", "--document-hidden-items"]);
     let output = command.output().ok()?;
     assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));

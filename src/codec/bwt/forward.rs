@@ -8,7 +8,8 @@
 //! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
 //! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
-//! block. Words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), which is faster.
+//! block. Words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), which is faster. (A build without libsais
+//! has `sais` in its place: see `suffixes`.)
 //! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and
 //! the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
 //! samples: 70 with every 16th row sampled, 62 with every second. Nothing was gained by compiling libsais with -O3 or
@@ -20,9 +21,8 @@
 
 use super::lms::{self, LmsSort};
 use super::periodic::PeriodicOrigins;
-use super::rotation;
+use super::{rotation, suffixes};
 use crate::codec::try_resize;
-use libsais::SuffixArrayConstruction;
 use std::collections::TryReserveError;
 use std::sync::Arc;
 
@@ -125,11 +125,7 @@ impl ForwardBwt {
     fn sort(&mut self, ring: &[u8], turn: i32, times: usize) -> u32 {
         let word = &ring[1..];
         make_room(&mut self.suffixes, word.len());
-        SuffixArrayConstruction::for_text(word)
-            .in_borrowed_buffer(&mut self.suffixes)
-            .single_threaded()
-            .run()
-            .expect("libsais fails only when there is no memory");
+        suffixes::sort(word, &mut self.suffixes);
 
         let mut row = None;
         self.last.clear();

@@ -3,4 +3,5 @@
 
 pub(crate) mod header;
 pub(crate) mod perturbed;
+pub mod push;
 pub(crate) mod stream;

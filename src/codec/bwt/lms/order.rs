@@ -8,7 +8,7 @@
 
 use super::sort::SORTABLE;
 use super::{Kernel, as_numbers, prefetch};
-use libsais::SuffixArrayConstruction;
+use crate::codec::bwt::suffixes;
 
 /// The number of bits of a position. A block of less than 2^20 bytes has fewer LMS positions than 2^19.
 const POSITION_BITS: u32 = 19;
@@ -51,21 +51,12 @@ impl Order<'_> {
                 *value = values[position(*entry)];
             }
         } else {
-            self.sort_by_libsais(names);
+            // The order of suffixes is that of rotations, because the ring is a Lyndon word.
+            suffixes::sort_numbers(names, names.len(), self.rows);
             for (value, &position) in names.iter_mut().zip(self.rows.iter()) {
                 *value = values[position as usize];
             }
         }
-    }
-
-    /// Puts the order into `rows`. The order of suffixes is that of rotations, because the ring is a Lyndon word.
-    fn sort_by_libsais(&mut self, names: &mut [i32]) {
-        // It uses what is longer than the names for its buckets.
-        SuffixArrayConstruction::for_text_mut(names)
-            .in_borrowed_buffer(self.rows)
-            .single_threaded()
-            .run()
-            .expect("libsais fails only when there is no memory");
     }
 
     /// Puts entries in the order into `rows`. Returns false if it takes too long; then the names have become ranks,

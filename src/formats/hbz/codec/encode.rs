@@ -15,17 +15,13 @@ use super::replace::replace;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
 use crate::codec::bwt::merge::Thirds;
+use crate::codec::bwt::suffixes::{self, EXTRA};
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::perturb;
 use crate::crc;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::header::{GROUP, SEGMENT_LOG, SELECTOR_STATES, TOKEN_STATES, row_bits};
 use hybz_queue::advise_huge_pages;
-use libsais::BwtConstruction;
-use libsais::bwt::AuxIndicesSamplingRate;
-
-/// The room that libsais gets after the suffixes: with 6 kB and more it allocates nothing.
-const EXTRA: usize = 2048;
 
 /// A block before its sort, without its codes. The codes' last column and entry points may be computed elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,14 +139,7 @@ impl HbzEncoder {
             self.suffixes = vec![0; (rows + EXTRA).next_multiple_of(4096)];
             advise_huge_pages(&self.suffixes);
         }
-        let made = BwtConstruction::replace_text(column)
-            .with_borrowed_temporary_array_buffer(&mut self.suffixes)
-            .single_threaded()
-            .with_aux_indices(AuxIndicesSamplingRate::from(1i32 << entry_log))
-            .run()
-            .expect("libsais fails only when there is no memory");
-        // libsais counts the sentinel's row, the format does not.
-        made.aux_indices()[..rows.div_ceil(1 << entry_log)].iter().map(|&row| row as u32 - 1).collect()
+        suffixes::last_column(column, entry_log, &mut self.suffixes)
     }
 }
 

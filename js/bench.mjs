@@ -1,0 +1,59 @@
+// Decoders beside each other: node js/bench.mjs FILE.bz2 [ROUNDS] [FOLDER]. The folder has the peers: npm install
+// unbzip2-stream seek-bzip compressjs @foxglove/wasm-bz2. Processor time of alternating rounds, medians; the texts are
+// compared.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { decompress } from 'hybz/decompress';
+
+const [file, rounds = '5', folder = '.'] = process.argv.slice(2);
+const require = createRequire(resolve(folder, 'x.js'));
+const coded = readFileSync(file);
+const text = Buffer.from(decompress(coded));
+
+const stream = (make) => () => new Promise((done, failed) => {
+  const [it, parts] = [make(), []];
+  it.on('data', (part) => parts.push(part)).on('end', () => done(Buffer.concat(parts))).on('error', failed);
+  for (let at = 0; at < coded.length; at += 65536) it.write(coded.subarray(at, at + 65536));
+  it.end();
+});
+const PEERS = {
+  hybz: async () => () => decompress(coded),
+  'hybz/unbzip2-stream': async () => stream(createRequire(import.meta.url)('hybz/unbzip2-stream')),
+  'unbzip2-stream': async () => stream(require('unbzip2-stream')),
+  'seek-bzip': async () => () => require('seek-bzip').decode(coded, undefined, true),
+  compressjs: async () => () => require('compressjs').Bzip2.decompressFile(coded),
+  '@foxglove/wasm-bz2': async () => {
+    const peer = require('@foxglove/wasm-bz2');
+    const bzip2 = await (peer.default ?? peer).init();
+    return () => bzip2.decompress(coded, text.length, { small: false });
+  },
+};
+
+const runs = {};
+for (const [name, make] of Object.entries(PEERS)) {
+  try {
+    runs[name] = { run: await make(), times: [] };
+    const made = Buffer.from(await runs[name].run());
+    if (!made.equals(text)) throw new Error('another text');
+  } catch (error) {
+    console.log(`${name}: ${error.message.split('\n')[0]}`);
+    delete runs[name];
+  }
+}
+for (let round = 0; round < Number(rounds); round++) {
+  for (const { run, times } of Object.values(runs)) {
+    const before = process.cpuUsage();
+    await run();
+    const { user, system } = process.cpuUsage(before);
+    times.push((user + system) / 1e6);
+  }
+}
+const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
+const best = median(runs.hybz.times);
+for (const [name, { times }] of Object.entries(runs)) {
+  const time = median(times);
+  const speed = (text.length / 1e6 / time).toFixed(1).padStart(6);
+  console.log(`${name.padEnd(22)} ${speed} MB/s  ${(time / best).toFixed(2)}`);
+}

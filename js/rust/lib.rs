@@ -1,0 +1,240 @@
+//! hybz for JavaScript: one decoder or encoder for each instance of the module.
+//!
+//! The caller asks for `room`, writes bytes there, and says how many (`push`). Each function that makes bytes returns
+//! 1 if there are some, 0 if there are none, and -1 for an error; `out` and `out_len` tell where the bytes are, or what
+//! the damage is. Numbers of 64 bits are passed as `f64`, which has 53 bits. No pointer comes in, so nothing here is
+//! unsafe but the names, which no other module can have.
+#![allow(unsafe_code)]
+
+#[cfg(feature = "encode")]
+mod encode;
+
+use hybz::Error;
+use hybz::push::{BlockDecoder, Decoder, find_block};
+use std::cell::RefCell;
+
+/// All that an instance holds.
+#[derive(Default)]
+struct Instance {
+    decoder: Option<Box<Decoder>>,
+    blocks: Option<Box<BlockDecoder>>,
+    #[cfg(feature = "encode")]
+    encoder: Option<Box<hybz::push::Encoder>>,
+    /// Bytes of the caller.
+    room: Vec<u8>,
+    out: Out,
+    failure: Failure,
+    block: BlockEnd,
+}
+
+/// The bytes that were made last.
+struct Out {
+    at: *const u8,
+    len: usize,
+    /// Bytes that nothing else keeps.
+    kept: Vec<u8>,
+}
+
+impl Default for Out {
+    fn default() -> Self {
+        Out { at: std::ptr::null(), len: 0, kept: Vec::new() }
+    }
+}
+
+impl Out {
+    /// Bytes that stay where they are until the next call.
+    fn lend(&mut self, bytes: &[u8]) {
+        (self.at, self.len) = (bytes.as_ptr(), bytes.len());
+    }
+
+    fn keep(&mut self, bytes: Vec<u8>) {
+        self.kept = bytes;
+        (self.at, self.len) = (self.kept.as_ptr(), self.kept.len());
+    }
+}
+
+/// What is wrong.
+#[derive(Default)]
+struct Failure {
+    /// An index of `CODES` in src/core.js.
+    code: u32,
+    block: u64,
+    bit: u64,
+}
+
+/// What is known of a single block.
+#[derive(Default)]
+struct BlockEnd {
+    bit: u64,
+    crc: u32,
+    len: u32,
+}
+
+thread_local! {
+    static INSTANCE: RefCell<Instance> = RefCell::default();
+}
+
+/// Does something with the instance. Calls do not nest, so it is free.
+fn with<T>(act: impl FnOnce(&mut Instance) -> T) -> T {
+    INSTANCE.with_borrow_mut(act)
+}
+
+impl Instance {
+    fn fail(&mut self, error: &Error) -> i32 {
+        let (code, block, bit) = match *error {
+            Error::NotBzip2 => (0, 0, 0),
+            Error::Truncated { block, bit_offset } => (1, block, bit_offset),
+            Error::Data { block, bit_offset, .. } => (2, block, bit_offset),
+            Error::BlockTooLarge { block, bit_offset } => (3, block, bit_offset),
+            _ => (4, 0, 0),
+        };
+        self.failure = Failure { code, block, bit };
+        // The errors' own text would bring the table of formats, and with it the code of all of them.
+        let damage = if let Error::Data { damage, .. } = error { damage.to_string() } else { String::new() };
+        self.out.keep(damage.into_bytes());
+        -1
+    }
+}
+
+/// Begins to decode: the first stream only, if `single` is not 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn decoder(single: u32) {
+    with(|it| {
+        // Not two at once.
+        it.decoder = None;
+        it.decoder = Some(Box::new(if single == 0 { Decoder::new() } else { Decoder::single() }));
+    });
+}
+
+/// Room for `len` bytes of the caller.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(len: usize) -> *mut u8 {
+    with(|it| {
+        if it.room.len() < len {
+            it.room = Vec::new();
+            it.room = vec![0; len];
+        }
+        it.room.as_mut_ptr()
+    })
+}
+
+/// Adds the first `len` bytes of the room to the input.
+#[unsafe(no_mangle)]
+pub extern "C" fn push(len: usize) {
+    with(|it| {
+        let bytes = &it.room[..len.min(it.room.len())];
+        if let Some(decoder) = &mut it.decoder {
+            decoder.push(bytes);
+        }
+    });
+}
+
+/// The input is complete.
+#[unsafe(no_mangle)]
+pub extern "C" fn finish() {
+    with(|it| it.decoder.iter_mut().for_each(|decoder| decoder.finish()));
+}
+
+/// Makes the next text.
+#[unsafe(no_mangle)]
+pub extern "C" fn text() -> i32 {
+    with(|it| {
+        let Some(decoder) = &mut it.decoder else { return 0 };
+        match decoder.text() {
+            Ok(Some(text)) => {
+                it.out.lend(text);
+                1
+            }
+            Ok(None) => 0,
+            Err(error) => it.fail(&error),
+        }
+    })
+}
+
+/// Where the bytes are that were made last.
+#[unsafe(no_mangle)]
+pub extern "C" fn out() -> *const u8 {
+    with(|it| it.out.at)
+}
+
+/// How many they are.
+#[unsafe(no_mangle)]
+pub extern "C" fn out_len() -> usize {
+    with(|it| it.out.len)
+}
+
+/// The kind of the last error.
+#[unsafe(no_mangle)]
+pub extern "C" fn error_code() -> u32 {
+    with(|it| it.failure.code)
+}
+
+/// The block of the last error.
+#[unsafe(no_mangle)]
+pub extern "C" fn error_block() -> f64 {
+    with(|it| it.failure.block as f64)
+}
+
+/// The bit of the last error.
+#[unsafe(no_mangle)]
+pub extern "C" fn error_bit() -> f64 {
+    with(|it| it.failure.bit as f64)
+}
+
+/// The byte at which other bytes follow the streams, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn trailing() -> f64 {
+    with(|it| it.decoder.as_ref().and_then(|decoder| decoder.trailing()).map_or(-1.0, |at| at as f64))
+}
+
+/// Whether the last stream is complete.
+#[unsafe(no_mangle)]
+pub extern "C" fn is_complete() -> u32 {
+    with(|it| it.decoder.as_ref().is_some_and(|decoder| decoder.is_complete()).into())
+}
+
+/// The bit at which the block begins whose text came last.
+#[unsafe(no_mangle)]
+pub extern "C" fn block_bit() -> f64 {
+    with(|it| it.decoder.as_ref().map_or(0, |decoder| decoder.block_bit()) as f64)
+}
+
+/// The next bit from `from` on at which a block may begin in the first `len` bytes of the room, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn find(len: usize, from: f64) -> f64 {
+    with(|it| find_block(&it.room[..len.min(it.room.len())], from as u64).map_or(-1.0, |bit| bit as f64))
+}
+
+/// Decodes the block that begins at bit `bit` of the first `len` bytes of the room.
+#[unsafe(no_mangle)]
+pub extern "C" fn decode_block(len: usize, bit: f64) -> i32 {
+    with(|it| {
+        let decoder = it.blocks.get_or_insert_default();
+        match decoder.decode(&it.room[..len.min(it.room.len())], bit as u64) {
+            Ok(block) => {
+                it.block = BlockEnd { bit: block.end_bit, crc: block.crc, len: block.block_len };
+                it.out.keep(block.text);
+                1
+            }
+            Err(error) => it.fail(&error),
+        }
+    })
+}
+
+/// The bit after the block that was decoded last.
+#[unsafe(no_mangle)]
+pub extern "C" fn block_end() -> f64 {
+    with(|it| it.block.bit as f64)
+}
+
+/// Its CRC.
+#[unsafe(no_mangle)]
+pub extern "C" fn block_crc() -> u32 {
+    with(|it| it.block.crc)
+}
+
+/// Its length before run-length decoding.
+#[unsafe(no_mangle)]
+pub extern "C" fn block_len() -> u32 {
+    with(|it| it.block.len)
+}

@@ -1,0 +1,2 @@
+export * from './decompress.js';
+export * from './compress.js';

@@ -1,0 +1,78 @@
+// Coders as streams of the web, and as async iterators.
+
+/** What a coder makes of the bytes of an iterable or of a ReadableStream. */
+export async function* iterate(makeCoder, source) {
+  const coder = makeCoder();
+  for await (const bytes of source[Symbol.asyncIterator] || source[Symbol.iterator] ? source : read(source)) {
+    yield* coder.push(bytes);
+  }
+  yield* coder.finish();
+}
+
+/** The chunks of a ReadableStream that is no async iterable. */
+async function* read(stream) {
+  const reader = stream.getReader();
+  try {
+    for (let next; !(next = await reader.read()).done; ) yield next.value;
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+/**
+ * A pair of streams, as a DecompressionStream is. A chunk has been written when all that it makes has been read, so
+ * that a small chunk which makes gigabytes takes little memory.
+ */
+export class CoderStream {
+  constructor(makeCoder) {
+    let give, failure, controller;
+    let chunk = new Promise((resolve) => (give = resolve));
+    async function* chunks() {
+      for (;;) {
+        const next = await chunk;
+        chunk = new Promise((resolve) => (give = resolve));
+        if (next.end) return;
+        yield next.bytes;
+        next.done();
+      }
+    }
+    const made = iterate(makeCoder, chunks());
+    let waiting;
+    const fail = (error) => {
+      failure ??= error;
+      waiting?.reject(failure);
+      controller?.error(failure);
+    };
+    const handOn = (next) => new Promise((resolve, reject) => {
+      if (failure) return reject(failure);
+      waiting = { reject };
+      give({ ...next, done: resolve });
+    });
+
+    /** Takes the input. */
+    this.writable = new WritableStream({
+      start: (it) => void (controller = it),
+      write: (bytes) => handOn({ bytes }),
+      close: () => void give({ end: true }),
+      abort: (reason) => {
+        failure ??= reason ?? new Error('aborted');
+        give({ end: true });
+      },
+    }, new CountQueuingStrategy({ highWaterMark: 1 }));
+
+    /** Has the output. */
+    this.readable = new ReadableStream({
+      pull: async (it) => {
+        try {
+          const { value, done } = await made.next();
+          if (failure) throw failure;
+          done ? it.close() : it.enqueue(value);
+        } catch (error) {
+          fail(error);
+          throw error;
+        }
+      },
+      cancel: (reason) => fail(reason ?? new Error('cancelled')),
+    }, new CountQueuingStrategy({ highWaterMark: 0 }));
+  }
+}

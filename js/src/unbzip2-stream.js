@@ -1,0 +1,38 @@
+// The face of the package unbzip2-stream.
+
+import { createDecoder } from './decompress.js';
+import { CoderTransform } from './transform.js';
+
+/**
+ * As a through stream: after an error it emits nothing else, neither `end` nor `close`, and takes what is written
+ * without doing anything. An empty input has an empty text.
+ */
+class Through extends CoderTransform {
+  constructor() {
+    super(createDecoder());
+    this.broken = false;
+    this.any = false;
+  }
+
+  _transform(chunk, encoding, done) {
+    this.any ||= chunk.length > 0;
+    if (this.broken) return done();
+    return super._transform(chunk, encoding, done);
+  }
+
+  _flush(done) {
+    if (this.broken) return undefined;
+    return this.any ? super._flush(done) : done();
+  }
+
+  failed(error, done) {
+    this.broken = true;
+    this.emit('error', error);
+    if (!this.writableEnded) done();
+  }
+}
+
+/** A stream that decompresses what is written to it. */
+export default function unbzip2Stream() {
+  return new Through();
+}

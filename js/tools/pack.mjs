@@ -1,0 +1,54 @@
+// Makes js/dist of js/src: modules as they are, and as CommonJS, and the WebAssembly as base64 in a module of its own,
+// which Node, browsers and bundlers all load without a file or a fetch.
+//
+// The sources import and export in a few forms only, and anything else is an error here.
+
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+
+const root = new URL('..', import.meta.url);
+const read = (name) => readFileSync(new URL(name, root), 'utf8');
+const write = (name, text) => writeFileSync(new URL(`dist/${name}`, root), text);
+const required = (from) => `require('${from.replace(/^(\.\/.*)\.js$/, '$1.cjs')}')`;
+
+/** A module as CommonJS. */
+function commonjs(source, name) {
+  const exported = [];
+  const text = source
+    .replace(/^import \{ (.*) \} from '(.*)';$/gm, (_, names, from) => `const { ${names} } = ${required(from)};`)
+    .replace(/^import (\w+) from '(.*)';$/gm, (_, one, from) => `const ${one} = ${required(from)};`)
+    .replace(/^export \* from '(.*)';$/gm, (_, from) => `Object.assign(exports, ${required(from)});`)
+    .replace(/^export \{ (.*) \};$/gm, (_, names) => void exported.push(...names.split(', ')) ?? '')
+    .replace(/^export default function (\w+)/gm, 'module.exports = $1;\nfunction $1')
+    .replace(/^export default /gm, 'module.exports = ')
+    .replace(/^export ((?:async )?function\*? |class )(\w+)/gm, (_, kind, one) => {
+      exported.push(one);
+      return kind + one;
+    });
+  if (/^(import|export) /m.test(text)) throw new Error(`${name}: an import or export of another form`);
+  const list = exported.length > 0 ? `Object.assign(exports, { ${exported.join(', ')} });\n` : '';
+  return `'use strict';\n${text}\n${list}`;
+}
+
+const sizes = [];
+const put = (name, source) => {
+  write(`${name}.js`, source);
+  write(`${name}.cjs`, commonjs(source, name));
+};
+for (const name of ['decode', 'encode']) {
+  const wasm = readFileSync(new URL(`dist/${name}.wasm`, root));
+  put(`${name}.wasm`, `export default '${wasm.toString('base64')}';\n`);
+  sizes.push(`${name}.wasm ${wasm.length} bytes, ${gzipSync(wasm, { level: 9 }).length} gzipped`);
+}
+// Comments are for readers of src/; users have those of the types.
+const bare = (source) => source.replace(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/.*\n/gm, '');
+for (const file of readdirSync(new URL('src', root))) put(file.replace(/\.js$/, ''), bare(read(`src/${file}`)));
+for (const file of readdirSync(new URL('types', root))) {
+  write(file, read(`types/${file}`));
+  write(file.replace(/\.d\.ts$/, '.d.cts'), read(`types/${file}`).replaceAll(".js'", ".cjs'"));
+}
+
+/** The gzipped size of all that decompression loads. */
+const decoding = ['core.js', 'streams.js', 'decompress.js', 'decode.wasm.js'].map((name) => read(`dist/${name}`));
+sizes.push(`decompression in all: ${gzipSync(decoding.join(''), { level: 9 }).length} bytes gzipped`);
+console.log(sizes.join('\n'));

@@ -1,0 +1,327 @@
+//! Decodes `.bz2` streams in the calling thread.
+//!
+//! A block does not state its length. It is decoded when the magic of the next item has come, which tells where it
+//! probably ends: decoding it earlier would be in vain. If the magic was in the block's own data, the block is followed
+//! code by code ([`BlockWalk`]) until its end has come, so the work is linear however the input is made.
+
+use crate::block::Text;
+use crate::codec;
+use crate::codec::find_magic;
+use crate::codec::run_length::decode::Expander;
+use crate::crc;
+use crate::error::{DecodeError, Error};
+use crate::flaw::Flaw;
+use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, Level, MAX_BLOCK_BITS};
+use crate::formats::bzip2::stream::items::Head;
+use crate::formats::bzip2::stream::walk::{BlockWalk, Walked};
+
+/// A block longer than this is followed code by code, so that damage is found before 64 MiB are read. No encoder writes
+/// such a block.
+const MAX_SEARCH: u64 = 4 << 23;
+
+/// The size of a piece of text that is mostly runs.
+const PIECE: usize = 256 << 10;
+
+/// Decodes consecutive `.bz2` streams. It accepts what bzip2 1.0.8 accepts, and ignores other bytes after the last
+/// stream, as bzip2 does ([`trailing`](Self::trailing) tells where they begin).
+///
+/// It takes about 9 MB, and the bytes of the open block. Bytes that were pushed are kept until [`text`](Self::text) has
+/// decoded them. Perturbed streams ([`Encoding::Perturbed`](crate::Encoding::Perturbed)) give the text that bzip2
+/// gives.
+pub struct Decoder {
+    codec: codec::Decoder,
+    input: Vec<u8>,
+    /// The position of `input` in the whole input, in bytes.
+    at: u64,
+    /// The next item: a bit of `input`.
+    bit: u64,
+    expect: Expect,
+    /// How the end of the block at `bit` is looked for.
+    search: Search,
+    ended: bool,
+    single: bool,
+    streams: u64,
+    blocks: u64,
+    /// The bit of the whole input at which the last block begins.
+    block_bit: u64,
+    combined_crc: u32,
+    text: Pending,
+    error: Option<Error>,
+}
+
+/// The item that is expected.
+#[derive(Clone, Copy)]
+enum Expect {
+    Header,
+    /// A block of a stream of this level, or the end of the stream.
+    Block(Level),
+    /// Nothing: the streams have ended.
+    Nothing,
+}
+
+enum Search {
+    /// By the next magic, which does not begin before this bit of the block.
+    Magic(u64),
+    /// Code by code.
+    Codes(Box<BlockWalk>),
+}
+
+impl Search {
+    /// The magic of the block itself is passed over.
+    const START: Search = Search::Magic(48);
+}
+
+/// Text to be handed out.
+enum Pending {
+    Nothing,
+    Plain(Vec<u8>),
+    /// Text that has been handed out: its memory goes with the next call.
+    Taken(Vec<u8>),
+    Coded {
+        coded: Vec<u8>,
+        expander: Expander,
+        piece: Vec<u8>,
+    },
+}
+
+/// What a step has done.
+enum Step {
+    /// It went on to another item, or has made text.
+    On,
+    /// It needs more input, or has come to the end.
+    Stop,
+}
+
+impl Decoder {
+    /// A decoder of all consecutive streams.
+    pub fn new() -> Decoder {
+        Decoder {
+            codec: codec::Decoder::new(),
+            input: Vec::new(),
+            at: 0,
+            bit: 0,
+            expect: Expect::Header,
+            search: Search::START,
+            ended: false,
+            single: false,
+            streams: 0,
+            blocks: 0,
+            block_bit: 0,
+            combined_crc: 0,
+            text: Pending::Nothing,
+            error: None,
+        }
+    }
+
+    /// A decoder of the first stream only. [`position`](Self::position) tells where it ends.
+    pub fn single() -> Decoder {
+        Decoder { single: true, ..Decoder::new() }
+    }
+
+    /// Adds bytes of the input.
+    pub fn push(&mut self, coded: &[u8]) {
+        if matches!(self.expect, Expect::Nothing) || self.error.is_some() {
+            return;
+        }
+        let passed = (self.bit / 8) as usize;
+        if passed >= self.input.len() / 2 {
+            self.input.drain(..passed);
+            self.at += passed as u64;
+            self.bit %= 8;
+        }
+        self.input.extend_from_slice(coded);
+    }
+
+    /// The input is complete.
+    pub fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    /// Decodes the next block, if it is there. Returns the next bytes of text; `None` if it takes more input, or if the
+    /// streams have ended.
+    ///
+    /// # Errors
+    /// What is wrong with the input, once all text before it has been taken; then the same at each call.
+    pub fn text(&mut self) -> Result<Option<&[u8]>, Error> {
+        if let Some(error) = &self.error {
+            return Err(error.again());
+        }
+        while !self.next_piece() {
+            match self.step() {
+                Ok(Step::On) => {}
+                Ok(Step::Stop) => return Ok(None),
+                Err(error) => {
+                    (self.input, self.text) = (Vec::new(), Pending::Nothing);
+                    return Err(self.error.insert(error).again());
+                }
+            }
+        }
+        Ok(Some(match &self.text {
+            Pending::Taken(text) | Pending::Plain(text) => text,
+            Pending::Coded { piece, .. } => piece,
+            Pending::Nothing => &[],
+        }))
+    }
+
+    /// The byte of the input at which the streams end, if other bytes follow them there.
+    pub fn trailing(&self) -> Option<u64> {
+        let garbage = matches!(self.expect, Expect::Nothing) && !self.single;
+        garbage.then(|| self.at + self.bit / 8).filter(|_| self.bit / 8 < self.input.len() as u64)
+    }
+
+    /// The byte of the input after the last whole item: the next item begins in it.
+    pub fn position(&self) -> u64 {
+        self.at + self.bit / 8
+    }
+
+    /// The bit of the input at which the block begins whose text came last; 0 before the first one.
+    pub fn block_bit(&self) -> u64 {
+        self.block_bit
+    }
+
+    /// Whether the input has ended, or may end, after what was pushed: the last stream is complete.
+    pub fn is_complete(&self) -> bool {
+        let between = matches!(self.expect, Expect::Header) && self.bit / 8 == self.input.len() as u64;
+        self.error.is_none() && (matches!(self.expect, Expect::Nothing) || self.streams > 0 && between)
+    }
+
+    /// Makes the next piece of the text that is there; false if there is none.
+    fn next_piece(&mut self) -> bool {
+        match std::mem::replace(&mut self.text, Pending::Nothing) {
+            Pending::Plain(text) if !text.is_empty() => self.text = Pending::Taken(text),
+            Pending::Coded { coded, mut expander, mut piece } => {
+                piece.resize(PIECE, 0);
+                let len = expander.next(&coded, &mut piece);
+                piece.truncate(len);
+                if len == 0 {
+                    return false;
+                }
+                self.text = Pending::Coded { coded, expander, piece };
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The number of the next block.
+    fn number(&self) -> u64 {
+        self.blocks + 1
+    }
+
+    fn damaged(&self, damage: Flaw) -> Error {
+        Error::damaged(self.number(), self.at * 8 + self.bit, damage)
+    }
+
+    /// More input is needed.
+    fn need(&self) -> Result<Step, Error> {
+        let bit_offset = (self.at + self.input.len() as u64) * 8;
+        if self.ended { Err(Error::Truncated { block: self.number(), bit_offset }) } else { Ok(Step::Stop) }
+    }
+
+    fn step(&mut self) -> Result<Step, Error> {
+        let head = Head::of(&self.input[(self.bit / 8) as usize..], self.bit % 8);
+        match self.expect {
+            Expect::Header => self.header(head),
+            Expect::Block(level) if head.len() >= 48 && head.magic() == BLOCK_MAGIC => self.block(level),
+            Expect::Block(_) => self.stream_end(head),
+            Expect::Nothing => Ok(Step::Stop),
+        }
+    }
+
+    fn header(&mut self, head: Head) -> Result<Step, Error> {
+        match head.header() {
+            Header::Stream(level) => {
+                (self.streams, self.combined_crc) = (self.streams + 1, 0);
+                self.bit += HEADER_BITS;
+                self.expect = Expect::Block(level);
+                Ok(Step::On)
+            }
+            Header::Short if head.len() == 0 && self.streams > 0 => Ok(Step::Stop),
+            Header::Short => self.need(),
+            Header::Other if self.streams == 0 => Err(Error::NotBzip2),
+            Header::Other => {
+                self.expect = Expect::Nothing;
+                Ok(Step::Stop)
+            }
+        }
+    }
+
+    fn stream_end(&mut self, head: Head) -> Result<Step, Error> {
+        if !head.may_be_magic() {
+            return Err(self.damaged(Flaw::Magic));
+        }
+        let Some((_, stored)) = head.whole() else { return self.need() };
+        let computed = self.combined_crc;
+        if stored != computed {
+            return Err(self.damaged(Flaw::StreamCrc { stored, computed }));
+        }
+        self.bit = (self.bit + END_BITS).next_multiple_of(8);
+        self.expect = if self.single { Expect::Nothing } else { Expect::Header };
+        Ok(Step::On)
+    }
+
+    /// Decodes the block at `bit` once all of it has come.
+    fn block(&mut self, level: Level) -> Result<Step, Error> {
+        let skew = self.bit % 8;
+        let first = (self.bit / 8) as usize;
+        let data = &self.input[first..];
+        let most = skew + MAX_BLOCK_BITS;
+        let end = (data.len() as u64 * 8).min(most);
+        match &mut self.search {
+            Search::Magic(from) => {
+                let found = find_magic::find(data, skew + *from).or_else(|| find_magic::find_end(data, skew + *from));
+                if found.is_none() && !self.ended {
+                    // A magic may begin in the last 47 bits.
+                    *from = (*from).max((end - skew).saturating_sub(47));
+                    if end - skew <= MAX_SEARCH {
+                        return Ok(Step::Stop);
+                    }
+                    self.search = Search::Codes(Box::new(BlockWalk::new(skew)));
+                    return Ok(Step::On);
+                }
+            }
+            Search::Codes(walk) => match walk.advance(data, end) {
+                Walked::More if end == most => {
+                    return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.at * 8 + self.bit });
+                }
+                Walked::More if !self.ended => return Ok(Step::Stop),
+                _ => {}
+            },
+        }
+        match self.codec.decode(data, skew, end, level.block_limit()) {
+            Ok(block) => {
+                self.block_bit = self.at * 8 + self.bit;
+                self.bit = first as u64 * 8 + block.end_bit;
+                self.blocks += 1;
+                self.combined_crc = crc::combine(self.combined_crc, block.crc);
+                self.search = Search::START;
+                self.text = match block.text {
+                    Text::RunLength { coded, .. } => {
+                        Pending::Coded { coded, expander: Expander::new(), piece: Vec::new() }
+                    }
+                    Text::Plain(text) => Pending::Plain(text),
+                    other => Pending::Plain(other.plain(&mut Vec::new()).unwrap_or_default().to_vec()),
+                };
+                Ok(Step::On)
+            }
+            Err(DecodeError::Damaged(damage)) => Err(self.damaged(damage)),
+            Err(DecodeError::OutOfData) => match self.search {
+                Search::Magic(_) => {
+                    self.search = Search::Codes(Box::new(BlockWalk::new(skew)));
+                    Ok(Step::On)
+                }
+                Search::Codes(_) if self.ended => self.need(),
+                Search::Codes(_) => {
+                    let reason = "the decoder reads past the end of the block".to_owned();
+                    Err(Error::Internal { block: self.number(), reason })
+                }
+            },
+        }
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Decoder {
+        Decoder::new()
+    }
+}
