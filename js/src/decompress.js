@@ -14,8 +14,8 @@ export function createDecoder(options) {
 }
 
 /**
- * The decoder of the last call of `decompress`, until its memory is collected: new memory takes 13 ms, which is 20 times
- * as long as a small file.
+ * The decoder of the last call of `decompress`, until its memory is collected: new memory takes 13 ms, 20 times as long
+ * as a small file.
  */
 let idle;
 

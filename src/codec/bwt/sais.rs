@@ -31,8 +31,8 @@ impl Symbol for i32 {
 /// No suffix yet.
 const NONE: i32 = -1;
 
-/// Puts the positions of the suffixes of `text`, whose symbols are below `symbols`, into the beginning of `suffixes`, in
-/// their order. `suffixes` has at least the length of the text, which is less than 2^31.
+/// Sorts the suffixes of `text`, whose symbols are below `symbols`, and puts their positions into the beginning of
+/// `suffixes`. That has at least the length of the text, less than 2^31.
 pub fn sort<T: Symbol>(text: &[T], suffixes: &mut [i32], symbols: usize) {
     let suffixes = &mut suffixes[..text.len()];
     if text.len() < 2 {

@@ -10,10 +10,9 @@
 //! one byte shuffle with a mask from a table: 16 entries with SSSE3, 16 or 64 with AVX2 and AVX-512 VBMI, and 8 in a
 //! plain 64-bit word elsewhere. Ranks beyond the head take longer; with 16 entries these are 1 to 14 in a hundred.
 //!
-//! Measured on a Zen 5 core, in ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64
-//! entries 1.5 (English 1.5, the executable 2.1), 256 entries 2.7 for any ranks, the plain word 4. With VBMI, the ranks
-//! in each piece of 400 symbols therefore decide which of three loops decodes the piece. Moving the far part of the
-//! list by `memmove` cost 9.
+//! On a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64 entries 1.5
+//! (1.5, 2.1), 256 entries 2.7 for any ranks, the plain word 4. With VBMI, the ranks in each piece of 400 symbols
+//! therefore decide which of three loops decodes the piece.
 
 use super::super::huffman::decode::Irregular;
 #[cfg(target_arch = "x86_64")]
@@ -105,9 +104,7 @@ impl MtfDecoder {
     /// Rejects a block that grows longer than its limit.
     pub fn push(&mut self, symbols: &[u8]) -> Result<(), Irregular> {
         let max_runs = self.state.runs + symbols.len() + 1;
-        if max_runs > self.runs.len() {
-            self.runs.resize(max_runs, 0);
-        }
+        self.runs.resize(max_runs.max(self.runs.len()), 0);
         match self.kernel {
             DecodeKernel::Portable => self.push_portable(symbols),
             #[cfg(target_arch = "x86_64")]
