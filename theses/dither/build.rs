@@ -1,7 +1,7 @@
 //! Compiles the kernel (feature `cuda`) to machine code that the program contains and passes to the driver.
 //!
 //! nvcc is searched for in `CUDA_HOME`, then on the PATH; `HYBZ_CUDA_ARCHS` lists the GPUs to compile for, as for hybz
-//! itself (`cuda/kernels.rs` of the repository). Nothing is linked: the program loads the driver's library when it runs.
+//! itself (`cuda/kernels.rs` of the repository). Nothing is linked: the program loads the driver when it runs.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
