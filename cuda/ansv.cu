@@ -84,7 +84,8 @@ __device__ uint32_t before_tile(const Factoring &f, uint32_t tile, uint32_t valu
 
 // The nearest smaller value after a tile.
 __device__ uint32_t after_tile(const Factoring &f, uint32_t tile, uint32_t value) {
-    // The first node that is not searched yet. On each level a whole number of nodes has been skipped.
+    // The first node that is not searched yet. The search of a level ends at the end of a parent, so the next level
+    // continues with the parent after it.
     uint32_t from = (tile + 1) * kTileStrips;
     for (uint32_t level = 0; level < f.levels; level++) {
         const uint32_t end = min((from + kFan - 1) / kFan * kFan, f.nodes[level]), node = from + (threadIdx.x & 31);

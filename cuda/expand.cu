@@ -31,8 +31,8 @@ static_assert(uint64_t(HYBZ_MAX_ROWS) * 52 < 1u << kEqualShift, "five bytes make
 struct Runs {
     uint32_t equal; // the number of equal bytes so far; after 4 comes a count, and after that 0
 
-    // Goes on by a byte, which comes after `last`. Returns how many bytes of text it makes: itself, or that many times
-    // the last one.
+    // Goes on by a byte, which comes after `last`. Returns the number of bytes of text that it makes: one, or, if it is
+    // a count, as many copies of `last` as it says.
     __device__ uint32_t next(uint32_t last, uint32_t byte, bool &count) {
         count = equal == 4;
         equal = count ? 0 : equal > 0 && byte == last ? equal + 1 : 1;
@@ -76,7 +76,7 @@ inline __device__ Piece piece_of(const Decoding &decoding, const Found &found) {
             decoding.pieces(blockIdx.y) + piece};
 }
 
-// Takes each byte of a piece: `take(last, byte)`.
+// Calls `take(last, byte)` for each byte of a piece; `last` is the byte before it.
 template <class Take> inline __device__ void each_byte(const Piece &piece, Take take) {
     uint32_t last = piece.from > 0 ? piece.text[piece.from - 1] : 0;
     for (uint32_t at = piece.from; at < piece.end; at += 4) {

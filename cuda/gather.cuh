@@ -10,8 +10,8 @@
 // is a byte that is made at the same time, the lane continues with that byte's own source. Each such step leads to an
 // earlier command, so at most 31 steps are needed, and most bytes take none.
 //
-// An earlier version, with a lane for each command and a byte of it per step, wrote each sector some twenty timesand
-// took as many steps as the longest copy of a round has bytes: LZ4 of linuxwas decoded at 72 GB/s, now at 294.
+// An earlier version, with a lane for each command and a byte of it per step, wrote each sector some twenty times and
+// took as many steps as the longest copy of a round has bytes: LZ4 of linux was decoded at 72 GB/s, now at 294.
 // Instructions are the bottleneck: it was 277 when all rows' places were found before the first branch, so that more
 // rows wait for memory together, and 291 with eight rows instead of four.
 #pragma once

@@ -74,7 +74,8 @@ inline __device__ const hybz_segment &place_of_segment(const LargeDecoding &deco
                                                                                          of.first_segment];
 }
 
-// The steps, each in the file of its name. All are asynchronous, and return the launch's error.
+// The steps: decode_tokens is in tokens.cu, decode_places in places.cu, the other two are in entries.cu. All are
+// asynchronous, and return the launch's error.
 cudaError_t decode_tokens(const LargeDecoding &decoding, cudaStream_t stream);
 cudaError_t decode_places(const LargeDecoding &decoding, cudaStream_t stream);
 cudaError_t make_vectors(const LargeDecoding &decoding, cudaStream_t stream);

@@ -111,9 +111,9 @@ cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream
 // find_lines.cu
 cudaError_t count_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 cudaError_t find_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
-// line_keys.cu: the keys of all lines, and those of `count` tied ones of generation `from`. Above the code is the
-// number of the range or group; the low 8 bits, which are not sorted by, are 0 if the key holds the whole line. Before
-// the first keys: the common prefixes of each range's lines, up to `limit` bytes.
+// line_keys.cu: the keys of all lines, and those of `count` tied ones of generation `from`. A key begins with the
+// number of the range or group, and the code follows. The sort ignores the low 8 bits; they are 0 if the key holds the
+// whole line. Before the first keys: the common prefixes of each range's lines, up to `limit` bytes.
 cudaError_t range_common(const SortingLines &s, const LineBatch &batch, uint32_t limit, cudaStream_t stream);
 cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream);
 cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, const KeyLayout &layout, cudaStream_t stream);

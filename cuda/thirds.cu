@@ -177,7 +177,7 @@ bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *length
     return true;
 }
 
-// Copies the starts that only this pipeline has.
+// Copies what only this pipeline has to the device: the starts in others and bits, and the first entry points.
 int upload_blocks(hybz_lane *lane) {
     const Arena &arena = lane->arena;
     const Staging &staging = lane->staged<Staging>();

@@ -42,7 +42,9 @@ fn main() -> std::process::ExitCode {
 }
 
 fn start() -> u8 {
-    process::with_enough_stack(call).unwrap_or_else(|e| {
+    // C's `main` cannot unwind.
+    let code = panic::catch_unwind(|| process::with_enough_stack(call)).unwrap_or(Ok(3));
+    code.unwrap_or_else(|e| {
         let called = env::args_os().next().unwrap_or_else(|| OsString::from("hybz"));
         let program = Path::new(&called).file_name().unwrap_or(&called);
         let why = format!(

@@ -13,7 +13,7 @@ pub struct Tokenized<'a> {
     pub blocks: &'a [TokensByDevice],
     /// The first choices.
     pub tallies: &'a [TallyByDevice],
-    /// The rows of the entry points. Each block has as many entries as the longest one.
+    /// The rows of the entry points. Each block has room for as many as the longest block needs.
     pub entries: &'a [u32],
 }
 

@@ -156,7 +156,7 @@ code_block(const uint8_t *text, uint32_t n, const uint8_t *lists, const uint32_t
     all.begin(text + min(first, n), min(kEach, n - min(first, n)));
     __syncthreads();
     for (uint32_t step = 1; step < kThreads; step *= 2) all.join(threadIdx.x >= step, threadIdx.x - step);
-    // Exclusive: each takes its neighbour's list, and then what the blocks before have left.
+    // The scan is exclusive: each thread takes the list of the thread before it, and then the lists of earlier blocks.
     const List<kHere> list = all.of(threadIdx.x), before = all.of(threadIdx.x ? threadIdx.x - 1 : 0);
     uint32_t size = threadIdx.x ? sizes[threadIdx.x - 1] : 0;
     uint8_t copy[256];

@@ -27,7 +27,7 @@ double_step(const uint8_t *last, const uint32_t *map, uint32_t n, uint32_t origi
     for (uint32_t i = thread; i < n; i += threads) doubled[i] = map[map[i]];
 }
 
-// Algorithm 8. The map now goes `threads` rows further.
+// Algorithm 8. The map now leads from a row to the one that is `threads` positions later in the text.
 __global__ void __launch_bounds__(kThreads)
 long_steps(const uint8_t *last, const uint32_t *map, uint32_t n, uint32_t origin, uint32_t threads,
            const uint32_t *known, uint8_t *out) {

@@ -189,7 +189,10 @@ pub struct ShardMode {
 /// Where `--plan` writes the plan.
 pub fn plan(common: &Common) -> anyhow::Result<Target> {
     check_file(common)?;
-    target(common)
+    Ok(match target(common)? {
+        Target::Beside => Target::Stdout,
+        target => target,
+    })
 }
 
 /// Where `--join` writes the joined file.

@@ -60,7 +60,14 @@ pub enum Item {
 /// Does the last steps, immediately or on a thread.
 pub struct Committer {
     steps: Arc<Steps>,
-    thread: Option<(Sender<Item>, JoinHandle<()>)>,
+    thread: Option<CommitThread>,
+}
+
+/// The thread: the items for it, and what ends its wait for more of them, a unit or that the sender is gone.
+struct CommitThread {
+    items: Sender<Item>,
+    full: Sender<()>,
+    handle: JoinHandle<()>,
 }
 
 /// How long to wait for a batch to fill up. Committing the file system's journal for every file would load the disk,
@@ -72,15 +79,18 @@ impl Committer {
     pub fn new(messages: Arc<Messages>, max_batch: Option<usize>) -> Committer {
         let steps = Arc::new(Steps { messages, made: Mutex::default(), said_unsynced: AtomicBool::new(false) });
         let thread = max_batch.and_then(|max| {
-            let (sender, items) = bounded(max);
+            // The thread holds the first item of a batch.
+            let (sender, items) = bounded(max.saturating_sub(1).max(1));
+            let (full, is_full) = bounded(1);
             let steps = Arc::clone(&steps);
             let work = move || {
-                while let Some(batch) = next_batch(&items, max) {
+                while let Some(batch) = next_batch(&items, &is_full, max) {
                     steps.commit(batch);
                 }
             };
             // If no thread can start, each file's steps are done immediately, which is slower.
-            Some((sender, thread::Builder::new().name("commit".into()).spawn(work).ok()?))
+            let handle = thread::Builder::new().name("commit".into()).spawn(work).ok()?;
+            Some(CommitThread { items: sender, full, handle })
         });
         Committer { steps, thread }
     }
@@ -88,21 +98,20 @@ impl Committer {
     /// Only the first and the last item of a batch wake the thread: with small files, waking it for every item would be
     /// a fifth of all system calls.
     pub fn push(&self, item: Item) {
-        let Some((items, thread)) = &self.thread else { return self.steps.commit(vec![item]) };
+        let Some(CommitThread { items, full, .. }) = &self.thread else { return self.steps.commit(vec![item]) };
         if items.send(item).is_err() {
             self.steps.messages.raise(3); // the thread panicked, and printed why
         }
         if items.is_full() {
-            thread.thread().unpark();
+            let _ = full.try_send(()); // if it has been said before, the thread will not wait either
         }
     }
 
     /// Waits until everything is done.
     pub fn finish(self) {
-        if let Some((items, thread)) = self.thread {
-            drop(items);
-            thread.thread().unpark();
-            if thread.join().is_err() {
+        if let Some(CommitThread { items, full, handle }) = self.thread {
+            drop((items, full));
+            if handle.join().is_err() {
                 self.steps.messages.raise(3);
             }
         }
@@ -110,11 +119,11 @@ impl Committer {
 }
 
 /// The next batch: a full one, or the items that came within [`BATCH_TIME`] of the first. `None` if no more will come.
-fn next_batch(items: &Receiver<Item>, max: usize) -> Option<Vec<Item>> {
+fn next_batch(items: &Receiver<Item>, full: &Receiver<()>, max: usize) -> Option<Vec<Item>> {
     let first = items.recv().ok()?;
     if items.len() + 1 < max {
-        // If it is woken too early, the batch is smaller.
-        thread::park_timeout(BATCH_TIME);
+        // The end of the call ends this wait, too. A unit that was meant for an earlier batch makes a smaller one.
+        let _ = full.recv_timeout(BATCH_TIME);
     }
     Some(iter::once(first).chain(items.try_iter()).take(max).collect())
 }

@@ -80,10 +80,10 @@ pub fn finish(out: Sink, source: Option<&SourceFile>, common: &Common) -> Result
     Ok(commit::publish(file, common.force)?)
 }
 
-/// An error of writing to this file.
+/// An error of writing to this file, or to `(stdout)`, the one whose reader may leave without a message.
 pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
     match e.kind() {
-        io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
+        io::ErrorKind::BrokenPipe if name == "(stdout)" => Trouble::BrokenPipe,
         io::ErrorKind::AlreadyExists => Failure::exists(name).into(),
         _ => Failure::output("write", name, e).into(),
     }

@@ -140,8 +140,8 @@ impl<'a, T: Symbol> Sorter<'a, T> {
         *place += 1;
     }
 
-    /// Sorts all suffixes; the LMS ones are at the ends of their buckets. These places are filled anew, each before the
-    /// scan comes to it.
+    /// Sorts all suffixes; the LMS ones are at the ends of their buckets. The second scan overwrites these places, each
+    /// one before the scan reads it.
     fn induce(&mut self, suffixes: &mut [i32]) {
         self.starts();
         self.put_first(suffixes, self.text.len() - 1);

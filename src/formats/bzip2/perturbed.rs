@@ -66,7 +66,7 @@ pub(super) fn write_mark(bits: &mut BitWriter, interval: NonZeroU32) -> (u64, u6
     (STREAMS as u64, (STREAMS * EMPTY * 8) as u64)
 }
 
-/// What the last empty streams say of the next one.
+/// The meaning of the last empty streams for the stream that follows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Said {
     #[default]

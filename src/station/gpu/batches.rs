@@ -32,7 +32,7 @@ impl From<DeviceError> for Unplaced {
     }
 }
 
-/// A block in a lane's texts: what the lane's thread keeps of it, what the device is told, and its number of bytes.
+/// A block in a lane's input: what the lane's thread keeps of it, what the device is told, and its number of bytes.
 pub(super) struct Placed<K, I> {
     pub kept: K,
     pub input: I,
@@ -69,7 +69,7 @@ pub(super) trait Batched: Send + Sized {
     /// The lane has failed and been dropped. Another may come, of half the size.
     fn lane_is_gone(&mut self) {}
 
-    /// Writes a block into the lane's texts, after those of the batch, which has fewer blocks than the lane can take.
+    /// Writes a block into the lane's input, after those of the batch, which has fewer blocks than the lane can take.
     fn put(
         &mut self,
         task: &Self::Task,
@@ -84,13 +84,13 @@ pub(super) trait Batched: Send + Sized {
     fn answer(&mut self, batch: Batch<Self>, found: Self::Found<'_>, jobs: &mut Jobs<'_, Self::Task>) -> Answered;
 }
 
-/// The blocks in a lane's texts.
+/// The blocks in a lane's input.
 pub(super) struct Batch<B: Batched> {
     /// The index of each block's job.
     indices: Vec<usize>,
     pub kept: Vec<B::Kept>,
     pub inputs: Vec<B::Input>,
-    /// The number of bytes of texts in use.
+    /// The number of bytes of the lane's input that are in use.
     pub filled: usize,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The contents of a row.
 #[derive(Default)]
 pub struct Row {
-    /// The file, or another name of the current work.
+    /// The name of the input that is being processed.
     pub name: String,
     /// The part that is done, from 0 to 1, if it is known.
     pub share: Option<f64>,

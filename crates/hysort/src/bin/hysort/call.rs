@@ -80,7 +80,7 @@ impl Write for Counted<'_> {
     }
 }
 
-/// The message about an error of sorting that is not one of the output.
+/// The message about an error of sorting. `write` itself reports the output's own errors.
 pub fn failure(e: Error, spill: &Spill) -> Failure {
     match e {
         Error::Temporary(e) => spill.failure(e),
