@@ -2,8 +2,8 @@
 """What a call for one small file costs: benches/start.py [RUNS] PEER HYBZ...
 
 Compresses and decompresses 1, 10 and 100 kB of this repository's pages, each program once a round, and prints medians
-of processor time in microseconds, page faults, and both times beside those of PEER, the first program. All outputs are
-compared first.
+of processor time in microseconds and of page faults, and the ratios of both times to those of PEER, the first program.
+All outputs are compared first.
 """
 
 import glob
@@ -35,7 +35,7 @@ if len(programs) < 2:
 
 pages = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "*.md")
 text = b"".join(open(page, "rb").read() for page in sorted(glob.glob(pages)))
-print(f"{runs} rounds; medians; beside {programs[0]}")
+print(f"{runs} rounds; medians; ratios to {programs[0]}")
 print("| bytes | | program | processor time, us | faults | processor time, ratio | wall time, ratio |")
 print("|---|---|---|---|---|---|---|")
 with tempfile.TemporaryDirectory() as folder:

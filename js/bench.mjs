@@ -1,6 +1,6 @@
-// Decoders beside each other: node js/bench.mjs FILE.bz2 [ROUNDS] [FOLDER]. The folder has the peers: npm install
-// unbzip2-stream seek-bzip compressjs @foxglove/wasm-bz2. Processor time of alternating rounds, medians; the texts are
-// compared.
+// Decodes FILE.bz2 by this package and its peers: node js/bench.mjs FILE.bz2 [ROUNDS] [FOLDER]. The folder has the
+// peers: npm install unbzip2-stream seek-bzip compressjs @foxglove/wasm-bz2. Prints medians of processor time of
+// alternating rounds; the texts are compared.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -66,7 +66,7 @@ fn table_line<const N: usize>(widths: [usize; N], numbers: [&str; N], name: &OsS
     [columns.collect::<String>().as_bytes(), b" ", name.as_bytes(), b"\n"].concat()
 }
 
-/// A ratio in a column: with so many decimals, unless that would take more than four digits before them.
+/// A ratio in a column: with this number of decimals, unless that would take more than four digits before them.
 fn ratio(ratio: f64, decimals: usize) -> String {
     let shown = format!("{ratio:.decimals$}");
     if shown.len() <= "9999.".len() + decimals { shown } else { format!("{ratio:.0}") }

@@ -5,8 +5,8 @@
 //! everything. An S that follows an L is LMS. The order of the LMS suffixes gives that of all: scanned from the left,
 //! each suffix puts the L before it into its bucket, and from the right, the S before it. The same scans sort the LMS
 //! substrings, each from one LMS position to the next. Their ranks are a text of at most half the length, whose
-//! suffixes are sorted first, by the same function. Beside the array there is memory for a bit for each position and a
-//! number for each symbol.
+//! suffixes are sorted first, by the same function. The other memory is a bit for each position and a number for each
+//! symbol.
 
 /// A symbol of a text.
 pub trait Symbol: Copy + Ord {
