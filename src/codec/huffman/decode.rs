@@ -295,8 +295,8 @@ pub struct GroupDecoder {
 /// The number of groups that one call of [`GroupDecoder::decode_groups`] decodes: few enough that their symbols stay in
 /// the L1 cache.
 const GROUPS_AT_ONCE: usize = 8;
-/// With fewer groups, entries of several codes save less than the 20,000 instructions a table that they take. Estimated:
-/// they save 25 look-ups a group, of 7 cycles each, and there are up to six tables.
+/// With fewer groups, entries of several codes save less than the 20,000 instructions a table that they take.
+/// Estimated: they save 25 look-ups a group, of 7 cycles each, and there are up to six tables.
 const FEW_GROUPS: usize = 256;
 /// The size of the buffer for [`GroupDecoder::decode_groups`]: the maximum number of bytes that it returns, plus the
 /// excess that it may write after them.
