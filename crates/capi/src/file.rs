@@ -1,8 +1,7 @@
 //! Files that are read at any place: by an index, or in splits without one.
 
 use crate::{
-    Failure, argument, call, hand_out, hand_out_bytes, handle, hybz_pool, hybz_status, input, null, room, settings,
-    take_back,
+    Failure, call, hand_out, hand_out_bytes, handle, hybz_pool, hybz_status, input, null, room, settings, take_back,
 };
 use hybz::ReadAt;
 use hybz::index::Index;
@@ -204,21 +203,16 @@ pub unsafe extern "C" fn hybz_split_bytes(
     begin: *mut u64,
     end: *mut u64,
 ) -> hybz_status {
-    let work = || {
-        let (begin, end) = NonNull::new(begin).zip(NonNull::new(end)).ok_or_else(null)?;
-        if number >= splits {
-            return Err(argument("there is no split of this number"));
-        }
-        let bytes = SplitReader::bytes_of_part(number, splits, len);
-        // SAFETY: by the contract.
-        unsafe {
-            begin.write(bytes.start);
-            end.write(bytes.end);
-        }
-        Ok(hybz_status::HYBZ_OK)
-    };
-    // SAFETY: no text of an error is wanted.
-    unsafe { call(std::ptr::null_mut(), work) }
+    if begin.is_null() || end.is_null() || number >= splits {
+        return hybz_status::HYBZ_ARGUMENT;
+    }
+    let bytes = SplitReader::bytes_of_part(number, splits, len);
+    // SAFETY: by the contract.
+    unsafe {
+        begin.write(bytes.start);
+        end.write(bytes.end);
+    }
+    hybz_status::HYBZ_OK
 }
 
 /// Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is in

@@ -27,6 +27,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut, slice_from_raw_parts_mut};
+use std::slice::{from_raw_parts, from_raw_parts_mut};
 pub use stream::*;
 
 /// The room for the text of an error, in bytes, with the zero at its end.
@@ -183,25 +184,20 @@ unsafe fn input<'a>(bytes: *const u8, len: usize) -> Result<&'a [u8], Failure> {
         _ if bytes.is_null() => Err(null()),
         _ if isize::try_from(len).is_err() => Err(argument("a length is more than memory has")),
         // SAFETY: by the contract.
-        _ => Ok(unsafe { std::slice::from_raw_parts(bytes, len) }),
+        _ => Ok(unsafe { from_raw_parts(bytes, len) }),
     }
 }
 
 /// Room that nobody else uses as long as the call takes.
 unsafe fn room<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8], Failure> {
-    // SAFETY: by the contract.
-    unsafe { input(bytes, len)? };
     // SAFETY: by the contract. What is in it is not looked at.
-    Ok(if len == 0 { &mut [] } else { unsafe { &mut *slice_from_raw_parts_mut(bytes, len) } })
+    unsafe { input(bytes, len).map(|_| if len == 0 { &mut [] } else { from_raw_parts_mut(bytes, len) }) }
 }
 
 /// Settings with the stations of `pool`.
 unsafe fn settings(pool: *const hybz_pool) -> Settings {
     // SAFETY: by the contract.
-    match unsafe { pool.as_ref() } {
-        Some(pool) => Settings::new().pool(&pool.0),
-        None => Settings::new(),
-    }
+    unsafe { pool.as_ref() }.map_or_else(Settings::new, |pool| Settings::new().pool(&pool.0))
 }
 
 /// The same for a compressor.

@@ -59,12 +59,6 @@ impl Drop for hybz_stream {
     }
 }
 
-impl hybz_stream {
-    fn new(coder: impl Coder + 'static) -> hybz_stream {
-        hybz_stream(Some(Box::new(coder)))
-    }
-}
-
 /// Begins to compress one `.bz2` stream at this level, 1 to 9, with the stations of `pool` (null: the process's own).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_stream_compress(
@@ -75,7 +69,7 @@ pub unsafe extern "C" fn hybz_stream_compress(
 ) -> hybz_status {
     // SAFETY: by the contract.
     unsafe {
-        let make = || Ok(hybz_stream::new(BzEncoder::with_settings(Room::default(), &coding(pool, level)?)));
+        let make = || Ok(hybz_stream(Some(Box::new(BzEncoder::with_settings(Room::default(), &coding(pool, level)?)))));
         call(error, || hand_out(stream, make))
     }
 }
@@ -89,7 +83,7 @@ pub unsafe extern "C" fn hybz_stream_decompress(
 ) -> hybz_status {
     // SAFETY: by the contract.
     unsafe {
-        let make = || Ok(hybz_stream::new(MultiBzDecoder::with_settings(Room::default(), &settings(pool))));
+        let make = || Ok(hybz_stream(Some(Box::new(MultiBzDecoder::with_settings(Room::default(), &settings(pool))))));
         call(error, || hand_out(stream, make))
     }
 }
