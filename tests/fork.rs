@@ -3,11 +3,13 @@
 //!
 //! The test has no harness, because a child of a test runner would go on as a second test runner.
 
-use hybz::{Level, Pool, Settings, read, write};
+use hybz::seek::SplitReader;
+use hybz::{Level, Pool, ReadAt, Settings, read, write};
 use hybz_testkit::fork::{self, in_child};
 use hybz_testkit::shapes;
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 fn settings(pool: &Pool) -> Settings {
@@ -86,6 +88,7 @@ fn is_forked(error: &std::io::Error) -> bool {
 fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
     let pool = Pool::builder().memory(1 << 20).build();
     let (small, stop) = (&text[..20_000], AtomicBool::new(false));
+    let file: Arc<dyn ReadAt> = Arc::new(expected.to_vec());
     let small_coded = hybz::compress(small, &settings(&pool)).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -100,10 +103,11 @@ fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
         }
         let rounds = if std::env::var_os("HYBZ_LONG").is_some() { 5000 } else { 200 };
         for round in 0..rounds {
-            let begun = std::cell::Cell::new(Some(read::MultiBzDecoder::with_settings(expected, &settings(&pool))));
-            let mut decoder = begun.take().unwrap();
+            let mut decoder = read::MultiBzDecoder::with_settings(expected, &settings(&pool));
+            let mut split = SplitReader::new(file.clone(), 0..file.len(), false, &settings(&pool));
             decoder.read_exact(&mut [0; 10]).unwrap();
-            begun.set(Some(decoder));
+            split.read_exact(&mut [0; 10]).unwrap();
+            let begun = std::cell::Cell::new(Some((decoder, split)));
             in_child(&format!("fork {round}"), || {
                 drop(begun.take());
                 round_trip(small, &small_coded, &pool);

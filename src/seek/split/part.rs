@@ -126,3 +126,13 @@ impl Part {
         Ok(())
     }
 }
+
+impl Drop for Part {
+    /// In the child of a fork, a worker of the parent may have been about to answer.
+    fn drop(&mut self) {
+        if self.ahead.is_foreign() {
+            let none = Chain::new(self.chain.next(), 0, Extent::AllStreams, false);
+            std::mem::forget(std::mem::replace(&mut self.chain, none));
+        }
+    }
+}

@@ -26,6 +26,11 @@ impl Ahead {
         Ahead { scanner, at, client: settings.get_pool().client(), next: None, ended: false }
     }
 
+    /// Whether this is the child of a fork, which must not drop the spans' tickets ([`Client::is_foreign`]).
+    pub fn is_foreign(&self) -> bool {
+        self.client.is_foreign()
+    }
+
     /// Puts the next span on the queue, if there is one that begins before bit `stop`, and if the memory budget has
     /// room for it.
     pub fn next(&mut self, file: &dyn ReadAt, stop: u64) -> Result<Option<Issued<IssuedSpan>>, Error> {

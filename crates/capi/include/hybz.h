@@ -1,0 +1,218 @@
+// hybz's C interface; docs/C.md explains it. cbindgen makes this file of crates/capi/src: do not edit it.
+//
+// Of each function: a handle is null or one that the library has made and the caller has not freed. An array has as
+// many bytes as the length after it says, and what gets a result may be written. `error` is null or has HYBZ_ERROR_SIZE
+// bytes, which get a text. Where null is not allowed, it is the error HYBZ_ARGUMENT.
+
+#ifndef HYBZ_H
+#define HYBZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The room for the text of an error, in bytes, with the zero at its end.
+#define HYBZ_ERROR_SIZE 256
+
+// What became of a call. Errors are negative.
+enum hybz_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Everything is done that the call asked for.
+  HYBZ_OK = 0,
+  // The room for output is full: call again, with more room and the rest of the input.
+  HYBZ_MORE = 1,
+  // An argument is null or out of its range, or the stream has been finished.
+  HYBZ_ARGUMENT = -1,
+  // A file cannot be opened or read, or a callback said so.
+  HYBZ_IO = -2,
+  // The input is of no format that hybz reads.
+  HYBZ_FORMAT = -3,
+  // The input ends within a stream.
+  HYBZ_TRUNCATED = -4,
+  // The compressed data are damaged.
+  HYBZ_DATA = -5,
+  // A block needs more memory than the pool may use.
+  HYBZ_MEMORY = -6,
+  // The index is damaged, newer than this library, or another file's, or the file cannot have one.
+  HYBZ_INDEX = -7,
+  // The stream, reader or split was begun in the process that forked this one.
+  HYBZ_FORKED = -8,
+  // A defect of hybz.
+  HYBZ_INTERNAL = -9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum hybz_status hybz_status;
+#else
+typedef int32_t hybz_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What hybz_stream_code does in addition to taking input and giving output.
+enum hybz_action
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Nothing: output comes when it is ready. This is how threads work for one call while the next is prepared.
+  HYBZ_RUN = 0,
+  // Gives all output for the input so far. A compressor ends its block, as bzip2 does: use it sparingly.
+  HYBZ_FLUSH = 1,
+  // Ends the stream, and gives all output. A decompressor's input must be complete.
+  HYBZ_FINISH = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum hybz_action hybz_action;
+#else
+typedef int32_t hybz_action;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// A compressed file. Any number of threads may use it at a time, and any number of readers and splits.
+typedef struct hybz_file hybz_file;
+
+// The stations that code and decode blocks: threads, and GPUs. Any number of threads may use it at a time.
+typedef struct hybz_pool hybz_pool;
+
+// Reads the text of a file at any place. Any number of threads may use it at a time.
+typedef struct hybz_reader hybz_reader;
+
+// Reads the text of the blocks that begin in some of a file's bytes. One thread may use it at a time, not always the
+// same.
+typedef struct hybz_split hybz_split;
+
+// A stream that is compressed or decompressed. One thread may use it at a time, not always the same.
+typedef struct hybz_stream hybz_stream;
+
+// Reads up to `len` bytes at `offset`, as pread does: returns their number, 0 at the end, or a negative number for an
+// error. It is called in the threads that call the library, by several at the same time if they read at the same time,
+// and must neither unwind nor jump out.
+typedef int64_t (*hybz_read_at)(void *context, uint8_t *out, size_t len, uint64_t offset);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The version of the library, such as "0.1.0". It lives as long as the library.
+const char *hybz_version(void);
+
+// Makes a pool with this many threads (0: one for each core). If `gpus` is not 0, it also has the GPUs, in a build
+// with them. `memory` bounds the bytes of all pieces in flight (0: a bound that follows from the threads).
+hybz_status hybz_pool_new(uint32_t threads, int32_t gpus, uint64_t memory, hybz_pool **pool, char *error);
+
+// Frees a pool. What was made with it keeps its threads until it is freed, too.
+void hybz_pool_free(hybz_pool *pool);
+
+// Compresses `len` bytes to one `.bz2` stream, with the bytes of bzip2 at this level, 1 to 9. `pool` may be null: then
+// it is the process's own, with a thread for each core. Free `out` with hybz_free.
+hybz_status hybz_compress(const hybz_pool *pool,
+                          int32_t level,
+                          const uint8_t *in,
+                          size_t len,
+                          uint8_t **out,
+                          size_t *out_len,
+                          char *error);
+
+// Decompresses `len` bytes: all consecutive streams, of the formats that hybz reads. Bytes after the last stream are
+// ignored, as by bzip2. Free `out` with hybz_free.
+hybz_status hybz_decompress(const hybz_pool *pool,
+                            const uint8_t *in,
+                            size_t len,
+                            uint8_t **out,
+                            size_t *out_len,
+                            char *error);
+
+// Frees bytes that the library has handed out, with their length.
+void hybz_free(uint8_t *bytes, size_t len);
+
+// Opens a file by its path, which is in UTF-8 where the system's paths are not bytes.
+hybz_status hybz_file_open(const char *path, hybz_file **file, char *error);
+
+// A file of `len` bytes that a callback reads.
+hybz_status hybz_file_new(hybz_read_at read_at, void *context, uint64_t len, hybz_file **file, char *error);
+
+// The length of the file in bytes; 0 if it is null.
+uint64_t hybz_file_len(const hybz_file *file);
+
+// Frees a file. Its readers and splits keep it open until they are freed, too.
+void hybz_file_free(hybz_file *file);
+
+// Opens a file for hybz_reader_read. `index` has the `index_len` bytes of its index, a `.bzi` or lines of offsets. If
+// it is null, an index in the file is used, and a `.bz2`, which has none, is decoded once.
+hybz_status hybz_reader_open(const hybz_pool *pool,
+                             const hybz_file *file,
+                             const uint8_t *index,
+                             size_t index_len,
+                             hybz_reader **reader,
+                             char *error);
+
+// The length of the text in bytes; 0 if the reader is null.
+uint64_t hybz_reader_text_len(const hybz_reader *reader);
+
+// Reads `len` bytes of the text from `offset` on. `made` gets their number, which is less only at the text's end or
+// before a damaged block, which is the next call's error.
+hybz_status hybz_reader_read(const hybz_reader *reader,
+                             uint64_t offset,
+                             uint8_t *out,
+                             size_t len,
+                             size_t *made,
+                             char *error);
+
+// The index of the reader's file, as a `.bzi`: keep it as FILE.bz2.bzi. Free it with hybz_free. HYBZ_INDEX if the file
+// has its index inside.
+hybz_status hybz_reader_index(const hybz_reader *reader, uint8_t **out, size_t *out_len, char *error);
+
+// Frees a reader.
+void hybz_reader_free(hybz_reader *reader);
+
+// The bytes `begin` to `end` of the split with this number, from 0, if a file of `len` bytes is read in `splits`
+// splits of about the same length.
+hybz_status hybz_split_bytes(uint64_t number, uint64_t splits, uint64_t len, uint64_t *begin, uint64_t *end);
+
+// Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is in
+// exactly one of its splits. If `lines` is not 0, each line is: the last one of a split is read to its end, in blocks
+// of the next ones. Nothing is read before the first hybz_split_read.
+hybz_status hybz_split_open(const hybz_pool *pool,
+                            const hybz_file *file,
+                            uint64_t begin,
+                            uint64_t end,
+                            int32_t lines,
+                            hybz_split **split,
+                            char *error);
+
+// Reads on: up to `len` bytes. `made` gets their number, 0 at the end of the split (or if `len` is 0).
+hybz_status hybz_split_read(hybz_split *split, uint8_t *out, size_t len, size_t *made, char *error);
+
+// Frees a split.
+void hybz_split_free(hybz_split *split);
+
+// Begins to compress one `.bz2` stream at this level, 1 to 9, with the stations of `pool` (null: the process's own).
+hybz_status hybz_stream_compress(const hybz_pool *pool, int32_t level, hybz_stream **stream, char *error);
+
+// Begins to decompress all consecutive streams of an input.
+hybz_status hybz_stream_decompress(const hybz_pool *pool, hybz_stream **stream, char *error);
+
+// Takes input and gives output, as far as there is room. HYBZ_OK: all input is taken, and the action is done.
+// HYBZ_MORE: the room is full; call again with the same action, the rest of the input and more room. `taken` and
+// `made` get the numbers of bytes, also with an error. After damage each call returns the same error.
+hybz_status hybz_stream_code(hybz_stream *stream,
+                             int32_t action,
+                             const uint8_t *in,
+                             size_t in_len,
+                             size_t *taken,
+                             uint8_t *out,
+                             size_t out_len,
+                             size_t *made,
+                             char *error);
+
+// Frees a stream, finished or not. Work that is underway is cancelled.
+void hybz_stream_free(hybz_stream *stream);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* HYBZ_H */
