@@ -16,6 +16,7 @@
 
 use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
 use hybz::internals::block::CodedBlock;
+use hybz::internals::crc::Crc;
 use hybz::internals::gpu::Offload;
 use hybz::internals::tasks::{ENCODE, EncodeBlock};
 use hybz::schedule::{Accepts, Job, Station, StationError};
@@ -66,7 +67,7 @@ impl Inputs for One {
 
 /// Counts the output and takes its CRC; writes it to a file if one is named.
 struct Sink {
-    crc: crc_fast::Digest,
+    crc: Crc,
     len: u64,
     file: Option<File>,
 }
@@ -88,7 +89,7 @@ impl Write for Sink {
 struct Collect {
     began: Instant,
     first: Option<Duration>,
-    result: Option<(u64, u64)>,
+    result: Option<(u32, u64)>,
 }
 
 impl Outputs for Collect {
@@ -96,14 +97,14 @@ impl Outputs for Collect {
     type Out = Sink;
     fn begin(&mut self, (): &mut ()) -> Option<Sink> {
         let file = env::var_os("HYBZ_OUT").map(|path| File::create(path).expect("HYBZ_OUT can be written"));
-        Some(Sink { crc: crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc64Nvme), len: 0, file })
+        Some(Sink { crc: Crc::new(), len: 0, file })
     }
     fn block(&mut self, (): &mut (), _: &hybz::BlockInfo) {
         self.first.get_or_insert_with(|| self.began.elapsed());
     }
     fn end(&mut self, (): (), out: Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
         outcome.expect("compression succeeds");
-        self.result = Some((out.crc.finalize(), out.len));
+        self.result = Some((out.crc.finish(), out.len));
         ControlFlow::Continue(())
     }
 }
@@ -169,7 +170,7 @@ fn main() {
         let first = outputs.first.unwrap_or_default().as_secs_f64();
         let speed = total as f64 / seconds / 1e6;
         println!(
-            "{mode}: {total} -> {len} bytes (CRC-64 {crc:016x}) in {seconds:.3} s: {speed:.1} MB/s; \
+            "{mode}: {total} -> {len} bytes (CRC {crc:08x}) in {seconds:.3} s: {speed:.1} MB/s; \
              first block after {first:.3} s"
         );
         print_stations(&pool.summary());

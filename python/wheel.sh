@@ -2,8 +2,8 @@
 # Builds the wheels into target/wheels/release and tries those that can run here: python/wheel.sh [PYTHON [KIND...]]
 # KIND is manylinux-x86_64, manylinux-aarch64 (glibc 2.17 and newer), musllinux-x86_64, musllinux-aarch64 or macos (both
 # processors in one); without one, all are built. Each serves Python 3.11 and newer. zig, from the package registry of
-# Python, compiles and links for all of them, so no container and no other system is needed. Not for Windows: there
-# maturin gives zig the module's list of exports for each library, and crc-fast, which is one, has no such export.
+# Python, compiles and links for all of them, so no container and no other system is needed. Not for Windows:
+# not tried again since crc-fast, whose exports could not be linked there, is gone.
 # The wheel for aarch64 is tried where qemu-user-static is installed, with Debian's Python for it, which apt downloads,
 # and that for musl, by root, in Alpine.
 set -euo pipefail

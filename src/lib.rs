@@ -93,6 +93,8 @@ mod bits;
 mod block;
 pub mod bufread;
 mod codec;
+#[cfg(target_arch = "x86_64")]
+mod cpu;
 mod crc;
 mod encoding;
 mod error;

@@ -12,7 +12,7 @@
 
 use crate::bits::{BitSource, SliceBits};
 #[cfg(target_arch = "x86_64")]
-use crate::codec::cpu;
+use crate::cpu;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
 
 /// The position of the first block magic that begins at bit `from_bit` or later and lies wholly within `data`.

@@ -16,8 +16,6 @@
 //! A station keeps one of each for its whole life.
 
 pub mod bwt;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod cpu;
 pub mod decoder;
 pub mod encoder;
 pub mod find_magic;

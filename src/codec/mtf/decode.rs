@@ -15,9 +15,9 @@
 //! therefore decide which of three loops decodes the piece.
 
 use super::super::huffman::decode::Irregular;
-#[cfg(target_arch = "x86_64")]
-use crate::codec::cpu;
 use crate::codec::try_resize;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu;
 use std::collections::TryReserveError;
 
 /// Decodes move-to-front and zero runs over one block, whose symbols come in pieces.

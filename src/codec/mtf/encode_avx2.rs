@@ -6,8 +6,8 @@
 //! most ranks are far: after such a beginning the block goes on by ranks.
 
 use super::{ByRank, MtfSymbols, Ranks, STRETCH, places};
-use crate::codec::cpu;
 use crate::codec::mtf::MOVES;
+use crate::cpu;
 use std::arch::x86_64::{
     __m128i, _mm_alignr_epi8, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
     _mm_shuffle_epi8, _mm_slli_si128, _mm_srli_si128, _mm_storeu_si128,

@@ -9,7 +9,7 @@
 //! When the 16-bit clock overflows, the times are replaced by their ranks.
 
 use super::{MtfSymbols, Ranks, places};
-use crate::codec::cpu;
+use crate::cpu;
 use std::arch::x86_64::{
     __m512i, __mmask32, _mm512_cmpeq_epi16_mask, _mm512_cmpgt_epu16_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
     _mm512_mask_mov_epi16, _mm512_set1_epi16, _mm512_setzero_si512,

@@ -12,7 +12,7 @@
 use super::{WINDOW, equal_to_next, find_run};
 use crate::block::{MAX_PLAIN_TEXT, Text};
 #[cfg(target_arch = "x86_64")]
-use crate::codec::cpu;
+use crate::cpu;
 use crate::crc::{self, Crc};
 use crate::flaw::Flaw;
 

@@ -51,7 +51,7 @@ pub(super) fn build(runs: &[u32], table: &mut [u32]) {
 fn scatter_best(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code)]
-    if crate::codec::cpu::has!(Avx512: "avx512f") {
+    if crate::cpu::has!(Avx512: "avx512f") {
         #[target_feature(enable = "avx512f")]
         fn scatter_avx512(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
             scatter(runs, places, table);

@@ -15,7 +15,7 @@
 
 use super::Inverse;
 use super::layout::{ENTRIES, IDLE, LADDERS, STEPS, TABLE};
-use crate::codec::cpu;
+use crate::cpu;
 use std::arch::x86_64::{
     __m512i, _mm_storeu_si128, _mm512_castsi512_si128, _mm512_cmpge_epu32_mask, _mm512_extracti32x4_epi32,
     _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_or_si512, _mm512_set1_epi32, _mm512_setzero_si512,

@@ -25,7 +25,7 @@ mod order;
 mod sort;
 
 #[cfg(target_arch = "x86_64")]
-use crate::codec::cpu;
+use crate::cpu;
 use order::Order;
 use sort::SORTABLE;
 

@@ -23,7 +23,7 @@ use super::ans::Shares;
 use super::tally::{self, NEVER, Prices, Tally, selector_count};
 use super::token::{JOINT, TOKENS};
 #[cfg(target_arch = "x86_64")]
-use crate::codec::cpu;
+use crate::cpu;
 use crate::formats::hbz::header::{GROUP, MAX_TABLES};
 
 /// By joint token: its cost with each table. There are 256 rows, so that every byte is a valid index.

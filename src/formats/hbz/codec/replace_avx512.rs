@@ -13,7 +13,7 @@
 use super::super::dictionary::Dictionary;
 use super::super::words::{MAX_WORD, WordPiece, is_blank, is_word, push, split};
 use super::{Candidate, HASH_FACTOR, HASH_SHIFT, Lookup, PART, RARE};
-use crate::codec::cpu;
+use crate::cpu;
 use std::arch::x86_64::{
     __m512i, _mm_loadu_si128, _mm512_add_epi16, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si256,
     _mm512_cmpgt_epu64_mask, _mm512_cvtepu8_epi16, _mm512_cvtepu16_epi64, _mm512_i64gather_epi64, _mm512_loadu_si512,

@@ -25,7 +25,7 @@ pub(crate) static LIMIT: LazyLock<Level> = LazyLock::new(|| match std::env::var(
 /// Whether kernels of this level may be used, and this processor has these features: `has!(Avx2: "avx2", "popcnt")`.
 macro_rules! has {
     ($level:ident: $($feature:tt),+) => {
-        $crate::codec::cpu::Level::$level <= *$crate::codec::cpu::LIMIT && $(std::is_x86_feature_detected!($feature))&&+
+        $crate::cpu::Level::$level <= *$crate::cpu::LIMIT && $(std::is_x86_feature_detected!($feature))&&+
     };
 }
 pub(crate) use has;
