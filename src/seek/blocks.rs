@@ -45,6 +45,12 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// The block of an index of a `.bz2` file.
+    pub fn of_index(block: Block) -> Wanted {
+        let Block { number, text_offset, text_len, .. } = block;
+        Wanted { number, key: block.record, text_offset, text_len, bytes: block.bytes(), block: Some(block) }
+    }
+
     pub fn text_end(&self) -> u64 {
         self.text_offset.saturating_add(self.text_len)
     }
@@ -67,27 +73,18 @@ impl BlockMap for Index {
     }
 
     fn find(&self, offset: u64) -> Result<Option<Wanted>, Error> {
-        Ok(self.find(offset)?.map(of_index))
+        Ok(self.find(offset)?.map(Wanted::of_index))
     }
 
     fn next(&self, block: &Wanted) -> Result<Option<Wanted>, Error> {
         Ok(match &block.block {
-            Some(block) => self.next(block)?.map(of_index),
+            Some(block) => self.next(block)?.map(Wanted::of_index),
             None => None,
         })
     }
 
     fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
-        let Some(block) = wanted.block else { return Ok(()) };
-        let (key, cache, start) = (wanted.key, Arc::clone(cache), block.bit_offset % 8);
-        if !block.begins(Head::of(bytes, start)) {
-            return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
-        }
-        let end = start + (block.end_bit - block.bit_offset);
-        let task = DecodeBlock { data: bytes.to_vec().into(), start, end };
-        let submission = client.task(task).class(DECODE, bytes.len() as u64);
-        submission.submit_then(move |_, decoded, _| cache.put(key, judge(&block, start, decoded)));
-        Ok(())
+        submit(wanted, bytes, client, cache)
     }
 
     fn index(&self) -> Option<&Index> {
@@ -95,9 +92,18 @@ impl BlockMap for Index {
     }
 }
 
-fn of_index(block: Block) -> Wanted {
-    let Block { number, text_offset, text_len, .. } = block;
-    Wanted { number, key: block.record, text_offset, text_len, bytes: block.bytes(), block: Some(block) }
+/// Has the block of a `.bz2` file with these bytes decoded for the cache.
+pub(crate) fn submit(wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
+    let Some(block) = wanted.block else { return Ok(()) };
+    let (key, cache, start) = (wanted.key, Arc::clone(cache), block.bit_offset % 8);
+    if !block.begins(Head::of(bytes, start)) {
+        return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
+    }
+    let end = start + (block.end_bit - block.bit_offset);
+    let task = DecodeBlock { data: bytes.to_vec().into(), start, end };
+    let submission = client.task(task).class(DECODE, bytes.len() as u64);
+    submission.submit_then(move |_, decoded, _| cache.put(key, judge(&block, start, decoded)));
+    Ok(())
 }
 
 /// Compares a decoded block with its index entry. `start` is the bit at which the block began in its data.

@@ -14,6 +14,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod cache;
+mod plan;
 mod sequence;
 mod split;
 pub(crate) mod text;
@@ -32,6 +33,7 @@ use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use plan::Plan;
 pub use split::SplitReader;
 
 /// The default size of the cache for each core of the pool: 8 MiB of text.

@@ -28,6 +28,7 @@ mod public_api;
 mod push;
 mod readers;
 mod recover;
+mod remote;
 mod seek;
 mod shapes_make;
 mod splits;
