@@ -1,8 +1,8 @@
 //! What was typed: every flag, with its help text. The doc comment of a field is what users read about the flag: its
 //! first paragraph in `--help`, all of it in the manual page.
 //!
-//! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), long flags only in full, and the
-//! last of contradicting flags wins.
+//! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), and the last of contradicting
+//! flags wins.
 
 use super::choices::{GpuPipeline, IndexFormat, LevelFlags, OutputFormat, ProgressFormat, Recovery, Shell, Verified};
 use super::ranges::{Ranges, Split, ranges, split};

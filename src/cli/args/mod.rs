@@ -1,7 +1,8 @@
 //! The command line, in two steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program needs.
 //!
-//! Two steps come before clap: reading the flags of environment variables, and splitting at `--`. One comes after it:
-//! bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no clap ([`plain`]).
+//! Three steps come before clap: reading the flags of environment variables, splitting at `--`, and completing long
+//! flags ([`in_full`]). One comes after it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no
+//! clap ([`plain`]).
 
 mod bad_flag;
 mod choices;
@@ -32,8 +33,8 @@ pub use rows::Kind;
 pub use target::{ReportPlace, Target};
 
 use bad_flag::{bad_flag, check_pbzip2};
-use clap::CommandFactory;
 use clap::error::ErrorKind;
+use clap::{Arg, Command, CommandFactory};
 use common::is_bzip2;
 use environment::{Environment, quietness};
 use flags::Flags;
@@ -66,7 +67,7 @@ pub fn parse(
     mut words: impl Iterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString> + Copy,
 ) -> Result<Request, Refusal> {
-    let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
+    let mut typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
     if Environment::is_empty(variable)
         && let Some(mut flags) = plain::read(&typed)
     {
@@ -80,6 +81,9 @@ pub fn parse(
     // soon.
     let mut command = ManuallyDrop::new(Flags::command());
     let mut environment = Environment::read(&command, variable);
+    if !is_bzip2(program) {
+        typed = typed.into_iter().map(|word| in_full(&command, word)).collect();
+    }
 
     let first_line = if is_bzip2(program) { BZIP2_LINE } else { "" };
     let found = Flags::read(&mut command, environment.words().chain(&typed));
@@ -117,6 +121,17 @@ pub fn parse(
     })?;
     plan.common.ignored_words = environment.ignored_words;
     Ok(Request::Run(Box::new(plan)))
+}
+
+/// A long flag that is typed in part, in full, as in GNU's programs: if no other begins with that part.
+fn in_full(command: &Command, word: OsString) -> OsString {
+    let Some(text) = word.to_str().and_then(|word| word.strip_prefix("--")) else { return word };
+    let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
+    let mut longs = command.get_arguments().filter_map(Arg::get_long).filter(|long| long.starts_with(name));
+    match (longs.next(), longs.next()) {
+        (Some(long), None) => format!("--{long}{value}").into(),
+        _ => word,
+    }
 }
 
 /// The operands: those among the flags, and the words after `--`. Adds to `flags` what HYBZ_THREADS says.

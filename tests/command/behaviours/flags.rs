@@ -27,8 +27,10 @@ rows! {
     "`--exponential`, `--repetitive-fast`, `--repetitive-best`" | "accepted; the last two say that they are redundant"
         | "accepted without effect, in silence" => obsolete_flags;
     "clusters such as `-v4k`; flags and files in any order" | "accepted" | "the same" => clusters_in_any_order;
-    "abbreviated long flags, and values for flags without one" | "bad flag" | "the same, and says which flag is nearest"
-        => long_flags_in_full;
+    "values for long flags without one" | "bad flag" | "the same, and says which flag is nearest"
+        => long_flags_without_values;
+    "abbreviated long flags, such as `--decomp`" | "bad flag"
+        | "as in full, if no other begins so; under bzip2's names a bad flag" => abbreviated_long_flags;
     "after `--`" | "only files" | "the same" => after_two_dashes;
     "a bad flag among good ones" | "nothing is touched, rc 1; the usage on stderr"
         | "nothing is touched, rc 1; one line on stderr" => nothing_is_touched;
@@ -261,16 +263,29 @@ fn clusters_in_any_order() {
 }
 
 #[test]
-fn long_flags_in_full() {
+fn long_flags_without_values() {
     bad_flags(&[
-        ("--std", "--stdout"),
-        ("--compres", "--compress"),
         ("--stdout=1", "--stdout"),
         ("--keep=", "--keep"),
         ("-keep", "--keep"),
         ("--no-such", "--no-sync"),
         ("--foo", ""),
     ]);
+}
+
+#[test]
+fn abbreviated_long_flags() {
+    for (name, flags, accepted) in [
+        ("hybz", ["--decomp", "-k", "--thr=1"], true),
+        ("hybz", ["--decompress", "--keep", "--threads=1"], true),
+        ("hybz", ["--decomp", "-k", "--ke"], false),
+        ("bzip2", ["--decomp", "--keep", "--force"], false),
+    ] {
+        let place = hello();
+        let run = run(place.called(name).args(flags).arg("b.bz2"));
+        assert_eq!((run.code, place.has("b")), (if accepted { 0 } else { 1 }, accepted), "{name} {flags:?}: {run:?}");
+        assert!(place.has("b.bz2") && run.stderr.contains("Bad flag") != accepted);
+    }
 }
 
 #[test]
