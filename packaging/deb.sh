@@ -68,7 +68,6 @@ for link in hybunz hybcat; do
   ln -s hybz.1.gz "$stage/usr/share/man/man1/$link.1.gz"
 done
 install -m 755 -t $stage/usr/bin target/release/hybz target/release/hysort
-strip --strip-unneeded $stage/usr/bin/hybz $stage/usr/bin/hysort
 gzip -9n $stage/usr/share/man/man1/*.1
 package hybz $stage usr/bin/hybz usr/bin/hysort <<END
 Section: utils
@@ -107,7 +106,6 @@ rm -rf $stage
 DESTDIR=$PWD/$stage/staged crates/libbz2/install.sh "/$library"
 install -D -m 644 -t "$stage/$library" "$stage/staged/$library/lib/libbz2.so.1.0"
 rm -r $stage/staged
-strip --strip-unneeded "$stage/$library/libbz2.so.1.0"
 mkdir -p $stage/usr/share/doc/hybz-libbz2
 cat > $stage/usr/share/doc/hybz-libbz2/README.Debian <<END
 /$library/libbz2.so.1.0 takes the place of Debian's libbz2.so.1.0 in programs
