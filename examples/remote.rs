@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Reads 100 bytes of the text in the middle of a file of 12 MB.
+/// Reads 100 bytes in the middle of 7 MB of text.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let text: String = (0..200_000).map(|i| format!("record {i}, with the number {}\n", i * 7919 % 100_003)).collect();
     let file = hybz::compress(text.as_bytes(), &Settings::new().level(Level::FASTEST))?;

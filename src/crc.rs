@@ -36,10 +36,11 @@ impl Crc {
     /// Adds the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        let folded = fold::update(self.0, bytes);
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let folded = None;
-        self.0 = folded.unwrap_or_else(|| portable::update(self.0, bytes));
+        if let Some(crc) = fold::update(self.0, bytes) {
+            self.0 = crc;
+            return;
+        }
+        self.0 = portable::update(self.0, bytes);
     }
 
     /// The CRC of all bytes so far.

@@ -8,9 +8,9 @@ use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What to fetch of a `.bz2` file for a range of its text, by its index: exactly the bytes of the blocks with that text,
-/// each once. The plan does no I/O and needs no runtime, so it serves any asynchronous client: the ranges are what
-/// `object_store`'s `get_ranges` takes, and the pieces what it returns. `examples/remote.rs` uses it over HTTP.
+/// What to fetch of a `.bz2` file for a range of its text, by its index: exactly the bytes of the blocks with that
+/// text, each once. The plan does no I/O and needs no runtime, so it serves any asynchronous client: the ranges are
+/// what `object_store`'s `get_ranges` takes, and the pieces what it returns. `examples/remote.rs` uses it over HTTP.
 ///
 /// The `.bzi` of a remote file is fetched as a whole (32 bytes for each block) and opened with
 /// [`Index::open_unchecked`]. Whether it fits the file is checked at each block.

@@ -1,7 +1,8 @@
 //! The command line, in two steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program needs.
 //!
 //! Three steps come before clap: reading the flags of environment variables, splitting at `--`, and completing long
-//! flags ([`in_full`]). One comes after it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no clap ([`plain`]).
+//! flags ([`in_full`]). One comes after it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no
+//! clap ([`plain`]).
 
 mod bad_flag;
 mod choices;
