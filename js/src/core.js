@@ -4,7 +4,7 @@
 const CODES = ['NOT_BZIP2', 'TRUNCATED', 'DATA', 'BLOCK_TOO_LARGE', 'INTERNAL'];
 
 /** Input is given to the module in pieces of this size, so that its memory stays small. */
-const PIECE = 1 << 16;
+export const PIECE = 1 << 16;
 
 /** Why an input cannot be decoded. */
 export class Bzip2Error extends Error {
@@ -55,6 +55,7 @@ export function lazyModule(base64) {
 export class Machine {
   /** @param {WebAssembly.Module} module */
   constructor(module) {
+    this.module = module;
     this.exports = new WebAssembly.Instance(module, {}).exports;
   }
 

@@ -21,7 +21,7 @@ function commonjs(source, name) {
     .replace(/^export \{ (.*) \};$/gm, (_, names) => void exported.push(...names.split(', ')) ?? '')
     .replace(/^export default function (\w+)/gm, 'module.exports = $1;\nfunction $1')
     .replace(/^export default /gm, 'module.exports = ')
-    .replace(/^export ((?:async )?function\*? |class )(\w+)/gm, (_, kind, one) => {
+    .replace(/^export ((?:async )?function\*? |class |const )(\w+)/gm, (_, kind, one) => {
       exported.push(one);
       return kind + one;
     });
@@ -40,6 +40,7 @@ for (const name of ['decode', 'encode']) {
   put(`${name}.wasm`, `export default '${wasm.toString('base64')}';\n`);
   sizes.push(`${name}.wasm ${wasm.length} bytes, ${gzipSync(wasm, { level: 9 }).length} gzipped`);
 }
+put('worker.text', `export default ${JSON.stringify(read('worker/worker.js'))};\n`);
 // Comments are for readers of src/; users have those of the types.
 const bare = (source) => source.replace(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/.*\n/gm, '');
 for (const file of readdirSync(new URL('src', root))) put(file.replace(/\.js$/, ''), bare(read(`src/${file}`)));
