@@ -45,10 +45,24 @@ export function bytesOf(data) {
   throw new TypeError('bytes are expected: a Uint8Array, another view or an ArrayBuffer');
 }
 
-/** The module in these base64 digits, compiled at its first use. */
-export function lazyModule(base64) {
+/**
+ * The bytes of a text of tools/pack.mjs: those below 93 are a character from the space on, others two. Unlike base64 it
+ * leaves bytes bytes, so gzip finds what repeats: gzipped it is 6 % longer than the bytes, base64 27 %.
+ */
+function unpack(text) {
+  const bytes = new Uint8Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const first = text.charCodeAt(at) - 32;
+    bytes[length++] = first < 93 ? first : first * 95 - 8742 + text.charCodeAt(++at) - 32;
+  }
+  return bytes.subarray(0, length);
+}
+
+/** The module in this text, compiled at its first use. */
+export function lazyModule(text) {
   let module;
-  return () => (module ??= new WebAssembly.Module(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))));
+  return () => (module ??= new WebAssembly.Module(unpack(text)));
 }
 
 /** An instance of the module. */

@@ -1,4 +1,4 @@
-// Makes js/dist of js/src: modules as they are, and as CommonJS, and the WebAssembly as base64 in a module of its own,
+// Makes js/dist of js/src: modules as they are, and as CommonJS, and the WebAssembly as text in a module of its own,
 // which Node, browsers and bundlers all load without a file or a fetch.
 //
 // The sources import and export in a few forms only, and anything else is an error here.
@@ -30,6 +30,13 @@ function commonjs(source, name) {
   return `'use strict';\n${text}\n${list}`;
 }
 
+/** Bytes as printable characters, for `unpack` in src/core.js. */
+function printable(bytes) {
+  const char = (value) => String.fromCharCode(32 + value);
+  const pair = (value) => char(93 + Math.floor(value / 95)) + char(value % 95);
+  return JSON.stringify(Array.from(bytes, (byte) => (byte < 93 ? char(byte) : pair(byte - 93))).join(''));
+}
+
 const sizes = [];
 const put = (name, source) => {
   write(`${name}.js`, source);
@@ -37,7 +44,7 @@ const put = (name, source) => {
 };
 for (const name of ['decode', 'encode']) {
   const wasm = readFileSync(new URL(`dist/${name}.wasm`, root));
-  put(`${name}.wasm`, `export default '${wasm.toString('base64')}';\n`);
+  put(`${name}.wasm`, `export default ${printable(wasm)};\n`);
   sizes.push(`${name}.wasm ${wasm.length} bytes, ${gzipSync(wasm, { level: 9 }).length} gzipped`);
 }
 put('worker.text', `export default ${JSON.stringify(read('worker/worker.js'))};\n`);
