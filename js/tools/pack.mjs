@@ -3,6 +3,7 @@
 //
 // The sources import and export in a few forms only, and anything else is an error here.
 
+import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -55,6 +56,26 @@ for (const file of readdirSync(new URL('types', root))) {
   write(file, read(`types/${file}`));
   write(file.replace(/\.d\.ts$/, '.d.cts'), read(`types/${file}`).replaceAll(".js'", ".cjs'"));
 }
+
+// The demo is one file, without modules, so that it also runs from a disk: it holds these files.
+const names = ['core', 'streams', 'decode.wasm', 'encode.wasm', 'decompress', 'compress'];
+const parts = [...names, 'worker.text', 'pool', 'parallel', 'workers'].map((name) =>
+  `'./${name}.cjs': (exports, module, require) => {\n${read(`dist/${name}.cjs`)}}`);
+const loader = `
+const files = { ${parts.join(',\n')} };
+const loaded = {};
+function load(name) {
+  if (!loaded[name]) {
+    const module = (loaded[name] = { exports: {} });
+    files[name](module.exports, module, load);
+  }
+  return loaded[name].exports;
+}`.replaceAll('</script', '<\\/script');
+const page = read('demo/index.html').replace('MODULES', () => loader);
+const digest = createHash('sha256').update(/<script>(.*)<\/script>/s.exec(page)[1]).digest('base64');
+const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${digest}' 'wasm-unsafe-eval'; ` +
+  "worker-src blob:; base-uri 'none'; form-action 'none'";
+write('demo.html', page.replace('POLICY', () => policy));
 
 /** The gzipped size of all that decompression loads. */
 const decoding = ['core.js', 'streams.js', 'decompress.js', 'decode.wasm.js'].map((name) => read(`dist/${name}`));
