@@ -10,7 +10,7 @@
 mod encode;
 
 use hybz::Error;
-use hybz::push::{BlockDecoder, Decoder, find_block};
+use hybz::push::{Block, BlockDecoder, Decoder, find_block};
 use std::cell::RefCell;
 
 /// All that an instance holds.
@@ -197,6 +197,38 @@ pub extern "C" fn is_complete() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn block_bit() -> f64 {
     with(|it| it.decoder.as_ref().map_or(0, |decoder| decoder.block_bit()) as f64)
+}
+
+/// The bit at which the block begins that `text` would decode next, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn next_block() -> f64 {
+    with(|it| it.decoder.as_mut().and_then(|decoder| decoder.next_block()).map_or(-1.0, |bit| bit as f64))
+}
+
+/// Passes over that block, which another instance has decoded; 0 if it is none of this stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn accept(end_bit: f64, crc: u32, block_len: u32) -> u32 {
+    let block = Block { text: Vec::new(), crc, block_len, end_bit: end_bit as u64 };
+    with(|it| it.decoder.as_mut().is_some_and(|decoder| decoder.accept(&block)).into())
+}
+
+/// The next bit from `from` on at which a block may begin in the input that was pushed, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn find_ahead(from: f64) -> f64 {
+    with(|it| {
+        let (at, input) = it.decoder.as_ref().map_or((0, &[][..]), |decoder| decoder.input());
+        find_block(input, (from as u64).saturating_sub(8 * at)).map_or(-1.0, |bit| (8 * at + bit) as f64)
+    })
+}
+
+/// Lends the bytes from `from` to `to` of the input, as far as they are still kept.
+#[unsafe(no_mangle)]
+pub extern "C" fn lend(from: f64, to: f64) {
+    with(|it| {
+        let (at, input) = it.decoder.as_ref().map_or((0, &[][..]), |decoder| decoder.input());
+        let place = |byte: f64| (byte as u64).saturating_sub(at).min(input.len() as u64) as usize;
+        it.out.lend(input.get(place(from)..place(to)).unwrap_or_default());
+    });
 }
 
 /// The next bit from `from` on at which a block may begin in the first `len` bytes of the room, or -1.

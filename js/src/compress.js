@@ -45,6 +45,6 @@ export function compressIterable(source, options) {
 /** As a CompressionStream. */
 export class Bzip2CompressionStream extends CoderStream {
   constructor(options) {
-    super(() => createEncoder(options));
+    super((source) => compressIterable(source, options));
   }
 }

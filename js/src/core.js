@@ -4,7 +4,7 @@
 const CODES = ['NOT_BZIP2', 'TRUNCATED', 'DATA', 'BLOCK_TOO_LARGE', 'INTERNAL'];
 
 /** Input is given to the module in pieces of this size, so that its memory stays small. */
-const PIECE = 1 << 16;
+export const PIECE = 1 << 16;
 
 /** Why an input cannot be decoded. */
 export class Bzip2Error extends Error {
@@ -45,16 +45,31 @@ export function bytesOf(data) {
   throw new TypeError('bytes are expected: a Uint8Array, another view or an ArrayBuffer');
 }
 
-/** The module in these base64 digits, compiled at its first use. */
-export function lazyModule(base64) {
+/**
+ * The bytes of a text of tools/pack.mjs: those below 93 are a character from the space on, others two. Unlike base64 it
+ * leaves bytes bytes, so gzip finds what repeats: gzipped it is 6 % longer than the bytes, base64 27 %.
+ */
+function unpack(text) {
+  const bytes = new Uint8Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const first = text.charCodeAt(at) - 32;
+    bytes[length++] = first < 93 ? first : first * 95 - 8742 + text.charCodeAt(++at) - 32;
+  }
+  return bytes.subarray(0, length);
+}
+
+/** The module in this text, compiled at its first use. */
+export function lazyModule(text) {
   let module;
-  return () => (module ??= new WebAssembly.Module(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))));
+  return () => (module ??= new WebAssembly.Module(unpack(text)));
 }
 
 /** An instance of the module. */
 export class Machine {
   /** @param {WebAssembly.Module} module */
   constructor(module) {
+    this.module = module;
     this.exports = new WebAssembly.Instance(module, {}).exports;
   }
 

@@ -38,6 +38,6 @@ export function decompressIterable(source, options) {
 /** As a DecompressionStream: `response.body.pipeThrough(new Bzip2DecompressionStream())`. */
 export class Bzip2DecompressionStream extends CoderStream {
   constructor(options) {
-    super(() => createDecoder(options));
+    super((source) => decompressIterable(source, options));
   }
 }

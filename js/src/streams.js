@@ -1,11 +1,19 @@
 // Coders as streams of the web, and as async iterators.
 
-/** What a coder makes of the bytes of an iterable or of a ReadableStream. */
+import { PIECE, bytesOf } from './core.js';
+
+/** The bytes of an iterable or of a ReadableStream, in small pieces. */
+export async function* pieces(source) {
+  for await (const data of source[Symbol.asyncIterator] || source[Symbol.iterator] ? source : read(source)) {
+    const bytes = bytesOf(data);
+    for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
+  }
+}
+
+/** What a coder makes of a source. */
 export async function* iterate(makeCoder, source) {
   const coder = makeCoder();
-  for await (const bytes of source[Symbol.asyncIterator] || source[Symbol.iterator] ? source : read(source)) {
-    yield* coder.push(bytes);
-  }
+  for await (const bytes of pieces(source)) yield* coder.push(bytes);
   yield* coder.finish();
 }
 
@@ -24,7 +32,8 @@ async function* read(stream) {
  * that a small chunk which makes gigabytes takes little memory.
  */
 export class CoderStream {
-  constructor(makeCoder) {
+  /** @param {Function} make what iterates over the output of an async iterable */
+  constructor(make) {
     let give, failure, controller;
     let chunk = new Promise((resolve) => (give = resolve));
     async function* chunks() {
@@ -36,7 +45,7 @@ export class CoderStream {
         next.done();
       }
     }
-    const made = iterate(makeCoder, chunks());
+    const made = make(chunks());
     let waiting;
     const fail = (error) => {
       failure ??= error;

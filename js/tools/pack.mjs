@@ -1,8 +1,9 @@
-// Makes js/dist of js/src: modules as they are, and as CommonJS, and the WebAssembly as base64 in a module of its own,
+// Makes js/dist of js/src: modules as they are, and as CommonJS, and the WebAssembly as text in a module of its own,
 // which Node, browsers and bundlers all load without a file or a fetch.
 //
 // The sources import and export in a few forms only, and anything else is an error here.
 
+import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -21,13 +22,20 @@ function commonjs(source, name) {
     .replace(/^export \{ (.*) \};$/gm, (_, names) => void exported.push(...names.split(', ')) ?? '')
     .replace(/^export default function (\w+)/gm, 'module.exports = $1;\nfunction $1')
     .replace(/^export default /gm, 'module.exports = ')
-    .replace(/^export ((?:async )?function\*? |class )(\w+)/gm, (_, kind, one) => {
+    .replace(/^export ((?:async )?function\*? |class |const )(\w+)/gm, (_, kind, one) => {
       exported.push(one);
       return kind + one;
     });
   if (/^(import|export) /m.test(text)) throw new Error(`${name}: an import or export of another form`);
   const list = exported.length > 0 ? `Object.assign(exports, { ${exported.join(', ')} });\n` : '';
   return `'use strict';\n${text}\n${list}`;
+}
+
+/** Bytes as printable characters, for `unpack` in src/core.js. */
+function printable(bytes) {
+  const char = (value) => String.fromCharCode(32 + value);
+  const pair = (value) => char(93 + Math.floor(value / 95)) + char(value % 95);
+  return JSON.stringify(Array.from(bytes, (byte) => (byte < 93 ? char(byte) : pair(byte - 93))).join(''));
 }
 
 const sizes = [];
@@ -37,9 +45,10 @@ const put = (name, source) => {
 };
 for (const name of ['decode', 'encode']) {
   const wasm = readFileSync(new URL(`dist/${name}.wasm`, root));
-  put(`${name}.wasm`, `export default '${wasm.toString('base64')}';\n`);
+  put(`${name}.wasm`, `export default ${printable(wasm)};\n`);
   sizes.push(`${name}.wasm ${wasm.length} bytes, ${gzipSync(wasm, { level: 9 }).length} gzipped`);
 }
+put('worker.text', `export default ${JSON.stringify(read('worker/worker.js'))};\n`);
 // Comments are for readers of src/; users have those of the types.
 const bare = (source) => source.replace(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/.*\n/gm, '');
 for (const file of readdirSync(new URL('src', root))) put(file.replace(/\.js$/, ''), bare(read(`src/${file}`)));
@@ -47,6 +56,26 @@ for (const file of readdirSync(new URL('types', root))) {
   write(file, read(`types/${file}`));
   write(file.replace(/\.d\.ts$/, '.d.cts'), read(`types/${file}`).replaceAll(".js'", ".cjs'"));
 }
+
+// The demo is one file, without modules, so that it also runs from a disk: it holds these files.
+const names = ['core', 'streams', 'decode.wasm', 'encode.wasm', 'decompress', 'compress'];
+const parts = [...names, 'worker.text', 'pool', 'parallel', 'workers'].map((name) =>
+  `'./${name}.cjs': (exports, module, require) => {\n${read(`dist/${name}.cjs`)}}`);
+const loader = `
+const files = { ${parts.join(',\n')} };
+const loaded = {};
+function load(name) {
+  if (!loaded[name]) {
+    const module = (loaded[name] = { exports: {} });
+    files[name](module.exports, module, load);
+  }
+  return loaded[name].exports;
+}`.replaceAll('</script', '<\\/script');
+const page = read('demo/index.html').replace('MODULES', () => loader);
+const digest = createHash('sha256').update(/<script>(.*)<\/script>/s.exec(page)[1]).digest('base64');
+const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${digest}' 'wasm-unsafe-eval'; ` +
+  "worker-src blob:; base-uri 'none'; form-action 'none'";
+write('demo.html', page.replace('POLICY', () => policy));
 
 /** The gzipped size of all that decompression loads. */
 const decoding = ['core.js', 'streams.js', 'decompress.js', 'decode.wasm.js'].map((name) => read(`dist/${name}`));

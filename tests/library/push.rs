@@ -4,7 +4,7 @@ use crate::crafted::cases;
 use crate::ours;
 use crate::program;
 use crate::shapes::{EDGES, Rng, SHAPES, shape};
-use hybz::push::{BlockDecoder, Decoder, Encoder, find_block};
+use hybz::push::{Block, BlockDecoder, Decoder, Encoder, find_block};
 use hybz::{Error, Format, Settings};
 use hybz_testkit::{files_below, rounds};
 
@@ -122,14 +122,23 @@ fn blocks_one_by_one() {
     let (mut decoder, mut at, mut found) = (BlockDecoder::new(), 0, Vec::new());
     let mut whole = Decoder::new();
     whole.push(&file);
+    let mut chain = Decoder::new();
+    chain.push(&file);
     while let Some(bit) = find_block(&file, at) {
         let block = decoder.decode(&file, bit).expect("a right block");
         assert!(whole.text().expect("a right file") == Some(&block.text[..]));
         assert_eq!(whole.block_bit(), bit);
+        assert_eq!(chain.next_block(), Some(bit));
+        for wrong in [Block { end_bit: bit - 1, ..block.clone() }, Block { block_len: 100_001, ..block.clone() }] {
+            assert!(!chain.accept(&wrong));
+        }
+        assert!(chain.accept(&block));
         found.extend_from_slice(&block.text);
         at = block.end_bit;
     }
     assert!(found == text);
+    assert!(chain.text().expect("the CRC of the stream is right").is_none());
+    assert_eq!((chain.next_block(), chain.is_complete()), (None, true));
     assert!(matches!(decoder.decode(&file, 33), Err(Error::Data { block: 1, bit_offset: 33, .. })));
     assert!(matches!(decoder.decode(&file[..90], 32), Err(Error::Truncated { block: 1, bit_offset: 720 })));
     let zeros = ours::compress(&vec![0; 5_000_000], &Settings::new());

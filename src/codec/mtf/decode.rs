@@ -165,24 +165,37 @@ impl MtfDecoder {
         let mut symbols = symbols.iter();
         while let Some(&symbol) = symbols.next() {
             if symbol <= 8 {
-                let shift = 8 * u32::from(symbol.saturating_sub(1));
-                let byte = head_word >> shift & 0xff;
-                // All entries below this one: they move up by one place and overwrite it.
-                let below = (1u64 << shift) - 1;
-                let above = !(below << 8 | 0xff);
-                head_word = head_word & above | (head_word & below) << 8 | byte;
+                (head_word, _) = to_front(head_word, u32::from(symbol.saturating_sub(1)));
             } else {
                 let rank = rank_of(symbol, &mut symbols);
-                let byte = self.list[rank];
-                self.list.copy_within(8..rank, 9);
-                self.list[8] = (head_word >> 56) as u8;
-                head_word = head_word << 8 | u64::from(byte);
+                // Word by word: in WebAssembly, moving bytes is a call.
+                let mut last = head_word >> 56;
+                let (words, _) = self.list[8..].as_chunks_mut::<8>();
+                let (whole, rest) = words.split_at_mut(rank / 8 - 1);
+                for bytes in whole {
+                    let word = u64::from_le_bytes(*bytes);
+                    *bytes = (word << 8 | last).to_le_bytes();
+                    last = word >> 56;
+                }
+                let (word, byte) = to_front(u64::from_le_bytes(rest[0]), rank as u32 % 8);
+                rest[0] = (word & !0xff | last).to_le_bytes();
+                head_word = head_word << 8 | byte;
             }
             state.step(symbol, head_word as u8, &mut self.runs);
         }
         self.list[..8].copy_from_slice(&head_word.to_le_bytes());
         self.state = state;
     }
+}
+
+/// Moves byte `rank` (0 to 7) of eight to the front, and returns it, too.
+#[inline(always)]
+fn to_front(word: u64, rank: u32) -> (u64, u64) {
+    let byte = word >> (8 * rank) & 0xff;
+    // All entries below this one: they move up by one place and overwrite it.
+    let below = (1 << (8 * rank)) - 1;
+    let above = !(below << 8 | 0xff);
+    (word & above | (word & below) << 8 | byte, byte)
 }
 
 /// The rank of `symbol`. A symbol of two bytes takes the second one from `rest`.

@@ -44,7 +44,14 @@ pub(crate) fn equal_to_next(window: &[u8; WINDOW]) -> u64 {
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
-    (0..64).fold(0, |mask, i| mask | u64::from(window[i] == window[i + 1]) << i)
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let word = |at: usize| window[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
+    (0..64).step_by(8).fold(0, |mask, at| {
+        let differ = word(at) ^ word(at + 1);
+        // The top bit of each byte that equals the next one; the product moves the eight of them together.
+        let equal = !((differ & LOW) + LOW | differ | LOW);
+        mask | (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << at
+    })
 }
 
 /// The position of the first four equal bytes at or after `from`.

@@ -12,6 +12,7 @@ use crate::crc;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, Level, MAX_BLOCK_BITS};
+use crate::formats::bzip2::push::Block;
 use crate::formats::bzip2::stream::items::Head;
 use crate::formats::bzip2::stream::walk::{BlockWalk, Walked};
 
@@ -179,6 +180,47 @@ impl Decoder {
         self.block_bit
     }
 
+    /// The bytes that were pushed and are still kept, and the position of the first one in the whole input. All from the
+    /// next item on are among them.
+    pub fn input(&self) -> (u64, &[u8]) {
+        (self.at, &self.input)
+    }
+
+    /// The bit of the input at which the block begins that [`text`](Self::text) would decode next; `None` if it would
+    /// do something else: hand out more of the last block, ask for input, or fail.
+    pub fn next_block(&mut self) -> Option<u64> {
+        while self.error.is_none() && matches!(self.text, Pending::Nothing | Pending::Taken(_)) {
+            if self.at_block() {
+                return Some(self.at * 8 + self.bit);
+            }
+            // An error stays until `text` meets it.
+            let Ok(Step::On) = self.step() else { break };
+        }
+        None
+    }
+
+    /// Passes over the next block, which another decoder has decoded at the bit that [`next_block`](Self::next_block)
+    /// tells: `block.text` is its text, and is not looked at here. Returns false, and does nothing, if that is no block
+    /// of this stream: `text` then tells why.
+    pub fn accept(&mut self, block: &Block) -> bool {
+        let Expect::Block(level) = self.expect else { return false };
+        let ends = 8 * self.at + self.bit..=8 * (self.at + self.input.len() as u64);
+        if self.next_block().is_none() || block.block_len > level.block_limit() || !ends.contains(&block.end_bit) {
+            return false;
+        }
+        self.pass(block.end_bit - 8 * self.at, block.crc);
+        true
+    }
+
+    /// Goes on after a block that ends at this bit of `input`.
+    fn pass(&mut self, end: u64, crc: u32) {
+        self.block_bit = self.at * 8 + self.bit;
+        self.bit = end;
+        self.blocks += 1;
+        self.combined_crc = crc::combine(self.combined_crc, crc);
+        self.search = Search::START;
+    }
+
     /// Whether the input has ended, or may end, after what was pushed: the last stream is complete.
     pub fn is_complete(&self) -> bool {
         let between = matches!(self.expect, Expect::Header) && self.bit / 8 == self.input.len() as u64;
@@ -193,10 +235,11 @@ impl Decoder {
                 piece.resize(PIECE, 0);
                 let len = expander.next(&coded, &mut piece);
                 piece.truncate(len);
-                if len == 0 {
-                    return false;
-                }
-                self.text = Pending::Coded { coded, expander, piece };
+                self.text = match len {
+                    0 => return false,
+                    PIECE => Pending::Coded { coded, expander, piece },
+                    _ => Pending::Taken(piece),
+                };
             }
             _ => return false,
         }
@@ -218,11 +261,22 @@ impl Decoder {
         if self.ended { Err(Error::Truncated { block: self.number(), bit_offset }) } else { Ok(Step::Stop) }
     }
 
+    /// What is at `bit`.
+    fn head(&self) -> Head {
+        Head::of(&self.input[(self.bit / 8) as usize..], self.bit % 8)
+    }
+
+    /// Whether the next item is a block.
+    fn at_block(&self) -> bool {
+        let head = self.head();
+        matches!(self.expect, Expect::Block(_)) && head.len() >= 48 && head.magic() == BLOCK_MAGIC
+    }
+
     fn step(&mut self) -> Result<Step, Error> {
-        let head = Head::of(&self.input[(self.bit / 8) as usize..], self.bit % 8);
+        let head = self.head();
         match self.expect {
             Expect::Header => self.header(head),
-            Expect::Block(level) if head.len() >= 48 && head.magic() == BLOCK_MAGIC => self.block(level),
+            Expect::Block(level) if self.at_block() => self.block(level),
             Expect::Block(_) => self.stream_end(head),
             Expect::Nothing => Ok(Step::Stop),
         }
@@ -290,11 +344,7 @@ impl Decoder {
         }
         match self.codec.decode(data, skew, end, level.block_limit()) {
             Ok(block) => {
-                self.block_bit = self.at * 8 + self.bit;
-                self.bit = first as u64 * 8 + block.end_bit;
-                self.blocks += 1;
-                self.combined_crc = crc::combine(self.combined_crc, block.crc);
-                self.search = Search::START;
+                self.pass(first as u64 * 8 + block.end_bit, block.crc);
                 self.text = match block.text {
                     Text::RunLength { coded, .. } => {
                         Pending::Coded { coded, expander: Expander::new(), piece: Vec::new() }

@@ -1,0 +1,107 @@
+// Decoding by workers. They decode whatever looks like a block. The decoder in the calling thread goes from item to
+// item, takes a block from a worker if it finds one where it stands, and decodes what no worker has: so all that it
+// accepts and all its errors are those of one thread.
+
+import { concat, bytesOf, PIECE } from './core.js';
+import { createDecoder } from './decompress.js';
+import { Pool } from './pool.js';
+import { CoderStream, pieces } from './streams.js';
+
+/** No encoder writes a longer block: 900,000 symbols of 20 bits, and the tables. In bits. */
+const LONGEST = 20e6;
+
+/** The text of what a source yields. */
+async function* decode(source, options, pool, cores) {
+  const count = options?.workers ?? cores();
+  if (!Number.isInteger(count) || count < 1) throw new RangeError('workers is a number of workers, from 1');
+  const decoder = createDecoder(options);
+  const input = pieces(source);
+  /** The blocks that workers have or will have, by their bits, in order. */
+  const jobs = new Map();
+  /** The bits that were pushed; the bit from which on a block is looked for; the last block found, if it is open. */
+  let [pushed, from, open] = [0, 0, -1];
+  let ended = false;
+
+  async function read() {
+    const { value, done } = await input.next();
+    ended = done;
+    if (done) return void decoder.call('finish');
+    decoder.put(value);
+    decoder.call('push', value.length);
+    pushed += 8 * value.length;
+  }
+
+  /** Hands the open block on, which ends before bit `end`. */
+  function hand(end) {
+    if (open < 0) return;
+    decoder.call('lend', Math.floor(open / 8), Math.ceil(Math.min(end, open + LONGEST) / 8));
+    jobs.set(open, pool.add(decoder.take(), open % 8));
+    open = -1;
+  }
+
+  /** Finds blocks until workers have enough to do. */
+  async function fill() {
+    while (jobs.size < 2 * count) {
+      const bit = decoder.call('find_ahead', from);
+      from = bit < 0 ? Math.max(from, pushed - 47) : bit + 1;
+      if (bit >= 0 || ended || pushed - open > LONGEST) hand(bit < 0 ? pushed : bit);
+      if (bit >= 0) open = bit;
+      else if (ended) return;
+      else await read();
+    }
+  }
+
+  /** Forgets what has turned out to be within a block. */
+  function forget(bit) {
+    if (open < bit) open = -1;
+    from = Math.max(from, bit);
+    for (const [at, job] of jobs) {
+      if (at >= bit) return;
+      jobs.delete(at);
+      job.bytes = undefined;
+    }
+  }
+
+  pool.open(count, decoder.module);
+  try {
+    for (;;) {
+      await fill();
+      const bit = decoder.call('next_block');
+      forget(bit);
+      const made = await jobs.get(bit)?.made;
+      jobs.delete(bit);
+      if (made?.text && decoder.call('accept', bit - (bit % 8) + made.end, made.crc, made.length)) {
+        yield made.text;
+        continue;
+      }
+      const some = decoder.call('text');
+      if (some < 0) throw decoder.error();
+      if (some > 0) yield decoder.take();
+      else if (ended) return;
+      else await read();
+    }
+  } finally {
+    forget(Infinity);
+    pool.close();
+    await input.return();
+  }
+}
+
+/** The interface, for a kind of workers. */
+export function parallel(start, cores) {
+  const pool = new Pool(start);
+  const decompressIterable = (source, options) => decode(source, options, pool, cores);
+
+  async function decompress(bytes, options) {
+    const parts = [];
+    for await (const part of decompressIterable([bytesOf(bytes)], options)) parts.push(part);
+    return concat(parts);
+  }
+
+  class Bzip2DecompressionStream extends CoderStream {
+    constructor(options) {
+      super((source) => decompressIterable(source, options));
+    }
+  }
+  return { decompress, decompressIterable, Bzip2DecompressionStream };
+}

@@ -1,0 +1,86 @@
+// Workers that decode blocks.
+
+import text from './worker.text.js';
+
+/** A worker takes 40 ms to start. They end when nobody has used them for this long, in ms. */
+const KEEP = 2000;
+
+/** A worker has its next block while it decodes one: the calling thread may be slow to answer if all cores are busy. */
+const AHEAD = 2;
+
+/**
+ * Workers for all decoders, as many as one of these has asked for. They start as blocks come. If one fails, blocks are
+ * answered without a text.
+ */
+export class Pool {
+  /** @param {Function} start starts a worker that runs a text, and calls back with its answers, or if it fails */
+  constructor(start) {
+    Object.assign(this, { start, count: 0, users: 0, failed: false, workers: [], queue: [] });
+  }
+
+  /** @param {WebAssembly.Module} module what the workers run */
+  open(count, module) {
+    this.module = module;
+    clearTimeout(this.timer);
+    this.users++;
+    this.count = Math.max(this.count, count);
+  }
+
+  close() {
+    if (--this.users > 0) return;
+    this.timer = setTimeout(() => {
+      for (const { worker } of this.workers) worker.terminate();
+      Object.assign(this, new Pool(this.start));
+    }, KEEP);
+    this.timer.unref?.();
+  }
+
+  /** The block that begins at bit `bit` of `bytes`. `made` will be the answer; without `bytes` it is not begun. */
+  add(bytes, bit) {
+    const job = { bytes, bit };
+    job.made = new Promise((resolve) => (job.answer = resolve));
+    this.queue.push(job);
+    this.next();
+    return job;
+  }
+
+  next() {
+    while (this.queue.length > 0) {
+      const few = Math.min(...this.workers.map(({ jobs }) => jobs.length));
+      if (few > 0 && this.workers.length < this.count && !this.failed) {
+        this.begin();
+        continue;
+      }
+      if (few >= AHEAD && !this.failed) return;
+      const job = this.queue.shift();
+      if (this.failed || !job.bytes) {
+        job.answer({});
+        continue;
+      }
+      const { worker, jobs } = this.workers.find(({ jobs }) => jobs.length === few);
+      jobs.push(job);
+      worker.ref?.();
+      worker.postMessage({ bytes: job.bytes, bit: job.bit }, [job.bytes.buffer]);
+    }
+  }
+
+  begin() {
+    const jobs = [];
+    const failed = () => {
+      this.failed = true;
+      for (const { jobs } of this.workers) for (const job of jobs) job.answer({});
+      this.next();
+    };
+    try {
+      const worker = this.start(text, (made) => {
+        jobs.shift().answer(made);
+        if (jobs.length === 0) worker.unref?.();
+        this.next();
+      }, failed);
+      this.workers.push({ worker, jobs });
+      worker.postMessage({ module: this.module });
+    } catch {
+      failed();
+    }
+  }
+}

@@ -1,0 +1,12 @@
+// Decompression by workers of Node.
+
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { Bzip2Error } from './decompress.js';
+import { parallel } from './parallel.js';
+
+const start = (text, answer, failed) => new Worker(text, { eval: true }).on('message', answer).on('error', failed);
+
+const { decompress, decompressIterable, Bzip2DecompressionStream } = parallel(start, availableParallelism);
+
+export { Bzip2Error, Bzip2DecompressionStream, decompress, decompressIterable };
