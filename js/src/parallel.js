@@ -14,7 +14,9 @@ const LONGEST = 20e6;
 async function* decode(source, options, pool, cores) {
   const count = options?.workers ?? cores();
   if (!Number.isInteger(count) || count < 1) throw new RangeError('workers is a number of workers, from 1');
-  const decoder = createDecoder(options);
+  const decoder = pool.spare ?? createDecoder();
+  pool.spare = undefined;
+  decoder.begin(options?.single);
   const input = pieces(source);
   /** The blocks that workers have or will have, by their bits, in order. */
   const jobs = new Map();
@@ -82,6 +84,7 @@ async function* decode(source, options, pool, cores) {
     }
   } finally {
     forget(Infinity);
+    if (decoder.exports) pool.spare = decoder;
     pool.close();
     await input.return();
   }

@@ -180,8 +180,8 @@ impl Decoder {
         self.block_bit
     }
 
-    /// The bytes that were pushed and are still kept, and the position of the first one in the whole input. All from the
-    /// next item on are among them.
+    /// The bytes that were pushed and are still kept, and the position of the first one in the whole input. All bytes
+    /// from the next item on are among them.
     pub fn input(&self) -> (u64, &[u8]) {
         (self.at, &self.input)
     }
