@@ -8,6 +8,7 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::format::Formats;
 use crate::read_at::ReadAt;
+use crate::stream::verify::Verify;
 use crate::summary::{Mark, StreamSummary};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
 use hybz_queue::Permit;
@@ -53,10 +54,9 @@ pub(crate) trait Cut: Send + 'static {
     fn rests(&self) -> bool {
         false
     }
-    /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does. If
-    /// so, [`read_on`](Self::read_on) replaces `room` and `filled`.
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        let _ = (file, from, readers);
+    /// Has several threads read the rest of the input. Returns whether it does. If so, [`read_on`](Self::read_on)
+    /// replaces `room` and `filled`.
+    fn share_reading(&mut self, _unread: &Unread<'_>) -> bool {
         false
     }
     /// Takes more of the bytes that these threads have read. Returns whether there were any.
@@ -65,6 +65,19 @@ pub(crate) trait Cut: Send + 'static {
     }
     /// The next piece, if one is complete.
     fn next_piece(&mut self) -> Option<Self::Piece>;
+}
+
+/// The rest of an input that several threads may read.
+pub(crate) struct Unread<'a> {
+    pub file: &'a Arc<dyn ReadAt>,
+    /// The byte of the file at which the input begins.
+    pub from: u64,
+    /// The number of bytes of the input that have been read.
+    pub read: u64,
+    /// The number of threads.
+    pub readers: usize,
+    /// The number of bytes that all of them may read ahead.
+    pub room: u64,
 }
 
 /// The result of a joiner's step.
@@ -124,7 +137,7 @@ pub(crate) trait Feed: Send {
     /// As [`Cut::rests`].
     fn rests(&self) -> bool;
     /// As [`Cut::share_reading`].
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool;
+    fn share_reading(&mut self, unread: &Unread<'_>) -> bool;
     /// As [`Cut::read_on`].
     fn read_on(&mut self) -> io::Result<bool>;
     /// The [`charge`](Piece::charge) of the next piece, if one is complete. It stays the next piece until it is issued.
@@ -161,6 +174,15 @@ pub(crate) trait StreamEndDetector: Send + Sync {
     fn goes_on(&mut self) -> bool {
         false
     }
+}
+
+/// Options for the treatment of blocks that are coded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockOptions {
+    /// Whether line ends are counted.
+    pub count_lines: bool,
+    /// Which blocks are verified.
+    pub verify: Verify,
 }
 
 /// The options for decoding data.
@@ -202,14 +224,8 @@ impl Extent {
 
 /// Makes the two ends of a stream.
 pub(crate) fn connect<C: Cut, J: Join<Issued = <C::Piece as Piece>::Issued>>(cut: C, join: J) -> Ends {
-    let (link, collect) = link(join);
-    (Box::new(Feeder { cut, next: None, link }), collect)
-}
-
-/// Makes the two ends of a stream whose pieces are cut elsewhere.
-pub(crate) fn link<J: Join>(join: J) -> (Link<J::Issued>, Box<dyn Collect>) {
     let (sender, receiver) = unbounded();
-    (Link(sender), Box::new(Collector { join, receiver, ended: false }))
+    (Box::new(Feeder { cut, next: None, sender }), Box::new(Collector { join, receiver, ended: false }))
 }
 
 /// A message from one end to the other.
@@ -218,25 +234,10 @@ enum Sent<I> {
     End(io::Result<()>),
 }
 
-/// The channel from one end to the other.
-pub(crate) struct Link<I>(Sender<Sent<I>>);
-
-impl<I: Send + 'static> Link<I> {
-    /// Puts a piece's work on the queue and sends it to the other end. Returns whether the other end still exists.
-    pub fn issue<P: Piece<Issued = I>>(&self, piece: P, client: &Client, permit: Permit) -> bool {
-        self.0.send(Sent::Piece(Issued { piece: piece.issue(client), permit: Some(permit) })).is_ok()
-    }
-
-    /// As [`Feed::end`].
-    pub fn end(&self, end: io::Result<()>) -> bool {
-        self.0.send(Sent::End(end)).is_ok()
-    }
-}
-
 struct Feeder<C: Cut> {
     cut: C,
     next: Option<C::Piece>,
-    link: Link<<C::Piece as Piece>::Issued>,
+    sender: Sender<Sent<<C::Piece as Piece>::Issued>>,
 }
 
 impl<C: Cut> Feed for Feeder<C> {
@@ -264,8 +265,8 @@ impl<C: Cut> Feed for Feeder<C> {
         self.cut.rests()
     }
 
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        self.cut.share_reading(file, from, readers)
+    fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
+        self.cut.share_reading(unread)
     }
 
     fn read_on(&mut self) -> io::Result<bool> {
@@ -280,11 +281,12 @@ impl<C: Cut> Feed for Feeder<C> {
     }
 
     fn issue(&mut self, client: &Client, permit: Permit) -> bool {
-        self.next.take().is_none_or(|piece| self.link.issue(piece, client, permit))
+        let Some(piece) = self.next.take() else { return true };
+        self.sender.send(Sent::Piece(Issued { piece: piece.issue(client), permit: Some(permit) })).is_ok()
     }
 
     fn end(&mut self, end: io::Result<()>) -> bool {
-        self.link.end(end)
+        self.sender.send(Sent::End(end)).is_ok()
     }
 }
 

@@ -105,7 +105,7 @@ fn no_split() {
     place.put("plain", &plain);
     place.shell("hybz -dc a.bz2 | hybz -c --block-size 1M >a.hbz").silent(0);
     for (words, what) in [
-        ("hybz --split 1/2 a.hbz", "has .hbz streams: --split is about .bz2."),
+        ("hybz --split 1/2 a.hbz", "has .hbz streams: --split works only with .bz2."),
         ("cat a.bz2 | hybz --split 1/2", "is not a file on a disk: --split cannot seek in it."),
     ] {
         let run = place.shell(words);

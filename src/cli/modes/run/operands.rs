@@ -21,7 +21,7 @@ use crate::cli::modes::run::input;
 use crate::cli::modes::run::part;
 use crate::cli::modes::run::ranges::Parts;
 use crate::cli::modes::run::resume;
-use crate::cli::modes::shards;
+use crate::cli::modes::shard;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz::{Formats, Pool};
@@ -137,7 +137,7 @@ impl Operands {
         let copied = |reader: Box<dyn io::Read + Send>| (Task::Copy, Source::Stream(reader));
         let (task, source) = match (plan.mode.shard.zip(plan.mode.coding), &plan.mode.ranges, plan.mode.split) {
             (Some(((shard, file_len), coding)), ..) => {
-                let text = shards::text(name, file, &shard, file_len)?;
+                let text = shard::text(name, file, &shard, file_len)?;
                 (Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset))
             }
             (_, Some(ranges), _) => {
