@@ -120,9 +120,9 @@ fn nonsense() {
     place.refuses(&[
         ("--bench", "--bench reads files, not standard input."),
         ("--bench a -", "--bench reads files, not standard input."),
-        ("--bench=x a", "--bench wants a number of seconds, at most 3600, not `x'."),
-        ("--bench=-1 a", "--bench wants a number of seconds, at most 3600, not `-1'."),
-        ("--bench=3601 a", "--bench wants a number of seconds, at most 3600, not `3601'."),
+        ("--bench=x a", "--bench expects a number of seconds, at most 3600, not `x'."),
+        ("--bench=-1 a", "--bench expects a number of seconds, at most 3600, not `-1'."),
+        ("--bench=3601 a", "--bench expects a number of seconds, at most 3600, not `3601'."),
         ("--bench -d --ranges 1@0 a.bz2", "--ranges and --bench cannot be used together."),
         ("--bench -d --lines a.bz2", "--lines works only with --ranges, --split and --stream-size."),
         ("--bench --json a", "--json and --bench cannot be used together."),
@@ -133,8 +133,8 @@ fn nonsense() {
             "--bench --block-size 1M --against bzip2 a",
             "--against works only with .bz2 output: it cannot be used together with",
         ),
-        ("--bench --against , a", "--against wants programs such as lbzip2,pbzip2."),
-        ("--bench --against= a", "--against wants programs such as lbzip2,pbzip2."),
+        ("--bench --against , a", "--against expects programs such as lbzip2,pbzip2."),
+        ("--bench --against= a", "--against expects programs such as lbzip2,pbzip2."),
         ("--against bzip2 a", "--against works only with --bench."),
     ]);
     place.refuses_each("--bench {} a", "{} and --bench", &FLAGS_OF_FILES);

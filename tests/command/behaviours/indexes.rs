@@ -335,10 +335,10 @@ fn an_index_that_is_left() {
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[
-        ("-t --index --index-format=zip a.bz2", "--index-format wants bzi or offsets, not `zip'."),
+        ("-t --index --index-format=zip a.bz2", "--index-format expects bzi or offsets, not `zip'."),
         ("-t --index-format bzi a.bz2", "--index-format works only with --index. (An index of any format is read."),
-        ("--index --block-size 2M plain", "A .hbz file contains its own index: --index is about .bz2."),
-        ("--index --perturb 1000 plain", "A .hbz file contains its own index: --index is about .bz2."),
+        ("--index --block-size 2M plain", "A .hbz file contains its own index: --index works only with .bz2."),
+        ("--index --perturb 1000 plain", "A .hbz file contains its own index: --index works only with .bz2."),
         ("-d --index a.bz2", "use -d --index with -k, -c or -o."),
         ("--index=x plain a.bz2", "--index=FILE is the index of one file, not of 2."),
         ("-c --index plain", "The index needs a name: use --index=FILE."),

@@ -92,7 +92,7 @@ fn threads_that_help() {
 fn threads_beyond_reason() {
     for threads in ["100000000", "1000000000", "9223372036854775808"] {
         let place = Place::with(&[("a", b"hello\n")]);
-        let text = format!("-p wants at most 4194304 threads, not `{threads}'");
+        let text = format!("-p expects at most 4194304 threads, not `{threads}'");
         place.hybz(&["-p", threads, "a"]).says(1, &text);
         let run = run(place.called("hybz").arg("a").env("HYBZ", format!("-p{threads}"))).says(1, &text);
         assert!(run.stderr.contains("(in the environment variable HYBZ). For help"), "{run:?}");

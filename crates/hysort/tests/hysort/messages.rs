@@ -303,8 +303,8 @@ fn threads_of_a_variable() {
     assert_eq!(threads("HYBZ_THREADS=1 $SORT -v --parallel=2"), threads("$SORT -v --parallel=2"));
     let all = threads("$SORT -v");
     assert_eq!([threads("HYBZ_THREADS=0 $SORT -v"), threads("HYBZ_THREADS= $SORT -v")], [all; 2]);
-    place.shell("HYBZ_THREADS=many $SORT a").says(2, "hysort: HYBZ_THREADS wants a number of threads, not 'many'\n");
-    place.shell("HYBZ_THREADS=-1 $SORT a").says(2, "hysort: HYBZ_THREADS wants a number of threads, not '-1'\n");
+    place.shell("HYBZ_THREADS=many $SORT a").says(2, "hysort: HYBZ_THREADS expects a number of threads, not 'many'\n");
+    place.shell("HYBZ_THREADS=-1 $SORT a").says(2, "hysort: HYBZ_THREADS expects a number of threads, not '-1'\n");
 }
 
 #[test]

@@ -84,7 +84,7 @@ impl Rescuer {
         let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;
         if let Some(format) = other_than_bzip2(&head[..len]) {
-            let text = format!(" is {}: --recover is about .bz2.", format.file());
+            let text = format!(" is {}: --recover works only with .bz2.", format.file());
             return Err(Failure::about(1, "", name, &text).into());
         }
         let index = self.index(place.as_ref(), &file)?;

@@ -152,7 +152,7 @@ fn threads_of_environment(value: Option<OsString>) -> Result<Option<NonZeroUsize
     match value.to_str().and_then(|value| value.trim().parse().ok()) {
         Some(number) => Ok(NonZeroUsize::new(number)),
         None => {
-            let text = [THREADS.as_bytes(), b" wants a number of threads, not ", &in_plain_quotes(&value)[..]].concat();
+            let text = [THREADS.as_bytes(), b" expects a number of threads, not ", &in_plain_quotes(&value)[..]].concat();
             Err(Failure::sentence(text))
         }
     }
