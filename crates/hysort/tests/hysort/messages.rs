@@ -186,6 +186,7 @@ fn what_hysort_does_not_do() {
     for flag in ["-R", "--random-sort", "-fR", "-k1,1R", "-R -k1"] {
         place.shell(&format!("$SORT {flag} a")).says(2, &format!("hysort: -R is not supported{by}\n{help}"));
     }
+    place.shell("$SORT --debug a").says(2, &format!("hysort: --debug is not supported; use sort\n{help}"));
     place.shell("$SORT --random-source=a a").says(2, &format!("hysort: --random-source is not supported{by}\n{help}"));
     place.shell("$SORT --sort=random a").says(2, &format!("hysort: -R is not supported{by}\n{help}"));
     let remark = "hysort: --compress-program is ignored: temporary files are not compressed\n";

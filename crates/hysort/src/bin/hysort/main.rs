@@ -3,7 +3,6 @@
 mod args;
 mod call;
 mod check;
-mod debug;
 mod failure;
 mod gpus;
 mod input;
