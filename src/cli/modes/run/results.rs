@@ -316,11 +316,11 @@ impl Outputs for Results {
                 index.and_then(|()| self.open(ready))
             }
             State::Failed(failure) => Err(failure.clone()),
-            State::Complete(complete) => {
+            State::Complete { result, bytes } => {
                 self.done += 1;
-                self.messages.progress.input_done(Some(complete.bytes));
+                self.messages.progress.input_done(Some(*bytes));
                 if let Some(entry) = &mut job.entry {
-                    entry.complete(&complete.result);
+                    entry.complete(result);
                 }
                 self.write_report(job.entry.take());
                 return None;
