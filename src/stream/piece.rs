@@ -13,6 +13,7 @@ use crate::summary::{Mark, StreamSummary};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
 use hybz_queue::Permit;
 use hybz_queue::{Client, Pool};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -31,6 +32,19 @@ pub(crate) trait Piece: Send + 'static {
 pub(crate) struct Issued<I> {
     pub piece: I,
     pub permit: Option<Permit>,
+}
+
+/// The pieces that a joiner has not taken yet.
+pub(crate) struct Pieces<I> {
+    pub held: VecDeque<Issued<I>>,
+    /// All pieces have come.
+    pub ended: bool,
+}
+
+impl<I> Pieces<I> {
+    pub fn new() -> Pieces<I> {
+        Pieces { held: VecDeque::new(), ended: false }
+    }
 }
 
 /// Cuts a stream of bytes into pieces; it does not read itself.
@@ -108,14 +122,10 @@ pub(crate) enum Rest {
 pub(crate) trait Join: Send + 'static {
     /// The form in which it gets a piece ([`Piece::Issued`]).
     type Issued: Send + 'static;
-    /// Takes the next piece.
-    fn add(&mut self, piece: Issued<Self::Issued>);
-    /// Records that there are no more pieces.
-    fn finish(&mut self);
-    /// Continues up to the next output. With `wait` it waits for results and never returns [`Step::Pending`].
-    fn step(&mut self, wait: bool) -> Result<Step, Error>;
+    /// Takes pieces, up to the next output. With `wait` it waits for results and never returns [`Step::Pending`].
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error>;
     /// After [`Step::Other`]: the next bytes of the input, if there are any.
-    fn rest(&mut self) -> Option<Vec<u8>> {
+    fn rest(&mut self, _pieces: &mut Pieces<Self::Issued>) -> Option<Vec<u8>> {
         None
     }
     /// The summary of the stream; complete after [`Step::Done`]. The writer sets `bytes_out`.
@@ -225,7 +235,10 @@ impl Extent {
 /// Makes the two ends of a stream.
 pub(crate) fn connect<C: Cut, J: Join<Issued = <C::Piece as Piece>::Issued>>(cut: C, join: J) -> Ends {
     let (sender, receiver) = unbounded();
-    (Box::new(Feeder { cut, next: None, sender }), Box::new(Collector { join, receiver, ended: false }))
+    (
+        Box::new(Feeder { cut, next: None, sender }),
+        Box::new(Collector { join, receiver, pieces: Pieces::new(), ended: false }),
+    )
 }
 
 /// A message from one end to the other.
@@ -293,6 +306,8 @@ impl<C: Cut> Feed for Feeder<C> {
 struct Collector<J: Join> {
     join: J,
     receiver: Receiver<Sent<J::Issued>>,
+    pieces: Pieces<J::Issued>,
+    /// The input has ended, with or without an error.
     ended: bool,
 }
 
@@ -310,11 +325,11 @@ impl<J: Join> Collect for Collector<J> {
             })
         };
         match sent {
-            Ok(Sent::Piece(piece)) => self.join.add(piece),
+            Ok(Sent::Piece(piece)) => self.pieces.held.push_back(piece),
             Ok(Sent::End(end)) => {
                 self.ended = true;
                 end.map_err(Error::Read)?;
-                self.join.finish();
+                self.pieces.ended = true;
             }
             Err(RecvTimeoutError::Timeout) => return Ok(false),
             // The reading end announces its end, unless it panicked.
@@ -327,11 +342,11 @@ impl<J: Join> Collect for Collector<J> {
     }
 
     fn step(&mut self, wait: bool) -> Result<Step, Error> {
-        self.join.step(wait)
+        self.join.step(&mut self.pieces, wait)
     }
 
     fn rest(&mut self) -> Rest {
-        match self.join.rest() {
+        match self.join.rest(&mut self.pieces) {
             Some(bytes) => Rest::Bytes(bytes),
             None if self.ended => Rest::End,
             None => Rest::Need,
