@@ -463,5 +463,4 @@ fn nonsense() {
     place.refuses_each("-d {} --resume a.bz2", "--resume and {}", &parts);
     place.refuses_each("{} --output-dir out plain", "--output-dir and {}", &["-c", "-t", "-l", "-o x", "--recover"]);
     place.refuses_each("{} --resume plain", "--resume and {}", &["-c", "-t", "-l", "-o x", "--index", "--recover"]);
-    place.refuses_each("{} --fail-fast a.bz2", "--fail-fast and {}", &["-l", "--recover"]);
 }

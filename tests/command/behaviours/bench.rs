@@ -1,7 +1,7 @@
 //! `--bench`: what it prints, never how fast anything is.
 
 use super::rows;
-use crate::place::{FLAGS_OF_FILES, Place, compressed, installed_for_part, run, text};
+use crate::place::{Place, compressed, installed_for_part, run, text};
 use std::fs;
 
 rows! {
@@ -137,7 +137,5 @@ fn nonsense() {
         ("--bench --against= a", "--against expects programs such as lbzip2,pbzip2."),
         ("--against bzip2 a", "--against works only with --bench."),
     ]);
-    place.refuses_each("--bench {} a", "{} and --bench", &FLAGS_OF_FILES);
     place.refuses_each("--bench -d {} a.bz2", "-d and {}", &["--format=hbz", "--stream-size 1M", "--perturb 9"]);
-    place.refuses_each("--bench {} a.bz2", "{} and --bench", &["-t", "-l", "--recover"]);
 }

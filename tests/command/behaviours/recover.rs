@@ -259,9 +259,4 @@ fn nonsense() {
         ("--recover --index=x a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
         ("--recover --index a.bz2", "Can't open input file a.bz2.bzi: No such file or directory."),
     ]);
-    place.refuses_each(
-        "--recover {} a.bz2",
-        "{} and --recover",
-        &["-z", "-t", "--rm", "--lines", "--block-size 1M", "--perturb 9"],
-    );
 }

@@ -362,9 +362,4 @@ fn nonsense() {
         ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is the input file."),
         ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is the input file."),
     ]);
-    place.refuses_each(
-        "--plan 1 {} a",
-        "{} and --plan",
-        &["--plan-file plan", "-d", "-t", "-l", "--verify", "--index", "--json", "--block-size 1M"],
-    );
 }
