@@ -27,8 +27,6 @@ use std::env;
 use std::io::{self, Write};
 use std::panic;
 
-hybz_files::without_libm!();
-
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;
 
