@@ -1,8 +1,8 @@
 //! `--measure`: how repetitive files are, as a table or as JSON.
 //!
 //! A file is measured by one thread. Several threads measure several files at a time, within the allowed memory. The
-//! bytes of a file are measured unchanged; with `-d`, the text of a compressed file ([`input`]). Lines come in the order
-//! of the files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
+//! bytes of a file are measured unchanged; with `-d`, the text of a compressed file ([`input`]). Lines come in the
+//! order of the files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
 
 mod gpu;
 mod input;
