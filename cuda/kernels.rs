@@ -12,69 +12,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 39] = [
-    "keys",
-    "sort",
-    "group",
-    "refine",
-    "thirds",
-    "mtf",
-    "tables",
-    "bits",
-    "resident",
-    "suffixes",
-    "columns",
-    "choose",
-    "ans",
-    "code_large",
-    "huffman",
-    "ranks",
-    "walk",
-    "expand",
-    "decode",
-    "tokens",
-    "places",
-    "entries",
-    "decode_large",
-    "line_table",
-    "find_lines",
-    "line_keys",
-    "tied_lines",
-    "copy_lines",
-    "sort_lines",
-    "lz4",
-    "ansv",
-    "longest",
-    "path",
-    "runs",
-    "factor",
-    "lzw",
-    "batch",
-    "lane",
-    "host",
-];
-const HEADERS: [&str; 20] = [
-    "hybz.h",
-    "limits.h",
-    "tuned.hpp",
-    "codes.hpp",
-    "device.cuh",
-    "lane.cuh",
-    "coding.cuh",
-    "decoding.cuh",
-    "large.cuh",
-    "large_coding.cuh",
-    "lines.cuh",
-    "copies.cuh",
-    "gather.cuh",
-    "factor.cuh",
-    "lzw.cuh",
-    "rank.cuh",
-    "words.cuh",
-    "ranks.cuh",
-    "column.cuh",
-    "scan.cuh",
-];
+const SOURCES: &str = "keys sort group refine thirds mtf tables bits resident suffixes columns choose ans \
+    code_large huffman ranks walk expand decode tokens places entries decode_large line_table find_lines line_keys \
+    tied_lines copy_lines sort_lines lz4 ansv longest path runs factor lzw batch lane host";
+const HEADERS: &str = "hybz.h limits.h tuned.hpp codes.hpp device.cuh lane.cuh coding.cuh decoding.cuh large.cuh \
+    large_coding.cuh lines.cuh copies.cuh gather.cuh factor.cuh lzw.cuh rank.cuh words.cuh ranks.cuh column.cuh \
+    scan.cuh";
 
 /// Compiles the library and tells cargo how to link it.
 pub fn build() {
@@ -123,12 +66,12 @@ fn compile(root: &Path, out: &Path) {
     let last = &archs[archs.len() - 1];
     compile.arg("-gencode").arg(format!("arch=compute_{last},code=compute_{last}"));
     compile.arg("--lib").arg("-o").arg(out.join("libhybz_cuda.a"));
-    for source in SOURCES {
+    for source in SOURCES.split_whitespace() {
         let path = format!("{source}.cu");
         println!("cargo::rerun-if-changed={path}");
         compile.arg(path);
     }
-    for header in HEADERS {
+    for header in HEADERS.split_whitespace() {
         println!("cargo::rerun-if-changed={header}");
     }
     if !compile.status().is_ok_and(|status| status.success()) {

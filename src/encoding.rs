@@ -3,12 +3,11 @@
 use crate::format::Format;
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::stream::Streams;
-use crate::formats::bzip2::stream::split::BlockOptions;
 use crate::formats::hbz::header::LargeBlocks;
 #[cfg(feature = "lz4")]
 use crate::formats::lz4::{self, Frame};
 use crate::formats::{bzip2, hbz};
-use crate::stream::piece::Ends;
+use crate::stream::piece::{BlockOptions, Ends};
 use hybz_queue::Pool;
 use std::num::NonZeroU32;
 

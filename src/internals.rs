@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 pub use crate::flaw::Flaw;
+pub use crate::read_at::Sequential;
 
 /// The damage that a block has.
 pub fn damage(flaw: Flaw) -> crate::Damage {

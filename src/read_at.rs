@@ -93,6 +93,22 @@ pub(crate) fn read_some(reader: &mut dyn io::Read, room: &mut [u8]) -> io::Resul
     }
 }
 
+/// Reads an input of its own sequentially, from the position `at` on.
+pub struct Sequential<R> {
+    /// The input.
+    pub source: R,
+    /// The position, in bytes.
+    pub at: u64,
+}
+
+impl<R: ReadAt> io::Read for Sequential<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read_at(buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
 /// Reads a [`ReadAt`] sequentially, from its beginning or from the position that is set.
 pub(crate) struct Positioned<'a, R: ?Sized> {
     pub source: &'a R,

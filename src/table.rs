@@ -15,7 +15,8 @@ use crate::formats::toy;
 use crate::formats::{bzip2, hbz, lzw};
 use crate::read_at::ReadAt;
 use crate::seek::blocks::BlockMap;
-use crate::stream::piece::{Decoding, Ends, StreamEndDetector};
+use crate::seek::hbz::open as open_hbz;
+use crate::stream::piece::{Collect, Decoding, Ends, StreamEndDetector};
 use std::io;
 
 /// The properties of a format.
@@ -67,6 +68,11 @@ pub(crate) struct Coding {
     pub end: fn() -> Option<Box<dyn StreamEndDetector>>,
 }
 
+/// An output end that takes out of a perturbed `.bz2` what was inserted into its text.
+pub(crate) fn restored(collect: Box<dyn Collect>) -> Box<dyn Collect> {
+    Box::new(bzip2::perturbed::Restored::new(collect))
+}
+
 /// The defaults for other programs' formats.
 const FOREIGN: Row = Row {
     format: Format::Gzip,
@@ -114,7 +120,7 @@ static TABLE: &[Row] = &[
         blocks: Blocks::Listed,
         index: IndexKind::Within(".hbz streams have indexes of their own"),
         coding: Some(Coding { decode: hbz::stream::decode, end: hbz::stream::end }),
-        by_index: Some(ByIndex { seek: hbz::seek::open, list: |mut file| List::read(&mut file) }),
+        by_index: Some(ByIndex { seek: open_hbz, list: |mut file| List::read(&mut file) }),
     },
     Row {
         format: Format::Lzw,

@@ -7,6 +7,7 @@ use super::{
     SharesForDevice, Sorted, SortedLines, SortedSuffixes, SortedThirds, Steps, StripForDevice, StripFound,
     TallyByDevice, Tokenized,
 };
+use crate::Result;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub trait DeviceLane: Send {
 
     /// Transforms the blocks in [`input`](Self::input), given their lengths: at least
     /// [`MIN_DEVICE_BLOCK`](super::MIN_DEVICE_BLOCK) each, and none of them periodic.
-    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
+    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>> {
         Err(other_lane())
     }
 
@@ -42,32 +43,21 @@ pub trait DeviceLane: Send {
     /// of the position `turn` of each block, and of each 2^`entry_log`th position after it. (The suffixes of a block
     /// that has been rotated to its least rotation have the order of its rotations; its turn is the original
     /// beginning.)
-    fn thirds(
-        &mut self,
-        lengths: &[u32],
-        turns: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedThirds<'_>, DeviceError> {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedThirds<'_>> {
         Err(other_lane())
     }
 
     // `Resident`.
 
     /// Transforms the blocks as [`sort`](Self::sort) does, and codes their columns.
-    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
+    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>> {
         Err(other_lane())
     }
 
     // `Suffixes`.
 
     /// Sorts all suffixes of each block, periodic or not, and returns the rows of those at multiples of 2^`entry_log`.
-    fn suffixes(
-        &mut self,
-        lengths: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedSuffixes<'_>, DeviceError> {
+    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>> {
         Err(other_lane())
     }
 
@@ -82,7 +72,7 @@ pub trait DeviceLane: Send {
         bytes: usize,
         expand: bool,
         timeout: Duration,
-    ) -> Result<DecodedBatch<'_>, DeviceError> {
+    ) -> Result<DecodedBatch<'_>> {
         Err(other_lane())
     }
 
@@ -97,22 +87,17 @@ pub trait DeviceLane: Send {
         entry_log: u8,
         weights: &[u32; HYBZ_TOKENS],
         timeout: Duration,
-    ) -> Result<Tokenized<'_>, DeviceError> {
+    ) -> Result<Tokenized<'_>> {
         Err(other_lane())
     }
 
     /// Chooses again, with these prices for each block: in all segments, or only in the sampled ones.
-    fn choose(
-        &mut self,
-        prices: &[PricesForDevice],
-        all: bool,
-        timeout: Duration,
-    ) -> Result<&[TallyByDevice], DeviceError> {
+    fn choose(&mut self, prices: &[PricesForDevice], all: bool, timeout: Duration) -> Result<&[TallyByDevice]> {
         Err(other_lane())
     }
 
     /// Encodes all segments with these shares for each block.
-    fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>, DeviceError> {
+    fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>> {
         Err(other_lane())
     }
 
@@ -121,19 +106,14 @@ pub trait DeviceLane: Send {
     /// Decodes blocks up to their codes. The first `bytes` bytes of [`input`](Self::input), which has room for
     /// [`input_room`](super::input_room) of them, hold their payloads, each as [`LargeForDevice`] says. All
     /// blocks together have at most `max_blocks * max_length` rows.
-    fn codes(
-        &mut self,
-        blocks: &[LargeForDevice],
-        bytes: usize,
-        timeout: Duration,
-    ) -> Result<DecodedCodes<'_>, DeviceError> {
+    fn codes(&mut self, blocks: &[LargeForDevice], bytes: usize, timeout: Duration) -> Result<DecodedCodes<'_>> {
         Err(other_lane())
     }
 
     /// Enlarges the lane to this many rows and discards the contents of [`input`](Self::input). Returns whether
     /// there was enough memory; if not, the lane keeps its size. (Of a lane for strips: gives it device memory for
     /// [`decode_strips`](Self::decode_strips), for this many bytes of text.)
-    fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
+    fn reserve(&mut self, rows: usize) -> Result<bool> {
         Err(other_lane())
     }
 
@@ -146,30 +126,18 @@ pub trait DeviceLane: Send {
 
     /// Sorts each of the ranges that [`input`](Self::input) holds back to back, given their lengths. Each has at
     /// least 1 byte, and its last byte ends a line.
-    fn sort_lines(
-        &mut self,
-        lengths: &[u32],
-        order: LineOrder,
-        timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
+    fn sort_lines(&mut self, lengths: &[u32], order: LineOrder, timeout: Duration) -> Result<SortedLines<'_>> {
         Err(other_lane())
     }
 
     /// Allocates `bytes` bytes of device memory for kept text.
-    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError> {
+    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>> {
         Err(other_lane())
     }
 
     /// Sorts the first `length` bytes of [`input`](Self::input), ascending, and keeps them at offset `at`. Like
     /// [`sort_lines`](Self::sort_lines), but nothing is copied to the host.
-    fn sort_and_keep(
-        &mut self,
-        length: u32,
-        end: u8,
-        kept: &dyn KeptText,
-        at: u64,
-        timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    fn sort_and_keep(&mut self, length: u32, end: u8, kept: &dyn KeptText, at: u64, timeout: Duration) -> Result<()> {
         Err(other_lane())
     }
 
@@ -180,7 +148,7 @@ pub trait DeviceLane: Send {
         kept: &dyn KeptText,
         order: LineOrder,
         timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
+    ) -> Result<SortedLines<'_>> {
         Err(other_lane())
     }
 
@@ -199,7 +167,7 @@ pub trait DeviceLane: Send {
         unique: bool,
         sorted: u64,
         timeout: Duration,
-    ) -> Result<u32, DeviceError> {
+    ) -> Result<u32> {
         Err(DeviceError::Other("this device sorts only text from the host".to_owned()))
     }
 
@@ -207,18 +175,12 @@ pub trait DeviceLane: Send {
 
     /// Finds the factors of a text of at least [`MIN_DEVICE_BLOCK`](super::MIN_DEVICE_BLOCK) bytes. They are exact if
     /// `divisions` is less than 2; otherwise they are cut at the ends of that many equal parts (the PLZ of Ching 2014).
-    fn find(
-        &mut self,
-        text: &[u8],
-        divisions: u32,
-        runs: bool,
-        timeout: Duration,
-    ) -> Result<FactorsByDevice, DeviceError> {
+    fn find(&mut self, text: &[u8], divisions: u32, runs: bool, timeout: Duration) -> Result<FactorsByDevice> {
         Err(other_lane())
     }
 
     /// Fetches up to [`MAX_FETCHED`](super::MAX_FETCHED) factors of the last text.
-    fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice], DeviceError> {
+    fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice]> {
         Err(other_lane())
     }
 
@@ -239,14 +201,14 @@ pub trait DeviceLane: Send {
         text: (u64, u64),
         damaged: &mut [u32],
         timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         Err(other_lane())
     }
 
     // `Strips`, whose `max_length` is the max number of bytes of codes of all strips.
 
     /// From now on texts hold differences, which are undone: rows of `row` bytes, and pixels of `pixel` bytes.
-    fn differences(&mut self, pixel: u32, row: u32) -> Result<(), DeviceError> {
+    fn differences(&mut self, pixel: u32, row: u32) -> Result<()> {
         Err(other_lane())
     }
 
@@ -259,7 +221,7 @@ pub trait DeviceLane: Send {
         text: &mut [u8],
         found: &mut [StripFound],
         timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         Err(other_lane())
     }
 
@@ -276,7 +238,7 @@ pub trait DeviceLane: Send {
         text: (u64, usize),
         found: &mut [StripFound],
         timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         Err(other_lane())
     }
 }

@@ -110,6 +110,9 @@ pub enum DeviceError {
     Other(String),
 }
 
+/// The result of a call of a device.
+pub type Result<T, E = DeviceError> = std::result::Result<T, E>;
+
 impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,7 @@
 //! A lane as a station of the queue, whatever it does with its tasks: failures, smaller lanes, times.
 
 use super::{DeviceError, DeviceLane};
+use crate::Result;
 use hybz_queue::{Job, Station, StationError};
 use std::time::{Duration, Instant};
 
@@ -14,17 +15,11 @@ pub trait Offloaded: Send {
     fn lane_is_gone(&mut self) {}
 
     /// Does some tasks: completes, forwards or declines them.
-    fn work(
-        &mut self,
-        size: usize,
-        lane: &mut dyn DeviceLane,
-        jobs: &mut [Job],
-        times: &mut Times,
-    ) -> Result<(), DeviceError>;
+    fn work(&mut self, size: usize, lane: &mut dyn DeviceLane, jobs: &mut [Job], times: &mut Times) -> Result<()>;
 }
 
 /// Opens a lane of a size.
-pub type Open = Box<dyn FnMut(usize) -> Result<Box<dyn DeviceLane>, DeviceError> + Send>;
+pub type Open = Box<dyn FnMut(usize) -> Result<Box<dyn DeviceLane>> + Send>;
 
 /// One lane.
 pub struct GpuStation<O: Offloaded> {
@@ -61,9 +56,9 @@ impl Times {
     pub fn batch<T>(
         &mut self,
         blocks: usize,
-        device: impl FnOnce() -> Result<T, DeviceError>,
-        reply: impl FnOnce(T) -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
+        device: impl FnOnce() -> Result<T>,
+        reply: impl FnOnce(T) -> Result<()>,
+    ) -> Result<()> {
         let began = Instant::now();
         let result = device()?;
         self.batches += 1;
@@ -85,7 +80,7 @@ impl<O: Offloaded> GpuStation<O> {
         Ok(station)
     }
 
-    fn reopen(&mut self) -> Result<(), DeviceError> {
+    fn reopen(&mut self) -> Result<()> {
         loop {
             match (self.open)(self.size) {
                 Ok(lane) => {

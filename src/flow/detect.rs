@@ -3,16 +3,13 @@
 use super::mixed::Mixed;
 use crate::error::Error;
 use crate::format::Formats;
-use crate::formats::bzip2::perturbed::Restored;
-use crate::read_at::ReadAt;
-use crate::stream::piece::{Collect, Decoding, Ends, Feed, Rest, Step};
+use crate::stream::piece::{Collect, Decoding, Ends, Feed, Rest, Step, Unread};
 use crate::summary::StreamSummary;
 use crate::table;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use hybz_queue::Client;
 use hybz_queue::Permit;
 use std::io;
-use std::sync::Arc;
 
 /// The size of the first read.
 const FIRST_ROOM: usize = 8 << 10;
@@ -26,7 +23,7 @@ pub(crate) fn decode(decoding: Decoding) -> Ends {
     let formats = decoding.formats;
     let detected = Box::new(Detected { decoding, receiver, collect: None, mixed: None });
     match formats {
-        Formats::All => (Box::new(feed), Box::new(Restored::new(detected))),
+        Formats::All => (Box::new(feed), table::restored(detected)),
         // bzip2 knows no perturbation.
         Formats::Bzip2 => (Box::new(feed), detected),
     }
@@ -101,8 +98,8 @@ impl Feed for Detecting {
         self.feed.as_ref().is_some_and(|feed| feed.rests())
     }
 
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        self.feed.as_mut().is_some_and(|feed| feed.share_reading(file, from, readers))
+    fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
+        self.feed.as_mut().is_some_and(|feed| feed.share_reading(unread))
     }
 
     fn read_on(&mut self) -> io::Result<bool> {

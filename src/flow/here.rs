@@ -3,7 +3,7 @@
 use super::driver::{Advance, Driver};
 use super::input::{Input, Inputs, Outputs, open, told};
 use crate::error::Error;
-use crate::formats::bzip2::stream::split::BlockOptions;
+use crate::stream::piece::BlockOptions;
 use crate::stream::text::write_text;
 use crate::summary::{Mark, StreamSummary};
 use hybz_queue::Pool;

@@ -4,10 +4,9 @@ use super::detect;
 use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::format::Formats;
-use crate::formats::bzip2::stream::split::BlockOptions;
-use crate::read_at::ReadAt;
+use crate::read_at::{ReadAt, Sequential};
 use crate::stream::copy;
-use crate::stream::piece::{Decoding, Ends, Extent};
+use crate::stream::piece::{BlockOptions, Decoding, Ends, Extent};
 use crate::stream::verify::Verify;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use hybz_queue::Pool;
@@ -71,22 +70,8 @@ impl Source {
     pub(super) fn into_reader(self) -> Box<dyn Read + Send> {
         match self {
             Source::Stream(reader) => reader,
-            Source::File(file, at) => Box::new(FromStart { file, at }),
+            Source::File(source, at) => Box::new(Sequential { source, at }),
         }
-    }
-}
-
-/// Reads a file from one end to the other.
-pub(super) struct FromStart {
-    pub file: Arc<dyn ReadAt>,
-    pub at: u64,
-}
-
-impl Read for FromStart {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read_at(buf, self.at)?;
-        self.at += n as u64;
-        Ok(n)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::detect;
 use super::driver::Driver;
-use crate::formats::bzip2::stream::split::BlockOptions;
 use crate::settings::Settings;
-use crate::stream::piece::Decoding;
+use crate::stream::piece::{BlockOptions, Decoding};
 
 impl Driver {
     pub fn compress(settings: &Settings) -> Driver {

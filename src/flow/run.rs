@@ -1,14 +1,11 @@
 //! The manager's thread, and the writing side.
 
 use super::here::run_here;
-use super::input::{Input, Inputs, Outputs, Source, Task, open, told};
-use super::reading::{read_all, read_file};
+use super::input::{Input, Inputs, Outputs, open, told};
+use super::reading::read_all;
 use crate::block::Text;
-use crate::encoding::Encoding;
 use crate::error::Error;
-use crate::formats::bzip2::stream::assemble::Assembler;
-use crate::formats::bzip2::stream::split::BlockOptions;
-use crate::stream::piece::{Collect, Step, link};
+use crate::stream::piece::{BlockOptions, Collect, Step};
 use crate::stream::text::write_text;
 use crate::summary::StreamSummary;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -64,30 +61,20 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
     let all = pool.client();
     let _reading = pool.reading(inputs.expected_bytes());
     while let Some(Input { meta, task, count_lines, verify, source }) = inputs.next_input() {
-        let options = BlockOptions { count_lines, verify };
         let client = all.sibling();
         let begin = |collect| {
             let submitter = client.submitter().clone();
             begun.send(Box::new(Begun { meta, collect, submitter })).is_ok()
         };
-        let is_wanted = match (task, source) {
-            (Task::Compress(Encoding::Bzip2 { level, streams: None }), Source::File(file, at)) => {
-                let (link, collect) = link(Assembler::new(level));
+        let is_wanted = match open(pool, task, BlockOptions { count_lines, verify }) {
+            Some((mut feed, collect)) => {
                 begin(Some(collect)) && {
-                    link.end(read_file(&file, at, level, options, &client, &link));
+                    let end = read_all(source, &mut *feed, &client);
+                    feed.end(end);
                     true
                 }
             }
-            (task, source) => match open(pool, task, options) {
-                Some((mut feed, collect)) => {
-                    begin(Some(collect)) && {
-                        let end = read_all(source, &mut *feed, &client);
-                        feed.end(end);
-                        true
-                    }
-                }
-                None => begin(None),
-            },
+            None => begin(None),
         };
         if !is_wanted {
             return;

@@ -10,7 +10,7 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::format::{Format, Magic};
 use crate::stream::copy::Chunks;
-use crate::stream::piece::{Decoding, Ends, Extent, Issued, Join, Step, StreamEndDetector, connect};
+use crate::stream::piece::{Decoding, Ends, Extent, Join, Pieces, Step, StreamEndDetector, connect};
 use crate::summary::{Mark, StreamInfo, StreamSummary};
 
 pub(crate) const MAGIC: [u8; 4] = *b"\xf7TOY";
@@ -27,7 +27,7 @@ pub(crate) fn encode() -> Ends {
 
 pub(crate) fn decode(decoding: &Decoding) -> Ends {
     let (bytes, summary) = Default::default();
-    connect(Chunks::default(), Decoder { extent: decoding.extent, bytes, ended: false, done: false, summary })
+    connect(Chunks::default(), Decoder { extent: decoding.extent, bytes, done: false, summary })
 }
 
 fn inverted(bytes: &[u8]) -> Vec<u8> {
@@ -43,23 +43,15 @@ fn text_len(header: &[u8]) -> usize {
 #[derive(Default)]
 struct Encoder {
     text: Vec<u8>,
-    ended: bool,
     done: bool,
 }
 
 impl Join for Encoder {
     type Issued = Vec<u8>;
 
-    fn add(&mut self, piece: Issued<Vec<u8>>) {
-        self.text.extend(piece.piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, _wait: bool) -> Result<Step, Error> {
-        Ok(match (self.ended, self.done) {
+    fn step(&mut self, pieces: &mut Pieces<Vec<u8>>, _wait: bool) -> Result<Step, Error> {
+        self.text.extend(pieces.held.drain(..).flat_map(|piece| piece.piece));
+        Ok(match (pieces.ended, self.done) {
             (false, _) => Step::Need,
             (true, true) => Step::Done,
             (true, false) => {
@@ -79,7 +71,6 @@ impl Join for Encoder {
 struct Decoder {
     extent: Extent,
     bytes: Vec<u8>,
-    ended: bool,
     done: bool,
     summary: StreamSummary,
 }
@@ -87,16 +78,9 @@ struct Decoder {
 impl Join for Decoder {
     type Issued = Vec<u8>;
 
-    fn add(&mut self, piece: Issued<Vec<u8>>) {
-        self.bytes.extend(piece.piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, _wait: bool) -> Result<Step, Error> {
-        if self.done || self.extent.is_reached(self.summary.streams) || self.ended && self.bytes.is_empty() {
+    fn step(&mut self, pieces: &mut Pieces<Vec<u8>>, _wait: bool) -> Result<Step, Error> {
+        self.bytes.extend(pieces.held.drain(..).flat_map(|piece| piece.piece));
+        if self.done || self.extent.is_reached(self.summary.streams) || pieces.ended && self.bytes.is_empty() {
             self.done = true;
             return Ok(Step::Done);
         }
@@ -108,7 +92,7 @@ impl Join for Decoder {
         let len = self.bytes.get(..HEADER_LEN).map(|header| HEADER_LEN + text_len(header));
         let Some(stream) = len.and_then(|len| self.bytes.get(..len)) else {
             let end = self.summary.bytes_in + self.bytes.len() as u64;
-            return if self.ended { Err(Error::Truncated { block: 1, bit_offset: end * 8 }) } else { Ok(Step::Need) };
+            return if pieces.ended { Err(Error::Truncated { block: 1, bit_offset: end * 8 }) } else { Ok(Step::Need) };
         };
         let text = inverted(&stream[HEADER_LEN..]);
         self.summary.streams += 1;
@@ -120,7 +104,7 @@ impl Join for Decoder {
         Ok(Step::Out(Text::Plain(text), Some(Mark::Stream(info))))
     }
 
-    fn rest(&mut self) -> Option<Vec<u8>> {
+    fn rest(&mut self, _: &mut Pieces<Vec<u8>>) -> Option<Vec<u8>> {
         Some(std::mem::take(&mut self.bytes)).filter(|bytes| !bytes.is_empty())
     }
 

@@ -14,6 +14,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod cache;
+pub(crate) mod hbz;
 mod plan;
 mod sequence;
 mod split;

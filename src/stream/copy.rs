@@ -1,11 +1,10 @@
 //! An input that is only copied.
 
-use super::piece::{Cut, Ends, Issued, Join, Piece, Step, connect};
+use super::piece::{Cut, Ends, Issued, Join, Piece, Pieces, Step, connect};
 use crate::block::Text;
 use crate::error::Error;
 use crate::summary::StreamSummary;
 use hybz_queue::Client;
-use std::collections::VecDeque;
 
 /// The size of one read.
 const CHUNK: usize = 128 << 10;
@@ -61,29 +60,19 @@ impl Cut for Chunks {
 /// Hands the chunks on.
 #[derive(Default)]
 pub(crate) struct Unchanged {
-    pieces: VecDeque<Issued<Vec<u8>>>,
     bytes: u64,
-    ended: bool,
 }
 
 impl Join for Unchanged {
     type Issued = Vec<u8>;
 
-    fn add(&mut self, piece: Issued<Vec<u8>>) {
-        self.pieces.push_back(piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, _wait: bool) -> Result<Step, Error> {
-        Ok(match self.pieces.pop_front() {
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, _wait: bool) -> Result<Step, Error> {
+        Ok(match pieces.held.pop_front() {
             Some(Issued { piece: bytes, .. }) => {
                 self.bytes += bytes.len() as u64;
                 Step::Out(Text::Plain(bytes), None)
             }
-            None if self.ended => Step::Done,
+            None if pieces.ended => Step::Done,
             None => Step::Need,
         })
     }

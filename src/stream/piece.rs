@@ -8,10 +8,12 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::format::Formats;
 use crate::read_at::ReadAt;
+use crate::stream::verify::Verify;
 use crate::summary::{Mark, StreamSummary};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
 use hybz_queue::Permit;
 use hybz_queue::{Client, Pool};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -30,6 +32,19 @@ pub(crate) trait Piece: Send + 'static {
 pub(crate) struct Issued<I> {
     pub piece: I,
     pub permit: Option<Permit>,
+}
+
+/// The pieces that a joiner has not taken yet.
+pub(crate) struct Pieces<I> {
+    pub held: VecDeque<Issued<I>>,
+    /// All pieces have come.
+    pub ended: bool,
+}
+
+impl<I> Pieces<I> {
+    pub fn new() -> Pieces<I> {
+        Pieces { held: VecDeque::new(), ended: false }
+    }
 }
 
 /// Cuts a stream of bytes into pieces; it does not read itself.
@@ -53,10 +68,9 @@ pub(crate) trait Cut: Send + 'static {
     fn rests(&self) -> bool {
         false
     }
-    /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does. If
-    /// so, [`read_on`](Self::read_on) replaces `room` and `filled`.
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        let _ = (file, from, readers);
+    /// Has several threads read the rest of the input. Returns whether it does. If so, [`read_on`](Self::read_on)
+    /// replaces `room` and `filled`.
+    fn share_reading(&mut self, _unread: &Unread<'_>) -> bool {
         false
     }
     /// Takes more of the bytes that these threads have read. Returns whether there were any.
@@ -65,6 +79,19 @@ pub(crate) trait Cut: Send + 'static {
     }
     /// The next piece, if one is complete.
     fn next_piece(&mut self) -> Option<Self::Piece>;
+}
+
+/// The rest of an input that several threads may read.
+pub(crate) struct Unread<'a> {
+    pub file: &'a Arc<dyn ReadAt>,
+    /// The byte of the file at which the input begins.
+    pub from: u64,
+    /// The number of bytes of the input that have been read.
+    pub read: u64,
+    /// The number of threads.
+    pub readers: usize,
+    /// The number of bytes that all of them may read ahead.
+    pub room: u64,
 }
 
 /// The result of a joiner's step.
@@ -95,14 +122,10 @@ pub(crate) enum Rest {
 pub(crate) trait Join: Send + 'static {
     /// The form in which it gets a piece ([`Piece::Issued`]).
     type Issued: Send + 'static;
-    /// Takes the next piece.
-    fn add(&mut self, piece: Issued<Self::Issued>);
-    /// Records that there are no more pieces.
-    fn finish(&mut self);
-    /// Continues up to the next output. With `wait` it waits for results and never returns [`Step::Pending`].
-    fn step(&mut self, wait: bool) -> Result<Step, Error>;
+    /// Takes pieces, up to the next output. With `wait` it waits for results and never returns [`Step::Pending`].
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error>;
     /// After [`Step::Other`]: the next bytes of the input, if there are any.
-    fn rest(&mut self) -> Option<Vec<u8>> {
+    fn rest(&mut self, _pieces: &mut Pieces<Self::Issued>) -> Option<Vec<u8>> {
         None
     }
     /// The summary of the stream; complete after [`Step::Done`]. The writer sets `bytes_out`.
@@ -124,7 +147,7 @@ pub(crate) trait Feed: Send {
     /// As [`Cut::rests`].
     fn rests(&self) -> bool;
     /// As [`Cut::share_reading`].
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool;
+    fn share_reading(&mut self, unread: &Unread<'_>) -> bool;
     /// As [`Cut::read_on`].
     fn read_on(&mut self) -> io::Result<bool>;
     /// The [`charge`](Piece::charge) of the next piece, if one is complete. It stays the next piece until it is issued.
@@ -161,6 +184,15 @@ pub(crate) trait StreamEndDetector: Send + Sync {
     fn goes_on(&mut self) -> bool {
         false
     }
+}
+
+/// Options for the treatment of blocks that are coded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockOptions {
+    /// Whether line ends are counted.
+    pub count_lines: bool,
+    /// Which blocks are verified.
+    pub verify: Verify,
 }
 
 /// The options for decoding data.
@@ -202,14 +234,11 @@ impl Extent {
 
 /// Makes the two ends of a stream.
 pub(crate) fn connect<C: Cut, J: Join<Issued = <C::Piece as Piece>::Issued>>(cut: C, join: J) -> Ends {
-    let (link, collect) = link(join);
-    (Box::new(Feeder { cut, next: None, link }), collect)
-}
-
-/// Makes the two ends of a stream whose pieces are cut elsewhere.
-pub(crate) fn link<J: Join>(join: J) -> (Link<J::Issued>, Box<dyn Collect>) {
     let (sender, receiver) = unbounded();
-    (Link(sender), Box::new(Collector { join, receiver, ended: false }))
+    (
+        Box::new(Feeder { cut, next: None, sender }),
+        Box::new(Collector { join, receiver, pieces: Pieces::new(), ended: false }),
+    )
 }
 
 /// A message from one end to the other.
@@ -218,25 +247,10 @@ enum Sent<I> {
     End(io::Result<()>),
 }
 
-/// The channel from one end to the other.
-pub(crate) struct Link<I>(Sender<Sent<I>>);
-
-impl<I: Send + 'static> Link<I> {
-    /// Puts a piece's work on the queue and sends it to the other end. Returns whether the other end still exists.
-    pub fn issue<P: Piece<Issued = I>>(&self, piece: P, client: &Client, permit: Permit) -> bool {
-        self.0.send(Sent::Piece(Issued { piece: piece.issue(client), permit: Some(permit) })).is_ok()
-    }
-
-    /// As [`Feed::end`].
-    pub fn end(&self, end: io::Result<()>) -> bool {
-        self.0.send(Sent::End(end)).is_ok()
-    }
-}
-
 struct Feeder<C: Cut> {
     cut: C,
     next: Option<C::Piece>,
-    link: Link<<C::Piece as Piece>::Issued>,
+    sender: Sender<Sent<<C::Piece as Piece>::Issued>>,
 }
 
 impl<C: Cut> Feed for Feeder<C> {
@@ -264,8 +278,8 @@ impl<C: Cut> Feed for Feeder<C> {
         self.cut.rests()
     }
 
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        self.cut.share_reading(file, from, readers)
+    fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
+        self.cut.share_reading(unread)
     }
 
     fn read_on(&mut self) -> io::Result<bool> {
@@ -280,17 +294,20 @@ impl<C: Cut> Feed for Feeder<C> {
     }
 
     fn issue(&mut self, client: &Client, permit: Permit) -> bool {
-        self.next.take().is_none_or(|piece| self.link.issue(piece, client, permit))
+        let Some(piece) = self.next.take() else { return true };
+        self.sender.send(Sent::Piece(Issued { piece: piece.issue(client), permit: Some(permit) })).is_ok()
     }
 
     fn end(&mut self, end: io::Result<()>) -> bool {
-        self.link.end(end)
+        self.sender.send(Sent::End(end)).is_ok()
     }
 }
 
 struct Collector<J: Join> {
     join: J,
     receiver: Receiver<Sent<J::Issued>>,
+    pieces: Pieces<J::Issued>,
+    /// The input has ended, with or without an error.
     ended: bool,
 }
 
@@ -308,11 +325,11 @@ impl<J: Join> Collect for Collector<J> {
             })
         };
         match sent {
-            Ok(Sent::Piece(piece)) => self.join.add(piece),
+            Ok(Sent::Piece(piece)) => self.pieces.held.push_back(piece),
             Ok(Sent::End(end)) => {
                 self.ended = true;
                 end.map_err(Error::Read)?;
-                self.join.finish();
+                self.pieces.ended = true;
             }
             Err(RecvTimeoutError::Timeout) => return Ok(false),
             // The reading end announces its end, unless it panicked.
@@ -325,11 +342,11 @@ impl<J: Join> Collect for Collector<J> {
     }
 
     fn step(&mut self, wait: bool) -> Result<Step, Error> {
-        self.join.step(wait)
+        self.join.step(&mut self.pieces, wait)
     }
 
     fn rest(&mut self) -> Rest {
-        match self.join.rest() {
+        match self.join.rest(&mut self.pieces) {
             Some(bytes) => Rest::Bytes(bytes),
             None if self.ended => Rest::End,
             None => Rest::Need,

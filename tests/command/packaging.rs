@@ -74,8 +74,8 @@ fn completions_are_valid() {
             place.shell(&format!("{shell} -n completions")).silent(0);
         }
     }
-    place.hybz(&["--completions", "tcsh"]).says(1, "hybz: --completions wants bash, zsh or fish, not `tcsh'");
-    place.hybz(&["--completions"]).says(1, "hybz: --completions wants bash, zsh or fish. For help");
+    place.hybz(&["--completions", "tcsh"]).says(1, "hybz: --completions expects bash, zsh or fish, not `tcsh'");
+    place.hybz(&["--completions"]).says(1, "hybz: --completions expects bash, zsh or fish. For help");
 }
 
 /// The completions that bash offers for the words typed so far, of which it completes the last.

@@ -15,21 +15,6 @@ use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Flags of calls that make files, or look for them.
-pub const FLAGS_OF_FILES: [&str; 11] = [
-    "-c",
-    "-o x",
-    "--rm",
-    "--index",
-    "-S .x",
-    "--verify",
-    "--verify=none",
-    "-r",
-    "--filelist",
-    "--output-dir x",
-    "--resume",
-];
-
 /// A directory for one test, and a directory of names under which it calls hybz.
 pub struct Place {
     dir: TempDir,
@@ -143,7 +128,8 @@ impl Place {
     }
 
     /// The call `line`, in which `{}` stands for one of these flags with its value, is refused with each of them: what
-    /// `named` says, in which `{}` stands for the flag, "cannot be used together".
+    /// `named` says, in which `{}` stands for the flag, "cannot be used together". (For the flags that a whole mode
+    /// refuses, see `flags_and_modes` in `src/cli/args/rules.rs`.)
     #[track_caller]
     pub fn refuses_each(&self, line: &str, named: &str, flags: &[&str]) {
         let says = |flag: &str| named.replace("{}", flag.split(' ').next().unwrap_or_default());

@@ -13,7 +13,9 @@ use super::range::RangeText;
 use super::stored::{Kept, PART, StoredRange};
 use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
 use super::text::Ends;
-use hybz_gpu::{Choice, DeviceError, DeviceLane, LaneSize, LineOrder, MIN_DEVICE_BLOCK, Pipeline, RangeInParts};
+use hybz_gpu::{
+    Choice, DeviceError, DeviceLane, LaneSize, LineOrder, MIN_DEVICE_BLOCK, Pipeline, RangeInParts, Result,
+};
 use hybz_gpu::{GpuStation, Offloaded, Open, Times};
 use hybz_queue::{Accelerators, Accepts, Class, Expected, Job, PoolBuilder, TypedJob, WorkerGroup};
 use std::sync::Arc;
@@ -123,7 +125,7 @@ fn timeout_of(bytes: usize) -> Duration {
 }
 
 /// Completes the jobs of a batch with their parts of the result.
-fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<(), DeviceError> {
+fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<()> {
     for job in jobs {
         let length = job.task().range.len();
         let Some((own, rest)) = text.split_at_checked(length) else {
@@ -136,7 +138,7 @@ fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<(), D
 }
 
 /// Allocates memory for text that is kept, if the device has it.
-fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn DeviceLane, batch: usize) -> Result<(), DeviceError> {
+fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn DeviceLane, batch: usize) -> Result<()> {
     match lane.keep(job.task().bytes) {
         Ok(text) => job.complete(Some(Kept { text, lines: lane.max_lines() * PART / (batch as u64).max(PART) })),
         Err(DeviceError::Memory(_)) => job.complete(None),
@@ -146,7 +148,7 @@ fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn DeviceLane, batch: usize) ->
 }
 
 /// Sorts a part and keeps it, unless it has too many lines.
-fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn DeviceLane, batch: usize) -> Result<(), DeviceError> {
+fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn DeviceLane, batch: usize) -> Result<()> {
     let StorePart { kept, chunks, bytes, at, end } = job.task();
     if *bytes > batch as u64 {
         job.decline();
@@ -189,7 +191,7 @@ impl<'a> Batch<'a> {
         lane: &mut dyn DeviceLane,
         bytes: usize,
         times: &mut Times,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let range = &job.task().range;
         let (len, lines) = (range.len(), range.stored.as_ref().map_or_else(|| lines_of(range), |stored| stored.lines));
         if len == 0 || !Batch::default().takes(range, lines, lane, bytes) {
@@ -206,7 +208,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Has the device sort the ranges, and answers.
-    fn work(self, lane: &mut dyn DeviceLane, times: &mut Times) -> Result<(), DeviceError> {
+    fn work(self, lane: &mut dyn DeviceLane, times: &mut Times) -> Result<()> {
         let Batch { jobs, bytes, .. } = self;
         let Some(first) = jobs.first().map(|job| Arc::clone(&job.task().range)) else { return Ok(()) };
         bring(jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
@@ -248,13 +250,7 @@ impl Offloaded for LineRanges {
         (RANGES, bytes as u64)
     }
 
-    fn work(
-        &mut self,
-        size: usize,
-        lane: &mut dyn DeviceLane,
-        jobs: &mut [Job],
-        times: &mut Times,
-    ) -> Result<(), DeviceError> {
+    fn work(&mut self, size: usize, lane: &mut dyn DeviceLane, jobs: &mut [Job], times: &mut Times) -> Result<()> {
         let (mut batch, mut stored) = (Batch::default(), Batch::default());
         for job in jobs {
             if let Some(job) = job.of::<KeepText>() {

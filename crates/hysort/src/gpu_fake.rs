@@ -1,6 +1,6 @@
 //! A fake device for tests: it sorts lines on the CPU and fails as scripted.
 
-use hybz_gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortedLines};
+use hybz_gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, Result, SortedLines};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl FakeLane {
     }
 
     /// Fails if it is this call's turn; returns whether the call's result must be wrong.
-    fn begin(&mut self, timeout: Duration) -> Result<bool, DeviceError> {
+    fn begin(&mut self, timeout: Duration) -> Result<bool> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;
         match fault {
@@ -64,18 +64,11 @@ impl DeviceLane for FakeLane {
         self.texts.len() as u64 / 6 + 64
     }
 
-    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError> {
+    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>> {
         Ok(Arc::new(FakeText(Mutex::new(vec![0; bytes as usize]))))
     }
 
-    fn sort_and_keep(
-        &mut self,
-        length: u32,
-        end: u8,
-        kept: &dyn KeptText,
-        at: u64,
-        timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    fn sort_and_keep(&mut self, length: u32, end: u8, kept: &dyn KeptText, at: u64, timeout: Duration) -> Result<()> {
         let sorted = self.sort_lines(&[length], LineOrder { end, reverse: false }, timeout)?.text;
         text_of(kept)[at as usize..][..length as usize].copy_from_slice(sorted);
         Ok(())
@@ -87,7 +80,7 @@ impl DeviceLane for FakeLane {
         kept: &dyn KeptText,
         order: LineOrder,
         timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
+    ) -> Result<SortedLines<'_>> {
         let (mut host, mut whole) = (&self.texts[..], Vec::new());
         for range in ranges {
             let (own, rest) = host.split_at(range.host as usize);
@@ -102,12 +95,7 @@ impl DeviceLane for FakeLane {
         self.sort_lines(&lengths, order, timeout)
     }
 
-    fn sort_lines(
-        &mut self,
-        lengths: &[u32],
-        order: LineOrder,
-        timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
+    fn sort_lines(&mut self, lengths: &[u32], order: LineOrder, timeout: Duration) -> Result<SortedLines<'_>> {
         let wrong = self.begin(timeout)?;
         self.sorted.clear();
         let mut rest = &self.texts[..];

@@ -145,6 +145,15 @@ pub struct Permit {
     account: Arc<AtomicUsize>,
 }
 
+impl Permit {
+    /// Gives back all but this many bytes.
+    pub fn shrink(&mut self, bytes: u64) {
+        *self.budget.used() -= self.bytes.saturating_sub(bytes);
+        self.bytes = self.bytes.min(bytes);
+        self.budget.freed.notify_all();
+    }
+}
+
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut used = self.budget.used();
@@ -219,8 +228,11 @@ mod tests {
         let other = Arc::default();
         let others = budget.try_permit(500, &other).expect("another account's first, too");
         drop((first, others));
-        let _ten = budget.try_permit(10, &account).expect("all was given back");
+        let mut ten = budget.try_permit(10, &account).expect("all was given back");
         assert!(budget.try_permit(1, &account).is_none());
+        ten.shrink(9);
+        ten.shrink(12);
+        assert!(budget.try_permit(2, &account).is_none() && budget.try_permit(1, &account).is_some());
     }
 
     #[test]

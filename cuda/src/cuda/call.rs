@@ -1,8 +1,8 @@
 //! Converts the return codes of `cuda/hybz.h` to results.
 #![allow(unsafe_code)]
 
-use crate::DeviceError;
 use crate::abi as ffi;
+use crate::{DeviceError, Result};
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const OUT_OF_MEMORY: c_int = 2;
 
 /// `Ok` for 0; otherwise an error that names the operation and explains the code.
-pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
+pub fn check(code: c_int, doing: &str) -> Result<()> {
     if code == 0 {
         return Ok(());
     }
@@ -40,7 +40,7 @@ pub(super) fn is_lost(ordinal: i32) -> bool {
 }
 
 /// Like [`check`], for a batch of any lane on this device. If the device is lost, the process remembers that.
-pub(super) fn check_batch(code: c_int, doing: &str, ordinal: i32) -> Result<(), DeviceError> {
+pub(super) fn check_batch(code: c_int, doing: &str, ordinal: i32) -> Result<()> {
     let checked = check(code, doing);
     if matches!(checked, Err(DeviceError::Lost(_))) {
         LOST.fetch_or(bit(ordinal), Relaxed);

@@ -1,12 +1,12 @@
 //! cudarc's memory as device memory.
 #![allow(unsafe_code)]
 
-use crate::{DeviceBytes, DeviceError};
+use crate::{DeviceBytes, DeviceError, Result};
 use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtrMut, DeviceSlice, DriverError};
 use std::sync::Arc;
 
 /// The address of some memory, once its stream and everything that stream waits for is done.
-fn settled(memory: &mut impl DevicePtrMut<u8>, stream: &Arc<CudaStream>) -> Result<u64, DeviceError> {
+fn settled(memory: &mut impl DevicePtrMut<u8>, stream: &Arc<CudaStream>) -> Result<u64> {
     let failed = |error: DriverError| DeviceError::Other(format!("waiting for a stream: {error}"));
     stream.context().bind_to_thread().map_err(failed)?;
     // The stream waits for other users of the memory. Later users are ordered by the host, which continues when the
@@ -26,7 +26,7 @@ unsafe impl DeviceBytes for CudaSlice<u8> {
         self.len() as u64
     }
 
-    fn settle(&mut self) -> Result<u64, DeviceError> {
+    fn settle(&mut self) -> Result<u64> {
         let stream = self.stream().clone();
         settled(self, &stream)
     }
@@ -42,7 +42,7 @@ unsafe impl DeviceBytes for CudaViewMut<'_, u8> {
         self.len() as u64
     }
 
-    fn settle(&mut self) -> Result<u64, DeviceError> {
+    fn settle(&mut self) -> Result<u64> {
         let stream = self.stream().clone();
         settled(self, &stream)
     }

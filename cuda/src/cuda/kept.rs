@@ -3,7 +3,7 @@
 
 use super::call::{check, is_lost};
 use crate::abi as ffi;
-use crate::{DeviceError, KeptText};
+use crate::{DeviceError, KeptText, Result};
 use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -23,7 +23,7 @@ unsafe impl Send for CudaText {}
 unsafe impl Sync for CudaText {}
 
 impl CudaText {
-    pub fn new(ordinal: i32, bytes: u64) -> Result<CudaText, DeviceError> {
+    pub fn new(ordinal: i32, bytes: u64) -> Result<CudaText> {
         let mut memory: *mut c_void = ptr::null_mut();
         // SAFETY: `memory` is valid for writes.
         check(unsafe { ffi::hybz_device_alloc(ordinal, bytes, &mut memory) }, "taking device memory for text")?;
@@ -56,7 +56,7 @@ impl KeptText for CudaText {
 }
 
 /// The memory of `kept`, if it belongs to this device.
-pub(super) fn text_of(kept: &dyn KeptText, ordinal: i32) -> Result<&CudaText, DeviceError> {
+pub(super) fn text_of(kept: &dyn KeptText, ordinal: i32) -> Result<&CudaText> {
     let text = kept.as_any().downcast_ref::<CudaText>().filter(|text| text.ordinal == ordinal);
     text.ok_or_else(|| DeviceError::Other("text of another device".to_owned()))
 }

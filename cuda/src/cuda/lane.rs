@@ -8,7 +8,7 @@ use crate::abi as ffi;
 use crate::lane::other_lane;
 use crate::{
     CodedByDevice, CodedSegment, DecodedByDevice, DeviceError, FactorByDevice, LaneSize, MAX_FETCHED, MAX_LARGE,
-    Pipeline, Steps, TallyByDevice, TokensByDevice, coded_room, input_room, segment_room,
+    Pipeline, Result, Steps, TallyByDevice, TokensByDevice, coded_room, input_room, segment_room,
 };
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -117,7 +117,7 @@ fn pinned_bytes(pipeline: Pipeline, LaneSize { max_blocks, max_length }: LaneSiz
 }
 
 impl CudaLane {
-    pub fn open(ordinal: i32, pipeline: Pipeline, mut size: LaneSize) -> Result<CudaLane, DeviceError> {
+    pub fn open(ordinal: i32, pipeline: Pipeline, mut size: LaneSize) -> Result<CudaLane> {
         if pipeline == Pipeline::DecodeLarge {
             size.max_blocks = size.max_blocks.min(MAX_LARGE);
         }
@@ -161,13 +161,7 @@ impl CudaLane {
 
     /// Begins a call of a pipeline's method, for blocks of these lengths in the input. Refuses a batch that exceeds the
     /// lane's size, and one of another lane.
-    pub fn begin(
-        &mut self,
-        pipeline: Pipeline,
-        lengths: &[u32],
-        fits: bool,
-        timeout: Duration,
-    ) -> Result<At, DeviceError> {
+    pub fn begin(&mut self, pipeline: Pipeline, lengths: &[u32], fits: bool, timeout: Duration) -> Result<At> {
         if self.pipeline != pipeline {
             return Err(other_lane());
         }
@@ -181,14 +175,14 @@ impl CudaLane {
     }
 
     /// Ends a batch: adds its times, or returns its error, after which the lane may be lost.
-    pub fn finish(&mut self, code: c_int, doing: &str, ms: &[f32; ffi::HYBZ_STEPS]) -> Result<(), DeviceError> {
+    pub fn finish(&mut self, code: c_int, doing: &str, ms: &[f32; ffi::HYBZ_STEPS]) -> Result<()> {
         self.check(code, doing)?;
         self.steps.add(ms);
         Ok(())
     }
 
     /// Checks the return code of a step of a batch.
-    pub fn check(&mut self, code: c_int, doing: &str) -> Result<(), DeviceError> {
+    pub fn check(&mut self, code: c_int, doing: &str) -> Result<()> {
         let checked = check_batch(code, doing, self.ordinal);
         self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
         checked
@@ -218,7 +212,7 @@ impl CudaLane {
 
     /// Opens the lane again with this max length, or, if there is too little memory, with its old one. Returns whether
     /// it has grown. After an error nothing is left of the lane.
-    pub fn reopen(&mut self, max_length: usize) -> Result<bool, DeviceError> {
+    pub fn reopen(&mut self, max_length: usize) -> Result<bool> {
         // The old lane goes first: there may not be memory for both.
         self.free();
         let larger = CudaLane::open(self.ordinal, self.pipeline, LaneSize { max_length, ..self.size });

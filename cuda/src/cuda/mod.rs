@@ -2,7 +2,8 @@
 //! `lane` owns lanes, `pipelines` has the methods of each, `device` finds devices, `visible` hides them, `pinned` and
 //! `kept` have memory, and `cudarc` is that of users.
 
-use super::{Backend, Device, DeviceError, DeviceLane, LaneSize, Pipeline, Shown};
+use super::{Backend, Device, DeviceLane, LaneSize, Pipeline, Shown};
+use crate::Result;
 
 mod call;
 mod cudarc;
@@ -31,7 +32,7 @@ impl Backend for Cuda {
         device::devices()
     }
 
-    fn open(&self, device: &Device, pipeline: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>, DeviceError> {
+    fn open(&self, device: &Device, pipeline: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>> {
         Ok(Box::new(lane::CudaLane::open(device.ordinal, pipeline, size)?))
     }
 }

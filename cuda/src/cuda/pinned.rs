@@ -5,8 +5,8 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use crate::DeviceError;
 use crate::abi as ffi;
+use crate::{DeviceError, Result};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -24,7 +24,7 @@ unsafe impl Send for Pinned {}
 
 impl Pinned {
     /// Pins this memory for the current device.
-    pub fn new(device: i32, touched: Touched) -> Result<Pinned, DeviceError> {
+    pub fn new(device: i32, touched: Touched) -> Result<Pinned> {
         let (bytes, touched) = (touched.bytes, ManuallyDrop::new(touched).memory);
         let mut memory: *mut c_void = ptr::null_mut();
         // SAFETY: `memory` is valid for writes, and the callee takes over `touched`, which has that many bytes.

@@ -8,7 +8,7 @@ use crate::lane::other_lane;
 use crate::{
     BlockForDevice, Coded, CodedBatch, CodedSegments, DecodedBatch, DecodedCodes, DeviceError, DeviceLane,
     FactorByDevice, FactorsByDevice, KeptText, LaneSize, LargeForDevice, LineOrder, Lz4ForDevice, MAX_FETCHED,
-    MAX_ROWS, MIN_DEVICE_BLOCK, Pipeline, PricesForDevice, RangeInParts, SharesForDevice, Sorted, SortedLines,
+    MAX_ROWS, MIN_DEVICE_BLOCK, Pipeline, PricesForDevice, RangeInParts, Result, SharesForDevice, Sorted, SortedLines,
     SortedSuffixes, SortedThirds, Steps, StripForDevice, StripFound, TallyByDevice, Tokenized,
 };
 use std::ffi::c_int;
@@ -30,7 +30,7 @@ impl DeviceLane for CudaLane {
         self.steps
     }
 
-    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
+    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>> {
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Bwt, lengths, true, timeout)?;
         let (count, each, origins) = (lengths.len() as u32, lengths.as_ptr(), self.results.numbers.as_mut_ptr());
         let mut report = ffi::hybz_report::default();
@@ -42,13 +42,7 @@ impl DeviceLane for CudaLane {
         Ok(Sorted { columns: self.output_bytes(total(lengths)), origins })
     }
 
-    fn thirds(
-        &mut self,
-        lengths: &[u32],
-        turns: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedThirds<'_>, DeviceError> {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedThirds<'_>> {
         let sum = |count: fn(usize) -> usize| lengths.iter().map(|&length| count(length as usize)).sum::<usize>();
         let (bytes, words) = (sum(ffi::HYBZ_THIRDS_BYTES), sum(ffi::HYBZ_THIRDS_WORDS));
         let keys = words + entries(lengths, entry_log);
@@ -68,7 +62,7 @@ impl DeviceLane for CudaLane {
         Ok(SortedThirds { bits, bytes: self.output_bytes(bytes), entries })
     }
 
-    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
+    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>> {
         let fits = lengths.iter().all(|&length| length as usize <= self.size.max_length);
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Resident, lengths, fits, timeout)?;
         let (count, each, coded) = (lengths.len() as u32, lengths.as_ptr(), self.results.coded.as_mut_ptr());
@@ -82,12 +76,7 @@ impl DeviceLane for CudaLane {
         Ok(CodedBatch { blocks: &self.results.coded[..lengths.len()], bytes: self.output_bytes(filled as usize) })
     }
 
-    fn suffixes(
-        &mut self,
-        lengths: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedSuffixes<'_>, DeviceError> {
+    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>> {
         let (columns, entries) = (total(lengths) + lengths.len(), entries(lengths, entry_log));
         let fits = !lengths.contains(&0) && columns <= self.output.len() && entries <= self.keys.len() / 4;
         let At { lane, input, output, keys, ms } = self.begin(Pipeline::Suffixes, lengths, fits, timeout)?;
@@ -108,7 +97,7 @@ impl DeviceLane for CudaLane {
         bytes: usize,
         expand: bool,
         timeout: Duration,
-    ) -> Result<DecodedBatch<'_>, DeviceError> {
+    ) -> Result<DecodedBatch<'_>> {
         let fits = blocks.len() <= self.size.max_blocks && bytes <= self.input.len();
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Decode, &[], fits, timeout)?;
         let (count, heads, room) = (blocks.len() as u32, blocks.as_ptr(), self.output.len() as u64);
@@ -131,7 +120,7 @@ impl DeviceLane for CudaLane {
         entry_log: u8,
         weights: &[u32; ffi::HYBZ_TOKENS],
         timeout: Duration,
-    ) -> Result<Tokenized<'_>, DeviceError> {
+    ) -> Result<Tokenized<'_>> {
         let entries = entries(lengths, entry_log);
         let segments = lengths.iter().map(|&length| (length as usize).div_ceil(1 << ffi::HYBZ_SEGMENT_LOG)).sum();
         let room = self.results.segments.len();
@@ -154,12 +143,7 @@ impl DeviceLane for CudaLane {
         Ok(Tokenized { blocks, tallies, entries: self.key_words(entries) })
     }
 
-    fn choose(
-        &mut self,
-        prices: &[PricesForDevice],
-        all: bool,
-        timeout: Duration,
-    ) -> Result<&[TallyByDevice], DeviceError> {
+    fn choose(&mut self, prices: &[PricesForDevice], all: bool, timeout: Duration) -> Result<&[TallyByDevice]> {
         let blocks = self.results.blocks;
         let At { lane, ms, .. } =
             self.begin(Pipeline::CodeLarge, &[], blocks > 0 && prices.len() == blocks, timeout)?;
@@ -171,7 +155,7 @@ impl DeviceLane for CudaLane {
         Ok(&self.results.tallies[..blocks])
     }
 
-    fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>, DeviceError> {
+    fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>> {
         let blocks = self.results.blocks;
         let fits = blocks > 0 && shares.len() == blocks;
         let At { lane, output, ms, .. } = self.begin(Pipeline::CodeLarge, &[], fits, timeout)?;
@@ -190,12 +174,7 @@ impl DeviceLane for CudaLane {
         Ok(CodedSegments { segments, bytes: self.output_bytes(filled as usize) })
     }
 
-    fn codes(
-        &mut self,
-        blocks: &[LargeForDevice],
-        bytes: usize,
-        timeout: Duration,
-    ) -> Result<DecodedCodes<'_>, DeviceError> {
+    fn codes(&mut self, blocks: &[LargeForDevice], bytes: usize, timeout: Duration) -> Result<DecodedCodes<'_>> {
         let rows = blocks.last().map_or(0, |block| block.base as usize + block.rows as usize);
         let fits = rows <= self.output.len() && blocks.len() <= self.results.numbers.len();
         let fits = fits && bytes <= self.input.len();
@@ -211,7 +190,7 @@ impl DeviceLane for CudaLane {
     }
 
     /// The length of `.hbz` blocks is unknown before the first one comes.
-    fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
+    fn reserve(&mut self, rows: usize) -> Result<bool> {
         let LaneSize { max_blocks, max_length } = self.size;
         match self.pipeline {
             Pipeline::DecodeLarge => {
@@ -230,12 +209,7 @@ impl DeviceLane for CudaLane {
         ffi::HYBZ_MAX_LINES(self.input.len()) as u64
     }
 
-    fn sort_lines(
-        &mut self,
-        lengths: &[u32],
-        order: LineOrder,
-        timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
+    fn sort_lines(&mut self, lengths: &[u32], order: LineOrder, timeout: Duration) -> Result<SortedLines<'_>> {
         let fits = !lengths.is_empty() && !lengths.contains(&0);
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Lines, lengths, fits, timeout)?;
         let (count, each, to) = (lengths.len() as u32, lengths.as_ptr(), self.results.numbers.as_mut_ptr());
@@ -246,18 +220,11 @@ impl DeviceLane for CudaLane {
         self.finish_lines(code, &report, lengths)
     }
 
-    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError> {
+    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>> {
         Ok(Arc::new(CudaText::new(self.ordinal, bytes)?))
     }
 
-    fn sort_and_keep(
-        &mut self,
-        length: u32,
-        end: u8,
-        kept: &dyn KeptText,
-        at: u64,
-        timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    fn sort_and_keep(&mut self, length: u32, end: u8, kept: &dyn KeptText, at: u64, timeout: Duration) -> Result<()> {
         let text = text_of(kept, self.ordinal)?;
         let to = text.part(&(at..at.saturating_add(length.into()))).ok_or_else(out_of_bounds)?;
         let At { lane, input, ms, .. } = self.begin(Pipeline::Lines, &[length], length > 0, timeout)?;
@@ -275,7 +242,7 @@ impl DeviceLane for CudaLane {
         kept: &dyn KeptText,
         order: LineOrder,
         timeout: Duration,
-    ) -> Result<SortedLines<'_>, DeviceError> {
+    ) -> Result<SortedLines<'_>> {
         let text = text_of(kept, self.ordinal)?;
         let length = |range: &RangeInParts| u32::try_from(range.bytes()).map_err(|_| out_of_bounds());
         let lengths: Vec<u32> = ranges.iter().map(length).collect::<Result<_, _>>()?;
@@ -286,7 +253,7 @@ impl DeviceLane for CudaLane {
             Ok(ffi::hybz_slice { text: from, length: part.end - part.start })
         };
         let slices: Vec<ffi::hybz_slice> =
-            ranges.iter().flat_map(|range| &range.kept).map(slice).collect::<Result<_, DeviceError>>()?;
+            ranges.iter().flat_map(|range| &range.kept).map(slice).collect::<Result<_>>()?;
         let fits = !lengths.is_empty() && !lengths.contains(&0);
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Lines, &lengths, fits, timeout)?;
         let (count, each, host) = (lengths.len() as u32, lengths.as_ptr(), host.as_ptr());
@@ -311,7 +278,7 @@ impl DeviceLane for CudaLane {
         unique: bool,
         sorted: u64,
         timeout: Duration,
-    ) -> Result<u32, DeviceError> {
+    ) -> Result<u32> {
         let At { lane, ms, .. } = self.begin(Pipeline::Lines, &[length], length > 0, timeout)?;
         let (text, sorted, end, flags) = (text as *const u8, sorted as *mut u8, order.end.into(), flags(order, unique));
         let (mut to, mut report) = (0, ffi::hybz_lines_report::default());
@@ -322,13 +289,7 @@ impl DeviceLane for CudaLane {
         Ok(to)
     }
 
-    fn find(
-        &mut self,
-        text: &[u8],
-        divisions: u32,
-        runs: bool,
-        timeout: Duration,
-    ) -> Result<FactorsByDevice, DeviceError> {
+    fn find(&mut self, text: &[u8], divisions: u32, runs: bool, timeout: Duration) -> Result<FactorsByDevice> {
         let fits = (MIN_DEVICE_BLOCK..=self.size.max_length).contains(&text.len());
         let At { lane, ms, .. } = self.begin(Pipeline::Factor, &[], fits, timeout)?;
         let (mut counts, mut report) = (ffi::hybz_factor_counts::default(), ffi::hybz_factor_report::default());
@@ -343,7 +304,7 @@ impl DeviceLane for CudaLane {
         Ok(FactorsByDevice { factors: counts.factors, runs: counts.runs, times })
     }
 
-    fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice], DeviceError> {
+    fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice]> {
         let At { lane, output, ms, .. } = self.begin(Pipeline::Factor, &[], count <= MAX_FETCHED, timeout)?;
         // SAFETY: the output has room for MAX_FETCHED factors and is page-aligned; the callee knows how many the
         // device has.
@@ -366,7 +327,7 @@ impl DeviceLane for CudaLane {
         text: (u64, u64),
         damaged: &mut [u32],
         timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let fits = blocks.len() <= self.size.max_blocks && damaged.len() == blocks.len();
         let At { lane, ms, .. } = self.begin(Pipeline::Lz4, &[], fits, timeout)?;
         let (first, count, status) = (blocks.as_ptr(), blocks.len() as u32, damaged.as_mut_ptr());
@@ -382,7 +343,7 @@ impl DeviceLane for CudaLane {
         self.check(code, "decoding LZ4")
     }
 
-    fn differences(&mut self, pixel: u32, row: u32) -> Result<(), DeviceError> {
+    fn differences(&mut self, pixel: u32, row: u32) -> Result<()> {
         let At { lane, .. } = self.begin(Pipeline::Strips, &[], true, Duration::ZERO)?;
         // SAFETY: the lane is valid, and the callee refuses numbers out of range.
         let code = unsafe { ffi::hybz_lane_differences(lane, pixel, row) };
@@ -396,7 +357,7 @@ impl DeviceLane for CudaLane {
         text: &mut [u8],
         found: &mut [StripFound],
         timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let Some(room) = &self.results.room else {
             // Strips without text are valid whatever their codes.
             found.fill(StripFound::default());
@@ -417,7 +378,7 @@ impl DeviceLane for CudaLane {
         text: (u64, usize),
         found: &mut [StripFound],
         timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let (hosts, at, to) = ((ptr::null(), ptr::null_mut()), coded.0 as *mut u8, text.0 as *mut u8);
         // SAFETY: the caller guarantees the two addresses.
         unsafe { self.run_strips(hosts, (at, coded.1), strips, (to, text.1), found, timeout) }
@@ -437,7 +398,7 @@ impl CudaLane {
         text: (*mut u8, usize),
         found: &mut [StripFound],
         timeout: Duration,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let fits = strips.len() <= self.size.max_blocks && found.len() == strips.len();
         let At { lane, ms, .. } = self.begin(Pipeline::Strips, &[], fits, timeout)?;
         let (first, count, results) = (strips.as_ptr(), strips.len() as u32, found.as_mut_ptr());
@@ -454,7 +415,7 @@ impl CudaLane {
         code: c_int,
         report: &ffi::hybz_lines_report,
         lengths: &[u32],
-    ) -> Result<SortedLines<'_>, DeviceError> {
+    ) -> Result<SortedLines<'_>> {
         let mut ms = [0.0; ffi::HYBZ_STEPS];
         ms[ffi::HYBZ_STEP_UPLOAD] = report.upload_ms;
         ms[ffi::HYBZ_STEP_KEYS] = report.find_ms + report.keys_ms;

@@ -60,7 +60,7 @@ fn bad_value_text(words: &[&OsStr], arg: &Arg, value: &str) -> (usize, String) {
     let long = || (words.len(), format!("--{}", arg.get_long().unwrap_or_default()));
     let (at, spelling) = spelling(words, arg, value).unwrap_or_else(long);
     let but = if value.is_empty() { String::new() } else { format!(", not `{}'", shown(OsStr::new(value)).display()) };
-    (at, format!("{spelling} wants {}{but}", wanted(arg, value)))
+    (at, format!("{spelling} expects {}{but}", wanted(arg, value)))
 }
 
 /// Whether `word` is, or contains, the flag that clap complains about. In a cluster clap names one letter, but bzip2

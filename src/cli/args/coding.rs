@@ -17,7 +17,7 @@ const PERTURBED_SIZE: u64 = 900_000;
 pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
 
 /// The reason why a `.hbz` file gets no separate index.
-pub const HAS_OWN_INDEX: &str = "A .hbz file contains its own index: --index is about .bz2.";
+pub const HAS_OWN_INDEX: &str = "A .hbz file contains its own index: --index works only with .bz2.";
 
 /// The format and block size that compressing writes.
 #[derive(Clone, Copy, Debug)]

@@ -224,7 +224,7 @@ fn check_suffix(flags: &Flags) -> anyhow::Result<()> {
     let Some(suffix) = &flags.suffix else { return Ok(()) };
     let shown = suffix.display();
     if suffix.is_empty() || suffix.as_bytes().contains(&b'/') {
-        bail!("-S wants a suffix such as .bz2, not `{shown}'.");
+        bail!("-S expects a suffix such as .bz2, not `{shown}'.");
     }
     if is_known_without_dot(suffix) {
         bail!("-S {shown} would make a{shown} of a: use -S .{shown}.");

@@ -115,24 +115,24 @@ fn text_ranges(common: &Common, Ranges(ranges): &Ranges) -> anyhow::Result<TextR
 /// Refuses names that are missing, or used twice.
 fn check_names(common: &Common) -> anyhow::Result<()> {
     if common.filelist.as_ref().is_some_and(|file| file.is_empty()) {
-        bail!("--filelist wants the name of a file, or -.");
+        bail!("--filelist expects the name of a file, or -.");
     }
     if common.output_dir.as_ref().is_some_and(|directory| directory.is_empty()) {
-        bail!("--output-dir wants the name of a directory.");
+        bail!("--output-dir expects the name of a directory.");
     }
     if common.filelist.as_ref().is_some_and(|file| file == "-") && common.reads_stdin() {
         bail!("--filelist - reads the list from stdin, which is also an input file.");
     }
     if common.typed == 0 && common.filelist.is_none() {
         if common.recursive {
-            bail!("-r wants the name of a directory.");
+            bail!("-r expects the name of a directory.");
         }
         if common.resume {
-            bail!("--resume wants the names of files.");
+            bail!("--resume expects the names of files.");
         }
     }
     if common.output_dir.is_some() && common.reads_stdin() {
-        bail!("--output-dir wants files: the result of stdin has no name.");
+        bail!("--output-dir expects files: the result of stdin has no name.");
     }
     Ok(())
 }

@@ -154,7 +154,7 @@ fn threads_of_environment(variable: impl Fn(&str) -> Option<OsString>) -> anyhow
     match number.filter(|number| *number <= values::MAX_THREADS) {
         Some(number) => Ok(Some(number)),
         None => {
-            anyhow::bail!("HYBZ_THREADS wants a number of threads, not `{}'.", value.display())
+            anyhow::bail!("HYBZ_THREADS expects a number of threads, not `{}'.", value.display())
         }
     }
 }

@@ -166,7 +166,7 @@ impl BenchMode {
         }
         let against = common.against.iter().flat_map(|list| list.split(',')).map(str::to_owned).collect::<Vec<_>>();
         if against.iter().any(String::is_empty) {
-            bail!("--against wants programs such as lbzip2,pbzip2.");
+            bail!("--against expects programs such as lbzip2,pbzip2.");
         }
         if !against.is_empty() && (coding.large_blocks().is_some() || common.perturb.is_some()) {
             bail!("--against works only with .bz2 output: it cannot be used together with {LARGE_FLAGS}.");
@@ -205,7 +205,7 @@ pub fn join(common: &Common) -> anyhow::Result<Target> {
 
 impl ShardMode {
     pub fn new(common: &Common) -> anyhow::Result<ShardMode> {
-        let Some(plan) = &common.plan_file else { bail!("--shard wants a plan: --plan-file PLAN.") };
+        let Some(plan) = &common.plan_file else { bail!("--shard expects a plan: --plan-file PLAN.") };
         let plan = PathBuf::from(plan);
         check_file(common)?;
         let target = named_target(common, &plan)?;
@@ -239,7 +239,7 @@ impl ShardMode {
 fn check_file(common: &Common) -> anyhow::Result<()> {
     match common.operands[..] {
         [Operand::File(_)] => Ok(()),
-        _ => bail!("{} wants one file.", common.kind.flag()),
+        _ => bail!("{} expects one file.", common.kind.flag()),
     }
 }
 
@@ -248,7 +248,7 @@ fn named_target(common: &Common, plan: &Path) -> anyhow::Result<Target> {
     let (flag, target) = (common.kind.flag(), target(common)?);
     match &target {
         Target::File(result) if result == plan => bail!("{flag} and -o cannot name the same file."),
-        Target::Beside => bail!("{flag} wants a name for its result: -o FILE, or -c for standard output."),
+        Target::Beside => bail!("{flag} expects a name for its result: -o FILE, or -c for standard output."),
         _ => Ok(target),
     }
 }

@@ -30,17 +30,13 @@ pub struct Job {
 /// The work to be done on an operand.
 pub enum State {
     Ready(Box<Ready>),
-    /// No work: `--resume` found the result complete and correct.
-    Complete(Complete),
+    /// No work: `--resume` found the result complete and correct. `bytes` is the length of the source.
+    Complete {
+        result: OsString,
+        bytes: u64,
+    },
     /// No work: the operand failed a check.
     Failed(Failure),
-}
-
-/// An existing result that is complete and correct.
-pub struct Complete {
-    pub result: OsString,
-    /// The length of the source.
-    pub bytes: u64,
 }
 
 /// An operand that passed all checks.

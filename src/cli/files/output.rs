@@ -13,7 +13,8 @@
 //! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
 
 use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
-use crate::cli::files::source::{FromStart, SourceFile};
+use crate::cli::files::source::SourceFile;
+use hybz::internals::Sequential;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::Directory;
 use hybz_files::pipe::Giver;
@@ -105,9 +106,9 @@ impl OutputFile {
     }
 
     /// Reads the file on the disk from its beginning.
-    pub fn read_again(&self) -> io::Result<FromStart<File>> {
+    pub fn read_again(&self) -> io::Result<Sequential<File>> {
         file::forget_pages(&self.file);
-        self.file.try_clone().map(FromStart::new)
+        Ok(Sequential { source: self.file.try_clone()?, at: 0 })
     }
 
     /// Closes the file and gives it its name. With `replace`, it may replace another file. After an error the file is

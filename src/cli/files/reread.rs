@@ -39,8 +39,8 @@ impl Reread {
         let source = self.source.open_again().map_err(|e| unreadable(&e))?.ok_or_else(changed)?;
         file::forget_pages(&source);
         let compared = output.read_again().map_err(Trouble::Decoded).and_then(|result| {
-            let mut decoder = MultiBzDecoder::with_settings(result, &Settings::new().pool(&self.pool));
-            compare(&mut &source, &mut decoder, false)
+            let decoder = MultiBzDecoder::with_settings(result, &Settings::new().pool(&self.pool));
+            compare(&source, decoder, false)
         });
         let trouble = match compared {
             Ok(()) => return Ok(()),
@@ -73,38 +73,26 @@ pub fn is_damage(e: &io::Error) -> bool {
 }
 
 /// Compares a text with what a decoder returns. With `whole`, damage after a difference is found too.
-pub fn compare(text: &mut dyn Read, decoder: &mut dyn Read, whole: bool) -> Result<(), Trouble> {
-    let (mut expected, mut found) = (vec![0; PIECE], vec![0; PIECE]);
+pub fn compare(mut text: impl Read, mut decoder: impl Read, whole: bool) -> Result<(), Trouble> {
+    let (mut expected, mut found) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
     let mut at = 0;
     loop {
-        let wanted = fill(text, &mut expected).map_err(Trouble::Text)?;
-        let there = fill(decoder, &mut found).map_err(Trouble::Decoded)?;
-        if expected[..wanted] != found[..there] {
-            let same = expected[..wanted].iter().zip(&found[..there]).take_while(|(a, b)| a == b).count();
+        expected.clear();
+        found.clear();
+        text.by_ref().take(PIECE as u64).read_to_end(&mut expected).map_err(Trouble::Text)?;
+        decoder.by_ref().take(PIECE as u64).read_to_end(&mut found).map_err(Trouble::Decoded)?;
+        if expected != found {
+            let same = expected.iter().zip(&found).take_while(|(a, b)| a == b).count();
             if whole {
-                io::copy(decoder, &mut io::sink()).map_err(Trouble::Decoded)?;
+                io::copy(&mut decoder, &mut io::sink()).map_err(Trouble::Decoded)?;
             }
             return Err(Trouble::Differs(at + same as u64));
         }
-        if wanted < PIECE {
+        if expected.len() < PIECE {
             return Ok(());
         }
         at += PIECE as u64;
     }
-}
-
-/// Reads as much as there is, up to the length of `buf`.
-fn fill(reader: &mut dyn Read, buf: &mut [u8]) -> io::Result<usize> {
-    let mut len = 0;
-    while len < buf.len() {
-        match reader.read(&mut buf[len..]) {
-            Ok(0) => break,
-            Ok(n) => len += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(len)
 }
 
 #[cfg(test)]

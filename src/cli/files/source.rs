@@ -4,13 +4,13 @@
 use crate::cli::args::{Common, Operand};
 use crate::cli::files::place::Place;
 use crate::cli::messages::Failure;
-use hybz::ReadAt;
 use hybz_files::acl::Acl;
 use hybz_files::directory::{Directory, Stat};
 use hybz_files::tree::{self, Id};
 use hybz_files::{file, process};
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
@@ -40,6 +40,19 @@ pub fn open(common: &Common, operand: &Operand, reading: &str, any: bool) -> Res
 pub fn stdin() -> io::Result<File> {
     process::check_stdin()?;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Refuses files that cannot be read at any offset.
+pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failure> {
+    let say = |what: String| Failure::about(1, "Input file ", name, &what);
+    let read_error = |e: io::Error| Failure::input("read", name, &e);
+    if !file.metadata().map_err(read_error)?.is_file() {
+        return Err(say(format!(" is not a file on a disk: {flag} cannot seek in it.")));
+    }
+    if file.stream_position().map_err(read_error)? > 0 {
+        return Err(say(format!(" is not at its beginning: {flag} counts from there.")));
+    }
+    Ok(())
 }
 
 /// A source file as it was when it was opened.
@@ -97,23 +110,6 @@ impl SourceFile {
     /// Whether the file has not changed since it was opened.
     pub fn is_still(&self, now: &Stat) -> bool {
         is_still(&self.found, now)
-    }
-}
-
-/// Reads a file from its beginning, independent of its position.
-pub struct FromStart<T>(T, u64);
-
-impl<T: ReadAt> FromStart<T> {
-    pub fn new(file: T) -> Self {
-        FromStart(file, 0)
-    }
-}
-
-impl<T: ReadAt> Read for FromStart<T> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.0.read_at(buf, self.1)?;
-        self.1 += n as u64;
-        Ok(n)
     }
 }
 

@@ -147,20 +147,14 @@ fn worthwhile_gpus(operands: &[Operand], expected: Option<u64>) -> usize {
 
 /// Starts the driver of the GPUs on a thread of its own, if `file` is so long that they will almost certainly be
 /// wanted. That takes 0.1 s, and the decision waits for the rate of the first core, so lanes are ready earlier: 1 GB
-/// took 0.70 s instead of 0.75. Returns whether the driver is being started.
-///
-/// Cores compress a file of runs at gigabytes a second, so GPUs gain little: 2 GB of zeros took 0.81 s with the driver
-/// started early, 0.75 without. Such a file does not start it here.
+/// took 0.70 s instead of 0.75 (and 2 GB of zeros, which cores compress as fast, 0.81 instead of 0.75). Returns whether
+/// the driver is being started.
 pub fn wake_driver(plan: &Plan<FilesMode>, file: &File) -> bool {
     const LONG_TEXT: u64 = 512 << 20;
     const LONG_CODED: u64 = 1 << 30;
-    let compresses = plan.mode.coding.is_some();
-    let long = if compresses { LONG_TEXT } else { LONG_CODED };
+    let long = if plan.mode.coding.is_some() { LONG_TEXT } else { LONG_CODED };
     let is_long = file.metadata().is_ok_and(|found| found.is_file() && found.len() >= long);
     if !is_long || no_threads(plan) || lanes(plan).is_empty() || gpu::likely() == 0 {
-        return false;
-    }
-    if compresses && begins_with_runs(file) {
         return false;
     }
     // Without the thread, a lane starts the driver.
@@ -172,15 +166,6 @@ pub fn huge_pages_for_texts(plan: &Plan<FilesMode>) {
     if plan.common.memory.is_none() && !plan.common.small {
         memory::huge_pages_for_texts();
     }
-}
-
-/// Whether three of four bytes at the beginning of a file equal the next one.
-fn begins_with_runs(file: &File) -> bool {
-    // Not on the stack, whose pages cost 2 us each even in calls that do not come here.
-    let mut bytes = vec![0; 1 << 16];
-    let len = file.read_at(&mut bytes, 0).unwrap_or(0);
-    let equal = bytes[..len].windows(2).filter(|pair| pair[0] == pair[1]).count();
-    equal > len / 4 * 3
 }
 
 fn is_bzip2(plan: &Plan<FilesMode>) -> bool {
@@ -318,24 +303,5 @@ mod tests {
         }
         assert_eq!(worthwhile_gpus(&files, None), 2);
         assert_eq!(worthwhile_gpus(&[Operand::Stdin], None), 1);
-    }
-
-    #[test]
-    fn runs_at_the_beginning() {
-        let zeros_later = [&b"a text, not a run"[..].repeat(10_000), &[0; 1 << 20][..]].concat();
-        let text_later = [&[0; 60_000][..], &b"a text"[..].repeat(1000)].concat();
-        for (bytes, runs) in [
-            (vec![0; 1 << 20], true),
-            (text_later, true),
-            (zeros_later, false),
-            (b"y\n".repeat(100_000), false),
-            (b"aaaab".repeat(1000), false),
-            (Vec::new(), false),
-            (vec![0], false),
-        ] {
-            let mut file = tempfile::tempfile().unwrap();
-            file.write_all(&bytes).unwrap();
-            assert_eq!(begins_with_runs(&file), runs, "{:?}", &bytes[..bytes.len().min(20)]);
-        }
     }
 }

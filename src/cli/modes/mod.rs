@@ -5,8 +5,10 @@ pub mod bzip2recover;
 pub mod limits;
 pub mod list;
 pub mod measure;
+mod plan_file;
 pub mod recover;
 pub mod run;
+mod shard;
 pub mod shards;
 mod single;
 

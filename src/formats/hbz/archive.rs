@@ -321,7 +321,7 @@ impl List {
 
 impl Listed {
     /// Reads and checks the header of this block, which errors call `block`; decoding may take `allowed` bytes.
-    pub(super) fn header(&self, bytes: &[u8; HEADER_LEN], block: u64, allowed: u64) -> Result<BlockHeader, Error> {
+    pub(crate) fn header(&self, bytes: &[u8; HEADER_LEN], block: u64, allowed: u64) -> Result<BlockHeader, Error> {
         let damaged = |flaw| Error::damaged(block, self.at * 8, flaw);
         let header = BlockHeader::parse(bytes, &self.stream, self.number).map_err(damaged)?;
         if (header.text_len, header.coded_len, header.crc) != (self.text_len, self.coded_len, self.crc) {

@@ -16,7 +16,6 @@
 pub(crate) mod archive;
 pub(crate) mod codec;
 pub(crate) mod header;
-pub(crate) mod seek;
 pub(crate) mod stream;
 mod walk;
 

@@ -6,7 +6,7 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::format::Format;
 use crate::formats::bzip2::stream::ahead::Ahead;
-use crate::formats::bzip2::stream::chain::{Chain, Place};
+use crate::formats::bzip2::stream::chain::{Chain, Place, Spans};
 use crate::formats::bzip2::stream::items::is_plausible;
 use crate::read_at::fill_at;
 use crate::recover::marks::{MagicKind, Marks};
@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub(super) struct Part {
     file: Source,
     chain: Chain,
+    spans: Spans,
     ahead: Ahead,
     /// Items that begin at this bit or later are left to others.
     stop: u64,
@@ -33,6 +34,7 @@ impl Part {
         Part {
             file: Arc::clone(file),
             chain: Chain::new(start, stop, Extent::AllStreams, false),
+            spans: Spans::new(),
             ahead: Ahead::new(start.bit / 8, settings),
             stop,
             garbage_allowed: settings.allows_garbage(),
@@ -63,9 +65,9 @@ impl Part {
     pub fn next(&mut self) -> Result<Option<Text>, Error> {
         loop {
             while let Some(span) = self.ahead.next(&self.file, self.stop)? {
-                self.chain.add(span);
+                self.spans.held.push_back(span);
             }
-            match self.chain.step(true)? {
+            match self.chain.step(&mut self.spans, true)? {
                 Step::Out(text, Some(Mark::Block(block))) => {
                     self.check_reach(&block)?;
                     return Ok(Some(text));
@@ -73,8 +75,8 @@ impl Part {
                 Step::Out(..) | Step::Pending => {}
                 // The item goes on after the stop, or the file has ended.
                 Step::Need => match self.ahead.next(&self.file, u64::MAX)? {
-                    Some(span) => self.chain.add(span),
-                    None => self.chain.finish(),
+                    Some(span) => self.spans.held.push_back(span),
+                    None => self.spans.ended = true,
                 },
                 Step::Other => {
                     self.garbage(self.position() / 8)?;

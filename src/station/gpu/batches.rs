@@ -1,7 +1,7 @@
 //! Divides a lane's jobs into batches, for every kind of lane.
 
 use super::trust::computes_wrongly;
-use hybz_gpu::{self as gpu, DeviceError, DeviceLane, LaneSize};
+use hybz_gpu::{self as gpu, DeviceError, DeviceLane, LaneSize, Result};
 use hybz_gpu::{GpuStation, Offloaded, Open, Times};
 use hybz_queue::{Core, Job, Station, Task, TypedJob};
 use std::marker::PhantomData;
@@ -42,7 +42,7 @@ pub(super) struct Placed<K, I> {
 pub(super) type Put<K, I> = Result<Placed<K, I>, Unplaced>;
 
 /// Whether what the device has found was right, as far as the lane's thread can tell.
-pub(super) type Answered = Result<(), DeviceError>;
+pub(super) type Answered = Result<()>;
 
 /// How a lane's thread handles batches of blocks.
 pub(super) trait Batched: Send + Sized {
@@ -78,7 +78,7 @@ pub(super) trait Batched: Send + Sized {
     ) -> Put<Self::Kept, Self::Input>;
 
     /// Has the device do a batch, which is not empty.
-    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<Self::Found<'a>, DeviceError>;
+    fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<Self::Found<'a>>;
 
     /// Checks what the device has found, and completes, forwards or declines the jobs.
     fn answer(&mut self, batch: Batch<Self>, found: Self::Found<'_>, jobs: &mut Jobs<'_, Self::Task>) -> Answered;
@@ -140,7 +140,7 @@ impl<T: Task> Jobs<'_, T> {
         number: usize,
         find: impl FnOnce(&T) -> Result<O, Doubt>,
         judge: impl FnOnce(&T, &mut Core) -> Option<Result<O, E>>,
-    ) -> Result<(), DeviceError>
+    ) -> Result<()>
     where
         T: Task<Output = Result<O, E>>,
     {
@@ -195,7 +195,7 @@ impl<B: Batched> Batches<B> {
         mut batch: Batch<B>,
         jobs: &mut [Job],
         times: &mut Times,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let indices = std::mem::take(&mut batch.indices);
         let mut jobs = Jobs { jobs, indices, core: &mut self.core, judged: false, of: PhantomData };
         times.batch(
@@ -216,13 +216,7 @@ impl<B: Batched> Offloaded for Batches<B> {
     }
 
     /// Does the jobs in as many batches as the lane needs.
-    fn work(
-        &mut self,
-        _: usize,
-        lane: &mut dyn DeviceLane,
-        jobs: &mut [Job],
-        times: &mut Times,
-    ) -> Result<(), DeviceError> {
+    fn work(&mut self, _: usize, lane: &mut dyn DeviceLane, jobs: &mut [Job], times: &mut Times) -> Result<()> {
         let mut began = Instant::now();
         let mut batch = Batch::default();
         for index in 0..jobs.len() {

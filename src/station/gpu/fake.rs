@@ -15,7 +15,7 @@ use crate::formats::hbz::codec::tally;
 use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
 use hybz_gpu::{
     BlockForDevice, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodedBatch, DecodedByDevice,
-    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, PricesForDevice, ROW_UNIT,
+    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, PricesForDevice, ROW_UNIT, Result,
     SharesForDevice, Sorted, SortedSuffixes, SortedThirds, TallyByDevice, Tokenized, TokensByDevice, input_room,
 };
 use libsais::SuffixArrayConstruction;
@@ -94,7 +94,7 @@ impl FakeLane {
     }
 
     /// Fails if this call is to fail; returns whether the call's result is to be wrong.
-    fn begin(&mut self, timeout: Duration) -> Result<bool, DeviceError> {
+    fn begin(&mut self, timeout: Duration) -> Result<bool> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;
         self.columns.clear();
@@ -125,7 +125,7 @@ impl DeviceLane for FakeLane {
         &mut self.texts
     }
 
-    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
+    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>> {
         let wrong = self.begin(timeout)?;
         let mut at = 0;
         for &length in lengths {
@@ -148,13 +148,7 @@ impl DeviceLane for FakeLane {
         Ok(Sorted { columns: &self.columns, origins: &self.origins })
     }
 
-    fn thirds(
-        &mut self,
-        lengths: &[u32],
-        turns: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedThirds<'_>, DeviceError> {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedThirds<'_>> {
         let wrong = self.begin(timeout)?;
         let each = lengths.iter().max().map_or(0, |&longest| (longest as usize).div_ceil(1 << entry_log));
         let mut at = 0;
@@ -174,7 +168,7 @@ impl DeviceLane for FakeLane {
         Ok(SortedThirds { bits: &self.keys, bytes: &self.columns, entries: &self.origins })
     }
 
-    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
+    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>> {
         let wrong = self.begin(timeout)?;
         // The previous call had number `calls - 1`, which is also the number of the block that is verified.
         let one = matches!(self.fault, Some((call, Fault::OneBit)) if call + 1 == self.calls);
@@ -216,12 +210,7 @@ impl DeviceLane for FakeLane {
         Ok(CodedBatch { blocks: &self.coded, bytes: &self.columns })
     }
 
-    fn suffixes(
-        &mut self,
-        lengths: &[u32],
-        entry_log: u8,
-        timeout: Duration,
-    ) -> Result<SortedSuffixes<'_>, DeviceError> {
+    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>> {
         let wrong = self.begin(timeout)?;
         self.sort_suffixes(lengths, entry_log);
         if wrong {
@@ -237,7 +226,7 @@ impl DeviceLane for FakeLane {
         bytes: usize,
         expand: bool,
         timeout: Duration,
-    ) -> Result<DecodedBatch<'_>, DeviceError> {
+    ) -> Result<DecodedBatch<'_>> {
         let wrong = self.begin(timeout)?;
         let input = &self.texts[..bytes];
         let mut decoder = Decoder::new();
@@ -283,7 +272,7 @@ impl DeviceLane for FakeLane {
         entry_log: u8,
         weights: &[u32; TOKENS],
         timeout: Duration,
-    ) -> Result<Tokenized<'_>, DeviceError> {
+    ) -> Result<Tokenized<'_>> {
         assert_eq!(*weights, tally::weights());
         self.wrong = self.begin(timeout)?;
         self.sort_suffixes(lengths, entry_log);
@@ -304,19 +293,14 @@ impl DeviceLane for FakeLane {
         Ok(Tokenized { blocks: &self.about, tallies: &self.tallies, entries: &self.keys })
     }
 
-    fn choose(
-        &mut self,
-        prices: &[PricesForDevice],
-        all: bool,
-        _timeout: Duration,
-    ) -> Result<&[TallyByDevice], DeviceError> {
+    fn choose(&mut self, prices: &[PricesForDevice], all: bool, _timeout: Duration) -> Result<&[TallyByDevice]> {
         assert_eq!(prices.len(), self.steps.len());
         let each = self.steps.iter_mut().zip(prices);
         self.tallies = each.map(|(steps, prices)| (&steps.choose(&prices.into(), all)).into()).collect();
         Ok(&self.tallies)
     }
 
-    fn segments(&mut self, shares: &[SharesForDevice], _timeout: Duration) -> Result<CodedSegments<'_>, DeviceError> {
+    fn segments(&mut self, shares: &[SharesForDevice], _timeout: Duration) -> Result<CodedSegments<'_>> {
         self.segments.clear();
         self.columns.clear();
         for (steps, shares) in self.steps.iter().zip(shares) {
@@ -335,12 +319,7 @@ impl DeviceLane for FakeLane {
         Ok(CodedSegments { segments: &self.segments, bytes: &self.columns })
     }
 
-    fn codes(
-        &mut self,
-        blocks: &[LargeForDevice],
-        bytes: usize,
-        timeout: Duration,
-    ) -> Result<DecodedCodes<'_>, DeviceError> {
+    fn codes(&mut self, blocks: &[LargeForDevice], bytes: usize, timeout: Duration) -> Result<DecodedCodes<'_>> {
         let wrong = self.begin(timeout)?;
         for block in blocks {
             assert!(block.base as usize >= self.columns.len() && block.base % ROW_UNIT as u32 == 0);
@@ -357,7 +336,7 @@ impl DeviceLane for FakeLane {
         Ok(DecodedCodes { odd: &self.odd, codes: &self.columns })
     }
 
-    fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
+    fn reserve(&mut self, rows: usize) -> Result<bool> {
         let size = LaneSize { max_length: rows.div_ceil(self.size.max_blocks), ..self.size };
         self.asked.fetch_add(1, Ordering::Relaxed);
         let grows = !matches!(self.fault, Some((_, Fault::Fixed))) && size.max_blocks * size.max_length <= MAX_ROWS;

@@ -10,7 +10,7 @@ use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
 use crate::station::gpu::fake::{FakeLane, Fault};
 use crate::{Pool, Settings};
-use hybz_gpu::{DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
+use hybz_gpu::{DecodedCodes, DeviceLane, LargeForDevice, ROW_UNIT, Result};
 use hybz_queue::{Accepts, Core, Job, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
@@ -281,18 +281,13 @@ fn answers_that_cannot_be() {
             self.0.input()
         }
 
-        fn codes(
-            &mut self,
-            blocks: &[LargeForDevice],
-            bytes: usize,
-            timeout: Duration,
-        ) -> Result<DecodedCodes<'_>, DeviceError> {
+        fn codes(&mut self, blocks: &[LargeForDevice], bytes: usize, timeout: Duration) -> Result<DecodedCodes<'_>> {
             let DecodedCodes { odd, codes } = self.0.codes(blocks, bytes, timeout)?;
             (self.2, self.3) = (odd.to_vec(), codes.to_vec());
             (self.1)(&mut self.2, &mut self.3);
             Ok(DecodedCodes { odd: &self.2, codes: &self.3 })
         }
-        fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
+        fn reserve(&mut self, rows: usize) -> Result<bool> {
             self.0.reserve(rows)
         }
     }

@@ -12,7 +12,9 @@ use crate::formats::hbz::stream::tasks::EncodeLarge;
 use crate::station::gpu::fake::{FakeLane, Fault};
 use crate::{Level, Pool, Settings};
 use hybz_gpu::Open;
-use hybz_gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane, Pipeline, SortedSuffixes, SortedThirds, Steps};
+use hybz_gpu::{
+    CodedBatch, CodedByDevice, DeviceError, DeviceLane, Pipeline, Result, SortedSuffixes, SortedThirds, Steps,
+};
 use hybz_queue::{Accepts, Core, Job, StationError, Task, Ticket};
 use hybz_testkit::shapes::SHAPES;
 
@@ -151,13 +153,7 @@ impl DeviceLane for Spoilt {
         Steps::default()
     }
 
-    fn thirds(
-        &mut self,
-        lengths: &[u32],
-        turns: &[u32],
-        log: u8,
-        timeout: Duration,
-    ) -> Result<SortedThirds<'_>, DeviceError> {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], log: u8, timeout: Duration) -> Result<SortedThirds<'_>> {
         let good = self.fake.thirds(lengths, turns, log, timeout)?;
         let (mut bits, mut bytes, mut entries) = (good.bits.to_vec(), good.bytes.to_vec(), good.entries.to_vec());
         let other = |row: u32| (0..).find(|&at| bytes[at as usize] != bytes[row as usize]).unwrap();
@@ -178,7 +174,7 @@ impl DeviceLane for Spoilt {
         Ok(SortedThirds { bits: &self.origins, bytes: &self.columns, entries: &self.entries })
     }
 
-    fn suffixes(&mut self, lengths: &[u32], log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>, DeviceError> {
+    fn suffixes(&mut self, lengths: &[u32], log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>> {
         let good = self.fake.suffixes(lengths, log, timeout)?;
         let (mut columns, mut origins, mut entries) =
             (good.columns.to_vec(), good.origins.to_vec(), good.entries.to_vec());
@@ -283,7 +279,7 @@ impl Backend for Pretended {
         let (name, uuid, pci) = ("pretended".to_owned(), "GPU-0".to_owned(), "0000:00:00.0".to_owned());
         Ok(vec![Device { number: 0, ordinal: 0, name, uuid, pci, memory: 1 << 30 }])
     }
-    fn open(&self, _: &Device, _: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>, DeviceError> {
+    fn open(&self, _: &Device, _: Pipeline, size: LaneSize) -> Result<Box<dyn DeviceLane>> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
 }

@@ -349,7 +349,7 @@ fn threads_variable() {
     }
     place.shell("HYBZ_THREADS= hybz -1c a | cmp - b.bz2").silent(0);
     let run = place.shell("HYBZ_THREADS=many hybz -1c a");
-    assert_eq!((run.code, run.stderr.as_str()), (1, "hybz: HYBZ_THREADS wants a number of threads, not `many'.\n"));
+    assert_eq!((run.code, run.stderr.as_str()), (1, "hybz: HYBZ_THREADS expects a number of threads, not `many'.\n"));
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn suffix_flag() {
     place.hybz(&["--block-size", "1M", "-S", "-large", "a"]).silent(0);
     assert_eq!(place.names(), ["a-large", "b"]);
     for bad in ["", "a/b"] {
-        place.hybz(&["-S", bad, "b"]).says(1, &format!("hybz: -S wants a suffix such as .bz2, not `{bad}'."));
+        place.hybz(&["-S", bad, "b"]).says(1, &format!("hybz: -S expects a suffix such as .bz2, not `{bad}'."));
     }
     for bad in ["bz2", "bz", "hbz", "lz4", "Z"] {
         let text = format!("hybz: -S {bad} would make a{bad} of a: use -S .{bad}.\n");
@@ -442,7 +442,7 @@ fn gpu_flags() {
             assert!(place.hybz(&args).silent(0).stdout == plain.stdout, "{args:?}");
         }
     }
-    place.hybz(&["--gpu"]).says(1, "hybz: --gpu wants a list of GPUs such as 0,1, or none. For help");
+    place.hybz(&["--gpu"]).says(1, "hybz: --gpu expects a list of GPUs such as 0,1, or none. For help");
     run(place.called("hybz").env("HYBZ", "--gpu none").arg("a")).silent(0);
     assert_eq!(place.names(), ["a.bz2", "b"]);
 }

@@ -123,8 +123,8 @@ fn other_flags() {
     place.hybz(&["-dk", "--index", "a.Z"]).says(0, "a.Z is a .Z, which has no blocks: no index is written");
     place.hybz(&["-l", "--index", "a.Z"]).says(0, "a.Z is a .Z, which has no blocks: no index is written");
     assert_eq!(place.names(), ["a", "a.Z"]);
-    place.hybz(&["--recover", "a.Z"]).says(1, "a.Z is a .Z: --recover is about .bz2.");
-    place.hybz(&["--bench", "-d", "a.Z"]).says(1, "a.Z is a .Z: --bench is about .bz2 and .hbz.");
+    place.hybz(&["--recover", "a.Z"]).says(1, "a.Z is a .Z: --recover works only with .bz2.");
+    place.hybz(&["--bench", "-d", "a.Z"]).says(1, "a.Z is a .Z: --bench works only with .bz2 and .hbz.");
 }
 
 #[test]

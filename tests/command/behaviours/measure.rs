@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::json::objects;
-use crate::place::{FLAGS_OF_FILES, Place, compressed, noise, odd_name, run, run_with_input, text};
+use crate::place::{Place, compressed, noise, odd_name, run, run_with_input, text};
 use hybz_factor::measure;
 use serde_json::{Value, json};
 
@@ -190,21 +190,6 @@ fn many_files() {
 #[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
-    let others = [
-        "-z",
-        "-t",
-        "-l",
-        "--recover",
-        "--bench",
-        "--block-size 1M",
-        "--perturb 100",
-        "--stream-size 1M",
-        "--gpu-required",
-    ];
-    for flags in [&FLAGS_OF_FILES[..], &others] {
-        place.refuses_each("--measure {} a.bz2", "{} and --measure", flags);
-    }
-    place.refuses_each("--measure -d {} a.bz2", "{} and --measure", &["--ranges 1@0"]);
     place.refuses(&[
         ("--measure --format bz2 a.bz2", "hybz: --format=bz2 and --measure cannot be used together."),
         ("--plan 1M --measure a", "--measure and --plan cannot be used together."),

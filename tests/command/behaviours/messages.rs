@@ -31,7 +31,7 @@ rows! {
      --recover NAME`; under bzip2's names bzip2's own" => advice;
     "advice of whom" | "bzip2recover" | "the same under bzip2's names; `FILE` for several files and stdin"
         => advice_by_name;
-    "advice after damage of `.hbz`, `.Z`, `.lz4`" | "bzip2recover" | "none: `--recover` is about `.bz2`"
+    "advice after damage of `.hbz`, `.Z`, `.lz4`" | "bzip2recover" | "none: `--recover` works only with `.bz2`"
         => no_advice_for_other_formats;
     "`-tvv` of a missing file" | "one line" | "the same: no empty table" => no_empty_tables;
 }
@@ -272,25 +272,25 @@ fn no_guess_before_a_refusal() {
 
 #[test]
 fn bad_values() {
-    let sizes = "wants a size such as 100 (MiB), 300k or 1G, not";
+    let sizes = "expects a size such as 100 (MiB), 300k or 1G, not";
     for (flags, text) in [
-        ("-p x", "-p wants a number of threads, not `x'"),
-        ("-n f", "-n wants a number of threads, not `f'"),
-        ("-kTf", "-T wants a number of threads, not `f'"),
-        ("-p-1", "-p wants a number of threads, not `-1'"),
-        ("--threads=q", "--threads wants a number of threads, not `q'"),
-        ("-p 4194305", "-p wants at most 4194304 threads, not `4194305'"),
-        ("-p99999999999999999999", "-p wants at most 4194304 threads, not `99999999999999999999'"),
+        ("-p x", "-p expects a number of threads, not `x'"),
+        ("-n f", "-n expects a number of threads, not `f'"),
+        ("-kTf", "-T expects a number of threads, not `f'"),
+        ("-p-1", "-p expects a number of threads, not `-1'"),
+        ("--threads=q", "--threads expects a number of threads, not `q'"),
+        ("-p 4194305", "-p expects at most 4194304 threads, not `4194305'"),
+        ("-p99999999999999999999", "-p expects at most 4194304 threads, not `99999999999999999999'"),
         ("-m 12q", &format!("-m {sizes} `12q': `q' is not a unit")),
         ("-m0", &format!("-m {sizes} `0': it must be more than 0")),
         ("--memory 0", &format!("--memory {sizes} `0': it must be more than 0")),
-        ("-p", "-p wants a number of threads"),
-        ("-o", "-o wants the name of a file"),
-        ("--join", "--join wants the name of a file"),
-        ("--plan-file", "--plan-file wants the name of a file"),
-        ("--plan x", "--plan wants a size such as 100M or 1.5G, not `x'"),
-        ("--gpu-pipeline x", "--gpu-pipeline wants resident, bwt or hybrid, not `x'"),
-        ("--ignore-trailing-garbage=2", "--ignore-trailing-garbage wants 0 or 1, not `2'"),
+        ("-p", "-p expects a number of threads"),
+        ("-o", "-o expects the name of a file"),
+        ("--join", "--join expects the name of a file"),
+        ("--plan-file", "--plan-file expects the name of a file"),
+        ("--plan x", "--plan expects a size such as 100M or 1.5G, not `x'"),
+        ("--gpu-pipeline x", "--gpu-pipeline expects resident, bwt or hybrid, not `x'"),
+        ("--ignore-trailing-garbage=2", "--ignore-trailing-garbage expects 0 or 1, not `2'"),
     ] {
         let place = Place::with(&[("a", b"hello\n")]);
         let run = place.hybz(&["a"].into_iter().chain(flags.split(' ')).collect::<Vec<_>>());

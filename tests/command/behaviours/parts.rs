@@ -105,7 +105,7 @@ fn no_split() {
     place.put("plain", &plain);
     place.shell("hybz -dc a.bz2 | hybz -c --block-size 1M >a.hbz").silent(0);
     for (words, what) in [
-        ("hybz --split 1/2 a.hbz", "has .hbz streams: --split is about .bz2."),
+        ("hybz --split 1/2 a.hbz", "has .hbz streams: --split works only with .bz2."),
         ("cat a.bz2 | hybz --split 1/2", "is not a file on a disk: --split cannot seek in it."),
     ] {
         let run = place.shell(words);
@@ -328,18 +328,18 @@ fn streams_of_a_file() {
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[
-        ("-dc --ranges= a.bz2", "--ranges wants ranges such as 10@0,1KiB@15KiB or 5L@20L. For help"),
-        ("--split 3/2 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `3/2': the parts of N are 1 to N."),
-        ("--split 0/2 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `0/2': the parts of N are 1 to N."),
-        ("--split 1 a.bz2", "--split wants a part such as 1/8 or 64M@0, not `1': neither `/' nor `@'."),
+        ("-dc --ranges= a.bz2", "--ranges expects ranges such as 10@0,1KiB@15KiB or 5L@20L. For help"),
+        ("--split 3/2 a.bz2", "--split expects a part such as 1/8 or 64M@0, not `3/2': the parts of N are 1 to N."),
+        ("--split 0/2 a.bz2", "--split expects a part such as 1/8 or 64M@0, not `0/2': the parts of N are 1 to N."),
+        ("--split 1 a.bz2", "--split expects a part such as 1/8 or 64M@0, not `1': neither `/' nor `@'."),
         ("-z --split 1/2 plain", "--split and -z cannot be used together."),
         ("-t --split 1/2 a.bz2", "--split and -t cannot be used together."),
         ("--split 1/2 -r .", "-r and --split cannot be used together."),
-        ("-dc --ranges 10 a.bz2", "--ranges wants ranges such as 10@0,1KiB@15KiB or 5L@20L, not `10': no `@'."),
+        ("-dc --ranges 10 a.bz2", "--ranges expects ranges such as 10@0,1KiB@15KiB or 5L@20L, not `10': no `@'."),
         ("-dc --ranges 10@0, a.bz2", "not `10@0,'"),
         ("-dc --ranges 1x@0 a.bz2", "not `1x@0'"),
         ("-dc --ranges 5@inf a.bz2", "not `5@inf': no range begins after the end."),
-        ("-dc --ranges -5@0 a.bz2", "--ranges wants ranges such as"),
+        ("-dc --ranges -5@0 a.bz2", "--ranges expects ranges such as"),
         ("--ranges 1@0 plain", "--ranges works only with -d."),
         ("-z --ranges 1@0 plain", "--ranges and -z cannot be used together."),
         ("-t --ranges 1@0 a.bz2", "--ranges and -t cannot be used together."),

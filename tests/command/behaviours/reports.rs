@@ -351,8 +351,8 @@ fn nonsense() {
         ("-vv --json a", "--json and -vv cannot be used together: use --json=FILE."),
         ("-c --json=- a", "--json=- and a result on standard output cannot be used together."),
         ("-k --json=- a -", "--json=- and a result on standard output cannot be used together."),
-        ("--progress=xml a", "--progress wants text or never, not `xml'."),
-        ("--progress=json a", "--progress wants text or never, not `json'."),
+        ("--progress=xml a", "--progress expects text or never, not `xml'."),
+        ("--progress=json a", "--progress expects text or never, not `json'."),
     ]);
 }
 

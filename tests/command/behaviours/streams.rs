@@ -137,7 +137,6 @@ fn nonsense() {
         ("--stream-size x a", "--stream-size"),
         ("--stream-size 1k --shard 0 --plan-file p a -o x", "--stream-size and --shard cannot be used together."),
     ]);
-    place.refuses_each("--stream-size 1k {} b.bz2", "--stream-size and {}", &["-d", "-t", "-l", "--recover"]);
     place.refuses_each(
         "--stream-size 1k {} a",
         "--stream-size and {}",

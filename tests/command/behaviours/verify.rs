@@ -159,7 +159,6 @@ fn verify_and_other_flags() {
     let (reads, result) =
         ("--verify=file reads", "the result again from the disk: it cannot be used together with -c.\n");
     let input = "the input file again from the disk: it cannot be used with stdin.\n";
-    place.refuses_each("{} --verify a.bz2", "--verify and {}", &["-d", "-t", "-l", "--recover"]);
     place.refuses(&[
         ("-dc --verify=file a.bz2", "hybz: --verify=file and -d cannot be used together.\n"),
         ("-c --verify=file a", &format!("hybz: {reads} {result}")),

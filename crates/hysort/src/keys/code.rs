@@ -12,7 +12,6 @@
 //! | count | the number of its digits; its digits, to base 254 |
 
 use super::general::General;
-use super::marks::{month, unit};
 use super::number::{Decimal, is_blank, split_while};
 
 /// How many symbols there are.
@@ -190,6 +189,19 @@ impl Coder<'_> {
         last.iter().for_each(|&a| self.write(10 * digit(a) + 1, descending));
         self.write(0, descending);
     }
+}
+
+/// The number of a unit, from 1.
+fn unit(byte: u8) -> Option<u8> {
+    let byte = if byte == b'k' { b'K' } else { byte };
+    b"KMGTPEZY".iter().position(|&other| other == byte).map(|at| at as u8 + 1)
+}
+
+/// The number of the month at the start of a text, from 1.
+fn month(text: &[u8]) -> Option<u8> {
+    const MONTHS: &[u8] = b"janfebmaraprmayjunjulaugsepoctnovdec";
+    let name = text.get(..3)?;
+    MONTHS.chunks_exact(3).position(|month| month.eq_ignore_ascii_case(name)).map(|at| at as u8 + 1)
 }
 
 #[cfg(test)]

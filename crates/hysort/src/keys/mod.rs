@@ -16,7 +16,6 @@ mod by;
 mod code;
 mod general;
 mod key;
-mod marks;
 mod number;
 mod numbers;
 mod ordered;

@@ -73,7 +73,7 @@ fn words(rng: &mut Rng) -> (Vec<String>, u8) {
         3 => words.push(format!("--sort={}", pick(rng, &["n", "g", "h", "m", "v"]))),
         _ => {}
     }
-    for (flag, of) in [("-s", 4), ("-u", 4), ("-r", 5), ("-t,", 3), ("-t ", 12), ("-t\\0", 30), ("--debug", 8)] {
+    for (flag, of) in [("-s", 4), ("-u", 4), ("-r", 5), ("-t,", 3), ("-t ", 12), ("-t\\0", 30)] {
         if rng.below(of) == 0 && !(flag.starts_with("-t") && words.iter().any(|word| word.starts_with("-t"))) {
             words.push(flag.to_owned());
         }
@@ -202,18 +202,6 @@ const CASES: &[&str] = &[
     "$SORT -hn a",
     "$SORT -nR a",
     "$SORT -R -k2,2n a",
-    "$SORT -rRVMhgb -k1,1n --debug a",
-    "$SORT --debug a",
-    "$SORT --debug -k2,1 -k1,1n a",
-    "$SORT --debug -bg -k1.2,1.1 -k2n -s a",
-    "$SORT --debug -t- -k1h b",
-    "$SORT --debug -t+ -r -k2g -u b",
-    "$SORT --debug -t. -n a",
-    "$SORT --debug -m a a",
-    "$SORT --debug -o out a",
-    "$SORT --debug -c a",
-    "printf 'inf 1e3x\tinfinity\n0x1p2p -1.K 5k\n' | $SORT --debug -k1,1g -k2,2g -k2,2h -k3,3g -k3,3h",
-    "printf 'a\\tb\\001c\\0Jan\\0x' | $SORT --debug -z -k1M -k2",
     // Keys of old are files, as under the POSIX of 2001.
     "export _POSIX2_VERSION=200112; $SORT +1 a",
     "export _POSIX2_VERSION=200112; cp a +1; $SORT +1 a",

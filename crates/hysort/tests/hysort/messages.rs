@@ -186,6 +186,7 @@ fn what_hysort_does_not_do() {
     for flag in ["-R", "--random-sort", "-fR", "-k1,1R", "-R -k1"] {
         place.shell(&format!("$SORT {flag} a")).says(2, &format!("hysort: -R is not supported{by}\n{help}"));
     }
+    place.shell("$SORT --debug a").says(2, &format!("hysort: --debug is not supported; use sort\n{help}"));
     place.shell("$SORT --random-source=a a").says(2, &format!("hysort: --random-source is not supported{by}\n{help}"));
     place.shell("$SORT --sort=random a").says(2, &format!("hysort: -R is not supported{by}\n{help}"));
     let remark = "hysort: --compress-program is ignored: temporary files are not compressed\n";
@@ -303,8 +304,8 @@ fn threads_of_a_variable() {
     assert_eq!(threads("HYBZ_THREADS=1 $SORT -v --parallel=2"), threads("$SORT -v --parallel=2"));
     let all = threads("$SORT -v");
     assert_eq!([threads("HYBZ_THREADS=0 $SORT -v"), threads("HYBZ_THREADS= $SORT -v")], [all; 2]);
-    place.shell("HYBZ_THREADS=many $SORT a").says(2, "hysort: HYBZ_THREADS wants a number of threads, not 'many'\n");
-    place.shell("HYBZ_THREADS=-1 $SORT a").says(2, "hysort: HYBZ_THREADS wants a number of threads, not '-1'\n");
+    place.shell("HYBZ_THREADS=many $SORT a").says(2, "hysort: HYBZ_THREADS expects a number of threads, not 'many'\n");
+    place.shell("HYBZ_THREADS=-1 $SORT a").says(2, "hysort: HYBZ_THREADS expects a number of threads, not '-1'\n");
 }
 
 #[test]

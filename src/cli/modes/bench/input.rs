@@ -38,7 +38,7 @@ impl BenchInput {
                 Failure::about(1, "Input file ", name, &text)
             };
             if let Some(format) = other_than_bzip2(&bytes).filter(|format| only_decompress && !format.is_native()) {
-                let text = format!(" is {}: --bench is about {}.", format.file(), native());
+                let text = format!(" is {}: --bench works only with {}.", format.file(), native());
                 return Err(Failure::about(1, "", name, &text));
             }
             match (only_decompress, is_compressed(&bytes)) {

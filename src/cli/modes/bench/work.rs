@@ -1,9 +1,9 @@
 //! hybz's own work: text in memory is compressed and decompressed as the command does it.
 
 use crate::cli::args::{BenchMode, Direction, Plan};
-use crate::cli::files::source::FromStart;
 use crate::cli::modes::{One, limits, read_all};
 use hybz::flow::{self, Outputs, Source, Task};
+use hybz::internals::Sequential;
 use hybz::internals::flow::LONG_FILE;
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings, StreamSummary, Verify};
@@ -53,7 +53,7 @@ pub fn timed(
     // A long text is read as the command reads long files: by several threads if that helps.
     let source = match coding {
         Some(_) if from.len() as u64 >= LONG_FILE => Source::File(Arc::clone(from) as _, 0),
-        _ => Source::Stream(Box::new(FromStart::new(Arc::clone(from) as Arc<dyn hybz::ReadAt>))),
+        _ => Source::Stream(Box::new(Sequential { source: Arc::clone(from) as Arc<dyn hybz::ReadAt>, at: 0 })),
     };
     let input = flow::Input { meta: (), task, count_lines: false, verify: Verify::Off, source };
     let mut compared = Compared { expected: to, outcome: Err(Error::NotBzip2) };

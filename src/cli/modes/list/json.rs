@@ -36,6 +36,6 @@ fn block(row: &Row) -> Value {
     let Row { number, stream, bit_offset, text_at, text_len, crc, ref state, .. } = *row;
     json!({
         "number": number, "stream": stream, "bit_offset": bit_offset, "text_offset": text_at, "text_length": text_len,
-        "crc": crc.map(json::crc), "state": state,
+        "crc": json::crc(crc), "state": state,
     })
 }

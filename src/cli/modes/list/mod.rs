@@ -4,11 +4,9 @@
 //! For a file that contains an index, only the index is read; if the index is damaged, the headers of the blocks are
 //! followed as far as possible. A `.bz2` does not store the length of its text: unless a matching index is next to it,
 //! it is decoded, as are files of other formats, and files with streams of several formats. With `-v` all files are
-//! decoded. In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; in a
-//! damaged `.bz2` that is a regular file, the rest is searched as by `--recover`. From a pipe, the blocks before the
-//! damage are shown.
+//! decoded. In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; of
+//! another damaged file, the blocks before the damage are shown (`--recover --json` shows those after it).
 
-mod damaged;
 mod json;
 mod table;
 
@@ -22,7 +20,6 @@ use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use crate::cli::modes::{One, limits, print, undecoded};
-use damaged::FileFrom;
 use hybz::flow::{self, Input, Outputs, Source, Task};
 use hybz::hbz::List;
 use hybz::index::{Index, Recorder};
@@ -146,7 +143,6 @@ impl Lister {
     fn operand(&self, operand: &Operand, place: Option<&Place>, mut file: File) -> Result<Contents, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let rest = self.rest(&mut file).map_err(read_error)?;
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEAD_LEN);
         let format = self.format(&head);
@@ -180,7 +176,7 @@ impl Lister {
         }
         let mut job = self.index_job(place, &file)?;
         let source = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
-        let found = self.decoded(name, source, &head, rest, job.as_mut())?;
+        let found = self.decoded(name, source, &head, job.as_mut())?;
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
             let source = SourceFile::of(operand, &file).map_err(read_error)?;
             self.publish(name, job, source.as_ref())?;
@@ -191,15 +187,6 @@ impl Lister {
     /// The format of a file that begins with `head`; another format counts as a damaged `.bz2`.
     fn format(&self, head: &[u8]) -> Format {
         self.plan.common.formats.of(head).unwrap_or(Format::Bzip2)
-    }
-
-    /// The file from its current position on, if it can be read again after damage.
-    fn rest(&self, file: &mut File) -> io::Result<Option<FileFrom>> {
-        let is_wanted = self.plan.common.verbose > 0 && self.plan.mode.listing != Listing::Offsets;
-        if !is_wanted || !file.metadata()?.is_file() {
-            return Ok(None);
-        }
-        Ok(Some(FileFrom { from: file.stream_position()?, file: file.try_clone()? }))
     }
 
     /// The index to write, if its name is free.
@@ -250,11 +237,10 @@ impl Lister {
         name: &OsStr,
         source: Source,
         head: &[u8],
-        rest: Option<FileFrom>,
         job: Option<&mut IndexJob>,
     ) -> Result<Contents, Failure> {
         let decoded = self.decode(name, source);
-        let mut rows = table::of_decoded(&decoded.blocks);
+        let rows = table::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
         let mut offsets = Vec::new();
         if self.plan.mode.listing == Listing::Offsets && decoded.outcome.is_ok() {
@@ -285,18 +271,12 @@ impl Lister {
                 (Some(totals), Ok(()))
             }
             Err(error) => {
-                let is_damage = matches!(error, Error::Data { .. } | Error::Truncated { .. });
-                let rest = rest.filter(|_| is_damage);
-                let gone_on = rest.map_or(Ok(()), |rest| {
-                    let advance = |bytes| self.messages.progress.advance(&self.plan.common, name, bytes);
-                    damaged::go_on(rest, &self.pool, advance, decoded.last_stream.as_ref(), &mut rows)
-                });
                 let failure = match (&error, foreign(head)) {
                     (Error::NotBzip2, Some(other)) if self.plan.common.formats == Formats::All => {
                         let text = format!(" is not a bzip2 file: it is {} data; use {}.", other.name, other.list);
                         Failure::about(2, "", name, &text)
                     }
-                    _ => self.failure(name, &gone_on.err().unwrap_or(error)),
+                    _ => self.failure(name, &error),
                 };
                 (None, Err(failure))
             }
@@ -315,8 +295,7 @@ impl Lister {
             (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
             if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
-                let rest = self.rest(&mut file).map_err(read_error)?;
-                return self.decoded(name, Source::Stream(Box::new(file)), &head, rest, None);
+                return self.decoded(name, Source::Stream(Box::new(file)), &head, None);
             }
         }
         if self.plan.mode.index.is_some() {
@@ -373,7 +352,7 @@ impl Lister {
             Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let outcome = Err(Error::NotBzip2);
-        let mut decoded = Decoded { lister: self, name, blocks, recorder, format: None, last_stream: None, outcome };
+        let mut decoded = Decoded { lister: self, name, blocks, recorder, format: None, outcome };
         flow::run(&self.pool, One(Some(input), None), &mut decoded);
         decoded
     }
@@ -387,8 +366,6 @@ struct Decoded<'a> {
     recorder: Recorder,
     /// The format, if all streams have one and the same format, and that format has no rows.
     format: Option<Format>,
-    /// The last stream that has ended.
-    last_stream: Option<StreamInfo>,
     outcome: Result<StreamSummary, Error>,
 }
 
@@ -410,7 +387,6 @@ impl Outputs for Decoded<'_> {
         if stream.format.blocks() != Blocks::Listed {
             self.format = Some(stream.format);
         }
-        self.last_stream = Some(*stream);
         self.recorder.stream(stream);
     }
 

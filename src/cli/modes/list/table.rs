@@ -60,18 +60,16 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
         "block", "stream", "offset", "compressed", "text offset", "text", "CRC"
     );
     for row in rows {
-        let [number, stream, text_at, text_len] = [row.number, row.stream, row.text_at, row.text_len].map(or_dash);
-        let crc = row.crc.map_or("-".to_owned(), |crc| format!("0x{crc:08x}"));
-        let Row { bit_offset, coded_len, state, is_good, .. } = row;
+        let Row { number, stream, bit_offset, coded_len, text_at, text_len, crc, state } = row;
         let offset = bit_offset / 8;
         // Errors get their own line, to keep the table within 80 columns.
         let (mark, words) = match &**state {
             short @ ("ok" | "cut") => (short, ""),
-            words => (if *is_good { "ok" } else { "bad" }, words),
+            words => ("bad", words),
         };
         let _ = writeln!(
             text,
-            "  {number:>6} {stream:>6} {offset:>12} {coded_len:>10} {text_at:>12} {text_len:>9} {crc:<10} {mark}",
+            "  {number:>6} {stream:>6} {offset:>12} {coded_len:>10} {text_at:>12} {text_len:>9} 0x{crc:08x} {mark}",
         );
         if !words.is_empty() {
             let _ = writeln!(text, "  {:>6} {words}", "");
@@ -79,28 +77,21 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
     }
 }
 
-fn or_dash(number: Option<u64>) -> String {
-    number.map_or("-".to_owned(), |number| number.to_string())
-}
-
-/// The row of a block or of a damaged place. After a damaged place some fields are unknown.
+/// The row of a block.
 pub struct Row {
     /// Counted from 1 over the whole file.
-    pub number: Option<u64>,
+    pub number: u64,
     /// The number of its stream.
-    pub stream: Option<u64>,
+    pub stream: u64,
     /// The row's start in the compressed file, in bits.
     pub bit_offset: u64,
-    /// The number of bytes of the compressed file that are finished with it, and how many of them were not before.
-    pub coded_end: u64,
+    /// The number of bytes of the compressed file that are finished with it and were not before.
     pub coded_len: u64,
-    pub text_at: Option<u64>,
-    pub text_len: Option<u64>,
-    pub crc: Option<u32>,
+    pub text_at: u64,
+    pub text_len: u64,
+    pub crc: u32,
     /// "ok", or the error.
     pub state: Cow<'static, str>,
-    /// Whether the block's text is known and right, even if there is damage around it.
-    pub is_good: bool,
 }
 
 /// The blocks that were decoded.
@@ -108,18 +99,8 @@ pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
     let (mut at, mut text_at) = (0, 0);
     let rows = blocks.iter().map(|block| {
         let &BlockInfo { number, stream, bytes_in, bit_offset, text_len, crc, .. } = block;
-        let row = Row {
-            number: Some(number),
-            stream: Some(stream),
-            bit_offset,
-            coded_end: bytes_in,
-            coded_len: bytes_in - at,
-            text_at: Some(text_at),
-            text_len: Some(text_len),
-            crc: Some(crc),
-            state: "ok".into(),
-            is_good: true,
-        };
+        let coded_len = bytes_in - at;
+        let row = Row { number, stream, bit_offset, coded_len, text_at, text_len, crc, state: "ok".into() };
         (at, text_at) = (bytes_in, text_at + text_len);
         row
     });
@@ -132,15 +113,13 @@ pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     let rows = (1..).zip(list.blocks()).zip(verdicts).map(|((number, block), verdict)| {
         stream += u64::from(block.number == 0);
         Row {
-            number: Some(number),
-            stream: Some(stream),
+            number,
+            stream,
             bit_offset: block.at * 8,
-            coded_end: block.at + u64::from(block.coded_len),
             coded_len: block.coded_len.into(),
-            text_at: Some(block.text_at),
-            text_len: Some(block.text_len.into()),
-            crc: Some(block.crc),
-            is_good: verdict.is_ok(),
+            text_at: block.text_at,
+            text_len: block.text_len.into(),
+            crc: block.crc,
             state: state(verdict),
         }
     });

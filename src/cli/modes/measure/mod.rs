@@ -1,10 +1,9 @@
 //! `--measure`: how repetitive files are, as a table or as JSON.
 //!
-//! A file is measured by one thread. Several threads measure several files at a time, within the allowed memory
-//! ([`budget`]). The bytes of a file are measured unchanged; with `-d`, the text of a compressed file ([`input`]).
-//! Lines come in the order of the files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
+//! A file is measured by one thread. Several threads measure several files at a time, within the allowed memory. The
+//! bytes of a file are measured unchanged; with `-d`, the text of a compressed file ([`input`]). Lines come in the
+//! order of the files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
 
-mod budget;
 mod gpu;
 mod input;
 mod table;
@@ -13,8 +12,9 @@ use crate::cli::args::Common;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use crate::cli::modes::{limits, print};
-use budget::{Budget, Permit};
 use gpu::Gpu;
+use hybz::Pool;
+use hybz::schedule::{Client, Permit};
 use hybz_factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
@@ -54,7 +54,8 @@ pub fn measure(common: Common) -> anyhow::Result<Outcome> {
     let messages = Messages::new(&common, Progress::new(&common));
     let threads = limits::threads(&common, None).get();
     limits::choose_memory(&common, threads == 1);
-    let budget = Budget::new(common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
+    let memory = common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
+    let budget = Pool::builder().without_cpu().memory(memory).build().client();
     let workers = threads.min(common.operands.len());
     let next = AtomicUsize::new(0);
     let gpu = Gpu::new(&common);
@@ -68,7 +69,8 @@ pub fn measure(common: Common) -> anyhow::Result<Outcome> {
 struct Measurer {
     common: Common,
     messages: Messages,
-    budget: Budget,
+    /// The client of a pool that has only a memory budget.
+    budget: Client,
     gpu: Gpu,
     /// The first operand that no thread has taken.
     next: AtomicUsize,
@@ -210,8 +212,8 @@ impl Measurer {
 
     /// Reads the text to measure from an open file, whose length is `len` if known. Also returns the permit for the
     /// text and its measurement.
-    fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit<'_>), Failure> {
-        let limit = self.budget.limit();
+    fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit), Failure> {
+        let limit = self.budget.pool().budget().limit();
         if let Some(len) = len.filter(|_| !self.common.decompress) {
             if len > MAX_TEXT as u64 {
                 return Err(too_long(name));
@@ -252,7 +254,7 @@ impl Measurer {
 
     /// A file (of this length, if it is known) needs more memory than is allowed.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
-        let allowed = self.budget.limit() >> 20;
+        let allowed = self.budget.pool().budget().limit() >> 20;
         let limit = if self.common.memory.is_some() { "-m allows" } else { "there may be" };
         // The numbers are rounded so that `-m` with the first of them is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));

@@ -7,11 +7,11 @@ use crate::cli::args::{Operand, Plan, RecoverMode, Recovery, Target, usual_index
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
+use crate::cli::files::source::check_file;
 use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::formats::other_than_bzip2;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
-use crate::cli::modes::run::part::check_file;
 use crate::cli::modes::single::{self, Trouble, write_trouble};
 use crate::cli::modes::{limits, undecoded};
 use hybz::Format;
@@ -84,7 +84,7 @@ impl Rescuer {
         let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;
         if let Some(format) = other_than_bzip2(&head[..len]) {
-            let text = format!(" is {}: --recover is about .bz2.", format.file());
+            let text = format!(" is {}: --recover works only with .bz2.", format.file());
             return Err(Failure::about(1, "", name, &text).into());
         }
         let index = self.index(place.as_ref(), &file)?;

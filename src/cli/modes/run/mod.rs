@@ -18,7 +18,7 @@ use crate::cli::messages::{Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
 use crate::cli::modes::run::operands::Operands;
 use crate::cli::modes::run::results::Results;
-use crate::cli::modes::shards;
+use crate::cli::modes::shard;
 use anyhow::{anyhow, bail};
 use hybz::Pool;
 use hybz::flow;
@@ -50,7 +50,7 @@ pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
 /// Compresses a shard.
 pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
     let Plan { common, mode } = plan;
-    match shards::planned(&mode) {
+    match shard::planned(&mode) {
         Ok((level, shard, len)) => run(Plan { common, mode: mode.files(level, shard, len) }),
         Err(failure) => {
             let tally = Arc::default();

@@ -5,7 +5,7 @@
 
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
 use crate::cli::files::index::IndexJob;
-use crate::cli::files::job::{Complete, Destination, Job, Ready, State};
+use crate::cli::files::job::{Destination, Job, Ready, State};
 use crate::cli::files::names::{appended, ending, original_name};
 use crate::cli::files::operand_iter::{Found, OperandIter};
 use crate::cli::files::pending::Pending;
@@ -21,7 +21,7 @@ use crate::cli::modes::run::input;
 use crate::cli::modes::run::part;
 use crate::cli::modes::run::ranges::Parts;
 use crate::cli::modes::run::resume;
-use crate::cli::modes::shards;
+use crate::cli::modes::shard;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz::{Formats, Pool};
@@ -48,14 +48,6 @@ pub struct Operands {
     woken: bool,
     /// Set if operands are left when `--fail-fast` ends the work.
     stopped: Arc<AtomicBool>,
-}
-
-/// A file that has been examined.
-enum Opened {
-    Ready(Box<Ready>, File),
-    Complete(Complete),
-    /// The file is one of hybz's own.
-    Own,
 }
 
 /// The decision about an operand.
@@ -95,31 +87,29 @@ impl Operands {
         let entry = Entry::new(&self.plan.mode, &name);
         let mut pending = self.preconditions.locks.begin();
         let mut remark = None;
-        let opened = self.open(found, &name, &mut remark, &mut pending);
-        let (state, prepared) = match opened {
-            Ok(Opened::Own) => {
+        let prepared = match self.open(found, &name, &mut remark, &mut pending) {
+            Ok(None) => {
                 self.messages.tally.skip(Skipped::Own);
                 return None;
             }
-            Ok(Opened::Complete(complete)) => {
-                self.messages.tally.skip(Skipped::Complete);
-                (State::Complete(complete), Prepared::nothing())
-            }
-            Ok(Opened::Ready(ready, file)) => {
+            Ok(Some((State::Ready(ready), file))) => {
                 if !self.woken && limits::wake_driver(&self.plan, &file) {
                     self.woken = true;
                     limits::huge_pages_for_texts(&self.plan);
                 }
-                match self.prepare(&ready, &found.operand, file, &mut remark, &mut pending) {
-                    Ok(prepared) => (State::Ready(ready), prepared),
-                    Err(failure) => (State::Failed(failure), Prepared::nothing()),
-                }
+                let prepared = self.prepare(&ready, &found.operand, file, &mut remark, &mut pending);
+                prepared.map(|prepared| (State::Ready(ready), prepared))
+            }
+            Ok(Some((state, _))) => {
+                self.messages.tally.skip(Skipped::Complete);
+                Ok((state, Prepared::nothing()))
             }
             Err(failure) => {
                 remark = remark.filter(|_| self.plan.common.formats == Formats::Bzip2); // of a name that is not used
-                (State::Failed(failure), Prepared::nothing())
+                Err(failure)
             }
         };
+        let (state, prepared) = prepared.unwrap_or_else(|failure| (State::Failed(failure), Prepared::nothing()));
         Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, pending }))
     }
 
@@ -137,7 +127,7 @@ impl Operands {
         let copied = |reader: Box<dyn io::Read + Send>| (Task::Copy, Source::Stream(reader));
         let (task, source) = match (plan.mode.shard.zip(plan.mode.coding), &plan.mode.ranges, plan.mode.split) {
             (Some(((shard, file_len), coding)), ..) => {
-                let text = shards::text(name, file, &shard, file_len)?;
+                let text = shard::text(name, file, &shard, file_len)?;
                 (Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset))
             }
             (_, Some(ranges), _) => {
@@ -174,23 +164,23 @@ impl Operands {
         Ok(Some(job))
     }
 
-    /// Opens an operand and makes bzip2's checks in bzip2's order.
+    /// Opens an operand and makes bzip2's checks in bzip2's order. Returns `None` for a file of hybz's own.
     fn open(
         &mut self,
         found: &Found,
         name: &OsStr,
         remark: &mut Option<Vec<u8>>,
         pending: &mut Pending,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<Option<(State, File)>, Failure> {
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name, pending).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
+            return self.open_stdin(name, pending).map(Some);
         }
         let (mut place, typed) = (found.place.clone(), found.typed);
         let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
         let place = &place;
         let plan = Arc::clone(&self.plan);
         let opened = opened.map_err(|e| Failure::unopened(plan.mode.action, name, &e))?;
-        let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(Opened::Own) };
+        let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(None) };
         let destination = self.destination(place, remark)?;
         let guesses = remark.is_some() && plan.common.formats == Formats::All;
         if guesses && found.is_file() && !may_be_compressed(&file) {
@@ -216,7 +206,7 @@ impl Operands {
             if resumes {
                 if self.is_complete((&source, &file), result, pending)? {
                     let (result, bytes) = (result.name().to_owned(), source.found.len());
-                    return Ok(Opened::Complete(Complete { result, bytes }));
+                    return Ok(Some((State::Complete { result, bytes }, file)));
                 }
                 self.preconditions.result(result, &source.found, pending)?;
             }
@@ -227,7 +217,7 @@ impl Operands {
             }
         }
         let ready = Ready { source: Some(source), destination, seen: Arc::default() };
-        Ok(Opened::Ready(Box::new(ready), file))
+        Ok(Some((State::Ready(Box::new(ready)), file)))
     }
 
     /// Examines the result that `--resume` finds.
@@ -277,7 +267,7 @@ impl Operands {
         Ok(Some((file, found)))
     }
 
-    fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
+    fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(State, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         let file = stdin().map_err(read_error)?;
         if self.plan.mode.action != Action::Compress && file.is_terminal() {
@@ -297,7 +287,7 @@ impl Operands {
                 Destination::Stdout
             }
         };
-        Ok((Ready { source: None, destination, seen: Arc::default() }, file))
+        Ok((State::Ready(Box::new(Ready { source: None, destination, seen: Arc::default() })), file))
     }
 
     /// The place of the result that `-o` names.

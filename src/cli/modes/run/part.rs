@@ -4,6 +4,7 @@ use crate::cli::args::{Amount, Common, Operand, Range, SplitPlan, TextRanges, us
 use crate::cli::files::index;
 use crate::cli::files::job::Ready;
 use crate::cli::files::place::Place;
+use crate::cli::files::source::check_file;
 use crate::cli::messages::{Failure, formats};
 use crate::cli::modes::run::ranges::{Coded, Cursor, are_ascending};
 use hybz::index::Index;
@@ -13,23 +14,10 @@ use hybz::{Error, Format, Pool, ReadAt, Settings};
 use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Refuses files that cannot be read at any offset.
-pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failure> {
-    let say = |what: String| Failure::about(1, "Input file ", name, &what);
-    let read_error = |e: io::Error| Failure::input("read", name, &e);
-    if !file.metadata().map_err(read_error)?.is_file() {
-        return Err(say(format!(" is not a file on a disk: {flag} cannot seek in it.")));
-    }
-    if file.stream_position().map_err(read_error)? > 0 {
-        return Err(say(format!(" is not at its beginning: {flag} counts from there.")));
-    }
-    Ok(())
-}
 
 /// The blocks that begin in some bytes of a `.bz2`.
 pub fn split(
@@ -44,7 +32,7 @@ pub fn split(
     let read_error = |e: io::Error| Failure::input("read", name, &e);
     (&file).take(Format::HEAD_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
     if let Some(format) = Format::of(&head).filter(|&format| format != Format::Bzip2) {
-        let text = format!(" {}: --split is about .bz2.", formats::found(format));
+        let text = format!(" {}: --split works only with .bz2.", formats::found(format));
         return Err(Failure::about(1, "Input file ", name, &text));
     }
     let coded: Coded = Arc::new(file);

@@ -5,8 +5,8 @@
 
 use crate::cli::args::{Amount, Range};
 use crate::cli::files::job::Seen;
-use crate::cli::files::source::FromStart;
 use hybz::index::Index;
+use hybz::internals::Sequential;
 use hybz::read::MultiBzDecoder;
 use hybz::seek::Reader;
 use hybz::{ReadAt, Settings};
@@ -220,7 +220,7 @@ enum Way {
     Forward {
         coded: Coded,
         settings: Settings,
-        decoder: Box<MultiBzDecoder<FromStart<Coded>>>,
+        decoder: Box<MultiBzDecoder<Sequential<Coded>>>,
     },
 }
 
@@ -232,7 +232,7 @@ impl Cursor {
 
     /// Through everything before.
     pub fn forward(coded: Coded, settings: Settings) -> Cursor {
-        let decoder = Box::new(MultiBzDecoder::with_settings(FromStart::new(coded.clone()), &settings));
+        let decoder = Box::new(MultiBzDecoder::with_settings(Sequential { source: coded.clone(), at: 0 }, &settings));
         Cursor::new(Way::Forward { coded, settings, decoder })
     }
 
@@ -253,7 +253,7 @@ impl Cursor {
                 return Ok(());
             }
             Way::Forward { coded, settings, decoder } if to < self.at => {
-                **decoder = MultiBzDecoder::with_settings(FromStart::new(coded.clone()), settings);
+                **decoder = MultiBzDecoder::with_settings(Sequential { source: coded.clone(), at: 0 }, settings);
                 self.bytes.clear();
                 (self.begin, self.at) = (0, 0);
             }

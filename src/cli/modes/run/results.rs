@@ -16,7 +16,7 @@ use crate::cli::messages::verified;
 use crate::cli::messages::{self, Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
 use crate::cli::modes::run::outcome_text::{self, OutcomeText};
-use crate::cli::modes::shards;
+use crate::cli::modes::shard;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
@@ -230,7 +230,7 @@ impl Results {
             Some((shard, _))
                 if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
             {
-                Err(shards::changed(shard))
+                Err(shard::changed(shard))
             }
             _ => Ok(stream),
         }
@@ -316,11 +316,11 @@ impl Outputs for Results {
                 index.and_then(|()| self.open(ready))
             }
             State::Failed(failure) => Err(failure.clone()),
-            State::Complete(complete) => {
+            State::Complete { result, bytes } => {
                 self.done += 1;
-                self.messages.progress.input_done(Some(complete.bytes));
+                self.messages.progress.input_done(Some(*bytes));
                 if let Some(entry) = &mut job.entry {
-                    entry.complete(&complete.result);
+                    entry.complete(result);
                 }
                 self.write_report(job.entry.take());
                 return None;

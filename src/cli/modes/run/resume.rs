@@ -39,12 +39,12 @@ pub fn is_complete(
     let compresses = plan.mode.action == Action::Compress;
     let compared = match compresses {
         true => {
-            let mut decoder = MultiBzDecoder::with_settings(&opened, &settings.trailing_garbage(false));
-            compare(&mut &*file, &mut decoder, false)
+            let decoder = MultiBzDecoder::with_settings(&opened, &settings.trailing_garbage(false));
+            compare(file, decoder, false)
         }
         false => {
-            let mut decoder = MultiBzDecoder::with_settings(file, &settings.formats(plan.common.formats));
-            compare(&mut &opened, &mut decoder, true)
+            let decoder = MultiBzDecoder::with_settings(file, &settings.formats(plan.common.formats));
+            compare(&opened, decoder, true)
         }
     };
     let name = source.place.name();

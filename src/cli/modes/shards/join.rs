@@ -4,12 +4,12 @@
 //! these are interchangeable.
 
 use super::meanwhile::write_meanwhile;
-use super::plan_file::PlanFile;
 use super::{create, write_trouble};
 use crate::cli::args::{Operand, Plan, Target};
 use crate::cli::files::source::is_still;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
+use crate::cli::modes::plan_file::PlanFile;
 use crate::cli::modes::single::{self, Trouble};
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};

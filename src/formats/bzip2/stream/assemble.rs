@@ -10,16 +10,14 @@ use crate::error::Error;
 use crate::formats::bzip2::header;
 use crate::formats::bzip2::header::{HEADER_BITS, Level};
 use crate::formats::bzip2::perturbed::write_mark;
-use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::piece::{Join, Pieces, Step};
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
-use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 /// Joins coded blocks.
 pub(crate) struct Assembler {
     bits: BitWriter,
     level: Level,
-    pieces: VecDeque<Issued<IssuedBlock>>,
     summary: StreamSummary,
     /// The number of bits written so far.
     at: u64,
@@ -29,8 +27,6 @@ pub(crate) struct Assembler {
     interval: Option<NonZeroU32>,
     /// Whether the open stream has a block.
     has_block: bool,
-    /// All pieces have come.
-    ended: bool,
     /// The end of the stream is written.
     closed: bool,
 }
@@ -49,9 +45,7 @@ impl Assembler {
         let mut bits = BitWriter::default();
         let (streams, at) = interval.map_or((0, 0), |interval| write_mark(&mut bits, interval));
         let summary = StreamSummary { block_size: level.block_limit(), streams, ..StreamSummary::default() };
-        let (pieces, text) = Default::default();
-        let (has_block, ended, closed) = Default::default();
-        let mut assembler = Assembler { bits, level, pieces, summary, at, text, interval, has_block, ended, closed };
+        let mut assembler = Assembler { bits, level, summary, at, text: 0, interval, has_block: false, closed: false };
         assembler.begin_stream();
         assembler
     }
@@ -89,17 +83,9 @@ impl Assembler {
 impl Join for Assembler {
     type Issued = IssuedBlock;
 
-    fn add(&mut self, piece: Issued<IssuedBlock>) {
-        self.pieces.push_back(piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
-        let Some(front) = self.pieces.front() else {
-            if !self.ended {
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
+        let Some(front) = pieces.held.front() else {
+            if !pieces.ended {
                 return Ok(Step::Need);
             }
             if self.closed {
@@ -122,7 +108,7 @@ impl Join for Assembler {
         self.summary.verified_blocks += u64::from(made.verified);
         self.summary.recoded_blocks += u64::from(made.retried);
         append_bits(&mut self.bits, &block.bytes, block.bit_len);
-        self.pieces.pop_front();
+        pieces.held.pop_front();
         self.has_block = true;
         self.summary.blocks = number;
         self.text += block.text_len;

@@ -25,10 +25,9 @@ use crate::crc;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, Level, MAX_BLOCK_BITS};
-use crate::stream::piece::{Extent, Issued, Join, Step};
+use crate::stream::piece::{Extent, Join, Pieces, Step};
 use crate::stream::text::count_lines;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
-use std::collections::VecDeque;
 
 /// An item of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,15 +73,15 @@ struct Redo {
     spans: usize,
 }
 
+/// The spans from the one that contains the next item on.
+pub(crate) type Spans = Pieces<IssuedSpan>;
+
 /// Joins decoded blocks.
 pub(crate) struct Chain {
-    /// The held spans, from the one that contains the next item on.
-    held: VecDeque<Issued<IssuedSpan>>,
     /// The next item.
     next: Place,
     /// The output is complete before an item that begins at this bit or later.
     stop: u64,
-    ended: bool,
     extent: Extent,
     /// Whether line ends are counted.
     lines: bool,
@@ -110,17 +109,7 @@ impl Redo {
 impl Chain {
     /// The items of the input from `start` on that begin before bit `stop`.
     pub fn new(start: Place, stop: u64, extent: Extent, lines: bool) -> Self {
-        Chain {
-            held: VecDeque::new(),
-            next: start,
-            stop,
-            ended: false,
-            extent,
-            lines,
-            summary: StreamSummary::default(),
-            redo: None,
-            decoder: None,
-        }
+        Chain { next: start, stop, extent, lines, summary: StreamSummary::default(), redo: None, decoder: None }
     }
 
     /// The next item.
@@ -143,19 +132,19 @@ impl Chain {
         Error::damaged(self.number(), self.next.bit, damage)
     }
 
-    fn truncated(&self) -> Error {
-        Error::Truncated { block: self.number(), bit_offset: self.held_end() }
+    fn truncated(&self, pieces: &Spans) -> Error {
+        Error::Truncated { block: self.number(), bit_offset: self.held_end(pieces) }
     }
 
     /// The end of the available spans.
-    fn held_end(&self) -> u64 {
-        self.held.back().map_or(self.next.bit, |held| held.piece.span.end_bit())
+    fn held_end(&self, pieces: &Spans) -> u64 {
+        pieces.held.back().map_or(self.next.bit, |held| held.piece.span.end_bit())
     }
 
     /// The next bits of the input, as far as they are available.
-    fn head(&self) -> Head {
+    fn head(&self, pieces: &Spans) -> Head {
         let (mut at, mut word, mut missing) = (self.next.bit, 0, END_BITS);
-        for span in self.held.iter().map(|held| &held.piece.span) {
+        for span in pieces.held.iter().map(|held| &held.piece.span) {
             while missing > 0 && at < span.end_bit() {
                 let bit = at - span.at;
                 let take = (8 - bit % 8).min(missing).min(span.end_bit() - at);
@@ -169,30 +158,30 @@ impl Chain {
     }
 
     /// Drops the spans that lie wholly before the chain's position.
-    fn drop_passed(&mut self) {
-        while let Some(held) = self.held.front() {
+    fn drop_passed(&self, pieces: &mut Spans) {
+        while let Some(held) = pieces.held.front() {
             if held.piece.span.end_bit() > self.next.bit {
                 break;
             }
-            self.held.pop_front();
+            pieces.held.pop_front();
         }
     }
 
     /// Asks for another piece. First the held spans give their permits back, so that the next piece can come however
     /// small the budget is. Their results are dropped as well: thousands of blocks nested in one block's data must not
     /// pile up. If one of them turns out to be a true block, it is decoded again.
-    fn need(&mut self) -> Step {
+    fn need(pieces: &mut Spans) -> Step {
         // Only the last spans still have permits: earlier ones gave them back the last time. Going through all of them
         // would be costly in a flood of false magics.
-        for held in self.held.iter_mut().rev().take_while(|held| held.permit.is_some()) {
+        for held in pieces.held.iter_mut().rev().take_while(|held| held.permit.is_some()) {
             held.permit = None;
             held.piece.block = None;
         }
         Step::Need
     }
 
-    fn header(&mut self) -> Result<Option<Step>, Error> {
-        let head = self.head();
+    fn header(&mut self, pieces: &mut Spans) -> Result<Option<Step>, Error> {
+        let head = self.head(pieces);
         let is_first = self.next.bit == 0;
         match head.header() {
             Header::Stream(level) => {
@@ -201,17 +190,17 @@ impl Chain {
                 self.summary.block_size = self.summary.block_size.max(level.block_limit());
                 self.summary.combined_crc = 0;
             }
-            Header::Short if !self.ended => return Ok(Some(self.need())),
+            Header::Short if !pieces.ended => return Ok(Some(Chain::need(pieces))),
             Header::Short if head.len() == 0 && !is_first => self.next.expect = Expect::End,
-            Header::Short => return Err(self.truncated()),
+            Header::Short => return Err(self.truncated(pieces)),
             Header::Other if is_first => return Err(Error::NotBzip2),
             Header::Other => self.next.expect = Expect::Other,
         }
         Ok(None)
     }
 
-    fn block_or_end(&mut self, level: Option<Level>, wait: bool) -> Result<Option<Step>, Error> {
-        if let Some(IssuedSpan { span, block: Some(ticket) }) = self.held.front().map(|held| &held.piece)
+    fn block_or_end(&mut self, pieces: &mut Spans, level: Option<Level>, wait: bool) -> Result<Option<Step>, Error> {
+        if let Some(IssuedSpan { span, block: Some(ticket) }) = pieces.held.front().map(|held| &held.piece)
             && span.start_bit() == self.next.bit
         {
             let at = span.at;
@@ -227,7 +216,7 @@ impl Chain {
                 Some(Err(error)) => Err(Error::Internal { block: self.number(), reason: error.0 }),
             };
         }
-        let head = self.head();
+        let head = self.head(pieces);
         if !head.may_be_magic() {
             return Err(self.damaged(Flaw::Magic));
         }
@@ -236,7 +225,7 @@ impl Chain {
             return Ok(None);
         }
         let Some((_, stored)) = head.whole() else {
-            return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
+            return if pieces.ended { Err(self.truncated(pieces)) } else { Ok(Some(Chain::need(pieces))) };
         };
         let computed = self.summary.combined_crc;
         if level.is_some() && stored != computed {
@@ -249,7 +238,7 @@ impl Chain {
     }
 
     /// Decodes the block at the chain's position once all of it is available.
-    fn redo(&mut self, level: Option<Level>) -> Result<Option<Step>, Error> {
+    fn redo(&mut self, pieces: &mut Spans, level: Option<Level>) -> Result<Option<Step>, Error> {
         let skew = self.next.bit % 8;
         let at = self.next.bit - skew;
         let mut redo = self.redo.take().unwrap_or_else(|| Redo::new(skew));
@@ -259,12 +248,12 @@ impl Chain {
                 Walked::More if redo.end == skew + MAX_BLOCK_BITS => {
                     return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.next.bit });
                 }
-                Walked::More => match self.held.get(redo.spans).map(|held| &held.piece.span) {
+                Walked::More => match pieces.held.get(redo.spans).map(|held| &held.piece.span) {
                     Some(span) => redo.add(span, at, skew + MAX_BLOCK_BITS),
-                    None if self.ended => break,
+                    None if pieces.ended => break,
                     None => {
                         self.redo = Some(redo);
-                        return Ok(Some(self.need()));
+                        return Ok(Some(Chain::need(pieces)));
                     }
                 },
             }
@@ -272,7 +261,7 @@ impl Chain {
         let decoder = self.decoder.get_or_insert_default();
         match decoder.decode(&redo.bytes, skew, redo.end, limit(level)) {
             Ok(block) => self.believe(block, at, level).map(Some),
-            Err(DecodeError::OutOfData) if self.ended => Err(self.truncated()),
+            Err(DecodeError::OutOfData) if pieces.ended => Err(self.truncated(pieces)),
             Err(DecodeError::OutOfData) => {
                 let reason = "the decoder reads past the end of the block".to_owned();
                 Err(Error::Internal { block: self.number(), reason })
@@ -310,28 +299,20 @@ impl Chain {
 impl Join for Chain {
     type Issued = IssuedSpan;
 
-    fn add(&mut self, piece: Issued<IssuedSpan>) {
-        self.held.push_back(piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
         loop {
-            self.drop_passed();
+            self.drop_passed(pieces);
             let step = match self.next.expect {
                 _ if self.next.bit >= self.stop => Some(Step::Done),
-                Expect::Header => self.header()?,
-                Expect::Block(level) => self.block_or_end(level, wait)?,
-                Expect::Redo(level) => self.redo(level)?,
+                Expect::Header => self.header(pieces)?,
+                Expect::Block(level) => self.block_or_end(pieces, level, wait)?,
+                Expect::Redo(level) => self.redo(pieces, level)?,
                 Expect::Other => {
                     self.summary.bytes_in = self.next.bit / 8;
                     Some(Step::Other)
                 }
                 Expect::End => {
-                    self.held.clear();
+                    pieces.held.clear();
                     self.summary.bytes_in = self.next.bit / 8;
                     Some(Step::Done)
                 }
@@ -342,9 +323,9 @@ impl Join for Chain {
         }
     }
 
-    fn rest(&mut self) -> Option<Vec<u8>> {
-        self.drop_passed();
-        let span = self.held.pop_front()?.piece.span;
+    fn rest(&mut self, pieces: &mut Spans) -> Option<Vec<u8>> {
+        self.drop_passed(pieces);
+        let span = pieces.held.pop_front()?.piece.span;
         let bytes = span.data[((self.next.bit - span.at) / 8) as usize..].to_vec();
         // If the next span begins in the last byte of this one, that byte has been used.
         self.next.bit = span.at + span.data.len() as u64 * 8;

@@ -9,7 +9,7 @@
 use super::readers::{Look, Readers, Stretch};
 use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::block::SharedBytes;
-use crate::read_at::ReadAt;
+use crate::stream::piece::Unread;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -64,10 +64,10 @@ pub(super) struct SharedSpans {
 }
 
 impl SharedSpans {
-    /// Starts `count` threads on the rest of the input, which begins at byte `from` of the file. The scanner's open
-    /// span begins at bit `first` of the input, with a magic if it is `coded`.
-    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, first: u64, coded: bool) -> io::Result<SharedSpans> {
-        Ok(Self::new(Readers::start(file, from + first / 8, count, 1)?, first, coded))
+    /// Starts the threads. The scanner's open span begins at bit `first` of the input, with a magic if it is `coded`.
+    pub fn start(unread: &Unread<'_>, first: u64, coded: bool) -> io::Result<SharedSpans> {
+        let readers = Readers::start(unread.file, unread.from + first / 8, unread.readers, 1)?;
+        Ok(Self::new(readers, first, coded))
     }
 
     fn new(readers: Readers<Magics>, first: u64, coded: bool) -> SharedSpans {
@@ -133,6 +133,7 @@ mod tests {
     use super::super::scan::Scanner;
     use super::super::scan::tests::seen;
     use super::*;
+    use crate::read_at::ReadAt;
     use crate::stream::piece::Cut;
     use crate::{Level, Settings, compress};
     use hybz_testkit::shapes::Rng;

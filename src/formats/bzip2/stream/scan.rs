@@ -10,10 +10,8 @@ use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::block::SharedBytes;
 use crate::codec::find_magic::find_end;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, Header, parse_stream_header};
-use crate::read_at::ReadAt;
-use crate::stream::piece::Cut;
+use crate::stream::piece::{Cut, Unread};
 use std::io;
-use std::sync::Arc;
 
 /// The size of one read. The scanner's own tests and the trap tests use other sizes.
 const CHUNK: usize = 256 << 10;
@@ -183,8 +181,8 @@ impl Cut for Scanner {
         }
     }
 
-    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
-        self.share_reading_with(|first, coded| SharedSpans::start(file, from, readers, first, coded))
+    fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
+        self.share_reading_with(|first, coded| SharedSpans::start(unread, first, coded))
     }
 
     fn read_on(&mut self) -> io::Result<bool> {

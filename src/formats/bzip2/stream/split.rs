@@ -8,24 +8,24 @@
 //! A block is handed on as plain text, which a station then run-length-codes and checksums. Only a text that is much
 //! longer than its block (46 MB of zeros make one block) is coded here, piece by piece, to keep memory bounded.
 
+use super::parallel_read::{CodedText, SharedText};
 use super::tasks::{ENCODE, EncodeBlock};
-use crate::block::{CodedBlock, Text};
+use crate::block::{CodedBlock, MAX_PLAIN_TEXT, Text};
 use crate::codec::run_length::{self, Run};
-use crate::crc::Crc;
-use crate::formats::bzip2::header::Level;
-use crate::stream::piece::{Cut, Piece};
+use crate::formats::bzip2::header::{Level, MAX_RUN as MAX_TOKEN};
+pub(crate) use crate::stream::piece::BlockOptions;
+use crate::stream::piece::{Cut, Piece, Unread};
 use crate::stream::text::count_lines;
-use crate::stream::verify::{CodedTicket, Verify, encode};
+use crate::stream::verify::{CodedTicket, encode};
 use hybz_queue::Client;
 use std::collections::VecDeque;
+use std::io;
 
-pub(crate) use crate::block::MAX_PLAIN_TEXT;
 /// The smallest room offered for reading, so that the end of a block is not read in tiny pieces.
 const MIN_ROOM: usize = 64 << 10;
 /// The smallest room at the beginning of a stream: room is zeroed, and with 64 KiB a file of 1 kB took 1.17 ms, not
 /// 1.13.
 const FIRST_ROOM: usize = 4 << 10;
-pub(crate) use crate::formats::bzip2::header::MAX_RUN as MAX_TOKEN;
 
 /// Cuts text into blocks.
 pub(crate) struct Splitter {
@@ -43,39 +43,8 @@ pub(crate) struct Splitter {
     coded: Option<CodedText>,
     ready: VecDeque<Text>,
     options: BlockOptions,
-}
-
-/// Options for the treatment of blocks.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BlockOptions {
-    /// Whether line ends are counted.
-    pub count_lines: bool,
-    /// Which blocks are verified.
-    pub verify: Verify,
-}
-
-/// The run-length-coded beginning of a block.
-pub(crate) struct CodedText {
-    coded: Vec<u8>,
-    len: u64,
-    crc: Crc,
-}
-
-impl CodedText {
-    pub fn new() -> Self {
-        CodedText { coded: Vec::new(), len: 0, crc: Crc::new() }
-    }
-
-    /// Adds whole tokens.
-    pub fn add(&mut self, text: &[u8]) {
-        run_length::encode(text, &mut self.coded);
-        self.len += text.len() as u64;
-        self.crc.update(text);
-    }
-
-    pub fn finish(self) -> Text {
-        Text::RunLength { coded: self.coded, len: self.len, crc: self.crc.finish() }
-    }
+    /// Set once several threads read the rest.
+    shared: Option<SharedText>,
 }
 
 impl Splitter {
@@ -84,15 +53,8 @@ impl Splitter {
     }
 
     fn with_limit(limit: usize) -> Self {
-        let (text, ready) = Default::default();
-        Splitter { limit, text, len: 0, token: 0, size: 0, coded: None, ready, options: BlockOptions::default() }
-    }
-
-    /// The number of bytes of the input so far that belong to the open block, or `None` if the block is so long that it
-    /// is kept run-length-coded. Blocks end between tokens, so another cutter can continue from the start of the open
-    /// block.
-    pub fn open_len(&self) -> Option<usize> {
-        self.coded.is_none().then_some(self.len)
+        let (text, ready, options) = Default::default();
+        Splitter { limit, text, len: 0, token: 0, size: 0, coded: None, ready, options, shared: None }
     }
 
     /// Counts the tokens that are complete and closes every block that is full.
@@ -203,7 +165,23 @@ impl Cut for Splitter {
     }
 
     fn finish(&mut self) {
-        self.flush();
+        match &mut self.shared {
+            Some(shared) => shared.finish(),
+            None => self.flush(),
+        }
+    }
+
+    /// Blocks end between tokens, so another cutter can continue from the start of the open block, unless that is so
+    /// long that it is kept run-length-coded.
+    fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
+        if self.coded.is_none() {
+            self.shared = SharedText::start(unread, self.len, self.limit);
+        }
+        self.shared.is_some()
+    }
+
+    fn read_on(&mut self) -> io::Result<bool> {
+        self.shared.as_mut().map_or(Ok(false), SharedText::read_on)
     }
 
     fn flush(&mut self) {
@@ -214,8 +192,11 @@ impl Cut for Splitter {
     }
 
     fn next_piece(&mut self) -> Option<CutBlock> {
-        let text = self.ready.pop_front()?;
-        Some(CutBlock { text, runs: None, limit: self.limit, options: self.options, begins_stream: false })
+        let (text, runs) = match &mut self.shared {
+            Some(shared) => shared.next_block()?,
+            None => (self.ready.pop_front()?, None),
+        };
+        Some(CutBlock { text, runs, limit: self.limit, options: self.options, begins_stream: false })
     }
 }
 

@@ -5,10 +5,9 @@ use crate::crc;
 use crate::error::Error;
 use crate::formats::hbz::header::BlockHeader;
 use crate::formats::hbz::header::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
-use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::piece::{Join, Pieces, Step};
 use crate::stream::verify::CodedTicket;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
-use std::collections::VecDeque;
 
 /// A block that has been issued.
 type Coded = CodedTicket<(BlockHeader, Vec<u8>)>;
@@ -16,14 +15,11 @@ type Coded = CodedTicket<(BlockHeader, Vec<u8>)>;
 /// Joins coded blocks.
 pub(crate) struct Assembler {
     stream: StreamHeader,
-    pieces: VecDeque<Issued<Coded>>,
     index: Vec<IndexEntry>,
     summary: StreamSummary,
     /// The number of bytes written.
     at: u64,
     begun: bool,
-    /// All pieces have come.
-    ended: bool,
     /// The index is written.
     closed: bool,
 }
@@ -31,29 +27,20 @@ pub(crate) struct Assembler {
 impl Assembler {
     pub fn new(stream: StreamHeader) -> Self {
         let summary = StreamSummary { streams: 1, block_size: stream.block_size, ..StreamSummary::default() };
-        let (pieces, index) = Default::default();
-        Assembler { stream, pieces, index, summary, at: HEADER_LEN as u64, begun: false, ended: false, closed: false }
+        Assembler { stream, index: Vec::new(), summary, at: HEADER_LEN as u64, begun: false, closed: false }
     }
 }
 
 impl Join for Assembler {
     type Issued = Coded;
 
-    fn add(&mut self, piece: Issued<Coded>) {
-        self.pieces.push_back(piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
         if !self.begun {
             self.begun = true;
             return Ok(Step::Out(Text::Plain(self.stream.write().to_vec()), None));
         }
-        let Some(piece) = self.pieces.front() else {
-            if !self.ended {
+        let Some(piece) = pieces.held.front() else {
+            if !pieces.ended {
                 return Ok(Step::Need);
             }
             if self.closed {
@@ -74,7 +61,7 @@ impl Join for Assembler {
         let number = self.summary.blocks + 1;
         let Some(made) = piece.piece.take(wait, number)? else { return Ok(Step::Pending) };
         let (header, payload) = made.output;
-        self.pieces.pop_front();
+        pieces.held.pop_front();
         self.summary.verified_blocks += u64::from(made.verified);
         self.summary.recoded_blocks += u64::from(made.retried);
         let mut bytes = Vec::with_capacity(HEADER_LEN + payload.len());

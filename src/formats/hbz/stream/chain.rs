@@ -7,22 +7,18 @@ use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::VectorCharge;
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN};
-use crate::stream::piece::{Extent, Issued, Join, Step};
+use crate::stream::piece::{Extent, Issued, Join, Pieces, Step};
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use hybz_queue::Permit;
-use std::collections::VecDeque;
 
 /// Joins texts.
 pub(crate) struct Chain {
-    pieces: VecDeque<Issued<IssuedPart>>,
     /// The permit of the last piece that had one, and the charge for the vector of the last block.
     held: (Option<Permit>, Option<VectorCharge>),
     /// The block whose text comes next.
     block: Option<BlockHeader>,
     /// The position of the next part in the input, in bytes.
     at: u64,
-    /// All pieces have come.
-    ended: bool,
     /// All streams that were wanted have ended.
     done: bool,
     extent: Extent,
@@ -32,8 +28,8 @@ pub(crate) struct Chain {
 impl Chain {
     /// A chain at the start of the input.
     pub fn new(extent: Extent) -> Self {
-        let (pieces, held, block, summary) = Default::default();
-        Chain { pieces, held, block, at: 0, ended: false, done: false, extent, summary }
+        let (held, block, summary) = Default::default();
+        Chain { held, block, at: 0, done: false, extent, summary }
     }
 
     /// The number of the next block, counted from 1.
@@ -96,23 +92,15 @@ impl Chain {
 impl Join for Chain {
     type Issued = IssuedPart;
 
-    fn add(&mut self, piece: Issued<IssuedPart>) {
-        self.pieces.push_back(piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
         while !self.done {
-            let Some(Issued { piece, permit }) = self.pieces.pop_front() else {
+            let Some(Issued { piece, permit }) = pieces.held.pop_front() else {
                 // The permit goes back, so that the next piece can come however small the budget is. Only a block keeps
                 // its permit: its payload needs no other.
                 if self.block.is_none() {
                     self.held = (None, None);
                 }
-                if !self.ended {
+                if !pieces.ended {
                     return Ok(Step::Need);
                 }
                 break;
@@ -125,7 +113,7 @@ impl Join for Chain {
                 }
                 IssuedPart::Text(ticket) => {
                     let Some(text) = ticket.take(wait) else {
-                        self.pieces.push_front(Issued { piece: IssuedPart::Text(ticket), permit });
+                        pieces.held.push_front(Issued { piece: IssuedPart::Text(ticket), permit });
                         return Ok(Step::Pending);
                     };
                     let number = self.number();
@@ -135,7 +123,7 @@ impl Join for Chain {
                     return Ok(self.text(text, header));
                 }
                 IssuedPart::Other(Rest::Bytes(_)) if self.summary.streams > 0 => {
-                    self.pieces.push_front(Issued { piece, permit });
+                    pieces.held.push_front(Issued { piece, permit });
                     self.held = (None, None);
                     self.summary.bytes_in = self.at;
                     return Ok(Step::Other);
@@ -152,8 +140,8 @@ impl Join for Chain {
         Ok(Step::Done)
     }
 
-    fn rest(&mut self) -> Option<Vec<u8>> {
-        match self.pieces.pop_front()?.piece {
+    fn rest(&mut self, pieces: &mut Pieces<IssuedPart>) -> Option<Vec<u8>> {
+        match pieces.held.pop_front()?.piece {
             IssuedPart::Other(Rest::Bytes(bytes)) => Some(bytes),
             _ => None,
         }

@@ -7,26 +7,22 @@ use crate::formats::lz4::Frame;
 use crate::formats::lz4::block::CodedBlocks;
 use crate::formats::lz4::header::Header;
 use crate::formats::lz4::index::Index;
-use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::piece::{Issued, Join, Pieces, Step};
 use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
-use std::collections::VecDeque;
 
 /// Joins coded blocks.
 pub(super) struct Assembler {
     frame: Frame,
-    pieces: VecDeque<Issued<IssuedText>>,
     index: Index,
     summary: StreamSummary,
     /// The number of bytes written.
     at: u64,
-    /// All pieces have come.
-    ended: bool,
 }
 
 impl Assembler {
     pub fn new(frame: Frame) -> Assembler {
         let summary = StreamSummary { streams: 1, block_size: Frame::BLOCK_SIZE, ..StreamSummary::default() };
-        Assembler { frame, pieces: VecDeque::new(), index: Index::default(), summary, at: 0, ended: false }
+        Assembler { frame, index: Index::default(), summary, at: 0 }
     }
 
     /// The header, if it has not been written.
@@ -89,17 +85,9 @@ impl Assembler {
 impl Join for Assembler {
     type Issued = IssuedText;
 
-    fn add(&mut self, piece: Issued<IssuedText>) {
-        self.pieces.push_back(piece);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
-        let Some(piece) = self.pieces.front() else {
-            return Ok(if self.ended { Step::Done } else { Step::Need });
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
+        let Some(piece) = pieces.held.front() else {
+            return Ok(if pieces.ended { Step::Done } else { Step::Need });
         };
         let made = match &piece.piece {
             IssuedText::End(_) => None,
@@ -111,7 +99,7 @@ impl Join for Assembler {
                 }
             },
         };
-        let piece = self.pieces.pop_front();
+        let piece = pieces.held.pop_front();
         match (made, piece) {
             (Some((coded, text_len, is_all)), _) => Ok(self.blocks(coded, text_len, is_all)),
             (None, Some(Issued { piece: IssuedText::End(end), .. })) => self.end(end),

@@ -4,17 +4,15 @@ use super::scan::{FrameEnd, IssuedFound, Rest};
 use crate::block::Text;
 use crate::error::Error;
 use crate::flaw::Flaw;
-use crate::stream::piece::{Extent, Issued, Join, Step};
+use crate::stream::piece::{Extent, Issued, Join, Pieces, Step};
 use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
 use hybz_queue::Permit;
-use std::collections::VecDeque;
 use std::hash::Hasher;
 use twox_hash::XxHash32;
 
 /// Joins texts.
 pub(super) struct Chain {
     extent: Extent,
-    found: VecDeque<Issued<IssuedFound>>,
     /// The permit of the blocks whose text is being written.
     held: Option<Permit>,
     /// The error after the text that was handed on.
@@ -22,16 +20,14 @@ pub(super) struct Chain {
     /// The text of the frame so far.
     hash: XxHash32,
     text_len: u64,
-    ended: bool,
     done: bool,
     summary: StreamSummary,
 }
 
 impl Chain {
     pub fn new(extent: Extent) -> Chain {
-        let (found, held, failed, summary) = Default::default();
-        let hash = XxHash32::with_seed(0);
-        Chain { extent, found, held, failed, hash, text_len: 0, ended: false, done: false, summary }
+        let (held, failed, summary) = Default::default();
+        Chain { extent, held, failed, hash: XxHash32::with_seed(0), text_len: 0, done: false, summary }
     }
 
     fn damaged(&self, at: u64, damage: Flaw) -> Error {
@@ -89,22 +85,14 @@ impl Chain {
 impl Join for Chain {
     type Issued = IssuedFound;
 
-    fn add(&mut self, found: Issued<IssuedFound>) {
-        self.found.push_back(found);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
         self.held = None;
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
         while !self.done {
-            let Some(found) = self.found.front() else {
-                return Ok(if self.ended { Step::Done } else { Step::Need });
+            let Some(found) = pieces.held.front() else {
+                return Ok(if pieces.ended { Step::Done } else { Step::Need });
             };
             let decoded = match &found.piece {
                 IssuedFound::Other(_) => None,
@@ -116,7 +104,7 @@ impl Join for Chain {
                     }
                 },
             };
-            let Some(Issued { piece, permit }) = self.found.pop_front() else { return Ok(Step::Need) };
+            let Some(Issued { piece, permit }) = pieces.held.pop_front() else { return Ok(Step::Need) };
             let Some((decoded, count, hashed)) = decoded else {
                 if let IssuedFound::Other(rest) = piece
                     && let Some(step) = self.other(rest)?

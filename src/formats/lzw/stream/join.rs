@@ -4,28 +4,25 @@ use super::chunks::IssuedChunk;
 use super::relay::{ChunkPart, End, Relay};
 use crate::block::Text;
 use crate::error::Error;
-use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::piece::{Join, Pieces, Step};
 use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
 use hybz_queue::Permit;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Hands the texts on.
 pub(super) struct Texts {
     relay: Arc<Relay>,
-    chunks: VecDeque<Issued<IssuedChunk>>,
     /// The permit of the chunk whose last text is being written.
     held: Option<Permit>,
     /// The error after the text that was handed on.
     failed: Option<Error>,
-    ended: bool,
     summary: StreamSummary,
 }
 
 impl Texts {
     pub fn new(relay: &Arc<Relay>) -> Texts {
-        let (chunks, held, failed, summary) = Default::default();
-        Texts { relay: Arc::clone(relay), chunks, held, failed, ended: false, summary }
+        let (held, failed, summary) = Default::default();
+        Texts { relay: Arc::clone(relay), held, failed, summary }
     }
 
     /// The stream ends here.
@@ -41,23 +38,15 @@ impl Texts {
 impl Join for Texts {
     type Issued = IssuedChunk;
 
-    fn add(&mut self, chunk: Issued<IssuedChunk>) {
-        self.chunks.push_back(chunk);
-    }
-
-    fn finish(&mut self) {
-        self.ended = true;
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+    fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
         self.held = None;
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
         loop {
-            let Some(chunk) = self.chunks.front_mut() else {
+            let Some(chunk) = pieces.held.front_mut() else {
                 return Ok(match self.summary.streams {
-                    _ if !self.ended => Step::Need,
+                    _ if !pieces.ended => Step::Need,
                     0 => self.end(),
                     _ => Step::Done,
                 });
@@ -71,7 +60,7 @@ impl Join for Texts {
             match end {
                 End::Chunk => {
                     self.summary.bytes_in += chunk.piece.len;
-                    self.held = self.chunks.pop_front().and_then(|chunk| chunk.permit);
+                    self.held = pieces.held.pop_front().and_then(|chunk| chunk.permit);
                 }
                 End::More => chunk.piece.ticket = self.relay.go_on(&chunk.piece.submitter),
                 End::Failed(error) if text.is_empty() => return Err(error),

@@ -3,7 +3,6 @@
 mod args;
 mod call;
 mod check;
-mod debug;
 mod failure;
 mod gpus;
 mod input;
@@ -27,8 +26,6 @@ use std::convert::Infallible;
 use std::env;
 use std::io::{self, Write};
 use std::panic;
-
-hybz_files::without_libm!();
 
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;

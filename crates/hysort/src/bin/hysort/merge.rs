@@ -1,9 +1,7 @@
 //! `-m`: files that are sorted become one. They are all open at once, or as many as may be: then what some of them make
 //! goes to a temporary file, which is merged with the others.
 
-use crate::args::Plan;
 use crate::call::{Call, failure, write};
-use crate::debug::Marked;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::limits;
@@ -37,7 +35,6 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let Call { plan, output, progress, spill, .. } = call;
     let memory = limits::memory(plan);
     let merging = Merging {
-        plan,
         keys: plan.keyed(),
         progress: &progress,
         own: output.regular_stdout().map(|found| (found.dev(), found.ino())),
@@ -81,7 +78,6 @@ impl Source {
 }
 
 struct Merging<'a> {
-    plan: &'a Plan,
     keys: Keys,
     progress: &'a Progress,
     /// Device and inode of stdout, if it is a regular file: a file written there must not be read.
@@ -107,11 +103,7 @@ impl Merging<'_> {
     }
 
     fn last(&self, texts: Vec<Text<'_>>, output: Output) -> Result<(), Failure> {
-        let merge = |out: &mut dyn Write| match self.plan.debug {
-            true => self.keys.merge(texts, Marked::new(self.plan, out)),
-            false => self.keys.merge(texts, out),
-        };
-        write(output, self.progress, |out| merge(out), |e| self.failure(e))
+        write(output, self.progress, |out| self.keys.merge(texts, out), |e| self.failure(e))
     }
 
     /// Opens the first `most` sources and removes them from the queue; fewer, but at least two, if no descriptor is

@@ -1,8 +1,7 @@
 //! One call of the command: sorting, merging or checking.
 
-use crate::args::{Plan, What, names, print_remarks};
-use crate::call::{Call, Counted, Outcome, failure, write};
-use crate::debug::Marked;
+use crate::args::{Plan, What, names};
+use crate::call::{Call, Outcome, failure, write};
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
@@ -13,7 +12,7 @@ use crate::{check, gpus, limits, merge};
 use hysort::{KeySorter, Limits, Report, StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,9 +21,6 @@ use std::time::Instant;
 pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
     if plan.what == What::Sort {
         gpus::hide(&plan);
-    }
-    if plan.debug {
-        print_remarks(&plan);
     }
     if let Some(from) = plan.files0_from.take() {
         plan.files = names(&read_names(&from)?, &from)?;
@@ -84,11 +80,7 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
         sorter.end_of_file().map_err(|e| failure(e, &call.spill))?;
     }
     let Call { output, progress, spill, started, .. } = call;
-    let lines_to = |out: &mut BufWriter<Counted<'_>>| match plan.debug {
-        true => sorter.write_to(&mut Marked::new(plan, out)),
-        false => sorter.write_to(out),
-    };
-    let report = write(output, &progress, lines_to, |e| failure(e, &spill))?;
+    let report = write(output, &progress, |out| sorter.write_to(out), |e| failure(e, &spill))?;
     progress.end();
     let stations = pool.summary();
     if let Some(trouble) = gpus::trouble(plan, &stations) {

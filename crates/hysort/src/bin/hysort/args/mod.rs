@@ -2,7 +2,6 @@
 
 mod keys;
 mod plan;
-mod remarks;
 mod size;
 mod table;
 mod words;
@@ -11,4 +10,3 @@ mod words;
 pub use table::command;
 
 pub use plan::{Gpus, Plan, Request, What, names, parse};
-pub use remarks::print_remarks;

@@ -57,8 +57,6 @@ pub struct Plan {
     pub unique: bool,
     pub stable: bool,
     pub(super) keys: Vec<Key>,
-    /// Whether keys are marked in the output.
-    pub debug: bool,
     /// The options of keys that have none.
     pub(super) options: Options,
     pub separator: Option<u8>,
@@ -122,7 +120,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
         match word {
             Word::File(file) => plan.files.push(file),
             Word::Flag { id, letter, typed, value } => match &*id {
-                "random-source" => return Err(refused(OsStr::new(&typed))),
+                "debug" | "random-source" => return Err(refused(OsStr::new(&typed))),
                 "help" => return Ok(Request::Show(help(&command, columns(io::stdout())))),
                 "version" => return Ok(Request::Show(command.render_version())),
                 "man" => return Ok(Request::Show(packaging::MANUAL_PAGE.to_owned())),
@@ -152,7 +150,8 @@ fn threads_of_environment(value: Option<OsString>) -> Result<Option<NonZeroUsize
     match value.to_str().and_then(|value| value.trim().parse().ok()) {
         Some(number) => Ok(NonZeroUsize::new(number)),
         None => {
-            let text = [THREADS.as_bytes(), b" wants a number of threads, not ", &in_plain_quotes(&value)[..]].concat();
+            let text =
+                [THREADS.as_bytes(), b" expects a number of threads, not ", &in_plain_quotes(&value)[..]].concat();
             Err(Failure::sentence(text))
         }
     }
@@ -172,7 +171,6 @@ impl Plan {
         letter.into_iter().for_each(|letter| self.option(letter));
         match id {
             "reverse" => self.reverse = true,
-            "debug" => self.debug = true,
             "sort" => self.option(sort_word(&given)?),
             "compress-program" => match self.compress.replace(given.clone()) {
                 Some(before) if before != given => {
@@ -254,9 +252,6 @@ impl Plan {
             ));
         }
         self.effective_keys().iter().try_for_each(|key| key.options().check()).map_err(key_failure)?;
-        if self.debug {
-            self.check_debug()?;
-        }
         if self.gpu_required && self.gpus == Gpus::None {
             return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
         }
@@ -266,19 +261,6 @@ impl Plan {
         }
         if self.files.is_empty() && self.files0_from.is_none() {
             self.files.push(OsString::from("-"));
-        }
-        Ok(())
-    }
-
-    /// `--debug` shows only lines that are sorted or merged, and only on stdout.
-    fn check_debug(&self) -> Result<(), Failure> {
-        let letter = match self.what {
-            What::Check { quiet: true } => Some('C'),
-            What::Check { quiet: false } => Some('c'),
-            _ => self.output.as_ref().map(|_| 'o'),
-        };
-        if let Some(letter) = letter {
-            return Err(Failure::sentence(format!("options '-{letter} --debug' are incompatible")));
         }
         Ok(())
     }

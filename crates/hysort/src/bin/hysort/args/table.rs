@@ -26,7 +26,7 @@ const GNU: &str = "ignore-leading-blanks check compress-program debug dictionary
      temporary-directory unique zero-terminated parallel help version";
 
 /// The flags, as `--help` shows them, and their texts.
-const FLAGS: [(&str, &str); 36] = [
+const FLAGS: [(&str, &str); 35] = [
     ("-r, --reverse", "Sort in descending order."),
     ("-u, --unique", "Of equal lines, write one (with -c: lines must ascend strictly)."),
     ("-z, --zero-terminated", "A zero byte ends a line, not a newline."),
@@ -108,12 +108,6 @@ const FLAGS: [(&str, &str); 36] = [
         "Do not wait for the disk before FILE of -o is replaced.\n\nA power cut may then lose both the old file \
          and the new one.",
     ),
-    (
-        "--debug",
-        "Underline the keys of each line, and say what may be wrong with them.\n\nBelow each line of the output is \
-         a line for each key, and one for the whole line if lines with equal keys are compared as a whole. A tab \
-         is shown as >. It cannot be used with -c, -C and -o.",
-    ),
     ("-v, --verbose", "Print what was done: lines, bytes, time, and a table of stations."),
     (
         "--progress",
@@ -146,8 +140,8 @@ pub fn refused(typed: &OsStr) -> Failure {
 
 /// The flags of hysort.
 pub fn command() -> Command {
-    // These two are refused, the first only if a key takes it.
-    let refused = [("-R, --random-sort", ""), ("--random-source FILE", "")];
+    // These are refused, the first only if a key takes it.
+    let refused = [("-R, --random-sort", ""), ("--random-source FILE", ""), ("--debug", "")];
     Command::new("hysort")
         .version(VERSION)
         .about("Sorts lines by their bytes on every core, as LC_ALL=C sort does.")

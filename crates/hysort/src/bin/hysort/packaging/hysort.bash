@@ -23,7 +23,7 @@ _hysort() {
 
     case "${cmd}" in
         hysort)
-            opts="-r -u -z -s -k -t -n -g -h -M -V -f -b -d -i -c -C -m -o -T -S -v --reverse --unique --zero-terminated --stable --key --field-separator --numeric-sort --general-numeric-sort --human-numeric-sort --month-sort --version-sort --sort --ignore-case --ignore-leading-blanks --dictionary-order --ignore-nonprinting --check --merge --output --files0-from --temporary-directory --buffer-size --parallel --batch-size --compress-program --gpu --no-gpu --gpu-required --no-sync --debug --verbose --progress --no-progress --help --version --man --completions"
+            opts="-r -u -z -s -k -t -n -g -h -M -V -f -b -d -i -c -C -m -o -T -S -v --reverse --unique --zero-terminated --stable --key --field-separator --numeric-sort --general-numeric-sort --human-numeric-sort --month-sort --version-sort --sort --ignore-case --ignore-leading-blanks --dictionary-order --ignore-nonprinting --check --merge --output --files0-from --temporary-directory --buffer-size --parallel --batch-size --compress-program --gpu --no-gpu --gpu-required --no-sync --verbose --progress --no-progress --help --version --man --completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -66,7 +66,6 @@ _hysort() {
 '--no-gpu[The same as --gpu none]' \
 '--gpu-required[Fail if a GPU is missing, and start it with the first range]' \
 '--no-sync[Do not wait for the disk before FILE of -o is replaced]' \
-'--debug[Underline the keys of each line, and say what may be wrong with them]' \
 '-v[Print what was done\: lines, bytes, time, and a table of stations]' \
 '--verbose[Print what was done\: lines, bytes, time, and a table of stations]' \
 '--progress[Show progress even if standard error is not a terminal]' \

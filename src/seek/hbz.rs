@@ -1,15 +1,15 @@
 //! The blocks of a `.hbz` file, from its index, and the tasks that decode them.
 
-use super::List;
+use super::blocks::{BlockMap, Wanted};
+use super::cache::Cache;
+use super::text::Decoded;
 use crate::error::Error;
 use crate::flaw::Flaw;
+use crate::formats::hbz::archive::List;
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::HEADER_LEN;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::read_at::{Positioned, ReadAt};
-use crate::seek::blocks::{BlockMap, Wanted};
-use crate::seek::cache::Cache;
-use crate::seek::text::Decoded;
 use hybz_queue::Client;
 use hybz_queue::TaskError;
 use std::sync::Arc;

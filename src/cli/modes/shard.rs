@@ -1,0 +1,76 @@
+//! `--shard`: the part of a file that is compressed.
+
+use super::plan_file::PlanFile;
+use super::single;
+use crate::cli::args::{ShardMode, Target};
+use crate::cli::files::place::Place;
+use crate::cli::files::source::check_file;
+use crate::cli::messages::Failure;
+use hybz::shard::Shard;
+use hybz::{Error, Level, ReadAt};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::Path;
+
+/// The level of a plan, the shard of it that `--shard` asks for, and the length of the file that was cut.
+pub fn planned(mode: &ShardMode) -> Result<(Level, Shard, u64), Failure> {
+    let ShardMode { number, plan: path, target, .. } = mode;
+    // What is to be compressed is not yet open, and compared later.
+    let place = place_of(target, None)?;
+    single::check(place.as_ref(), inputs([path.as_path()]), true)?;
+    let PlanFile { level, len, shards, .. } = PlanFile::read(path)?;
+    let count = shards.len();
+    let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
+    let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, but no shard {number}."));
+    Ok((level, *found.ok_or_else(none)?, len))
+}
+
+/// A file, limited to the end of a shard.
+pub struct UpTo {
+    file: File,
+    end: u64,
+}
+
+impl ReadAt for UpTo {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let most = self.end.saturating_sub(offset).min(buf.len() as u64) as usize;
+        self.file.read_at(&mut buf[..most], offset)
+    }
+
+    fn len(&self) -> u64 {
+        self.end
+    }
+}
+
+/// The text of a shard of a file that must have this length: what has been appended since the plan was made would be
+/// missing in the joined file.
+pub fn text(name: &OsStr, mut file: File, shard: &Shard, file_len: u64) -> Result<UpTo, Failure> {
+    check_file(name, &mut file, "--shard")?;
+    let read_error = |e: &io::Error| Failure::input("read", name, e);
+    if file.metadata().map_err(|e| read_error(&e))?.len() != file_len {
+        return Err(read_error(&why_changed(shard)));
+    }
+    Ok(UpTo { file, end: shard.offset + shard.length })
+}
+
+/// The reason why a shard differs from its plan.
+pub fn changed(shard: &Shard) -> Error {
+    Error::Read(why_changed(shard))
+}
+
+fn why_changed(shard: &Shard) -> io::Error {
+    let number = shard.number;
+    io::Error::other(format!("shard {number} differs from the plan: the file has changed, or is another one"))
+}
+
+/// The place that a target names, near the `source`.
+pub fn place_of(target: &Target, source: Option<&Place>) -> Result<Option<Place>, Failure> {
+    let Target::File(path) = target else { return Ok(None) };
+    Place::opened(path, source).map(Some).map_err(|e| Failure::output("create", path.as_os_str(), &e))
+}
+
+/// The attributes of files that are read.
+pub fn inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) -> impl Iterator<Item = (&'a OsStr, Metadata)> {
+    paths.into_iter().filter_map(|path| Some((path.as_os_str(), fs::metadata(path).ok()?)))
+}
