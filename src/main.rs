@@ -16,6 +16,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::panic::{self, UnwindSafe};
 use std::path::Path;
 
+// `link_unwinder` in `build.rs` is the other part of a fast start.
+hybz_files::without_libm!();
+
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;
 

@@ -53,13 +53,6 @@ pub fn middle_out(text: &str, max: usize) -> String {
     beginning + GAP + &text[start..]
 }
 
-/// A bar of `len` columns, at least 2, of which this share is done.
-pub fn bar(share: f64, len: usize) -> String {
-    let inside = len - 2;
-    let done = ((share.clamp(0.0, 1.0) * inside as f64) as usize).min(inside);
-    format!("[{}{}]", "#".repeat(done), "-".repeat(inside - done))
-}
-
 /// Appends `text` in lines of at most `columns`, each after `indent` blanks. The first line goes on from column `at`.
 pub fn wrap(text: &str, at: usize, indent: usize, columns: usize, to: &mut String) {
     let mut column = at;

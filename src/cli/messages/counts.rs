@@ -1,8 +1,8 @@
 //! The progress of a call: counters that one thread writes and any thread reads, and the lines made from them. A signal
 //! handler reads them too (SIGUSR1 asks for such a line at any time), so nothing here allocates or takes a lock.
 
+use crate::cli::messages::progress::screen::CLEAR;
 use hybz_files::process;
-use hybz_files::screen::CLEAR;
 use std::fmt::{self, Write};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

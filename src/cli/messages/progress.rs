@@ -1,7 +1,10 @@
-//! The progress display: the part that is done, the rate, and the time left.
+//! The progress display: the part that is done, the rate, and the time left. Only this file and [`screen`] use
+//! indicatif.
 //!
-//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds. On a
-//! terminal, [`row`] lays out the single row and [`Screen`] draws it.
+//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds.
+//! (indicatif's estimate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
+//! lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized
+//! window even when there is no progress.
 //!
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
@@ -9,25 +12,31 @@
 use crate::cli::args::Common;
 use crate::cli::messages::counts::Counts;
 use hybz_files::quote::shown;
-use hybz_files::screen::Screen;
 use hybz_files::{process, signals};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use row::{Row, amount, clock, rate};
+use screen::{Screen, row_columns};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 mod row;
+pub mod screen;
 
 /// The time before anything is shown, and the time from one line to the next.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time over which the rate is measured.
 const WINDOW: Duration = Duration::from_secs(5);
-/// The time between two measurements.
+/// The time between two measurements, and between two drawings of a row without progress.
 const SPACING: Duration = Duration::from_millis(250);
+/// The maximum number of times a second that a row is drawn.
+const HERTZ: u8 = 10;
 
 /// The progress display of one call.
 pub struct Progress {
@@ -48,8 +57,8 @@ enum Style {
 
 struct Display {
     last_line: Instant,
-    /// The row on the terminal, if there is one.
-    screen: Option<Screen>,
+    /// The bar on the terminal, if there is one, and its row.
+    bar: Option<(ProgressBar, Arc<Mutex<Row>>)>,
     rate: Rate,
 }
 
@@ -100,7 +109,7 @@ impl Progress {
         // The rest of stdin is measured before anything is read from it.
         counts.set_total(common.expected_bytes());
         answer_signals(&counts);
-        let display = Display { last_line: Instant::now(), screen: None, rate: Rate::new() };
+        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new() };
         Progress { style, counts, unit: "", display: Mutex::new(display) }
     }
 
@@ -133,13 +142,7 @@ impl Progress {
         let left = display.rate.left(now, position, total);
         if matches!(self.style, Style::Bar) {
             let share = total.map(|total| if total > 0 { position as f64 / total as f64 } else { 1.0 });
-            let row = Row { name: shown(name).display().to_string(), share, amount, rate, left };
-            self.counts.bar.store(true, Ordering::Relaxed);
-            let layout = move |columns| row.fit(columns);
-            match &display.screen {
-                Some(screen) => screen.show(layout),
-                None => display.screen = Some(Screen::new(layout)),
-            }
+            self.draw(&mut display, Row { name: shown(name).display().to_string(), share, amount, rate, left });
         } else if display.last_line.elapsed() >= INTERVAL {
             display.last_line = Instant::now();
             let left = left.map(|left| format!(", {} left", clock(left))).unwrap_or_default();
@@ -149,25 +152,61 @@ impl Progress {
         }
     }
 
+    fn draw(&self, display: &mut Display, row: Row) {
+        let (bar, shown) = display.bar.get_or_insert_with(bar);
+        *lock(shown) = row;
+        self.counts.bar.store(true, Ordering::Relaxed);
+        bar.tick();
+    }
+
     /// Records that an input is done. It had `bytes` bytes, if it did not fail.
     pub fn input_done(&self, bytes: Option<u64>) {
         self.counts.input_done(bytes);
     }
 
-    /// Lets `print` write to the terminal, with the row out of the way.
+    /// Lets `print` write to the terminal, with the bar out of the way.
     pub fn suspend(&self, print: impl FnOnce()) {
-        match &lock(&self.display).screen {
-            Some(screen) => screen.suspend(print),
+        match &lock(&self.display).bar {
+            Some((bar, _)) => bar.suspend(print),
             None => print(),
         }
     }
 
-    /// Removes the row from the terminal.
+    /// Removes the bar from the terminal.
     pub fn end(&self) {
-        if lock(&self.display).screen.take().is_some() {
-            self.counts.bar.store(false, Ordering::Relaxed);
-        }
+        let Some((bar, _)) = lock(&self.display).bar.take() else { return };
+        self.counts.bar.store(false, Ordering::Relaxed);
+        bar.finish_and_clear();
+        // The thread may be about to draw: it would clear a line that is written after this.
+        bar.set_draw_target(ProgressDrawTarget::hidden());
     }
+}
+
+/// A bar that draws one row, which is laid out when it is drawn, because the window may have changed.
+fn bar() -> (ProgressBar, Arc<Mutex<Row>>) {
+    let row = Arc::new(Mutex::new(Row::default()));
+    let shown = Arc::clone(&row);
+    let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
+        let row = lock(&shown).fit(row_columns());
+        let _ = to.write_str(&row);
+    };
+    let bar = ProgressBar::no_length();
+    bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(Screen::default()), HERTZ));
+    if let Ok(style) = ProgressStyle::with_template("{row}") {
+        bar.set_style(style.with_key("row", write));
+    }
+    let drawn = bar.downgrade();
+    let redraw = move || {
+        while let Some(bar) = drawn.upgrade().filter(|bar| !bar.is_finished()) {
+            bar.tick();
+            drop(bar);
+            thread::sleep(SPACING);
+        }
+    };
+    // Without the thread (and indicatif panics if it cannot start its own), the row does not fit a resized window until
+    // there is progress.
+    let _ = thread::Builder::new().name("progress".to_owned()).spawn(redraw);
+    (bar, row)
 }
 
 impl Drop for Progress {

@@ -1,6 +1,6 @@
 //! The one row that shows progress on a terminal, laid out for the width of the terminal.
 
-use hybz_files::terminal::{bar, middle_out, width};
+use hybz_files::terminal::{middle_out, width};
 use std::time::Duration;
 
 /// The contents of a row.
@@ -59,6 +59,12 @@ impl Row {
 
 fn columns_of(parts: &[String]) -> usize {
     parts.iter().filter(|part| !part.is_empty()).map(|part| GAP + width(part)).sum()
+}
+
+fn bar(share: f64, len: usize) -> String {
+    let inside = len - 2;
+    let done = ((share.clamp(0.0, 1.0) * inside as f64) as usize).min(inside);
+    format!("[{}{}]", "#".repeat(done), "-".repeat(inside - done))
 }
 
 /// A time such as 0:05, 12:34 or 1:02:03.

@@ -27,6 +27,8 @@ use std::env;
 use std::io::{self, Write};
 use std::panic;
 
+hybz_files::without_libm!();
+
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;
 

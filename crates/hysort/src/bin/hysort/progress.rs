@@ -1,10 +1,9 @@
 //! How far a call is: a bar on a terminal, lines elsewhere if they are asked for, and one line at any time for SIGUSR1,
-//! as in dd.
+//! as in dd. The only place that uses indicatif.
 
 use crate::args::Plan;
-use hybz_files::screen::Screen;
-use hybz_files::terminal::{bar, middle_out};
 use hybz_files::{process, signals};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -34,7 +33,7 @@ enum Style {
 
 struct Display {
     last: Instant,
-    screen: Option<Screen>,
+    bar: Option<ProgressBar>,
 }
 
 /// The figures that a signal handler may read.
@@ -54,7 +53,7 @@ impl Progress {
         let counts = Arc::new(Counts::default());
         answer_signals(&counts);
         let total = if style == Style::Nothing { None } else { total(&plan.files) };
-        Progress { style, counts, total, display: Mutex::new(Display { last: Instant::now(), screen: None }) }
+        Progress { style, counts, total, display: Mutex::new(Display { last: Instant::now(), bar: None }) }
     }
 
     /// Adds `bytes` to the number of bytes read.
@@ -80,7 +79,7 @@ impl Progress {
             return;
         }
         let mut display = self.display.lock().unwrap_or_else(PoisonError::into_inner);
-        if display.screen.is_none() && display.last.elapsed() < INTERVAL {
+        if display.bar.is_none() && display.last.elapsed() < INTERVAL {
             return;
         }
         let text = format!("{} {what}", amount(bytes, total));
@@ -92,18 +91,26 @@ impl Progress {
             }
             return;
         }
-        let share = total.map(|total| bar(bytes as f64 / total.max(1) as f64, 30) + " ");
-        let row = share.unwrap_or_default() + &text;
-        let layout = move |columns| middle_out(&row, columns);
-        match &display.screen {
-            Some(screen) => screen.show(layout),
-            None => display.screen = Some(Screen::new(layout)),
+        if process::is_in_background() {
+            return; // asked each time: a shell moves jobs at any time
         }
+        let bar = display.bar.get_or_insert_with(bar);
+        bar.set_message(text);
+        match total {
+            Some(total) => bar.set_length(total),
+            None => bar.unset_length(),
+        }
+        bar.set_position(bytes);
     }
 
-    /// Removes the row from the terminal.
+    /// Removes the bar from the terminal.
     pub fn end(&self) {
-        self.display.lock().unwrap_or_else(PoisonError::into_inner).screen = None;
+        if let Some(bar) = self.display.lock().unwrap_or_else(PoisonError::into_inner).bar.take() {
+            if process::is_in_background() {
+                bar.set_draw_target(ProgressDrawTarget::hidden());
+            }
+            bar.finish_and_clear();
+        }
     }
 }
 
@@ -117,6 +124,14 @@ impl Drop for Progress {
 fn amount(bytes: u64, total: Option<u64>) -> String {
     let of = total.map(|total| format!(" of {:.1}", total as f64 / 1e6)).unwrap_or_default();
     format!("{:.1}{of} MB", bytes as f64 / 1e6)
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}") {
+        bar.set_style(style);
+    }
+    bar
 }
 
 /// The total length of all files in bytes, if it can be known.

@@ -1,0 +1,83 @@
+//! How indicatif draws on stderr: one row, with the cursor at its beginning.
+//!
+//! A terminal that becomes narrower breaks a row that no longer fits into several. The cursor stays at its character.
+//! Here that is the start of the row, so clearing to the end of the screen removes all of the broken row; if the cursor
+//! were after the row, all but its last line would stay. Wrapping is off while the row is written.
+//!
+//! Nothing is drawn while another job has the foreground of the terminal. That is asked at each drawing, because a
+//! shell moves jobs at any time.
+
+use hybz_files::{process, terminal};
+use indicatif::TermLike;
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Removes the row, from a signal's handler too.
+pub const CLEAR: &[u8] = b"\r\x1b[J";
+
+/// The terminal to which stderr leads.
+#[derive(Debug, Default)]
+pub struct Screen {
+    /// The text to write next.
+    row: Mutex<String>,
+}
+
+impl Screen {
+    fn row(&self) -> MutexGuard<'_, String> {
+        self.row.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The maximum width of a row. The last column stays free, because some terminals wrap when it is written.
+pub fn row_columns() -> usize {
+    terminal::columns(io::stderr()).saturating_sub(1)
+}
+
+impl TermLike for Screen {
+    fn width(&self) -> u16 {
+        terminal::columns(io::stderr()).try_into().unwrap_or(u16::MAX)
+    }
+
+    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.write_str(text)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.row().push_str(text);
+        Ok(())
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.row().clear();
+        Ok(())
+    }
+
+    /// Writes the row in one piece.
+    fn flush(&self) -> io::Result<()> {
+        let row = std::mem::take(&mut *self.row());
+        let row = row.trim();
+        if process::is_in_background() {
+            return Ok(());
+        }
+        if row.is_empty() {
+            return io::stderr().write_all(CLEAR);
+        }
+        io::stderr().write_all(format!("\r\x1b[?7l{row}\x1b[J\x1b[?7h\r").as_bytes())
+    }
+}
