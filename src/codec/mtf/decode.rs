@@ -15,30 +15,33 @@
 //! therefore decide which of three loops decodes the piece.
 
 use super::super::huffman::decode::Irregular;
-#[cfg(target_arch = "aarch64")]
-use super::decode_neon;
-#[cfg(target_arch = "x86_64")]
-use super::decode_x86;
 use crate::codec::try_resize;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu;
 use std::collections::TryReserveError;
 
+#[cfg(target_arch = "aarch64")]
+#[path = "decode_neon.rs"]
+mod neon;
+#[cfg(target_arch = "x86_64")]
+#[path = "decode_x86.rs"]
+mod x86;
+
 /// Decodes move-to-front and zero runs over one block, whose symbols come in pieces.
 #[derive(Clone, Debug)]
 pub struct MtfDecoder {
     /// The list, most recent symbol first.
-    pub(super) list: [u8; 256],
+    list: [u8; 256],
     /// One word for each run: its start in the column, shifted left by 8, and its byte. The first run may be empty.
-    pub(super) runs: Vec<u32>,
-    pub(super) state: RunState,
+    runs: Vec<u32>,
+    state: RunState,
     limit: u32,
     kernel: DecodeKernel,
 }
 
 /// The state of the loop between two symbols.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RunState {
+struct RunState {
     /// The number of runs.
     runs: usize,
     /// The number of bytes in the column so far, times 256: where it stands in the word of a run.
@@ -124,17 +127,17 @@ impl MtfDecoder {
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
             // SAFETY: `DecodeKernel::best` has detected SSSE3 and SSE4.1.
-            DecodeKernel::Sse => unsafe { decode_x86::push_near(self, symbols) },
+            DecodeKernel::Sse => unsafe { x86::push_near(self, symbols) },
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
             // SAFETY: `DecodeKernel::best` has detected AVX2, BMI1, BMI2 and POPCNT.
-            DecodeKernel::Avx2 => unsafe { decode_x86::push_avx2(self, symbols) },
+            DecodeKernel::Avx2 => unsafe { x86::push_avx2(self, symbols) },
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
             // SAFETY: `DecodeKernel::best` has detected AVX-512F, AVX-512BW, VBMI and POPCNT.
-            DecodeKernel::Vbmi => unsafe { decode_x86::push_vbmi(self, symbols) },
+            DecodeKernel::Vbmi => unsafe { x86::push_vbmi(self, symbols) },
             #[cfg(target_arch = "aarch64")]
-            DecodeKernel::Neon => decode_neon::push(self, symbols),
+            DecodeKernel::Neon => neon::push(self, symbols),
         }
         if self.state.len > u64::from(self.limit) << 8 { Err(Irregular) } else { Ok(()) }
     }
@@ -200,14 +203,14 @@ fn to_front(word: u64, rank: u32) -> (u64, u64) {
 
 /// The rank of `symbol`. A symbol of two bytes takes the second one from `rest`.
 #[inline(always)]
-pub(super) fn rank_of(symbol: u8, rest: &mut std::slice::Iter<'_, u8>) -> usize {
+fn rank_of(symbol: u8, rest: &mut std::slice::Iter<'_, u8>) -> usize {
     if symbol == 255 { 254 + usize::from(*rest.next().unwrap_or(&0)) } else { usize::from(symbol.saturating_sub(1)) }
 }
 
 impl RunState {
     /// Counts one symbol, after which `front` is at the front of the list.
     #[inline(always)]
-    pub(super) fn step(&mut self, symbol: u8, front: u8, runs: &mut [u32]) {
+    fn step(&mut self, symbol: u8, front: u8, runs: &mut [u32]) {
         let begins = symbol >= 2;
         // The word is written even if no run begins: the next run that begins overwrites it.
         runs[self.runs] = self.len as u32 | u32::from(front);

@@ -1,10 +1,10 @@
 //! Decoding of zero runs and move-to-front with the first 16 entries of the list in a register of NEON, which every
-//! 64-bit ARM processor has: see [`decode`](super::decode). Checked by emulation; its speed has not been measured.
+//! 64-bit ARM processor has: see [`decode`](super). Checked by emulation; its speed has not been measured.
 
 #![allow(unsafe_code)]
 
-use super::MOVES;
-use super::decode::{MtfDecoder, rank_of};
+use super::{MtfDecoder, rank_of};
+use crate::codec::mtf::MOVES;
 use std::arch::aarch64::{
     uint8x16_t, vcopyq_laneq_u8, vdupq_laneq_u8, vextq_u8, vgetq_lane_u8, vld1q_u8, vqtbl1q_u8, vst1q_u8,
 };

@@ -1,8 +1,8 @@
-//! Decoding of zero runs and move-to-front with the list in vector registers: see [`decode`](super::decode).
+//! Decoding of zero runs and move-to-front with the list in vector registers: see [`decode`](super).
 
 #![allow(unsafe_code)]
 
-use super::decode::{MtfDecoder, rank_of};
+use super::{MtfDecoder, rank_of};
 use std::arch::x86_64::*;
 
 /// By symbol: the shuffle that moves the symbol's rank to the front of `N` entries.

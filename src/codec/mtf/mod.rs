@@ -5,10 +5,6 @@
 //! and RUNB for 1. A rank `r >= 1` is symbol `r + 1`, and the symbol after the last rank ends the block (EOB).
 
 pub mod decode;
-#[cfg(target_arch = "aarch64")]
-mod decode_neon;
-#[cfg(target_arch = "x86_64")]
-mod decode_x86;
 pub mod encode;
 
 /// By rank: the shuffle of 16 entries that moves the entry of this rank to the front.
