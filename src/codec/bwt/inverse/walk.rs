@@ -177,7 +177,7 @@ fn write_bytes_plain(entries: &[[u32; LANES]; STEPS], memory: &mut [u8], stride:
 use write_bytes_plain as write_bytes;
 
 /// [`write_bytes_plain`] with SSE2, four lanes at a time: four entries of a lane become a word, and a transposition of
-/// 4 x 4 words makes one store of 16 bytes for each lane. Written in plain Rust, the whole walk takes 1.2 times as long.
+/// 4 x 4 words makes one store of 16 bytes for each lane. In plain Rust, the whole walk takes 1.2 times as long.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline(always)]
@@ -185,8 +185,8 @@ fn write_bytes(entries: &[[u32; LANES]; STEPS], memory: &mut [u8], stride: usize
     use std::arch::x86_64::*;
     assert!(memory.len() >= (LANES - 1) * stride + STEPS);
     for lane in (0..LANES).step_by(4) {
-        // SAFETY: every x86-64 CPU has SSE2. LANES is a multiple of 4, so each step has four entries from `lane` on; and
-        // the assertion says that `memory` has STEPS bytes for each lane.
+        // SAFETY: every x86-64 CPU has SSE2. LANES is a multiple of 4, so each step has four entries from `lane` on. The
+        // assertion says that `memory` has STEPS bytes for each lane.
         unsafe {
             let words: [__m128i; STEPS / 4] = std::array::from_fn(|i| {
                 let entry = |step: usize| _mm_loadu_si128(entries[4 * i + step][lane..].as_ptr().cast());
