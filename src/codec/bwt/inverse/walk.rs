@@ -185,7 +185,7 @@ fn write_bytes(entries: &[[u32; LANES]; STEPS], memory: &mut [u8], stride: usize
     use std::arch::x86_64::*;
     assert!(memory.len() >= (LANES - 1) * stride + STEPS);
     for lane in (0..LANES).step_by(4) {
-        // SAFETY: every x86-64 CPU has SSE2. LANES is a multiple of 4, so each step has four entries from `lane` on. The
+        // SAFETY: every x86-64 CPU has SSE2. LANES is a multiple of 4: each step has four entries from `lane` on. The
         // assertion says that `memory` has STEPS bytes for each lane.
         unsafe {
             let words: [__m128i; STEPS / 4] = std::array::from_fn(|i| {
