@@ -50,13 +50,6 @@ pub fn create_nameless(directory: &Path) -> Option<File> {
     system::create_nameless(directory).map(File::from)
 }
 
-/// If the file is a pipe, enlarges it beyond the usual 64 KiB, as far as the system allows. `cat x | hybz -c` with a
-/// GPU took 1.13 GB/s on one host, 1.28 with 1 MiB (the pipe alone gives 1.61 and 1.96); on another 1.04 either way.
-pub fn enlarge_pipe(file: &File) {
-    const BYTES: usize = 1 << 20;
-    system::enlarge_pipe(file.as_fd(), BYTES);
-}
-
 /// Waits until a read of `file` would not wait.
 pub fn wait_readable(file: &File) -> io::Result<()> {
     wait(file.as_fd(), PollFlags::IN)

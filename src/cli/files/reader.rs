@@ -4,14 +4,11 @@ use crate::cli::files::job::Seen;
 use crate::cli::messages::formats::HEAD_LEN;
 use hybz::flow::Source;
 use hybz::internals::flow::LONG_FILE;
-use hybz_files::file::{enlarge_pipe, wait_readable};
+use hybz_files::file::wait_readable;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::sync::Arc;
-
-/// A pipe is enlarged after this many bytes, not for short inputs: the system limits a user's pages.
-const LONG: u64 = 8 << 20;
 
 /// Reads a file that was opened without blocking, as if it had been opened with blocking.
 pub struct Reader {
@@ -22,8 +19,6 @@ pub struct Reader {
     is_long: bool,
     /// Records the first bytes; `None` once they are recorded.
     seen: Option<Arc<Seen>>,
-    /// The number of bytes read.
-    read: u64,
 }
 
 impl Reader {
@@ -36,14 +31,14 @@ impl Reader {
 
     /// Does not wait for a FIFO's first writer: a FIFO without a writer is empty.
     pub fn at_once(file: File) -> Self {
-        Reader { file, wait_first: false, is_long: false, seen: None, read: 0 }
+        Reader { file, wait_first: false, is_long: false, seen: None }
     }
 
     /// A reader of a file whose metadata are known.
     pub fn of(file: File, found: &Metadata) -> Self {
         let wait_first = found.file_type().is_fifo();
         let is_long = found.is_file() && found.len() >= LONG_FILE;
-        Reader { file, wait_first, is_long, seen: None, read: 0 }
+        Reader { file, wait_first, is_long, seen: None }
     }
 
     /// Records the first bytes in `seen`.
@@ -94,11 +89,6 @@ impl Read for Reader {
                         && !seen.note(&buffer[..*n])
                     {
                         self.seen = None;
-                    }
-                    let before = self.read;
-                    self.read += *done.as_ref().unwrap_or(&0) as u64;
-                    if before < LONG && self.read >= LONG {
-                        enlarge_pipe(&self.file);
                     }
                     return done;
                 }

@@ -49,7 +49,7 @@ pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
     (0..64).step_by(8).fold(0, |mask, at| {
         let differ = word(at) ^ word(at + 1);
         // The top bit of each byte that equals the next one; the product moves the eight of them together.
-        let equal = !((differ & LOW) + LOW | differ | LOW);
+        let equal = !(((differ & LOW) + LOW) | differ | LOW);
         mask | (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << at
     })
 }
