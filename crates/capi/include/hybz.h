@@ -106,8 +106,8 @@ hybz_status hybz_pool_new(uint32_t threads, int32_t gpus, uint64_t memory, hybz_
 // Frees a pool. Streams, readers and splits that use it keep its threads until they are freed, too.
 void hybz_pool_free(hybz_pool *pool);
 
-// Compresses `len` bytes to one `.bz2` stream, the same bytes as bzip2 writes at this level, 1 to 9. If `pool` is null,
-// the process's own pool is used, with a thread for each core. Free `out` with hybz_free.
+// Compresses `len` bytes to one `.bz2` stream, the same bytes as bzip2 writes at this level, 1 to 9. If `pool` is
+// null, the process's own pool is used, with a thread for each core. Free `out` with hybz_free.
 hybz_status hybz_compress(const hybz_pool *pool,
                           int32_t level,
                           const uint8_t *in,
@@ -173,8 +173,8 @@ void hybz_reader_free(hybz_reader *reader);
 hybz_status hybz_split_bytes(uint64_t number, uint64_t splits, uint64_t len, uint64_t *begin, uint64_t *end);
 
 // Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is in
-// exactly one of its splits. If `lines` is not 0, each line is in exactly one, too: the last line of a split is read to
-// its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
+// exactly one of its splits. If `lines` is not 0, each line is in exactly one, too: the last line of a split is read
+// to its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
 hybz_status hybz_split_open(const hybz_pool *pool,
                             const hybz_file *file,
                             uint64_t begin,

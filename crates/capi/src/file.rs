@@ -216,8 +216,8 @@ pub unsafe extern "C" fn hybz_split_bytes(
 }
 
 /// Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is in
-/// exactly one of its splits. If `lines` is not 0, each line is in exactly one, too: the last line of a split is read to
-/// its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
+/// exactly one of its splits. If `lines` is not 0, each line is in exactly one, too: the last line of a split is read
+/// to its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_split_open(
     pool: *const hybz_pool,

@@ -249,8 +249,8 @@ pub unsafe extern "C" fn hybz_pool_free(pool: *mut hybz_pool) {
     unsafe { take_back(pool) }
 }
 
-/// Compresses `len` bytes to one `.bz2` stream, the same bytes as bzip2 writes at this level, 1 to 9. If `pool` is null,
-/// the process's own pool is used, with a thread for each core. Free `out` with hybz_free.
+/// Compresses `len` bytes to one `.bz2` stream, the same bytes as bzip2 writes at this level, 1 to 9. If `pool` is
+/// null, the process's own pool is used, with a thread for each core. Free `out` with hybz_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_compress(
     pool: *const hybz_pool,

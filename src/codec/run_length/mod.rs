@@ -48,7 +48,7 @@ pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
     let word = |at: usize| window[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
     (0..64).step_by(8).fold(0, |mask, at| {
         let differ = word(at) ^ word(at + 1);
-        // The top bit of each byte that equals the next one; the product moves the eight of them together.
+        // The top bit of each byte that equals the next one. The product puts the eight bits together.
         let equal = !((differ & LOW) + LOW | differ | LOW);
         mask | (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << at
     })
