@@ -90,7 +90,7 @@ async function* decode(source, options, pool, cores) {
   }
 }
 
-/** The interface, for a kind of workers. */
+/** The interface of `hybz/workers`, for workers that `start` starts. */
 export function parallel(start, cores) {
   const pool = new Pool(start);
   const decompressIterable = (source, options) => decode(source, options, pool, cores);

@@ -51,7 +51,8 @@ impl Part {
         self.chain.go_on(stop);
     }
 
-    /// Continues with one more item, which is another part's. Returns whether there is one. That part checks garbage.
+    /// Continues with one more item, which belongs to another part. Returns whether there is one. Garbage is checked by
+    /// that part.
     pub fn go_on_by_one(&mut self) -> bool {
         let has_ended = self.position() < self.stop;
         self.go_on(self.position().saturating_add(1));
