@@ -29,8 +29,8 @@ struct StartMemory {
     uint32_t parts[kParts][256], firsts[256];
 };
 
-// Converts the counts of a block's chunks to the position of each chunk's rows of each byte, by 256 * kParts threads.
-// After a barrier, `firsts` of the memory has the first row of each byte.
+// Replaces the count of each byte in each chunk of a block by the position of that chunk's first row of that byte. It
+// takes 256 * kParts threads. After a barrier, `memory.firsts` has the first row of each byte.
 inline __device__ void start_rows(StartMemory &memory, uint32_t *counts, uint32_t chunks) {
     const uint32_t byte = threadIdx.x & 255, part = threadIdx.x / 256;
     const uint32_t each = (chunks + kParts - 1) / kParts;

@@ -8,8 +8,8 @@
 //
 // Four equal bytes are followed by a count, which may equal them, so where a run begins depends on all bytes before it.
 // But a stretch of three or fewer equal bytes never ends a run of four, so the byte after it is no count. Nearly always
-// there is such a stretch a few bytes before a piece. A block in which a piece has none near it, one whose text is very
-// long, and those for which there is no room are left as they are, and the CPU expands them.
+// there is such a stretch a few bytes before a piece. The CPU expands a block if one of its pieces has no such stretch
+// near it, if its text is very long, or if there is no room for its text.
 //
 // It takes 11 ps a byte of a batch of 32 blocks (H200).
 //
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads) lengths_kernel(Decoding decoding) {
     bool count;
     if (equal != kUnknown)
         each_byte(piece, [&](uint32_t last, uint32_t byte) { length += runs.next(last, byte, count); });
-    // A count that is missing is for the CPU to see.
+    // The CPU finds out whether a count is missing.
     if (equal == kUnknown || (piece.end == found.rows && runs.equal == 4)) atomicOr(&found.unknown, 1u);
     *piece.about = equal << kEqualShift | length;
 }

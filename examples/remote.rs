@@ -1,5 +1,5 @@
-//! Reads a range of the text of a `.bz2` on a server with its index next to it: only the bytes of the blocks with that
-//! text are fetched. Fetching is the caller's; an asynchronous client fetches `plan.ranges()` in the same way, and
+//! Reads a range of the text of a `.bz2` on a server that has its index next to it. Only the bytes of the blocks with
+//! that text are fetched. The caller fetches them. An asynchronous client does the same with `plan.ranges()`, and
 //! decodes where blocking is allowed: `spawn_blocking(move || plan.decode(&pieces, &Settings::new()))`.
 //!
 //! ```sh
@@ -60,14 +60,14 @@ pub fn get(server: SocketAddr, name: &str, range: Option<&Range<u64>>) -> io::Re
     Ok(body)
 }
 
-/// Starts a server of these files; the number counts the bytes of files that it has sent.
+/// Starts a server of these files. Returns its address and a counter of the bytes of files that it has sent.
 pub fn serve(files: Vec<(&'static str, Vec<u8>)>) -> io::Result<(SocketAddr, Arc<AtomicU64>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let (address, sent) = (listener.local_addr()?, Arc::new(AtomicU64::new(0)));
     let counter = Arc::clone(&sent);
     thread::spawn(move || {
         for stream in listener.incoming() {
-            // A client that went away is no concern of the others.
+            // A client that goes away must not end the server.
             let _ = stream.and_then(|stream| answer(stream, &files, &counter));
         }
     });

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests of unbzip2-stream and seek-bzip on their faces: js/suites.sh FOLDER. The folder has clones of
+# Runs the tests of unbzip2-stream and seek-bzip on hybz's replacements: js/suites.sh FOLDER. The folder has clones of
 # regular/unbzip2-stream and cscott/seek-bzip by these names; copies of them are tested. Needs npm and a network.
 # seek-bzip's test/stream.js is left out: it needs fibers, which no Node since 16 runs.
 set -euo pipefail

@@ -1,12 +1,12 @@
 //! CRC-32 as bzip2 defines it: polynomial 0x04c11db7, most significant bit first, initial value and result inverted
-//! (CRC-32/BZIP2 in the catalogue of CRC algorithms). By carry-less multiplication where the processor has it, else by
-//! tables.
+//! (CRC-32/BZIP2 in the catalogue of CRC algorithms). It is computed by carry-less multiplication where the processor
+//! has it, else by tables.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod fold;
 mod portable;
 
-/// `value * x^n` modulo the polynomial: its bits are coefficients, the lowest that of 1.
+/// `value * x^n` modulo the polynomial. Bits are coefficients; the lowest bit is that of 1.
 const fn times_x(mut value: u32, n: u32) -> u32 {
     let mut done = 0;
     while done < n {

@@ -46,7 +46,7 @@ pub enum Flaw {
     Field(&'static str),
     /// The stream has a version that this library does not know.
     Version(u8),
-    /// A part of a stream does not have the CRC stored with it.
+    /// The CRC of a part of a stream is not the one stored with it.
     PartCrc {
         /// The name of the part.
         part: &'static str,
@@ -88,7 +88,7 @@ pub enum Flaw {
     },
     /// The bytes of an LZ4 block are invalid.
     Lz4Block,
-    /// A part of an LZ4 frame does not have the checksum stored with it.
+    /// The checksum of a part of an LZ4 frame is not the one stored with it.
     Lz4Checksum {
         /// The name of the part.
         part: &'static str,

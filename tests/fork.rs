@@ -118,7 +118,7 @@ fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
     });
 }
 
-/// Gets a text, and its stream.
+/// A test gets a text, and the stream to which it was compressed.
 type Test = fn(&[u8], &[u8]);
 
 fn main() {

@@ -193,19 +193,19 @@ pub extern "C" fn is_complete() -> u32 {
     with(|it| it.decoder.as_ref().is_some_and(|decoder| decoder.is_complete()).into())
 }
 
-/// The bit at which the block begins whose text came last.
+/// The first bit of the block whose text came last.
 #[unsafe(no_mangle)]
 pub extern "C" fn block_bit() -> f64 {
     with(|it| it.decoder.as_ref().map_or(0, |decoder| decoder.block_bit()) as f64)
 }
 
-/// The bit at which the block begins that `text` would decode next, or -1.
+/// The first bit of the block that `text` would decode next, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn next_block() -> f64 {
     with(|it| it.decoder.as_mut().and_then(|decoder| decoder.next_block()).map_or(-1.0, |bit| bit as f64))
 }
 
-/// Passes over that block, which another instance has decoded; 0 if it is none of this stream.
+/// Passes over that block, which another instance has decoded. Returns 0 if it is not a block of this stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn accept(end_bit: f64, crc: u32, block_len: u32) -> u32 {
     let block = Block { text: Vec::new(), crc, block_len, end_bit: end_bit as u64 };

@@ -46,8 +46,9 @@ export function bytesOf(data) {
 }
 
 /**
- * The bytes of a text of tools/pack.mjs: those below 93 are a character from the space on, others two. Unlike base64 it
- * leaves bytes bytes, so gzip finds what repeats: gzipped it is 6 % longer than the bytes, base64 27 %.
+ * The bytes in a text that tools/pack.mjs made. A byte below 93 is one character, counted from the space; others are
+ * two. Unlike in base64 each byte keeps its own characters, so gzip finds repeats: gzipped, the text is 6 % longer than
+ * the bytes, and base64 27 %.
  */
 function unpack(text) {
   const bytes = new Uint8Array(text.length);

@@ -1,13 +1,13 @@
 // Decoding by workers. They decode whatever looks like a block. The decoder in the calling thread goes from item to
-// item, takes a block from a worker if it finds one where it stands, and decodes what no worker has: so all that it
-// accepts and all its errors are those of one thread.
+// item, takes a worker's block if one begins at the same bit, and decodes what no worker has. So it accepts what one
+// thread accepts, with the same errors.
 
 import { concat, bytesOf, PIECE } from './core.js';
 import { createDecoder } from './decompress.js';
 import { Pool } from './pool.js';
 import { CoderStream, pieces } from './streams.js';
 
-/** No encoder writes a longer block: 900,000 symbols of 20 bits, and the tables. In bits. */
+/** In bits. No encoder writes a longer block: 900,000 symbols of 20 bits, and the tables. */
 const LONGEST = 20e6;
 
 /** The text of what a source yields. */
@@ -18,9 +18,9 @@ async function* decode(source, options, pool, cores) {
   pool.spare = undefined;
   decoder.begin(options?.single);
   const input = pieces(source);
-  /** The blocks that workers have or will have, by their bits, in order. */
+  /** The blocks handed to workers, in order; the keys are the bits at which they begin. */
   const jobs = new Map();
-  /** The bits that were pushed; the bit from which on a block is looked for; the last block found, if it is open. */
+  /** The number of bits pushed; the bit from which blocks are looked for; the bit of the open block, or -1. */
   let [pushed, from, open] = [0, 0, -1];
   let ended = false;
 
@@ -33,7 +33,7 @@ async function* decode(source, options, pool, cores) {
     pushed += 8 * value.length;
   }
 
-  /** Hands the open block on, which ends before bit `end`. */
+  /** Hands the open block, which ends at bit `end` at most, to the workers. */
   function hand(end) {
     if (open < 0) return;
     decoder.call('lend', Math.floor(open / 8), Math.ceil(Math.min(end, open + LONGEST) / 8));
@@ -53,7 +53,7 @@ async function* decode(source, options, pool, cores) {
     }
   }
 
-  /** Forgets what has turned out to be within a block. */
+  /** Forgets blocks before `bit`: they were within another block. */
   function forget(bit) {
     if (open < bit) open = -1;
     from = Math.max(from, bit);
@@ -90,7 +90,7 @@ async function* decode(source, options, pool, cores) {
   }
 }
 
-/** The interface, for a kind of workers. */
+/** The interface of `hybz/workers`, for workers that `start` starts. */
 export function parallel(start, cores) {
   const pool = new Pool(start);
   const decompressIterable = (source, options) => decode(source, options, pool, cores);

@@ -5,12 +5,12 @@ import text from './worker.text.js';
 /** A worker takes 40 ms to start. They end when nobody has used them for this long, in ms. */
 const KEEP = 2000;
 
-/** A worker has its next block while it decodes one: the calling thread may be slow to answer if all cores are busy. */
+/** The blocks that a worker has: one to decode, and the next one, since the calling thread may be slow to answer. */
 const AHEAD = 2;
 
 /**
- * Workers for all decoders, as many as one of these has asked for. They start as blocks come. If one fails, blocks are
- * answered without a text. `spare` is a decoder of the calling thread for the next file: its memory takes 13 ms.
+ * Workers for all decoders: as many as the decoder that asked for most. They start as blocks come. If one fails, blocks
+ * are answered without a text. `spare` is a decoder of the calling thread for the next file: a new one takes 13 ms.
  */
 export class Pool {
   /** @param {Function} start starts a worker that runs a text, and calls back with its answers, or if it fails */
@@ -35,7 +35,7 @@ export class Pool {
     this.timer.unref?.();
   }
 
-  /** The block that begins at bit `bit` of `bytes`. `made` will be the answer; without `bytes` it is not begun. */
+  /** Queues the block at bit `bit` of `bytes`. The job's `made` will be the answer; without `bytes` it is not begun. */
   add(bytes, bit) {
     const job = { bytes, bit };
     job.made = new Promise((resolve) => (job.answer = resolve));

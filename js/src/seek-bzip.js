@@ -1,4 +1,4 @@
-// The face of the package seek-bzip.
+// The interface of the package seek-bzip.
 
 import { Bzip2Error, createDecoder } from './decompress.js';
 import { concat } from './core.js';

@@ -32,7 +32,7 @@ async function* read(stream) {
  * that a small chunk which makes gigabytes takes little memory.
  */
 export class CoderStream {
-  /** @param {Function} make what iterates over the output of an async iterable */
+  /** @param {Function} make takes an async iterable of input, and returns one of output */
   constructor(make) {
     let give, failure, controller;
     let chunk = new Promise((resolve) => (give = resolve));

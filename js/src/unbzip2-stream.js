@@ -1,4 +1,4 @@
-// The face of the package unbzip2-stream.
+// The interface of the package unbzip2-stream.
 
 import { createDecoder } from './decompress.js';
 import { CoderTransform } from './transform.js';

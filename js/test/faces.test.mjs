@@ -1,4 +1,4 @@
-// The faces of unbzip2-stream and seek-bzip. Their own tests: js/suites.sh.
+// The interfaces of unbzip2-stream and seek-bzip. Their own tests: js/suites.sh.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';

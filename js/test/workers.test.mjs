@@ -35,7 +35,7 @@ async function outcome(iterate, source, options) {
   return { text: Buffer.concat(parts), end };
 }
 
-/** One for all: its memory takes longer than most of these files. */
+/** One decoder for all files: to make one takes longer than most of these files. */
 const decoder = one.createDecoder();
 function* alone([file], options) {
   decoder.begin(options?.single);

@@ -1,4 +1,4 @@
-// Makes js/dist of js/src: modules as they are, and as CommonJS, and the WebAssembly as text in a module of its own,
+// Makes js/dist from js/src: modules as they are, and as CommonJS, and the WebAssembly as text in a module of its own,
 // which Node, browsers and bundlers all load without a file or a fetch.
 //
 // The sources import and export in a few forms only, and anything else is an error here.

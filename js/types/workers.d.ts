@@ -3,7 +3,7 @@ import type { Bytes, DecompressOptions, Source } from './decompress.js';
 export { Bzip2Error } from './decompress.js';
 
 export interface WorkersOptions extends DecompressOptions {
-  /** How many workers decode; as many as there are cores if it is not given. */
+  /** The number of workers; by default one for each core. */
   workers?: number;
 }
 
@@ -13,7 +13,7 @@ export function decompress(bytes: Bytes, options?: WorkersOptions): Promise<Uint
 /** The text of what a source yields. */
 export function decompressIterable(source: Source, options?: WorkersOptions): AsyncGenerator<Uint8Array, void>;
 
-/** As a DecompressionStream. */
+/** Used as a DecompressionStream is. */
 export class Bzip2DecompressionStream {
   constructor(options?: WorkersOptions);
   readonly readable: ReadableStream<Uint8Array>;

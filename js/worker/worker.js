@@ -1,7 +1,8 @@
-// What a worker runs: it decodes single blocks. It is no module, and gets here as text, so that nothing is fetched. The
-// first message has the WebAssembly, each other one a block; the answer has no text if the caller had better decode it.
+// What a worker runs: it decodes single blocks. This is not a module: a worker gets it as text, so nothing is fetched.
+// The first message has the WebAssembly, each other one a block. If the caller is to decode a block itself, the answer
+// has no text.
 
-/** Longer texts are mostly runs: they are quick to make, and would take much memory here and on their way. */
+/** Longer texts are mostly runs: they are quick to make, and would take much memory here and in messages. */
 const MOST = 4 << 20;
 
 const port = globalThis.postMessage ? globalThis : require('node:worker_threads').parentPort;

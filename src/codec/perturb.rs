@@ -53,8 +53,8 @@ impl Letters {
 /// earlier ones.
 const FORGET: usize = 900_000;
 
-/// Inserts bytes into a text that comes in parts: the result does not depend on them. The letters are those of the text
-/// so far.
+/// Inserts bytes into a text that comes in parts. The result does not depend on where the parts end. The letters are
+/// those of the text so far.
 pub struct Inserter {
     interval: usize,
     /// The number of bytes before the next insertion.

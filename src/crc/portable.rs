@@ -1,5 +1,5 @@
 //! The CRC by tables, eight bytes a step ("slicing by 8"; Kounavis and Berry, ISCC 2005): for processors without
-//! carry-less multiplication, and for what it leaves over. The tables take 8 kB.
+//! carry-less multiplication, and for the bytes that it leaves over. The tables take 8 kB.
 
 /// `TABLES[n][byte]`: what `byte` adds to the CRC if `n` bytes follow it.
 static TABLES: [[u32; 256]; 8] = {

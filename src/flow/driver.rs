@@ -171,7 +171,7 @@ impl Drop for Driver {
 pub(crate) enum Advance {
     /// Bytes to write, and the block or the stream that ends with them.
     Out(Text, Option<Mark>),
-    /// More input is wanted. With `rests`, all output that can be decoded without it has been handed out.
+    /// More input is wanted. With `rests`, all output that does not need this input has been handed out.
     Read { rests: bool },
     /// The output is complete.
     Done,

@@ -103,7 +103,7 @@ mod tests {
         pub static STEPS: Cell<usize> = const { Cell::new(0) }
     );
 
-    /// Looks up `count` blocks in a wrong index. Every second one is in it, elsewhere and many times.
+    /// Looks up `count` blocks in a wrong index. The index has every second one, at another bit, and many like it.
     fn steps(count: u64) -> usize {
         let block = |number: u64| index::Block {
             number,

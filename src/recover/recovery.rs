@@ -41,7 +41,7 @@ struct Good {
     mended: Option<What>,
 }
 
-/// The knowledge about the current hole.
+/// What is known about the current hole.
 #[derive(Default)]
 struct Opened {
     blocks: u64,

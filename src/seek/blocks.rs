@@ -45,7 +45,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// The block of an index of a `.bz2` file.
+    /// A block, from the index of a `.bz2` file.
     pub fn of_index(block: Block) -> Wanted {
         let Block { number, text_offset, text_len, .. } = block;
         Wanted { number, key: block.record, text_offset, text_len, bytes: block.bytes(), block: Some(block) }
@@ -92,7 +92,7 @@ impl BlockMap for Index {
     }
 }
 
-/// Has the block of a `.bz2` file with these bytes decoded for the cache.
+/// Submits the block of a `.bz2` file that has these bytes: it is decoded for the cache.
 pub(crate) fn submit(wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
     let Some(block) = wanted.block else { return Ok(()) };
     let (key, cache, start) = (wanted.key, Arc::clone(cache), block.bit_offset % 8);

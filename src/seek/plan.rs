@@ -1,4 +1,4 @@
-//! Reading text of a `.bz2` file whose bytes the caller fetches itself, as asynchronous stores need it.
+//! Reads text of a `.bz2` file whose bytes the caller fetches, for example from an asynchronous store.
 
 use super::blocks::{Wanted, submit};
 use super::cache::Cache;
@@ -8,11 +8,11 @@ use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What to fetch of a `.bz2` file for a range of its text, by its index: exactly the bytes of the blocks with that
+/// Which bytes of a `.bz2` file to fetch for a range of its text, by its index: exactly those of the blocks with that
 /// text, each once. The plan does no I/O and needs no runtime, so it serves any asynchronous client: the ranges are
 /// what `object_store`'s `get_ranges` takes, and the pieces what it returns. `examples/remote.rs` uses it over HTTP.
 ///
-/// The `.bzi` of a remote file is fetched as a whole (32 bytes for each block) and opened with
+/// The `.bzi` of a remote file is fetched as a whole (32 or 40 bytes for each block) and opened with
 /// [`Index::open_unchecked`]. Whether it fits the file is checked at each block.
 ///
 /// ```
@@ -49,7 +49,7 @@ impl Plan {
         while let Some(block) = next {
             let bytes = block.bytes();
             match ranges.last_mut() {
-                // Blocks are rows of bits: most share a byte with the next.
+                // Blocks end and begin at any bit: most share a byte with the next one.
                 Some(last) if last.end >= bytes.start => last.end = bytes.end,
                 _ => ranges.push(bytes),
             }

@@ -63,7 +63,7 @@ pub(crate) trait Cut: Send + 'static {
     /// time. Everything that can be decoded without more input is handed on. Lasts until the next
     /// [`filled`](Self::filled).
     fn pause(&mut self) {}
-    /// Whether no block is incomplete in an input that pauses. If so, results are awaited before the next read, which
+    /// Whether the input pauses with all its blocks complete. If so, results are awaited before the next read, which
     /// may never return if the other side waits for an answer.
     fn rests(&self) -> bool {
         false

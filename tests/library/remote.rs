@@ -1,4 +1,4 @@
-//! Text of a `.bz2` on a server of ranges: exactly the bytes of its blocks are asked for.
+//! Text of a `.bz2` on a server: exactly the bytes of the blocks with that text are fetched.
 
 #[path = "../../examples/remote.rs"]
 #[allow(clippy::duplicate_mod)]

@@ -1,8 +1,8 @@
-// hybz's C interface; docs/C.md explains it. cbindgen makes this file of crates/capi/src: do not edit it.
+// hybz's C interface; docs/C.md explains it. cbindgen makes this file from crates/capi/src: do not edit it.
 //
-// Of each function: a handle is null or one that the library has made and the caller has not freed. An array has as
-// many bytes as the length after it says, and what gets a result may be written. `error` is null or has HYBZ_ERROR_SIZE
-// bytes, which get a text. Where null is not allowed, it is the error HYBZ_ARGUMENT.
+// For every function: a handle is null, or the library has made it and the caller has not freed it. An array has as
+// many bytes as the length after it says. What a pointer to a result points to is writable. `error` is null or points
+// to HYBZ_ERROR_SIZE bytes, which get a text. Where null is not allowed, it is the error HYBZ_ARGUMENT.
 
 #ifndef HYBZ_H
 #define HYBZ_H
@@ -19,13 +19,13 @@ enum hybz_status
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Everything is done that the call asked for.
+  // Everything that the call asked for is done.
   HYBZ_OK = 0,
   // The room for output is full: call again, with more room and the rest of the input.
   HYBZ_MORE = 1,
   // An argument is null or out of its range, or the stream has been finished.
   HYBZ_ARGUMENT = -1,
-  // A file cannot be opened or read, or a callback said so.
+  // A file cannot be opened or read, or a callback returned an error.
   HYBZ_IO = -2,
   // The input is of no format that hybz reads.
   HYBZ_FORMAT = -3,
@@ -56,9 +56,9 @@ enum hybz_action
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Nothing: output comes when it is ready. This is how threads work for one call while the next is prepared.
+  // Nothing: output comes when it is ready, so threads work while the caller prepares the next call.
   HYBZ_RUN = 0,
-  // Gives all output for the input so far. A compressor ends its block, as bzip2 does: use it sparingly.
+  // Gives all output for the input so far. A compressor ends its block, as bzip2 does: do this rarely.
   HYBZ_FLUSH = 1,
   // Ends the stream, and gives all output. A decompressor's input must be complete.
   HYBZ_FINISH = 2,
@@ -80,11 +80,11 @@ typedef struct hybz_pool hybz_pool;
 // Reads the text of a file at any place. Any number of threads may use it at a time.
 typedef struct hybz_reader hybz_reader;
 
-// Reads the text of the blocks that begin in some of a file's bytes. One thread may use it at a time, not always the
-// same.
+// Reads the text of the blocks that begin in some of a file's bytes. One thread may use it at a time, and not always
+// the same one.
 typedef struct hybz_split hybz_split;
 
-// A stream that is compressed or decompressed. One thread may use it at a time, not always the same.
+// A stream that is compressed or decompressed. One thread may use it at a time, and not always the same one.
 typedef struct hybz_stream hybz_stream;
 
 // Reads up to `len` bytes at `offset`, as pread does: returns their number, 0 at the end, or a negative number for an
@@ -99,15 +99,15 @@ extern "C" {
 // The version of the library, such as "0.1.0". It lives as long as the library.
 const char *hybz_version(void);
 
-// Makes a pool with this many threads (0: one for each core). If `gpus` is not 0, it also has the GPUs, in a build
-// with them. `memory` bounds the bytes of all pieces in flight (0: a bound that follows from the threads).
+// Makes a pool with this many threads (0: one for each core). If `gpus` is not 0 and the library was built for GPUs,
+// the pool uses them, too. `memory` bounds the bytes of all pieces in flight (0: the number of threads decides).
 hybz_status hybz_pool_new(uint32_t threads, int32_t gpus, uint64_t memory, hybz_pool **pool, char *error);
 
-// Frees a pool. What was made with it keeps its threads until it is freed, too.
+// Frees a pool. Streams, readers and splits that use it keep its threads until they are freed, too.
 void hybz_pool_free(hybz_pool *pool);
 
-// Compresses `len` bytes to one `.bz2` stream, with the bytes of bzip2 at this level, 1 to 9. `pool` may be null: then
-// it is the process's own, with a thread for each core. Free `out` with hybz_free.
+// Compresses `len` bytes to one `.bz2` stream, the same bytes as bzip2 writes at this level, 1 to 9. If `pool` is
+// null, the process's own pool is used, with a thread for each core. Free `out` with hybz_free.
 hybz_status hybz_compress(const hybz_pool *pool,
                           int32_t level,
                           const uint8_t *in,
@@ -125,13 +125,13 @@ hybz_status hybz_decompress(const hybz_pool *pool,
                             size_t *out_len,
                             char *error);
 
-// Frees bytes that the library has handed out, with their length.
+// Frees bytes that the library has handed out. `len` is their length.
 void hybz_free(uint8_t *bytes, size_t len);
 
 // Opens a file by its path, which is in UTF-8 where the system's paths are not bytes.
 hybz_status hybz_file_open(const char *path, hybz_file **file, char *error);
 
-// A file of `len` bytes that a callback reads.
+// Makes a file of `len` bytes, which a callback reads.
 hybz_status hybz_file_new(hybz_read_at read_at, void *context, uint64_t len, hybz_file **file, char *error);
 
 // The length of the file in bytes; 0 if it is null.
@@ -152,8 +152,8 @@ hybz_status hybz_reader_open(const hybz_pool *pool,
 // The length of the text in bytes; 0 if the reader is null.
 uint64_t hybz_reader_text_len(const hybz_reader *reader);
 
-// Reads `len` bytes of the text from `offset` on. `made` gets their number, which is less only at the text's end or
-// before a damaged block, which is the next call's error.
+// Reads `len` bytes of the text from `offset` on. `made` gets the number of bytes read, which is less than `len` only
+// at the text's end or before a damaged block: a call that begins at that block returns the error.
 hybz_status hybz_reader_read(const hybz_reader *reader,
                              uint64_t offset,
                              uint8_t *out,
@@ -161,20 +161,20 @@ hybz_status hybz_reader_read(const hybz_reader *reader,
                              size_t *made,
                              char *error);
 
-// The index of the reader's file, as a `.bzi`: keep it as FILE.bz2.bzi. Free it with hybz_free. HYBZ_INDEX if the file
-// has its index inside.
+// Gives the index of the reader's file, as a `.bzi`: keep it as FILE.bz2.bzi. Free `out` with hybz_free. The error is
+// HYBZ_INDEX if the file has its index inside.
 hybz_status hybz_reader_index(const hybz_reader *reader, uint8_t **out, size_t *out_len, char *error);
 
 // Frees a reader.
 void hybz_reader_free(hybz_reader *reader);
 
-// The bytes `begin` to `end` of the split with this number, from 0, if a file of `len` bytes is read in `splits`
-// splits of about the same length.
+// Gives the bytes `begin` to `end` of split `number` (from 0) of a file of `len` bytes that is read in `splits` splits
+// of about the same length.
 hybz_status hybz_split_bytes(uint64_t number, uint64_t splits, uint64_t len, uint64_t *begin, uint64_t *end);
 
 // Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is in
-// exactly one of its splits. If `lines` is not 0, each line is: the last one of a split is read to its end, in blocks
-// of the next ones. Nothing is read before the first hybz_split_read.
+// exactly one of its splits. If `lines` is not 0, each line is in exactly one, too: the last line of a split is read
+// to its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
 hybz_status hybz_split_open(const hybz_pool *pool,
                             const hybz_file *file,
                             uint64_t begin,
@@ -183,7 +183,7 @@ hybz_status hybz_split_open(const hybz_pool *pool,
                             hybz_split **split,
                             char *error);
 
-// Reads on: up to `len` bytes. `made` gets their number, 0 at the end of the split (or if `len` is 0).
+// Reads the next bytes, up to `len`. `made` gets their number, 0 at the end of the split (or if `len` is 0).
 hybz_status hybz_split_read(hybz_split *split, uint8_t *out, size_t len, size_t *made, char *error);
 
 // Frees a split.
@@ -197,7 +197,7 @@ hybz_status hybz_stream_decompress(const hybz_pool *pool, hybz_stream **stream, 
 
 // Takes input and gives output, as far as there is room. HYBZ_OK: all input is taken, and the action is done.
 // HYBZ_MORE: the room is full; call again with the same action, the rest of the input and more room. `taken` and
-// `made` get the numbers of bytes, also with an error. After damage each call returns the same error.
+// `made` get the numbers of bytes, also if there is an error. After damage each call returns the same error.
 hybz_status hybz_stream_code(hybz_stream *stream,
                              int32_t action,
                              const uint8_t *in,

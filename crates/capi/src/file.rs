@@ -18,8 +18,8 @@ pub struct hybz_file(Arc<dyn ReadAt>);
 /// Reads the text of a file at any place. Any number of threads may use it at a time.
 pub struct hybz_reader(Reader<Arc<dyn ReadAt>>);
 
-/// Reads the text of the blocks that begin in some of a file's bytes. One thread may use it at a time, not always the
-/// same.
+/// Reads the text of the blocks that begin in some of a file's bytes. One thread may use it at a time, and not always
+/// the same one.
 pub struct hybz_split(SplitReader);
 
 /// Reads up to `len` bytes at `offset`, as pread does: returns their number, 0 at the end, or a negative number for an
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn hybz_file_open(
     unsafe { call(error, || hand_out(file, make)) }
 }
 
-/// A file of `len` bytes that a callback reads.
+/// Makes a file of `len` bytes, which a callback reads.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_file_new(
     read_at: hybz_read_at,
@@ -139,8 +139,8 @@ pub unsafe extern "C" fn hybz_reader_text_len(reader: *const hybz_reader) -> u64
     unsafe { reader.as_ref() }.map_or(0, |reader| reader.0.text_len())
 }
 
-/// Reads `len` bytes of the text from `offset` on. `made` gets their number, which is less only at the text's end or
-/// before a damaged block, which is the next call's error.
+/// Reads `len` bytes of the text from `offset` on. `made` gets the number of bytes read, which is less than `len` only
+/// at the text's end or before a damaged block: a call that begins at that block returns the error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_reader_read(
     reader: *const hybz_reader,
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn hybz_reader_read(
     unsafe { call(error, || count(made, || Ok(handle(reader)?.0.read_at(room(out, len)?, offset)?))) }
 }
 
-/// Gives the caller a number of bytes; 0 with an error.
+/// Gives the caller the number of bytes that `read` returns, or 0 if it fails.
 unsafe fn count(made: *mut usize, read: impl FnOnce() -> Result<usize, Failure>) -> Result<hybz_status, Failure> {
     let made = NonNull::new(made).ok_or_else(null)?;
     // SAFETY: by the contract.
@@ -165,8 +165,8 @@ unsafe fn count(made: *mut usize, read: impl FnOnce() -> Result<usize, Failure>)
     Ok(hybz_status::HYBZ_OK)
 }
 
-/// The index of the reader's file, as a `.bzi`: keep it as FILE.bz2.bzi. Free it with hybz_free. HYBZ_INDEX if the file
-/// has its index inside.
+/// Gives the index of the reader's file, as a `.bzi`: keep it as FILE.bz2.bzi. Free `out` with hybz_free. The error is
+/// HYBZ_INDEX if the file has its index inside.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_reader_index(
     reader: *const hybz_reader,
@@ -193,8 +193,8 @@ pub unsafe extern "C" fn hybz_reader_free(reader: *mut hybz_reader) {
     unsafe { take_back(reader) }
 }
 
-/// The bytes `begin` to `end` of the split with this number, from 0, if a file of `len` bytes is read in `splits`
-/// splits of about the same length.
+/// Gives the bytes `begin` to `end` of split `number` (from 0) of a file of `len` bytes that is read in `splits` splits
+/// of about the same length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_split_bytes(
     number: u64,
@@ -216,8 +216,8 @@ pub unsafe extern "C" fn hybz_split_bytes(
 }
 
 /// Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is in
-/// exactly one of its splits. If `lines` is not 0, each line is: the last one of a split is read to its end, in blocks
-/// of the next ones. Nothing is read before the first hybz_split_read.
+/// exactly one of its splits. If `lines` is not 0, each line is in exactly one, too: the last line of a split is read
+/// to its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_split_open(
     pool: *const hybz_pool,
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn hybz_split_open(
     }
 }
 
-/// Reads on: up to `len` bytes. `made` gets their number, 0 at the end of the split (or if `len` is 0).
+/// Reads the next bytes, up to `len`. `made` gets their number, 0 at the end of the split (or if `len` is 0).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_split_read(
     split: *mut hybz_split,

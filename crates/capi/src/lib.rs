@@ -6,16 +6,17 @@
 //! | `stream` | streams, piece by piece |
 //! | `file` | files that are read at any place: by an index, or in splits |
 //!
-//! Nothing unwinds into a caller: each function catches panics. cbindgen makes the header of the comments here, and
+//! Nothing unwinds into a caller: each function catches panics. cbindgen makes the header from this source, and
 //! `hybz.map` lists the functions, by the version of the interface in which they came.
 //!
 //! # Safety
-//! Of each function the same, also of those within the package: a handle is null or one that the library has made and
-//! the caller has not freed, and at most as many threads use it as its type says. An array has as many bytes as the
-//! length after it says, and what gets a result may be written. `error` is null or has [`HYBZ_ERROR_SIZE`] bytes.
+//! The contract is the same for every function, also for those inside the package: a handle is null, or the library has
+//! made it and the caller has not freed it; no more threads use it at a time than its type allows. An array has as many
+//! bytes as the length after it says. What a pointer to a result points to is writable. `error` is null or points to
+//! [`HYBZ_ERROR_SIZE`] bytes.
 
 #![allow(non_camel_case_types)] // they are C's names
-#![allow(clippy::missing_safety_doc)] // it is above
+#![allow(clippy::missing_safety_doc)] // the contract is above
 
 mod file;
 mod stream;
@@ -37,13 +38,13 @@ pub const HYBZ_ERROR_SIZE: usize = 256;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum hybz_status {
-    /// Everything is done that the call asked for.
+    /// Everything that the call asked for is done.
     HYBZ_OK = 0,
     /// The room for output is full: call again, with more room and the rest of the input.
     HYBZ_MORE = 1,
     /// An argument is null or out of its range, or the stream has been finished.
     HYBZ_ARGUMENT = -1,
-    /// A file cannot be opened or read, or a callback said so.
+    /// A file cannot be opened or read, or a callback returned an error.
     HYBZ_IO = -2,
     /// The input is of no format that hybz reads.
     HYBZ_FORMAT = -3,
@@ -66,7 +67,7 @@ use hybz_status::*;
 /// The stations that code and decode blocks: threads, and GPUs. Any number of threads may use it at a time.
 pub struct hybz_pool(Pool);
 
-// What the types say of threads.
+// What the comments on the types say about threads.
 const _: () = {
     const fn at_a_time<T: Send + Sync>() {}
     const fn one_by_one<T: Send>() {}
@@ -112,7 +113,7 @@ fn null() -> Failure {
     argument("a pointer is null")
 }
 
-/// Does the work of a call, and writes the text of its error: an empty one if there is none.
+/// Does the work of a call, and writes the text of its error, which is empty if there is none.
 unsafe fn call(error: *mut c_char, work: impl FnOnce() -> Result<hybz_status, Failure>) -> hybz_status {
     let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -188,7 +189,7 @@ unsafe fn input<'a>(bytes: *const u8, len: usize) -> Result<&'a [u8], Failure> {
     }
 }
 
-/// Room that nobody else uses as long as the call takes.
+/// Room that nobody else uses during the call.
 unsafe fn room<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8], Failure> {
     // SAFETY: by the contract. What is in it is not looked at.
     unsafe { input(bytes, len).map(|_| if len == 0 { &mut [] } else { from_raw_parts_mut(bytes, len) }) }
@@ -200,7 +201,7 @@ unsafe fn settings(pool: *const hybz_pool) -> Settings {
     unsafe { pool.as_ref() }.map_or_else(Settings::new, |pool| Settings::new().pool(&pool.0))
 }
 
-/// The same for a compressor.
+/// The same with a level, for a compressor.
 unsafe fn coding(pool: *const hybz_pool, level: i32) -> Result<Settings, Failure> {
     let level = u8::try_from(level).ok().and_then(Level::try_new);
     // SAFETY: by the contract.
@@ -214,8 +215,8 @@ pub extern "C" fn hybz_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
 
-/// Makes a pool with this many threads (0: one for each core). If `gpus` is not 0, it also has the GPUs, in a build
-/// with them. `memory` bounds the bytes of all pieces in flight (0: a bound that follows from the threads).
+/// Makes a pool with this many threads (0: one for each core). If `gpus` is not 0 and the library was built for GPUs,
+/// the pool uses them, too. `memory` bounds the bytes of all pieces in flight (0: the number of threads decides).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_pool_new(
     threads: u32,
@@ -241,15 +242,15 @@ pub unsafe extern "C" fn hybz_pool_new(
     unsafe { call(error, || hand_out(pool, make)) }
 }
 
-/// Frees a pool. What was made with it keeps its threads until it is freed, too.
+/// Frees a pool. Streams, readers and splits that use it keep its threads until they are freed, too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_pool_free(pool: *mut hybz_pool) {
     // SAFETY: by the contract.
     unsafe { take_back(pool) }
 }
 
-/// Compresses `len` bytes to one `.bz2` stream, with the bytes of bzip2 at this level, 1 to 9. `pool` may be null: then
-/// it is the process's own, with a thread for each core. Free `out` with hybz_free.
+/// Compresses `len` bytes to one `.bz2` stream, the same bytes as bzip2 writes at this level, 1 to 9. If `pool` is
+/// null, the process's own pool is used, with a thread for each core. Free `out` with hybz_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_compress(
     pool: *const hybz_pool,
@@ -285,7 +286,7 @@ pub unsafe extern "C" fn hybz_decompress(
     }
 }
 
-/// Frees bytes that the library has handed out, with their length.
+/// Frees bytes that the library has handed out. `len` is their length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_free(bytes: *mut u8, len: usize) {
     if !bytes.is_null() {
@@ -299,14 +300,14 @@ mod tests {
     use super::*;
     use std::ffi::CStr;
 
-    /// A panic is a status, and a long text is cut between two characters.
+    /// A panic becomes a status, and a long text is cut between two characters.
     #[test]
     fn panics() {
         let mut error = [1; HYBZ_ERROR_SIZE];
         for (text, expected) in [("why", 3), (&"ä".repeat(200), 254)] {
             // SAFETY: it has the size.
             let status = unsafe { call(error.as_mut_ptr(), || panic!("{text}")) };
-            // SAFETY: `call` has ended it.
+            // SAFETY: `call` has put a zero at its end.
             let said = unsafe { CStr::from_ptr(error.as_ptr()) };
             assert_eq!((status, said.to_str()), (HYBZ_INTERNAL, Ok(&text[..expected])));
         }

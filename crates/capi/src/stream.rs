@@ -11,21 +11,21 @@ use std::ptr::NonNull;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum hybz_action {
-    /// Nothing: output comes when it is ready. This is how threads work for one call while the next is prepared.
+    /// Nothing: output comes when it is ready, so threads work while the caller prepares the next call.
     HYBZ_RUN = 0,
-    /// Gives all output for the input so far. A compressor ends its block, as bzip2 does: use it sparingly.
+    /// Gives all output for the input so far. A compressor ends its block, as bzip2 does: do this rarely.
     HYBZ_FLUSH = 1,
     /// Ends the stream, and gives all output. A decompressor's input must be complete.
     HYBZ_FINISH = 2,
 }
 
-/// A stream that is compressed or decompressed. One thread may use it at a time, not always the same.
+/// A stream that is compressed or decompressed. One thread may use it at a time, and not always the same one.
 pub struct hybz_stream(Option<Box<dyn Coder>>);
 
 /// The caller's room, which a coder has only during a call.
 type Room = &'static mut [u8];
 
-/// Both directions.
+/// A coder of either direction.
 trait Coder: Write + Send {
     fn finish(&mut self) -> io::Result<()>;
     fn room(&mut self) -> &mut Room;
@@ -51,7 +51,7 @@ coder!(BzEncoder);
 coder!(MultiBzDecoder);
 
 impl Drop for hybz_stream {
-    /// The rest of the stream is not wanted.
+    /// Cancels the work for the rest of the stream.
     fn drop(&mut self) {
         if let Some(coder) = self.0.take() {
             coder.cancel();
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn hybz_stream_decompress(
 
 /// Takes input and gives output, as far as there is room. HYBZ_OK: all input is taken, and the action is done.
 /// HYBZ_MORE: the room is full; call again with the same action, the rest of the input and more room. `taken` and
-/// `made` get the numbers of bytes, also with an error. After damage each call returns the same error.
+/// `made` get the numbers of bytes, also if there is an error. After damage each call returns the same error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_stream_code(
     stream: *mut hybz_stream,
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn hybz_stream_code(
         };
         match result {
             Ok(()) => Ok(hybz_status::HYBZ_OK),
-            // So says a writer whose slice is full.
+            // The writer's slice is full.
             Err(error) if error.kind() == io::ErrorKind::WriteZero => Ok(hybz_status::HYBZ_MORE),
             Err(error) => Err(match error.downcast::<hybz::Error>() {
                 Ok(error) => error.into(),
@@ -133,13 +133,13 @@ pub unsafe extern "C" fn hybz_stream_code(
     unsafe { call(error, work) }
 }
 
-/// `rest` gets the input that is not taken.
+/// Takes input and does the action. `rest` gets the input that is not taken.
 fn code(coder: &mut dyn Coder, rest: &mut &[u8], action: i32) -> io::Result<()> {
     let finish = action == hybz_action::HYBZ_FINISH as i32;
     if !finish && action != hybz_action::HYBZ_FLUSH as i32 && action != hybz_action::HYBZ_RUN as i32 {
         return Err(io::Error::other("there is no such action"));
     }
-    // The last call has no input: it gives the output that came meanwhile.
+    // The last write has no input: it gives the output that has become ready meanwhile.
     while coder.write(rest).map(|n| *rest = &rest[n..]).map(|()| !rest.is_empty())? {}
     match action {
         _ if finish => coder.finish(),

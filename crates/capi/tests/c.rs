@@ -1,4 +1,4 @@
-//! The library as programs of other languages get it: installed by `install.sh`, found by pkg-config, and called.
+//! The library as programs in other languages use it: installed by `install.sh`, found by pkg-config, and called.
 
 #![cfg(target_os = "linux")]
 
@@ -12,10 +12,10 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
-/// A folder for what is made here.
+/// The folder for files that the tests make.
 const MADE: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Whether one of these programs is not installed; then it is said by `skip` or `skip_part`.
+/// Whether one of these programs is not installed; `say` (`skip` or `skip_part`) then names it.
 fn lacks(say: fn(Need, &str), programs: &[&str]) -> bool {
     let lacking = programs.iter().find(|program| Command::new(program).arg("--help").output().is_err());
     if let Some(program) = lacking {
@@ -38,7 +38,7 @@ fn command(program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command prints, which must succeed.
+/// What a command prints. It must succeed.
 fn printed(command: &mut Command) -> Vec<u8> {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let said = String::from_utf8_lossy(&output.stderr);
@@ -54,7 +54,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(format!("{HERE}/{path}")).unwrap()
 }
 
-/// The words of a text that are names of hybz and end with `end`.
+/// The words of a text that begin with `hybz_` and have `end` after them, without `end`.
 fn names<'a>(text: &'a str, end: &str) -> BTreeSet<&'a str> {
     let words = text.split(|c: char| c.is_whitespace() || c == '*');
     words.filter(|word| word.starts_with("hybz_")).filter_map(|word| Some(word.split_once(end)?.0)).collect()
@@ -79,7 +79,7 @@ fn exported() {
     assert_eq!(names(&declared, "("), listed);
 }
 
-/// The header is what cbindgen makes of the source.
+/// The header is what cbindgen makes from the source.
 #[test]
 fn header() {
     if lacks(skip, &["cc", "cbindgen"]) {
@@ -93,7 +93,7 @@ fn header() {
     assert_eq!(made, read("include/hybz.h"), "cbindgen.toml says how to renew it");
 }
 
-/// `tests/c/check.c`, with the shared library and the static one, and by valgrind.
+/// `tests/c/check.c`, with the shared library and the static one, and under valgrind.
 #[test]
 fn check() {
     if lacks(skip, &["cc"]) {
@@ -108,7 +108,7 @@ fn check() {
         assert_eq!(said, format!("hybz {}, libbz2 1.0.8, 13-Jul-2019\n", env!("CARGO_PKG_VERSION")));
     }
     if !lacks(skip_part, &["valgrind"]) {
-        // Threads of the process's own pool never end, so what they have is reachable and not lost.
+        // Threads of the process's own pool never end, so their memory is reachable, not lost.
         let flags = ["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"];
         let program = ["--show-leak-kinds=definite", "./shared", "valgrind.bz2", "100000"];
         printed(command("valgrind", &flags).args(program));
@@ -135,7 +135,7 @@ fn page() {
     }
 }
 
-/// A program that prints a range of a text, and is given FILE OFFSET LENGTH.
+/// `program` gets FILE OFFSET LENGTH, and must print that range of the text.
 fn prints_ranges(mut program: impl FnMut(&[&str]) -> Command, file: &str) {
     let text = shapes::words(300_000);
     let coded = hybz::compress(&text, &hybz::Settings::new().level(hybz::Level::FASTEST)).unwrap();

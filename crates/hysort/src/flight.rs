@@ -106,7 +106,7 @@ impl<T: LineTask, N> Flight<T, N> {
         }
     }
 
-    /// A permit after the budget has grown, if there is not yet a job for each core, since other text waits as well. (A
+    /// Makes the budget grow, and takes a permit. `None` if there is a job for each core: other text waits as well. (A
     /// fixed budget does not grow. Then there are fewer jobs.)
     fn grown(&self, bytes: u64) -> Option<Permit> {
         if self.queue.len() > self.client.pool().cores() {

@@ -223,7 +223,7 @@ impl Plain {
         }
         self.row = origin;
         if header.randomised {
-            // One more, as `text` has it.
+            // One byte more than the block has, as in `text`.
             let mut coded = Vec::new();
             memory.window(|| coded.try_reserve_exact(self.len + 1)).map_err(|_| Failure::NoMemory)?;
             coded.extend((0..=self.len).map(|_| self.walk()));

@@ -216,7 +216,7 @@ impl<T: Checked> InFlight<T> {
         (self.done)(Ok(Ok(Made { output, verified, retried })));
     }
 
-    /// Handles that a step could not be done.
+    /// Handles the failure of a step.
     fn fail(self, error: TaskError) {
         if let Some(Dispute { maker, by, reason, agrees: None }) = &self.dispute {
             self.blame_maker(*maker, *by, reason);

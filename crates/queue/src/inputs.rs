@@ -1,4 +1,4 @@
-//! The knowledge about future work: the inputs that are being read, and how much of them has arrived.
+//! What is known about future work: the inputs that are being read, and how much of them has arrived.
 
 use std::time::Duration;
 

@@ -266,7 +266,7 @@ impl Client {
 
     /// Whether the client was made before a fork and this is the child, where no worker does its tasks. A ticket's
     /// [`wait`](super::task::Ticket::wait) would never return, and even dropping tickets and permits is not safe here,
-    /// because another thread of the parent may have been about to answer: forget them.
+    /// because a worker of the parent may have been about to answer: forget them.
     pub fn is_foreign(&self) -> bool {
         self.submitter.shared().is_foreign()
     }

@@ -42,7 +42,7 @@ struct Gpu {
     /// The seconds until the lanes run, or have failed to start.
     start: f64,
     fails_to_start: bool,
-    /// The time in seconds from which every batch takes this long and then fails.
+    /// `(after, time)`, in seconds: from `after` on every batch takes `time`, and then fails.
     hangs: Option<(f64, f64)>,
     /// The time in seconds from which every block is wrong.
     lies_after: f64,

@@ -1,4 +1,4 @@
-//! The scheduler's knowledge about one worker, a core or an accelerator.
+//! What the scheduler knows about one worker, a core or an accelerator.
 
 use super::class::Accepts;
 use super::entry::Entry;

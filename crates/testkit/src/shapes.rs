@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-/// A named kind of input, in any length.
+/// A named kind of test text, of any length.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub name: &'static str,

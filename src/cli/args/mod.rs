@@ -1,8 +1,8 @@
 //! The command line, in two steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program needs.
 //!
 //! Three steps come before clap: reading the flags of environment variables, splitting at `--`, and completing long
-//! flags ([`in_full`]). One comes after it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no
-//! clap ([`plain`]).
+//! flags ([`in_full`]). One step comes after it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE`
+//! need no clap ([`plain`]).
 
 mod bad_flag;
 mod choices;
@@ -123,7 +123,7 @@ pub fn parse(
     Ok(Request::Run(Box::new(plan)))
 }
 
-/// A long flag that is typed in part, in full, as in GNU's programs: if no other begins with that part.
+/// Completes an abbreviated long flag if no other flag begins so, as GNU's programs do.
 fn in_full(command: &Command, word: OsString) -> OsString {
     let Some(text) = word.to_str().and_then(|word| word.strip_prefix("--")) else { return word };
     let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The knowledge about an operand before work on it begins.
+/// What is known about an operand before work on it begins.
 pub struct Job {
     /// The operand's name in messages.
     pub name: OsString,

@@ -34,7 +34,7 @@ pub struct OutputFile {
     kind: Kind,
     /// Whether a file had its name when that was asked last.
     taken: bool,
-    /// The holes that it gets in place of zeros, if they are wanted.
+    /// Makes holes instead of zeros, if they are wanted.
     holes: Option<Holes>,
 }
 

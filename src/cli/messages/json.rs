@@ -1,5 +1,5 @@
-//! Objects as docs/JSON.md describes them: one on each line. Each says the version of its members' meanings and its
-//! type, and gives names of files also as bytes if they are not UTF-8.
+//! Objects as docs/JSON.md describes them: one on each line. Each has its type and the version of the schema, and
+//! gives names of files also as bytes if they are not UTF-8.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The version of the members' meanings.
+/// The version of the schema.
 pub const SCHEMA: u32 = 1;
 
 /// An object, with its members in the order in which they are put.

@@ -5,7 +5,7 @@
 use super::{MtfDecoder, rank_of};
 use std::arch::x86_64::*;
 
-/// By symbol: the shuffle that moves the symbol's rank to the front of `N` entries.
+/// For each symbol: the shuffle that moves the entry of its rank to the front of `N` entries.
 const fn masks<const N: usize, const SYMBOLS: usize>() -> [[u8; N]; SYMBOLS] {
     let mut masks = [[0; N]; SYMBOLS];
     let mut symbol = 0;
@@ -35,8 +35,8 @@ static IDENTITY: [u8; 64] = MASKS64.0[0];
 static MASKS16: Masks<16, 17> = Masks(masks());
 static MASKS64: Masks<64, 65> = Masks(masks());
 
-/// By symbol, for the first 64 entries in four registers: the shuffles of which one gives the entry of the symbol's
-/// rank, and the others 0; and ones for the entries that move up.
+/// The masks of a symbol for the first 64 entries, in four registers. One shuffle of `find` gives the entry of the
+/// symbol's rank, and the others give 0; `up` has ones for the entries that take the one before them.
 struct Moves {
     find: [[u8; 16]; 4],
     up: [[u8; 16]; 4],
@@ -132,9 +132,9 @@ pub fn push_near(decoder: &mut MtfDecoder, symbols: &[u8]) {
 
 /// The loop with the first 64 entries in registers and the others in memory, in six rows of 32.
 ///
-/// A rank beyond 64 moves all six rows, whether or not they are before it: one misprediction less. On a Zen 5, codes
-/// and MTF of ooffice, where 14 of 100 symbols are that far, take 3.73 ns a byte; 4.46 with the rows before the rank
-/// alone, 3.2 with VBMI.
+/// A rank beyond 64 loads and stores all six rows, whether or not they change: one misprediction less. On a Zen 5,
+/// codes and MTF of ooffice, where 14 of 100 symbols are that far, take 3.73 ns a byte; 4.46 with only the rows up to
+/// the rank's, and 3.2 with VBMI.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 #[inline(never)]
 fn push_far(decoder: &mut MtfDecoder, symbols: &[u8]) {
@@ -167,7 +167,7 @@ fn push_far(decoder: &mut MtfDecoder, symbols: &[u8]) {
         } else {
             let moves = &MOVES[usize::from(symbol)];
             let mut front = _mm_setzero_si128();
-            // The first register last: the step before changed it last.
+            // The first register comes last, because the step before changed it last.
             for (head, find) in heads.iter().zip(&moves.find).rev() {
                 front = _mm_or_si128(front, _mm_shuffle_epi8(*head, load(find)));
             }

@@ -7,7 +7,7 @@
 pub mod decode;
 pub mod encode;
 
-/// By rank: the shuffle of 16 entries that moves the entry of this rank to the front.
+/// For each rank: the shuffle of 16 entries that moves the entry of this rank to the front.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 static MOVES: [[u8; 16]; 16] = {
     let mut moves = [[0; 16]; 16];

@@ -53,7 +53,8 @@ impl Part {
         self.chain.go_on(stop);
     }
 
-    /// Continues with one more item, which is another part's. Returns whether there is one. That part checks garbage.
+    /// Continues with one more item, which belongs to another part. Returns whether there is one. Garbage is checked by
+    /// that part.
     pub fn go_on_by_one(&mut self) -> bool {
         let has_ended = self.position() < self.stop;
         self.go_on(self.position().saturating_add(1));
@@ -130,7 +131,7 @@ impl Part {
 }
 
 impl Drop for Part {
-    /// In the child of a fork, a worker of the parent may have been about to answer.
+    /// In the child of a fork tickets must not be dropped: a worker of the parent may have been about to answer.
     fn drop(&mut self) {
         if self.ahead.is_foreign() {
             let none = Chain::new(self.chain.next(), 0, Extent::AllStreams, false);

@@ -314,7 +314,7 @@ fn kind(offload: Offload) -> Kind {
         Offload::Suffixes | Offload::HybridLarge => SORTING_LARGE,
         Offload::CodeLarge => Kind { rate: 2e9, start: 400, end: 200, ..SORTING_LARGE },
         Offload::Decode => DECODING,
-        // 8 bytes are charged for each row of such a block, and its payload.
+        // For such a block the budget is charged 8 bytes for each row, and its payload.
         Offload::DecodeLarge => {
             Kind { accepts: &[DECODE_LARGE], held: 17, rate: 0.5e9, start: 400, end: 200, ..DECODING }
         }

@@ -30,7 +30,7 @@ rows! {
     "values for long flags without one" | "bad flag" | "the same, and says which flag is nearest"
         => long_flags_without_values;
     "abbreviated long flags, such as `--decomp`" | "bad flag"
-        | "as in full, if no other begins so; under bzip2's names a bad flag" => abbreviated_long_flags;
+        | "the flag, if only one begins so; under bzip2's names a bad flag" => abbreviated_long_flags;
     "after `--`" | "only files" | "the same" => after_two_dashes;
     "a bad flag among good ones" | "nothing is touched, rc 1; the usage on stderr"
         | "nothing is touched, rc 1; one line on stderr" => nothing_is_touched;

@@ -67,7 +67,7 @@ fn both_ends_of_the_lines() {
     ] {
         assert!(listed.open(bad.as_bytes()).is_err(), "{bad:?}");
     }
-    // A damaged file is recovered with the lines that there are: the caller checks the blocks.
+    // To recover a damaged file, the complete lines are used: the caller checks the blocks.
     let cut = Arc::new(b"32,0\n343,1".to_vec());
     assert_eq!(Index::open_unchecked(cut, &listed.coded).unwrap().text_len(), 1);
 }

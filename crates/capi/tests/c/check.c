@@ -63,7 +63,7 @@ static void like_libbz2(void) {
     }
 }
 
-// What a stream makes of an input in pieces, with so much room.
+// What a stream makes of an input in pieces of `piece` bytes, with room for `room` bytes a call.
 static Bytes through(hybz_stream *stream, Bytes input, size_t piece, size_t room, int32_t action) {
     const size_t most = 2 * text.len + room + 1000;
     Bytes out = {malloc(most), 0};
@@ -103,7 +103,7 @@ static void *streams(void *unused) {
     return unused;
 }
 
-// A compressor that is flushed has the same bytes whatever its room, and what is flushed can be read.
+// A compressor that is flushed makes the same bytes whatever its room, and what it has flushed can be read.
 static void flushes(void) {
     Bytes made[2];
     for (int i = 0; i < 2; i++) {
@@ -144,7 +144,7 @@ static void in_threads(void *(*work)(void *)) {
     for (int i = 0; i < 3; i++) CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-// By a path and a callback; with an index that is built, and one that is loaded.
+// Reads a file by its path and by a callback; with an index that is built, and with one that is loaded.
 static void readers(const char *path) {
     hybz_file *file;
     Bytes index[2];
@@ -262,7 +262,7 @@ static void nulls(void) {
     hybz_free(NULL, 1);
 }
 
-// A child uses pools and files; what the parent has begun is an error there.
+// A child can use pools and files. Streams, readers and splits of the parent are errors there.
 static void forks(void) {
     hybz_stream *stream;
     hybz_file *file;
@@ -278,8 +278,8 @@ static void forks(void) {
     CHECK(hybz_split_read(split, room, 1, &n, error) == HYBZ_OK && n == 1);
     pid_t child = fork();
     if (child == 0) {
-        alarm(300); // should it wait for a thread that is not there
-        do { // what had been done before comes first
+        alarm(300); // in case it waits for a thread that the child does not have
+        do { // output made before the fork comes first
             status = hybz_stream_code(stream, HYBZ_RUN, text.bytes, 1, &n, room, 1, &n, error);
         } while (status == HYBZ_MORE);
         CHECK(status == HYBZ_FORKED);

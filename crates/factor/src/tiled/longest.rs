@@ -8,10 +8,10 @@
 //!
 //! The same rule holds over any distance d, less d bytes. The positions therefore form levels: each 128th position,
 //! each 128th of those, and so on, up to a level that one thread handles alone. Work begins at this highest level and
-//! goes downwards, and each thread begins with the result that the level above found for its first position. On each
-//! level and for each side, all comparisons together are then as long as the text, plus the bytes that the steps leave
-//! to be compared again: at most twice the text. A single comparison may be as long as the text, if its second half is
-//! its first. The kernel gives such comparisons to warps and CTAs, and mostly ends them sooner: if the neighbours
+//! goes downwards, and each thread begins with the result that the level above found for its first position. All
+//! comparisons of a level, for one side, then take at most twice the length of the text: each byte once, and again the
+//! bytes that the steps lose. A single comparison may be as long as half the text, if the second half repeats the
+//! first. The kernel gives such comparisons to warps and CTAs, and can usually end them early: if the neighbours
 //! continue together, the rest of a comparison that reaches the next run's first position is known there.
 
 use super::Sizes;

@@ -27,7 +27,7 @@ const MAX_EXPONENT: i32 = 16_383 - 63;
 const MIN_EXPONENT: i32 = -16_382 - 63;
 /// More digits are never needed to round: then it suffices to know whether any of the rest is not 0.
 const MOST_DIGITS: usize = 20_000;
-/// Powers of ten from here on are infinite, and zero at their inverse.
+/// From this power of ten on numbers are infinite, and below its inverse they are zero.
 const MOST_TENS: i64 = 6_000;
 
 fn strip_word<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {

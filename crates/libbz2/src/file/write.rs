@@ -101,7 +101,7 @@ pub unsafe extern "C" fn BZ2_bzWriteClose(
     unsafe { BZ2_bzWriteClose64(error, file, abandon, taken, ptr::null_mut(), written, ptr::null_mut()) };
 }
 
-/// Closes a file for writing, and counts.
+/// Closes a file that was open for writing, and gives the numbers of bytes taken and written, in halves.
 ///
 /// # Safety
 /// `file` is null or from `BZ2_bzWriteOpen`; the others are null or valid.

@@ -211,7 +211,7 @@ fn modes() {
             let _ = std::fs::remove_file(path);
             let text: Vec<u8> = (0..250_000u32).map(|i| (i.wrapping_mul(i) >> 9) as u8).collect();
             let writes = mode.to_bytes().iter().rfind(|letter| b"rw".contains(letter)) == Some(&b'w');
-            // SAFETY: the pointers are of strings and buffers that live on.
+            // SAFETY: the strings and buffers outlive the calls.
             unsafe {
                 let missing = (library.BZ2_bzopen)(c_path(path).as_ptr(), mode.as_ptr());
                 log.push(format!("{mode:?}: {}", missing.is_null()));

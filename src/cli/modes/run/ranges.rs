@@ -286,8 +286,8 @@ impl Cursor {
             Some(index) => index.find_line_end(line)?,
             None => None,
         };
-        // The block with the line end before the line is nearer to it than this place, unless the line is in the
-        // current block.
+        // A place is at least as near to the line as the index's block, which has the line end before it, if the block
+        // begins there or earlier.
         let nearer = |at: u64| block.as_ref().is_none_or(|block| block.text_offset <= at);
         let ends = match (self.line.and_then(|here| here.to(line)), block) {
             (Some(ends), _) if nearer(self.at) => ends,

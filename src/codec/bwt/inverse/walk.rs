@@ -6,8 +6,8 @@ use super::{Inverse, Segment};
 #[cfg(target_arch = "x86_64")]
 use super::walk_avx512;
 
-/// The number of scalar lanes. They are what a core can keep waiting for loads, not what hides the latency: on a Zen 5,
-/// 40 lanes take 1.02 of the time, 56 1.05, 24 1.12.
+/// The number of scalar lanes. The number of loads that a core can keep waiting decides it, not their latency. On a
+/// Zen 5, 40 lanes take 1.02 times as long, 56 lanes 1.05, and 24 lanes 1.12.
 const LANES: usize = 48;
 /// The min number of rows for a splitter.
 const ROWS_PER_SPLITTER: usize = 512;
@@ -15,7 +15,7 @@ const ROWS_PER_SPLITTER: usize = 512;
 /// How the lanes are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkKernel {
-    /// 48 lanes, a load for each step of each.
+    /// 48 lanes, with one load for each step of a lane.
     Scalar,
     /// 64 lanes, 16 of which are moved by one gather of AVX-512.
     #[cfg(target_arch = "x86_64")]
@@ -42,7 +42,7 @@ impl Inverse {
             WalkKernel::Scalar => self.walk_lanes(),
             #[cfg(target_arch = "x86_64")]
             WalkKernel::Gather => {
-                // The parts of 48 lanes are longer than those of 64.
+                // Each of 48 lanes has more memory than each of 64.
                 self.walk_in_vectors() || self.walk_lanes()
             }
         };
@@ -130,7 +130,7 @@ impl Inverse {
     }
 }
 
-/// Returns a bit for each lane that is on a ladder. Their rows alone have bit 20.
+/// Returns a bit for each lane that is on a ladder. Only rows on ladders have bit 20 set.
 fn on_ladders(rows: &[u32; LANES]) -> u64 {
     const { assert!(LADDERS == 1 << 20 && IDLE < LADDERS && TABLE < 2 * LADDERS) }
     let (eights, _) = rows.as_chunks::<8>();
@@ -141,9 +141,9 @@ fn on_ladders(rows: &[u32; LANES]) -> u64 {
 /// Walks each lane by [`STEPS`]. Lane i writes its bytes at `i * stride` of `memory`.
 ///
 /// A lane's step is one load, one shift and one store, of the whole entry; the bytes are taken from the entries after
-/// the last step. A store of the byte besides, in each step, leaves room for half as many steps in the store queue, and
-/// thus for half as many loads that wait. On a Zen 5 (AVX2), ns a byte with 24 lanes and two stores / 48 lanes and one:
-/// dickens 0.89 / 0.83, nci 0.88 / 0.77, ooffice 0.95 / 0.86, reymont 0.90 / 0.82, xml 0.90 / 0.81.
+/// the last step. If each step also stored the byte, half as many steps would fit into the store queue, and half as
+/// many loads could wait. On a Zen 5 (AVX2), ns a byte with 24 lanes and two stores / 48 lanes and one: dickens
+/// 0.89 / 0.83, nci 0.88 / 0.77, ooffice 0.95 / 0.86, reymont 0.90 / 0.82, xml 0.90 / 0.81.
 #[inline(always)]
 fn step_lanes(table: &[u32], rows: &mut [u32; LANES], memory: &mut [u8], stride: usize) {
     assert!(table.len() >= TABLE);
@@ -177,7 +177,7 @@ fn write_bytes_plain(entries: &[[u32; LANES]; STEPS], memory: &mut [u8], stride:
 use write_bytes_plain as write_bytes;
 
 /// [`write_bytes_plain`] with SSE2, four lanes at a time: four entries of a lane become a word, and a transposition of
-/// 4 x 4 words makes one store of 16 bytes for each lane. In plain Rust, the whole walk takes 1.2 times as long.
+/// 4 x 4 words makes one store of 16 bytes for each lane. With plain Rust here the whole walk takes 1.2 times as long.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline(always)]
@@ -185,8 +185,8 @@ fn write_bytes(entries: &[[u32; LANES]; STEPS], memory: &mut [u8], stride: usize
     use std::arch::x86_64::*;
     assert!(memory.len() >= (LANES - 1) * stride + STEPS);
     for lane in (0..LANES).step_by(4) {
-        // SAFETY: every x86-64 CPU has SSE2. LANES is a multiple of 4: each step has four entries from `lane` on. The
-        // assertion says that `memory` has STEPS bytes for each lane.
+        // SAFETY: every x86-64 CPU has SSE2. LANES is a multiple of 4, so each step has four entries from `lane` on.
+        // The assertion says that `memory` has STEPS bytes for each lane.
         unsafe {
             let words: [__m128i; STEPS / 4] = std::array::from_fn(|i| {
                 let entry = |step: usize| _mm_loadu_si128(entries[4 * i + step][lane..].as_ptr().cast());

@@ -26,7 +26,8 @@ pub(super) fn room(len: usize) -> usize {
 #[inline(always)]
 pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
     assert!(len >= 2 && text.len() > len && text[len] == text[0] && room.len() >= self::room(len));
-    // Positions come from the end, so they are written from the end. The last one is of type L, so `len` comes first.
+    // The text is read from its end, so the positions are written from the end of `room`. The last position of the
+    // text is of type L, so `len` is the first one found.
     let mut first = room.len();
     let mut next_is_small = 1;
     let mut end = len;

@@ -175,7 +175,7 @@ impl Decoder {
         self.at + self.bit / 8
     }
 
-    /// The bit of the input at which the block begins whose text came last; 0 before the first one.
+    /// The first bit, in the input, of the block whose text came last; 0 before the first one.
     pub fn block_bit(&self) -> u64 {
         self.block_bit
     }
@@ -186,8 +186,8 @@ impl Decoder {
         (self.at, &self.input)
     }
 
-    /// The bit of the input at which the block begins that [`text`](Self::text) would decode next; `None` if it would
-    /// do something else: hand out more of the last block, ask for input, or fail.
+    /// The first bit, in the input, of the block that [`text`](Self::text) would decode next; `None` if it would do
+    /// something else: hand out more of the last block, ask for input, or fail.
     pub fn next_block(&mut self) -> Option<u64> {
         while self.error.is_none() && matches!(self.text, Pending::Nothing | Pending::Taken(_)) {
             if self.at_block() {
@@ -200,8 +200,8 @@ impl Decoder {
     }
 
     /// Passes over the next block, which another decoder has decoded at the bit that [`next_block`](Self::next_block)
-    /// tells: `block.text` is its text, and is not looked at here. Returns false, and does nothing, if that is no block
-    /// of this stream: `text` then tells why.
+    /// tells. `block.text` is not looked at here. Returns false, and passes over nothing, if that is no block of this
+    /// stream: `text` then tells why.
     pub fn accept(&mut self, block: &Block) -> bool {
         let Expect::Block(level) = self.expect else { return false };
         let ends = 8 * self.at + self.bit..=8 * (self.at + self.input.len() as u64);
@@ -212,7 +212,7 @@ impl Decoder {
         true
     }
 
-    /// Goes on after a block that ends at this bit of `input`.
+    /// Goes on at bit `end` of `input`, after a block with this CRC.
     fn pass(&mut self, end: u64, crc: u32) {
         self.block_bit = self.at * 8 + self.bit;
         self.bit = end;

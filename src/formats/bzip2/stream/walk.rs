@@ -12,7 +12,7 @@ use crate::error::DecodeError;
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{GROUP, MAX_SELECTORS, MAX_TABLES};
 
-/// The knowledge about a block's end.
+/// What is known about a block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walked {
     /// The block goes on after the available bits.

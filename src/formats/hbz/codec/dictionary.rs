@@ -45,8 +45,8 @@ pub struct Dictionary {
     codes: Vec<Meaning>,
 }
 
-/// The order of the codes: for each byte, the rank of the codes that begin with it. Bytes that no list has go between
-/// blanks and digits, or to the end from 128 on.
+/// The order of the codes: for each byte, the rank of the codes that begin with it. Bytes that are in neither list come
+/// between the blanks and the digits if they are below 128, and at the end otherwise.
 fn code_order() -> [u8; 256] {
     const BLANKS: &[u8] = b"\n\t ";
     const LETTERS: &[u8] = b"0123456789_AOEIUBCDGFHRLSMNPQJKTWVXYZaoeiubcdgfhrlsmnpqjktwvxyz";

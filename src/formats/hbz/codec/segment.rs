@@ -138,7 +138,7 @@ fn write_symbol(entry: u32, bits: &mut BitReader<'_>, out: &mut [u8]) -> usize {
     }
     let symbol = u32::from(byte(entry)) + bits.read(count);
     out[0] = symbol.min(ESCAPE) as u8;
-    // Symbol 257 does not exist; it is taken for rank 255, and the CRC will not match.
+    // Symbol 257 does not exist. It is taken for rank 255, and the check is left to the block's CRC.
     out[1] = symbol.saturating_sub(ESCAPE).min(1) as u8;
     if symbol < ESCAPE { 1 } else { 2 }
 }

@@ -84,9 +84,9 @@ impl PayloadBlock {
             let at = &mut next[usize::from(byte)];
             let piece = &vector[*at as usize..(*at + (end - first)) as usize];
             *at += end - first;
-            // The column's first byte belongs to the sentinel's row, which has no number, so row numbers are one less
-            // than places in the column. The sentinel itself would come at `origin`, and is left out: from there on
-            // both are equal.
+            // The column's first byte belongs to the sentinel's row, which has no number, so up to `origin` the number
+            // of a row is its place in the column less one. After `origin` the two are equal, because the column leaves
+            // out the sentinel itself, which would come there.
             for (row, word) in (first..end).zip(piece) {
                 let row = row.saturating_sub(u32::from(row <= origin));
                 word.store(row << BYTE | if BYTE > 0 { byte.into() } else { 0 }, Relaxed);

@@ -12,7 +12,7 @@ pub enum Failure {
     System { what: &'static str, file: Vec<u8>, error: io::Error },
     /// A sentence about the input or the machine.
     Sentence(Vec<u8>),
-    /// A sentence about the command line, which help may help with.
+    /// A sentence about the command line, followed by a hint at `--help`.
     Usage(Vec<u8>),
 }
 

@@ -53,9 +53,9 @@ pub fn failure(name: &OsStr, e: io::Error) -> Failure {
 
 /// Regular files, seen as one text.
 pub struct Whole {
-    /// Each with where its text begins in it, and in all of them.
+    /// Each file, with the offset at which its text begins in it and in the whole text.
     files: Vec<(File, u64, u64)>,
-    /// The bytes of all.
+    /// The length of the whole text in bytes.
     pub bytes: u64,
     began: Instant,
 }
