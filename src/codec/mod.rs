@@ -7,8 +7,8 @@
 //! | run-length coding of runs of 4 to 255 | `run_length` |
 //! | Burrows-Wheeler transform over cyclic rotations | `bwt` (`rotation`: the least rotation and the period) |
 //! | move-to-front and zero runs | `mtf` |
+//! | the choice of a table for each group of 50 symbols (a decoder finds it in the `header`) | `selector` |
 //! | code lengths and codes | `huffman` |
-//! | the choice of a table for each group of 50 symbols | `selector` |
 //!
 //! `verify` decodes a coded block and compares it with its text.
 //!

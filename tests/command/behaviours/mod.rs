@@ -1,6 +1,6 @@
 //! The command's behaviour, row by row, compared with that of bzip2 1.0.8: `cargo test --test command behaviours`.
 //!
-//! Each row of the tables in these files names a test. `HYBZ_BLESS=1 cargo test --test command behaviours` writes
+//! Each row of the tables in these files names a test. `HYBZ_BLESS=1 cargo test --test command the_page` writes
 //! `docs/BEHAVIOUR.md` from the rows.
 
 mod batch;
@@ -120,7 +120,7 @@ fn the_page_is_current() {
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     let differs = made.lines().zip(kept.lines().chain([""])).find(|(made, kept)| made != kept);
-    let how = "docs/BEHAVIOUR.md is out of date: HYBZ_BLESS=1 cargo test --test command behaviours";
+    let how = "docs/BEHAVIOUR.md is out of date: HYBZ_BLESS=1 cargo test --test command the_page";
     assert!(made == kept, "{how}\nthe first line that differs, as it should be and as it is: {differs:#?}");
 }
 

@@ -1,4 +1,4 @@
-//! Finds the places where a bzip2 stream may end.
+//! Finds the places where a bzip2 stream may end, for a decoder that must not read past it (`gate`).
 //!
 //! A stream ends 80 to 87 bits after the first bit of its end magic (48 bits of magic, 32 bits of combined CRC, padding
 //! to a whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's data: random
