@@ -17,7 +17,8 @@ fn main() {
 fn link_unwinder() {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let linux = variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ENV") == "gnu";
-    if !linux || variable("HOST") != variable("TARGET") || variable("RUSTC_LINKER").contains("zig") {
+    let is_static = variable("CARGO_CFG_TARGET_FEATURE").split(',').any(|feature| feature == "crt-static");
+    if !linux || is_static || variable("HOST") != variable("TARGET") || variable("RUSTC_LINKER").contains("zig") {
         return;
     }
     let output = std::process::Command::new("cc").arg("-print-file-name=libgcc_eh.a").output();
