@@ -84,6 +84,15 @@ fn is_forked(error: &std::io::Error) -> bool {
     matches!(error.get_ref().and_then(|e| e.downcast_ref()), Some(hybz::Error::Forked))
 }
 
+/// Tells threads to end, also when the test fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 /// Forks while other threads submit, answer, wait and drop, so that every lock is held sometimes.
 fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
     let pool = Pool::builder().memory(1 << 20).build();
@@ -91,6 +100,7 @@ fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
     let file: Arc<dyn ReadAt> = Arc::new(expected.to_vec());
     let small_coded = hybz::compress(small, &settings(&pool)).unwrap();
     std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
         for _ in 0..2 {
             scope.spawn(|| {
                 while !stop.load(Relaxed) {
@@ -114,7 +124,6 @@ fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
                 round_trip(small, &small_coded, Pool::global());
             });
         }
-        stop.store(true, Relaxed);
     });
 }
 
