@@ -5,4 +5,4 @@ cd "$(dirname "$0")"
 ./build.sh
 crafted=$PWD/../target/js/crafted
 cargo run --quiet --locked -p hybz-testkit --example crafted "$crafted"
-HYBZ_CRAFTED=$crafted node --test test/
+HYBZ_CRAFTED=$crafted node --test --test-reporter=tap test/

@@ -51,6 +51,9 @@ export class CoderStream {
       failure ??= error;
       waiting?.reject(failure);
       controller?.error(failure);
+      // What makes the output may hold workers.
+      give({ end: true });
+      return made.return();
     };
     const handOn = (next) => new Promise((resolve, reject) => {
       if (failure) return reject(failure);
@@ -63,10 +66,7 @@ export class CoderStream {
       start: (it) => void (controller = it),
       write: (bytes) => handOn({ bytes }),
       close: () => void give({ end: true }),
-      abort: (reason) => {
-        failure ??= reason ?? new Error('aborted');
-        give({ end: true });
-      },
+      abort: (reason) => fail(reason ?? new Error('aborted')),
     }, new CountQueuingStrategy({ highWaterMark: 1 }));
 
     /** Has the output. */

@@ -5,7 +5,9 @@ import { Worker } from 'node:worker_threads';
 import { Bzip2Error } from './decompress.js';
 import { parallel } from './parallel.js';
 
-const start = (text, answer, failed) => new Worker(text, { eval: true }).on('message', answer).on('error', failed);
+/** The text is no module: flags of the process, such as --input-type=module, are not for it. */
+const start = (text, answer, failed) =>
+  new Worker(text, { eval: true, execArgv: [] }).on('message', answer).on('error', failed);
 
 const { decompress, decompressIterable, Bzip2DecompressionStream } = parallel(start, availableParallelism);
 

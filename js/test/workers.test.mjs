@@ -1,11 +1,14 @@
 // Decoding by workers gives the texts and errors of one thread.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { buffer } from 'node:stream/consumers';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import * as one from 'hybz';
 import * as many from 'hybz/workers';
 import { Decoder } from '../dist/core.js';
@@ -126,6 +129,52 @@ test('without workers the calling thread decodes', async () => {
   for (const start of [refuse, late]) await same(long, {}, parallel(start, () => 2));
   await assert.rejects(many.decompress(long, { workers: 0 }), RangeError);
   await assert.rejects(many.decompress('text'), TypeError);
+});
+
+test('streams that are given up let their workers end', { timeout: 60_000 }, async () => {
+  // Timers of the pool do not keep a process alive.
+  const awake = setInterval(() => {}, 1000);
+  for (const giveUp of [
+    (_, reader) => reader.cancel(),
+    async ({ writer }, reader) => {
+      const aborted = writer.abort(new Error('enough'));
+      await assert.rejects(async () => { while (!(await reader.read()).done); }, /enough/);
+      await aborted;
+    },
+  ]) {
+    const ends = [];
+    const start = (code, answer, failed) => {
+      const worker = new Worker(code, { eval: true }).on('message', answer).on('error', failed);
+      ends.push(once(worker, 'exit'));
+      return worker;
+    };
+    const { readable, writable } = new (parallel(start, () => 2).Bzip2DecompressionStream)();
+    const [reader, writer] = [readable.getReader(), writable.getWriter()];
+    writer.closed.catch(() => {});
+    writer.write(long).catch(() => {});
+    assert.ok((await reader.read()).value.length > 0);
+    await giveUp({ writer }, reader);
+    assert.equal(ends.length, 2);
+    await Promise.all(ends);
+  }
+  clearInterval(awake);
+});
+
+test('workers of a process whose text is a module', () => {
+  const script = `import { compress } from 'hybz';
+    import { decompress } from 'hybz/workers';
+    import { Decoder } from './dist/core.js';
+    const { call } = Decoder.prototype;
+    let accepted = 0;
+    Decoder.prototype.call = function (name, ...rest) {
+      const made = call.call(this, name, ...rest);
+      if (name === 'accept') accepted += made;
+      return made;
+    };
+    await decompress(compress(Buffer.alloc(250_000, 'abcdefg'), { level: 1 }), { workers: 2 });
+    console.log(accepted);`;
+  const flags = { cwd: new URL('..', import.meta.url), encoding: 'utf8' };
+  assert.equal(execFileSync(process.execPath, ['--input-type=module', '-e', script], flags), '3\n');
 });
 
 test('several at once, and one that is left', async () => {

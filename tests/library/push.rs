@@ -139,6 +139,15 @@ fn blocks_one_by_one() {
     assert!(found == text);
     assert!(chain.text().expect("the CRC of the stream is right").is_none());
     assert_eq!((chain.next_block(), chain.is_complete()), (None, true));
+    // The level is that of the block's stream, also where another stream ends before it.
+    let first = ours::compress(b"text", &Settings::new());
+    let both = [&first[..], &file].concat();
+    let mut chain = Decoder::new();
+    chain.push(&both);
+    assert_eq!(chain.text().expect("a right stream"), Some(&b"text"[..]));
+    let block = decoder.decode(&both, 8 * first.len() as u64 + 32).expect("a right block");
+    assert!(!chain.accept(&Block { block_len: 100_001, ..block.clone() }));
+    assert!(chain.accept(&block));
     assert!(matches!(decoder.decode(&file, 33), Err(Error::Data { block: 1, bit_offset: 33, .. })));
     assert!(matches!(decoder.decode(&file[..90], 32), Err(Error::Truncated { block: 1, bit_offset: 720 })));
     let zeros = ours::compress(&vec![0; 5_000_000], &Settings::new());

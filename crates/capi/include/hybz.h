@@ -117,7 +117,7 @@ hybz_status hybz_compress(const hybz_pool *pool,
                           char *error);
 
 // Decompresses `len` bytes: all consecutive streams, of the formats that hybz reads. Bytes after the last stream are
-// ignored, as by bzip2. Free `out` with hybz_free.
+// ignored, as by bzip2. Free `out` with hybz_free; it is null if the text is empty.
 hybz_status hybz_decompress(const hybz_pool *pool,
                             const uint8_t *in,
                             size_t len,

@@ -155,7 +155,8 @@ unsafe fn take_back<T>(handle: *mut T) {
     }
 }
 
-/// Gives the caller bytes, for [`hybz_free`]; null if they cannot be made.
+/// Gives the caller bytes, for [`hybz_free`]; null if they cannot be made, or there are none: Go refuses the address of
+/// an empty box, which is 1.
 unsafe fn hand_out_bytes(
     (bytes, len): (*mut *mut u8, *mut usize),
     make: impl FnOnce() -> Result<Vec<u8>, Failure>,
@@ -166,8 +167,10 @@ unsafe fn hand_out_bytes(
         bytes.write(null_mut());
         len.write(0);
         let made = make()?.into_boxed_slice();
-        len.write(made.len());
-        bytes.write(Box::into_raw(made).cast());
+        if !made.is_empty() {
+            len.write(made.len());
+            bytes.write(Box::into_raw(made).cast());
+        }
     }
     Ok(HYBZ_OK)
 }
@@ -269,7 +272,7 @@ pub unsafe extern "C" fn hybz_compress(
 }
 
 /// Decompresses `len` bytes: all consecutive streams, of the formats that hybz reads. Bytes after the last stream are
-/// ignored, as by bzip2. Free `out` with hybz_free.
+/// ignored, as by bzip2. Free `out` with hybz_free; it is null if the text is empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_decompress(
     pool: *const hybz_pool,

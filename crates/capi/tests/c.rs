@@ -100,6 +100,10 @@ fn check() {
         return;
     }
     let program = format!("{HERE}/tests/c/check.c");
+    // Without it, cc prints the name as it is.
+    if text_of(&mut command("cc", &["-print-file-name=libbz2.so.1.0"])).trim() == "libbz2.so.1.0" {
+        return skip(Need::Peers, "the system has no libbz2.so.1.0");
+    }
     let libbz2 = "-l:libbz2.so.1.0";
     for (name, library) in [("shared", &["-Lc/lib", "-lhybz", libbz2][..]), ("static", &["c/lib/libhybz.a", libbz2])] {
         let flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-Ic/include", "-o", name, &program];

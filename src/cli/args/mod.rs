@@ -41,7 +41,7 @@ use flags::Flags;
 use hybz_files::terminal;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, take};
 
 /// bzip2's first line of `--version` and `--help`. Under bzip2's names it comes first, because programs parse it.
 const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
@@ -82,7 +82,11 @@ pub fn parse(
     let mut command = ManuallyDrop::new(Flags::command());
     let mut environment = Environment::read(&command, variable);
     if !is_bzip2(program) {
-        typed = typed.into_iter().map(|word| in_full(&command, word)).collect();
+        let mut is_value = false;
+        for word in &mut typed {
+            *word = if is_value { take(word) } else { in_full(&command, take(word)) };
+            is_value = !is_value && takes_any(&command, word);
+        }
     }
 
     let first_line = if is_bzip2(program) { BZIP2_LINE } else { "" };
@@ -127,11 +131,21 @@ pub fn parse(
 fn in_full(command: &Command, word: OsString) -> OsString {
     let Some(text) = word.to_str().and_then(|word| word.strip_prefix("--")) else { return word };
     let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
-    let mut longs = command.get_arguments().filter_map(Arg::get_long).filter(|long| long.starts_with(name));
+    let longs = command.get_arguments().filter_map(Arg::get_long_and_visible_aliases).flatten();
+    let mut longs = longs.filter(|long| long.starts_with(name));
     match (longs.next(), longs.next()) {
         (Some(long), None) => format!("--{long}{value}").into(),
         _ => word,
     }
+}
+
+/// Whether the next word is this flag's value even if it looks like a flag.
+fn takes_any(command: &Command, flag: &OsStr) -> bool {
+    let Some(flag) = flag.to_str().and_then(|flag| flag.strip_prefix('-')) else { return false };
+    command.get_arguments().filter(|arg| arg.is_allow_hyphen_values_set()).any(|arg| match flag.strip_prefix('-') {
+        Some(long) => arg.get_long() == Some(long),
+        None => arg.get_short().is_some_and(|short| flag.ends_with(short)),
+    })
 }
 
 /// The operands: those among the flags, and the words after `--`. Adds to `flags` what HYBZ_THREADS says.

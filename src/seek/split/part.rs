@@ -134,8 +134,7 @@ impl Drop for Part {
     /// In the child of a fork tickets must not be dropped: a worker of the parent may have been about to answer.
     fn drop(&mut self) {
         if self.ahead.is_foreign() {
-            let none = Chain::new(self.chain.next(), 0, Extent::AllStreams, false);
-            std::mem::forget(std::mem::replace(&mut self.chain, none));
+            std::mem::forget(std::mem::replace(&mut self.spans, Spans::new()));
         }
     }
 }

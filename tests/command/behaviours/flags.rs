@@ -286,6 +286,11 @@ fn abbreviated_long_flags() {
         assert_eq!((run.code, place.has("b")), (if accepted { 0 } else { 1 }, accepted), "{name} {flags:?}: {run:?}");
         assert!(place.has("b.bz2") && run.stderr.contains("Bad flag") != accepted);
     }
+    // Not the value of another flag.
+    let place = hello();
+    place.hybz(&["-kS", "--std", "a"]).silent(0);
+    assert!(place.has("a--std"));
+    assert!(place.hybz(&["--licen"]).silent(0).stdout.starts_with(b"hybz "));
 }
 
 #[test]

@@ -201,6 +201,9 @@ static void errors(void) {
     hybz_stream *stream;
     CHECK(refused(coded.bytes, coded.len - 1) == HYBZ_TRUNCATED);
     CHECK(refused(text.bytes, text.len) == HYBZ_FORMAT && refused(NULL, 0) == HYBZ_TRUNCATED);
+    CHECK(hybz_compress(pool, 9, NULL, 0, &out.bytes, &out.len, error) == HYBZ_OK && out.len == 14);
+    CHECK(refused(out.bytes, out.len) == HYBZ_OK); // and no bytes
+    hybz_free(out.bytes, out.len);
     coded.bytes[coded.len / 2] ^= 1;
     CHECK(refused(coded.bytes, coded.len) == HYBZ_DATA && strstr(error, "data integrity error in block"));
     coded.bytes[coded.len / 2] ^= 1;

@@ -203,9 +203,10 @@ impl Decoder {
     /// tells. `block.text` is not looked at here. Returns false, and passes over nothing, if that is no block of this
     /// stream: `text` then tells why.
     pub fn accept(&mut self, block: &Block) -> bool {
+        let Some(begin) = self.next_block() else { return false };
         let Expect::Block(level) = self.expect else { return false };
-        let ends = 8 * self.at + self.bit..=8 * (self.at + self.input.len() as u64);
-        if self.next_block().is_none() || block.block_len > level.block_limit() || !ends.contains(&block.end_bit) {
+        let ends = begin..=8 * (self.at + self.input.len() as u64);
+        if block.block_len > level.block_limit() || !ends.contains(&block.end_bit) {
             return false;
         }
         self.pass(block.end_bit - 8 * self.at, block.crc);
