@@ -192,7 +192,7 @@ unsafe fn input<'a>(bytes: *const u8, len: usize) -> Result<&'a [u8], Failure> {
     }
 }
 
-/// Room that nobody else uses during the call.
+/// Room that nothing else uses during the call.
 unsafe fn room<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8], Failure> {
     // SAFETY: by the contract. What is in it is not looked at.
     unsafe { input(bytes, len).map(|_| if len == 0 { &mut [] } else { from_raw_parts_mut(bytes, len) }) }

@@ -16,10 +16,10 @@
 //! therefore needs no test for splitters: every 16 steps the lanes that are on a ladder are found; the ladder tells
 //! where the segment ended, and the rung tells how many steps ago.
 //!
-//! Two kernels move the lanes: a scalar one moves 48 (`walk`); the other, by gathers, 64, or 16 for the first short
-//! blocks (`walk_avx512`). 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages.
-//! Two bytes a step (T composed with itself) would halve the number of steps, but with that many lanes these hardly
-//! wait, and the vector would be twice as large and take one more pass to build.
+//! Two kernels move the lanes: a scalar one moves 48, on other CPUs than x86-64 24 (`walk`); the other, by gathers, 64,
+//! or 16 for the first short blocks (`walk_avx512`). 512 to 2048 splitters and ladders of 8 to 32 rungs make no
+//! difference, nor do huge pages. Two bytes a step (T composed with itself) would halve the number of steps, but with
+//! that many lanes these hardly wait, and the vector would be twice as large and take one more pass to build.
 //!
 //! **Not one cycle.** For a periodic text, and for crafted data, T consists of several cycles. The segments from the
 //! origin on then lead back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes,

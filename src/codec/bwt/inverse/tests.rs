@@ -112,7 +112,7 @@ fn cycles_of_every_kind() {
 }
 
 /// With little memory, as if segments were too long for their lanes: 64 lanes, or 16 of a short block in cold memory,
-/// give up first, then 24.
+/// give up first, then those of the scalar kernel.
 #[test]
 fn lanes_without_room() {
     let mut random = Random(3);
