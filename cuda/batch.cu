@@ -4,7 +4,7 @@
 // together.
 //   1 keys.cu    every rotation gets a key: block id and the next 6 to 15 symbols, coded
 //   2 sort.cu    one radix sort of all of them
-//   3 group.cu   equal keys form groups; single rotations are final and leave
+//   3 first.cu   equal keys form groups, which the text splits further; single rotations are final and leave
 //   4 rounds     each group is split by the ranks `depth` symbols further on: small groups in shared memory
 //                (refine.cu), large ones by one more radix sort (group.cu); then new ranks are committed; until nothing
 //                is tied
@@ -12,16 +12,13 @@
 // suffixes.cu). Every round at least doubles each group's depth, and rotations of a primitive block of n bytes differ
 // within n.
 //
-// Measured (H200, batches of 224 or 256 blocks of 900 kB, ps a byte of device time; "model" is what docs/ALGORITHMS.md
-// predicted for batched transforms):
-//              keys  sort  group  rounds  all           model
-//   linux      10.8  61.7  32.5   142     247 (4.0 GB/s)  223
-//   nci        13.2  58.5  28.0   240     340 (2.9 GB/s)  292
-//   dickens    11.5  61.7  30.9    30     134 (7.5 GB/s)  127
-// Raw keys instead of coded ones, one step: linux 324, and without refine.cu (all groups by CUB) 407 (model 329). Keys
-// of 48 bits instead of 56 save 9 ps of sort and cost 20 in the rounds (linux). The model misses the rank scatter in
-// the group step (all ranks, 17 ps, in addition to 12 for flags), and the groups of 20 and more, where counting costs
-// more than the model's radix sort. Transfers, 18 ps each way, overlap with other lanes.
+// Measured (H200, 256 blocks of 900 kB, ps a byte of device time; "before" without first.cu's steps on text):
+//              keys  sort  group  rounds  all            before
+//   linux       9.7  52.9  65.4      64   192 (5.2 GB/s)    241
+//   nci        12.0  50.3  51.8     191   305 (3.3 GB/s)    339
+//   dickens    10.4  53.1  46.3       4   114 (8.8 GB/s)    134
+// Before, raw keys instead of coded ones, one step: linux 324, and without refine.cu (all groups by CUB) 407. The group
+// step scatters all ranks, 17 ps. Transfers, 18 ps each way, overlap with other lanes.
 //
 // The host reads 16 bytes after each round: about 20 us for 4 to 14 rounds, which is negligible against the 50 ms of a
 // full batch.
@@ -68,7 +65,7 @@ template <class Key> Groups<Key> sorted_groups(const Arena &arena, uint32_t coun
 }
 
 // The first sort, from keys in arena.sort to ranks and the lists of tied rotations.
-int sort_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Events &events) {
+int sort_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t text_steps, Events &events) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
     HYBZ_TRY(sort_pairs<uint64_t>(arena.temporary, lane->temporary_bytes, arena.sort, batch.total, layout.unused, 64,
@@ -76,8 +73,8 @@ int sort_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Even
     events.sorted = lane->record();
     const auto groups = sorted_groups<uint64_t>(arena, batch.total);
     HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, groups.keys, arena.starts, batch.total, stream));
-    HYBZ_TRY(group_first(batch, groups, layout.block_bits, arena.lists[0], {arena.number_of, arena.head_of[0]},
-                         lane->capacity, arena.counters, stream));
+    HYBZ_TRY(group_first(batch, groups, layout.block_bits, text_steps, arena.lists[0],
+                         {arena.number_of, arena.head_of[0]}, lane->capacity, arena.counters, stream));
     events.grouped = lane->record();
     return 0;
 }
@@ -119,11 +116,11 @@ void report_counts(const Counters &counters, uint32_t round, hybz_report *report
 // The rounds, and what follows them, are short kernels, each of which needs the one before it. Without priority each of
 // them waited until all CTAs of the long kernels of other lanes' first sorts had been placed: with ten lanes, the large
 // groups of a batch took 9 ms instead of 3, and 8 GB of linux 2.87 s instead of 2.33 (H200, medians of four).
-int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock::time_point deadline, Events &events,
-             hybz_report *report) {
+int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t text_steps,
+             Clock::time_point deadline, Events &events, hybz_report *report) {
     Arena &arena = lane->arena;
     Staging &staging = lane->staged<Staging>();
-    HYBZ_TRY(sort_keys(lane, batch, layout, events));
+    HYBZ_TRY(sort_keys(lane, batch, layout, text_steps, events));
     for (uint32_t round = 0;; round++) {
         HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost,
                                  lane->stream));
@@ -157,25 +154,25 @@ int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock
 int sort_rotations(hybz_lane *lane, const Batch &batch, uint32_t max_length, Clock::time_point deadline, Events &events,
                    hybz_report *report) {
     Arena &arena = lane->arena;
-    const KeyLayout layout(batch.blocks);
+    const KeyLayout layout(batch.blocks, kShortSortBits);
     arena.sort.current = 0;
     events.keys_begin = lane->record();
     HYBZ_TRY(make_keys(batch, arena.table, layout.block_bits, layout.code_bits, max_length, arena.sort.keys[0],
                        arena.sort.values[0], lane->stream));
     events.keys_end = lane->record();
-    return sort_all(lane, batch, layout, deadline, events, report);
+    return sort_all(lane, batch, layout, kTextSteps, deadline, events, report);
 }
 
 int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max_length, Clock::time_point deadline,
                   Events &events, hybz_report *report) {
     Arena &arena = lane->arena;
-    const KeyLayout layout(batch.blocks);
+    const KeyLayout layout(batch.blocks, sample ? kSortBits : kShortSortBits);
     arena.sort.current = 0;
     events.keys_begin = lane->record();
     HYBZ_TRY(suffix_keys(batch, arena.text_base, sample, arena.table, layout.block_bits, layout.code_bits, max_length,
                          arena.sort.keys[0], arena.sort.values[0], lane->stream));
     events.keys_end = lane->record();
-    return sort_all(lane, batch, layout, deadline, events, report);
+    return sort_all(lane, batch, layout, sample ? 0 : kTextSteps, deadline, events, report);
 }
 
 int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,

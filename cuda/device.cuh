@@ -97,6 +97,14 @@ __device__ inline uint32_t rank_after(const Batch &batch, uint32_t row, uint32_t
     return batch.rank[(block << batch.pitch_bits) + index];
 }
 
+// Eight bytes, the first one lowest. Up to 15 bytes after them may be read: more of the lane's memory.
+__device__ inline uint64_t bytes_at(const uint8_t *__restrict__ text, uint32_t at) {
+    const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + (at >> 3);
+    const uint32_t shift = (at & 7) * 8;
+    const uint64_t low = words[0];
+    return shift ? low >> shift | words[1] << (64 - shift) : low;
+}
+
 struct SlotMemory {
     uint32_t count[3][kChunks];
 };
@@ -175,9 +183,9 @@ struct LargeGroups {
     uint32_t *number_of; // [head row >> kSmallBits] the number of the group
     uint32_t *head_of;   // [number] its head row
 };
-// After the first sort: ranks, depths, lists, and the numbers of the large groups. `capacity` is the length of a
-// generation of the lists.
-cudaError_t group_first(const Batch &batch, const Groups<uint64_t> &groups, int block_bits, List out,
+// first.cu: after the first sort: small groups split in `steps` steps by the text that follows their keys; then ranks,
+// depths, lists, and the numbers of the large groups. `capacity` is the length of a generation of the lists.
+cudaError_t group_first(const Batch &batch, const Groups<uint64_t> &groups, int block_bits, uint32_t steps, List out,
                         LargeGroups large, uint32_t capacity, Counters *counters, cudaStream_t stream);
 // A round of the large groups: keys for sort_pairs, (number of the group, rank), from the back of `in`; then, after the
 // sort, the lists and the next numbers. first_of[number] is room for where a group begins among the sorted keys.

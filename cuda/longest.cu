@@ -20,14 +20,6 @@ namespace {
 constexpr uint32_t kTeamThreads = 1024; // of a CTA that compares together
 constexpr uint32_t kOpen = 0x80000000;  // flag of a length: equal so far, and not compared further
 
-// Eight bytes, the first one lowest. Up to 15 bytes after them may be read: more of the lane's memory.
-__device__ inline uint64_t bytes_at(const uint8_t *__restrict__ text, uint32_t at) {
-    const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + (at >> 3);
-    const uint32_t shift = (at & 7) * 8;
-    const uint64_t low = words[0];
-    return shift ? low >> shift | words[1] << (64 - shift) : low;
-}
-
 // The number of equal bytes among 16.
 __device__ inline uint32_t equal_bytes(const uint8_t *text, uint32_t a, uint32_t b) {
     const uint64_t low = bytes_at(text, a) ^ bytes_at(text, b), high = bytes_at(text, a + 8) ^ bytes_at(text, b + 8);

@@ -3,12 +3,22 @@
 // The sorted order does not depend on any of them. The times are device time on an H200 in ps a byte (linux: 224 blocks
 // of 900 kB of a source tarball); the linux row in batch.cu has the best values.
 #pragma once
+#include <cstdint>
 
 namespace hybz {
 
-// The number of bits of the first sort's keys, block id included; each 8 bits cost one pass of the radix sort. 48 bits
-// instead of 56 save 9 ps of sort and cost 20 in the rounds: linux 258 instead of 247.
-constexpr int kSortBits = 56;
+// The number of bits of the first sort's keys, block id included; each 8 bits cost one pass of the radix sort. Where
+// first.cu goes on with text, 48 bits instead of 56 save 10 ps in keys and passes and cost 6 in groups and rounds
+// (linux). Without it, they save 9 and cost 20: the hybrid pipeline's sample and lines keep 56.
+constexpr int kSortBits = 56, kShortSortBits = 48;
+
+// Steps by which first.cu compares text, of 7 bytes each. With 2, 3, 4 and 6 linux takes 177, 175, 174 and 178, dickens
+// 119 with 3 and 124 with 6, nci 316, 311 and 307 with 3, 4 and 6, where 210, 135 and 344 were taken with none.
+constexpr uint32_t kTextSteps = 4;
+
+// The number of CTAs of first.cu that must fit on a multiprocessor together: 3, 4, 5 and 6 took 69.9, 59.5, 59.1 and
+// 64.6.
+constexpr int kFirstCtas = 5;
 
 // Steps of doubling that a round takes from one snapshot of the ranks: 3 steps multiply depths by up to 8. Linux takes
 // 269 with one step, 249 with two, 247 with three.
@@ -20,8 +30,8 @@ constexpr int kSteps = 3;
 constexpr int kSmallBits = 8;
 constexpr unsigned kSmall = 1u << kSmallBits;
 
-// The number of CTAs of refine.cu that must fit on a multiprocessor together. With 3, registers spill (228 bytes when
-// this was measured), and a rotation still takes 86 ps; with 2, nothing spills, and it takes 101; with 4, 86.
-constexpr int kRefineCtas = 3;
+// The number of CTAs of refine.cu that must fit on a multiprocessor together: small rounds of linux take 25.6 with 3,
+// 22.2 with 4, and 22.6 with 5.
+constexpr int kRefineCtas = 4;
 
 } // namespace hybz

@@ -13,8 +13,8 @@ static void raw_table(uint32_t *table) {
     for (size_t i = 0; i < kTableEntries; i++) table[i] = code_entry(i & 255, 8);
 }
 
-static int check(const std::string &name, const std::vector<uint8_t> &text, int sort_bits, bool coded, int steps,
-                 uint32_t small, uint32_t blocks, bool print) {
+static int check(const std::string &name, const std::vector<uint8_t> &text, int sort_bits, bool coded,
+                 uint32_t text_steps, int steps, uint32_t small, uint32_t blocks, bool print) {
     const uint32_t n = uint32_t(text.size());
     if (is_periodic(text.data(), n)) {
         if (print) printf("%-20s %7u periodic\n", name.c_str(), n);
@@ -26,8 +26,8 @@ static int check(const std::string &name, const std::vector<uint8_t> &text, int 
     std::vector<uint8_t> got(n), want(n);
     uint32_t got_origin = ~0u, want_origin = ~0u;
     SimCounts counts;
-    const bool ended = simulate(text.data(), n, table.data(), KeyLayout(blocks, sort_bits), steps, small, got.data(),
-                                &got_origin, counts);
+    const bool ended = simulate(text.data(), n, table.data(), KeyLayout(blocks, sort_bits), text_steps, steps, small,
+                                got.data(), &got_origin, counts);
     reference_bwt(text.data(), n, want.data(), &want_origin);
     const bool right = ended && got == want && got_origin == want_origin;
     if (print || !right) {
@@ -36,9 +36,9 @@ static int check(const std::string &name, const std::vector<uint8_t> &text, int 
             all += double(counts.small[r] + counts.large[r]);
             large += double(counts.large[r]);
         }
-        printf("%-20s %7u bits %d coded %d steps %d: %s, tied %.3f, rounds %llu, rotation-rounds %.3f, large %.3f, "
-               "gathers %.3f\n",
-               name.c_str(), n, sort_bits, coded, steps, right ? "ok" : "WRONG",
+        printf("%-20s %7u bits %d coded %d text %u steps %d: %s, tied %.3f, rounds %llu, rotation-rounds %.3f, "
+               "large %.3f, gathers %.3f\n",
+               name.c_str(), n, sort_bits, coded, text_steps, steps, right ? "ok" : "WRONG",
                double(counts.tied_small + counts.tied_large) / n, (unsigned long long)counts.rounds, all / n, large / n,
                double(counts.gathers) / n);
     }
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
         for (const Shape &shape : shapes(n))
             for (int variant = 0; variant < 4; variant++)
                 wrong += check(shape.name, shape.text, variant & 1 ? kSortBits : 40, variant & 2,
-                               variant == 3 ? kSteps : 1 + variant % 3, variant == 0 ? 1 : kSmall,
+                               uint32_t(variant), variant == 3 ? kSteps : 1 + variant % 3, variant == 0 ? 1 : kSmall,
                                variant == 1 ? 512 : 1, n == 60000 && variant == 3);
     for (int a = 1; a < argc; a++) {
         FILE *f = fopen(argv[a], "rb");
@@ -62,10 +62,12 @@ int main(int argc, char **argv) {
             text.resize(n);
             if (n < 64) break;
             const std::string name = std::string(strrchr(argv[a], '/') ? strrchr(argv[a], '/') + 1 : argv[a]);
-            wrong += check(name, text, kSortBits, true, kSteps, kSmall, 256, true);
-            wrong += check(name, text, 48, true, kSteps, kSmall, 256, true);
-            wrong += check(name, text, kSortBits, true, 1, kSmall, 256, true);
-            wrong += check(name, text, kSortBits, false, 1, kSmall, 256, true);
+            for (uint32_t text_steps : {0u, kTextSteps}) {
+                wrong += check(name, text, kSortBits, true, text_steps, kSteps, kSmall, 256, true);
+                wrong += check(name, text, kShortSortBits, true, text_steps, kSteps, kSmall, 256, true);
+            }
+            wrong += check(name, text, kSortBits, true, 0, 1, kSmall, 256, true);
+            wrong += check(name, text, kSortBits, false, 0, 1, kSmall, 256, true);
         }
         fclose(f);
     }

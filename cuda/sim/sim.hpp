@@ -112,9 +112,9 @@ struct Sim {
     std::vector<uint32_t> order, rank, depth; // depth: at the heads of groups
     std::vector<SimGroup> groups;             // of tied rotations
 
-    // The first sort (keys.cu, sort.cu, group.cu).
-    Sim(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, uint32_t small,
-        SimCounts &counts)
+    // The first sort (keys.cu, sort.cu, first.cu).
+    Sim(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, uint32_t text_steps,
+        uint32_t small, SimCounts &counts)
         : text(text), n(n), counts(counts), order(n), rank(n), depth(n, 0) {
         std::vector<uint64_t> key(n);
         for (uint32_t i = 0; i < n; i++) key[i] = key_of(table, layout, i);
@@ -123,12 +123,7 @@ struct Sim {
         for (uint32_t j = 0; j < n;) {
             uint32_t end = j + 1;
             while (end < n && key[order[end]] == key[order[j]]) end++;
-            for (uint32_t t = j; t < end; t++) rank[order[t]] = j;
-            if (end - j > 1) {
-                groups.push_back({j, end - j, uint32_t(key[order[j]] & 127)});
-                depth[j] = groups.back().depth;
-                (end - j > small ? counts.tied_large : counts.tied_small) += end - j;
-            }
+            first_group({j, end - j, uint32_t(key[order[j]] & 127)}, end - j > small ? 0 : text_steps, small);
             j = end;
         }
     }
@@ -148,6 +143,30 @@ struct Sim {
             complete++;
         }
         return bits >> (64 - layout.code_bits) << layout.unused | complete;
+    }
+
+    // A group of equal keys: split by the 7 bytes that follow, in so many steps.
+    void first_group(const SimGroup &g, uint32_t steps, uint32_t small) {
+        const uint32_t from = g.start, end = g.start + g.size;
+        const auto begin = order.begin();
+        const auto next = [&](uint32_t i) {
+            uint64_t bytes = 0;
+            for (uint32_t k = 0; k < 7; k++) bytes = bytes << 8 | text[(i + g.depth + k) % n];
+            return bytes;
+        };
+        if (g.size == 1 || steps == 0) {
+            for (uint32_t j = from; j < end; j++) rank[order[j]] = from;
+            if (g.size == 1) return;
+            groups.push_back(g);
+            depth[from] = g.depth;
+            (g.size > small ? counts.tied_large : counts.tied_small) += g.size;
+            return;
+        }
+        std::stable_sort(begin + from, begin + end, [&](uint32_t a, uint32_t b) { return next(a) < next(b); });
+        for (uint32_t a = from, b; a < end; a = b) {
+            for (b = a + 1; b < end && next(order[b]) == next(order[a]);) b++;
+            first_group({a, b - a, g.depth + 7}, steps - 1, small);
+        }
     }
 
     // Splits a group by the snapshot of the ranks; appends the groups that stay tied to `tied`.
@@ -193,9 +212,10 @@ struct Sim {
 };
 
 // Sorts one block. Returns false when the rounds do not end (a periodic block).
-inline bool simulate(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, int steps,
-                     uint32_t small, uint8_t *column, uint32_t *origin, SimCounts &counts) {
-    Sim sim(text, n, table, layout, small, counts);
+inline bool simulate(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout,
+                     uint32_t text_steps, int steps, uint32_t small, uint8_t *column, uint32_t *origin,
+                     SimCounts &counts) {
+    Sim sim(text, n, table, layout, text_steps, small, counts);
     for (uint32_t round = 0; !sim.groups.empty(); round++) {
         if (round == HYBZ_MAX_ROUNDS) return false;
         sim.refine(round, steps, small);
