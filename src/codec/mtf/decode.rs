@@ -16,6 +16,7 @@
 //! therefore decide which of three loops decodes the piece, and with AVX2 which of two.
 
 use super::super::huffman::decode::Irregular;
+use super::to_front;
 use crate::codec::try_resize;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu;
@@ -190,16 +191,6 @@ impl MtfDecoder {
         self.list[..8].copy_from_slice(&head_word.to_le_bytes());
         self.state = state;
     }
-}
-
-/// Moves byte `rank` (0 to 7) of eight to the front, and also returns it.
-#[inline(always)]
-fn to_front(word: u64, rank: u32) -> (u64, u64) {
-    let byte = word >> (8 * rank) & 0xff;
-    // All entries below this one: they move up by one place and overwrite it.
-    let below = (1 << (8 * rank)) - 1;
-    let above = !(below << 8 | 0xff);
-    (word & above | (word & below) << 8 | byte, byte)
 }
 
 /// The rank of `symbol`. A symbol of two bytes takes the second one from `rest`.
