@@ -299,13 +299,17 @@ mod tests {
         }
         check(&[0, 1, 1, 0, 0, 1], &[9]);
         check(&[0; 18], &[5, 6]);
+        let far_and_digits = [vec![20; 9], vec![1; 17], vec![30; 9], vec![0; 18], vec![41]].concat();
+        check(&far_and_digits, &(0..64).collect::<Vec<_>>());
         check(&[1; 17], &[5, 6]);
     }
 
     #[test]
     fn too_long_blocks_are_refused() {
         for kernel in kernels() {
-            for symbols in [vec![1u8; 19], vec![1; 40], vec![0; 64], vec![1; 3000], vec![2; 1001]] {
+            let far = |digits| [[20u8; 63 - 23].as_slice(), &[1; 54][..digits]].concat();
+            let many = [vec![1; 19], vec![1; 40], vec![0; 64], vec![1; 3000], vec![2; 1001]];
+            for symbols in many.into_iter().chain([far(15), far(31), far(54), far(54).repeat(4)]) {
                 let mut decoder = MtfDecoder::new(100);
                 decoder.kernel = kernel;
                 decoder.begin(&[1, 2, 3], 1000);
