@@ -16,6 +16,7 @@
 //! therefore decide which of three loops decodes the piece, and with AVX2 which of two.
 
 use super::super::huffman::decode::Irregular;
+use super::to_front;
 use crate::codec::try_resize;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu;
@@ -192,16 +193,6 @@ impl MtfDecoder {
     }
 }
 
-/// Moves byte `rank` (0 to 7) of eight to the front, and also returns it.
-#[inline(always)]
-fn to_front(word: u64, rank: u32) -> (u64, u64) {
-    let byte = word >> (8 * rank) & 0xff;
-    // All entries below this one: they move up by one place and overwrite it.
-    let below = (1 << (8 * rank)) - 1;
-    let above = !(below << 8 | 0xff);
-    (word & above | (word & below) << 8 | byte, byte)
-}
-
 /// The rank of `symbol`. A symbol of two bytes takes the second one from `rest`.
 #[inline(always)]
 fn rank_of(symbol: u8, rest: &mut std::slice::Iter<'_, u8>) -> usize {
@@ -308,13 +299,17 @@ mod tests {
         }
         check(&[0, 1, 1, 0, 0, 1], &[9]);
         check(&[0; 18], &[5, 6]);
+        let far_and_digits = [vec![20; 9], vec![1; 17], vec![30; 9], vec![0; 18], vec![41]].concat();
+        check(&far_and_digits, &(0..64).collect::<Vec<_>>());
         check(&[1; 17], &[5, 6]);
     }
 
     #[test]
     fn too_long_blocks_are_refused() {
         for kernel in kernels() {
-            for symbols in [vec![1u8; 19], vec![1; 40], vec![0; 64], vec![1; 3000], vec![2; 1001]] {
+            let far = |digits| [[20u8; 63 - 23].as_slice(), &[1; 54][..digits]].concat();
+            let many = [vec![1; 19], vec![1; 40], vec![0; 64], vec![1; 3000], vec![2; 1001]];
+            for symbols in many.into_iter().chain([far(15), far(31), far(54), far(54).repeat(4)]) {
                 let mut decoder = MtfDecoder::new(100);
                 decoder.kernel = kernel;
                 decoder.begin(&[1, 2, 3], 1000);

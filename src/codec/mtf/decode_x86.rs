@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use super::{MtfDecoder, rank_of};
+use super::{MtfDecoder, ONE, RunState, rank_of};
 use std::arch::x86_64::*;
 
 /// For each symbol: the shuffle that moves the entry of its rank to the front of `N` entries.
@@ -84,12 +84,102 @@ fn store(row: &mut [u8; 16], new: __m128i) {
     unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), new) }
 }
 
-/// Takes 64 entries in registers if the rank of more than one symbol in 10 is beyond 16; one in 6 or 16 makes no
-/// difference.
+/// The maximum number of symbols that are counted together: one bit of a word is left for their end.
+const WORD: usize = 63;
+
+impl RunState {
+    /// Counts symbols and lists their runs. `to_front` moves the entry of a symbol's rank to the front of the list and
+    /// returns it; it is not called for run digits.
+    ///
+    /// A run with k digits is 2^k bytes long, and the digits' value more. On a Zen 5, codes and MTF of linux take 0.93
+    /// of the time of a loop over all symbols, ooffice 0.98. Where a move takes one shuffle, such a loop is faster:
+    /// dickens 0.9.
+    #[inline(always)]
+    fn count_words(&mut self, symbols: &[u8], runs: &mut [u32], mut to_front: impl FnMut(usize) -> u8) {
+        let mut rest = symbols;
+        while !rest.is_empty() {
+            let len = rest.len().min(WORD);
+            let mut padded = [0; WORD + 1];
+            let word = rest.first_chunk().unwrap_or_else(|| {
+                padded[..len].copy_from_slice(rest);
+                &padded
+            });
+            let (begins, digits, two_bytes) = kinds(word);
+            let end = 1 << len;
+            let begins = begins & (end - 1);
+            // With 16 digits in a row and more, of which crafted data can have many, the numbers below could overflow.
+            let many_digits = [1, 2, 4, 8].into_iter().fold(!begins & (end - 1), |row, by| row & row >> by);
+            if two_bytes | (many_digits != 0) {
+                rest = self.count_each(rest, len, runs, &mut to_front);
+                continue;
+            }
+            let mut left = begins | end;
+            // The digits, and a one for each symbol that begins a run, and for the end.
+            let ones = digits & !begins | left;
+            let before = left.trailing_zeros();
+            self.len += u64::from(self.weight) * ((ones & !(!0 << before)) + (1 << before) - 1);
+            self.weight <<= before;
+            let count = begins.count_ones() as usize;
+            for run in &mut runs[self.runs..self.runs + count] {
+                let at = left.trailing_zeros();
+                *run = self.len as u32 | u32::from(to_front(usize::from(word[at as usize])));
+                left &= left.wrapping_sub(1);
+                // The bits after this symbol's, up to the next one's, times 256. (This symbol's is a one.)
+                self.len += ((ones & (left ^ left.wrapping_sub(1))) >> at << 7) - u64::from(ONE / 2);
+            }
+            self.runs += count;
+            if count > 0 {
+                self.weight = ONE << (len as u32 - 1 - begins.ilog2());
+            }
+            rest = &rest[len..];
+        }
+    }
+
+    /// Counts at least `least` symbols, one after the other. Returns the rest.
+    #[inline(always)]
+    fn count_each<'a>(
+        &mut self,
+        symbols: &'a [u8],
+        least: usize,
+        runs: &mut [u32],
+        mut to_front: impl FnMut(usize) -> u8,
+    ) -> &'a [u8] {
+        let (mut rest, mut front) = (symbols.iter(), 0);
+        while symbols.len() - rest.len() < least
+            && let Some(&symbol) = rest.next()
+        {
+            if symbol >= 2 {
+                front = to_front(rank_of(symbol, &mut rest) + 1);
+            }
+            self.step(symbol, front, runs);
+        }
+        rest.as_slice()
+    }
+}
+
+/// Which of 64 symbols begin a run, the lowest bits of all, and whether any takes two bytes.
+#[inline(always)]
+fn kinds(symbols: &[u8; WORD + 1]) -> (u64, u64, bool) {
+    let (mut begins, mut digits, mut two_bytes) = (0, 0, 0);
+    for (at, part) in (0..).step_by(16).zip(symbols.as_chunks::<16>().0) {
+        // SAFETY: every x86-64 CPU has SSE2.
+        unsafe {
+            let part = load(part);
+            let mask = |bytes| u64::from(_mm_movemask_epi8(bytes) as u32) << at;
+            begins |= mask(_mm_cmpeq_epi8(_mm_max_epu8(part, _mm_set1_epi8(2)), part));
+            digits |= mask(_mm_slli_epi16::<7>(part));
+            two_bytes |= mask(_mm_cmpeq_epi8(part, _mm_set1_epi8(-1)));
+        }
+    }
+    (begins, digits, two_bytes != 0)
+}
+
+/// Takes 64 entries in registers if the rank of more than one symbol in 16 is beyond 16. (With one in 24 linux takes
+/// 0.99 of the time, but dickens 1.02.)
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub fn push_avx2(decoder: &mut MtfDecoder, symbols: &[u8]) {
     let beyond = symbols.iter().map(|&symbol| u16::from(symbol > 16)).sum::<u16>();
-    if usize::from(beyond) * 10 > symbols.len() {
+    if usize::from(beyond) * 16 > symbols.len() {
         push_far(decoder, symbols);
     } else {
         push_near(decoder, symbols);
@@ -138,15 +228,12 @@ pub fn push_near(decoder: &mut MtfDecoder, symbols: &[u8]) {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 #[inline(never)]
 fn push_far(decoder: &mut MtfDecoder, symbols: &[u8]) {
-    let mut state = decoder.state;
-    let runs = &mut decoder.runs[..];
     let (near, far) = decoder.list.split_first_chunk_mut::<64>().expect("256 are more than 64");
     let (near, _) = near.as_chunks_mut::<16>();
     let mut heads: [__m128i; 4] = std::array::from_fn(|i| load(&near[i]));
-    let mut symbols = symbols.iter();
-    while let Some(&symbol) = symbols.next() {
+    decoder.state.count_words(symbols, &mut decoder.runs, |symbol| {
         if symbol > 64 {
-            let rank = rank_of(symbol, &mut symbols);
+            let rank = symbol - 1;
             let front = _mm_cvtsi32_si128(i32::from(far[rank - 64]));
             let last_moved = _mm256_set1_epi8((rank as u8 ^ 0x80) as i8);
             let mut before = _mm256_set_m128i(heads[3], heads[3]);
@@ -165,7 +252,7 @@ fn push_far(decoder: &mut MtfDecoder, symbols: &[u8]) {
             }
             heads[0] = _mm_alignr_epi8::<15>(heads[0], _mm_slli_si128::<15>(front));
         } else {
-            let moves = &MOVES[usize::from(symbol)];
+            let moves = &MOVES[symbol];
             let mut front = _mm_setzero_si128();
             // The first register comes last, because the step before changed it last.
             for (head, find) in heads.iter().zip(&moves.find).rev() {
@@ -176,12 +263,11 @@ fn push_far(decoder: &mut MtfDecoder, symbols: &[u8]) {
                 heads[i] = _mm_blendv_epi8(heads[i], up, load(&moves.up[i]));
             }
         }
-        state.step(symbol, _mm_cvtsi128_si32(heads[0]) as u8, runs);
-    }
+        _mm_cvtsi128_si32(heads[0]) as u8
+    });
     for (row, head) in near.iter_mut().zip(heads) {
         store(row, head);
     }
-    decoder.state = state;
 }
 
 /// Chooses one of three loops by how far the ranks of this piece reach.

@@ -22,3 +22,13 @@ static MOVES: [[u8; 16]; 16] = {
     }
     moves
 };
+
+/// Moves byte `rank` (0 to 7) of eight to the front, and also returns it.
+#[inline(always)]
+pub(crate) fn to_front(word: u64, rank: u32) -> (u64, u64) {
+    let byte = word >> (8 * rank) & 0xff;
+    // All entries below this one: they move up by one place and overwrite it.
+    let below = (1 << (8 * rank)) - 1;
+    let above = !(below << 8 | 0xff);
+    (word & above | (word & below) << 8 | byte, byte)
+}

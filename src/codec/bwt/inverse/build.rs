@@ -25,19 +25,22 @@ struct Place {
 /// Writes T into `table`. `runs` has a word for each run: its start, shifted left by 8, and its byte. The last word
 /// only gives the end of the last run, which is `table`'s length.
 pub(super) fn build(runs: &[u32], table: &mut [u32]) {
-    let mut counts = [[0u32; 256]; 2];
-    let mut before = runs[0];
-    for pair in runs[1..].chunks(2) {
-        counts[0][usize::from(before as u8)] += (pair[0] >> 8) - (before >> 8);
-        if let Some(after) = pair.get(1) {
-            counts[1][usize::from(pair[0] as u8)] += (after >> 8) - (pair[0] >> 8);
+    // Four tables: with two, equal bytes soon after each other wait for each other's addition (1.13 times as long).
+    let mut counts = [[0u32; 256]; 4];
+    let mut rest = runs;
+    while let Some(five) = rest.first_chunk::<5>() {
+        for (i, counts) in counts.iter_mut().enumerate() {
+            counts[usize::from(five[i] as u8)] += (five[i + 1] >> 8) - (five[i] >> 8);
         }
-        before = pair[pair.len() - 1];
+        rest = &rest[4..];
+    }
+    for pair in rest.windows(2) {
+        counts[0][usize::from(pair[0] as u8)] += (pair[1] >> 8) - (pair[0] >> 8);
     }
     let mut places = [Place::default(); 256];
     let mut sum = 0;
     for (byte, place) in places.iter_mut().enumerate() {
-        let count = counts[0][byte] + counts[1][byte];
+        let count = counts.iter().map(|counts| counts[byte]).sum::<u32>();
         place.next = sum;
         sum += count;
         place.last = sum as i32 - PIECE as i32;

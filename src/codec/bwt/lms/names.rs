@@ -6,9 +6,14 @@
 //! and are one number each: a slot of the table is that number, so no text is read to compare, and the number of the
 //! slot is the substring's name at first. Longer ones (0.03 to 3 % in six files) have a table of their own.
 
+#[cfg(target_arch = "x86_64")]
+#[path = "names_avx512.rs"]
+mod avx512;
+
 use super::{Kernel, SORTABLE, make_room, prefetch};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::hint::select_unpredictable;
 
 /// The number of bits of a slot's number at first, and the maximum: a table of 2 MB.
 const FIRST_BITS: u32 = 15;
@@ -73,11 +78,11 @@ pub(super) fn assign(
         }
         if 2 * table.used > 1 << table.bits && table.bits < max_bits {
             // Twice the size is enough if most substrings are known.
-            let by = if 3 * table.used > named { 2 } else { 1 };
+            let by = 1 + u32::from(3 * table.used > named) + u32::from(2 * table.used > named);
             table.grow((table.bits + by).min(max_bits), &mut names[..named], ranks);
         }
         let end = count.min(named + BATCH);
-        table.find_batch(&positions[named..=end], &mut names[named..end])?;
+        table.find_batch(kernel, &positions[named..=end], &mut names[named..end])?;
         named = end;
     }
     let distinct = table.used + table.long.len();
@@ -92,22 +97,22 @@ pub(super) fn assign(
 impl<'a> Names<'a> {
     /// Names the substrings between these places, at most [`BATCH`]. `None` if no work is left.
     #[inline(always)]
-    fn find_batch(&mut self, ends: &[i32], names: &mut [i32]) -> Option<()> {
-        let (mut keys, mut open) = ([0; BATCH], 0u32);
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+    fn find_batch(&mut self, kernel: Kernel, ends: &[i32], names: &mut [i32]) -> Option<()> {
+        let mut keys = [0; BATCH];
         let slots = &self.slots[..1 << self.bits];
-        for (i, (ends, name)) in ends.windows(2).zip(&mut *names).enumerate() {
-            let (at, last) = (ends[0] as usize, ends[1] as usize);
-            keys[i % BATCH] = key(self.text, at, last - at + 1);
-            open |= u32::from(last - at >= 8) << i;
-            let home = keys[i % BATCH].wrapping_mul(FACTOR) >> (64 - self.bits);
-            prefetch(slots, home as usize);
-            *name = home as i32;
-        }
-        let long = open;
-        // Nine of ten substrings of a text are in the first slot for their hash.
-        for (i, (&name, key)) in names.iter().zip(keys).enumerate() {
-            open |= u32::from(slots[name as usize] != key) << i;
-        }
+        let (long, mut open) =
+            match (kernel, <&[i32; BATCH + 1]>::try_from(ends), <&mut [i32; BATCH]>::try_from(&mut *names)) {
+                #[cfg(target_arch = "x86_64")]
+                (Kernel::Avx512, Ok(ends), Ok(names)) => {
+                    // SAFETY: `Kernel::all` has found the features.
+                    #[allow(unsafe_code)]
+                    unsafe {
+                        avx512::find_first(self.text, slots, ends, &mut keys, names)
+                    }
+                }
+                _ => find_first(self.text, slots, ends, &mut keys, names),
+            };
         while open != 0 {
             let i = open.trailing_zeros() as usize;
             open &= open - 1;
@@ -174,27 +179,32 @@ impl<'a> Names<'a> {
     fn rank(&mut self, kernel: Kernel, ranks: &mut [u32]) -> Option<()> {
         const NAME: u64 = (1 << NAME_BITS) - 1;
         let (slots, room) = self.slots.split_at_mut(1 << self.bits);
-        let (sorted, spare) = room.split_at_mut_checked(self.used + self.long.len())?;
-        let short = || slots.iter().zip(0u64..).filter(|(key, _)| **key != 0).map(|(&key, name)| (key, name));
-        let long = || self.long.iter().zip(u64::from(LONG)..).map(|(substring, name)| (load(substring, 0), name));
+        let distinct = self.used + self.long.len();
+        let (sorted, spare) = room.split_at_mut_checked(distinct + 1)?;
+        // Empty slots go into one more bucket, which never grows: nobody can predict which slots are empty.
+        let bucket = |key: u64| select_unpredictable(key == 0, 256, (key >> 56) as usize);
+        let short = slots.iter().zip(0u64..).map(|(&key, name)| (bucket(key), key, name));
+        let long = self.long.iter().zip(u64::from(LONG)..).map(|(substring, name)| (load(substring, 0), name));
+        let all = short.chain(long.map(|(key, name)| ((key >> 56) as usize, key, name)));
         let mut ends = [0; 257];
-        short().chain(long()).for_each(|(key, _)| ends[(key >> 56) as usize + 1] += 1);
-        for byte in 0..256 {
-            ends[byte + 1] += ends[byte];
+        all.clone().for_each(|(bucket, ..)| ends[bucket] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            (*end, sum) = (sum, sum + *end);
         }
-        short().chain(long()).for_each(|(key, name)| {
-            let end = &mut ends[(key >> 56) as usize];
-            sorted[*end] = SORTABLE | key << 8 >> (64 - 61 + NAME_BITS) << NAME_BITS | name;
-            *end += 1;
+        all.for_each(|(bucket, key, name)| {
+            sorted[ends[bucket]] = SORTABLE | key << 8 >> (64 - 61 + NAME_BITS) << NAME_BITS | name;
+            ends[bucket] += usize::from(bucket < 256);
         });
+        let sorted = &mut sorted[..distinct];
         let substring = |entry: u64| match ((entry & NAME) as u32).checked_sub(LONG) {
             None => (slots[(entry & NAME) as usize], None),
             Some(number) => (load(self.long[number as usize], 0), Some(self.long[number as usize])),
         };
         let mut start = 0;
-        for end in ends {
-            let these = &mut sorted[start..end];
-            start = end;
+        for end in &ends[..256] {
+            let these = &mut sorted[start..*end];
+            start = *end;
             kernel.sort(these, NAME_BITS, spare);
             for ties in these.chunk_by_mut(|a, b| a & !NAME == b & !NAME).filter(|ties| ties.len() > 1) {
                 ties.sort_unstable_by(|&a, &b| compare(substring(a), substring(b)));
@@ -205,6 +215,26 @@ impl<'a> Names<'a> {
         }
         Some(())
     }
+}
+
+/// Fills `keys`, and `names` with the first slots of these keys. Returns which substrings are long, and which are not
+/// those of their slots.
+#[inline(always)]
+fn find_first(text: &[u8], slots: &[u64], ends: &[i32], keys: &mut [u64; BATCH], names: &mut [i32]) -> (u32, u32) {
+    let (mut long, mut open) = (0, 0);
+    for (i, (ends, name)) in ends.windows(2).zip(&mut *names).enumerate() {
+        let (at, last) = (ends[0] as usize, ends[1] as usize);
+        keys[i % BATCH] = key(text, at, last - at + 1);
+        long |= u32::from(last - at >= 8) << i;
+        let home = keys[i % BATCH].wrapping_mul(FACTOR) >> (64 - slots.len().ilog2());
+        prefetch(slots, home as usize);
+        *name = home as i32;
+    }
+    // Nine of ten substrings of a text are in the first slot for their hash.
+    for (i, (&name, &key)) in names.iter().zip(&*keys).enumerate() {
+        open |= u32::from(slots[name as usize] != key) << i;
+    }
+    (long, open | long)
 }
 
 /// The order of rotations that begin with different substrings, each a key and, if it is long, all bytes.

@@ -1,9 +1,5 @@
-//! Sorts 64-bit numbers with AVX2: networks in registers for up to 32 numbers, quicksort above. AVX2 has no minimum of
-//! 64-bit integers, but one of doubles, and numbers with [`SORTABLE`](super::SORTABLE) as their highest bit compare as
-//! doubles as they do as integers.
-//!
-//! After S. Gueron and V. Krasnov (Fast quicksort implementation using AVX instructions, 2016) and M. Blacher, J.
-//! Giesen and L. Kühne (Fast and robust vectorized in-place sorting of primitive types, SEA 2021).
+//! Networks and a partition with AVX2. It has no minimum of 64-bit integers, but one of doubles, and numbers with
+//! [`SORTABLE`](super::SORTABLE) as their highest bit compare as doubles as they do as integers.
 
 use std::arch::x86_64::{
     __m256d, __m256i, _CMP_LT_OQ, _mm_storel_pd, _mm_storeu_pd, _mm256_blend_pd, _mm256_blendv_pd, _mm256_castpd_si256,
@@ -17,11 +13,11 @@ use std::arch::x86_64::{
 const LANES: usize = 4;
 
 /// The maximum number of numbers sorted without a partition.
-const FEW: usize = 32;
+pub(super) const FEW: usize = 32;
 
-/// Sorts three numbers or more, as [`Kernel::sort`](super::Kernel) does.
+/// Sorts at most [`FEW`] numbers.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn sort(numbers: &mut [u64], free: u32, spare: &mut [u64]) {
+pub(super) fn sort_few(numbers: &mut [u64]) {
     match numbers.len() {
         ..=4 => {
             let mut one = load::<1>(numbers);
@@ -40,40 +36,8 @@ pub(super) fn sort(numbers: &mut [u64], free: u32, spare: &mut [u64]) {
             merge::<4, 2>(&mut four);
             store(&four, numbers);
         }
-        17..=FEW => sort_32(numbers),
-        len => quicksort(numbers, free, spare, 0, 2 * len.ilog2()),
+        _ => sort_32(numbers),
     }
-}
-
-/// `least` is not above any number. After `depth` partitions the standard library takes over.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn quicksort(mut numbers: &mut [u64], free: u32, spare: &mut [u64], mut least: u64, mut depth: u32) {
-    while numbers.len() > FEW {
-        if depth == 0 || spare.len() < numbers.len() + LANES {
-            return numbers.sort_unstable();
-        }
-        depth -= 1;
-        let pivot = median(numbers) >> free << free;
-        if pivot > least {
-            let below = partition(numbers, spare, pivot);
-            let (low, high) = numbers.split_at_mut(below);
-            quicksort(low, free, spare, least, depth);
-            (numbers, least) = (high, pivot);
-        } else {
-            // Many are the least: they are in their place.
-            let next = pivot + (1 << free);
-            let equal = partition(numbers, spare, next);
-            (numbers, least) = (&mut numbers[equal..], next);
-        }
-    }
-    super::Kernel::Avx2.sort(numbers, free, spare);
-}
-
-fn median(numbers: &[u64]) -> u64 {
-    let step = numbers.len() / 8;
-    let mut sample = std::array::from_fn(|i| numbers[i * step + step / 2]);
-    super::sort_8(&mut sample);
-    sample[4]
 }
 
 #[target_feature(enable = "avx2")]
@@ -89,7 +53,7 @@ fn sort_32(numbers: &mut [u64]) {
 /// Moves the numbers below `pivot` to the front; `spare` has room for [`LANES`] more than all. Returns how many these
 /// are.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
+pub(super) fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
     let len = numbers.len();
     assert!(spare.len() >= len + LANES);
     let pivots = _mm256_set1_pd(f64::from_bits(pivot));
