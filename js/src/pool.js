@@ -1,9 +1,7 @@
 // Workers that decode blocks.
 
+import { KEEP } from './core.js';
 import text from './worker.text.js';
-
-/** A worker takes 40 ms to start. They end when nobody has used them for this long, in ms. */
-const KEEP = 2000;
 
 /** The blocks that a worker has: one to decode, and the next one, since the calling thread may be slow to answer. */
 const AHEAD = 2;
