@@ -52,7 +52,7 @@ for (let round = 0; round < Number(rounds); round++) {
     times.push((user + system) / 1e6);
   }
 }
-const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
+const median = (times) => [...times].sort((a, b) => a - b)[times.length >> 1];
 const best = median(runs.hybz.times);
 for (const [name, { times }] of Object.entries(runs)) {
   const time = median(times);
