@@ -11,7 +11,7 @@ mkdir -p dist
 module() { # NAME FEATURES...
   local name=$1
   shift
-  cargo build --quiet --locked -p hybz-js --profile wasm \
+  RUSTFLAGS=${RUSTFLAGS--C target-feature=+simd128} cargo build --quiet --locked -p hybz-js --profile wasm \
     --target wasm32-unknown-unknown --target-dir "$target" "$@"
   local built=$target/wasm32-unknown-unknown/wasm/hybz_js.wasm
   if command -v wasm-opt >/dev/null; then

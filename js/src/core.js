@@ -6,6 +6,9 @@ const CODES = ['NOT_BZIP2', 'TRUNCATED', 'DATA', 'BLOCK_TOO_LARGE', 'INTERNAL'];
 /** Input is given to the module in pieces of this size, so that its memory stays small. */
 export const PIECE = 1 << 16;
 
+/** How long, in ms, what the next call may need is kept: a decoder, or workers. */
+export const KEEP = 2000;
+
 /** Why an input cannot be decoded. */
 export class Bzip2Error extends Error {
   /**

@@ -43,7 +43,7 @@ async function* decode(source, options, pool, cores) {
 
   /** Finds blocks until workers have enough to do. */
   async function fill() {
-    while (jobs.size < 2 * count) {
+    while (jobs.size < 3 * count) {
       const bit = decoder.call('find_ahead', from);
       from = bit < 0 ? Math.max(from, pushed - 47) : bit + 1;
       if (bit >= 0 || ended || pushed - open > LONGEST) hand(bit < 0 ? pushed : bit);

@@ -1,12 +1,10 @@
 // Workers that decode blocks.
 
+import { KEEP } from './core.js';
 import text from './worker.text.js';
 
-/** A worker takes 40 ms to start. They end when nobody has used them for this long, in ms. */
-const KEEP = 2000;
-
-/** The blocks that a worker has: one to decode, and the next one, since the calling thread may be slow to answer. */
-const AHEAD = 2;
+/** The blocks that a worker has: one to decode, and two more, since the calling thread may be slow to answer. */
+const AHEAD = 3;
 
 /**
  * Workers for all decoders: as many as the decoder that asked for most. They start as blocks come. If one fails, blocks

@@ -7,9 +7,9 @@
 //! The loop's only branch is for far ranks. Run digits and ranks alternate without a pattern, and a mispredicted branch
 //! costs as much as ten symbols. A run digit is treated as rank 0, which leaves the list as it is, but it adds its
 //! weight instead of 1 and does not begin a run. The head of the list is in vector registers, where moving to front is
-//! byte shuffles with masks from a table: 16 entries with SSSE3 and NEON, 16 or 64 with AVX2 and AVX-512 VBMI, and 8 in
-//! a plain 64-bit word elsewhere. Ranks beyond the head take longer: with 16 entries these are 1 to 31 in a hundred,
-//! with 64 up to 14 (nci, ooffice).
+//! byte shuffles with masks from a table: 16 entries with SSSE3, NEON and WebAssembly's SIMD, 16 or 64 with AVX2 and
+//! AVX-512 VBMI, and 8 in a plain 64-bit word elsewhere. Ranks beyond the head take longer: with 16 entries these are 1
+//! to 31 in a hundred, with 64 up to 14 (nci, ooffice).
 //!
 //! On a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64 entries 1.5
 //! (1.5, 2.1), 256 entries 2.7 for any ranks, the plain word 4. With VBMI, the ranks in each piece of 400 symbols
@@ -25,6 +25,9 @@ use std::collections::TryReserveError;
 #[cfg(target_arch = "aarch64")]
 #[path = "decode_neon.rs"]
 mod neon;
+#[cfg(target_feature = "simd128")]
+#[path = "decode_wasm.rs"]
+mod wasm;
 #[cfg(target_arch = "x86_64")]
 #[path = "decode_x86.rs"]
 mod x86;
@@ -59,8 +62,8 @@ const ONE: u32 = 1 << 8;
 /// The implementation of the loop that this machine uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DecodeKernel {
-    // No 64-bit ARM processor uses it, except in tests, which compare the kernels.
-    #[cfg_attr(target_arch = "aarch64", allow(dead_code))]
+    // No 64-bit ARM processor uses it, except in tests, which compare the kernels; nor does WebAssembly with SIMD.
+    #[cfg_attr(any(target_arch = "aarch64", target_feature = "simd128"), allow(dead_code))]
     Portable,
     #[cfg(target_arch = "x86_64")]
     Sse,
@@ -70,6 +73,8 @@ enum DecodeKernel {
     Vbmi,
     #[cfg(target_arch = "aarch64")]
     Neon,
+    #[cfg(target_feature = "simd128")]
+    Wasm,
 }
 
 impl DecodeKernel {
@@ -88,7 +93,9 @@ impl DecodeKernel {
         }
         #[cfg(target_arch = "aarch64")]
         return DecodeKernel::Neon;
-        #[cfg(not(target_arch = "aarch64"))]
+        #[cfg(target_feature = "simd128")]
+        return DecodeKernel::Wasm;
+        #[cfg(not(any(target_arch = "aarch64", target_feature = "simd128")))]
         DecodeKernel::Portable
     }
 }
@@ -126,6 +133,8 @@ impl MtfDecoder {
         self.runs.resize(max_runs.max(self.runs.len()), 0);
         match self.kernel {
             DecodeKernel::Portable => self.push_portable(symbols),
+            #[cfg(target_feature = "simd128")]
+            DecodeKernel::Wasm => wasm::push(self, symbols),
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
             // SAFETY: `DecodeKernel::best` has detected SSSE3 and SSE4.1.
@@ -203,12 +212,13 @@ impl RunState {
     /// Counts one symbol, after which `front` is at the front of the list.
     #[inline(always)]
     fn step(&mut self, symbol: u8, front: u8, runs: &mut [u32]) {
-        let begins = symbol >= 2;
+        // All ones if a run begins. In WebAssembly, LLVM makes a branch of choices by a condition.
+        let begins = ((1 - i32::from(symbol)) >> 31) as u32;
         // The word is written even if no run begins: the next run that begins overwrites it.
         runs[self.runs] = self.len as u32 | u32::from(front);
-        self.runs += usize::from(begins);
-        self.len += u64::from(if begins { ONE } else { self.weight << (symbol & 1) });
-        self.weight = if begins { ONE } else { self.weight << 1 };
+        self.runs += (begins & 1) as usize;
+        self.len += u64::from(begins & ONE | !begins & self.weight << (symbol & 1));
+        self.weight = begins & ONE | !begins & self.weight << 1;
     }
 }
 

@@ -8,7 +8,7 @@ pub mod decode;
 pub mod encode;
 
 /// For each rank: the shuffle of 16 entries that moves the entry of this rank to the front.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 static MOVES: [[u8; 16]; 16] = {
     let mut moves = [[0; 16]; 16];
     let mut rank = 0;

@@ -99,7 +99,14 @@ impl InMemoryExpander {
     #[inline(always)]
     fn push_window(&mut self, window: &[u8; WINDOW], equal: u64, mask: u64, coded: &[u8]) -> usize {
         let len = self.out.len();
-        self.out.extend_from_slice(window);
+        if cfg!(target_arch = "wasm32") {
+            // There, copying more than 64 bytes at once is a call.
+            let (first, rest) = window.split_at(32);
+            self.out.extend_from_slice(first);
+            self.out.extend_from_slice(rest);
+        } else {
+            self.out.extend_from_slice(window);
+        }
         let equal = equal & mask;
         let runs = equal & equal >> 1 & equal >> 2;
         if runs == 0 {

@@ -38,7 +38,18 @@ pub(crate) fn equal_to_next(window: &[u8; WINDOW]) -> u64 {
             mask | (_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, next)) as u64) << at
         })
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_feature = "simd128")]
+    #[allow(unsafe_code)]
+    // SAFETY: the last load ends at byte 48 + 1 + 16 = 65, and the window has as many.
+    unsafe {
+        use std::arch::wasm32::*;
+        [0, 16, 32, 48].iter().fold(0, |mask, &at| {
+            let bytes = v128_load(window.as_ptr().add(at).cast());
+            let next = v128_load(window.as_ptr().add(at + 1).cast());
+            mask | u64::from(u8x16_bitmask(u8x16_eq(bytes, next))) << at
+        })
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_feature = "simd128")))]
     equal_to_next_portable(window)
 }
 

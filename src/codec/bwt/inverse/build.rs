@@ -80,6 +80,11 @@ fn scatter_best(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
 #[inline(always)]
 fn scatter(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
     assert!(places.iter().all(|place| place.last + PIECE as i32 <= table.len() as i32));
+    let mut steps: [u32; PIECE] = std::array::from_fn(|i| (i as u32) << 8);
+    if cfg!(target_arch = "wasm32") {
+        // V8 makes a constant vector anew, in four instructions, for each run.
+        steps = std::hint::black_box(steps);
+    }
     let mut run = runs[0];
     for &next in &runs[1..] {
         let len = ((next >> 8) - (run >> 8)) as usize;
@@ -91,8 +96,8 @@ fn scatter(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
             // SAFETY: `row` is at most `last`, and the assertion says that a piece from there on is in the table.
             #[allow(unsafe_code)]
             let piece = unsafe { table.get_unchecked_mut(row..row + PIECE) };
-            for (i, entry) in piece.iter_mut().enumerate() {
-                *entry = run.wrapping_add((i as u32) << 8);
+            for (entry, step) in piece.iter_mut().zip(steps) {
+                *entry = run.wrapping_add(step);
             }
         } else {
             for (entry, i) in table[row..row + len].iter_mut().zip(0u32..) {

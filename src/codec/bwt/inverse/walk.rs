@@ -141,7 +141,7 @@ fn on_ladders(rows: &[u32; LANES]) -> u64 {
 
 /// Walks each lane by [`STEPS`]. Lane i writes its bytes at `i * stride` of `memory`.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-#[inline(always)]
+#[inline(never)]
 fn step_lanes_plain(table: &[u32], rows: &mut [u32; LANES], memory: &mut [u8], stride: usize) {
     assert!(table.len() >= TABLE && memory.len() >= (LANES - 1) * stride + STEPS);
     let mut now = *rows;
