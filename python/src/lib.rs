@@ -110,6 +110,7 @@ fn compress<'py>(
     let data = bytes_of(data)?;
     let coded = py.detach(|| {
         let error = |error| errors::of_io_in(error, Stream::Whole);
+        let settings = threads::settings_of(settings, data.len());
         read_whole(hybz::bufread::BzEncoder::with_settings(&data[..], &settings), error)
     })?;
     result(py, coded)
@@ -130,6 +131,7 @@ fn decompress<'py>(data: &Bound<'py, PyAny>, threads: i64) -> PyResult<Bound<'py
         _ => errors::of_io_in(error, Stream::Whole),
     };
     let text = py.detach(|| {
+        let settings = threads::settings_of(settings, data.len());
         let coder = hybz::bufread::MultiBzDecoder::with_settings(&data[..], &settings);
         read_whole(coder, error)
     })?;

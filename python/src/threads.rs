@@ -50,6 +50,18 @@ pub(crate) fn settings(threads: i64) -> PyResult<Settings> {
     Ok(Settings::new().pool(pool))
 }
 
+/// Up to this many bytes are coded by the caller's thread. Waking another takes 40 us on a Zen 5, decoding 1 kB 12.
+const SMALL: usize = 16 << 10;
+
+thread_local! {
+    static HERE: Pool = Pool::builder().without_cpu().build();
+}
+
+/// The settings for data of this length: for a few bytes, those of the caller's thread.
+pub(crate) fn settings_of(settings: Settings, length: usize) -> Settings {
+    if length > SMALL { settings } else { HERE.with(|pool| settings.pool(pool)) }
+}
+
 /// The level with this number.
 pub(crate) fn level(number: i64) -> PyResult<Level> {
     let level = u8::try_from(number).ok().and_then(|number| Level::try_from(number).ok());

@@ -39,7 +39,7 @@ pub(super) fn is_supported() -> bool {
 /// Whether this kernel is known to be faster on this CPU than the scalar one. AMD's alone have SSE4a; of Intel's, those
 /// whose gathers are fast have FP16 (Sapphire Rapids and later).
 pub(super) fn is_faster() -> bool {
-    is_supported() && (is_x86_feature_detected!("sse4a") || is_x86_feature_detected!("avx512fp16"))
+    is_supported() && (cpu::found!("sse4a") || cpu::found!("avx512fp16"))
 }
 
 impl Inverse {
