@@ -35,7 +35,7 @@ fn unchanged_sources_go() {
     assert_eq!(place.names(), ["a.bz2", "out"]);
 }
 
-/// A row of `behaviours::inputs` calls this, and the next.
+/// This and the next are rows of `behaviours::inputs`.
 pub fn replaced_sources() {
     let (place, run) = while_it_is_read(|place| {
         place.put("new", &text(1_500_000));
