@@ -1,25 +1,9 @@
 //! Outputs: files that appear complete or not at all, with the attributes of those that they replace.
 
-use crate::place::{Place, gnu_sort, same};
+use crate::place::Place;
 use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-
-/// A link stays, and its target is replaced, or made.
-#[test]
-fn through_links() {
-    if gnu_sort() {
-        for script in [
-            "ln -s a l; $SORT -o l a; readlink l; cat a",
-            "mkdir d; ln -s ../new d/l; $SORT -o d/l a; readlink d/l; cat new",
-            "ln -s l2 l; ln -s a l2; $SORT -o l l; readlink l l2",
-            "ln -s l l; $SORT -o l a",
-            "ln -s no/such l; $SORT -o l a",
-        ] {
-            same(&[("a", b"b\na\n")], script);
-        }
-    }
-}
 
 #[test]
 fn the_mode_stays() {

@@ -138,6 +138,14 @@ pub fn same(files: &[(&str, &[u8])], script: &str) -> Run {
     run
 }
 
+/// The same for each of these lines, but comments.
+pub fn each_same(files: &[(&str, &[u8])], scripts: &str) {
+    let scripts = scripts.lines().filter(|line| !line.starts_with('#'));
+    if gnu_sort() {
+        scripts.for_each(|script| drop(same(files, script)));
+    }
+}
+
 fn head(run: &Run) -> String {
     String::from_utf8_lossy(&run.stdout[..run.stdout.len().min(200)]).into_owned()
 }
