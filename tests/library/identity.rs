@@ -170,13 +170,6 @@ fn same(text: &[u8], level: u8, what: &str) {
 }
 
 #[test]
-fn runs_of_every_length() {
-    for len in (1..=260).chain([509, 510, 511, 765, 1020]) {
-        same(&vec![b'r'; len], 1, "a run");
-    }
-}
-
-#[test]
 fn shapes_of_many_lengths() {
     for shape in shapes::SHAPES {
         for len in (1..=20).chain([100, 255, 256, 1000, 4999, 9_999, 10_000, 10_001, 30_030]) {

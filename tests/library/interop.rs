@@ -81,21 +81,3 @@ fn seven_zip() {
 fn busybox() {
     is_read_by("busybox", &["bunzip2", "-c"]);
 }
-
-/// One file of several streams, each written by another program.
-#[test]
-fn one_after_the_other() {
-    let text = shapes::words(400_000);
-    let (mut file, mut all) = (Vec::new(), Vec::new());
-    for (program, arguments) in
-        [("bzip2", &["-c5"][..]), ("lbzip2", &["-c"]), ("pbzip2", &["-c", "-b1", "-1"]), ("bzip2", &["-c1"])]
-    {
-        if program::installed_for_part(program) {
-            file.extend(program::run(program, arguments, &text).expect("it is installed").1);
-            all.extend_from_slice(&text);
-        }
-    }
-    file.extend(ours::compress(&text, &Settings::new()));
-    all.extend_from_slice(&text);
-    assert!(ours::decompress(&file, &Settings::new()) == Ok(all));
-}

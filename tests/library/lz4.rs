@@ -439,13 +439,6 @@ proptest! {
     }
 
     #[test]
-    fn theirs(text in text(4, 10), which in 0..64_usize, chunk in 1..5000_usize) {
-        let info = infos(text.len() as u64)[which].clone();
-        let coded = by_flex(&text, info);
-        prop_assert!(hybz::decompress(&coded, &Settings::new().scan_chunk(chunk)).unwrap() == text);
-    }
-
-    #[test]
     fn anything(bytes in vec(any::<u8>(), 0..300), which in 0..4_usize) {
         let linked = [4, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0];
         let head: [&[u8]; 4] = [&MAGIC, &LEGACY_MAGIC, &linked, b"P*M\x18"];

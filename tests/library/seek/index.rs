@@ -1,7 +1,7 @@
 //! Indexes are the same, however they are made; and damaged or foreign ones are detected.
 
 use super::files::{File, files};
-use crate::ours::{level, pool};
+use crate::ours::{Counted, level, pool};
 use crate::shapes::{EDGES, Rng, SHAPES, words};
 use crate::through::{self, Collected, stream};
 use hybz::flow::Task;
@@ -92,21 +92,6 @@ fn the_block_of_a_line_end() {
         }
         assert_eq!(index.find_line_end(last + 1).unwrap(), None, "{name}");
         assert_eq!(index.find_line_end(0).unwrap(), None, "{name}");
-    }
-}
-
-/// A file that counts the bytes read from it.
-struct Counted(Vec<u8>, std::sync::atomic::AtomicU64);
-
-impl ReadAt for Counted {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let n = self.0.read_at(buf, offset)?;
-        self.1.fetch_add(n as u64, std::sync::atomic::Ordering::Relaxed);
-        Ok(n)
-    }
-
-    fn len(&self) -> u64 {
-        ReadAt::len(&self.0)
     }
 }
 
