@@ -1,9 +1,7 @@
 //! The readers and writers against those of the `bzip2` crate, whose names and contracts they have: same bytes, same
 //! place of the inner reader, same kinds of errors.
 
-use crate::crafted;
-use crate::ours;
-use crate::shapes;
+use crate::{crafted, ours, shapes};
 use crafted::{Case, Expect, cases};
 use hybz::{LargeBlocks, Pool, Settings};
 use hybz_testkit::{long, rounds};

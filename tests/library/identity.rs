@@ -1,9 +1,6 @@
 //! hybz writes bzip2 1.0.8's bytes for each level, each shape, each number of stations, and each way to pass the text.
 
-use crate::ours;
-use crate::program;
-use crate::reference;
-use crate::shapes;
+use crate::{ours, program, reference, shapes};
 use hybz::Settings;
 use hybz::internals::block::Text;
 use hybz::internals::codec::Encoder;

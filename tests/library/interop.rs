@@ -1,9 +1,7 @@
 //! hybz reads the files of other programs, and they read hybz's files. (`identity` shows that hybz's bytes are
 //! bzip2's.)
 
-use crate::ours;
-use crate::program;
-use crate::shapes;
+use crate::{ours, program, shapes};
 use hybz::Settings;
 
 fn texts() -> Vec<(&'static str, Vec<u8>)> {

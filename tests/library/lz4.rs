@@ -1,10 +1,8 @@
 //! LZ4 frames through the library's public interface, compared with `lz4_flex` and, if it is installed, the command
 //! `lz4`.
 
-use crate::ours;
-use crate::shapes;
-use crate::skip;
 use crate::texts::text;
+use crate::{ours, shapes, skip};
 use hybz::internals::Flaw;
 use hybz::internals::formats::hbz::MAGIC as HBZ_MAGIC;
 use hybz::internals::formats::lz4::{Index, LEGACY_MAGIC, MAGIC};

@@ -1,9 +1,7 @@
 //! Properties that hold for any text, any file, and any way to pass it in pieces.
 
-use crate::ours;
-use crate::program;
-use crate::reference;
 use crate::texts::{config, text};
+use crate::{ours, program, reference};
 use hybz::{Pool, Settings};
 use program::Refusal;
 use proptest::collection::vec;

@@ -3,11 +3,7 @@
 
 mod squares;
 
-use crate::faults;
-use crate::ours;
-use crate::program;
-use crate::reference;
-use crate::shapes;
+use crate::{faults, ours, program, reference, shapes};
 use faults::{Company, Fault, One, USUAL, quiet, watched};
 use hybz::internals::Flaw;
 use hybz::internals::block::DecodeError;

@@ -1,10 +1,6 @@
 //! The traps of the format: `bzip2` behaves as `crafted::cases` says, and hybz does the same.
 
-use crate::crafted;
-use crate::ours;
-use crate::program;
-use crate::reference;
-use crate::through;
+use crate::{crafted, ours, program, reference, through};
 use crafted::{Case, Expect, cases};
 use hybz::flow::Task;
 use hybz_testkit::long;
