@@ -8,7 +8,6 @@ use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// The library, if there is a C compiler.
@@ -16,14 +15,7 @@ pub fn shim() -> Option<&'static Path> {
     static SHIM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let shim = SHIM.get_or_init(|| {
         let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/faults.c");
-        let done =
-            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).args([source, "-ldl"]).output();
-        match done {
-            Ok(output) if output.status.success() => Some(library),
-            Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-            Err(_) => None,
-        }
+        hybz_testkit::make_faults(&library).then_some(library)
     });
     if shim.is_none() {
         skip(Need::System, "no C compiler");

@@ -163,14 +163,8 @@ impl Kit {
         damaged[middle] ^= 4;
         put("damaged.bz2", &damaged);
         put("cut.bz2", &pack(&text)[..middle]);
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/faults.c");
         // If there is no C compiler, the scenarios that need one are skipped.
-        let _ = Command::new("cc")
-            .args(["-shared", "-fPIC", "-O1", "-o"])
-            .arg(kit.path("faults.so"))
-            .args([source, "-ldl"])
-            .stderr(Stdio::null())
-            .status();
+        hybz_testkit::make_faults(&kit.path("faults.so"));
         kit
     }
 

@@ -287,38 +287,6 @@ fn an_index_that_does_not_fit_is_found() {
     assert_eq!(reader.read_at(&mut buf, second.text_offset - 10).unwrap(), 10);
 }
 
-/// The texts are moved by a byte, or a block has another length: magic and CRC fit, but the text does not.
-#[test]
-fn wrong_text_offsets_are_found() {
-    let File { coded, text, .. } = file("blocks of level 1");
-    let all: Vec<(u64, u64)> = String::from_utf8(offsets(&built(coded)))
-        .unwrap()
-        .lines()
-        .map(|line| line.split_once(',').unwrap())
-        .map(|(bits, bytes)| (bits.parse().unwrap(), bytes.parse().unwrap()))
-        .collect();
-    for wrong in 1..all.len() - 2 {
-        let moved = |i: usize| if i == wrong { 1 } else { 0 };
-        let lines: String = all.iter().enumerate().map(|(i, (a, b))| format!("{a},{}\n", b + moved(i))).collect();
-        let index = match Index::open(Arc::new(lines.into_bytes()), coded) {
-            Ok(index) => index,
-            // The last block is decoded when the lines are opened.
-            Err(error) => {
-                assert!(wrong == all.len() - 3, "block {wrong}: {error}");
-                continue;
-            }
-        };
-        let reader = Reader::with_index(coded.clone(), index, &Settings::new());
-        let mut byte = [0];
-        for offset in (0..text.len() as u64).step_by(10_007) {
-            if reader.read_at(&mut byte, offset).is_ok() {
-                assert_eq!(byte[0], text[offset as usize], "offset {offset}");
-            }
-        }
-        assert!(reader.read_at(&mut byte, all[wrong].1).is_err(), "block {wrong}");
-    }
-}
-
 /// Any bit of the index file may be wrong: the result is an error or the right text.
 #[test]
 fn a_damaged_index_is_found() {

@@ -16,12 +16,12 @@ fn a_check_of_another_kind() {
     let place = Place::with(FILES);
     let text = "hysort: invalid argument 'x' for '--check'\nValid arguments are:\n  - 'quiet', 'silent'\n  \
                 - 'diagnose-first'\nTry 'hysort --help' for more information.\n";
-    place.shell("$SORT --check=x a").says(2, text);
+    place.shell("$SORT --check=x a").ends(2, text);
     let words = ["general-numeric", "human-numeric", "month", "numeric", "random", "version"].join("'\n  - '");
     let help = "Try 'hysort --help' for more information.\n";
     let sort = format!("hysort: invalid argument 'x' for '--sort'\nValid arguments are:\n  - '{words}'\n{help}");
-    place.shell("$SORT --sort=x a").says(2, &sort);
-    place.shell("$SORT --check= a").says(2, &text.replace("invalid argument 'x'", "ambiguous argument ''"));
+    place.shell("$SORT --sort=x a").ends(2, &sort);
+    place.shell("$SORT --check= a").ends(2, &text.replace("invalid argument 'x'", "ambiguous argument ''"));
 }
 
 #[test]
@@ -30,13 +30,13 @@ fn what_hysort_does_not_do() {
     let help = "Try 'hysort --help' for more information.\n";
     let by = ": hysort has no random order; use sort or shuf";
     for flag in ["-R", "--random-sort", "-fR", "-k1,1R", "-R -k1"] {
-        place.shell(&format!("$SORT {flag} a")).says(2, &format!("hysort: -R is not supported{by}\n{help}"));
+        place.shell(&format!("$SORT {flag} a")).ends(2, &format!("hysort: -R is not supported{by}\n{help}"));
     }
-    place.shell("$SORT --debug a").says(2, &format!("hysort: --debug is not supported; use sort\n{help}"));
-    place.shell("$SORT --random-source=a a").says(2, &format!("hysort: --random-source is not supported{by}\n{help}"));
-    place.shell("$SORT --sort=random a").says(2, &format!("hysort: -R is not supported{by}\n{help}"));
+    place.shell("$SORT --debug a").ends(2, &format!("hysort: --debug is not supported; use sort\n{help}"));
+    place.shell("$SORT --random-source=a a").ends(2, &format!("hysort: --random-source is not supported{by}\n{help}"));
+    place.shell("$SORT --sort=random a").ends(2, &format!("hysort: -R is not supported{by}\n{help}"));
     let remark = "hysort: --compress-program is ignored: temporary files are not compressed\n";
-    place.shell("$SORT --compress-program=gzip a").says(0, remark);
+    place.shell("$SORT --compress-program=gzip a").ends(0, remark);
     assert_eq!(place.names().len(), FILES.len());
 }
 
@@ -45,7 +45,7 @@ fn what_hysort_does_not_do() {
 fn no_word_reaches_a_terminal_as_it_is() {
     let place = Place::with(FILES);
     let help = "Try 'hysort --help' for more information.\n";
-    place.shell("printf 'b\\na\\n' >$'x\\033'; $SORT -c $'x\\033'").says(1, "hysort: 'x'$'\\033':2: disorder: a\n");
+    place.shell("printf 'b\\na\\n' >$'x\\033'; $SORT -c $'x\\033'").ends(1, "hysort: 'x'$'\\033':2: disorder: a\n");
     for (words, said) in [
         (r"$'--x\033'", r"unrecognized option '--x'$'\033'"),
         (r"$'--x=\377'", r"unrecognized option '--x='$'\377'"),
@@ -61,7 +61,7 @@ fn no_word_reaches_a_terminal_as_it_is() {
         ),
         (r"--completions $'\n'", r"invalid argument ''$'\n' for '--completions': it is bash, zsh or fish"),
     ] {
-        place.shell(&format!("$SORT {words} a")).says(2, &format!("hysort: {said}\n{help}"));
+        place.shell(&format!("$SORT {words} a")).ends(2, &format!("hysort: {said}\n{help}"));
     }
     let most = place.shell("$SORT --batch-size=99999999999 a").stderr.rsplit(' ').next().unwrap_or_default().to_owned();
     for (words, said) in [
@@ -83,7 +83,7 @@ fn no_word_reaches_a_terminal_as_it_is() {
             ),
         ),
     ] {
-        place.shell(&format!("$SORT {words} a")).says(2, &format!("hysort: {said}\n"));
+        place.shell(&format!("$SORT {words} a")).ends(2, &format!("hysort: {said}\n"));
     }
 }
 
@@ -128,7 +128,7 @@ fn help_and_version() {
     }
     place
         .shell("$SORT --help >/dev/full")
-        .says(2, "hysort: write failed: 'standard output': No space left on device\n");
+        .ends(2, "hysort: write failed: 'standard output': No space left on device\n");
 }
 
 /// In other locales sort's order differs; hysort's is the same.
@@ -153,8 +153,8 @@ fn threads_of_a_variable() {
     assert_eq!(threads("HYBZ_THREADS=1 $SORT -v --parallel=2"), threads("$SORT -v --parallel=2"));
     let all = threads("$SORT -v");
     assert_eq!([threads("HYBZ_THREADS=0 $SORT -v"), threads("HYBZ_THREADS= $SORT -v")], [all; 2]);
-    place.shell("HYBZ_THREADS=many $SORT a").says(2, "hysort: HYBZ_THREADS expects a number of threads, not 'many'\n");
-    place.shell("HYBZ_THREADS=-1 $SORT a").says(2, "hysort: HYBZ_THREADS expects a number of threads, not '-1'\n");
+    place.shell("HYBZ_THREADS=many $SORT a").ends(2, "hysort: HYBZ_THREADS expects a number of threads, not 'many'\n");
+    place.shell("HYBZ_THREADS=-1 $SORT a").ends(2, "hysort: HYBZ_THREADS expects a number of threads, not '-1'\n");
 }
 
 #[test]
@@ -165,10 +165,10 @@ fn gpus() {
     }
     place
         .shell("$SORT --no-gpu --gpu-required a")
-        .says(2, "hysort: --gpu-required and --no-gpu cannot be used together\n");
+        .ends(2, "hysort: --gpu-required and --no-gpu cannot be used together\n");
     if !cfg!(feature = "cuda") {
         let text = "hysort: this hysort was built without GPU support (feature 'cuda')\n";
-        place.shell("$SORT --gpu 0 a").says(2, text);
-        place.shell("$SORT --gpu-required a").says(2, text);
+        place.shell("$SORT --gpu 0 a").ends(2, text);
+        place.shell("$SORT --gpu-required a").ends(2, text);
     }
 }
