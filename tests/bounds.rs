@@ -6,8 +6,7 @@ mod ours;
 
 use hybz::{Error, Settings};
 use hybz_testkit::crafted::block::{Block, Table};
-use hybz_testkit::crafted::cases;
-use hybz_testkit::crafted::{self, bits::Bits};
+use hybz_testkit::crafted::{self, bits::Bits, cases};
 use hybz_testkit::memory::{forget_peak, peak};
 use hybz_testkit::program;
 use std::io::{self, Read, Write};

@@ -1,5 +1,5 @@
 //! System calls that fail or do less than asked: hybz exits with an error, keeps the source, and leaves nothing
-//! incomplete.
+//! incomplete. (The matrix has each call that fails once.)
 //!
 //! A library that is loaded before the C library (`faults.c`, compiled here) makes them fail.
 
@@ -8,7 +8,6 @@ use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// The library, if there is a C compiler.
@@ -16,14 +15,7 @@ pub fn shim() -> Option<&'static Path> {
     static SHIM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let shim = SHIM.get_or_init(|| {
         let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/faults.c");
-        let done =
-            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).args([source, "-ldl"]).output();
-        match done {
-            Ok(output) if output.status.success() => Some(library),
-            Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-            Err(_) => None,
-        }
+        hybz_testkit::make_faults(&library).then_some(library)
     });
     if shim.is_none() {
         skip(Need::System, "no C compiler");
@@ -34,33 +26,6 @@ pub fn shim() -> Option<&'static Path> {
 /// Runs hybz with a fault (see `faults.c` for their names).
 pub fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
     Some(run(place.called("hybz").args(args).env("LD_PRELOAD", shim()?).env("FAULT", fault)))
-}
-
-/// Calls that fail once, with both kinds of unfinished results, for a single file and among others.
-#[test]
-fn failing_calls() {
-    for (fault, message) in [
-        ("read", "hybz: Can't read input file a: Input/output error.\n"),
-        ("write", "hybz: Can't write output file a.bz2: Input/output error.\n"),
-        ("fdatasync", "hybz: Can't write output file a.bz2: Input/output error.\n"),
-        ("close", "hybz: Can't create output file a.bz2: Input/output error.\n"),
-        ("linkat", "hybz: Can't create output file a.bz2: Input/output error.\n"),
-        ("tmpfile,rename", "hybz: Can't create output file a.bz2: Input/output error.\n"),
-        ("tmpfile,write", "hybz: Can't write output file a.bz2: Input/output error.\n"),
-        ("tmpfile,close", "hybz: Can't create output file a.bz2: Input/output error.\n"),
-        ("tmpfile,fdatasync", "hybz: Can't write output file a.bz2: Input/output error.\n"),
-        ("fchmod", "hybz: Can't write output file a.bz2: Input/output error.\n"),
-    ] {
-        let place = Place::with(&[("a", &text(300_000))]);
-        let Some(run) = with_fault(&place, fault, &["-1", "a"]) else { return };
-        assert_eq!((run.code, run.stderr.as_str()), (1, message), "{fault}");
-        assert_eq!((place.names(), place.get("a").len()), (vec!["a".to_owned()], 300_000), "{fault}");
-
-        let place = Place::with(&[("a", &text(300_000)), ("b", b"hello\n"), ("c", b"hello\n")]);
-        let run = with_fault(&place, fault, &["-1", "a", "b", "c"]).expect("a shim");
-        assert_eq!((run.code, run.stderr.as_str()), (1, message), "{fault}");
-        assert_eq!(place.names(), ["a", "b.bz2", "c.bz2"], "{fault}: the others are done");
-    }
 }
 
 /// The n-th call fails, for every n until there is no n-th call.

@@ -14,7 +14,6 @@ mod hbz;
 mod holes;
 mod json;
 mod lzw;
-mod mixed;
 mod names;
 mod outputs;
 mod packaging;

@@ -1,15 +1,16 @@
 //! A place to run commands in.
 
 use crate::skip::{Need, skip, skip_part};
+pub use hybz_testkit::run::Run;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::Duration;
@@ -19,15 +20,6 @@ use tempfile::TempDir;
 pub struct Place {
     dir: TempDir,
     bin: TempDir,
-}
-
-/// How a command ended.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The exit code, or 128 plus the signal, as a shell would say it.
-    pub code: i32,
-    pub stdout: Vec<u8>,
-    pub stderr: String,
 }
 
 impl Place {
@@ -154,37 +146,6 @@ impl Place {
         // A group of its own: `kill 0` in the line is not for us.
         let words = [before, &["bash", "-c", line]].concat();
         run(self.command(words[0]).args(&words[1..]).env("PATH", path).process_group(0))
-    }
-}
-
-impl Run {
-    pub fn out(&self) -> String {
-        String::from_utf8_lossy(&self.stdout).into_owned()
-    }
-
-    /// Checks that the command ended with this code and printed nothing.
-    #[track_caller]
-    pub fn silent(self, code: i32) -> Run {
-        assert_eq!((self.code, self.stderr.as_str()), (code, ""), "stdout: {:?}", self.stdout.get(..80));
-        self
-    }
-
-    /// Checks that the command ended with this code and printed this in one of its lines.
-    #[track_caller]
-    pub fn says(self, code: i32, text: &str) -> Run {
-        assert!(self.code == code && self.stderr.contains(text), "expected {code} and {text:?}, got {self:#?}");
-        self
-    }
-}
-
-impl From<Output> for Run {
-    fn from(output: Output) -> Run {
-        let code = output.status.code().or_else(|| output.status.signal().map(|signal| 128 + signal));
-        Run {
-            code: code.expect("a code or a signal"),
-            stdout: output.stdout,
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
     }
 }
 

@@ -53,17 +53,17 @@ fn all_end(end: &str, code: i32, says: &str) {
     }
 }
 
-pub fn closed() {
+pub fn closed_stdouts() {
     all_end(">&-", 1, "hybz: Can't write output file (stdout): Bad file descriptor.\n");
 }
 
-pub fn full() {
+pub fn full_stdouts() {
     all_end("> /dev/full", 1, "hybz: Can't write output file (stdout): No space left on device.\n");
 }
 
 /// The reader has gone before the first byte is written: killed by SIGPIPE in silence, or exit code 1 if that is
 /// ignored.
-pub fn closed_readers() {
+pub fn stdouts_without_readers() {
     // The FIFO is open for reading while it is opened for writing, and then no more.
     let gone = "3>&1 4<> fifo 5> fifo 4>&- 1>&5 5>&- 3>&-";
     let place = place();
@@ -79,7 +79,7 @@ pub fn closed_readers() {
 
 /// Output that fails here is only a report on the work, which goes on; the exit code shows the failure. Recovered files
 /// keep their names.
-pub fn failed_reports_do_not_stop_the_work() {
+pub fn reports_to_stdouts() {
     for (end, why) in [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")] {
         let place = place();
         place.shell(&format!("hybz -t --json=- a.bz2 {end}")).says(1, why);

@@ -8,8 +8,7 @@ pub use payload::{Meaning, Payload};
 
 use hybz::internals::crc;
 use hybz::internals::formats::hbz::encode::HbzEncoder;
-use hybz::internals::formats::hbz::write_index;
-use hybz::internals::formats::hbz::{BlockHeader, IndexEntry, StreamHeader};
+use hybz::internals::formats::hbz::{BlockHeader, IndexEntry, StreamHeader, write_index};
 
 /// The header of a stream of such blocks.
 pub fn stream(block_size: u32) -> StreamHeader {

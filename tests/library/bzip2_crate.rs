@@ -1,14 +1,11 @@
 //! The readers and writers against those of the `bzip2` crate, whose names and contracts they have: same bytes, same
 //! place of the inner reader, same kinds of errors.
 
-use crate::crafted;
-use crate::ours;
-use crate::shapes;
-use crate::texts::damaged;
+use crate::{crafted, ours, shapes};
 use crafted::{Case, Expect, cases};
 use hybz::{LargeBlocks, Pool, Settings};
 use hybz_testkit::{long, rounds};
-use shapes::{EDGES, Rng, SHAPES, shape, words};
+use shapes::{EDGES, Rng, SHAPES, words};
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::sync::OnceLock;
 
@@ -258,25 +255,6 @@ fn one_after_the_other() {
     }
 }
 
-/// The same with a [`Cursor`](io::Cursor) and a `&[u8]`, which show everything at once.
-#[test]
-fn slices_are_left_after_the_stream() {
-    let text = (shape("records").make)(1_000_000);
-    let coded = ours::compress(&text, &level(1).0);
-    let file = [&coded[..], &coded, b"rest"].concat();
-    let mut input = &file[..];
-    let mut cursor = io::Cursor::new(&file);
-    for n in 1..=2 {
-        let mut out = Vec::new();
-        hybz::bufread::BzDecoder::new(&mut input).read_to_end(&mut out).unwrap();
-        hybz::bufread::BzDecoder::new(&mut cursor).read_to_end(&mut out).unwrap();
-        assert!(out == [&text[..], &text].concat());
-        assert_eq!(input.len(), file.len() - n * coded.len());
-        assert_eq!(cursor.position(), (n * coded.len()) as u64);
-    }
-    assert_eq!(input, b"rest");
-}
-
 /// Magics inside data, streams in blocks, and every kind of error: the place is exact wherever the crate's is.
 #[test]
 fn every_trap() {
@@ -298,21 +276,6 @@ fn every_trap() {
             }
         }
     }
-}
-
-/// The stream might end at 50,000 places, which are examined one by one.
-#[test]
-fn a_flood_of_end_magics_costs_no_square() {
-    let case = cases::all().into_iter().find(|case| case.name == "falsemagic-end-flood").expect("a case");
-    let Expect::Accepted(text) = &case.expect else { panic!("it is right") };
-    let file = [&case.file[..], b"tail"].concat();
-    let start = std::time::Instant::now();
-    let mut decoder = hybz::bufread::BzDecoder::with_settings(Pieces::new(&file, 8192), &settings());
-    let (verdict, out) = read_all(&mut decoder, 1 << 16);
-    assert!(verdict.is_ok() && out == *text);
-    assert_eq!(decoder.get_ref().rest, b"tail");
-    // The test takes a twentieth of this time; quadratic time would take minutes.
-    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
 
 #[test]
@@ -369,12 +332,11 @@ fn the_end_needs_no_more_input() {
     }
 }
 
-/// `.hbz` streams end exactly as well, and damage in them is found.
+/// `.hbz` streams end exactly as well.
 #[test]
 fn large_blocks() {
     let text = words(200_000);
     let large = settings().encoding(LargeBlocks::try_new(30_000).unwrap().perturbation(5000, 3));
-    let mut rng = Rng(9);
     for len in [0, 1, 30_000, 200_000] {
         let coded = ours::compress(&text[..len], &large);
         for tail in [&b""[..], b"tail", &coded, &[0x89]] {
@@ -388,17 +350,6 @@ fn large_blocks() {
                 assert_eq!(write_some(&mut decoder, &file, most).unwrap(), coded.len());
                 assert!(decoder.finish().unwrap() == text[..len]);
             }
-        }
-        for round in 0..60 {
-            let bad = damaged(&coded, round, &mut rng);
-            let mut decoder = hybz::bufread::BzDecoder::with_settings(Pieces::new(&bad, 777), &settings());
-            let (verdict, out) = read_all(&mut decoder, 999);
-            assert!(matches!(verdict, Err(ErrorKind::InvalidData | ErrorKind::UnexpectedEof)), "{verdict:?}");
-            assert!(text.starts_with(&out));
-            assert_eq!(read_all(&mut decoder, 10).0, verdict);
-            let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());
-            let written = write_some(&mut decoder, &bad, 777).and_then(|_| decoder.try_finish());
-            assert_eq!(written.map_err(|e| e.kind()), verdict);
         }
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! Files are read by a small serial reader written for this test, not by the library's drivers.
 
-use crate::program;
-use crate::shapes;
+use crate::{program, shapes};
 use hybz::internals::bits::{BitSource, SliceBits};
 use hybz::internals::block::{DecodeError, DecodedBlock, Text};
 use hybz::internals::codec::Decoder;

@@ -1,10 +1,7 @@
 //! `.hbz` streams through the library: every shape, real data, small pieces, damage, lists of blocks and ranges.
 
-use crate::crafted_hbz;
-use crate::ours;
-use crate::shapes;
-use crate::skip;
 use crate::texts::damaged;
+use crate::{crafted_hbz, ours, shapes, skip};
 use hybz::internals::Flaw;
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::{Error, LargeBlocks, Pool, Settings};

@@ -1,9 +1,7 @@
 //! hybz reads the files of other programs, and they read hybz's files. (`identity` shows that hybz's bytes are
 //! bzip2's.)
 
-use crate::ours;
-use crate::program;
-use crate::shapes;
+use crate::{ours, program, shapes};
 use hybz::Settings;
 
 fn texts() -> Vec<(&'static str, Vec<u8>)> {
@@ -80,22 +78,4 @@ fn seven_zip() {
 #[test]
 fn busybox() {
     is_read_by("busybox", &["bunzip2", "-c"]);
-}
-
-/// One file of several streams, each written by another program.
-#[test]
-fn one_after_the_other() {
-    let text = shapes::words(400_000);
-    let (mut file, mut all) = (Vec::new(), Vec::new());
-    for (program, arguments) in
-        [("bzip2", &["-c5"][..]), ("lbzip2", &["-c"]), ("pbzip2", &["-c", "-b1", "-1"]), ("bzip2", &["-c1"])]
-    {
-        if program::installed_for_part(program) {
-            file.extend(program::run(program, arguments, &text).expect("it is installed").1);
-            all.extend_from_slice(&text);
-        }
-    }
-    file.extend(ours::compress(&text, &Settings::new()));
-    all.extend_from_slice(&text);
-    assert!(ours::decompress(&file, &Settings::new()) == Ok(all));
 }

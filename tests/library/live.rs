@@ -1,8 +1,7 @@
 //! Readers of live pipes: the text of every stream that has ended comes out, although the other side sends nothing more
 //! before it has an answer.
 
-use crate::ours;
-use crate::shapes;
+use crate::{ours, shapes};
 use hybz::{LargeBlocks, Level, Pool, Settings, bufread, read};
 use std::io::{self, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::num::NonZeroUsize;

@@ -1,13 +1,11 @@
 //! Long files, read by several threads: the same bytes as through a pipe, and errors at their places.
 
-use crate::shapes;
-use crate::through;
-use hybz::ReadAt;
+use crate::{shapes, through};
 use hybz::flow::{Source, Task};
 use hybz::internals::flow::LONG_FILE;
 use hybz::internals::tasks::{DECODE, ENCODE};
 use hybz::schedule::Accepts;
-use hybz::{Error, Formats, Level, Pool, Settings, StreamSummary, Verify};
+use hybz::{Error, Formats, Level, Pool, ReadAt, Settings, StreamSummary, Verify};
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;

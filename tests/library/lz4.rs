@@ -1,10 +1,8 @@
 //! LZ4 frames through the library's public interface, compared with `lz4_flex` and, if it is installed, the command
 //! `lz4`.
 
-use crate::ours;
-use crate::shapes;
-use crate::skip;
 use crate::texts::text;
+use crate::{ours, shapes, skip};
 use hybz::internals::Flaw;
 use hybz::internals::formats::hbz::MAGIC as HBZ_MAGIC;
 use hybz::internals::formats::lz4::{Index, LEGACY_MAGIC, MAGIC};
@@ -436,13 +434,6 @@ proptest! {
         let coded = compress(&text, Frame::new().level(level).index(index));
         prop_assert!(hybz::decompress(&coded, &Settings::new().scan_chunk(chunk)).unwrap() == text);
         prop_assert!(flex(&coded).unwrap() == text);
-    }
-
-    #[test]
-    fn theirs(text in text(4, 10), which in 0..64_usize, chunk in 1..5000_usize) {
-        let info = infos(text.len() as u64)[which].clone();
-        let coded = by_flex(&text, info);
-        prop_assert!(hybz::decompress(&coded, &Settings::new().scan_chunk(chunk)).unwrap() == text);
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! `.Z` streams through the library's interface: by every reader and in the flow.
 
-use crate::ours;
-use crate::shapes;
 use crate::texts::text;
-use crate::through;
+use crate::{ours, shapes, through};
 use hybz::flow::Task;
 use hybz::index::Index;
 use hybz::internals::Flaw;
-use hybz::internals::formats::lzw::Header;
-use hybz::internals::formats::lzw::plain;
+use hybz::internals::formats::lzw::{Header, plain};
 use hybz::{Error, Format, Formats, Pool, Settings, Verify};
 use proptest::prelude::*;
 use std::io::Read;

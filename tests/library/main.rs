@@ -13,7 +13,6 @@ mod ours;
 
 mod bzip2_crate;
 mod decode;
-mod formats;
 mod hbz;
 mod identity;
 mod interop;
@@ -30,7 +29,6 @@ mod readers;
 mod recover;
 mod remote;
 mod seek;
-mod shapes_make;
 mod splits;
 mod stations;
 mod suites;

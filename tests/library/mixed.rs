@@ -1,7 +1,6 @@
 //! `.bz2` and `.hbz` streams in one file, in any order, decoded in every way.
 
-use crate::ours;
-use crate::shapes;
+use crate::{ours, shapes};
 use hybz::{Error, LargeBlocks, Settings};
 use shapes::{Rng, shape, words};
 use std::io::{Read, Write};

@@ -4,9 +4,8 @@
 //! limits; without it a few of them are tried. The limit of a control group is only simulated: a file replaces it in a
 //! mount namespace of the command's own. The test checks that the command stays within the limit.
 
-use crate::crafted;
-use crate::crafted_hbz;
 use crate::skip::{Need, skip, skip_part};
+use crate::{crafted, crafted_hbz};
 use crafted_hbz::{Block, Payload};
 use std::fs;
 use std::io::Read;

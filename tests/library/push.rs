@@ -1,9 +1,8 @@
 //! The decoder and the encoder without a pool, against those with one.
 
 use crate::crafted::cases;
-use crate::ours;
-use crate::program;
 use crate::shapes::{EDGES, Rng, SHAPES, shape};
+use crate::{ours, program};
 use hybz::push::{Block, BlockDecoder, Decoder, Encoder, find_block};
 use hybz::{Error, Format, Settings};
 use hybz_testkit::{files_below, rounds};

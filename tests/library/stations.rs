@@ -3,11 +3,7 @@
 
 mod squares;
 
-use crate::faults;
-use crate::ours;
-use crate::program;
-use crate::reference;
-use crate::shapes;
+use crate::{faults, ours, program, reference, shapes};
 use faults::{Company, Fault, One, USUAL, quiet, watched};
 use hybz::internals::Flaw;
 use hybz::internals::block::DecodeError;
@@ -96,7 +92,8 @@ fn survives(fault: Fault, most: usize, company: Company) {
 #[test]
 fn every_fault_in_every_company() {
     quiet();
-    for fault in USUAL.into_iter().chain([Fault::SaysDamaged, Fault::SaysCut]) {
+    let outside = [Fault::NamePanics, Fault::MostPanics, Fault::DropPanics];
+    for fault in USUAL.into_iter().chain([Fault::SaysDamaged, Fault::SaysCut]).chain(outside) {
         for (most, company) in [(1, Company::Alone), (4, Company::Alone), (100, Company::Twins), (3, Company::Cpu)] {
             survives(fault, most, company);
         }
@@ -104,78 +101,40 @@ fn every_fault_in_every_company() {
 }
 
 #[test]
-fn a_failure_at_every_job() {
+fn a_fault_at_every_job() {
     quiet();
     for job in 0..=BLOCKS {
-        survives(Fault::Fail(job), 1 + job % 3, if job % 2 == 0 { Company::Alone } else { Company::Twins });
-    }
-}
-
-#[test]
-fn a_panic_at_every_job() {
-    quiet();
-    for job in 0..=BLOCKS {
-        survives(Fault::Panic(job), 1 + job % 3, if job % 2 == 0 { Company::Twins } else { Company::Alone });
-    }
-}
-
-#[test]
-fn a_retirement_at_every_job() {
-    quiet();
-    for job in 0..=BLOCKS {
-        survives(Fault::Retire(job), 1 + job % 3, if job % 2 == 0 { Company::Alone } else { Company::Cpu });
-    }
-}
-
-#[test]
-fn a_panic_outside_its_work() {
-    quiet();
-    for fault in [Fault::NamePanics, Fault::MostPanics, Fault::DropPanics] {
-        for company in [Company::Alone, Company::Twins, Company::Cpu] {
-            survives(fault, 1, company);
+        let companies = [Company::Alone, Company::Twins, Company::Cpu];
+        for (n, fault) in [Fault::Fail(job), Fault::Panic(job), Fault::Retire(job)].into_iter().enumerate() {
+            survives(fault, 1 + job % 3, companies[(n + job) % 3]);
         }
     }
 }
 
+/// Stations that cannot be had, none, those of one direction only, and many more than blocks or cores.
 #[test]
-fn a_station_that_cannot_be_had() {
+fn odd_pools() {
     quiet();
-    let everything = Accepts::Everything;
-    let refusing = || Pool::builder().without_cpu().station(everything, || Err("no such device".into())).build();
-    let panicking = || Pool::builder().without_cpu().station(everything, || panic!("no such device")).build();
-    let nobody = || Pool::builder().without_cpu().build();
-    let late = || with_fake(Pool::builder().without_cpu(), Fault::None, 1, &Arc::default()).build();
-    for (what, pool) in [("refused", refusing()), ("panicked", panicking()), ("nobody", nobody()), ("fine", late())] {
+    let nobody = || Pool::builder().without_cpu();
+    let of_classes = |classes| {
+        let accepts = Accepts::Only(classes);
+        faults::with_fake(nobody(), accepts, (Fault::None, 2), &Arc::default(), one).build()
+    };
+    for (what, pool) in [
+        ("refused", nobody().station(Accepts::Everything, || Err("no such device".into())).build()),
+        ("panicked", nobody().station(Accepts::Everything, || panic!("no such device")).build()),
+        ("nobody", nobody().build()),
+        ("fine", with_fake(nobody(), Fault::None, 1, &Arc::default()).build()),
+        ("encode", of_classes(&[ENCODE])),
+        ("decode", of_classes(&[DECODE])),
+        ("neither", of_classes(&[])),
+        ("1", ours::pool(1)),
+        ("3", ours::pool(3)),
+        ("16", ours::pool(16)),
+        ("256", ours::pool(256)),
+    ] {
         watched(what.into(), move || {
             let (text, file) = sample();
-            assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
-            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
-        });
-    }
-}
-
-/// The pool has stations for one direction only; the other direction is done nevertheless.
-#[test]
-fn stations_of_one_direction() {
-    quiet();
-    for classes in [&[ENCODE][..], &[DECODE], &[]] {
-        watched(format!("{classes:?}"), move || {
-            let (text, file) = sample();
-            let (builder, accepts) = (Pool::builder().without_cpu(), Accepts::Only(classes));
-            let pool = faults::with_fake(builder, accepts, (Fault::None, 2), &Arc::default(), one).build();
-            assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
-            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
-        });
-    }
-}
-
-/// Many more stations than blocks or cores.
-#[test]
-fn as_many_stations_as_one_likes() {
-    for stations in [1, 3, 16, 256] {
-        watched(format!("{stations} stations"), move || {
-            let (text, file) = sample();
-            let pool = ours::pool(stations);
             assert!(ours::compress_written(text, 4096, &settings(&pool)) == *file, "compressed");
             assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
         });

@@ -1,7 +1,6 @@
 //! Files with which other projects test their decoders: hybz and the `bzip2` program agree on every one of them.
 
-use crate::ours;
-use crate::program;
+use crate::{ours, program};
 use hybz_testkit::files_below as files;
 use std::path::{Path, PathBuf};
 

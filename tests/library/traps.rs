@@ -1,11 +1,7 @@
 //! The traps of the format: `bzip2` behaves as `crafted::cases` says, and hybz does the same.
 
-use crate::crafted;
-use crate::ours;
-use crate::program;
-use crate::reference;
-use crate::through;
-use crafted::{Case, Expect, bits::Bits, cases};
+use crate::{crafted, ours, program, reference, through};
+use crafted::{Case, Expect, cases};
 use hybz::flow::Task;
 use hybz_testkit::long;
 use std::io::Write;
@@ -143,14 +139,9 @@ fn in_one_queue(pool: &hybz::Pool, here: bool) {
 
 #[test]
 fn hybz_agrees_with_all_in_one_queue() {
-    in_one_queue(&ours::pool(2), false);
-    in_one_queue(&ours::pool(2), true);
-}
-
-#[test]
-fn hybz_agrees_with_all_in_one_queue_and_no_memory() {
-    in_one_queue(&hybz::Pool::builder().memory(1).build(), false);
-    in_one_queue(&hybz::Pool::builder().memory(1).build(), true);
+    for pool in [ours::pool(2), hybz::Pool::builder().memory(1).build()] {
+        [false, true].into_iter().for_each(|here| in_one_queue(&pool, here));
+    }
 }
 
 /// The same if blocks go to the GPUs, and to a core only if a GPU declines them.
@@ -219,24 +210,6 @@ fn false_magics_before_much_more() {
             "{name}"
         );
         assert!(ours::decompress(&file, &settings).as_ref() == Ok(&out), "{name}");
-    }
-}
-
-/// The table is made of numbers and strings at each place in a byte: they are the same bit by bit.
-#[test]
-fn bits_are_appended_as_one_by_one() {
-    let value = 0x9e37_79b9_7f4a_7c15u64;
-    for before in 0..9 {
-        for width in 0..=64u32 {
-            let mut expected = Bits::number(5, before);
-            (0..width).rev().for_each(|i| expected.bit(value >> i & 1 == 1));
-            let (number, mut pushed, mut joined) =
-                (Bits::number(value, width), Bits::number(5, before), Bits::number(5, before));
-            pushed.push(value, width);
-            joined.extend(&number);
-            assert!(pushed == expected && joined == expected, "{before}, {width}");
-            assert!(expected.slice(before as usize, expected.len()) == number, "{before}, {width}");
-        }
     }
 }
 

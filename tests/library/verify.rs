@@ -1,11 +1,7 @@
 //! Verification: a block that a station coded wrong is always found, whichever bit is wrong, and no station verifies
 //! its own blocks if there is another one.
 
-use crate::flipper;
-use crate::ours;
-use crate::reference;
-use crate::shapes;
-use crate::through;
+use crate::{flipper, ours, reference, shapes, through};
 use flipper::{Flips, Team, flipper, slanderer, with_flipper};
 use hybz::flow::Task;
 use hybz::internals::tasks::{ENCODE, ENCODE_LARGE, EncodeBlock};

@@ -39,7 +39,6 @@ fn main() -> ExitCode {
             Trial {
                 name: scenario.name.clone(),
                 expected: scenario.expected.clone(),
-                ignored: scenario.pending,
                 run: Box::new(move || run(&kit, &scenario, &peers, &table)),
             }
         })

@@ -20,8 +20,6 @@ pub struct Scenario {
     needs: Vec<String>,
     /// Whether it tests a feature that only hybz has.
     pub ours_only: bool,
-    /// Whether it fails until a part of the work is merged.
-    pub pending: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -66,7 +64,6 @@ pub fn all() -> Vec<Scenario> {
             what: What::Case(case),
             needs: Vec::new(),
             ours_only: false,
-            pending: false,
         }
     }));
     all
@@ -87,14 +84,13 @@ fn read(section: &str, text: &str) -> Vec<Scenario> {
             None => (name, Vec::new()),
         };
         let needs: Vec<String> = needs;
-        let (ours_only, pending) = (needs.iter().any(|need| need == "hybz"), needs.iter().any(|n| n == "pending"));
+        let ours_only = needs.iter().any(|need| need == "hybz");
         let base = Scenario {
             name: format!("{section}/{name}"),
             expected: expected.to_owned(),
             what: What::Script(script.to_owned()),
             needs,
             ours_only,
-            pending,
         };
         let mut made = vec![base];
         for variable in heads {
@@ -123,9 +119,9 @@ impl Scenario {
     /// The requirement that this machine lacks, if any.
     pub fn lacks(&self) -> Option<String> {
         let lacking = |need: &&String| match need.as_str() {
-            "hybz" | "pending" => false,
+            "hybz" => false,
             "root" => !rustix::process::geteuid().is_root(),
-            tool => !on_path(tool),
+            tool => on_path(tool).is_none(),
         };
         self.needs.iter().find(lacking).map(|need| match need.as_str() {
             "root" => "only root can do this".to_owned(),
@@ -134,8 +130,9 @@ impl Scenario {
     }
 }
 
-fn on_path(tool: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(tool).is_file()))
+fn on_path(tool: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(tool)).find(|file| file.is_file())
 }
 
 /// The parts that all scenarios share: the original files, the shim of failing calls, the prelude.
@@ -166,14 +163,8 @@ impl Kit {
         damaged[middle] ^= 4;
         put("damaged.bz2", &damaged);
         put("cut.bz2", &pack(&text)[..middle]);
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/faults.c");
         // If there is no C compiler, the scenarios that need one are skipped.
-        let _ = Command::new("cc")
-            .args(["-shared", "-fPIC", "-O1", "-o"])
-            .arg(kit.path("faults.so"))
-            .args([source, "-ldl"])
-            .stderr(Stdio::null())
-            .status();
+        hybz_testkit::make_faults(&kit.path("faults.so"));
         kit
     }
 
@@ -190,8 +181,10 @@ impl Kit {
         fs::create_dir(&bin).expect("a directory");
         let tool = match program {
             "hybz" => PathBuf::from(env!("CARGO_BIN_EXE_hybz")),
-            peer if on_path(peer) => self.peer(peer),
-            peer => return Outcome::Skipped(format!("no {peer}")),
+            peer => match on_path(peer) {
+                Some(path) => path,
+                None => return Outcome::Skipped(format!("no {peer}")),
+            },
         };
         symlink(tool, bin.join(program)).expect("a link");
         let script = match &scenario.what {
@@ -215,11 +208,6 @@ impl Kit {
                 Outcome::Wrong(format!("the scenario ended with {other:?}: {said} {errors}"))
             }
         }
-    }
-
-    fn peer(&self, program: &str) -> PathBuf {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file()).unwrap_or_default()
     }
 }
 

@@ -1,9 +1,7 @@
 //! Measures of how repetitive a text is.
 
-use super::Error;
-use super::neighbours;
 use super::parse::Parse;
-use super::suffixes;
+use super::{Error, neighbours, suffixes};
 
 /// How repetitive a text is: what [`measure`] returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

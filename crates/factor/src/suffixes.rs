@@ -1,7 +1,6 @@
 //! The suffix array of a text, by libsais, and memory for large arrays.
 
-use super::Error;
-use super::MAX_TEXT;
+use super::{Error, MAX_TEXT};
 use hybz_queue::advise_huge_pages;
 use libsais::SuffixArrayConstruction;
 use std::hint::black_box;

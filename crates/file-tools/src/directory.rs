@@ -1,10 +1,9 @@
 //! A directory in which files appear. They are created without a name or under another name, and get their name when
 //! they are complete.
 
-use super::file;
 use super::last_mode::LastMode;
 use super::slots::Slot;
-use super::system;
+use super::{file, system};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, linkat, openat, renameat, renameat_with, statat, unlinkat,
 };

@@ -9,10 +9,9 @@ use super::system;
 use rustix::process::{Resource, getrlimit};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
-use std::io;
 use std::mem::MaybeUninit;
-use std::ptr;
 use std::sync::OnceLock;
+use std::{io, ptr};
 
 /// malloc, but with a sentence when it fails, and with memory of its own for texts once
 /// [`huge_pages_for_texts`] has been called.

@@ -12,13 +12,12 @@
 use crate::system;
 use crossbeam_channel::{SendError, Sender, bounded};
 use rustix::io::{Errno, IoSlice, retry_on_intr};
-use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
+use std::{io, thread};
 
 /// The fewest bytes for which it pays: the pages of both ends are copied.
 pub const MIN_GIVEN: usize = 64 << 10;

@@ -5,8 +5,7 @@
 
 use crate::file::wait_writable_fd;
 use crate::pipe::{self, Giver};
-use crate::process;
-use crate::system;
+use crate::{process, system};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::stdio;
 use std::fs::{File, Metadata};

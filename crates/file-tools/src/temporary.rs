@@ -18,8 +18,6 @@ use std::collections::hash_map::RandomState;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::BuildHasher;
-use std::io;
-use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -27,6 +25,7 @@ use std::sync::atomic::{AtomicI32, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::sleep;
 use std::time::Duration;
+use std::{io, mem};
 
 /// All named temporary files of the process. There is one registry: with two, the handler of the first would end the
 /// process before that of the second could remove its files.

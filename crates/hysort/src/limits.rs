@@ -1,8 +1,7 @@
 //! Limits of a [`Sorter`](super::Sorter), and its report.
 
-use std::fmt;
 use std::fs::File;
-use std::io;
+use std::{fmt, io};
 
 /// Makes a temporary file.
 pub(super) type Temporary = Box<dyn FnMut() -> io::Result<File> + Send>;

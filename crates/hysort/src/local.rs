@@ -126,63 +126,6 @@ fn insertion(text: &[u8], group: &mut [Entry], depth: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::{self, Rng};
-
-    /// Compared with the plain twin: `slice::sort` of the lines.
-    fn compare(what: &str, text: &[u8], entries: &[Entry], depth: usize) {
-        let lines = |entries: &[Entry]| entries.iter().map(|entry| entry.rest(text, 0).to_vec()).collect::<Vec<_>>();
-        let mut expected = lines(entries);
-        expected.sort();
-        let (mut sort, mut ours) = (LocalSort::default(), entries.to_vec());
-        // The same object is reused.
-        for _ in 0..2 {
-            sort.sort(text, &mut ours, depth);
-            assert!(lines(&ours) == expected, "{what}");
-        }
-    }
-
-    /// Strings from a text that is cut at random; they may contain any bytes.
-    fn cut(text: &[u8], rng: &mut Rng, most: usize) -> Vec<Entry> {
-        let (mut at, mut entries) = (0, Vec::new());
-        while at < text.len() {
-            let len = rng.below(most).min(text.len() - at);
-            entries.push(Entry { key: 0, at: at as u32, len: len as u32 });
-            at += len.max(1);
-        }
-        entries
-    }
-
-    #[test]
-    fn the_order_is_that_of_the_plain_twin() {
-        let mut rng = Rng(4);
-        for shape in shapes::SHAPES {
-            for (len, most) in [(100, 4), (3000, 3), (3000, 40), (20_000, 12), (60_000, 700)] {
-                let text = (shape.make)(len);
-                compare(shape.name, &text, &cut(&text, &mut rng, most), 0);
-            }
-        }
-        for edge in shapes::EDGES {
-            let text = (edge.make)();
-            compare(edge.name, &text, &cut(&text, &mut rng, 4), 0);
-        }
-    }
-
-    #[test]
-    fn a_common_prefix_is_skipped() {
-        let mut rng = Rng(6);
-        let prefix = b"all begin with this";
-        let mut text = Vec::new();
-        let mut entries = Vec::new();
-        for _ in 0..3000 {
-            let len = rng.below(20);
-            entries.push(Entry { key: 0, at: text.len() as u32, len: (prefix.len() + len) as u32 });
-            text.extend_from_slice(prefix);
-            text.extend((0..len).map(|_| rng.below(2) as u8));
-        }
-        for depth in [0, 1, 8, prefix.len()] {
-            compare("prefix", &text, &entries, depth);
-        }
-    }
 
     /// Each line is one byte longer than the one before: as many nested groups as lines.
     #[test]

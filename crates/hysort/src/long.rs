@@ -311,25 +311,6 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_the_plain_twin() {
-        let mut rng = Rng(12);
-        for case in 0..1000 {
-            let alphabet = 1 + rng.below(3);
-            let most = [1, 10, 40, 3000][rng.below(4)];
-            let mut lines: Vec<Vec<u8>> =
-                (0..rng.below(40)).map(|_| (0..rng.below(most)).map(|_| rng.below(alphabet) as u8).collect()).collect();
-            // Some are equal, and some begin like others.
-            for _ in 0..lines.len() {
-                let from = lines[rng.below(lines.len())].clone();
-                let len = if rng.below(2) == 0 { from.len() } else { rng.below(from.len() + 1) };
-                let rest: Vec<u8> = (0..rng.below(20)).map(|_| rng.below(alphabet) as u8).collect();
-                lines.push(if rng.below(2) == 0 { from } else { [&from[..len], &rest].concat() });
-            }
-            check(&format!("case {case}"), &lines, &mut rng);
-        }
-    }
-
-    #[test]
     fn special_lines() {
         let mut rng = Rng(13);
         let stairs: Vec<Vec<u8>> = (0..300).map(|n| [vec![b'a'; 16 * (n * 7 % 300)], b"b".to_vec()].concat()).collect();

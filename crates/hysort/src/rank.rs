@@ -1,13 +1,12 @@
 //! The order of lines and strings as numbers: each is sorted as the code of its bytes with its number after it, as a
 //! line with a key is.
 
-use super::Pool;
 use super::chunker::MAX_JOB;
 use super::keys::{KeySorter, Numbers};
 use super::limits::Limits;
 use super::order::Order;
 use super::parts::Strings;
-use super::text;
+use super::{Pool, text};
 use crate::error::Error;
 use std::mem::replace;
 

@@ -2,11 +2,9 @@
 //! the same, there is no deadlock, the work that others had to take over is counted, and nothing wrong is written.
 
 use crate::cpu::LineSorter;
-use crate::faults;
 use crate::parts::Sorted;
-use crate::shapes;
 use crate::tasks::{PARTITION, PartitionChunk, SORT, SortRange};
-use crate::{self as sort, Error, Limits, Order, Pool, PoolBuilder, Sorter};
+use crate::{self as sort, Error, Limits, Order, Pool, PoolBuilder, Sorter, faults, shapes};
 use faults::{Company, Fault, One, USUAL, Wrong, quiet, watched};
 use hybz_queue::{Accepts, Class};
 use std::num::NonZeroUsize;

@@ -5,9 +5,8 @@ use crate::crew::{Job, Tools, Work, submit, threads};
 use crate::fast::Fast;
 use crate::header::{HeaderReader, Step};
 use hybz::internals::bits::{BitSource, BitWriter, SliceBits};
-use hybz::internals::codec::Encoder;
-use hybz::internals::codec::find_magic;
 use hybz::internals::codec::header::Bz2BlockHeader;
+use hybz::internals::codec::{Encoder, find_magic};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -236,36 +236,17 @@ mod tests {
         assert_eq!(accelerator_may_start(&Snapshot { cores: 0, ..s }, 10e6), Verdict::Start);
     }
 
-    /// Whatever the rates, some worker starts.
+    /// Whatever the rates, some worker starts. Of lanes of unequal rates, all free, the fastest may start, a slower one
+    /// need not, so the scheduler must ask every free lane and not just one of them.
     #[test]
     fn never_do_all_wait() {
-        for core_rate in [1e6, 40e6, 1e9] {
-            for each in [1e6, 30e6, 50e6, 400e6] {
-                for (lanes, blocks) in [(1, 1), (8, 1), (8, 5), (8, 100), (32, 1)] {
-                    let s = Snapshot {
-                        accelerators: lanes,
-                        accelerator_rate: each * lanes as f64,
-                        core_rate,
-                        waiting: blocks as f64 * 900e3,
-                        blocks,
-                        ..usual()
-                    };
-                    let core = core_may_start(&s) == Verdict::Start;
-                    let accelerator = accelerator_may_start(&s, each) == Verdict::Start;
-                    assert!(core || accelerator, "{s:?}");
-                }
-            }
-        }
-    }
-
-    /// The same with lanes of unequal rates, all free. The fastest may start, a slower one need not, so the scheduler
-    /// must ask every free lane and not just one of them.
-    #[test]
-    fn never_do_all_wait_where_lanes_differ() {
         let mut slow_ones_wait = false;
         for core_rate in [1e6, 40e6, 1e9] {
-            for rates in [&[1e6, 400e6][..], &[20e6, 50e6], &[400e6, 30e6, 1e6], &[1e6, 1e6, 1e6, 45e6], &[3e9, 10e6]] {
-                for (blocks, cores) in [(1, 0), (1, 1), (1, 16), (5, 2), (100, 16)] {
+            let equal = [1e6, 30e6, 50e6, 400e6].into_iter().flat_map(|rate| [1, 8, 32].map(|lanes| vec![rate; lanes]));
+            let unequal: [&[f64]; 5] =
+                [&[1e6, 400e6], &[20e6, 50e6], &[400e6, 30e6, 1e6], &[1e6, 1e6, 1e6, 45e6], &[3e9, 10e6]];
+            for rates in unequal.map(<[f64]>::to_vec).into_iter().chain(equal) {
+                for (blocks, cores) in [(1, 0), (1, 1), (1, 16), (5, 2), (5, 16), (100, 16)] {
                     let s = Snapshot {
                         accelerators: rates.len(),
                         accelerator_rate: rates.iter().sum(),

@@ -13,12 +13,11 @@ use super::station::Station;
 use super::submitter::{Submission, Submitter};
 use super::task::Task;
 use once_cell::race::OnceBox;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::thread;
 use std::time::Duration;
+use std::{fmt, thread};
 
 /// The stations of a process and the queue they share. Clones are the same pool.
 ///

@@ -57,6 +57,12 @@ fn done(state: &mut State<u32>, now: Duration, id: Id) {
 
 const NOW: Duration = Duration::ZERO;
 
+/// A group that does 1 GB/s of a class, and takes these milliseconds to start.
+fn group(classes: &'static [Class], members: usize, start: u64) -> GroupPlan {
+    let expected = Expected { rate: 1e9, start: Duration::from_millis(start), end: Duration::ZERO };
+    GroupPlan { accepts: Accepts::Only(classes), members, expected, full_task: 0, at_once: start == 0, started: false }
+}
+
 /// Another core takes a continuation that avoids one, as long as there is another or one can be started.
 #[test]
 fn a_core_that_is_avoided() {
@@ -132,16 +138,7 @@ const LANES: Class = Class::new("lanes", 1e9);
 fn left_to(groups: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     let mut state = State::new(2, Accepts::AllBut(&[LANES]), 2);
     for &(classes, at_once) in groups {
-        let start = if at_once { Duration::ZERO } else { Duration::from_secs(10) };
-        let expected = Expected { rate: 1e9, start, end: Duration::ZERO };
-        state.add_group(GroupPlan {
-            accepts: Accepts::Only(classes),
-            members: 1,
-            expected,
-            full_task: 0,
-            at_once,
-            started: false,
-        });
+        state.add_group(group(classes, 1, if at_once { 0 } else { 10_000 }));
     }
     (state, Attributes { class: Some(LANES), ..task(BLOCK, false) })
 }
@@ -248,16 +245,7 @@ fn a_queue_that_closes() {
 #[test]
 fn a_pool_that_lives_long() {
     let mut state = State::new(1, Accepts::Everything, 1);
-    let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::ZERO };
-    let group = GroupPlan {
-        accepts: Accepts::Only(&[CLASS]),
-        members: 1,
-        expected,
-        full_task: 0,
-        at_once: false,
-        started: false,
-    };
-    state.add_group(group);
+    state.add_group(group(&[CLASS], 1, 600));
     let finish = |state: &mut State<u32>, seconds: u64| {
         state.finish(Duration::from_millis(seconds * 1000 + 140), 0, (7_000_000, 0), Vec::new(), false);
     };
@@ -288,13 +276,11 @@ fn a_pool_that_lives_long() {
 /// An accelerator is expected to do short tasks more slowly, so it is not started for a few.
 #[test]
 fn short_tasks_and_an_accelerator() {
-    let (start, end) = (Duration::from_millis(400), Duration::from_millis(200));
     let short = task(7e3, false);
     for (full_task, starts) in [(0, true), (7000, true), (900_000, false)] {
         let mut state = State::new(1, Accepts::Everything, 1);
-        let expected = Expected { rate: 2e9, start, end };
-        let accepts = Accepts::Only(&[CLASS]);
-        state.add_group(GroupPlan { accepts, members: 1, expected, full_task, at_once: false, started: false });
+        let expected = Expected { rate: 2e9, start: Duration::from_millis(400), end: Duration::from_millis(200) };
+        state.add_group(GroupPlan { expected, full_task, ..group(&[CLASS], 1, 400) });
         state.submit(NOW, 0, short, false);
         settle_all(&mut state, NOW);
         // The core does 16 MB/s, and needs 0.7 s for what is announced.
@@ -328,9 +314,7 @@ fn cores_that_are_started() {
 #[test]
 fn lanes_of_a_device_that_was_wrong() {
     let mut state = State::new(1, Accepts::Everything, 1);
-    let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
-    let accepts = Accepts::Only(&[CLASS]);
-    state.add_group(GroupPlan { accepts, members: 3, expected, full_task: 0, at_once: true, started: false });
+    state.add_group(group(&[CLASS], 3, 0));
     state.submit(NOW, 0, task(BLOCK, false), false);
     settle_all(&mut state, NOW);
     (0..3).for_each(|id| state.ready(id, 1, u64::MAX));

@@ -6,8 +6,7 @@ mod tiff;
 #[path = "../examples/tiff_lzw/pnm.rs"]
 mod pnm;
 
-use hybz::Damage;
-use hybz::Pool;
+use hybz::{Damage, Pool};
 use hybz_testkit::shapes::{Rng, SHAPES};
 use hybz_testkit::skip::{Need, skip};
 use hybz_tiff_lzw::{StripDecoder, StripEncoder};

@@ -88,7 +88,6 @@ pub fn same(found: BTreeMap<Vec<u8>, Vec<u8>>, expected: BTreeMap<Vec<u8>, Vec<u
     assert!(found == expected, "other bytes");
 }
 
-#[test]
 fn trees() {
     let place = tree();
     let before = all(&place, "tree");
@@ -108,7 +107,6 @@ fn trees() {
     place.hybz(&["-r", "one"]).says(1, "hybz: Can't read directory one: No such file or directory.");
 }
 
-#[test]
 fn trees_of_compressed_files() {
     let place = tree();
     let before = all(&place, "tree");
@@ -127,7 +125,6 @@ fn trees_of_compressed_files() {
     assert!(place.has("tree/bad.bz2") && place.has("tree/one"));
 }
 
-#[test]
 fn twice() {
     let place = tree();
     place.hybz(&["-qr", "tree"]).silent(0);
@@ -144,7 +141,6 @@ fn twice() {
     assert_eq!(left, [(b"x".to_vec(), b"x\n".to_vec()), (b"x.bz2".to_vec(), compressed(b"xx\n"))]);
 }
 
-#[test]
 fn links_and_special_files() {
     let place = tree();
     place.put("outside", b"hello\n");
@@ -173,7 +169,6 @@ fn links_and_special_files() {
     assert_eq!(all(&place, "two").into_keys().collect::<Vec<_>>(), [b"a.bz2".to_vec(), b"b.bz2".to_vec()]);
 }
 
-#[test]
 fn unreadable_directories() {
     let place = tree();
     fs::create_dir(place.path("tree/closed")).expect("a directory");
@@ -189,7 +184,6 @@ fn unreadable_directories() {
 }
 
 /// Tested if /dev contains other file systems.
-#[test]
 fn other_file_systems() {
     let device = |path: &str| fs::metadata(path).map(|found| found.dev()).ok();
     if device("/dev").is_none() || device("/dev/shm").is_none() || device("/dev") == device("/dev/shm") {
@@ -209,7 +203,6 @@ fn other_file_systems() {
     assert!(!staying.stderr.contains(&name) && staying.stderr.contains("on other file systems"), "{staying:?}");
 }
 
-#[test]
 fn deep_and_wide_trees() {
     let place = Place::new();
     let made = place.shell(
@@ -239,7 +232,6 @@ fn deep_and_wide_trees() {
     assert!(sums.len() == 3 && sums[0] == sums[1] && sums[1] == sums[2], "{wide:?}");
 }
 
-#[test]
 fn lists() {
     let place = tree();
     let before = all(&place, "tree");
@@ -265,7 +257,6 @@ fn lists() {
     place.shell("echo tree | hybz -rk --exclude '?wo*' --filelist -").says(0, "4 files compressed");
 }
 
-#[test]
 fn files_of_its_own() {
     let place = tree();
     for name in [".gone.bz2.hybz-tmp", "a b/.x.hybz-0123456789abcdef", "log"] {
@@ -287,7 +278,6 @@ fn files_of_its_own() {
     assert!(place.has("tree/.gone.bz2.hybz-tmp.bz2") && place.has("tree/log"));
 }
 
-#[test]
 fn bad_lists() {
     let place = Place::with(&[("a", b"hello\n"), ("zeros", b"a\0b\0")]);
     fs::create_dir(place.path("d")).expect("a directory");
@@ -304,7 +294,6 @@ fn bad_lists() {
     assert_eq!(place.names(), ["a", "d", "zeros"]);
 }
 
-#[test]
 fn excluded() {
     for (globs, left) in [
         (&["*"][..], 0),
@@ -327,7 +316,6 @@ fn excluded() {
     }
 }
 
-#[test]
 fn output_directory() {
     let place = tree();
     place.set_mode("tree/a b", 0o750);
@@ -356,7 +344,6 @@ fn output_directory() {
 }
 
 /// Each in the order of a walk, and of a list that goes to and fro.
-#[test]
 fn mirrors_of_read_only_directories() {
     let place = Place::new();
     let make = "for d in t/a/c/d t/a/e t/b/f t/g; do mkdir -p $d; echo $d > $d/file; done; \
@@ -385,7 +372,6 @@ fn mirrors_of_read_only_directories() {
     place.shell("chmod -R u+rwX t").silent(0);
 }
 
-#[test]
 fn nothing_leaves_the_output_directory() {
     let place = tree();
     for path in ["../x", "tree/../tree/one", "tree/.."] {
@@ -405,7 +391,6 @@ fn nothing_leaves_the_output_directory() {
     same(all(&place, "tree"), before.clone());
 }
 
-#[test]
 fn first_error() {
     let files: [(&str, &[u8]); 3] = [("a", b"hello\n"), ("b", b"hello\n"), ("b.bz2", b"x")];
     let place = Place::with(&files);
@@ -424,7 +409,6 @@ fn first_error() {
     place.hybz(&["-r", "d"]).says(1, "301 files compressed").says(1, "1 error");
 }
 
-#[test]
 fn nonsense() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n")), ("plain", b"hello\n"), ("list", b"plain\n")]);
     fs::create_dir(place.path("d")).expect("a directory");

@@ -27,7 +27,6 @@ fn rows_of(place: &Place, args: &[&str], code: i32) -> Vec<String> {
     run.out().lines().skip(5).map(row).collect()
 }
 
-#[test]
 fn a_table() {
     let place = Place::with(&[("a", &text(200_000)), ("b", &text(50_000))]);
     let before = place.files();
@@ -43,7 +42,6 @@ fn a_table() {
     assert!(place.files() == before);
 }
 
-#[test]
 fn other_programs() {
     let place = Place::with(&[("a", &text(200_000))]);
     let peers: Vec<_> = ["bzip2", "lbzip2", "pbzip2"].into_iter().filter(|peer| installed_for_part(peer)).collect();
@@ -77,7 +75,6 @@ fn other_programs() {
     run.says(1, "hybz: no-such-program is not installed: left out\nhybz: ./fails with 1 thread, compress: it failed");
 }
 
-#[test]
 fn one_direction() {
     let place = Place::with(&[("a", &text(100_000)), ("a.bz2", &compressed(&text(100_000))), ("empty", b"")]);
     assert_eq!(rows_of(&place, &["-p1", "-d", "a.bz2", "a.bz2"], 0), ["hybz 1 ok"]);
@@ -98,7 +95,6 @@ fn one_direction() {
 }
 
 /// A few kilobytes can be gigabytes of text.
-#[test]
 fn more_than_fits() {
     let place = Place::new();
     // 400 MB of text are 50 MB for the input.
@@ -114,7 +110,6 @@ fn more_than_fits() {
     }
 }
 
-#[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
     place.refuses(&[

@@ -34,7 +34,6 @@ fn dump() -> Vec<u8> {
     dump
 }
 
-#[test]
 fn gnu_parallel() {
     if !installed("parallel") {
         return;
@@ -52,7 +51,6 @@ fn gnu_parallel() {
     place.shell("hybz -1c dump.xml | cmp - dump.xml.bz2").silent(0);
 }
 
-#[test]
 fn parts_by_gnu_parallel() {
     if !installed("parallel") {
         return;
@@ -69,7 +67,6 @@ fn parts_by_gnu_parallel() {
     run.silent(0);
 }
 
-#[test]
 fn kubernetes_command() {
     if !installed("python3") {
         return;

@@ -68,7 +68,6 @@ fn refused_at(bytes: &[u8], [text, text_of_test]: [&str; 2]) -> String {
     said
 }
 
-#[test]
 fn data_of_others() {
     for (format, program, head) in [
         ("gzip", "gzip", &b"\x1f\x8b\x08\0"[..]),
@@ -124,7 +123,6 @@ fn all_ways(bytes: &[u8], ways: &[&str]) {
     }
 }
 
-#[test]
 fn concatenated_streams() {
     let (one, empty, (_, large)) = (compressed(b"hello\n"), compressed(b""), three_blocks());
     for bytes in [
@@ -137,7 +135,6 @@ fn concatenated_streams() {
     }
 }
 
-#[test]
 fn trailing_garbage() {
     let (one, (_, large)) = (compressed(b"hello\n"), three_blocks());
     for bytes in [
@@ -154,7 +151,6 @@ fn trailing_garbage() {
     same_as_bzip2("bzip2", &["-t", "a.bz2"], b"", |place| place.put("a.bz2", &bytes));
 }
 
-#[test]
 fn forbidden_garbage() {
     let coded = compressed(b"hello\n");
     let place = Place::with(&[("a.bz2", &[&coded[..], b"garbage"].concat())]);
@@ -169,21 +165,18 @@ fn forbidden_garbage() {
     assert_eq!(place.get("a"), b"hello\n");
 }
 
-#[test]
 fn a_header_and_junk() {
     for before in [vec![], three_blocks().1] {
         refused_at(&[&before[..], b"BZh9 this is junk"].concat(), BAD);
     }
 }
 
-#[test]
 fn a_cut_header() {
     for header in [&b"B"[..], b"BZ", b"BZh", b"BZh9"] {
         refused_at(&[&three_blocks().1[..], header].concat(), CUT);
     }
 }
 
-#[test]
 fn cut_files() {
     let (_, coded) = three_blocks();
     for len in [2, 4, 3000, coded.len() / 2, coded.len() - 1] {
@@ -191,7 +184,6 @@ fn cut_files() {
     }
 }
 
-#[test]
 fn wrong_crcs() {
     let (_, coded) = three_blocks();
     // In the second block, in the CRC of all, in a block's magic, and in a block's CRC.
@@ -211,7 +203,6 @@ fn put_other_data(place: &Place) {
     place.put("d", b"hello\n");
 }
 
-#[test]
 fn other_data() {
     each_as_bzip2(
         &[
@@ -232,7 +223,6 @@ fn other_data() {
     same_as_bzip2("bzip2", &["-d"], b"hello\n", |_| {});
 }
 
-#[test]
 fn other_data_with_force() {
     let place = Place::new();
     put_other_data(&place);
@@ -242,7 +232,6 @@ fn other_data_with_force() {
     assert_eq!(place.names(), ["a.bz2", "b.bz2", "c.bz2", "d"]);
 }
 
-#[test]
 fn other_data_to_stdout() {
     each_as_bzip2(&["-dcf a.bz2 b.bz2 a.bz2"], put_other_data);
     for bytes in [&b"BZx"[..], b"BZh0", b"a", &compressed(b"hello\n")] {
@@ -250,7 +239,6 @@ fn other_data_to_stdout() {
     }
 }
 
-#[test]
 fn other_data_from_pipes() {
     let (place, bytes) = (Place::new(), text(8893));
     for len in [1, 2, 3, 4, 5, 5000, 8893] {
@@ -264,7 +252,6 @@ fn other_data_from_pipes() {
     }
 }
 
-#[test]
 fn empty_files() {
     let said = refused(
         b"",
@@ -291,7 +278,6 @@ fn put_damaged(place: &Place) {
     place.put("c.bz2", &compressed(b"hello\n"));
 }
 
-#[test]
 fn others_go_on() {
     let place = Place::new();
     put_damaged(&place);
@@ -299,7 +285,6 @@ fn others_go_on() {
     assert_eq!(place.names(), ["a", "b.bz2", "c"]);
 }
 
-#[test]
 fn stdout_stops() {
     let place = Place::new();
     put_damaged(&place);
@@ -307,7 +292,6 @@ fn stdout_stops() {
     assert_eq!(run.out(), "hello\n");
 }
 
-#[test]
 fn test_goes_on() {
     let place = Place::new();
     put_damaged(&place);
@@ -315,7 +299,6 @@ fn test_goes_on() {
     assert!(run.stderr.contains("  b.bz2:   data integrity (CRC) error in data"), "{}", run.stderr);
 }
 
-#[test]
 fn only_checked_blocks() {
     let (text, mut coded) = three_blocks();
     let middle = coded.len() / 2;

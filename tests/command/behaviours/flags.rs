@@ -66,12 +66,10 @@ fn all_the_same(lines: &[&str]) {
     each_as_bzip2(lines, put_hello);
 }
 
-#[test]
 fn stdout_flag() {
     all_the_same(&["-c a", "--stdout a", "-dc b.bz2", "-c a a"]);
 }
 
-#[test]
 fn a_dash_among_files() {
     let place = hello();
     let run = place.hybz_with_input(&["-c", "a", "-", "a"], b"stdin\n").silent(0);
@@ -81,7 +79,6 @@ fn a_dash_among_files() {
     same_as_bzip2("bzip2", &["-"], b"stdin\n", |_| {});
 }
 
-#[test]
 fn the_last_mode_wins() {
     all_the_same(&["-d -z a", "-z -d b.bz2", "-z -t b.bz2", "-dt b.bz2", "-td b.bz2", "-dkv a"]);
     let place = hello();
@@ -90,22 +87,18 @@ fn the_last_mode_wins() {
     assert_eq!(place.names(), ["a.bz2", "b"]);
 }
 
-#[test]
 fn test_flag() {
     all_the_same(&["-t b.bz2", "--test b.bz2", "-t a", "-tv b.bz2"]);
 }
 
-#[test]
 fn stdout_and_test() {
     all_the_same(&["-ct b.bz2", "-t -c b.bz2", "-c -t", "--stdout --test"]);
 }
 
-#[test]
 fn keep_flag() {
     all_the_same(&["-k a", "--keep a", "a -k", "-dk b.bz2", "-sdk b.bz2", "--quiet -v a", "-dq b.bz2"]);
 }
 
-#[test]
 fn rm_flag() {
     let place = hello();
     place.hybz(&["--rm", "-k", "a"]).silent(0);
@@ -115,7 +108,6 @@ fn rm_flag() {
     assert_eq!(place.names(), ["a.bz2", "b"]);
 }
 
-#[test]
 fn force_flag() {
     each_as_bzip2(&["-f a", "--force -k a", "-df b.bz2"], |place| {
         put_hello(place);
@@ -125,7 +117,6 @@ fn force_flag() {
     });
 }
 
-#[test]
 fn verbose_flag() {
     all_the_same(&["-v a", "--verbose -c a", "-dv b.bz2", "-tv b.bz2 a", "-v a missing", "-qv a"]);
     for line in
@@ -144,7 +135,6 @@ fn verbose_flag() {
     }
 }
 
-#[test]
 fn very_verbose_flag() {
     if !bzip2_installed() {
         return;
@@ -163,7 +153,6 @@ fn very_verbose_flag() {
     }
 }
 
-#[test]
 fn small_flag() {
     let place = Place::with(&[("a", &text(500_000))]);
     same_as_bzip2("bzip2", &["-sc", "a"], b"", |place| place.put("a", &text(500_000)));
@@ -174,19 +163,16 @@ fn small_flag() {
     assert!(!run.stderr.contains("no thread"), "one was asked for: {}", run.stderr);
 }
 
-#[test]
 fn level_flags() {
     let levels = ["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "--fast", "--best"];
     levels.iter().for_each(|level| all_the_same(&[&format!("-c {level} a")]));
 }
 
-#[test]
 fn the_last_level_wins() {
     all_the_same(&["-c -19 a", "-91c a", "-1 -c -5 a"]);
     assert_eq!(hello().hybz(&["-c", "--best", "-1", "a"]).silent(0).stdout[3], b'1');
 }
 
-#[test]
 fn no_level_zero() {
     bad_flags(&[("-0", ""), ("-k0v", "")]);
 }
@@ -207,7 +193,6 @@ fn bad_flags(flags: &[(&str, &str)]) {
     }
 }
 
-#[test]
 fn version_flags() {
     for flag in ["-L", "-V", "--license", "--version"] {
         let out = hello().hybz(&[flag, "a"]).silent(0).out();
@@ -230,7 +215,6 @@ fn same_first_line(flag: &str, next: &str) {
     }
 }
 
-#[test]
 fn help_flags() {
     let place = hello();
     let [daily, all] = ["-h", "--help"].map(|flag| {
@@ -248,7 +232,6 @@ fn help_flags() {
     }
 }
 
-#[test]
 fn obsolete_flags() {
     let place = hello();
     let plain = place.hybz(&["-c", "a"]).silent(0);
@@ -257,12 +240,10 @@ fn obsolete_flags() {
     }
 }
 
-#[test]
 fn clusters_in_any_order() {
     all_the_same(&["-v4k a", "a -kv4", "-4 a -k -v", "b.bz2 -d", "-dkv b.bz2 -q"]);
 }
 
-#[test]
 fn long_flags_without_values() {
     bad_flags(&[
         ("--stdout=1", "--stdout"),
@@ -273,7 +254,6 @@ fn long_flags_without_values() {
     ]);
 }
 
-#[test]
 fn abbreviated_long_flags() {
     for (name, flags, accepted) in [
         ("hybz", ["--decomp", "-k", "--thr=1"], true),
@@ -293,7 +273,6 @@ fn abbreviated_long_flags() {
     assert!(place.hybz(&["--licen"]).silent(0).stdout.starts_with(b"hybz "));
 }
 
-#[test]
 fn after_two_dashes() {
     each_as_bzip2(&["-- a", "-k -- -k", "-c -- --stdout -"], |place| {
         put_hello(place);
@@ -301,7 +280,6 @@ fn after_two_dashes() {
     });
 }
 
-#[test]
 fn nothing_is_touched() {
     bad_flags(&[("-Z", "-z"), ("-kZ", ""), ("-é", "")]);
     for name in ["hybz", "bzip2", "bunzip2"] {
@@ -313,12 +291,10 @@ fn nothing_is_touched() {
     }
 }
 
-#[test]
 fn no_sub_commands() {
     all_the_same(&["compress", "list", "help a", "-d decompress"]);
 }
 
-#[test]
 fn threads_flags() {
     let bytes = text(400_000);
     let place = Place::with(&[("a", &bytes)]);
@@ -343,7 +319,6 @@ fn threads_flags() {
     }
 }
 
-#[test]
 fn threads_variable() {
     let place = Place::with(&[("a", &text(2_500_000))]);
     // The stations in the table of -vv are the threads.
@@ -357,7 +332,6 @@ fn threads_variable() {
     assert_eq!((run.code, run.stderr.as_str()), (1, "hybz: HYBZ_THREADS expects a number of threads, not `many'.\n"));
 }
 
-#[test]
 fn memory_flags() {
     let place = Place::with(&[("a", &text(400_000))]);
     for (flags, bound) in [("-m 7", "7.0"), ("--memory=5M", "5.0"), ("-m2048k", "2.0"), ("--memory 6MiB", "6.0")] {
@@ -367,7 +341,6 @@ fn memory_flags() {
     }
 }
 
-#[test]
 fn output_flag() {
     let place = hello();
     place.put("there", b"old");
@@ -402,7 +375,6 @@ fn output_flag() {
     assert_eq!((decompressed(&place.get("there")), place.has("a")), (b"hello\n".to_vec(), false));
 }
 
-#[test]
 fn suffix_flag() {
     let place = hello();
     for flag in ["-S .q", "-S.q", "--suffix .q", "--suffix=.q"] {
@@ -425,7 +397,6 @@ fn suffix_flag() {
     }
 }
 
-#[test]
 fn flags_of_others() {
     let place = hello();
     let plain = place.hybz(&["-c", "a"]).silent(0);
@@ -437,7 +408,6 @@ fn flags_of_others() {
 }
 
 /// Without GPUs they have no effect. (What they do where there is one is tested there.)
-#[test]
 fn gpu_flags() {
     let place = Place::with(&[("a", b"hello\n"), ("b", &text(3_000_000))]);
     for name in ["a", "b"] {
@@ -452,7 +422,6 @@ fn gpu_flags() {
     assert_eq!(place.names(), ["a.bz2", "b"]);
 }
 
-#[test]
 fn large_blocks_flags() {
     let place = Place::with(&[("a", &text(100_000))]);
     let coded = |flags: &str| place.shell(&format!("hybz -c {flags} a")).silent(0).stdout;
@@ -465,7 +434,6 @@ fn large_blocks_flags() {
     }
 }
 
-#[test]
 fn flags_of_pbzip2() {
     let place = hello();
     let plain = place.hybz(&["-c", "a"]).silent(0).stdout;
@@ -483,14 +451,12 @@ fn flags_of_pbzip2() {
     assert_eq!(place.names(), ["a", "b.bz2"]);
 }
 
-#[test]
 fn garbage_without_a_value() {
     let place = Place::with(&[("a.bz2", &[&compressed(b"hello\n")[..], b"garbage"].concat())]);
     place.hybz(&["-d", "--ignore-trailing-garbage", "a.bz2"]).says(0, "trailing garbage after EOF ignored");
     assert_eq!(place.names(), ["a"]);
 }
 
-#[test]
 fn flags_without_effect() {
     let place = hello();
     for (flags, text) in [

@@ -33,7 +33,6 @@ rows! {
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-#[test]
 fn an_index_into_a_fifo() {
     let place = Place::with(&[("a", &text(300_000))]);
     place.shell("hybz -k --index a && mkfifo fifo").silent(0);
@@ -59,7 +58,6 @@ pub fn to_refuse() -> Place {
     place
 }
 
-#[test]
 fn an_index_while_compressing() {
     let place = Place::with(&[("a", &text(450_000)), ("b", b""), ("c", &noise(250_000))]);
     for file in ["a", "b", "c"] {
@@ -79,7 +77,6 @@ fn an_index_while_compressing() {
     assert_eq!(place.names(), ["a.bz2", "a.bz2.bzi", "b.bz2", "b.bz2.bzi", "c.bz2", "c.bz2.bzi"]);
 }
 
-#[test]
 fn an_index_of_a_file() {
     let (place, plain) = place();
     let mut made = BTreeSet::new();
@@ -96,7 +93,6 @@ fn an_index_of_a_file() {
     assert_eq!(place.names(), ["a.bz2", "a.bz2.bzi", "x"]);
 }
 
-#[test]
 fn names_of_indexes() {
     let (place, _) = place();
     place.shell("hybz -t --index a.bz2; mv a.bz2.bzi expected").silent(0);
@@ -128,7 +124,6 @@ fn names_of_indexes() {
     }
 }
 
-#[test]
 fn indexes_are_not_overwritten() {
     let (place, _) = place();
     place.put("a.bz2.bzi", b"mine");
@@ -145,7 +140,6 @@ fn indexes_are_not_overwritten() {
     place.shell("mkdir d; hybz -tf --index=d a.bz2").says(1, "Can't create output file d: Is a directory.");
 }
 
-#[test]
 fn a_hbz_needs_no_index() {
     let place = Place::with(&[("a", &text(100_000))]);
     place.shell("hybz -k --block-size 1M a; hybz -k a; cat a.bz2 a.hbz > mixed").silent(0);
@@ -157,7 +151,6 @@ fn a_hbz_needs_no_index() {
     assert_eq!(place.names(), ["a", "a.bz2", "a.hbz", "mixed"]);
 }
 
-#[test]
 fn no_index_of_damage() {
     let (place, _) = place();
     let mut coded = place.get("a.bz2");
@@ -173,7 +166,6 @@ fn no_index_of_damage() {
     assert_eq!(place.names(), ["a.bz2", "bad.bz2", "cut.bz2", "none.bz2"]);
 }
 
-#[test]
 fn unwritable_index() {
     let (private, _) = self::place();
     private.put("p", b"hello\n");
@@ -191,7 +183,6 @@ fn unwritable_index() {
     assert_eq!(place.names(), ["a"]);
 }
 
-#[test]
 fn lines_of_offsets() {
     let (place, _) = place();
     let listed = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out();
@@ -210,7 +201,6 @@ fn lines_of_offsets() {
         .says(1, "b.hbz is a .hbz: --index-format=offsets lists");
 }
 
-#[test]
 fn no_index_without_its_file() {
     let place = Place::new();
     let mut command = place.called("hybz");
@@ -227,7 +217,6 @@ fn no_index_without_its_file() {
     assert_eq!(place.get("a.bz2"), b"another's");
 }
 
-#[test]
 fn lists_by_the_index() {
     let (place, _) = place();
     let decoded = place.hybz(&["-l", "a.bz2"]).silent(0);
@@ -259,7 +248,6 @@ fn lists_by_the_index() {
     run.says(0, "hybz: Index a.bz2.bzi: the index is damaged: a record has a wrong check; decoding without it.");
 }
 
-#[test]
 fn lists_as_json() {
     let (place, _) = place();
     place.put("b", &text(50_000));
@@ -300,7 +288,6 @@ fn lists_as_json() {
     assert_eq!((one["lines"].as_u64(), a.get("lines")), (Some(lines as u64), None));
 }
 
-#[test]
 fn a_hint_at_t() {
     let (place, _) = place();
     let known = "hybz: Input file a.bz2 already has .bz2 suffix.";
@@ -308,7 +295,6 @@ fn a_hint_at_t() {
     place.hybz(&["-k", "a.bz2"]).says(1, &format!("{known}\n"));
 }
 
-#[test]
 fn no_head_without_a_file() {
     let (place, _) = place();
     let run = place.hybz(&["-l", "none", "neither"]).says(1, "hybz: Can't open input file none: No such file");
@@ -317,7 +303,6 @@ fn no_head_without_a_file() {
     assert_eq!((run.code, run.out().lines().count()), (1, 2), "{run:?}");
 }
 
-#[test]
 fn an_index_that_is_left() {
     for (name, says) in [("hybz", "hybz: a.bz2.bzi is kept: it is the index of a.bz2\n"), ("bzip2", "")] {
         let (place, _) = place();
@@ -331,7 +316,6 @@ fn an_index_that_is_left() {
 }
 
 /// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
-#[test]
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[
@@ -353,7 +337,6 @@ fn nonsense() {
     ]);
 }
 
-#[test]
 fn lists_with_garbage() {
     let (place, _) = place();
     place.put("b", &text(50_000));
@@ -378,7 +361,6 @@ fn lists_with_garbage() {
     }
 }
 
-#[test]
 fn offsets_of_blocks() {
     let (place, _) = place();
     let listed = place.hybz(&["-lv", "a.bz2"]).silent(0).out();

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::place::{Place, as_nobody, compressed, decompressed, each_as_bzip2, run};
-use crate::races;
+use crate::races::{grown_sources, replaced_sources};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -27,7 +27,6 @@ rows! {
     "an output that is the input" | "writes into what it reads" | "rc 1" => outputs_as_inputs;
 }
 
-#[test]
 fn missing_files() {
     each_as_bzip2(
         &["missing a", "-d missing.bz2 b.bz2", "-t missing.bz2 b.bz2", "-c missing a", "a/b", ""],
@@ -41,7 +40,6 @@ fn put_directories(place: &Place) {
     ["dir", "dir.bz2"].iter().for_each(|name| fs::create_dir(place.path(name)).expect("a directory"));
 }
 
-#[test]
 fn directories() {
     each_as_bzip2(
         &["dir a", "-f dir", "-c dir", "-q missing dir a", "-d dir.bz2 b.bz2", "-t dir.bz2", "-df dir.bz2"],
@@ -57,17 +55,14 @@ fn put_link(place: &Place) {
     links.iter().for_each(|(target, name)| symlink(target, place.path(name)).expect("a link"));
 }
 
-#[test]
 fn symbolic_links() {
     each_as_bzip2(&["link", "-k link", "-q link", "-d link.bz2", "dangling", "loop", "dirlink"], put_link);
 }
 
-#[test]
 fn links_with_force() {
     each_as_bzip2(&["-f link", "-fk link", "-df link.bz2", "-f dangling", "-f loop", "-f dirlink"], put_link);
 }
 
-#[test]
 fn links_that_are_followed() {
     each_as_bzip2(&["-c link", "-t link.bz2", "-dc link.bz2"], put_link);
 }
@@ -82,7 +77,6 @@ fn put_three_links(place: &Place) {
     ["c", "d"].iter().for_each(|name| fs::hard_link(place.path("a"), place.path(name)).expect("a link"));
 }
 
-#[test]
 fn hard_links() {
     each_as_bzip2(&["a", "-q a", "-c a"], put_hard_links);
     each_as_bzip2(&["a", "-q a", "-c a"], put_three_links);
@@ -92,13 +86,11 @@ fn hard_links() {
     assert_eq!(place.names(), ["a", "a.bz2", "b"]);
 }
 
-#[test]
 fn hard_links_with_force() {
     each_as_bzip2(&["-f a", "-f a b"], put_hard_links);
     each_as_bzip2(&["-f a"], put_three_links);
 }
 
-#[test]
 fn fifos_are_refused() {
     let place = Place::with(&[("a", b"hello\n")]);
     place
@@ -109,7 +101,6 @@ fn fifos_are_refused() {
     assert_eq!(place.names(), ["a.bz2", "fifo", "fifo.bz2"]);
 }
 
-#[test]
 fn fifos_are_read() {
     let place = Place::new();
     let run = place.shell("mkfifo fifo; (sleep 0.1; echo hello > fifo) & hybz -c fifo").silent(0);
@@ -122,7 +113,6 @@ fn fifos_are_read() {
     place.shell("(sleep 0.1; cat fifo.bz2 > fifo) & hybz -t fifo").silent(0);
 }
 
-#[test]
 fn devices() {
     each_as_bzip2(&["/dev/null", "-k /dev/null /dev/zero", "-c /dev/null"], |_| {});
     let place = Place::new();
@@ -135,7 +125,6 @@ fn devices() {
     assert!(fs::symlink_metadata("/dev/null").is_ok());
 }
 
-#[test]
 fn unreadable_files() {
     let place = Place::with(&[("a", b"hello\n"), ("b", b"hello\n")]);
     place.set_mode("a", 0);
@@ -144,17 +133,6 @@ fn unreadable_files() {
     assert_eq!(place.names(), ["a", "b.bz2"]);
 }
 
-#[test]
-fn replaced_sources() {
-    races::replaced_sources();
-}
-
-#[test]
-fn grown_sources() {
-    races::grown_sources();
-}
-
-#[test]
 fn results_as_operands() {
     // Operands are opened ahead, but not before the operands that make, replace or remove them are done.
     let lines = [
@@ -183,12 +161,10 @@ fn results_as_operands() {
     });
 }
 
-#[test]
 fn the_same_file_twice() {
     each_as_bzip2(&["a a", "-f a a"], |place| place.put("a", b"hello\n"));
 }
 
-#[test]
 fn outputs_as_inputs() {
     let place = Place::with(&[("a", b"hello\n")]);
     place.shell("hybz -c a >> a").says(1, "hybz: Input file a is the output file.\n");

@@ -33,7 +33,6 @@ fn coded(text: &[u8]) -> Vec<u8> {
     hybz::compress(text, &Settings::new().encoding(Frame::new())).unwrap()
 }
 
-#[test]
 fn writing() {
     let text = text(3_000_000);
     let place = Place::with(&[("a", &text), ("b", b"short")]);
@@ -54,7 +53,6 @@ fn writing() {
     assert!(place.hybz(&["-kfv", "--format=lz4", "a"]).stderr.contains("3000000 in"));
 }
 
-#[test]
 fn other_formats() {
     let place = Place::with(&[("a", b"text")]);
     place.hybz(&["-k", "--format=hbz", "a"]).silent(0);
@@ -65,7 +63,6 @@ fn other_formats() {
     assert_eq!(place.hybz(&["--format=zip", "a"]).code, 1);
 }
 
-#[test]
 fn reading() {
     let file = coded(b"some text");
     let place = Place::with(&[("a.lz4", &file)]);
@@ -84,7 +81,6 @@ fn reading() {
     assert_eq!(place.get("a"), b"some text");
 }
 
-#[test]
 fn names() {
     let file = coded(b"some text");
     let place = Place::with(&[("a.lz4", &file), ("b", b"x")]);
@@ -95,7 +91,6 @@ fn names() {
     assert_eq!(place.names(), ["a.lz4.bz2", "b", "b.lz4"]);
 }
 
-#[test]
 fn damage() {
     let text = text(300_000);
     let mut file = coded(&text);
@@ -120,7 +115,6 @@ fn damage() {
     assert!(run.code == 2 && run.stderr.contains("dictionary 7 is needed"), "{run:?}");
 }
 
-#[test]
 fn garbage() {
     let file = [coded(b"text"), b"garbage".to_vec()].concat();
     let place = Place::with(&[("a.lz4", &file)]);
@@ -129,7 +123,6 @@ fn garbage() {
     assert_eq!(place.hybz(&["-t", "--ignore-trailing-garbage=0", "a.lz4"]).code, 2);
 }
 
-#[test]
 fn listing() {
     let place = Place::with(&[("a.lz4", &coded(&text(200_000)))]);
     for flags in ["-l", "-lv"] {
@@ -147,7 +140,6 @@ fn listing() {
         .says(1, "a.lz4 is an .lz4: --index-format=offsets lists the blocks of a .bz2.");
 }
 
-#[test]
 fn other_flags() {
     let place = Place::with(&[("a.lz4", &coded(b"text"))]);
     let remark = "a.lz4 has LZ4 frames, which contain their own indexes: no index is written";
@@ -172,7 +164,6 @@ fn other_flags() {
     }
 }
 
-#[test]
 fn refused() {
     let place = Place::with(&[("a", b"text")]);
     for flag in [
@@ -199,7 +190,6 @@ fn refused() {
     }
 }
 
-#[test]
 fn called_as_bzip2() {
     let file = coded(b"text");
     for (name, args) in [

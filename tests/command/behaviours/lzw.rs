@@ -24,7 +24,6 @@ rows! {
 /// `aaaaaa`.
 const SIX: &[u8] = &[0x1f, 0x9d, 0x90, 0x61, 0x02, 0x0a, 0x04];
 
-#[test]
 fn reading() {
     let place = Place::with(&[("a.Z", SIX)]);
     place.hybz(&["-t", "a.Z"]).silent(0);
@@ -40,7 +39,6 @@ fn reading() {
     assert_eq!(place.get("a"), b"aaaaaa");
 }
 
-#[test]
 fn names() {
     let place = Place::with(&[("a.taz", SIX), ("b.Z", SIX), ("c", SIX)]);
     place.hybz(&["-d", "a.taz", "b.Z"]).silent(0);
@@ -51,7 +49,6 @@ fn names() {
     assert!(place.has("a") && !place.has("b.out"));
 }
 
-#[test]
 fn compressing() {
     same_as_bzip2("bzip2", &["a.Z", "b.taz"], b"", |place| {
         place.put("a.Z", SIX);
@@ -62,7 +59,6 @@ fn compressing() {
     assert_eq!(place.names(), ["a.Z.bz2"]);
 }
 
-#[test]
 fn damage() {
     // A code that is not defined yet.
     let file = [0x1f, 0x9d, 0x90, 0x61, 0x04, 0x02];
@@ -78,7 +74,6 @@ fn damage() {
     assert_eq!(place.hybz(&["-dc", "a.Z"]).silent(0).stdout, b"a");
 }
 
-#[test]
 fn two() {
     let place = Place::with(&[("a.Z", &[SIX, SIX].concat())]);
     place.hybz(&["-t", "a.Z"]).says(2, "code");
@@ -87,7 +82,6 @@ fn two() {
     place.hybz(&["-dc", "b.bz2"]).says(0, "trailing garbage after EOF ignored");
 }
 
-#[test]
 fn forced() {
     let place = Place::new();
     assert_eq!(place.hybz_with_input(&["-dcf"], SIX).silent(0).stdout, b"aaaaaa");
@@ -100,7 +94,6 @@ fn forced() {
     }
 }
 
-#[test]
 fn listing() {
     let place = Place::with(&[("a.Z", SIX)]);
     for flags in [&["-l", "a.Z"][..], &["-lv", "a.Z"]] {
@@ -117,7 +110,6 @@ fn listing() {
     assert!(report.contains(r#""format":"Z""#), "{report}");
 }
 
-#[test]
 fn other_flags() {
     let place = Place::with(&[("a.Z", SIX)]);
     place.hybz(&["-dk", "--index", "a.Z"]).says(0, "a.Z is a .Z, which has no blocks: no index is written");
@@ -127,7 +119,6 @@ fn other_flags() {
     place.hybz(&["--bench", "-d", "a.Z"]).says(1, "a.Z is a .Z: --bench works only with .bz2 and .hbz.");
 }
 
-#[test]
 fn ranges() {
     // Codes of nine bits for bytes alone: 0 to 199.
     let bits: Vec<u8> = (0..200u16).flat_map(|byte| (0..9).map(move |i| (byte >> i & 1) as u8)).collect();
@@ -138,7 +129,6 @@ fn ranges() {
     assert_eq!(place.hybz(&["-dc", "--ranges", "2@100,3@10", "a.Z"]).silent(0).stdout, [100, 101, 10, 11, 12]);
 }
 
-#[test]
 fn called_as_bzip2() {
     let large = Settings::new().encoding(LargeBlocks::try_new(1_000_000).unwrap());
     let hbz = hybz::compress(&text(5000), &large).unwrap();

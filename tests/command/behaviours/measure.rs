@@ -19,7 +19,6 @@ rows! {
     "`--measure` with senseless flags" | "-" | "a sentence; rc 1; nothing is printed" => nonsense;
 }
 
-#[test]
 fn a_table() {
     let place = Place::with(&[("a", b"abracadabra"), ("zeros", &[0; 20_000]), ("empty", b"")]);
     let before = place.files();
@@ -50,7 +49,6 @@ fn same(object: &Value, text: &[u8]) {
     assert_eq!((&object["type"], &object["exit"]), (&json!("measure"), &json!(0)));
 }
 
-#[test]
 fn an_object_each() {
     let texts = [text(300_000), noise(70_000), vec![]];
     let place = Place::with(&[("a", &texts[0]), ("b", &texts[1])]);
@@ -70,7 +68,6 @@ fn an_object_each() {
     assert!(found[2]["bytes"].is_null());
 }
 
-#[test]
 fn of_stdin() {
     let place = Place::with(&[("a", &text(50_000)), ("a.bz2", &compressed(&text(50_000)))]);
     let measured = |args: &[&str], input: &[u8]| {
@@ -96,7 +93,6 @@ fn of_stdin() {
     place.shell("hybz --measure <.").says(1, "Input file (stdin) is a directory.");
 }
 
-#[test]
 fn of_text() {
     let place = Place::with(&[("a", &text(450_000))]);
     place.shell("hybz -1k a; hybz --block-size 1M -k a; cp a.bz2 bad.bz2; cat a.bz2 a.hbz >both").silent(0);
@@ -119,7 +115,6 @@ fn of_text() {
     place.hybz(&["--measure", "-d", "--ignore-trailing-garbage=0", "garbage.bz2"]).says(2, says);
 }
 
-#[test]
 fn what_fails() {
     let place = Place::with(&[("a", b"hello\n")]);
     place.shell("mkdir d; mkfifo f").silent(0);
@@ -135,7 +130,6 @@ fn what_fails() {
     place.shell("hybz --measure a >/dev/full").says(1, "Can't write output file (stdout): No space left on device.");
 }
 
-#[test]
 fn more_than_fits() {
     let place = Place::with(&[("a", b"hello\n")]);
     // Both files are sparse. The first is never read; nor is the second, for which no memory would suffice.
@@ -163,7 +157,6 @@ fn more_than_fits() {
     limited("-m1000 larger").says(1, "hybz: Out of memory. Less is needed with fewer threads");
 }
 
-#[test]
 fn many_files() {
     let place = Place::new();
     let names: Vec<String> = (0..40).map(|number| format!("f{number:02}")).collect();
@@ -187,7 +180,6 @@ fn many_files() {
     assert!(line.starts_with("  f00:     read in 0.") && line.ends_with(" MB/s"), "{line}");
 }
 
-#[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
     place.refuses(&[

@@ -36,7 +36,6 @@ rows! {
     "`-tvv` of a missing file" | "one line" | "the same: no empty table" => no_empty_tables;
 }
 
-#[test]
 fn exit_codes() {
     let place = Place::with(&[("good.bz2", &compressed(b"hello\n")), ("cut.bz2", &compressed(b"hello\n")[..20])]);
     for (files, code) in
@@ -58,7 +57,6 @@ fn same_as_code(args: &[&str], code: i32) {
     }
 }
 
-#[test]
 fn the_program_s_name() {
     for name in ["bzip2", "pbzip2", "hybz", "my tool"] {
         let place = Place::new();
@@ -83,12 +81,10 @@ fn all_the_same(lines: &[&str]) {
     each_as_bzip2(lines, put_several);
 }
 
-#[test]
 fn known_texts() {
     all_the_same(&["missing", "a.bz2", "dir", "/dev/null", "a", "b", "-d c", "-d b link", "-d garbage.bz2", "-ct a"]);
 }
 
-#[test]
 fn a_line_for_each() {
     let place = Place::new();
     put_several(&place);
@@ -96,24 +92,20 @@ fn a_line_for_each() {
     assert_eq!((run.code, run.stderr.lines().count()), (1, 6), "{}", run.stderr);
 }
 
-#[test]
 fn quiet_hides_remarks() {
     all_the_same(&["-q a.bz2", "-q /dev/null", "-dq c", "-dq garbage.bz2"]);
 }
 
-#[test]
 fn quiet_shows_errors() {
     all_the_same(&["-q missing", "-q a", "-q dir", "-q b", "-dq b", "-dq a", "-tq b"]);
 }
 
-#[test]
 fn a_cut_file_under_quiet() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n")[..20])]);
     let run = place.hybz(&["-dq", "a.bz2"]);
     assert_eq!((run.code, run.stderr.as_str()), (2, "hybz: a.bz2: Compressed file ends unexpectedly\n"));
 }
 
-#[test]
 fn twice_quiet() {
     let place = Place::new();
     put_several(&place);
@@ -135,13 +127,11 @@ fn twice_quiet() {
     place.hybz(&["-Z", "--", "-qq"]).says(1, "hybz: Bad flag `-Z'");
 }
 
-#[test]
 fn the_name_of_stdin() {
     same_as_bzip2("bzip2", &["-v"], b"hello\n", |_| {});
     same_as_bzip2("bzip2", &["-t"], b"hello\n", |_| {});
 }
 
-#[test]
 fn lines_in_order() {
     let prepare = |place: &Place| {
         for n in 0..60 {
@@ -171,7 +161,6 @@ fn shown_on_a_terminal(flags: &str, term: &str) -> String {
     Place::new().shell(&line).out()
 }
 
-#[test]
 fn progress() {
     let begun = Instant::now();
     let lines = Place::new().shell(&format!("{SLOW} | hybz -1 --progress > /dev/null")).stderr;
@@ -192,7 +181,6 @@ fn progress() {
     }
 }
 
-#[test]
 fn progress_of_lists() {
     let place = Place::with(&[("a", &text(1_000_000))]);
     place.hybz(&["-1", "a"]).silent(0);
@@ -204,7 +192,6 @@ fn progress_of_lists() {
     }
 }
 
-#[test]
 fn no_progress() {
     let calls =
         [("-1q", "xterm"), ("-1 --progress=never", "xterm"), ("-1 --no-progress", "xterm"), ("-1", "dumb"), ("-1", "")];
@@ -229,7 +216,6 @@ fn with_jobs(line: &str) -> Place {
     place
 }
 
-#[test]
 fn progress_in_the_background() {
     if !installed("script") {
         return;
@@ -248,7 +234,6 @@ fn progress_in_the_background() {
     });
 }
 
-#[test]
 fn advice_to_overwrite() {
     let place = Place::new();
     put_several(&place);
@@ -259,7 +244,6 @@ fn advice_to_overwrite() {
     run(place.called("bzip2").arg("a")).says(1, "bzip2: Output file a.bz2 already exists.\n");
 }
 
-#[test]
 fn no_guess_before_a_refusal() {
     let place = Place::with(&[("text", b"hello\n"), ("empty", b""), ("coded", &compressed(b"hello\n"))]);
     let run = place.hybz(&["-d", "text", "empty"]);
@@ -270,7 +254,6 @@ fn no_guess_before_a_refusal() {
     same_as_bzip2("bzip2", &["-d", "text"], b"", |place| place.put("text", b"hello\n"));
 }
 
-#[test]
 fn bad_values() {
     let sizes = "expects a size such as 100 (MiB), 300k or 1G, not";
     for (flags, text) in [
@@ -300,7 +283,6 @@ fn bad_values() {
     }
 }
 
-#[test]
 fn contradictions() {
     let place = Place::new();
     for (name, args, text) in [
@@ -320,7 +302,6 @@ fn contradictions() {
     }
 }
 
-#[test]
 fn advice() {
     let coded = compressed(b"hello\n");
     let cases = [(&coded[..20], "", true), (b"", "", false), (&[&coded[..], b"x"].concat(), "0", false)];
@@ -333,7 +314,6 @@ fn advice() {
 }
 
 /// One damaged file is named; FILE stands for several, and for stdin.
-#[test]
 fn advice_by_name() {
     let (bzip2s, cut) = ("You can use the `bzip2recover' program to attempt", &compressed(b"hello\n")[..20]);
     let place = Place::with(&[("a.bz2", cut), ("b.bz2", cut)]);
@@ -345,7 +325,6 @@ fn advice_by_name() {
     assert!(!piped.stderr.contains("bzip2recover"), "{piped:?}");
 }
 
-#[test]
 fn no_advice_for_other_formats() {
     let place = Place::with(&[("a", &text(300_000)), ("b", b"\x1f\x9d\x90\xff\xff\xff\xff\xff")]);
     place.shell("mv b b.Z; hybz -k --format=lz4 a; hybz -k --block-size 1M a").silent(0);
@@ -366,7 +345,6 @@ fn no_advice_for_other_formats() {
 }
 
 /// If there was nothing to do, no station is listed.
-#[test]
 fn no_empty_tables() {
     each_as_bzip2(&["-tvv missing", "-vvc empty", "-vvk missing empty"], |place| place.put("empty", b""));
 }

@@ -35,7 +35,6 @@ rows! {
     "a name with any bytes" | "written as it is" | "the same" => any_bytes;
 }
 
-#[test]
 fn names_that_decompress() {
     for name in ["bunzip2", "xUNZIPx", "lbunzip2", "hybunz", "hybunzip"] {
         decompresses(name, false);
@@ -60,7 +59,6 @@ fn as_the_tools_of_bzip2(name: &str) {
     }
 }
 
-#[test]
 fn names_that_write_to_stdout() {
     for name in ["bzcat", "z2cat", "xZCATx", "Z2CAT", "lbzcat", "hybcat"] {
         decompresses(name, true);
@@ -71,14 +69,12 @@ fn names_that_write_to_stdout() {
     assert_eq!(place.names(), ["a.bz2"], "only those names");
 }
 
-#[test]
 fn names_with_exe() {
     for (name, to_stdout) in [("bunzip2.exe", false), ("UNZIP.exe", false), ("bzcat.exe", true), ("hybcat.exe", true)] {
         decompresses(name, to_stdout);
     }
 }
 
-#[test]
 fn cat_never_deletes() {
     for args in [&["-z", "a"][..], &["-zf", "a"], &["--rm", "-z", "a"]] {
         let place = Place::with(&[("a", b"hello\n")]);
@@ -87,7 +83,6 @@ fn cat_never_deletes() {
     }
 }
 
-#[test]
 fn variables() {
     let place = Place::with(&[("a", b"hello\n")]);
     let level = |variables: &[(&str, &str)], args: &[&str]| {
@@ -107,7 +102,6 @@ fn variables() {
     }
 }
 
-#[test]
 fn words_in_variables() {
     let place = Place::with(&[("a", b"hello\n"), ("pbzip2", b"a program\n")]);
     run(place.called("hybz").arg("a").env("BZIP2", "pbzip2"))
@@ -123,7 +117,6 @@ fn words_in_variables() {
     }
 }
 
-#[test]
 fn dashes_in_variables() {
     let place = Place::with(&[("a", b"hello\n")]);
     let run = run(place.called("hybz").args(["-k", "a"]).env("HYBZ", "-p 2 - -- -4"));
@@ -132,7 +125,6 @@ fn dashes_in_variables() {
     assert_eq!(place.names(), ["a", "a.bz2"]);
 }
 
-#[test]
 fn variables_for_other_modes() {
     let place = Place::with(&[("a", &[b'a'; 100]), ("a.bz2", &compressed(&[b'a'; 100]))]);
     let hybz =
@@ -189,7 +181,6 @@ fn variables_for_other_modes() {
     assert!(place.has("a") && place.has("a.bz2") && !place.has("x"));
 }
 
-#[test]
 fn compressed_names_are_refused() {
     for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz"] {
         for flags in ["-z", "-kv", "-q"] {
@@ -206,14 +197,12 @@ fn compressed_names_are_refused() {
     }
 }
 
-#[test]
 fn refused_to_stdout_too() {
     for flags in ["-c", "-cf"] {
         same_as_bzip2("bzip2", &[flags, "a.bz2"], b"", |place| place.put("a.bz2", b"x"));
     }
 }
 
-#[test]
 fn refused_with_force_too() {
     for args in [&["-f", "a.bz2"][..], &["-9f", "f", "f.bz2"]] {
         same_as_bzip2("bzip2", args, b"", |place| {
@@ -230,7 +219,6 @@ fn refused_with_force_too() {
     }
 }
 
-#[test]
 fn results_of_decompressing() {
     for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz", "a.tar.bz2", "a.bz2.bz2", "a b.bz2"] {
         same_as_bzip2("bzip2", &["-d", name], b"", |place| place.put(name, &compressed(b"hello\n")));
@@ -240,14 +228,12 @@ fn results_of_decompressing() {
     assert_eq!(place.names(), ["a.tar"]);
 }
 
-#[test]
 fn names_that_are_guessed() {
     for args in [["-d", "a"], ["-dq", "a"], ["-d", "a.foo"], ["-d", "a.BZ2"], ["-dq", "a.BZ2"], ["-d", ".bz2x"]] {
         same_as_bzip2("bzip2", &args, b"", |place| place.put(args[1], &compressed(b"hello\n")));
     }
 }
 
-#[test]
 fn no_name_is_left() {
     let place = Place::with(&[(".bz2", &compressed(b"hello\n"))]);
     place.hybz(&["-d", ".bz2"]).says(1, "hybz: Can't create output file : No such file or directory.");
@@ -256,12 +242,10 @@ fn no_name_is_left() {
     assert_eq!(place.names(), [".bz2", "dir"]);
 }
 
-#[test]
 fn no_suffix_is_tried() {
     same_as_bzip2("bzip2", &["-d", "a"], b"", |place| place.put("a.bz2", &compressed(b"hello\n")));
 }
 
-#[test]
 fn long_names() {
     let place = Place::new();
     let deep = ["d".repeat(250).as_str(); 5].join("/");
@@ -277,7 +261,6 @@ fn long_names() {
     assert!(place.has(&too_long));
 }
 
-#[test]
 fn any_bytes() {
     for name in ["a b", "\x1b[31m", "new\nline", "é", "*", "'\"", " "] {
         same_as_bzip2("bzip2", &["-v", name], b"", |place| place.put(name, b"hello\n"));

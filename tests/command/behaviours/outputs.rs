@@ -45,7 +45,6 @@ rows! {
      which the next call on that name removes" => sigkill;
 }
 
-#[test]
 fn existing_outputs() {
     each_as_bzip2(&["a", "-q a", "-kv a", "-d b.bz2"], |place| {
         place.put("a", b"hello\n");
@@ -65,7 +64,6 @@ fn existing_outputs() {
     assert_eq!(decompressed(&place.get("d.bz2")), b"hello\n");
 }
 
-#[test]
 fn outputs_that_are_streams() {
     let place = Place::with(&[("a", &text(30_000)), ("a.bz2", &compressed(&text(30_000)))]);
     place.shell("mkfifo fifo; ln -s fifo link; hybz --plan 100k a > plan").silent(0);
@@ -84,7 +82,6 @@ fn outputs_that_are_streams() {
     place.shell("test -p fifo && test -L link && test -c /dev/null").silent(0);
 }
 
-#[test]
 fn dev_stdout() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
     for line in ["hybz -d -o /dev/stdout a.bz2 > x", "hybz -d -f -o /dev/stdout < a.bz2 > x"] {
@@ -94,7 +91,6 @@ fn dev_stdout() {
     }
 }
 
-#[test]
 fn outputs_that_appear() {
     let place = Place::new();
     let line = "(echo hello; sleep 0.3; echo mine > late.bz2; sleep 0.1) | hybz -o late.bz2";
@@ -102,7 +98,6 @@ fn outputs_that_appear() {
     assert_eq!(place.get("late.bz2"), b"mine\n");
 }
 
-#[test]
 fn force_replaces_at_the_end() {
     let broken = &compressed(&text(300_000))[..20_000];
     let place = Place::with(&[("a.bz2", broken), ("a", b"old")]);
@@ -114,7 +109,6 @@ fn force_replaces_at_the_end() {
     assert_eq!((place.get("a"), place.names()), (b"new".to_vec(), vec!["a".to_owned()]));
 }
 
-#[test]
 fn links_as_outputs() {
     for target in ["nowhere", "target"] {
         let place = Place::with(&[("a", b"hello\n"), ("target", b"mine")]);
@@ -126,7 +120,6 @@ fn links_as_outputs() {
     }
 }
 
-#[test]
 fn unfinished_results() {
     let place = Place::new();
     let line = "mkfifo in; hybz -o x.bz2 < in & exec 3> in; head -c 3000000 /dev/urandom >&3; sleep 0.2; ls -A; \
@@ -135,7 +128,6 @@ fn unfinished_results() {
     assert_eq!(place.names(), ["in", "x.bz2"]);
 }
 
-#[test]
 fn modes() {
     for (mode, kept) in [(0o600, 0o600), (0o644, 0o644), (0o751, 0o751), (0o400, 0o400), (0o7755, 0o755)] {
         let place = Place::with(&[("a", b"hello\n")]);
@@ -147,7 +139,6 @@ fn modes() {
     }
 }
 
-#[test]
 fn files_of_others() {
     if !root() {
         return skip(Need::System, "not root");
@@ -167,7 +158,6 @@ fn files_of_others() {
     }
 }
 
-#[test]
 fn modes_after_garbage() {
     let place = Place::with(&[("a.bz2", &[&compressed(b"hello\n")[..], b"garbage"].concat())]);
     place.set_mode("a.bz2", 0o640);
@@ -175,7 +165,6 @@ fn modes_after_garbage() {
     assert_eq!(place.mode("a"), 0o640);
 }
 
-#[test]
 fn times() {
     let place = Place::with(&[("a", b"hello\n")]);
     let [accessed, modified] = [(1_000_000_001, 123_456_789), (1_111_111_111, 987_654_321)]
@@ -189,7 +178,6 @@ fn times() {
     }
 }
 
-#[test]
 fn zeros() {
     let whole = [text(10_000), vec![0; 1 << 20], text(10_000), vec![0; 1 << 20]].concat();
     let place = Place::with(&[("a.bz2", &compressed(&whole))]);
@@ -204,7 +192,6 @@ fn zeros() {
 }
 
 /// xz -k, zstd --no-sync: if the source is kept, the disk need not be waited for.
-#[test]
 fn syncs() {
     if !installed("strace") {
         return;
@@ -233,7 +220,6 @@ fn syncs() {
 }
 
 /// The result is complete, but the disk may not have its name yet, or the source cannot go: both stay.
-#[test]
 fn sources_that_stay() {
     for (fault, says) in [("fsync", "sync the directory of output file a.bz2"), ("unlink", "remove input file a")] {
         let place = Place::with(&[("a", b"hello\n")]);
@@ -246,7 +232,6 @@ fn sources_that_stay() {
     }
 }
 
-#[test]
 fn unwritable_directories() {
     let place = Place::with(&[("b", b"hello\n")]);
     fs::create_dir(place.path("dir")).expect("a directory");
@@ -267,7 +252,6 @@ fn unwritable_directories() {
         .says(1, "hybz: Can't create output file no/such/dir/x: No such");
 }
 
-#[test]
 fn full_disks() {
     let place = Place::with(&[("a", &noise(600_000)), ("b", b"hello\n")]);
     fs::create_dir(place.path("disk")).expect("a directory");
@@ -298,18 +282,15 @@ fn ends_by(signal: Signal) {
     assert_eq!(place.names(), [""; 0], "{signal:?}");
 }
 
-#[test]
 fn sigint() {
     ends_by(Signal::INT);
 }
 
-#[test]
 fn sigterm_and_sighup() {
     ends_by(Signal::TERM);
     ends_by(Signal::HUP);
 }
 
-#[test]
 fn sigxfsz() {
     let place = Place::with(&[("a", &noise(900_000))]);
     assert_eq!(place.shell("ulimit -c 0; ulimit -f 8; hybz -1 a; echo $?").out(), "153\n");
@@ -317,7 +298,6 @@ fn sigxfsz() {
     assert_eq!(place.names(), ["a"]);
 }
 
-#[test]
 fn sigkill() {
     ends_by(Signal::KILL);
     ends_by(Signal::QUIT);

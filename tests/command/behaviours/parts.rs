@@ -56,7 +56,6 @@ fn splits(place: &Place, count: usize, flags: &str) -> Vec<Vec<u8>> {
     (1..=count).map(part).collect()
 }
 
-#[test]
 fn split_by_compressed_bytes() {
     let (place, plain) = place();
     place.put("plain", &plain);
@@ -74,7 +73,6 @@ fn split_by_compressed_bytes() {
     assert!(splits(&place, 50, "").iter().any(Vec::is_empty));
 }
 
-#[test]
 fn split_lines() {
     let place = Place::with(&[("plain", &text(900_000))]);
     place.shell("hybz -1k plain; mv plain.bz2 a.bz2").silent(0);
@@ -85,7 +83,6 @@ fn split_lines() {
     }
 }
 
-#[test]
 fn split_of_damage() {
     let (place, plain) = place();
     let mut file = place.get("a.bz2");
@@ -99,7 +96,6 @@ fn split_of_damage() {
     assert!(run.stderr.contains("data integrity") || run.stderr.contains("Data integrity"), "{run:?}");
 }
 
-#[test]
 fn no_split() {
     let (place, plain) = place();
     place.put("plain", &plain);
@@ -115,7 +111,6 @@ fn no_split() {
     assert!(run.code == 2 && run.stderr.contains("not a bzip2 file"), "{run:?}");
 }
 
-#[test]
 fn ranges_of_bytes() {
     let (place, plain) = place();
     for (ranges, expected) in [
@@ -138,7 +133,6 @@ fn ranges_of_bytes() {
     assert!(run.out().ends_with(&String::from_utf8_lossy(&[&plain[7..12], &plain[7..12]].concat()).into_owned()));
 }
 
-#[test]
 fn ranges_of_lines() {
     let lines: Vec<String> = (0..60_000).map(|n| format!("{n} {}\r\n", "x".repeat(n % 17))).collect();
     let whole = lines.concat();
@@ -163,7 +157,6 @@ fn ranges_of_lines() {
     place.hybz(&["-dc", "--ranges", "5L@20000", "--index=of", "a.bz2"]).silent(0);
 }
 
-#[test]
 fn ranges_after_the_end() {
     let (place, plain) = place();
     assert!(all_ways(&place, &["--ranges", "inf@0"]).silent(0).stdout == plain);
@@ -185,7 +178,6 @@ fn ranges_after_the_end() {
     place.shell("hybz < /dev/null > e.bz2; hybz -dc --ranges inf@0 e.bz2").silent(0);
 }
 
-#[test]
 fn no_ranges_from_a_pipe() {
     let (place, _) = place();
     for flag in ["--ranges 5@5", "--split 1/2"] {
@@ -196,7 +188,6 @@ fn no_ranges_from_a_pipe() {
     place.shell("(head -c1 >/dev/null; hybz -dc --ranges 5@5) <a.bz2").says(1, "is not at its beginning");
 }
 
-#[test]
 fn a_foreign_index() {
     let (place, plain) = place();
     place.put("other.bz2", &compressed(&noise(300_000)));
@@ -239,7 +230,6 @@ fn a_foreign_index() {
     );
 }
 
-#[test]
 fn ranges_of_damage() {
     let (place, plain) = place();
     place.shell("hybz -t --index a.bz2").silent(0);
@@ -262,7 +252,6 @@ fn ranges_of_damage() {
     assert!(!place.has("part"));
 }
 
-#[test]
 fn whole_lines() {
     let mut seed = 7u64;
     let mut random = |below: usize| {
@@ -308,7 +297,6 @@ fn whole_lines() {
     assert!(out == whole);
 }
 
-#[test]
 fn streams_of_a_file() {
     // Like Wikimedia's multistream dumps: pages in each stream, and an index of the streams' offsets.
     let pages: Vec<Vec<u8>> =
@@ -324,7 +312,6 @@ fn streams_of_a_file() {
 }
 
 /// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
-#[test]
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[

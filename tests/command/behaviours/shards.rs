@@ -50,7 +50,6 @@ pub fn parts(place: &Place, flags: &str) -> usize {
     count
 }
 
-#[test]
 fn joined() {
     for (level, size, content) in [
         (1, "1", mixture()),
@@ -91,7 +90,6 @@ pub fn checked(lines: &[String]) -> String {
 }
 
 /// Shards of a plan that is made by hand: each has a short text, which is one block, whatever the plan would say.
-#[test]
 fn many_parts() {
     let count = rounds(2_000, 10_000);
     let place = Place::new();
@@ -124,7 +122,6 @@ fn many_parts() {
     assert!(run.code == 1 && !place.has("new.bz2"));
 }
 
-#[test]
 fn killed() {
     let place = Place::with(&[("a", &mixture())]);
     let count = parts(&place, "-1 --plan 300k");
@@ -157,7 +154,6 @@ fn killed() {
     assert_eq!(place.names(), names, "no other file is left");
 }
 
-#[test]
 fn without_threads() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
@@ -182,7 +178,6 @@ fn without_threads() {
     assert_eq!(run.stdout, place.hybz(&["-c", "--stream-size=100k", "a"]).stdout);
 }
 
-#[test]
 fn any_order() {
     // Three shards are of the same text.
     let block = text(99_981);
@@ -200,7 +195,6 @@ fn any_order() {
     place.shell("bzip2 -tv part.* || hybz -tv part.*").says(0, "ok");
 }
 
-#[test]
 fn wrong_parts() {
     let place = Place::with(&[("a", &mixture()), ("other", &noise(100_000))]);
     let count = parts(&place, "-1 --plan 1");
@@ -232,7 +226,6 @@ fn wrong_parts() {
     }
 }
 
-#[test]
 fn damaged_parts() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
@@ -247,7 +240,6 @@ fn damaged_parts() {
 }
 
 /// The parts are longer than what a pipe and the thread that reads ahead can hold.
-#[test]
 fn changed_parts() {
     let place = Place::with(&[("a", &noise(5_000_000))]);
     let last = parts(&place, "-1 --plan=500k") - 1;
@@ -263,7 +255,6 @@ fn changed_parts() {
     }
 }
 
-#[test]
 fn onto_inputs() {
     let place = Place::with(&[("a", &text(300_000))]);
     parts(&place, "-1 --plan=1");
@@ -283,7 +274,6 @@ fn onto_inputs() {
     }
 }
 
-#[test]
 fn changed_files() {
     let place = Place::with(&[("a", &mixture())]);
     let parts = parts(&place, "-1 --plan 300k");
@@ -306,7 +296,6 @@ fn changed_files() {
     assert!(!place.has("new"));
 }
 
-#[test]
 fn wrong_plans() {
     let place = Place::with(&[("a", &mixture())]);
     parts(&place, "-1 --plan 300k");
@@ -329,7 +318,6 @@ fn wrong_plans() {
     assert!(!place.has("whole"));
 }
 
-#[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))]);
     place.shell("hybz --plan 1 a > plan; hybz --shard 0 --plan-file plan a -o part").silent(0);

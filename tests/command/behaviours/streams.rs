@@ -25,7 +25,6 @@ fn lines() -> Vec<u8> {
     lines
 }
 
-#[test]
 fn streams_of_a_size() {
     let whole = [text(450_000), noise(100_000), vec![b'r'; 300_000]].concat();
     for (level, size, bytes) in [(1, "100k", 100_000), (9, "7777", 7777), (3, "1G", 1 << 30), (1, "99981", 99_981)] {
@@ -56,7 +55,6 @@ fn streams_of_a_size() {
     place.shell("hybz --stream-size 100k b && hybz -dc b.bz2 | wc -c | grep -x 850000 && test ! -e b").silent(0);
 }
 
-#[test]
 fn streams_of_lines() {
     let whole = lines();
     for (size, bytes) in [("1", 1), ("500", 500), ("20k", 20_000), ("150k", 150_000), ("1M", 1_000_000)] {
@@ -96,7 +94,6 @@ fn streams_of_lines() {
     assert!(whole.windows(second.len()).any(|window| window == second));
 }
 
-#[test]
 fn streams_with_others() {
     let place = Place::with(&[("a", &lines())]);
     place
@@ -111,7 +108,6 @@ fn streams_with_others() {
     assert!(run.code == 0 && run.stderr.contains(" in, "), "{run:?}");
 }
 
-#[test]
 fn streams_in_bounded_memory() {
     for size in ["1k", "100k --lines", "1G", "1T --lines"] {
         let place = Place::new();
@@ -127,7 +123,6 @@ fn streams_in_bounded_memory() {
     }
 }
 
-#[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))]);
     place.refuses(&[

@@ -27,7 +27,6 @@ fn verified(run: &Run) -> Option<u64> {
     line.split(' ').next()?.parse().ok()
 }
 
-#[test]
 fn blocks_are_verified() {
     let bytes = text(450_000);
     for (flags, blocks) in [(&["--verify"][..], 5), (&["--verify=blocks"], 5), (&["--verify=none", "--verify"], 5)] {
@@ -47,7 +46,6 @@ fn blocks_are_verified() {
     }
 }
 
-#[test]
 fn wherever_blocks_are_made() {
     let bytes = text(350_000);
     let place = Place::with(&[("a", &bytes), ("empty", b"")]);
@@ -62,7 +60,6 @@ fn wherever_blocks_are_made() {
     assert_eq!(place.hybz(&["-dc", "a.hbz"]).silent(0).stdout, bytes);
 }
 
-#[test]
 fn files_are_read_again() {
     let bytes = text(350_000);
     for flags in [&["-1"][..], &["-1k"], &["-1f"]] {
@@ -86,7 +83,6 @@ fn files_are_read_again() {
     assert_eq!(calls.join(" "), "fdatasync fadvise64 fadvise64 link fsync unlink");
 }
 
-#[test]
 fn a_disk_that_lies() {
     for fault in ["rot", "tmpfile,rot"] {
         for old in [false, true] {
@@ -110,7 +106,6 @@ fn a_disk_that_lies() {
     }
 }
 
-#[test]
 fn what_cannot_be_read_again() {
     let place = Place::with(&[("a", b"hello\n")]);
     place
@@ -122,7 +117,6 @@ fn what_cannot_be_read_again() {
     assert_eq!(place.names(), ["a", "p"]);
 }
 
-#[test]
 fn killed_at_any_call() {
     let bytes = text(150_000);
     for (fault, flag) in [("", "--verify"), ("", "--verify=file"), ("tmpfile,", "--verify=file")] {
@@ -153,7 +147,6 @@ fn killed_at_any_call() {
     }
 }
 
-#[test]
 fn verify_and_other_flags() {
     let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
     let (reads, result) =

@@ -28,7 +28,6 @@ fn stations(stderr: &str) -> usize {
     stderr.lines().filter(|line| line.starts_with("  cpu ")).count()
 }
 
-#[test]
 fn threads_by_affinity() {
     if !installed("taskset") {
         return;
@@ -42,7 +41,6 @@ fn threads_by_affinity() {
 }
 
 /// A control group of our own, with the time of one core, as containers have it.
-#[test]
 fn threads_by_quota() {
     let place = Place::with(&[("a", &text(3_000_000))]);
     let script = "g=/sys/fs/cgroup/cpu/hybz-test-$$ quota=cpu.cfs_quota_us value=100000
@@ -59,13 +57,11 @@ fn threads_by_quota() {
     assert_eq!((run.code, stations(&run.stderr)), (0, 1), "{}", run.stderr);
 }
 
-#[test]
 fn one_thread() {
     let run = Place::with(&[("a", &text(1_000_000))]).hybz(&["-1vvcp1", "--no-gpu", "a"]);
     assert_eq!((run.code, stations(&run.stderr)), (0, 1), "{}", run.stderr);
 }
 
-#[test]
 fn threads_that_help() {
     let bytes = text(300_000);
     let place = Place::with(&[("a", &bytes)]);
@@ -88,7 +84,6 @@ fn threads_that_help() {
     }
 }
 
-#[test]
 fn threads_beyond_reason() {
     for threads in ["100000000", "1000000000", "9223372036854775808"] {
         let place = Place::with(&[("a", b"hello\n")]);
@@ -100,14 +95,12 @@ fn threads_beyond_reason() {
     }
 }
 
-#[test]
 fn single_streams() {
     let place = Place::with(&[("a.bz2", &compressed(&text(3_000_000)))]);
     let run = place.hybz(&["-tvvp2", "a.bz2"]);
     assert_eq!((run.code, stations(&run.stderr)), (0, 2), "{}", run.stderr);
 }
 
-#[test]
 fn the_bound() {
     let place = Place::with(&[("a", &text(300_000))]);
     let run = place.hybz(&["-1vvc", "a"]);
@@ -116,7 +109,6 @@ fn the_bound() {
     assert!(run.stderr.contains("\n  blocks in flight: at most 3.0 MiB\n"), "{}", run.stderr);
 }
 
-#[test]
 fn the_bytes() {
     for level in 1..=9 {
         // The library's `identity` fills the blocks of all levels.
@@ -125,7 +117,6 @@ fn the_bytes() {
     }
 }
 
-#[test]
 fn the_bytes_with_any_threads() {
     let place = Place::with(&[("a", &text(1_500_000))]);
     let plain = place.hybz(&["-1c", "a"]).silent(0).stdout;
@@ -134,7 +125,6 @@ fn the_bytes_with_any_threads() {
     }
 }
 
-#[test]
 fn many_files() {
     if !bzip2_installed() {
         return;
@@ -148,7 +138,6 @@ fn many_files() {
     assert!(ours.files() == theirs.files());
 }
 
-#[test]
 fn lists() {
     let place = Place::with(&[("a", &text(250_000)), ("c", b"")]);
     place.shell("(hybz -c1 a; hybz -c5 a; hybz -c3 a) > three.bz2; hybz --block-size 2M a").silent(0);
@@ -168,7 +157,6 @@ fn lists() {
     }
 }
 
-#[test]
 fn lists_of_blocks() {
     let place = Place::with(&[("a.bz2", &compressed(&text(250_000))), ("b", &text(1_500_000))]);
     place.hybz(&["--block-size", "1M", "b"]).silent(0);
@@ -178,7 +166,6 @@ fn lists_of_blocks() {
     }
 }
 
-#[test]
 fn lists_of_damaged_files() {
     let coded = compressed(b"hello\n");
     let place = Place::with(&[("cut.bz2", &coded[..20]), ("other", b"other"), ("empty", b""), ("a.bz2", &coded)]);
@@ -194,7 +181,6 @@ fn lists_of_damaged_files() {
     }
 }
 
-#[test]
 fn lists_of_damaged_blocks() {
     let place = Place::with(&[("a.bz2", &compressed(&text(450_000)))]);
     let good = place.hybz(&["-lv", "--json", "a.bz2"]).silent(0);

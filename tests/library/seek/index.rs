@@ -1,7 +1,7 @@
 //! Indexes are the same, however they are made; and damaged or foreign ones are detected.
 
 use super::files::{File, files};
-use crate::ours::{level, pool};
+use crate::ours::{Counted, level, pool};
 use crate::shapes::{EDGES, Rng, SHAPES, words};
 use crate::through::{self, Collected, stream};
 use hybz::flow::Task;
@@ -92,21 +92,6 @@ fn the_block_of_a_line_end() {
         }
         assert_eq!(index.find_line_end(last + 1).unwrap(), None, "{name}");
         assert_eq!(index.find_line_end(0).unwrap(), None, "{name}");
-    }
-}
-
-/// A file that counts the bytes read from it.
-struct Counted(Vec<u8>, std::sync::atomic::AtomicU64);
-
-impl ReadAt for Counted {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let n = self.0.read_at(buf, offset)?;
-        self.1.fetch_add(n as u64, std::sync::atomic::Ordering::Relaxed);
-        Ok(n)
-    }
-
-    fn len(&self) -> u64 {
-        ReadAt::len(&self.0)
     }
 }
 
@@ -300,38 +285,6 @@ fn an_index_that_does_not_fit_is_found() {
     assert!(matches!(inner, Some(Error::ForeignIndex { bit_offset }) if *bit_offset == second.bit_offset), "{error}");
     // A read that ends before the changed block gives the text.
     assert_eq!(reader.read_at(&mut buf, second.text_offset - 10).unwrap(), 10);
-}
-
-/// The texts are moved by a byte, or a block has another length: magic and CRC fit, but the text does not.
-#[test]
-fn wrong_text_offsets_are_found() {
-    let File { coded, text, .. } = file("blocks of level 1");
-    let all: Vec<(u64, u64)> = String::from_utf8(offsets(&built(coded)))
-        .unwrap()
-        .lines()
-        .map(|line| line.split_once(',').unwrap())
-        .map(|(bits, bytes)| (bits.parse().unwrap(), bytes.parse().unwrap()))
-        .collect();
-    for wrong in 1..all.len() - 2 {
-        let moved = |i: usize| if i == wrong { 1 } else { 0 };
-        let lines: String = all.iter().enumerate().map(|(i, (a, b))| format!("{a},{}\n", b + moved(i))).collect();
-        let index = match Index::open(Arc::new(lines.into_bytes()), coded) {
-            Ok(index) => index,
-            // The last block is decoded when the lines are opened.
-            Err(error) => {
-                assert!(wrong == all.len() - 3, "block {wrong}: {error}");
-                continue;
-            }
-        };
-        let reader = Reader::with_index(coded.clone(), index, &Settings::new());
-        let mut byte = [0];
-        for offset in (0..text.len() as u64).step_by(10_007) {
-            if reader.read_at(&mut byte, offset).is_ok() {
-                assert_eq!(byte[0], text[offset as usize], "offset {offset}");
-            }
-        }
-        assert!(reader.read_at(&mut byte, all[wrong].1).is_err(), "block {wrong}");
-    }
 }
 
 /// Any bit of the index file may be wrong: the result is an error or the right text.

@@ -4,8 +4,7 @@
 mod tiled;
 mod twins;
 
-use hybz_factor::Error;
-use hybz_factor::{Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes};
+use hybz_factor::{Error, Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes};
 use hybz_testkit::shapes::{EDGES, Rng, SHAPES, real_files, shape};
 use hybz_testkit::skip::{Need, skip, skip_part};
 use hybz_testkit::{files_below, long, program, rounds};

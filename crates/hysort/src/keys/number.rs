@@ -42,26 +42,3 @@ impl<'a> Decimal<'a> {
         (Decimal { negative, whole, fraction: &fraction[..used] }, rest)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_sort_reads_them() {
-        for (text, negative, whole, fraction, rest) in [
-            ("12.50x", false, "12", "5", "x"),
-            (" \t-0012.50", true, "12", "5", ""),
-            ("", false, "", "", ""),
-            ("-", true, "", "", ""),
-            ("- 5", true, "", "", " 5"),
-            ("+5", false, "", "", "+5"),
-            ("-.05.3", true, "", "05", ".3"),
-            ("7.", false, "7", "", ""),
-            ("000", false, "", "", ""),
-        ] {
-            let number = Decimal { negative, whole: whole.as_bytes(), fraction: fraction.as_bytes() };
-            assert_eq!(Decimal::read(text.as_bytes()), (number, rest.as_bytes()), "{text}");
-        }
-    }
-}

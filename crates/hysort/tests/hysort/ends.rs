@@ -56,23 +56,12 @@ fn kill_at_any_time() {
     }
 }
 
-/// A kernel in which `kill -9` comes just before a file gets the name of another one.
-const KILLS: &str = r#"
-#define _GNU_SOURCE
-#include <signal.h>
-#include <unistd.h>
-static int end(void) { kill(getpid(), SIGKILL); return -1; }
-int rename(const char *old, const char *new) { return end(); }
-int renameat(int from, const char *old, int to, const char *new) { return end(); }
-int renameat2(int from, const char *old, int to, const char *new, unsigned flags) { return end(); }
-"#;
-
 /// `kill -9` between `linkat` and `rename` leaves the old file and the complete result under a hidden name. Any later
 /// call on that name removes that one.
 #[test]
 fn leftovers() {
     let place = Place::with(&[("a", b"b\na\n")]);
-    if !place.preload("kills", KILLS) {
+    if !place.has_faults() {
         return;
     }
     for (script, old) in [
@@ -83,9 +72,9 @@ fn leftovers() {
         ("cd / && $SORT -o $OLDPWD/old $OLDPWD/a", b"a\nb\n"),
     ] {
         std::fs::write(place.path("old"), b"the old file\n").unwrap();
-        let killed = place.shell("LD_PRELOAD=$PWD/kills.so exec $SORT -o old a");
+        let killed = place.shell("LD_PRELOAD=$PWD/faults.so FAULT=killrename exec $SORT -o old a");
         assert_eq!((killed.code, place.get("old")), (137, b"the old file\n".to_vec()));
-        assert_eq!(place.names(), [".old.hybz-tmp", "a", "kills.c", "kills.so", "old"], "{script}");
+        assert_eq!(place.names(), [".old.hybz-tmp", "a", "faults.so", "old"], "{script}");
         assert_eq!(place.get(".old.hybz-tmp"), b"a\nb\n", "the complete result");
         let run = place.shell(script);
         let fails = script.contains("no-such");
@@ -94,7 +83,7 @@ fn leftovers() {
         assert_eq!(left, fails, "{script}");
         // Unreadable inputs are found before the output is checked.
         place.shell("$SORT -o old a").silent(0);
-        assert_eq!(place.names(), ["a", "kills.c", "kills.so", "old"]);
+        assert_eq!(place.names(), ["a", "faults.so", "old"]);
     }
 }
 
@@ -122,7 +111,7 @@ fn a_question() {
     let place = Place::with(&[("a", b"b\na\n")]);
     let script = "mkfifo f; { cat a; sleep 1; } >f & $SORT <f & sleep 0.5; kill -USR1 $!; wait $!; code=$?; rm f; \
                   exit $code";
-    let run = place.shell(script).says(0, "hysort: 0 MB read, 0 MB written\n");
+    let run = place.shell(script).ends(0, "hysort: 0 MB read, 0 MB written\n");
     assert_eq!(run.stdout, b"a\nb\n");
 }
 
@@ -136,7 +125,7 @@ fn what_is_told() {
     assert!(run.code == 0 && lines[0].starts_with(first) && lines[1].starts_with("  cpu 0: "), "{}", run.stderr);
     let slow = "{ cat a; sleep 1.1; cat a; } | $SORT";
     place.shell(slow).silent(0);
-    place.shell(&format!("{slow} --progress")).says(0, "hysort: 0.0 MB read\n");
+    place.shell(&format!("{slow} --progress")).ends(0, "hysort: 0.0 MB read\n");
     place.shell(&format!("{slow} --progress --no-progress")).silent(0);
 }
 
@@ -155,7 +144,7 @@ fn broken_pipes() {
             ),
             ("mkfifo f; head -1 f >/dev/null & $SORT a -o f; code=$?; rm f; exit $code", 141, ""),
         ] {
-            place.shell(&script.replace("$SORT", &format!("$SORT {keys}"))).says(code, said);
+            place.shell(&script.replace("$SORT", &format!("$SORT {keys}"))).ends(code, said);
         }
     }
 }
@@ -213,8 +202,8 @@ fn no_place_for_temporary_files() {
     let place = Place::with(&[("a", &numbers(300_000))]);
     let text = "hysort: cannot create temporary file in '/no/such/place': No such file or directory\n";
     for keys in KEYS {
-        place.shell(&format!("$SORT {keys} -S 1M -T /no/such/place a")).says(2, text);
-        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M a")).says(2, text);
+        place.shell(&format!("$SORT {keys} -S 1M -T /no/such/place a")).ends(2, text);
+        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M a")).ends(2, text);
         place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M -T . a >/dev/null")).silent(0);
     }
 }

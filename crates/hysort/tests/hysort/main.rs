@@ -1,7 +1,6 @@
 //! The command hysort, compared with GNU sort and LC_ALL=C if that is installed.
 
 mod ends;
-mod inputs;
 mod keys;
 mod merging;
 mod messages;
@@ -9,7 +8,6 @@ mod outputs;
 mod peaks;
 mod place;
 mod protected;
-mod real;
 mod shapes;
 mod tables;
 #[path = "../sorting/texts.rs"]

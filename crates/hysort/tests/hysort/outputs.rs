@@ -1,25 +1,9 @@
 //! Outputs: files that appear complete or not at all, with the attributes of those that they replace.
 
-use crate::place::{Place, gnu_sort, same};
+use crate::place::Place;
 use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-
-/// A link stays, and its target is replaced, or made.
-#[test]
-fn through_links() {
-    if gnu_sort() {
-        for script in [
-            "ln -s a l; $SORT -o l a; readlink l; cat a",
-            "mkdir d; ln -s ../new d/l; $SORT -o d/l a; readlink d/l; cat new",
-            "ln -s l2 l; ln -s a l2; $SORT -o l l; readlink l l2",
-            "ln -s l l; $SORT -o l a",
-            "ln -s no/such l; $SORT -o l a",
-        ] {
-            same(&[("a", b"b\na\n")], script);
-        }
-    }
-}
 
 #[test]
 fn the_mode_stays() {
@@ -38,27 +22,18 @@ fn the_mode_stays() {
 }
 
 /// A file system that keeps no modes, and one that cannot sync.
-const REFUSES: &str = r#"
-#include <errno.h>
-#include <stdlib.h>
-static int refuses(const char *what, int error) { errno = error; return getenv(what) ? -1 : 0; }
-int fchmod(int fd, unsigned mode) { return refuses("MODE", EPERM); }
-int fdatasync(int fd) { return refuses("SYNC", EINVAL); }
-int fsync(int fd) { return refuses("SYNC", EINVAL); }
-"#;
-
 #[test]
 fn what_is_refused_is_said() {
     let place = Place::with(&[("a", b"b\na\n")]);
-    if !place.preload("refuses", REFUSES) {
+    if !place.has_faults() {
         return;
     }
-    for (variable, said) in [
-        ("MODE", "hysort: a: has mode 600, not 644: Operation not permitted\n"),
-        ("SYNC", "hysort: a: cannot be synced: its file system refuses it\n"),
+    for (fault, said) in [
+        ("fchmod@1", "hysort: a: has mode 600, not 644: Operation not permitted\n"),
+        ("sync@22", "hysort: a: cannot be synced: its file system refuses it\n"),
     ] {
         place.shell("echo b >a; echo a >>a; chmod 644 a").silent(0);
-        place.shell(&format!("{variable}=1 LD_PRELOAD=$PWD/refuses.so exec $SORT -o a a")).says(0, said);
+        place.shell(&format!("FAULT=refuse-{fault} LD_PRELOAD=$PWD/faults.so exec $SORT -o a a")).ends(0, said);
         assert_eq!(place.get("a"), b"a\nb\n");
     }
 }
@@ -124,11 +99,11 @@ fn hidden_names() {
 fn what_cannot_be_written() {
     let place = Place::with(&[("a", b"b\na\n")]);
     symlink("no/such/file", place.path("dangling")).unwrap();
-    place.shell("$SORT a -o dangling").says(2, "hysort: open failed: dangling: No such file or directory\n");
+    place.shell("$SORT a -o dangling").ends(2, "hysort: open failed: dangling: No such file or directory\n");
     // It does not wait for its input.
     place
         .shell("mkfifo f; timeout 5 $SORT -o no/such/file <>f")
-        .says(2, "hysort: open failed: no/such/file: No such file or directory\n");
+        .ends(2, "hysort: open failed: no/such/file: No such file or directory\n");
 }
 
 /// A file that is mounted, or another user's in /tmp, cannot be replaced: that is known before any work.

@@ -1,24 +1,15 @@
 //! A place to run commands in, and two of them to compare hysort with sort.
 
 use crate::skip::{Need, skip};
+pub use hybz_testkit::run::Run;
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 use tempfile::TempDir;
 
 /// A directory for one test.
 pub struct Place(TempDir);
-
-/// How a command ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The exit code, or 128 plus the signal, as a shell would say it.
-    pub code: i32,
-    pub stdout: Vec<u8>,
-    pub stderr: String,
-}
 
 /// Lines of numbers in disorder, all different.
 pub fn numbers(count: u32) -> Vec<u8> {
@@ -61,16 +52,14 @@ impl Place {
         names.map(|name| (name.clone(), fs::read(self.path(&name)).unwrap_or_default())).collect()
     }
 
-    /// Compiles a library for `LD_PRELOAD` from C: `NAME.so`, from the file `NAME.c`. Without a compiler the test that
-    /// asks counts as skipped, and should return.
-    pub fn preload(&self, name: &str, source: &str) -> bool {
-        fs::write(self.path(&format!("{name}.c")), source).expect("a file in the place");
-        let compiled = self.command("", &format!("cc -w -shared -fPIC -o {name}.so {name}.c -ldl")).status();
-        let is_compiled = compiled.is_ok_and(|status| status.success());
-        if !is_compiled {
+    /// Puts `faults.so` here, of which `tests/command/faults.c` says what FAULT it can cause. Without a C compiler the
+    /// test that asks counts as skipped, and should return.
+    pub fn has_faults(&self) -> bool {
+        let is_made = hybz_testkit::make_faults(&self.path("faults.so"));
+        if !is_made {
             skip(Need::System, "no C compiler");
         }
-        is_compiled
+        is_made
     }
 
     /// A command in this place, whose programs are hysort under that name, and whose `$SORT` is `sort`.
@@ -89,28 +78,7 @@ impl Place {
     }
 
     fn run(&self, sort: &str, script: &str) -> Run {
-        Run::of(self.command(sort, script).output().expect("bash is there"))
-    }
-}
-
-impl Run {
-    pub fn of(output: Output) -> Run {
-        let code = output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0));
-        Run { code, stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned() }
-    }
-
-    /// Checks the exit code, and that nothing was said.
-    #[track_caller]
-    pub fn silent(self, code: i32) -> Run {
-        assert_eq!((self.code, &*self.stderr), (code, ""));
-        self
-    }
-
-    /// Checks the exit code and the messages.
-    #[track_caller]
-    pub fn says(self, code: i32, text: &str) -> Run {
-        assert_eq!((self.code, &*self.stderr), (code, text));
-        self
+        Run::from(self.command(sort, script).output().expect("bash is there"))
     }
 }
 
@@ -136,6 +104,14 @@ pub fn same(files: &[(&str, &[u8])], script: &str) -> Run {
     assert!(run.stdout == expected.stdout, "{script}: stdout differs: {:?}, not {:?}", head(&run), head(&expected));
     assert!(ours.files() == theirs.files(), "{script}: files differ");
     run
+}
+
+/// The same for each of these lines, but comments.
+pub fn each_same(files: &[(&str, &[u8])], scripts: &str) {
+    let scripts = scripts.lines().filter(|line| !line.starts_with('#'));
+    if gnu_sort() {
+        scripts.for_each(|script| drop(same(files, script)));
+    }
 }
 
 fn head(run: &Run) -> String {

@@ -7,8 +7,6 @@ mod texts;
 use hybz_testkit::shapes::{self, Rng};
 use hybz_testkit::skip::{self, Need};
 use hysort::{self as sort, Disorder, Error, Limits, Order, Pool, Sorter};
-use proptest::collection::vec;
-use proptest::prelude::*;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use texts::texts;
@@ -111,35 +109,43 @@ fn shaped_texts() -> Vec<(&'static str, Vec<u8>)> {
     texts
 }
 
-/// 96 cases of each property, or as many as `PROPTEST_CASES` says.
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
-
+/// Sorted, in pieces, through files, numbered, checked, merged from sorted parts.
 #[test]
 fn every_text_in_every_order() {
     for (name, text) in all_texts() {
-        for flags in Flags::all() {
-            let sorted = sort::sorted(&text, &flags.order(), pool()).expect("it is sorted");
-            assert!(sorted == flags.plain(&text), "{name}, {flags:?}");
-        }
-    }
-}
+        for (flags, memory) in Flags::all().zip([4096, 1 << 16, 1 << 20, 1, 1 << 18, 1 << 14, 1 << 20, 1 << 17]) {
+            let (order, lines, expected) = (flags.order(), flags.lines(&text), flags.plain(&text));
+            let what = format!("{name}, {flags:?}");
+            assert!(sort::sorted(&text, &order, pool()).expect("it is sorted") == expected, "{what}");
+            let plain = flags.plain_numbers(&lines);
+            assert!(sort::lines(&text, &order, pool()).unwrap() == plain, "{what}");
+            assert!(sort::strings(&lines, &order, pool()).unwrap() == plain, "{what}");
 
-#[test]
-fn pieces_do_not_matter() {
-    let text = lines_of("words", 1_500_000);
-    let order = Order::new();
-    let expected = sort::sorted(&text, &order, pool()).expect("it is sorted");
-    for owned in [false, true] {
-        for sizes in [&[1][..], &[7, 100_000], &[1 << 20], &[3 << 20], &[1, 2, 400_000]] {
-            let text = if sizes == [1] { &text[..100_000] } else { &text[..] };
-            let sorted = in_pieces(text, sizes, owned, Limits::new(), &order);
-            assert!(sorted == sort::sorted(text, &order, pool()).unwrap(), "{sizes:?}");
+            // Small limits are slow.
+            let some = &text[..text.len().min(memory as usize * 100 + 20_000)];
+            assert!(in_pieces(some, &[70_000], false, limits(memory), &order) == flags.plain(some), "{what}");
+
+            let wrong = lines.windows(2).position(|pair| match flags.reverse {
+                false => pair[0] > pair[1] || flags.unique && pair[0] == pair[1],
+                true => pair[0] < pair[1] || flags.unique && pair[0] == pair[1],
+            });
+            let check = |text: &[u8]| sort::check(text, &order).expect("memory can be read");
+            let found = check(&text).map(|Disorder { number, line, .. }| (number, line));
+            assert!(found == wrong.map(|at| (at as u64 + 2, lines[at + 1].to_vec())), "{what}");
+            assert_eq!(check(&expected), None);
+
+            for parts in [1, 2, 7].into_iter().filter(|_| text.len() < 1_000_000) {
+                let part = |lines: &[&[u8]]| flags.plain(&[&lines.join(&flags.end)[..], &[flags.end]].concat());
+                let sources: Vec<_> = lines.chunks(lines.len().div_ceil(parts).max(1)).map(part).collect();
+                let mut out = Vec::new();
+                sort::merge(sources.iter().map(|source| &source[..]).collect(), &order, &mut out).unwrap();
+                assert!(out == expected, "{what}");
+            }
         }
     }
-    assert_eq!(expected.len(), text.len() + usize::from(text.last() != Some(&b'\n')));
+    // Strings may hold what ends lines.
+    let strings = ["b\n\0", "b\n", "b", "", "b\n\0"];
+    assert_eq!(sort::strings(&strings, &Order::new(), pool()).unwrap(), [3, 2, 1, 0, 4]);
 }
 
 #[test]
@@ -154,115 +160,9 @@ fn files_end_lines() {
     assert_eq!((&out[..], report.lines, report.lines_written), (&b"a\nb\nc\n"[..], 3, 3));
 }
 
-#[test]
-fn numbers_of_lines_and_strings() {
-    for (name, text) in all_texts() {
-        for flags in Flags::all() {
-            let lines = flags.lines(&text);
-            let plain = flags.plain_numbers(&lines);
-            assert!(sort::lines(&text, &flags.order(), pool()).unwrap() == plain, "{name}, {flags:?}");
-            assert!(sort::strings(&lines, &flags.order(), pool()).unwrap() == plain, "{name}, {flags:?}");
-        }
-    }
-    // Strings may hold what ends lines.
-    let strings = ["b\n\0", "b\n", "b", "", "b\n\0"];
-    assert_eq!(sort::strings(&strings, &Order::new(), pool()).unwrap(), [3, 2, 1, 0, 4]);
-}
-
-#[test]
-fn check_finds_the_first_disorder() {
-    for (name, text) in all_texts() {
-        for flags in Flags::all() {
-            let lines = flags.lines(&text);
-            let wrong = lines.windows(2).position(|pair| match flags.reverse {
-                false => pair[0] > pair[1] || flags.unique && pair[0] == pair[1],
-                true => pair[0] < pair[1] || flags.unique && pair[0] == pair[1],
-            });
-            let found = sort::check(&text[..], &flags.order()).expect("memory can be read");
-            let found = found.map(|Disorder { number, line, .. }| (number, line));
-            assert!(found == wrong.map(|at| (at as u64 + 2, lines[at + 1].to_vec())), "{name}, {flags:?}");
-            let sorted = flags.plain(&text);
-            assert_eq!(sort::check(&sorted[..], &flags.order()).expect("memory can be read"), None);
-        }
-    }
-}
-
-#[test]
-fn merging_sorted_parts_is_sorting() {
-    for (name, text) in all_texts() {
-        for flags in Flags::all().filter(|_| text.len() < 1_000_000) {
-            for parts in [1, 2, 7] {
-                let lines = flags.lines(&text);
-                let sources: Vec<Vec<u8>> = lines
-                    .chunks(lines.len().div_ceil(parts).max(1))
-                    .map(|lines| {
-                        flags.plain(
-                            &lines.iter().flat_map(|line| [line, &[flags.end][..]].concat()).collect::<Vec<u8>>(),
-                        )
-                    })
-                    .collect();
-                let mut out = Vec::new();
-                sort::merge(sources.iter().map(|source| &source[..]).collect(), &flags.order(), &mut out).unwrap();
-                assert!(out == flags.plain(&text), "{name}, {flags:?}");
-            }
-        }
-    }
-}
-
-fn line() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![
-        vec(any::<u8>(), 0..20),
-        vec(prop_oneof![Just(0u8), Just(b'a'), Just(0xff)], 0..30),
-        (0..40usize, any::<u8>()).prop_map(|(n, byte)| [&vec![b'p'; n][..], &[byte]].concat()),
-    ]
-}
-
-proptest! {
-    #![proptest_config(config())]
-
-    #[test]
-    fn any_lines(
-        lines in vec(line(), 0..200), repeat in 1..60usize, bits in 0..8usize, sizes in vec(1..70_000usize, 1..4),
-        owned in any::<bool>(), cut in 0..3usize,
-    ) {
-        let flags = Flags::all().nth(bits).expect("eight");
-        let mut text: Vec<u8> = lines.iter().flat_map(|line| [line, &[flags.end][..]].concat()).collect();
-        text = text.repeat(repeat);
-        text.truncate(text.len().saturating_sub(cut));
-        let sorted = in_pieces(&text, &sizes, owned, Limits::new(), &flags.order());
-        prop_assert!(sorted == flags.plain(&text));
-        prop_assert!(sort::lines(&text, &flags.order(), pool()).unwrap() == flags.plain_numbers(&flags.lines(&text)));
-    }
-}
-
 /// Limits with files that have no name.
 fn limits(memory: u64) -> Limits {
     Limits::new().memory(memory).temporary(tempfile::tempfile)
-}
-
-#[test]
-fn text_that_does_not_fit_goes_through_files() {
-    for (name, text) in all_texts() {
-        for (flags, memory) in Flags::all().zip([4096, 1 << 16, 1 << 20, 1, 1 << 18, 1 << 14, 1 << 20, 1 << 17]) {
-            // Small limits are slow.
-            let text = &text[..text.len().min(memory as usize * 100 + 20_000)];
-            let sorted = in_pieces(text, &[70_000], false, limits(memory), &flags.order());
-            assert!(sorted == flags.plain(text), "{name}, {flags:?}, {memory} bytes");
-        }
-    }
-}
-
-#[test]
-fn it_says_what_went_through_files() {
-    let text = lines_of("words", 1_000_000);
-    for (memory, spilled) in [(100 << 20, false), (1 << 20, true)] {
-        let mut sorter = Sorter::new(&Order::new(), limits(memory), pool());
-        sorter.push(&text).unwrap();
-        let report = sorter.write_to(&mut Vec::new()).unwrap();
-        assert_eq!(report.spilled >= text.len() as u64 / 2, spilled, "{report:?}");
-        assert_eq!(report.spilled == 0, !spilled, "{report:?}");
-        assert_eq!(report.lines, report.lines_written);
-    }
 }
 
 /// What is said of text before it comes changes when its lines are put where their ranges are, and nothing else.

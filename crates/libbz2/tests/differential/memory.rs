@@ -164,18 +164,6 @@ fn failing_allocations() {
     }
 }
 
-/// A stream whose text comes from `bzalloc`, to the last large piece.
-#[test]
-fn memory_is_the_callers() {
-    let text = (shape("random").make)(300_000);
-    let mut heap = Heap::default();
-    let coded = code_with(&mut heap, &text, false).unwrap();
-    assert!(heap.calls > 3 && heap.live.is_empty());
-    let mut heap = Heap::default();
-    assert!(decode_with(&mut heap, &coded, 0).unwrap() == text);
-    assert!(heap.calls > 3 && heap.live.is_empty());
-}
-
 /// What a process does whose peak is measured.
 #[derive(Clone, Copy, Debug)]
 enum Use {

@@ -54,6 +54,11 @@ impl Family {
         self.accepted(name, why, stream.bytes(), stream.text());
     }
 
+    /// bzip2 accepts this block, alone in a stream of level 9.
+    pub fn good_block(&mut self, name: impl Into<String>, why: &'static str, block: block::Block) {
+        self.right(name, why, &stream::Stream::single(block));
+    }
+
     /// bzip2 calls `file` damaged, after whole blocks with the text `good`.
     pub fn damaged(&mut self, name: impl Into<String>, why: &'static str, file: Vec<u8>, good: Vec<u8>) {
         self.refused(name, why, file, Refusal::Data, good);

@@ -6,15 +6,14 @@ pub mod acl;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat, fstat, fsync, statat};
 use rustix::io::Errno;
 use std::collections::hash_map::RandomState;
-use std::env;
 use std::ffi::{CStr, OsStr};
 use std::fs::{self, File, OpenOptions};
 use std::hash::BuildHasher;
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::{env, io};
 
 /// Opens a directory of which only names are wanted. (O_SEARCH would need no right to read it, but is younger than the
 /// oldest macOS on which Rust's programs run.)

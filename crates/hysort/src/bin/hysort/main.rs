@@ -23,9 +23,8 @@ use call::Outcome;
 use failure::{Failure, STDOUT};
 use hybz_files::{memory, process, stdout};
 use std::convert::Infallible;
-use std::env;
 use std::io::{self, Write};
-use std::panic;
+use std::{env, panic};
 
 hybz_files::without_libm!();
 

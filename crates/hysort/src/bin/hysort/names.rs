@@ -60,27 +60,3 @@ fn in_quotes(name: &[u8]) -> Vec<u8> {
     text.push(b'\'');
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_sort_quotes_them() {
-        for (name, expected) in [
-            ("a", "a"),
-            ("dir/a-b_c.txt", "dir/a-b_c.txt"),
-            ("a b", "'a b'"),
-            ("a:b", "'a:b'"),
-            ("", "''"),
-            ("it's", "\"it's\""),
-            ("it's $5", "'it'\\''s $5'"),
-            ("#a", "'#a'"),
-            ("a#", "a#"),
-            ("a\nb", "'a'$'\\n''b'"),
-        ] {
-            assert_eq!(String::from_utf8_lossy(&quoted_if_needed(OsStr::new(name))), expected);
-        }
-        assert_eq!(quoted(OsStr::new("a")), b"'a'");
-    }
-}

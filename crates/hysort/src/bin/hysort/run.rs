@@ -3,12 +3,11 @@
 use crate::args::{Plan, What, names};
 use crate::call::{Call, Outcome, failure, write};
 use crate::failure::Failure;
-use crate::input;
 use crate::output::Output;
 use crate::pieces::Stop;
 use crate::progress::Progress;
 use crate::spill::Spill;
-use crate::{check, gpus, limits, merge};
+use crate::{check, gpus, input, limits, merge};
 use hysort::{KeySorter, Limits, Report, StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;

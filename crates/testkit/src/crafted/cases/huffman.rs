@@ -2,7 +2,6 @@
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{Block, Body, Table};
-use crate::crafted::stream::Stream;
 use crate::crafted::{Family, noise};
 use crate::program::Refusal;
 
@@ -29,18 +28,14 @@ fn incomplete(family: &mut Family) {
     let why = "unassigned codes are allowed, as long as none occurs";
     for lengths in [[2, 2, 3, 3], [3, 3, 3, 3], [1, 5, 5, 5], [20, 20, 20, 20], [1, 2, 20, 19], [7, 1, 9, 20]] {
         let block = two_letters().tables(same(Table::of(&lengths)));
-        family.right(format!("huff-incomplete-{lengths:?}").replace(", ", "."), why, &Stream::single(block));
+        family.good_block(format!("huff-incomplete-{lengths:?}").replace(", ", "."), why, block);
     }
     let text = noise(3, 4000);
     let all_20 = Block::of_text(&text).tables(same(Table::of(&[20; 258])));
-    family.right("huff-incomplete-258x20", "all 258 codes of the greatest length", &Stream::single(all_20));
+    family.good_block("huff-incomplete-258x20", "all 258 codes of the greatest length", all_20);
     let ladder: Vec<u32> = (0..258).map(|s| (s % 12) + 9).collect();
     let ladder = Block::of_text(&text).tables(same(Table::of(&ladder)));
-    family.right(
-        "huff-incomplete-ladder",
-        "lengths from 9 to 20: longer than any one lookup table",
-        &Stream::single(ladder),
-    );
+    family.good_block("huff-incomplete-ladder", "lengths from 9 to 20: longer than any one lookup table", ladder);
 
     let unassigned = |ones: usize, width: u32| {
         let mut block = two_letters().tables(same(Table::of(&[3, 3, 3, 3])));
@@ -73,7 +68,7 @@ fn over_subscribed(family: &mut Family) {
     let why = "over-subscribed: it matters only if a symbol is needed that no bits reach";
     // RUNB = 0, end = 1; RUNA would be 100, which cannot be written.
     let usable = Block::of_symbols(b"a", vec![1, 1, 2], 0).tables(same(Table::of(&[2, 1, 1])));
-    family.right("huff-over-2.1.1", why, &Stream::single(usable));
+    family.good_block("huff-over-2.1.1", why, usable);
     // Five codes of two bits, of which four can be written. The end is in a group with another table.
     let text: Vec<u8> = noise(1, 61).iter().map(|b| b % 3).collect();
     let block = Block::of_text(&text);
@@ -81,7 +76,7 @@ fn over_subscribed(family: &mut Family) {
     let groups = block.symbols().len().div_ceil(50);
     assert!(groups == 2 && !block.symbols()[..50].contains(&4));
     let over = Block::tables(block, vec![Table::of(&[2; 5]), good]).selecting(&[0, 1]);
-    family.right("huff-over-2x5-end-elsewhere", why, &Stream::single(over));
+    family.good_block("huff-over-2x5-end-elsewhere", why, over);
     for lengths in [&[1, 1, 1][..], &[1, 1, 2], &[2, 1, 1]] {
         // A run of 200 RUNA and RUNB: no end is reached before the groups or the file end.
         let mut block = Block::of_symbols(b"a", vec![1, 1, 2], 0).tables(same(Table::of(lengths)));
@@ -98,10 +93,10 @@ fn over_subscribed(family: &mut Family) {
             let block = two_letters();
             let mut tables = vec![block.tables[0].clone(); count - 1];
             tables.push(Table::of(&bad));
-            family.right(
+            family.good_block(
                 format!("tables-{count}-last-unused-{kind}"),
                 "an invalid code does no harm in a table that no selector names",
-                &Stream::single(block.clone().tables(tables)),
+                block.clone().tables(tables),
             );
         }
     }
@@ -147,10 +142,10 @@ fn lengths(family: &mut Family) {
         ("len-wander-1500000", 10, twice("1110", 1_500_000) + "0000"),
         ("len-wander-wide", 1, twice(&(twice(up, 19) + &twice(down, 19)), 3000) + "0000"),
     ] {
-        family.right(
+        family.good_block(
             name,
             "a length may go up and down for ever: the size of a table has no limit",
-            &Stream::single(with(start, &drawn)),
+            with(start, &drawn),
         );
     }
     let used = {
@@ -159,7 +154,7 @@ fn lengths(family: &mut Family) {
         let wandering = Table { deltas: Bits::drawn(&(twice("1011", 50_000) + "0000")), ..good };
         block.tables(same(wandering))
     };
-    family.right("len-wander-used", "also in a table that is used", &Stream::single(used));
+    family.good_block("len-wander-used", "also in a table that is used", used);
 }
 
 fn tables(family: &mut Family) {
@@ -173,7 +168,7 @@ fn tables(family: &mut Family) {
         }
         let block = block.tables(vec![good.clone(); count]);
         if (2..=6).contains(&count) {
-            family.right(name, "2 to 6 tables are valid", &Stream::single(block));
+            family.good_block(name, "2 to 6 tables are valid", block);
         } else {
             family.bad_block(name, "2 to 6 tables are valid", block);
         }
@@ -191,11 +186,7 @@ fn selectors(family: &mut Family) {
     let good = block.tables[0].clone();
     let six = block.clone().tables(vec![good; 6]);
     let cycling: Vec<u32> = (0..needed as u32).map(|i| i % 6).collect();
-    family.right(
-        "sel-all-positions",
-        "all six positions in the list of tables",
-        &Stream::single(six.clone().selecting(&cycling)),
-    );
+    family.good_block("sel-all-positions", "all six positions in the list of tables", six.clone().selecting(&cycling));
     for tables in 2..=6u32 {
         let mut selectors = vec![0; needed];
         selectors[3] = tables;
@@ -216,18 +207,14 @@ fn selectors(family: &mut Family) {
     }
     for count in [needed + 1, 17_999, 18_000, 18_001, 18_002, 18_003, 18_004, 20_000, 32_766, 32_767] {
         let block = block.clone().spare_selectors(count - needed);
-        family.right(
+        family.good_block(
             format!("sel-{count}"),
             "spare selectors do no harm; those beyond 18,002 are read and dropped (lbzip2 writes some)",
-            &Stream::single(block),
+            block,
         );
     }
     let mut cycling: Vec<u32> = (0..32_767).map(|i| i % 6).collect();
-    family.right(
-        "sel-32767-cycling",
-        "the largest possible number of selectors",
-        &Stream::single(six.clone().selecting(&cycling)),
-    );
+    family.good_block("sel-32767-cycling", "the largest possible number of selectors", six.clone().selecting(&cycling));
     cycling[32_766] = 6;
     family.bad_block("sel-32767-last-bad", "dropped selectors must name a table, too", six.clone().selecting(&cycling));
     for count in [18_002, 18_003] {
@@ -250,10 +237,10 @@ fn different_tables(family: &mut Family) {
     lengths.reverse();
     let tables = vec![block.tables[0].clone(), Table::of(&lengths), Table::of(&[9; 258])];
     let selectors: Vec<u32> = noise(7, block.selectors.len()).iter().map(|b| u32::from(b % 3)).collect();
-    family.right(
+    family.good_block(
         "sel-three-different-tables",
         "selectors are positions in a move-to-front list, not numbers of tables",
-        &Stream::single(block.tables(tables).selecting(&selectors)),
+        block.tables(tables).selecting(&selectors),
     );
 }
 
@@ -269,10 +256,10 @@ fn ends(family: &mut Family) {
         if of(symbols).text.is_empty() {
             continue;
         }
-        family.right(
+        family.good_block(
             format!("eob-after-{symbols}"),
             "the end may be the first or the last of a group of 50",
-            &Stream::single(of(symbols)),
+            of(symbols),
         );
     }
     let mut missing_group = of(50);
@@ -320,20 +307,20 @@ fn maps(family: &mut Family) {
     with_empty.groups = 0xffff;
     with_empty.rows = vec![0; 16];
     with_empty.rows[6] = row;
-    family.right("map-empty-groups", "groups may be empty if one is not", &Stream::single(with_empty));
+    family.good_block("map-empty-groups", "groups may be empty if one is not", with_empty);
 
     let everything: Vec<u8> = (0..=255).collect();
     for (name, map) in [("map-256-declared-8-used", &everything[..]), ("map-100-declared", &everything[20..120])] {
         let column: Vec<u8> = noise(2, 500).iter().map(|b| 60 + b % 8).collect();
         let symbols = crate::crafted::model::symbols(&column, map);
-        family.right(name, "symbols that do not occur", &Stream::single(Block::of_symbols(map, symbols, 3)));
+        family.good_block(name, "symbols that do not occur", Block::of_symbols(map, symbols, 3));
     }
     let one = Block::of_symbols(&everything, vec![0, 257], 0);
-    family.right("map-256-declared-1-used", "a block of one byte with all symbols declared", &Stream::single(one));
+    family.good_block("map-256-declared-1-used", "a block of one byte with all symbols declared", one);
     for (name, map) in [("block-empty", &b"a"[..]), ("block-empty-256", &everything[..])] {
         let block = Block::of_symbols(map, vec![map.len() as u16 + 1], 0);
         family.bad_block(name, "a block of no bytes has no row for its origin", block);
     }
     let full = Block::of_text(&[&everything[..], &everything[..100]].concat());
-    family.right("map-256-used", "258 symbols, the largest alphabet", &Stream::single(full));
+    family.good_block("map-256-used", "258 symbols, the largest alphabet", full);
 }

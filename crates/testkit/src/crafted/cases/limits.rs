@@ -121,8 +121,8 @@ fn run_overflow(family: &mut Family) {
     let a19 = Block::of_symbols(b"a", [vec![0; 19], vec![2]].concat(), 0);
     let b18 = Block::of_symbols(b"a", [vec![1; 18], vec![2]].concat(), 0);
     assert_eq!((a19.column.len(), b18.column.len()), (524_287, 524_286));
-    family.right("runoverflow-a19-right", "19 times RUNA is still a legal run", &Stream::single(a19.clone()));
-    family.right("runoverflow-b18-right", "18 times RUNB is still a legal run", &Stream::single(b18));
+    family.good_block("runoverflow-a19-right", "19 times RUNA is still a legal run", a19.clone());
+    family.good_block("runoverflow-b18-right", "18 times RUNB is still a legal run", b18);
     let mut wrong = a19;
     wrong.crc ^= 1;
     family.bad_block("runoverflow-a19-crc", "bzip2 writes 10,590,000 bytes before it notices; hybz writes none", wrong);

@@ -73,10 +73,10 @@ fn false_magics(family: &mut Family) {
         for grid in 0..8 {
             for offset in 0..8 {
                 let block = carrier(&Bits::number(magic, 48), grid, offset).expect("no magic has eight ones in a row");
-                family.right(
+                family.good_block(
                     format!("falsemagic-{which}-grid{grid}-offset{offset}"),
                     "a magic within a block's data is data, at any alignment",
-                    &Stream::single(block),
+                    block,
                 );
             }
         }
@@ -110,17 +110,17 @@ fn false_magics(family: &mut Family) {
         bits.push(END_MAGIC, 48);
         bits.push(0x155, i % 5);
     }
-    family.right("falsemagic-mixed", "both magics in turn", &Stream::single(first([bits].into_iter(), 5)));
+    family.good_block("falsemagic-mixed", "both magics in turn", first([bits].into_iter(), 5));
 }
 
 fn nested(family: &mut Family) {
     let inner = |seed| Stream::single(Block::of_text(&words(seed, 60)));
     for grid in 0..8 {
         let block = first((0..).map(|seed| inner(seed).blocks[0].bits()), grid);
-        family.right(
+        family.good_block(
             format!("nested-valid-block-grid{grid}"),
             "a valid block with its CRC inside another block's data: it decodes, but it is data",
-            &Stream::single(block),
+            block,
         );
     }
     let many = |count: u64| {
@@ -141,31 +141,31 @@ fn nested(family: &mut Family) {
         "2,000 of them: much is decoded in vain, and then the true block",
         &Stream::of(9, vec![Block::of_text(b"one"), first([many(2000)].into_iter(), 0), Block::of_text(b"three")]),
     );
-    family.right(
+    family.good_block(
         "nested-valid-stream",
         "a whole stream with valid CRCs inside a block's data",
-        &Stream::single(first((0..).map(|seed| inner(seed).bits()), 0)),
+        first((0..).map(|seed| inner(seed).bits()), 0),
     );
     let aligned = |mut payload: Bits, tail: &[u8]| {
         payload.extend(&Bits::of(tail));
         carrier(&payload, 0, 0).expect("no 0xFF in these")
     };
-    family.right(
+    family.good_block(
         "falseheader-bytealigned",
         "the ten bytes at which pbzip2 splits a file",
-        &Stream::single(aligned(Bits::new(), b"BZh91AY&SY")),
+        aligned(Bits::new(), b"BZh91AY&SY"),
     );
     let mut trailer = Bits::number(END_MAGIC, 48);
     trailer.push(0, 32);
-    family.right(
+    family.good_block(
         "falsetrailer-header",
         "the end of a stream and the beginning of another, byte-aligned, in a block's data",
-        &Stream::single(aligned(trailer.clone(), b"BZh91AY&SY")),
+        aligned(trailer.clone(), b"BZh91AY&SY"),
     );
-    family.right(
+    family.good_block(
         "falsetrailer-emptystream",
         "the end of a stream and a whole empty one after it",
-        &Stream::single(aligned(trailer, b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0")),
+        aligned(trailer, b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0"),
     );
 }
 
@@ -193,7 +193,7 @@ fn in_headers(family: &mut Family) {
         let block = Block::of_symbols(&map, model::symbols(&column, &map), 7);
         assert_eq!((block.groups, &block.rows), (words[0], &rows));
         let name = format!("falsemagic-{which}-in-symbolmap");
-        family.right(name, "the symbol map spells a magic", &Stream::single(block));
+        family.good_block(name, "the symbol map spells a magic", block);
 
         // Both magics are strings of unary numbers up to 3.
         let mut selectors = vec![0; 2];
@@ -211,7 +211,7 @@ fn in_headers(family: &mut Family) {
         let tables = vec![block.tables[0].clone(); 4];
         let block = block.tables(tables).selecting(&selectors);
         let name = format!("falsemagic-{which}-in-selectors");
-        family.right(name, "the selectors, needed and spare, spell a magic", &Stream::single(block));
+        family.good_block(name, "the selectors, needed and spare, spell a magic", block);
 
         // In the code lengths of a third table, which no selector names.
         let mut deltas = Bits::number(magic, 48);
@@ -233,7 +233,7 @@ fn in_headers(family: &mut Family) {
         let spelled = Table { start: 10, deltas, lengths: vec![1; symbols] };
         let tables = vec![block.tables[0].clone(), block.tables[1].clone(), spelled];
         let name = format!("falsemagic-{which}-in-deltas");
-        family.right(name, "the code lengths of a table spell a magic", &Stream::single(block.tables(tables)));
+        family.good_block(name, "the code lengths of a table spell a magic", block.tables(tables));
     }
 
     let mut block = Block::of_text(b"the CRC is not of these bytes");

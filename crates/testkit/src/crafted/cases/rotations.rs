@@ -16,10 +16,10 @@ fn origins(family: &mut Family) {
     let text = b"a banana is not an ananas";
     let right = Block::of_text(text);
     for origin in 0..text.len() as u32 {
-        family.right(
+        family.good_block(
             format!("origin-{origin}-of-{}", text.len()),
             "any row may be the origin: it only decides where the text begins",
-            &Stream::single(Block::of_column(&right.column, origin)),
+            Block::of_column(&right.column, origin),
         );
     }
     for level in [1, 5, 9] {
@@ -66,16 +66,16 @@ fn cycles(family: &mut Family) {
     let ascending: Vec<u8> = (0..=255).collect();
     for origin in [0, 1, 4, 255] {
         let block = Block::of_column(&ascending, origin);
-        family.right(format!("cycles-256-origin{origin}"), why, &Stream::single(block));
+        family.good_block(format!("cycles-256-origin{origin}"), why, block);
     }
-    family.right("cycles-two", why, &Stream::single(Block::of_column(b"abab", 1)));
+    family.good_block("cycles-two", why, Block::of_column(b"abab", 1));
     for period in [1, 2, 3, 7, 50] {
         let text = words(period, period as usize).repeat(600 / period as usize);
         let block = Block::of_text(&text);
-        family.right(
+        family.good_block(
             format!("cycles-periodic-{period}"),
             "an encoder's block of periodic text: many cycles of equal content",
-            &Stream::single(block),
+            block,
         );
     }
     for len in [2, 3, 5, 10, 100, 255, 256, 257, 1000, 1999, 2001, 40_000] {
@@ -84,7 +84,7 @@ fn cycles(family: &mut Family) {
             let origin = len as u32 / 2;
             let name = format!("cycles-noise-{len}-of-{alphabet}");
             if model::text(&column, origin, false).is_some() {
-                family.right(name, why, &Stream::single(Block::of_column(&column, origin)));
+                family.good_block(name, why, Block::of_column(&column, origin));
             } else {
                 family.bad_block(name, "happens to end in four equal bytes", Block::of_column(&column, origin));
             }
@@ -96,29 +96,29 @@ fn randomised(family: &mut Family) {
     let why = "bit 0 of bytes 617, 1337, 1464, ... was flipped before sorting";
     for len in [1, 616, 617, 618, 619, 620, 1336, 1337, 1338, 1339, 1464, 1465, 3000] {
         let text = words(len as u64, len);
-        family.right(format!("rand-{len}"), why, &Stream::single(Block::randomised_of_text(&text)));
+        family.good_block(format!("rand-{len}"), why, Block::randomised_of_text(&text));
     }
-    family.right(
+    family.good_block(
         "rand-bit-only-617",
         "a block of at most 617 bytes is the same with and without the bit",
-        &Stream::single(Block::of_text(&words(1, 617)).randomise()),
+        Block::of_text(&words(1, 617)).randomise(),
     );
-    family.right(
+    family.good_block(
         "rand-300000",
         "all 512 steps, and then the first again",
-        &Stream::single(Block::of_column(&noise(8, 300_000), 17).randomise()),
+        Block::of_column(&noise(8, 300_000), 17).randomise(),
     );
-    family.right(
+    family.good_block(
         "rand-zeros",
         "a run with flipped bytes in it is no longer a run",
-        &Stream::single(Block::randomised_of_text(&[0; 5000])),
+        Block::randomised_of_text(&[0; 5000]),
     );
     // The byte at 617 is flipped; restored, it completes a run of four, and the next byte is its count.
     let mut block: Vec<u8> = words(2, 614);
     block.extend_from_slice(b"qqqp\x05end");
     let block = Block::of_run_length_coded(&block).randomise();
     assert!(block.text.ends_with(b"qqqqqqqqqend"));
-    family.right("rand-makes-run", "runs are counted after the bytes are restored", &Stream::single(block));
+    family.good_block("rand-makes-run", "runs are counted after the bytes are restored", block);
     let mut block: Vec<u8> = words(2, 614);
     block.extend_from_slice(b"qqqp");
     family.bad_block(

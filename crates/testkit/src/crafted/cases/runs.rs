@@ -9,8 +9,8 @@ pub fn add(family: &mut Family) {
         let block =
             |before: &[u8], after: &[u8]| Block::of_run_length_coded(&[before, b"aaaa", &[count], after].concat());
         let why = "bzip2 writes counts up to 251; 252 to 255 are valid, too: runs of 256 to 259";
-        family.right(format!("rle-count{count}"), why, &Stream::single(block(b"", b"")));
-        family.right(format!("rle-count{count}-inside"), why, &Stream::single(block(b"xyz", b"abc")));
+        family.good_block(format!("rle-count{count}"), why, block(b"", b""));
+        family.good_block(format!("rle-count{count}-inside"), why, block(b"xyz", b"abc"));
     }
     for (name, why, block) in [
         ("rle-count0", "a run of exactly four", &b"aaaa\0"[..]),
@@ -25,7 +25,7 @@ pub fn add(family: &mut Family) {
         ("rle-three", "three equal bytes are no run", b"aaa"),
         ("rle-one", "a single byte", b"a"),
     ] {
-        family.right(name, why, &Stream::single(Block::of_run_length_coded(block)));
+        family.good_block(name, why, Block::of_run_length_coded(block));
     }
     for (name, block) in [
         ("rle-only-4", &b"aaaa"[..]),

@@ -26,97 +26,13 @@ const GNU: &str = "ignore-leading-blanks check compress-program debug dictionary
      temporary-directory unique zero-terminated parallel help version";
 
 /// The flags, as `--help` shows them, and their texts.
-const FLAGS: [(&str, &str); 35] = [
-    ("-r, --reverse", "Sort in descending order."),
-    ("-u, --unique", "Of equal lines, write one (with -c: lines must ascend strictly)."),
-    ("-z, --zero-terminated", "A zero byte ends a line, not a newline."),
-    (
-        "-s, --stable",
-        "Keep lines with equal keys in the order in which they came.\n\nWithout it they are sorted by their \
-         bytes.",
-    ),
-    (
-        "-k, --key KEY",
-        "Sort by a part of each line; it can be given several times.\n\nKEY is F[.C][OPTIONS][,F[.C][OPTIONS]]: \
-         from byte C of field F up to byte C of another field, or to the end of that field or of the line. Both \
-         count from 1. OPTIONS are the letters of the flags b, d, f, g, h, i, M, n, r and V, for this key alone.",
-    ),
-    (
-        "-t, --field-separator BYTE",
-        "BYTE separates fields.\n\nWithout it a field begins with the blanks that separate it from the one before.",
-    ),
-    ("-n, --numeric-sort", "Compare keys, or lines, as numbers."),
-    ("-g, --general-numeric-sort", "Compare as numbers such as 1e-3, 0x1p3 and inf."),
-    ("-h, --human-numeric-sort", "Compare as numbers with units: 900, 2K, 1G."),
-    ("-M, --month-sort", "Compare as names of months: other text, then JAN to DEC."),
-    ("-V, --version-sort", "Compare as versions: a-1.9, a-1.10."),
-    (
-        "--sort WORD",
-        "Compare as WORD says: general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), version (-V).",
-    ),
-    ("-f, --ignore-case", "Compare lower case letters as upper case."),
-    ("-b, --ignore-leading-blanks", "Ignore blanks at the start of keys."),
-    ("-d, --dictionary-order", "Compare blanks, letters and digits only."),
-    ("-i, --ignore-nonprinting", "Compare printable bytes only."),
-    (
-        "-c, --check [=HOW]",
-        "Check that the input is sorted; do not sort.\n\nThe first line that is out of order is printed to \
-         standard error, and the exit code is 1. HOW is diagnose-first (the default), or quiet or silent, which \
-         are -C. There may be one input file.",
-    ),
-    ("-C", "The same as -c, and print nothing."),
-    ("-m, --merge", "Merge files that are sorted; do not sort.\n\nIt takes little memory and begins to write at once."),
-    (
-        "-o, --output FILE",
-        "Write to FILE, which may be an input file.\n\nFILE appears, or is replaced, when the result is complete: \
-         until then the old file is as it was, whatever ends hysort. The new file has mode, owner and access \
-         control list of the old one, and a symbolic link stays. A device or FIFO is written to as it is.",
-    ),
-    ("--files0-from FILE", "Read the names of the input files from FILE (-: standard input); a zero byte ends each."),
-    (
-        "-T, --temporary-directory DIR",
-        "Put temporary files into DIR, not TMPDIR or /tmp.\n\nIt can be given several times; files then go to all \
-         of them in turn. They have no names, so nothing is left of them, whatever ends hysort.",
-    ),
-    (
-        "-S, --buffer-size SIZE",
-        "Use SIZE of memory (default: half of what there is).\n\nWhat does not fit goes to temporary files. There \
-         is what the machine has, or the container, or what limits of the process (ulimit) allow.",
-    ),
-    (
-        "--parallel N",
-        "Use N threads (default: one for each core).\n\nBy default hysort uses as many threads as CPU affinity and \
-         the container's CPU quota allow. Without this flag, the variable HYBZ_THREADS may give N (0: the \
-         default). The result does not depend on N.",
-    ),
-    (
-        "--batch-size N",
-        "With -m, read at most N files at once.\n\nMore are merged in several steps. By default there are as many \
-         as the process may have open.",
-    ),
-    ("--compress-program PROG", "Accepted, without effect: temporary files are not compressed, and a remark says so."),
-    (
-        "--gpu LIST",
-        "Work on these GPUs, too (default: the first).\n\nLIST is as in hybz; with --gpu-required all help by \
-         default. A GPU is started when that is worth it: with a gigabyte and more. It gains most on 2 to 16 GB of \
-         short lines in regular files.",
-    ),
-    ("--no-gpu", "The same as --gpu none."),
-    ("--gpu-required", "Fail if a GPU is missing, and start it with the first range."),
-    (
-        "--no-sync",
-        "Do not wait for the disk before FILE of -o is replaced.\n\nA power cut may then lose both the old file \
-         and the new one.",
-    ),
-    ("-v, --verbose", "Print what was done: lines, bytes, time, and a table of stations."),
-    (
-        "--progress",
-        "Show progress even if standard error is not a terminal.\n\nOn a terminal it appears after one second.",
-    ),
-    ("--no-progress", "Never show progress."),
-    ("--help", "Print this help."),
-    ("--version", "Print version and licence."),
-];
+fn flags() -> impl Iterator<Item = (&'static str, String)> {
+    include_str!("flags.txt").split("# ").skip(1).map(|flag| {
+        let (name, text) = flag.split_once('\n').unwrap_or_default();
+        let paragraph = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        (name, text.trim_end().split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n"))
+    })
+}
 
 const FOR_PACKAGERS: [(&str, &str); 2] = [
     ("--man", "Print the manual page hysort(1), as roff."),
@@ -141,16 +57,16 @@ pub fn refused(typed: &OsStr) -> Failure {
 /// The flags of hysort.
 pub fn command() -> Command {
     // These are refused, the first only if a key takes it.
-    let refused = [("-R, --random-sort", ""), ("--random-source FILE", ""), ("--debug", "")];
+    let refused = ["-R, --random-sort", "--random-source FILE", "--debug"];
     Command::new("hysort")
         .version(VERSION)
         .about("Sorts lines by their bytes on every core, as LC_ALL=C sort does.")
         .disable_help_flag(true)
         .disable_version_flag(true)
         .arg(Arg::new("files").num_args(0..).value_name("FILE").value_hint(ValueHint::FilePath).hide(true))
-        .args(FLAGS.iter().map(arg))
-        .args(FOR_PACKAGERS.iter().map(|row| arg(row).help_heading("For packagers")))
-        .args(refused.iter().map(|row| arg(row).hide(true)))
+        .args(flags().map(|(flag, help)| arg(flag, help)))
+        .args(FOR_PACKAGERS.map(|(flag, help)| arg(flag, help.to_owned()).help_heading("For packagers")))
+        .args(refused.map(|flag| arg(flag, String::new()).hide(true)))
 }
 
 /// The text of `--help` in lines of at most `columns`. (clap breaks lines only if a feature asks the terminal.)
@@ -186,7 +102,7 @@ pub fn help(command: &Command, columns: usize) -> String {
 }
 
 /// A flag of a row. The first paragraph of its text is the short help.
-fn arg((flag, help): &(&'static str, &'static str)) -> Arg {
+fn arg(flag: &'static str, help: String) -> Arg {
     let mut arg = Arg::new("quiet-check"); // the only flag without a long name
     for word in flag.split_ascii_whitespace() {
         let word = word.trim_end_matches(',');
@@ -207,8 +123,8 @@ fn arg((flag, help): &(&'static str, &'static str)) -> Arg {
         };
     }
     match help.split_once("\n\n") {
-        Some((short, _)) => arg.help(short.trim_end_matches('.').replace('\n', " ")).long_help(*help),
-        None => arg.help(help.trim_end_matches('.')),
+        Some((short, _)) => arg.help(short.trim_end_matches('.').to_owned()).long_help(help),
+        None => arg.help(help.trim_end_matches('.').to_owned()),
     }
 }
 
