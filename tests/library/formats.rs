@@ -22,7 +22,6 @@ fn a_format_is_named_in_few_files() {
     let is_apart = |path: &str| {
         path.starts_with("/cli/args/")
             || path.ends_with("tests.rs")
-            || path.ends_with("toy.rs")
             || path.ends_with("_cases.rs")
             || path.ends_with("fake.rs")
             // Lists of modules, and of what tests use of them.
