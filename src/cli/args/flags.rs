@@ -345,8 +345,7 @@ pub struct Flags {
     /// When decompressing, write all zeros: leave no holes in files.
     ///
     /// Without it, runs of 4 KiB of zeros and more become holes, which take no space on the disk. This is done in
-    /// regular files that hybz makes, and in standard output if that is a regular file whose end is written to. Reading
-    /// the file gives the same bytes.
+    /// regular files that hybz makes, not in standard output. Reading the file gives the same bytes.
     #[arg(long)]
     pub no_sparse: bool,
 

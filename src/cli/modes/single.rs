@@ -54,7 +54,7 @@ pub fn check<'a>(
 /// Opens a destination, with holes in place of zeros if they are wanted. An existing device or FIFO is written to.
 pub fn create(place: Option<&Place>, private: bool, force: bool, holes: bool) -> Result<Sink, Failure> {
     let Some(place) = place else {
-        return Ok(Sink::stdout(holes));
+        return Ok(Sink::stdout());
     };
     let existing = force || place.is_stream();
     let file = new_file(place, private, existing).map_err(|e| Failure::output("create", place.name(), &e))?;

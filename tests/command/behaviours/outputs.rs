@@ -30,8 +30,8 @@ rows! {
         | "no user may do more with the result than with the source" => files_of_others;
     "mode after trailing garbage" | "0600" | "that of the source" => modes_after_garbage;
     "times of the result" | "those of the source, in whole seconds" | "those of the source, in nanoseconds" => times;
-    "zeros in decompressed files" | "written" | "runs of 4 KiB and more are holes in regular files, and in stdout \
-     if it is one and is written from its end on; not with `--no-sparse`" => zeros;
+    "zeros in decompressed files" | "written" | "runs of 4 KiB and more are holes in regular files; not with \
+     `--no-sparse`, nor in stdout" => zeros;
     "the disk, before a source is removed" | "not waited for" | "waited for, data and name; not with `--no-sync`"
         => syncs;
     "a source that cannot be removed" | "rc 1, both stay" | "the same" => sources_that_stay;
