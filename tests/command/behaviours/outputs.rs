@@ -194,13 +194,13 @@ fn zeros() {
     let whole = [text(10_000), vec![0; 1 << 20], text(10_000), vec![0; 1 << 20]].concat();
     let place = Place::with(&[("a.bz2", &compressed(&whole))]);
     let blocks = |name: &str| fs::metadata(place.path(name)).expect("metadata").blocks();
-    place.shell("truncate -s 1M hole; hybz -dk a.bz2; hybz -dc a.bz2 >b; hybz -dc --no-sparse a.bz2 >c").silent(0);
+    place.shell("truncate -s 1M hole; hybz -dk a.bz2; hybz -dc a.bz2 >b; hybz -d --no-sparse -o c a.bz2").silent(0);
     assert!(["a", "b", "c"].iter().all(|name| place.get(name) == whole));
     if blocks("hole") > 1000 {
         return skip(Need::System, "a file system without holes");
     }
     let [a, b, c] = ["a", "b", "c"].map(blocks);
-    assert!(a < 200 && b < 200 && c > 4000, "{a} {b} {c} blocks");
+    assert!(a < 200 && b > 4000 && c > 4000, "{a} {b} {c} blocks");
 }
 
 /// xz -k, zstd --no-sync: if the source is kept, the disk need not be waited for.
