@@ -71,7 +71,7 @@ impl Driver {
     pub fn advance(&mut self) -> Result<Advance, Error> {
         loop {
             let all_issued = self.issue()?;
-            let rests = self.feed.rests();
+            let rests = self.feed.input().rests();
             match self.collect.step(!all_issued || self.input == InputState::Told || rests)? {
                 Step::Out(text, mark) => return Ok(Advance::Out(text, mark)),
                 Step::Done => {
@@ -100,30 +100,30 @@ impl Driver {
 
     /// Takes some of `bytes` as the next input. Returns the number taken.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
-        let room = self.feed.room();
+        let room = self.feed.input().room();
         let n = bytes.len().min(room.len());
         room[..n].copy_from_slice(&bytes[..n]);
-        self.feed.filled(n);
+        self.feed.input().filled(n);
         n
     }
 
     /// Records that there is no more input.
     pub fn end_input(&mut self) {
         if self.input == InputState::Open {
-            self.feed.finish();
+            self.feed.input().finish();
             self.input = InputState::Ended;
         }
     }
 
     /// Records that more input may not come for a long time. (An inner reader that would block says so with an error.)
     pub fn pause(&mut self) {
-        self.feed.pause();
+        self.feed.input().pause();
     }
 
     /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of
     /// the input so far.
     pub fn flush(&mut self) {
-        self.feed.flush();
+        self.feed.input().flush();
     }
 
     /// The next output of a stream whose input is pushed. Without `all`, only finished output, or output whose wait is
@@ -189,13 +189,13 @@ pub(crate) enum Drained {
 
 /// One read into a stream. Returns how many bytes came.
 pub(crate) fn fill(reader: &mut dyn Read, feed: &mut dyn Feed) -> io::Result<usize> {
-    let room = feed.room();
+    let room = feed.input().room();
     let most = room.len();
     let n = read_some(reader, room)?;
     if n > 0 {
-        feed.filled(n);
+        feed.input().filled(n);
         if n < most {
-            feed.pause();
+            feed.input().pause();
         }
     }
     Ok(n)
