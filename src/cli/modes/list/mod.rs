@@ -99,8 +99,8 @@ struct Contents {
 /// The totals of a file.
 struct Totals {
     format: Format,
-    /// The origin of the numbers.
-    by: By,
+    /// The origin of the numbers: "index" or "decoding".
+    from: &'static str,
     streams: u64,
     blocks: u64,
     /// The largest block size of a stream, in bytes; 0: not known.
@@ -111,13 +111,6 @@ struct Totals {
     lines: Option<u64>,
     /// The offset of bytes after the last stream that belong to none.
     trailing_garbage: Option<u64>,
-}
-
-/// The origin of the numbers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
-    Index,
-    Decoding,
 }
 
 impl Contents {
@@ -207,7 +200,7 @@ impl Lister {
         let failed = |error: Error| index::failure(index_name, &error);
         let totals = Totals {
             format: Format::Bzip2,
-            by: By::Index,
+            from: "index",
             streams: index.streams(),
             blocks: index.blocks(),
             block_size: index.level().map_err(failed)?.block_limit(),
@@ -239,11 +232,10 @@ impl Lister {
             }) => {
                 // A file with streams of several formats counts as a `.bz2`.
                 let format = decoded.format.unwrap_or_else(|| self.format(head));
-                let by = By::Decoding;
                 let blocks = if format.blocks() == Blocks::Counted { counted } else { blocks };
-                let lines = None;
+                let (from, lines) = ("decoding", None);
                 let totals =
-                    Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage };
+                    Totals { format, from, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage };
                 (Some(totals), Ok(()))
             }
             Err(error) => {
@@ -279,7 +271,7 @@ impl Lister {
         }
         let totals = Totals {
             format,
-            by: By::Index,
+            from: "index",
             streams: list.streams(),
             blocks: list.blocks().len() as u64,
             block_size: list.block_size(),
