@@ -120,23 +120,14 @@ impl Driver {
         self.feed.input().pause();
     }
 
-    /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of
+    /// Ends the current block although the input goes on; when decompressing, lets [`step`](Self::step) see all of
     /// the input so far.
     pub fn flush(&mut self) {
         self.feed.input().flush();
     }
 
-    /// The next output of a stream whose input is pushed. Without `all`, only finished output, or output whose wait is
-    /// necessary because the budget is used up; with `all`, the output of everything that has been pushed.
-    pub fn drain(&mut self, all: bool) -> Result<Drained, Error> {
-        Ok(match self.step(all)? {
-            Step::Out(text, _) => Drained::Out(text),
-            Step::Done => Drained::Done,
-            Step::Pending | Step::Need | Step::Other => Drained::Nothing,
-        })
-    }
-
-    /// The next step of the joiner, with everything that it reports. When the joiner needs another piece, all available
+    /// The next step of the joiner of a stream whose input is pushed. Without `all`, it waits only if the budget is
+    /// used up; with `all`, for everything that has been pushed. When the joiner needs another piece, all available
     /// pieces have been issued.
     pub fn step(&mut self, all: bool) -> Result<Step, Error> {
         loop {
@@ -173,16 +164,6 @@ pub(crate) enum Advance {
     Out(Text, Option<Mark>),
     /// More input is wanted. With `rests`, all output that does not need this input has been handed out.
     Read { rests: bool },
-    /// The output is complete.
-    Done,
-}
-
-/// The result of [`Driver::drain`].
-pub(crate) enum Drained {
-    /// Bytes to write.
-    Out(Text),
-    /// Nothing for now.
-    Nothing,
     /// The output is complete.
     Done,
 }
