@@ -3,10 +3,11 @@
 
 use crate::block::Text;
 use crate::error::Error;
-use crate::flow::driver::{Drained, Driver};
+use crate::flow::driver::Driver;
 use crate::gate::Gate;
 use crate::index::Recorder;
 use crate::output::Output;
+use crate::stream::piece::Step;
 use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -140,15 +141,15 @@ pub(crate) fn push_gated(driver: &mut Driver, gate: &mut Gate, bytes: &[u8]) -> 
 impl<R: BufRead> Source for Exact<R> {
     fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error> {
         loop {
-            match driver.drain(self.ended || self.gate.is_closed())? {
-                Drained::Out(text) => return Ok(Some(text)),
-                Drained::Done => return Ok(None),
-                Drained::Nothing if self.ended => {
+            match driver.step(self.ended || self.gate.is_closed())? {
+                Step::Out(text, _) => return Ok(Some(text)),
+                Step::Done => return Ok(None),
+                _ if self.ended => {
                     return Err(Error::Internal { block: 0, reason: "more is wanted than there is".to_owned() });
                 }
                 // The decoder has all available bytes and wants more, so the stream does not end here.
-                Drained::Nothing if self.gate.is_closed() => self.gate.open(),
-                Drained::Nothing => self.feed(driver)?,
+                _ if self.gate.is_closed() => self.gate.open(),
+                _ => self.feed(driver)?,
             }
         }
     }
@@ -210,10 +211,10 @@ impl<S: Source> Reader<S> {
                 result => return result,
             }
         }
-        match self.driver.drain(true)? {
-            Drained::Out(text) => Ok(Some(text)),
-            Drained::Done => Ok(None),
-            Drained::Nothing => Err(Error::Read(self.broken.take().unwrap_or_else(|| io::Error::other("no error")))),
+        match self.driver.step(true)? {
+            Step::Out(text, _) => Ok(Some(text)),
+            Step::Done => Ok(None),
+            _ => Err(Error::Read(self.broken.take().unwrap_or_else(|| io::Error::other("no error")))),
         }
     }
 

@@ -53,9 +53,6 @@ pub enum Encoding {
     /// One LZ4 frame (feature `lz4`).
     #[cfg(feature = "lz4")]
     Lz4(Frame),
-    /// One stream of `formats/toy.rs`.
-    #[cfg(test)]
-    Toy,
 }
 
 impl Default for Encoding {
@@ -91,8 +88,6 @@ impl Encoding {
             Encoding::Hbz(_) => Format::Hbz,
             #[cfg(feature = "lz4")]
             Encoding::Lz4(_) => Format::Lz4,
-            #[cfg(test)]
-            Encoding::Toy => Format::Toy,
         }
     }
 
@@ -106,8 +101,6 @@ impl Encoding {
             Encoding::Hbz(large) => hbz::stream::encode(large, pool, options.verify),
             #[cfg(feature = "lz4")]
             Encoding::Lz4(frame) => lz4::stream::encode(frame),
-            #[cfg(test)]
-            Encoding::Toy => crate::formats::toy::encode(),
         }
     }
 }

@@ -27,9 +27,6 @@ pub enum Format {
     Xz,
     /// zstd, which is recognised and not read.
     Zstd,
-    /// The format of `formats/toy.rs`, which shows what a new format takes.
-    #[cfg(test)]
-    Toy,
 }
 
 /// The formats that a decoder reads.

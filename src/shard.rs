@@ -36,7 +36,7 @@ use crate::formats::bzip2::header::{self, END_BITS, END_MAGIC, HEADER_BITS, Leve
 use crate::formats::bzip2::stream::items::{Head, level_at};
 use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
 use crate::read_at::{ReadAt, fill_at, read_some};
-use crate::stream::piece::Cut;
+use crate::stream::piece::{Cut, Input};
 use crossbeam_channel::bounded;
 use std::fmt;
 use std::io::{self, Read, Write};

@@ -10,8 +10,6 @@ use crate::formats::hbz::header::MAGIC as HBZ_MAGIC;
 use crate::formats::lz4;
 use crate::formats::lz4::header::magic as lz4_magic;
 use crate::formats::lzw::header::MAGIC as LZW_MAGIC;
-#[cfg(test)]
-use crate::formats::toy;
 use crate::formats::{bzip2, hbz, lzw};
 use crate::read_at::ReadAt;
 use crate::seek::blocks::BlockMap;
@@ -146,18 +144,6 @@ static TABLE: &[Row] = &[
     Row { name: "gzip", magic: |head| Magic::of(head, b"\x1f\x8b"), ..FOREIGN },
     Row { format: Format::Xz, name: "xz", magic: |head| Magic::of(head, b"\xfd7zXZ\0"), ..FOREIGN },
     Row { format: Format::Zstd, name: "zstd", magic: |head| Magic::of(head, b"\x28\xb5\x2f\xfd"), ..FOREIGN },
-    #[cfg(test)]
-    Row {
-        format: Format::Toy,
-        name: "toy",
-        file: "a .toy",
-        suffixes: &[(".toy", "")],
-        magic: |head| Magic::of(head, &toy::MAGIC),
-        native: Some(2),
-        index: IndexKind::None("a toy has no blocks"),
-        coding: Some(Coding { decode: toy::decode, end: toy::end }),
-        ..FOREIGN
-    },
 ];
 
 /// The rows of formats that are read.
@@ -327,5 +313,19 @@ impl Formats {
             Magic::Part(_) => row.native.is_some(),
             Magic::No => false,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The decoder is chosen by the first byte ([`first`]).
+    #[test]
+    fn first_bytes_differ() {
+        for byte in 0..=u8::MAX {
+            let formats: Vec<Format> = Format::all_read().filter(|format| format.fits(&[byte])).collect();
+            assert!(formats.len() <= 1, "{byte:#x}: {formats:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::mixed::Mixed;
 use crate::error::Error;
 use crate::format::Formats;
-use crate::stream::piece::{Collect, Decoding, Ends, Feed, Rest, Step, Unread};
+use crate::stream::piece::{Collect, Decoding, Ends, Feed, Input, Rest, Step};
 use crate::summary::StreamSummary;
 use crate::table;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -51,59 +51,37 @@ impl Detecting {
     }
 }
 
-impl Feed for Detecting {
+/// Before a format is chosen.
+impl Input for Detecting {
     fn room(&mut self) -> &mut [u8] {
-        match &mut self.feed {
-            Some(feed) => feed.room(),
-            None => {
-                self.room.resize(FIRST_ROOM, 0);
-                &mut self.room
-            }
-        }
+        self.room.resize(FIRST_ROOM, 0);
+        &mut self.room
     }
 
     fn filled(&mut self, n: usize) {
-        if let Some(feed) = &mut self.feed {
-            return feed.filled(n);
-        }
         let bytes = std::mem::take(&mut self.room);
         let mut rest = &bytes[..n];
-        let feed = self.open(rest.first().copied());
+        let input = self.open(rest.first().copied()).input();
         while !rest.is_empty() {
-            let room = feed.room();
+            let room = input.room();
             let (some, more) = rest.split_at(rest.len().min(room.len()));
             room[..some.len()].copy_from_slice(some);
-            feed.filled(some.len());
+            input.filled(some.len());
             rest = more;
         }
     }
 
     fn finish(&mut self) {
-        self.open(None).finish();
+        self.open(None).input().finish();
     }
+}
 
-    fn flush(&mut self) {
-        if let Some(feed) = &mut self.feed {
-            feed.flush();
+impl Feed for Detecting {
+    fn input(&mut self) -> &mut dyn Input {
+        match self.feed {
+            Some(ref mut feed) => feed.input(),
+            None => self,
         }
-    }
-
-    fn pause(&mut self) {
-        if let Some(feed) = &mut self.feed {
-            feed.pause();
-        }
-    }
-
-    fn rests(&self) -> bool {
-        self.feed.as_ref().is_some_and(|feed| feed.rests())
-    }
-
-    fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
-        self.feed.as_mut().is_some_and(|feed| feed.share_reading(unread))
-    }
-
-    fn read_on(&mut self) -> io::Result<bool> {
-        self.feed.as_mut().map_or(Ok(false), |feed| feed.read_on())
     }
 
     fn next_charge(&mut self) -> Option<u64> {

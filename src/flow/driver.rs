@@ -71,7 +71,7 @@ impl Driver {
     pub fn advance(&mut self) -> Result<Advance, Error> {
         loop {
             let all_issued = self.issue()?;
-            let rests = self.feed.rests();
+            let rests = self.feed.input().rests();
             match self.collect.step(!all_issued || self.input == InputState::Told || rests)? {
                 Step::Out(text, mark) => return Ok(Advance::Out(text, mark)),
                 Step::Done => {
@@ -100,43 +100,34 @@ impl Driver {
 
     /// Takes some of `bytes` as the next input. Returns the number taken.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
-        let room = self.feed.room();
+        let room = self.feed.input().room();
         let n = bytes.len().min(room.len());
         room[..n].copy_from_slice(&bytes[..n]);
-        self.feed.filled(n);
+        self.feed.input().filled(n);
         n
     }
 
     /// Records that there is no more input.
     pub fn end_input(&mut self) {
         if self.input == InputState::Open {
-            self.feed.finish();
+            self.feed.input().finish();
             self.input = InputState::Ended;
         }
     }
 
     /// Records that more input may not come for a long time. (An inner reader that would block says so with an error.)
     pub fn pause(&mut self) {
-        self.feed.pause();
+        self.feed.input().pause();
     }
 
-    /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of
+    /// Ends the current block although the input goes on; when decompressing, lets [`step`](Self::step) see all of
     /// the input so far.
     pub fn flush(&mut self) {
-        self.feed.flush();
+        self.feed.input().flush();
     }
 
-    /// The next output of a stream whose input is pushed. Without `all`, only finished output, or output whose wait is
-    /// necessary because the budget is used up; with `all`, the output of everything that has been pushed.
-    pub fn drain(&mut self, all: bool) -> Result<Drained, Error> {
-        Ok(match self.step(all)? {
-            Step::Out(text, _) => Drained::Out(text),
-            Step::Done => Drained::Done,
-            Step::Pending | Step::Need | Step::Other => Drained::Nothing,
-        })
-    }
-
-    /// The next step of the joiner, with everything that it reports. When the joiner needs another piece, all available
+    /// The next step of the joiner of a stream whose input is pushed. Without `all`, it waits only if the budget is
+    /// used up; with `all`, for everything that has been pushed. When the joiner needs another piece, all available
     /// pieces have been issued.
     pub fn step(&mut self, all: bool) -> Result<Step, Error> {
         loop {
@@ -177,25 +168,15 @@ pub(crate) enum Advance {
     Done,
 }
 
-/// The result of [`Driver::drain`].
-pub(crate) enum Drained {
-    /// Bytes to write.
-    Out(Text),
-    /// Nothing for now.
-    Nothing,
-    /// The output is complete.
-    Done,
-}
-
 /// One read into a stream. Returns how many bytes came.
 pub(crate) fn fill(reader: &mut dyn Read, feed: &mut dyn Feed) -> io::Result<usize> {
-    let room = feed.room();
+    let room = feed.input().room();
     let most = room.len();
     let n = read_some(reader, room)?;
     if n > 0 {
-        feed.filled(n);
+        feed.input().filled(n);
         if n < most {
-            feed.pause();
+            feed.input().pause();
         }
     }
     Ok(n)

@@ -28,17 +28,17 @@ pub(super) fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> 
             let (pool, from) = (client.pool(), *from);
             let readers = if file.len().saturating_sub(from + read) >= LONG_FILE { pool.readers() } else { 1 };
             let room = pool.budget().limit() / 8;
-            shared = readers > 1 && feed.share_reading(&Unread { file, from, read, readers, room });
+            shared = readers > 1 && feed.input().share_reading(&Unread { file, from, read, readers, room });
         }
         ended = if shared {
-            !feed.read_on()?
+            !feed.input().read_on()?
         } else {
             let n = fill(&mut *reader, feed)?;
             read += n as u64;
             n == 0
         };
         if ended {
-            feed.finish();
+            feed.input().finish();
         }
         while let Some(charge) = feed.next_charge() {
             look = true;

@@ -4,5 +4,3 @@ pub(crate) mod bzip2;
 pub mod hbz;
 pub mod lz4;
 pub mod lzw;
-#[cfg(test)]
-pub(crate) mod toy;

@@ -1,6 +1,6 @@
 //! An input that is only copied.
 
-use super::piece::{Cut, Ends, Issued, Join, Piece, Pieces, Step, connect};
+use super::piece::{Cut, Ends, Input, Issued, Join, Piece, Pieces, Step, connect};
 use crate::block::Text;
 use crate::error::Error;
 use crate::summary::StreamSummary;
@@ -36,9 +36,7 @@ pub(crate) struct Chunks {
     ready: Option<Vec<u8>>,
 }
 
-impl Cut for Chunks {
-    type Piece = Bytes;
-
+impl Input for Chunks {
     fn room(&mut self) -> &mut [u8] {
         self.room.resize(CHUNK, 0);
         &mut self.room
@@ -51,6 +49,10 @@ impl Cut for Chunks {
     }
 
     fn finish(&mut self) {}
+}
+
+impl Cut for Chunks {
+    type Piece = Bytes;
 
     fn next_piece(&mut self) -> Option<Bytes> {
         self.ready.take().map(Bytes)

@@ -47,9 +47,8 @@ impl<I> Pieces<I> {
     }
 }
 
-/// Cuts a stream of bytes into pieces; it does not read itself.
-pub(crate) trait Cut: Send + 'static {
-    type Piece: Piece;
+/// Takes a stream of bytes; it does not read itself.
+pub(crate) trait Input: Send {
     /// Room for the next bytes of the input, never empty.
     fn room(&mut self) -> &mut [u8];
     /// Records that the first `n` bytes of the room are filled.
@@ -77,6 +76,11 @@ pub(crate) trait Cut: Send + 'static {
     fn read_on(&mut self) -> io::Result<bool> {
         Ok(false)
     }
+}
+
+/// Cuts the stream into pieces.
+pub(crate) trait Cut: Input + 'static {
+    type Piece: Piece;
     /// The next piece, if one is complete.
     fn next_piece(&mut self) -> Option<Self::Piece>;
 }
@@ -134,22 +138,8 @@ pub(crate) trait Join: Send + 'static {
 
 /// The input end of a stream, whatever the format.
 pub(crate) trait Feed: Send {
-    /// As [`Cut::room`].
-    fn room(&mut self) -> &mut [u8];
-    /// As [`Cut::filled`].
-    fn filled(&mut self, n: usize);
-    /// As [`Cut::finish`].
-    fn finish(&mut self);
-    /// As [`Cut::flush`].
-    fn flush(&mut self);
-    /// As [`Cut::pause`].
-    fn pause(&mut self);
-    /// As [`Cut::rests`].
-    fn rests(&self) -> bool;
-    /// As [`Cut::share_reading`].
-    fn share_reading(&mut self, unread: &Unread<'_>) -> bool;
-    /// As [`Cut::read_on`].
-    fn read_on(&mut self) -> io::Result<bool>;
+    /// Takes the input.
+    fn input(&mut self) -> &mut dyn Input;
     /// The [`charge`](Piece::charge) of the next piece, if one is complete. It stays the next piece until it is issued.
     fn next_charge(&mut self) -> Option<u64>;
     /// Puts the next piece's work on the queue and sends the piece to the other end. Returns whether the other end
@@ -254,36 +244,8 @@ struct Feeder<C: Cut> {
 }
 
 impl<C: Cut> Feed for Feeder<C> {
-    fn room(&mut self) -> &mut [u8] {
-        self.cut.room()
-    }
-
-    fn filled(&mut self, n: usize) {
-        self.cut.filled(n);
-    }
-
-    fn finish(&mut self) {
-        self.cut.finish();
-    }
-
-    fn flush(&mut self) {
-        self.cut.flush();
-    }
-
-    fn pause(&mut self) {
-        self.cut.pause();
-    }
-
-    fn rests(&self) -> bool {
-        self.cut.rests()
-    }
-
-    fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
-        self.cut.share_reading(unread)
-    }
-
-    fn read_on(&mut self) -> io::Result<bool> {
-        self.cut.read_on()
+    fn input(&mut self) -> &mut dyn Input {
+        &mut self.cut
     }
 
     fn next_charge(&mut self) -> Option<u64> {

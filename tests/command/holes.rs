@@ -87,51 +87,6 @@ fn times_and_old_files() {
     assert_eq!(place.names(), ["a", "b.bz2", "old"]);
 }
 
-#[test]
-fn standard_output() {
-    let place = Place::new();
-    let holes = has_holes(&place.path(""));
-    if !holes {
-        skip_part(Need::System, "a file system without holes");
-    }
-    let some = text(10_000);
-    for zeros in [zeros(PIECE), zeros(1 << 20), zeros(3_000_001)] {
-        let whole = [&some[..], &zeros, &some[..], &zeros].concat();
-        place.put("a.bz2", &compressed(&whole));
-        let many = [&b"begin\n"[..], &whole, &whole, b"end\n"].concat();
-        for (line, expected) in [
-            ("hybz -dc a.bz2 >b", whole.clone()),
-            ("hybz -dc a.bz2 | cat >b", whole.clone()),
-            ("(echo begin; hybz -dc a.bz2 a.bz2; echo end) >b", many.clone()),
-            ("(echo begin; hybz -dc a.bz2 a.bz2; echo end) >>b", many.clone()),
-            ("hybz -dc a.bz2 >b 2>&1", whole.clone()),
-            // Written before its end: the old bytes do not show through.
-            ("tr '\\0' x </dev/zero | head -c 9000000 >b; hybz -dc a.bz2 1<>b; truncate -s LEN b", whole.clone()),
-            ("hybz -dc --no-sparse a.bz2 >b", whole.clone()),
-        ] {
-            let _ = fs::remove_file(place.path("b"));
-            place.shell(&line.replace("LEN", &whole.len().to_string())).silent(0);
-            assert!(place.get("b") == expected, "{line}");
-            let sparse = line == "hybz -dc a.bz2 >b" && holes && zeros.len() >= 1 << 20;
-            assert!(!sparse || taken(&place.path("b")) < 100_000, "{line}: {} bytes", taken(&place.path("b")));
-        }
-    }
-}
-
-/// After an error, too, later output comes after all that was written.
-#[test]
-fn standard_output_after_an_error() {
-    let place = Place::new();
-    let whole = zeros(50_000_000);
-    let mut broken = [compressed(&whole), compressed(&text(10_000))].concat();
-    let last = broken.len() - 1000;
-    broken[last] ^= 1;
-    place.put("a.bz2", &broken);
-    let run = place.shell("(hybz -dc a.bz2; echo end) >b");
-    assert!(run.code == 0 && !run.stderr.is_empty(), "{run:?}");
-    assert!(place.get("b") == [&whole[..], b"end\n"].concat());
-}
-
 /// Writes that are cut short or interrupted, and disks that fail.
 #[test]
 fn faults() {
@@ -142,15 +97,12 @@ fn faults() {
         let hybz = |args: &[&str]| run(place.called("hybz").args(args).env("LD_PRELOAD", shim).env("FAULT", fault));
         hybz(&["-dkf", "a.bz2"]).silent(0);
         assert!(place.get("a") == whole, "{fault}");
-        let shell = format!("LD_PRELOAD={} FAULT={fault} hybz -dc a.bz2 >b", shim.display());
-        place.shell(&shell).silent(0);
-        assert!(place.get("b") == whole, "{fault}");
     }
     fs::remove_file(place.path("a")).expect("remove");
     for number in [1, 2] {
         run(place.called("hybz").args(["-d", "a.bz2"]).env("LD_PRELOAD", shim).env("FAULT", format!("write@{number}")))
             .says(1, "hybz: Can't write output file a: Input/output error.");
-        assert_eq!(place.names(), ["a.bz2", "b"]);
+        assert_eq!(place.names(), ["a.bz2"]);
     }
 }
 

@@ -101,6 +101,13 @@ impl Place {
         run(self.called("hybz").args(args))
     }
 
+    /// The places of the blocks of a `.bz2`, as lines of BITS,BYTES.
+    pub fn offsets(&self, file: &str) -> String {
+        let (index, mut lines) = (hybz::index::Index::build(&self.get(file)[..], &Default::default()), Vec::new());
+        index.expect("an index").write_offsets(&mut lines).expect("memory");
+        String::from_utf8(lines).expect("digits")
+    }
+
     /// Runs hybz with these bytes on a pipe to its stdin.
     pub fn hybz_with_input(&self, args: &[&str], input: &[u8]) -> Run {
         run_with_input(self.called("hybz").args(args), input)

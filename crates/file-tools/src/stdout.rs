@@ -84,28 +84,3 @@ pub fn duplicate() -> io::Result<File> {
 pub fn regular_file() -> Option<Metadata> {
     duplicate().and_then(|file| file.metadata()).ok().filter(Metadata::is_file)
 }
-
-/// The write position of stdout, if holes can be left there: stdout is a regular file positioned at its end, not in
-/// append mode, and not the file to which messages go.
-pub fn end() -> Option<u64> {
-    let out = rustix::stdio::stdout();
-    let (found, flags, at) =
-        (rustix::fs::fstat(out).ok()?, rustix::fs::fcntl_getfl(out).ok()?, rustix::fs::tell(out).ok()?);
-    let is_it = |other: rustix::fs::Stat| (other.st_dev, other.st_ino) == (found.st_dev, found.st_ino);
-    let messages = rustix::fs::fstat(rustix::stdio::stderr()).is_ok_and(is_it);
-    let regular =
-        rustix::fs::FileType::from_raw_mode(found.st_mode).is_file() && !flags.contains(rustix::fs::OFlags::APPEND);
-    (regular && !messages && u64::try_from(found.st_size).is_ok_and(|size| at >= size)).then_some(at)
-}
-
-/// Moves the write position of stdout forwards, relative to the current one, because other processes may write there
-/// too. Returns false if the file has grown past the new position, so that there would be no zeros.
-pub fn leave_hole(len: u64) -> io::Result<bool> {
-    let out = rustix::stdio::stdout();
-    let (size, at) = (rustix::fs::fstat(out)?.st_size, rustix::fs::tell(out)?);
-    if u64::try_from(size).is_ok_and(|size| at < size) {
-        return Ok(false);
-    }
-    rustix::fs::seek(out, rustix::fs::SeekFrom::Current(i64::try_from(len).map_err(io::Error::other)?))?;
-    Ok(true)
-}

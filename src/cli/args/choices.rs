@@ -58,15 +58,6 @@ pub enum ProgressFormat {
     Never,
 }
 
-/// Formats of indexes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum IndexFormat {
-    /// The format of docs/INDEX.md
-    Bzi,
-    /// Lines of BITS,BYTES
-    Offsets,
-}
-
 /// Shells for which there are completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shell {

@@ -4,7 +4,7 @@
 //! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), and the last of contradicting
 //! flags wins.
 
-use super::choices::{GpuPipeline, IndexFormat, LevelFlags, OutputFormat, ProgressFormat, Recovery, Shell, Verified};
+use super::choices::{GpuPipeline, LevelFlags, OutputFormat, ProgressFormat, Recovery, Shell, Verified};
 use super::ranges::{Ranges, Split, ranges, split};
 use super::values::{MAX_THREADS, interval, pattern, seconds, shard_size, size, text_length};
 use clap::{ArgAction, Command, FromArgMatches, Parser, ValueHint, value_parser};
@@ -82,18 +82,11 @@ pub struct Flags {
     /// Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it.
     ///
     /// With an index any part of the text can be read without decoding what is before it. It is made while compressing,
-    /// or with -t, -d or -l while decompressing, and takes 40 bytes for each block.
+    /// or with -t, -d or -l while decompressing, and takes 40 bytes for each block. What is read may also be lines of
+    /// BITS,BYTES, as indexed_bzip2 and rapidgzip have them.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..=1, require_equals = true,
         default_missing_value = "")]
     pub index: Option<OsString>,
-
-    /// What --index writes: bzi or offsets (default: bzi); with -l, print the offsets.
-    ///
-    /// These are lines of BITS,BYTES, as indexed_bzip2 and rapidgzip have them: where a block begins in the compressed
-    /// file, and how much text is before it. Both kinds of index are read, whatever they are called. FILE.bz2.offsets
-    /// is the name of the lines.
-    #[arg(long, value_name = "FORMAT")]
-    pub index_format: Option<IndexFormat>,
 
     /// With -d, give only these parts of the text: SIZE@OFFSET, separated by commas.
     ///
@@ -345,8 +338,7 @@ pub struct Flags {
     /// When decompressing, write all zeros: leave no holes in files.
     ///
     /// Without it, runs of 4 KiB of zeros and more become holes, which take no space on the disk. This is done in
-    /// regular files that hybz makes, and in standard output if that is a regular file whose end is written to. Reading
-    /// the file gives the same bytes.
+    /// regular files that hybz makes, not in standard output. Reading the file gives the same bytes.
     #[arg(long)]
     pub no_sparse: bool,
 

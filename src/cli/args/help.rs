@@ -22,7 +22,7 @@ pub const GROUPS: [Group; 10] = [
     ),
     ("Compressing", &["1", "9", "small", "format", "block_size", "stream_size", "verify", "perturb", "perturb_seed"]),
     ("Decompressing, and parts of files", &["ranges", "split", "lines", "ignore_trailing_garbage"]),
-    ("Indexes", &["index", "index_format"]),
+    ("Indexes", &["index"]),
     ("Threads, memory, GPUs", &["threads", "memory", "gpu", "gpu_required", "gpu_pipeline"]),
     ("Messages", &["quiet", "verbose", "progress", "json", "against"]),
     ("One file on many machines", &["plan", "shard", "plan_file", "join"]),

@@ -1,11 +1,9 @@
 //! Files of indexes: their names, and when one can be written.
 
-use super::choices::IndexFormat;
 use super::common::Common;
 use super::rows::Kind;
 use super::target::Target;
 use anyhow::bail;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The index of a compressed file.
@@ -13,7 +11,6 @@ use std::path::{Path, PathBuf};
 pub struct IndexPlan {
     /// The index's name, if it was typed.
     pub path: Option<PathBuf>,
-    pub format: IndexFormat,
 }
 
 impl IndexPlan {
@@ -27,16 +24,12 @@ impl IndexPlan {
         if path.is_none() && common.reads_stdin() && matches!(common.kind, Kind::List | Kind::Recover) {
             return without_name(common, "standard input");
         }
-        Ok(Some(IndexPlan { path, format: common.index_format.unwrap_or(IndexFormat::Bzi) }))
+        Ok(Some(IndexPlan { path }))
     }
 
     /// The name of the index of the compressed file `path`.
     pub fn path(&self, path: &Path) -> PathBuf {
-        let suffix = match self.format {
-            IndexFormat::Bzi => ".bzi",
-            IndexFormat::Offsets => ".offsets",
-        };
-        self.path.clone().unwrap_or_else(|| with_suffix(path, suffix))
+        self.path.clone().unwrap_or_else(|| usual_index(path))
     }
 }
 
@@ -64,11 +57,7 @@ fn without_name(common: &Common, unnamed: &str) -> anyhow::Result<Option<IndexPl
 
 /// The default name of an index: next to `path`.
 pub fn usual_index(path: &Path) -> PathBuf {
-    with_suffix(path, ".bzi")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name: OsString = path.as_os_str().to_owned();
-    name.push(suffix);
+    let mut name = path.as_os_str().to_owned();
+    name.push(".bzi");
     name.into()
 }

@@ -22,12 +22,12 @@ mod rules;
 mod target;
 mod values;
 
-pub use choices::{IndexFormat, Recovery};
+pub use choices::Recovery;
 pub use coding::{Coding, level};
 pub use common::{Common, Gpus, Operand};
 pub use files::{Action, FilesMode, SplitPlan, TextRanges};
-pub use index::{IndexPlan, usual_index};
-pub use plan::{BenchMode, Direction, ListMode, Listing, Mode, Plan, RecoverMode, ShardMode};
+pub use index::usual_index;
+pub use plan::{BenchMode, Direction, ListMode, Mode, Plan, RecoverMode, ShardMode};
 pub use ranges::{Amount, Range};
 pub use rows::Kind;
 pub use target::{ReportPlace, Target};

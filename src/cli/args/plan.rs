@@ -7,7 +7,7 @@ use super::common::{Common, Operand};
 use super::files::{Action, FilesMode, VerifyPlan};
 use super::flags::Flags;
 use super::index::IndexPlan;
-use super::rows::{Kind, prints_offsets};
+use super::rows::Kind;
 use super::rules;
 use super::target::{ReportPlace, Target, report, target};
 use anyhow::bail;
@@ -45,7 +45,7 @@ impl Plan {
         let coding = Coding::new(&common)?;
         let mode = match common.kind {
             Kind::Compress | Kind::Decompress | Kind::Test => Mode::Files(FilesMode::new(&common, coding)?),
-            Kind::List => Mode::List(ListMode::new(&common)?),
+            Kind::List => Mode::List(ListMode { index: IndexPlan::new(&common)? }),
             Kind::Measure => Mode::Measure,
             Kind::Recover => Mode::Recover(RecoverMode::new(&common)?),
             Kind::Bench => Mode::Bench(BenchMode::new(&common, coding)?),
@@ -60,33 +60,8 @@ impl Plan {
 /// Lists files.
 #[derive(Clone, Debug)]
 pub struct ListMode {
-    pub listing: Listing,
     /// The index to write for a file.
     pub index: Option<IndexPlan>,
-}
-
-/// How files are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listing {
-    Table,
-    Json,
-    Offsets,
-}
-
-impl ListMode {
-    pub fn new(common: &Common) -> anyhow::Result<ListMode> {
-        let listing = match (common.json.is_some(), prints_offsets(common)) {
-            (false, false) => Listing::Table,
-            (true, false) => Listing::Json,
-            (true, true) => bail!("--json and --index-format=offsets cannot be used together."),
-            (false, true) if common.verbose > 0 => bail!("--index-format=offsets and -v cannot be used together."),
-            (false, true) => match common.operands.len() {
-                1 => Listing::Offsets,
-                operands => bail!("--index-format=offsets lists one file, not {operands}."),
-            },
-        };
-        Ok(ListMode { listing, index: IndexPlan::new(common)? })
-    }
 }
 
 /// Writes the good blocks of damaged files.

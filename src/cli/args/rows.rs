@@ -1,6 +1,6 @@
 //! One row a flag: its name, the modes that take it, and the flags that it needs or excludes.
 
-use super::choices::{IndexFormat, OutputFormat, Verified};
+use super::choices::{OutputFormat, Verified};
 use super::flags::Flags;
 use Kind::{Bench, Compress, Decompress, Join, List, Measure, Plan, Recover, Shard, Test};
 
@@ -49,13 +49,11 @@ pub struct Row {
     /// The flag works only with one of these.
     pub needs: &'static [&'static str],
     pub excludes: &'static [&'static str],
-    /// A sentence after a refusal.
-    pub hint: &'static str,
 }
 
 /// The row of a flag that these modes take.
 const fn only(name: &'static str, is_given: fn(&Flags) -> bool, modes: &'static [Kind]) -> Row {
-    Row { name, is_given, modes, only: true, needs: &[], excludes: &[], hint: "" }
+    Row { name, is_given, modes, only: true, needs: &[], excludes: &[] }
 }
 
 /// The row of a flag that all modes but these take.
@@ -70,10 +68,6 @@ impl Row {
 
     const fn excludes(self, excludes: &'static [&'static str]) -> Row {
         Row { excludes, ..self }
-    }
-
-    const fn hint(self, hint: &'static str) -> Row {
-        Row { hint, ..self }
     }
 
     pub fn is_taken_by(&self, mode: Kind) -> bool {
@@ -131,9 +125,7 @@ pub static ROWS: &[Row] = &[
     all_but("--ignore-trailing-garbage", |flags| flags.ignore_trailing_garbage.is_some(), &[Recover]),
     only("--index", |flags| flags.index.is_some(), COMPRESSED),
     only("--index=FILE", |flags| flags.index.as_ref().is_some_and(|file| !file.is_empty()), COMPRESSED),
-    only("--index-format", |flags| flags.index_format.is_some() && !prints_offsets(flags), FILES_AND_LIST)
-        .needs(&["--index"]).hint(" (An index of any format is read. -l --index-format=offsets prints one.)"),
-    only("--ranges", |flags| flags.ranges.is_some(), &[Decompress]).excludes(&["--rm", "--index-format"]),
+    only("--ranges", |flags| flags.ranges.is_some(), &[Decompress]).excludes(&["--rm"]),
     only("--split", |flags| flags.split.is_some(), &[Decompress]).excludes(&["--rm", "--ranges", "--index"]),
     only("--lines", |flags| flags.lines, &[Compress, Decompress, Bench])
         .needs(&["--ranges", "--split", "--stream-size"]),
@@ -177,9 +169,4 @@ pub fn are_taken(flags: &Flags, mode: Kind) -> bool {
 /// Whether one of `some` needs a flag that is not in `all`.
 pub fn lack(some: &Flags, all: &Flags) -> bool {
     ROWS.iter().any(|row| (row.is_given)(some) && row.lacks(all))
-}
-
-/// Whether the offsets of an index are printed rather than written to a file.
-pub fn prints_offsets(flags: &Flags) -> bool {
-    flags.list && flags.index.is_none() && flags.index_format == Some(IndexFormat::Offsets)
 }

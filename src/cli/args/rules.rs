@@ -15,12 +15,12 @@ pub fn check(common: &Common) -> anyhow::Result<()> {
         let Some(flag) = spelling(common, row) else { continue };
         if row.only && asked_for(common).is_none() {
             let modes: Vec<&str> = row.modes.iter().map(|mode| mode.flag()).collect();
-            bail!("{flag} works only with {}.{}", listed(&modes), row.hint);
+            bail!("{flag} works only with {}.", listed(&modes));
         }
-        bail!("{flag} and {} cannot be used together.{}", mode.flag(), row.hint);
+        bail!("{flag} and {} cannot be used together.", mode.flag());
     }
-    if let Some(Row { name, needs, hint, .. }) = ROWS.iter().find(|row| row.lacks(common)) {
-        bail!("{name} works only with {}.{hint}", listed(needs));
+    if let Some(Row { name, needs, .. }) = ROWS.iter().find(|row| row.lacks(common)) {
+        bail!("{name} works only with {}.", listed(needs));
     }
     for row in ROWS.iter().filter(|row| (row.is_given)(common)) {
         refuse(common, row.name, row.excludes)?;
@@ -88,7 +88,7 @@ mod tests {
         for (mode, taken, refused_flags) in [
             ("-z", vec!["-c -oy -r+--exclude=a -r+--cross-file-systems --filelist=f+--null --output-dir=y --resume",
                 "--stream-size=1M+--lines --format=bz2 --format=hbz --format=lz4 --block-size=1M --verify=file",
-                "--verify --index=i --index+--index-format=bzi --perturb=9+--perturb-seed=9 --verify=none",
+                "--verify --index=i --perturb=9+--perturb-seed=9 --verify=none",
                 compressed, disk, always, "--json=r --progress"],
                 vec!["--ranges=1@0 --split=1/2 --plan-file=p", against]),
             ("-d", vec!["-c -oy -r --filelist=f --output-dir=y --resume -k+--index -c+--ranges=1@0 --split=1/2+--lines",
@@ -99,18 +99,18 @@ mod tests {
                 compressed, disk, always],
                 vec!["-c -oy --output-dir=y --resume --ranges=1@0 --split=1/2 --lines --format=bz2 --stream-size=1M",
                 "--verify=file --verify --plan-file=p", against]),
-            ("-l", vec![compressed, "--ignore-trailing-garbage --index-format=offsets --verify=none --json --progress"],
+            ("-l", vec![compressed, "--ignore-trailing-garbage --verify=none --json --progress"],
                 vec!["-c -oy --fail-fast -9 --verify --gpu-required --json=r --against=a --plan-file=p",
                 files, coding, disk]),
             ("--recover", vec!["-d -c -oy -S.x --index --verify=none --json --progress", disk],
-                vec!["-z -t -l --rm --index-format=bzi --verify --gpu-required --json=r --against=a",
+                vec!["-z -t -l --rm --verify --gpu-required --json=r --against=a",
                 "--plan-file=p", files, coding, always]),
             ("--bench", vec!["-z -d --stream-size=1M+--lines --format=hbz --block-size=1M --perturb=9",
                 against, always],
-                vec!["-t -l --recover -c -oy --index-format=bzi --format=lz4 --verify=none --verify --json --json=r",
+                vec!["-t -l --recover -c -oy --format=lz4 --verify=none --verify --json --json=r",
                 "--progress --plan-file=p", files, compressed, disk]),
             ("--measure", vec!["-d --json --progress", always],
-                vec!["-z -t -l --recover --bench --json=r -c -oy --index-format=bzi --verify=none --verify",
+                vec!["-z -t -l --recover --bench --json=r -c -oy --verify=none --verify",
                 "--gpu-required --against=a --plan-file=p", files, coding, compressed, disk]),
             ("--plan=1M", vec!["-z -c -oy --format=bz2 --verify=none --progress", disk, always],
                 vec!["--shard=0 --join=p --verify --json=r --plan-file=p",

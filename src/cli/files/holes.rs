@@ -4,9 +4,7 @@
 //! begins with a whole piece of the file, so no block of the file system is written for it.
 
 /// The shortest run that becomes a hole: the block size of most file systems.
-pub const PIECE: usize = 4 << 10;
-
-pub static ZEROS: [u8; PIECE] = [0; PIECE];
+const PIECE: usize = 4 << 10;
 
 /// The position at which a file is written, and how many zeros before it have been skipped but are not in the file yet.
 #[derive(Debug, Default)]
@@ -22,11 +20,6 @@ pub enum Run {
 }
 
 impl Holes {
-    /// For a file written from its end, at offset `at`.
-    pub fn at(at: u64) -> Holes {
-        Holes { at, gap: 0 }
-    }
-
     /// The run that these bytes begin with: zeros to skip, or bytes that must be written.
     pub fn first_run(&self, bytes: &[u8]) -> Run {
         let into_piece = (self.at % PIECE as u64) as usize;
@@ -60,5 +53,5 @@ impl Holes {
 
 /// Whether a piece is all zeros. Its first word already excludes nearly every other piece.
 fn is_zero(piece: &[u8]) -> bool {
-    piece.first_chunk::<8>().is_none_or(|word| *word == [0; 8]) && *piece == ZEROS[..piece.len()]
+    piece.first_chunk::<8>().is_none_or(|word| *word == [0; 8]) && *piece == [0; PIECE][..piece.len()]
 }

@@ -1,6 +1,6 @@
 //! Index files: finding an operand's index, reading it, and writing one.
 
-use crate::cli::args::{IndexFormat, IndexPlan, usual_index};
+use crate::cli::args::usual_index;
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
 use crate::cli::files::source::{SourceFile, id};
@@ -12,23 +12,22 @@ use hybz_files::directory::{Directory, Stat, is_directory, is_file};
 use hybz_files::{file, tree};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// An index that is built while its file is read or written.
 pub struct IndexJob {
     pub place: Place,
-    format: IndexFormat,
     pub recorder: Recorder,
     /// `Some` once work on the operand has begun.
     output: Option<OutputFile>,
 }
 
 impl IndexJob {
-    /// The index that was asked for, to be written at `place`.
-    pub fn new(index: &IndexPlan, place: Place) -> IndexJob {
-        IndexJob { place, format: index.format, recorder: Recorder::new(), output: None }
+    /// The index to be written at `place`.
+    pub fn new(place: Place) -> IndexJob {
+        IndexJob { place, recorder: Recorder::new(), output: None }
     }
 
     /// Checks that the name of `compressed`'s index is free. `compressed` is `source` or is made from it. If a file of
@@ -67,7 +66,7 @@ impl IndexJob {
 
     /// Writes the recorded index. Returns the file, which has no name yet, or the format that cannot have an index.
     pub fn write(self, source: Option<&SourceFile>) -> Result<Result<OutputFile, Format>, Failure> {
-        let IndexJob { place, format, recorder, output } = self;
+        let IndexJob { place, recorder, output } = self;
         let failed = |e: &io::Error| Failure::output("write", place.name(), e);
         let index = match recorder.finish() {
             Ok(index) => index,
@@ -79,22 +78,12 @@ impl IndexJob {
             Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
         let Some(mut output) = output else { return Ok(Err(WITHOUT_STREAMS)) };
-        write(&index, format, &mut output).map_err(|e| failed(&e))?;
+        index.write(&mut output).map_err(|e| failed(&e.into()))?;
         if let Some(source) = source {
             output.set_attributes(source).map_err(|e| failed(&e))?;
         }
         Ok(Ok(output))
     }
-}
-
-/// Writes an index.
-pub fn write(index: &Index, format: IndexFormat, out: &mut impl io::Write) -> io::Result<()> {
-    let out = BufWriter::new(out);
-    match format {
-        IndexFormat::Bzi => index.write(out),
-        IndexFormat::Offsets => index.write_offsets(out),
-    }
-    .map_err(io::Error::from)
 }
 
 /// The index next to `operand`, if there is one and it fits `coded`. A remark reports an index that does not fit.

@@ -5,7 +5,7 @@ use crate::cli::files::filelist::List;
 use crate::cli::files::mirror::{self, Mirror};
 use crate::cli::files::names::ending;
 use crate::cli::files::place::Place;
-use crate::cli::files::walk::{Walk, Wanted};
+use crate::cli::files::walk::Walk;
 use crate::cli::messages::tally::Skipped;
 use crate::cli::messages::{Failure, Messages};
 use glob::MatchOptions;
@@ -13,7 +13,7 @@ use hybz_files::directory::Directory;
 use hybz_files::process;
 use hybz_files::slots::Slots;
 use hybz_files::temporary;
-use hybz_files::tree::{Id, Kind};
+use hybz_files::tree::Kind;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,6 @@ pub struct OperandIter {
 /// Which files of trees and lists are left out.
 struct Filter {
     plan: Arc<Plan<FilesMode>>,
-    avoids: Option<Id>,
 }
 
 /// `*` and `?` as in a shell, but a leading dot is no exception.
@@ -69,7 +68,7 @@ impl OperandIter {
             Target::Below(path) => Some(Mirror::new(path, &slots, plan.common.sync)?),
             _ => None,
         };
-        let filter = Filter { plan: Arc::clone(plan), avoids: mirror.as_ref().map(Mirror::id) };
+        let filter = Filter { plan: Arc::clone(plan) };
         Ok(OperandIter {
             plan: Arc::clone(plan),
             messages: Arc::clone(messages),
@@ -88,7 +87,7 @@ impl OperandIter {
     pub fn next(&mut self) -> Option<Result<Found, Failure>> {
         loop {
             if let Some(walk) = &mut self.walk {
-                match walk.next(&self.filter) {
+                match walk.next(&|kind, name, below| self.filter.wants(kind, name, below)) {
                     Some(found) => {
                         let found = found.map(|place| {
                             let operand = Operand::File(place.path().to_owned());
@@ -143,7 +142,9 @@ impl OperandIter {
             if self.mirror.is_some() {
                 mirror::below(path)?;
             }
-            let read = walk.read(&self.filter);
+            walk.crosses = self.plan.common.cross_file_systems;
+            walk.avoids = self.mirror.as_ref().map(Mirror::id);
+            let read = walk.read(&|kind, name, below| self.filter.wants(kind, name, below));
             self.top = path.clone();
             self.walk = Some(walk);
             return read.map(|()| None);
@@ -223,9 +224,8 @@ impl Filter {
         let may_walk = self.plan.common.recursive && path.is_dir();
         if !may_walk && self.by_suffix(path) { Err(Skipped::Suffix) } else { Ok(()) }
     }
-}
 
-impl Wanted for Filter {
+    /// Checks whether a file or directory that a walk meets is skipped.
     fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
         if kind == Kind::File && temporary::is_hidden_name(name) {
             return Err(Skipped::Own);
@@ -237,13 +237,5 @@ impl Wanted for Filter {
             return Err(Skipped::Suffix);
         }
         Ok(())
-    }
-
-    fn crosses(&self) -> bool {
-        self.plan.common.cross_file_systems
-    }
-
-    fn avoids(&self) -> Option<Id> {
-        self.avoids
     }
 }

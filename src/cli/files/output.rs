@@ -12,7 +12,7 @@
 //! Owner, mode, access control list and times are set on the open file, never by name. A file system that does not
 //! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
 
-use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
+use crate::cli::files::holes::{Holes, Run};
 use crate::cli::files::source::SourceFile;
 use hybz::internals::Sequential;
 use hybz_files::attributes::{self, RefusedMode};
@@ -166,36 +166,12 @@ const LONG: u64 = 8 << 20;
 #[derive(Default)]
 pub struct Stdout {
     written: u64,
-    /// Whether holes are wanted, until it is known whether stdout can have them.
-    may_have_holes: bool,
-    holes: Option<Holes>,
     /// Whether it takes whole pages; `None` while that is not known.
     takes_pages: Option<bool>,
     giver: Giver,
 }
 
 impl Stdout {
-    /// Stdout, with holes in place of long runs of zeros if they are `wanted` and stdout is a file written at its end.
-    pub fn with_holes(wanted: bool) -> Stdout {
-        Stdout { written: 0, may_have_holes: wanted, holes: None, takes_pages: None, giver: Giver::default() }
-    }
-
-    /// Writes the skipped zeros to the file: as a hole, except the `last` of them.
-    fn end_gap(&mut self, last: u64) -> io::Result<()> {
-        let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
-        let hole = holes.gap.saturating_sub(last);
-        if hole > 0 && stdout::leave_hole(hole)? {
-            holes.gap -= hole;
-        }
-        while holes.gap > 0 {
-            match stdout::write(&ZEROS[..holes.gap.min(PIECE as u64) as usize])? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
-                written => holes.gap -= written as u64,
-            }
-        }
-        Ok(())
-    }
-
     /// Whether a long output goes to a pipe that takes pages, and giving them away `pays`.
     pub fn takes_pages(&mut self, pays: impl FnOnce() -> bool) -> bool {
         match self.takes_pages {
@@ -216,8 +192,10 @@ impl Stdout {
         self.written += len;
         Ok(len)
     }
+}
 
-    fn write_through(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = stdout::write(bytes)?;
         let before = self.written;
         self.written += written as u64;
@@ -226,40 +204,8 @@ impl Stdout {
         }
         Ok(written)
     }
-}
 
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.may_have_holes && bytes.len() >= PIECE {
-            self.may_have_holes = false;
-            self.holes = stdout::end().map(Holes::at);
-        }
-        let Some(holes) = &mut self.holes else { return self.write_through(bytes) };
-        match holes.first_run(bytes) {
-            Run::Zeros(zeros) => {
-                holes.pass(zeros);
-                Ok(zeros)
-            }
-            Run::Data(len) => {
-                self.end_gap(0)?;
-                let written = self.write_through(&bytes[..len])?;
-                if let Some(holes) = &mut self.holes {
-                    holes.at += written as u64;
-                }
-                Ok(written)
-            }
-        }
-    }
-
-    /// Leaves stdout at the end of what was written to it, for the next program that writes there. It writes the last
-    /// byte, because setting the length could cut off what other processes write meanwhile.
     fn flush(&mut self) -> io::Result<()> {
-        self.end_gap(1)
-    }
-}
-
-impl Drop for Stdout {
-    fn drop(&mut self) {
-        let _ = self.flush(); // after an error, which is reported
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::cli::args::{Action, FilesMode, Plan, ReportPlace, Target};
 use crate::cli::files::pending::{PathLocks, Pending};
 use crate::cli::files::place::Place;
-use crate::cli::files::source::{id, same_file};
+use crate::cli::files::source::id;
 use crate::cli::messages::Failure;
 use hybz_files::directory::{is_directory, is_file, is_link, is_stream};
 use hybz_files::temporary::remove_leftover;
@@ -129,7 +129,7 @@ impl Preconditions {
             return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
         }
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
-        if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {
+        if self.stdout.as_ref().is_some_and(|stdout| id(stdout) == id(source)) {
             return Err(Failure::about(1, "Input file ", name, " is the output file."));
         }
         Ok(())

@@ -18,9 +18,8 @@ pub enum Sink {
 const BUFFER: usize = 8 << 10;
 
 impl Sink {
-    /// A sink that writes holes in place of zeros, if they are wanted and possible.
-    pub fn stdout(holes: bool) -> Sink {
-        Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))
+    pub fn stdout() -> Sink {
+        Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default()))
     }
 
     pub fn file(output: OutputFile) -> Sink {

@@ -129,8 +129,3 @@ pub fn list_of(file: &File) -> Option<Acl> {
 pub fn id(found: &Metadata) -> Id {
     (found.dev(), found.ino())
 }
-
-/// Whether both belong to one file.
-pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
-    id(a) == id(b)
-}

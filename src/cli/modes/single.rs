@@ -5,7 +5,7 @@ use crate::cli::files::commit;
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
 use crate::cli::files::sink::Sink;
-use crate::cli::files::source::{SourceFile, id, same_file};
+use crate::cli::files::source::{SourceFile, id};
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use hybz_files::directory::is_directory;
 use hybz_files::{stdout, tree};
@@ -37,7 +37,7 @@ pub fn check<'a>(
     let Some(place) = place else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         let stdout = stdout::regular_file();
-        return match stdout.and_then(|stdout| inputs.find(|(_, input)| same_file(input, &stdout))) {
+        return match stdout.and_then(|stdout| inputs.find(|(_, input)| id(input) == id(&stdout))) {
             Some((name, _)) => Err(Failure::about(1, "Input file ", name, " is the output file.")),
             None => Ok(()),
         };
@@ -54,7 +54,7 @@ pub fn check<'a>(
 /// Opens a destination, with holes in place of zeros if they are wanted. An existing device or FIFO is written to.
 pub fn create(place: Option<&Place>, private: bool, force: bool, holes: bool) -> Result<Sink, Failure> {
     let Some(place) = place else {
-        return Ok(Sink::stdout(holes));
+        return Ok(Sink::stdout());
     };
     let existing = force || place.is_stream();
     let file = new_file(place, private, existing).map_err(|e| Failure::output("create", place.name(), &e))?;

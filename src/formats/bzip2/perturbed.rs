@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{self, Level};
 use crate::read_at::{ReadAt, fill_at};
-use crate::stream::piece::{Collect, Cut, Rest, Step};
+use crate::stream::piece::{Collect, Cut, Input, Rest, Step};
 use crate::stream::text::count_lines;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::num::NonZeroU32;
@@ -162,9 +162,7 @@ impl<C> Perturbing<C> {
     }
 }
 
-impl<C: Cut> Cut for Perturbing<C> {
-    type Piece = C::Piece;
-
+impl<C: Cut> Input for Perturbing<C> {
     fn room(&mut self) -> &mut [u8] {
         self.room.resize(ROOM, 0);
         &mut self.room
@@ -190,6 +188,10 @@ impl<C: Cut> Cut for Perturbing<C> {
     fn flush(&mut self) {
         self.cut.flush();
     }
+}
+
+impl<C: Cut> Cut for Perturbing<C> {
+    type Piece = C::Piece;
 
     fn next_piece(&mut self) -> Option<C::Piece> {
         self.cut.next_piece()

@@ -2,7 +2,6 @@
 
 use super::plain;
 use super::stream_decoder::{StreamDecoder, Trouble};
-use crate::flaw::Flaw;
 use crate::formats::lzw::header::{HEADER_LEN, Header};
 use hybz_testkit::shapes::{Rng, SHAPES, random};
 
@@ -164,28 +163,5 @@ fn damaged_streams() {
                 same(&coded, &format!("changed at {at}"));
             }
         }
-    }
-}
-
-/// A stream must not begin with a clear, but two clears may follow each other.
-#[test]
-fn clears() {
-    let nine = |codes: &[u32]| {
-        let bits: Vec<u32> = codes.iter().flat_map(|code| (0..9).map(move |i| code >> i & 1)).collect();
-        let byte = |byte: &[u32]| byte.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8);
-        [0x1f, 0x9d, 0x90].into_iter().chain(bits.chunks(8).map(byte)).collect::<Vec<u8>>()
-    };
-    let wrong = |bit, code, end| Err(Trouble::Code(bit, Flaw::LzwCode { code, end }));
-    let pad = 511;
-    for (codes, text, outcome) in [
-        (&[256, 97][..], &b""[..], wrong(24, 256, 256)),
-        (&[257], b"", wrong(24, 257, 256)),
-        (&[97, 256, pad, pad, pad, pad, pad, pad, 98, 257], b"abbb", Ok(())),
-        (&[97, 256, pad, pad, pad, pad, pad, pad, 256, pad, pad, pad, pad, pad, pad, pad, 98], b"ab", Ok(())),
-        (&[97, 98, 257, 256, pad, pad, pad, pad, 257], b"abab", wrong(96, 257, 256)),
-    ] {
-        let coded = nine(codes);
-        assert_eq!(in_pieces(&coded, || 100, 100), (text.to_vec(), outcome), "{codes:?}");
-        same(&coded, &format!("{codes:?}"));
     }
 }

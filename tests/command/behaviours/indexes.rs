@@ -19,7 +19,6 @@ rows! {
     "`-f --index=FIFO`, a device" | "no index" | "written to directly, as by `-o`" => an_index_into_a_fifo;
     "an index that cannot be written; its mode" | "no index" | "rc 1 before the work; no result, source kept; as the \
      file's" => unwritable_index;
-    "`--index-format=offsets`, also with `-l`" | "no index" | "lines of BITS,BYTES" => lines_of_offsets;
     "`-l` next to an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark"
         => lists_by_the_index;
     "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
@@ -183,24 +182,6 @@ fn unwritable_index() {
     assert_eq!(place.names(), ["a"]);
 }
 
-fn lines_of_offsets() {
-    let (place, _) = place();
-    let listed = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out();
-    place.hybz(&["-t", "--index", "--index-format=offsets", "a.bz2"]).silent(0);
-    assert_eq!(place.get("a.bz2.offsets"), listed.as_bytes());
-    assert!(listed.starts_with("32,0\n") && listed.ends_with(",600000\n"), "{listed}");
-    place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
-    assert_eq!(place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out(), listed, "from the index");
-    // While compressing, too; and they are read as an index.
-    place.put("b", &text(300_000));
-    place.hybz(&["-k", "--index", "--index-format", "offsets", "b"]).silent(0);
-    place.hybz(&["-dc", "--ranges", "5@299990", "--index=b.bz2.offsets", "b.bz2"]).silent(0);
-    place.shell("hybz -l --index-format=offsets b.bz2 | cmp - b.bz2.offsets").silent(0);
-    place
-        .shell("hybz --block-size 1M b; hybz -l --index-format=offsets b.hbz")
-        .says(1, "b.hbz is a .hbz: --index-format=offsets lists");
-}
-
 fn no_index_without_its_file() {
     let place = Place::new();
     let mut command = place.called("hybz");
@@ -240,10 +221,10 @@ fn lists_by_the_index() {
     place.shell("rm a.bz2.bzi; hybz -t --index a.bz2").silent(0);
     let index = place.get("a.bz2.bzi");
     assert!(index.len() > 64 << 10);
-    let by_index = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0);
+    let by_index = place.hybz(&["-l", "a.bz2"]).silent(0);
     let at = 64 + 40 * 800 + 3;
     place.put("a.bz2.bzi", &[&index[..at], &[!index[at]], &index[at + 1..]].concat());
-    let run = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]);
+    let run = place.hybz(&["-l", "a.bz2"]);
     assert!(run.stdout == by_index.stdout);
     run.says(0, "hybz: Index a.bz2.bzi: the index is damaged: a record has a wrong check; decoding without it.");
 }
@@ -270,7 +251,7 @@ fn lists_as_json() {
     assert_eq!(a["compressed"].as_u64(), Some(place.get("a.bz2").len() as u64));
     let blocks = a["block_list"].as_array().unwrap();
     assert_eq!(a["blocks"].as_u64(), Some(blocks.len() as u64));
-    let offsets = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out();
+    let offsets = place.offsets("a.bz2");
     for block in blocks {
         let line = format!("{},{}\n", block["bit_offset"], block["text_offset"]);
         assert!(offsets.contains(&line) && block["state"] == "ok", "{line}");
@@ -319,8 +300,6 @@ fn an_index_that_is_left() {
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[
-        ("-t --index --index-format=zip a.bz2", "--index-format expects bzi or offsets, not `zip'."),
-        ("-t --index-format bzi a.bz2", "--index-format works only with --index. (An index of any format is read."),
         ("--index --block-size 2M plain", "A .hbz file contains its own index: --index works only with .bz2."),
         ("--index --perturb 1000 plain", "A .hbz file contains its own index: --index works only with .bz2."),
         ("-d --index a.bz2", "use -d --index with -k, -c or -o."),
@@ -330,9 +309,6 @@ fn nonsense() {
         ("-c --index --filelist plain", "--index and -c cannot be used together for several files"),
         ("-c --index plain plain", "--index and -c cannot be used together for several files"),
         ("-t --index a.bz2 -", "--index and standard input cannot be used together for several files"),
-        ("-l --json --index-format=offsets a.bz2", "--json and --index-format=offsets cannot be used together."),
-        ("-lv --index-format=offsets a.bz2", "--index-format=offsets and -v cannot be used together."),
-        ("-l --index-format=offsets a.bz2 a.bz2", "--index-format=offsets lists one file, not 2."),
         ("-l --index=x a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
     ]);
 }

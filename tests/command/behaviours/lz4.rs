@@ -18,8 +18,7 @@ rows! {
         => damage;
     "bytes after an LZ4 frame that are not a frame" | "-" | "ignored with a remark, as after a `.bz2`; `lz4 -d`: rc 1"
         => garbage;
-    "`-l` of an `.lz4`; with `-v`, `--json`, `--index-format=offsets`" | "no -l" | "decoded: its sizes, the number \
-     of blocks; offsets are refused" => listing;
+    "`-l` of an `.lz4`; with `-v`, `--json`" | "no -l" | "decoded: its sizes, the number of blocks" => listing;
     "`--index` of an `.lz4`; `--recover`, `--bench`" | "no such flags" | "a remark and no index; \
      refused by name" => other_flags;
     "`--format=lz4` with `--block-size`, `--perturb`, `--stream-size`, `--index`, `--verify`, `--plan`, `--shard`, \
@@ -135,9 +134,6 @@ fn listing() {
     let object: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(object["format"], "lz4");
     assert_eq!(object["blocks"], 4);
-    place
-        .hybz(&["-l", "--index-format=offsets", "a.lz4"])
-        .says(1, "a.lz4 is an .lz4: --index-format=offsets lists the blocks of a .bz2.");
 }
 
 fn other_flags() {

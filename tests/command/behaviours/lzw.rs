@@ -12,8 +12,7 @@ rows! {
      where a `.Z` ends" => damage;
     "two `.Z` in one file" | "-" | "the second one is taken for codes, as in gzip" => two;
     "`-dcf` of a `.Z`" | "copied" | "its text" => forced;
-    "`-l` of a `.Z`; with `-v`, `--json`, `--index-format=offsets`" | "no -l" | "decoded: its sizes, no blocks; \
-     offsets are refused" => listing;
+    "`-l` of a `.Z`; with `-v`, `--json`" | "no -l" | "decoded: its sizes, no blocks" => listing;
     "`--index` of a `.Z`; `--recover`, `--bench`" | "no such flags" | "a remark and no index; refused \
      by name" => other_flags;
     "`--ranges` of a `.Z`" | "no such flags" | "decoded from the beginning" => ranges;
@@ -103,9 +102,6 @@ fn listing() {
     }
     let object = place.hybz(&["-l", "--json", "a.Z"]).silent(0).out();
     assert!(object.contains(r#""format":"Z","from":"decoding","streams":1,"blocks":0"#), "{object}");
-    place
-        .hybz(&["-l", "--index-format=offsets", "a.Z"])
-        .says(1, "a.Z is a .Z: --index-format=offsets lists the blocks of a .bz2.");
     let report = place.shell("hybz -t --json=r a.Z && cat r").silent(0).out();
     assert!(report.contains(r#""format":"Z""#), "{report}");
 }

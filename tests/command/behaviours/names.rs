@@ -129,16 +129,7 @@ fn variables_for_other_modes() {
     let place = Place::with(&[("a", &[b'a'; 100]), ("a.bz2", &compressed(&[b'a'; 100]))]);
     let hybz =
         |variable: &str, value: &str, line: &str| run(place.called("hybz").args(line.split(' ')).env(variable, value));
-    for value in [
-        "-9",
-        "--verify",
-        "--verify=file",
-        "--index",
-        "--index --index-format=offsets",
-        "--index-format offsets --index",
-        "-v --verify",
-        "--block-size 1M --verify",
-    ] {
+    for value in ["-9", "--verify", "--verify=file", "--index", "-v --verify", "--block-size 1M --verify"] {
         for line in ["-dkf a.bz2", "-t a.bz2", "-l a.bz2", "--recover -f a.bz2", "-qdf -o b a.bz2", "--bench=0 -zp1 a"]
         {
             // These also make or read indexes.
@@ -168,7 +159,7 @@ fn variables_for_other_modes() {
     }
     // No index is written for a file that is removed.
     place.put("b.bz2", &compressed(b"hello\n"));
-    hybz("HYBZ", "--index --index-format=offsets", "-d b.bz2").silent(0);
+    hybz("HYBZ", "--index", "-d b.bz2").silent(0);
     assert!(place.has("b") && !place.names().iter().any(|name| name.starts_with("b.bz2")));
     // A typed flag of another mode is an error; so are two flags that contradict each other in this mode. If a variable
     // has one of them, it is named.

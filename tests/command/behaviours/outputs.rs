@@ -30,8 +30,8 @@ rows! {
         | "no user may do more with the result than with the source" => files_of_others;
     "mode after trailing garbage" | "0600" | "that of the source" => modes_after_garbage;
     "times of the result" | "those of the source, in whole seconds" | "those of the source, in nanoseconds" => times;
-    "zeros in decompressed files" | "written" | "runs of 4 KiB and more are holes in regular files, and in stdout \
-     if it is one and is written from its end on; not with `--no-sparse`" => zeros;
+    "zeros in decompressed files" | "written" | "runs of 4 KiB and more are holes in regular files; not with \
+     `--no-sparse`, nor in stdout" => zeros;
     "the disk, before a source is removed" | "not waited for" | "waited for, data and name; not with `--no-sync`"
         => syncs;
     "a source that cannot be removed" | "rc 1, both stay" | "the same" => sources_that_stay;
@@ -182,13 +182,13 @@ fn zeros() {
     let whole = [text(10_000), vec![0; 1 << 20], text(10_000), vec![0; 1 << 20]].concat();
     let place = Place::with(&[("a.bz2", &compressed(&whole))]);
     let blocks = |name: &str| fs::metadata(place.path(name)).expect("metadata").blocks();
-    place.shell("truncate -s 1M hole; hybz -dk a.bz2; hybz -dc a.bz2 >b; hybz -dc --no-sparse a.bz2 >c").silent(0);
+    place.shell("truncate -s 1M hole; hybz -dk a.bz2; hybz -dc a.bz2 >b; hybz -d --no-sparse -o c a.bz2").silent(0);
     assert!(["a", "b", "c"].iter().all(|name| place.get(name) == whole));
     if blocks("hole") > 1000 {
         return skip(Need::System, "a file system without holes");
     }
     let [a, b, c] = ["a", "b", "c"].map(blocks);
-    assert!(a < 200 && b < 200 && c > 4000, "{a} {b} {c} blocks");
+    assert!(a < 200 && b > 4000 && c > 4000, "{a} {b} {c} blocks");
 }
 
 /// xz -k, zstd --no-sync: if the source is kept, the disk need not be waited for.

@@ -31,7 +31,8 @@ rows! {
 /// All ways to read parts: without an index, with one next to the file, with a named one, in either format.
 fn all_ways(place: &Place, args: &[&str]) -> Run {
     if !place.has("m") {
-        place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i; hybz -l --index-format=offsets a.bz2 > o").silent(0);
+        place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i").silent(0);
+        place.put("o", place.offsets("a.bz2").as_bytes());
         place.shell("hybz -dc a.bz2 >p; hybz -c --block-size 1M p >a.hbz").silent(0);
         // And with an empty .hbz stream after it.
         place.shell("(cat a.bz2; hybz -c --block-size 1M </dev/null) >m").silent(0);
@@ -150,7 +151,7 @@ fn ranges_of_lines() {
         assert_eq!(all_ways(&place, &["-q", "--ranges", ranges]).silent(0).out(), expected, "{ranges}");
     }
     // A remark says that an index without line ends is of no use for lines; for all else it is used.
-    place.shell("hybz -t --index=of --index-format=offsets a.bz2").silent(0);
+    place.put("of", place.offsets("a.bz2").as_bytes());
     let run = place.hybz(&["-dc", "--ranges", "5L@20000L", "--index=of", "a.bz2"]);
     assert_eq!(run.out(), lines[20_000..20_005].concat());
     run.says(0, "hybz: Index of has no line ends; counting them from the beginning.");
@@ -209,7 +210,7 @@ fn a_foreign_index() {
     let (place, plain) = self::place();
     place.shell("hybz -t --index a.bz2").silent(0);
     let mut coded = place.get("a.bz2");
-    let second = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out();
+    let second = place.offsets("a.bz2");
     let bit: usize = second.lines().nth(1).unwrap().split_once(',').unwrap().0.parse().unwrap();
     coded[bit / 8 + 8] ^= 0xff;
     place.put("a.bz2", &coded);
@@ -234,7 +235,7 @@ fn ranges_of_damage() {
     let (place, plain) = place();
     place.shell("hybz -t --index a.bz2").silent(0);
     let mut coded = place.get("a.bz2");
-    let offsets = place.hybz(&["-l", "--index-format=offsets", "a.bz2"]).silent(0).out();
+    let offsets = place.offsets("a.bz2");
     let bit = |n: usize| offsets.lines().nth(n).unwrap().split_once(',').unwrap().0.parse::<usize>().unwrap();
     let text_at: usize = offsets.lines().nth(2).unwrap().split_once(',').unwrap().1.parse().unwrap();
     coded[(bit(2) + bit(3)) / 16] ^= 1;
@@ -337,7 +338,6 @@ fn nonsense() {
         ("-dc --lines a.bz2", "--lines works only with --ranges, --split and --stream-size."),
         ("-dc --lines --ranges 1L@0 a.bz2", "--lines and ranges of lines (L) cannot be used together."),
         ("-dc --lines --ranges 1@5L a.bz2", "--lines and ranges of lines (L) cannot be used together."),
-        ("-dc --ranges 1@0 --index --index-format=bzi a.bz2", "--ranges and --index-format cannot be used together."),
     ]);
     place.refuses_each("--split 1/2 {} a.bz2", "--split and {}", &["--ranges 1@0", "--index", "--rm -o x"]);
 }

@@ -236,8 +236,6 @@ fn nonsense() {
         ("-l --recover a.bz2", "-l and --recover cannot be used together."),
         ("--recover -c --ranges 1@0 a.bz2", "--ranges and --recover cannot be used together."),
         ("--recover --ignore-trailing-garbage=0 a.bz2", "--ignore-trailing-garbage and --recover cannot"),
-        ("--recover --index --index-format=bzi a.bz2", "--index-format and --recover cannot be used together."),
-        ("--recover --index-format=bzi a.bz2", "--index-format and --recover cannot be used together."),
         ("--recover -c -o x a.bz2", "-c and -o cannot be used together."),
         ("--recover -o x a.bz2 a.bz2", "-o takes the result of one input file, not of 2."),
         ("--recover=split -c a.bz2", "--recover=split makes several files: it takes neither -c nor -o."),

@@ -19,7 +19,6 @@ _hybz() {
     fi
     case $flag in
         --recover) values='text fill bz2 split' ;;
-        --index-format) values='bzi offsets' ;;
         --output-dir) values=/ ;;
         --verify) values='blocks file none' ;;
         --format) values='bz2 hbz lz4' ;;
@@ -36,7 +35,7 @@ _hybz() {
     *) COMPREPLY=($(IFS=' '; compgen -P "$before" -W "$values" -- "$cur")); return ;;
     esac
     if [[ $cur == -* ]]; then
-        COMPREPLY=($(IFS=' '; compgen -W '-d --decompress -z --compress -t --test -l --list --recover -c --stdout -o --index --index-format --ranges --split --lines -r --recursive --cross-file-systems --filelist --null --exclude --output-dir --resume --fail-fast --verify --plan --shard --plan-file --join --stream-size -S --suffix -k --keep --rm -f --force -1 --fast -2 -3 -4 -5 -6 -7 -8 -9 --best -s --small --block-size --format --perturb -p -j -n -T --threads -m --memory --gpu --gpu-required --ignore-trailing-garbage --no-sync --no-sparse -q --quiet -v --verbose --progress --json --bench --against --measure -h --help -V -L --version --license --man --completions' -- "$cur"))
+        COMPREPLY=($(IFS=' '; compgen -W '-d --decompress -z --compress -t --test -l --list --recover -c --stdout -o --index --ranges --split --lines -r --recursive --cross-file-systems --filelist --null --exclude --output-dir --resume --fail-fast --verify --plan --shard --plan-file --join --stream-size -S --suffix -k --keep --rm -f --force -1 --fast -2 -3 -4 -5 -6 -7 -8 -9 --best -s --small --block-size --format --perturb -p -j -n -T --threads -m --memory --gpu --gpu-required --ignore-trailing-garbage --no-sync --no-sparse -q --quiet -v --verbose --progress --json --bench --against --measure -h --help -V -L --version --license --man --completions' -- "$cur"))
         return
     fi
     # What is decompressed, tested or listed has a suffix. If no file here has one, bash offers all files.

@@ -4,8 +4,6 @@ bz2\t'A valid .bz2'
 split\t'A .bz2 of each'"
 complete -c hybz -s o -d 'Write to FILE (-: standard output) and keep the one input file unless --rm' -r -F
 complete -c hybz -l index -d 'Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it' -r -F
-complete -c hybz -l index-format -d 'What --index writes: bzi or offsets (default: bzi); with -l, print the offsets' -r -f -a "bzi\t'The format of docs/INDEX.md'
-offsets\t'Lines of BITS,BYTES'"
 complete -c hybz -l ranges -d 'With -d, give only these parts of the text: SIZE@OFFSET, separated by commas' -r
 complete -c hybz -l split -d 'Give a part of the text of FILE, a .bz2, without an index: I/N, or SIZE@OFFSET of its compressed bytes' -r
 complete -c hybz -l filelist -d 'Also take the names in FILE (-: standard input), one a line' -r -F

@@ -21,8 +21,6 @@ bz2\:"A valid .bz2"
 split\:"A .bz2 of each"))' \
 '-o+[Write to FILE (-\: standard output) and keep the one input file unless --rm]:FILE:_files' \
 '--index=[Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it]::FILE:_files' \
-'--index-format=[What --index writes\: bzi or offsets (default\: bzi); with -l, print the offsets]:FORMAT:((bzi\:"The format of docs/INDEX.md"
-offsets\:"Lines of BITS,BYTES"))' \
 '--ranges=[With -d, give only these parts of the text\: SIZE@OFFSET, separated by commas]:LIST:_default' \
 '--split=[Give a part of the text of FILE, a .bz2, without an index\: I/N, or SIZE@OFFSET of its compressed bytes]:PART:_default' \
 '--filelist=[Also take the names in FILE (-\: standard input), one a line]:FILE:_files' \

@@ -26,15 +26,8 @@ use std::sync::Arc;
 /// The maximum number of directories kept open: the deepest ones.
 const MAX_OPEN: usize = 16;
 
-/// Which files of a tree are wanted.
-pub trait Wanted {
-    /// Checks whether the file or directory of this name is wanted. `below` is its path below the operand.
-    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped>;
-    /// Whether to walk other file systems too.
-    fn crosses(&self) -> bool;
-    /// A directory that is not walked, because results go to it.
-    fn avoids(&self) -> Option<Id>;
-}
+/// Checks whether the file or directory of this name is wanted. The path is that below the operand.
+pub type Wants<'a> = &'a dyn Fn(Kind, &OsStr, &Path) -> Result<(), Skipped>;
 
 /// A walk through one tree.
 pub struct Walk {
@@ -45,6 +38,10 @@ pub struct Walk {
     below: PathBuf,
     slots: Slots,
     tally: Arc<Tally>,
+    /// Whether to walk other file systems too.
+    pub crosses: bool,
+    /// A directory that is not walked, because results go to it.
+    pub avoids: Option<Id>,
 }
 
 /// A directory on the path from the operand to the walk's position.
@@ -76,6 +73,8 @@ impl Walk {
             below: PathBuf::new(),
             slots: slots.clone(),
             tally: Arc::clone(tally),
+            crosses: false,
+            avoids: None,
         }))
     }
 
@@ -95,7 +94,7 @@ impl Walk {
     }
 
     /// The next file, or the error that occurred on the way to it.
-    pub fn next(&mut self, wanted: &impl Wanted) -> Option<Result<Place, Failure>> {
+    pub fn next(&mut self, wants: Wants<'_>) -> Option<Result<Place, Failure>> {
         loop {
             let level = self.levels.last_mut()?;
             if let Some(name) = level.files.next() {
@@ -104,7 +103,7 @@ impl Walk {
                 }
             } else if let Some(name) = level.directories.next() {
                 let name = name.to_owned();
-                if let Err(failure) = self.enter(&name, wanted) {
+                if let Err(failure) = self.enter(&name, wants) {
                     return Some(Err(failure));
                 }
             } else if let Err(failure) = self.leave() {
@@ -114,7 +113,7 @@ impl Walk {
     }
 
     /// Descends into a directory.
-    fn enter(&mut self, name: &OsStr, wanted: &impl Wanted) -> Result<(), Failure> {
+    fn enter(&mut self, name: &OsStr, wants: Wants<'_>) -> Result<(), Failure> {
         let Some(Level { directory: Some(parent), .. }) = self.levels.last() else { return Ok(()) };
         let path = self.path.join(name);
         let opened = tree::open_child(parent, name, path.clone(), &self.slots).map_err(|e| unreadable(&path, &e))?;
@@ -123,11 +122,11 @@ impl Walk {
             return Ok(());
         };
         let id = tree::id(&found);
-        if id.0 != self.device && !wanted.crosses() {
+        if id.0 != self.device && !self.crosses {
             self.tally.skip(Skipped::Elsewhere);
             return Ok(());
         }
-        if wanted.avoids() == Some(id) {
+        if self.avoids == Some(id) {
             return Ok(());
         }
         if self.levels.iter().any(|above| above.id == id) {
@@ -139,15 +138,15 @@ impl Walk {
         self.levels.push(Level::new(directory, &found));
         self.path = path;
         self.below.push(name);
-        self.read(wanted)
+        self.read(wants)
     }
 
     /// Reads the names of the last level: first of all, those of the operand itself.
-    pub fn read(&mut self, wanted: &impl Wanted) -> Result<(), Failure> {
+    pub fn read(&mut self, wants: Wants<'_>) -> Result<(), Failure> {
         let Some(Level { directory: Some(directory), files, directories, .. }) = self.levels.last_mut() else {
             return Ok(());
         };
-        let read = tree::read(directory, |name, kind| match wanted.wants(kind, name, &self.below) {
+        let read = tree::read(directory, |name, kind| match wants(kind, name, &self.below) {
             Err(why) => self.tally.skip(why),
             Ok(()) => match kind {
                 Kind::File => files.push(name),

@@ -2,7 +2,7 @@
 //! their meaning.
 
 use super::table::Row;
-use super::{By, Contents, Totals};
+use super::{Contents, Totals};
 use crate::cli::messages::json::{self, Object};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
@@ -11,9 +11,10 @@ use std::ffi::OsStr;
 pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
-        let Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage } = *totals;
+        let Totals { format, from, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage } =
+            *totals;
         object.put("format", format.name());
-        object.put("from", if by == By::Index { "index" } else { "decoding" });
+        object.put("from", from);
         object.put("streams", streams);
         object.put("blocks", blocks);
         object.put("block_size", (block_size > 0).then_some(block_size));

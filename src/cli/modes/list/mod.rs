@@ -1,5 +1,4 @@
-//! `-l`: one line for each compressed file, and with `-v` one for each of its blocks; or the same as JSON, or the
-//! offsets of the blocks.
+//! `-l`: one line for each compressed file, and with `-v` one for each of its blocks; or the same as JSON.
 //!
 //! For a file that contains an index, only the index is read; if the index is damaged, the headers of the blocks are
 //! followed as far as possible. A `.bz2` does not store the length of its text: unless a matching index is next to it,
@@ -10,7 +9,7 @@
 mod json;
 mod table;
 
-use crate::cli::args::{ListMode, Listing, Operand, Plan, usual_index};
+use crate::cli::args::{ListMode, Operand, Plan, usual_index};
 use crate::cli::files::commit;
 use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
@@ -44,7 +43,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
     let messages = Messages::new(&plan.common, Progress::new(&plan.common).of_compressed(true));
     let (pool, terminal) = (limits::pool(&plan.common), stdout::is_terminal());
     let lister = Lister { plan, pool, messages, terminal };
-    let mut head = (lister.plan.mode.listing == Listing::Table).then(table::head);
+    let mut head = lister.plan.common.json.is_none().then(table::head);
     let mut text = Vec::new();
     let mut operands = lister.plan.common.operands.iter();
     loop {
@@ -94,16 +93,14 @@ struct Contents {
     /// The whole file's, unless it is damaged.
     totals: Option<Totals>,
     rows: Vec<Row>,
-    /// The lines of offsets, if they are asked for.
-    offsets: Vec<u8>,
     verdict: Result<(), Failure>,
 }
 
 /// The totals of a file.
 struct Totals {
     format: Format,
-    /// The origin of the numbers.
-    by: By,
+    /// The origin of the numbers: "index" or "decoding".
+    from: &'static str,
     streams: u64,
     blocks: u64,
     /// The largest block size of a stream, in bytes; 0: not known.
@@ -116,16 +113,9 @@ struct Totals {
     trailing_garbage: Option<u64>,
 }
 
-/// The origin of the numbers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
-    Index,
-    Decoding,
-}
-
 impl Contents {
     fn failed(failure: Failure) -> Contents {
-        Contents { totals: None, rows: Vec::new(), offsets: Vec::new(), verdict: Err(failure) }
+        Contents { totals: None, rows: Vec::new(), verdict: Err(failure) }
     }
 }
 
@@ -133,10 +123,9 @@ impl Lister {
     /// Appends the output for a file.
     fn show(&self, name: &OsStr, found: &Contents, text: &mut Vec<u8>) {
         let verbose = self.plan.common.verbose > 0;
-        match self.plan.mode.listing {
-            Listing::Table => table::write(name, found, verbose, self.terminal, text),
-            Listing::Json => json::write(name, found, verbose, text),
-            Listing::Offsets => text.extend_from_slice(&found.offsets),
+        match self.plan.common.json {
+            None => table::write(name, found, verbose, self.terminal, text),
+            Some(_) => json::write(name, found, verbose, text),
         }
     }
 
@@ -146,10 +135,6 @@ impl Lister {
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEAD_LEN);
         let format = self.format(&head);
-        if self.plan.mode.listing == Listing::Offsets && format.index() != IndexKind::Beside {
-            let text = format!(" is {}: --index-format=offsets lists the blocks of a .bz2.", format.file());
-            return Err(Failure::about(1, "", name, &text));
-        }
         if matches!(format.index(), IndexKind::Within(_)) {
             file.rewind().map_err(read_error)?; // a pipe cannot: the list of blocks is read from the end
             if let Some(list) = format.list(&mut file) {
@@ -176,7 +161,7 @@ impl Lister {
         }
         let mut job = self.index_job(place, &file)?;
         let source = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
-        let found = self.decoded(name, source, &head, job.as_mut())?;
+        let found = self.decoded(name, source, &head, job.as_mut());
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
             let source = SourceFile::of(operand, &file).map_err(read_error)?;
             self.publish(name, job, source.as_ref())?;
@@ -193,7 +178,7 @@ impl Lister {
     fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
         let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let path = operand.map_or(Path::new(""), Place::path);
-        let mut job = IndexJob::new(index, Place::near(index.path(path), operand));
+        let mut job = IndexJob::new(Place::near(index.path(path), operand));
         job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
         job.create(operand.is_some(), None)?;
         Ok(Some(job))
@@ -213,13 +198,9 @@ impl Lister {
     /// Lists a file of `len` bytes that has an index of this name.
     fn indexed(&self, index_name: &OsStr, index: &Index, len: u64) -> Result<Contents, Failure> {
         let failed = |error: Error| index::failure(index_name, &error);
-        let mut offsets = Vec::new();
-        if self.plan.mode.listing == Listing::Offsets {
-            index.write_offsets(&mut offsets).map_err(failed)?;
-        }
         let totals = Totals {
             format: Format::Bzip2,
-            by: By::Index,
+            from: "index",
             streams: index.streams(),
             blocks: index.blocks(),
             block_size: index.level().map_err(failed)?.block_limit(),
@@ -228,26 +209,14 @@ impl Lister {
             lines: index.lines().map_err(failed)?,
             trailing_garbage: (index.coded_len() < len).then(|| index.coded_len()),
         };
-        Ok(Contents { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
+        Ok(Contents { totals: Some(totals), rows: Vec::new(), verdict: Ok(()) })
     }
 
     /// Lists a file that must be decoded.
-    fn decoded(
-        &self,
-        name: &OsStr,
-        source: Source,
-        head: &[u8],
-        job: Option<&mut IndexJob>,
-    ) -> Result<Contents, Failure> {
+    fn decoded(&self, name: &OsStr, source: Source, head: &[u8], job: Option<&mut IndexJob>) -> Contents {
         let decoded = self.decode(name, source);
         let rows = table::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
-        let mut offsets = Vec::new();
-        if self.plan.mode.listing == Listing::Offsets && decoded.outcome.is_ok() {
-            let index = decoded.recorder.clone().finish();
-            let written = index.and_then(|index| index.write_offsets(&mut offsets));
-            written.map_err(|error| index::failure(name, &error))?;
-        }
         if let Some(job) = job {
             job.recorder = decoded.recorder;
         }
@@ -263,11 +232,10 @@ impl Lister {
             }) => {
                 // A file with streams of several formats counts as a `.bz2`.
                 let format = decoded.format.unwrap_or_else(|| self.format(head));
-                let by = By::Decoding;
                 let blocks = if format.blocks() == Blocks::Counted { counted } else { blocks };
-                let lines = None;
+                let (from, lines) = ("decoding", None);
                 let totals =
-                    Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage };
+                    Totals { format, from, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage };
                 (Some(totals), Ok(()))
             }
             Err(error) => {
@@ -281,7 +249,7 @@ impl Lister {
                 (None, Err(failure))
             }
         };
-        Ok(Contents { totals, rows, offsets, verdict })
+        Contents { totals, rows, verdict }
     }
 
     /// Lists a file that contains an index.
@@ -295,7 +263,7 @@ impl Lister {
             (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
             if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
-                return self.decoded(name, Source::Stream(Box::new(file)), &head, None);
+                return Ok(self.decoded(name, Source::Stream(Box::new(file)), &head, None));
             }
         }
         if self.plan.mode.index.is_some() {
@@ -303,7 +271,7 @@ impl Lister {
         }
         let totals = Totals {
             format,
-            by: By::Index,
+            from: "index",
             streams: list.streams(),
             blocks: list.blocks().len() as u64,
             block_size: list.block_size(),
@@ -312,7 +280,7 @@ impl Lister {
             lines: None,
             trailing_garbage: (list.is_complete() && list.end() < coded_len).then(|| list.end()),
         };
-        let mut found = Contents { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
+        let mut found = Contents { totals: Some(totals), rows: Vec::new(), verdict: Ok(()) };
         if self.plan.common.verbose > 0 {
             // Decodes on all cores and, after an error, block by block. The first decoder may still be reading ahead at
             // that time, so it reads at offsets and does not use the file's position.

@@ -154,7 +154,7 @@ impl Operands {
             Some(_) => Place::near(path, ready.source.as_ref().map(|source| &source.place)),
             None => compressed.beside(path),
         };
-        let job = IndexJob::new(index, place);
+        let job = IndexJob::new(place);
         let source = ready.source.as_ref().map(|source| &source.found);
         let replaced = job.check(compressed.path(), source, self.plan.common.force)?;
         if replaced.is_some_and(|found| self.preconditions.is_report(tree::id(&found))) {

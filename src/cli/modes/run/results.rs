@@ -1,7 +1,7 @@
 //! The results of one call, which the flow hands over in the order of the operands. Their bytes go to stdout or into
 //! files, their messages are printed, and together they give the exit code.
 
-use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, usual_index};
+use crate::cli::args::{Action, Common, FilesMode, Plan, Target, usual_index};
 use crate::cli::files::commit::{Committer, Finished, Item};
 use crate::cli::files::index::IndexJob;
 use crate::cli::files::job::{Destination, Job, Ready, State};
@@ -112,12 +112,11 @@ impl Results {
 
     /// Opens the destination of a result.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
-        let holes = self.plan.mode.action == Action::Decompress && !self.plan.common.no_sparse;
         let place = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
-                return Ok(Sink::stdout(holes && self.plan.mode.report != Some(ReportPlace::Stdout)));
+                return Ok(Sink::stdout());
             }
             Destination::File(place) => place,
         };
@@ -137,6 +136,7 @@ impl Results {
             OutputFile::create(place.path(), directory, (ready.source.is_some(), existing), &owners)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
+        let holes = self.plan.mode.action == Action::Decompress && !self.plan.common.no_sparse;
         Ok(Sink::file(output.with_holes(holes)))
     }
 

@@ -5,7 +5,7 @@ use crate::codec;
 use crate::crc;
 use crate::formats::bzip2::header::{Level, write_stream_end, write_stream_header};
 use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
-use crate::stream::piece::Cut;
+use crate::stream::piece::{Cut, Input};
 
 /// Encodes one `.bz2` stream: bzip2's exact bytes at its level.
 ///

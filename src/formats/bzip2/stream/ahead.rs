@@ -5,7 +5,7 @@ use super::span::{IssuedSpan, Span};
 use crate::error::Error;
 use crate::read_at::{Positioned, ReadAt, read_some};
 use crate::settings::Settings;
-use crate::stream::piece::{Cut, Issued, Piece};
+use crate::stream::piece::{Cut, Input, Issued, Piece};
 use hybz_queue::Client;
 
 /// The spans of a file, in order.

@@ -134,7 +134,7 @@ mod tests {
     use super::super::scan::tests::seen;
     use super::*;
     use crate::read_at::ReadAt;
-    use crate::stream::piece::Cut;
+    use crate::stream::piece::{Cut, Input};
     use crate::{Level, Settings, compress};
     use hybz_testkit::shapes::Rng;
 

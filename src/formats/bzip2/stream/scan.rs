@@ -10,7 +10,7 @@ use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::block::SharedBytes;
 use crate::codec::find_magic::find_end;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, Header, parse_stream_header};
-use crate::stream::piece::{Cut, Unread};
+use crate::stream::piece::{Cut, Input, Unread};
 use std::io;
 
 /// The size of one read. The scanner's own tests and the trap tests use other sizes.
@@ -134,9 +134,7 @@ fn end_record(data: &[u8]) -> Option<u64> {
     find_end(data, have.checked_sub(END_BITS + 7)?).filter(|bit| bit + END_BITS <= have)
 }
 
-impl Cut for Scanner {
-    type Piece = Span;
-
+impl Input for Scanner {
     fn room(&mut self) -> &mut [u8] {
         if self.base > 0 {
             // Only the open span so far is copied: at most MAX_SPAN, mostly less than a chunk.
@@ -192,6 +190,10 @@ impl Cut for Scanner {
     fn flush(&mut self) {
         self.flushing = true;
     }
+}
+
+impl Cut for Scanner {
+    type Piece = Span;
 
     fn next_piece(&mut self) -> Option<Span> {
         if let Some(shared) = &mut self.shared {

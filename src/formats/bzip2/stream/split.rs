@@ -14,7 +14,7 @@ use crate::block::{CodedBlock, MAX_PLAIN_TEXT, Text};
 use crate::codec::run_length::{self, Run};
 use crate::formats::bzip2::header::{Level, MAX_RUN as MAX_TOKEN};
 pub(crate) use crate::stream::piece::BlockOptions;
-use crate::stream::piece::{Cut, Piece, Unread};
+use crate::stream::piece::{Cut, Input, Piece, Unread};
 use crate::stream::text::count_lines;
 use crate::stream::verify::{CodedTicket, encode};
 use hybz_queue::Client;
@@ -142,9 +142,7 @@ impl Splitter {
     }
 }
 
-impl Cut for Splitter {
-    type Piece = CutBlock;
-
+impl Input for Splitter {
     fn room(&mut self) -> &mut [u8] {
         // A read takes no more than the block still needs, so that little is carried over to the next block. It takes
         // no more than has come already, so that small files do not pay for a large block.
@@ -190,6 +188,10 @@ impl Cut for Splitter {
             self.close();
         }
     }
+}
+
+impl Cut for Splitter {
+    type Piece = CutBlock;
 
     fn next_piece(&mut self) -> Option<CutBlock> {
         let (text, runs) = match &mut self.shared {

@@ -5,7 +5,7 @@
 //! stay busy however short the streams are.
 
 use super::split::{CutBlock, Splitter};
-use crate::stream::piece::Cut;
+use crate::stream::piece::{Cut, Input};
 use std::collections::VecDeque;
 
 /// The lengths of the streams, if a text becomes several streams, one after another.
@@ -105,9 +105,7 @@ impl StreamSplitter {
     }
 }
 
-impl Cut for StreamSplitter {
-    type Piece = CutBlock;
-
+impl Input for StreamSplitter {
     fn room(&mut self) -> &mut [u8] {
         if self.left == 0 {
             self.ahead.resize(AHEAD, 0);
@@ -142,6 +140,10 @@ impl Cut for StreamSplitter {
         self.splitter.flush();
         self.collect();
     }
+}
+
+impl Cut for StreamSplitter {
+    type Piece = CutBlock;
 
     fn next_piece(&mut self) -> Option<CutBlock> {
         self.ready.pop_front()

@@ -4,7 +4,7 @@ use super::ENCODE_BYTES;
 use super::tasks::{ENCODE_LARGE, EncodeLarge};
 use crate::formats::hbz::header::BlockHeader;
 use crate::formats::hbz::header::StreamHeader;
-use crate::stream::piece::{Cut, Piece};
+use crate::stream::piece::{Cut, Input, Piece};
 use crate::stream::verify::{CodedTicket, Verify, encode};
 use hybz_queue::{Client, Pool};
 use std::sync::Arc;
@@ -45,9 +45,7 @@ impl Blocks {
     }
 }
 
-impl Cut for Blocks {
-    type Piece = HbzBlock;
-
+impl Input for Blocks {
     fn room(&mut self) -> &mut [u8] {
         let size = self.stream.block_size as usize;
         if self.text.is_empty() && self.goes_on {
@@ -84,6 +82,10 @@ impl Cut for Blocks {
             self.len = 0;
         }
     }
+}
+
+impl Cut for Blocks {
+    type Piece = HbzBlock;
 
     fn next_piece(&mut self) -> Option<HbzBlock> {
         let text = Arc::new(self.ready.take()?);

@@ -12,7 +12,7 @@ use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::walk::{StreamPart, Walker};
-use crate::stream::piece::{Cut, Piece};
+use crate::stream::piece::{Cut, Input, Piece};
 use hybz_queue::Ticket;
 use hybz_queue::{Client, Pool};
 use std::collections::VecDeque;
@@ -154,9 +154,7 @@ impl Scanner {
     }
 }
 
-impl Cut for Scanner {
-    type Piece = Found;
-
+impl Input for Scanner {
     fn room(&mut self) -> &mut [u8] {
         self.room.resize(ROOM, 0);
         &mut self.room
@@ -200,6 +198,10 @@ impl Cut for Scanner {
             self.push(Rest::Cut(self.walker.at() - self.walker.begin()));
         }
     }
+}
+
+impl Cut for Scanner {
+    type Piece = Found;
 
     fn next_piece(&mut self) -> Option<Found> {
         self.ready.pop_front()

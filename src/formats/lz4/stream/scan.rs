@@ -6,7 +6,7 @@ use crate::flaw::Flaw;
 use crate::formats::lz4::block::{Blocks, DecodedBlocks, ToDecode};
 use crate::formats::lz4::header::{Header, WINDOW};
 use crate::formats::lz4::walk::{Ending, FramePart, Walker};
-use crate::stream::piece::{Cut, Extent, Piece};
+use crate::stream::piece::{Cut, Extent, Input, Piece};
 use hybz_queue::Client;
 use hybz_queue::Ticket;
 use std::collections::VecDeque;
@@ -208,9 +208,7 @@ impl Scanner {
     }
 }
 
-impl Cut for Scanner {
-    type Piece = ScannedItem;
-
+impl Input for Scanner {
     fn room(&mut self) -> &mut [u8] {
         self.room.resize(self.chunk, 0);
         &mut self.room
@@ -250,6 +248,10 @@ impl Cut for Scanner {
             Ending::Cut => self.other(Rest::Cut(at)),
         }
     }
+}
+
+impl Cut for Scanner {
+    type Piece = ScannedItem;
 
     fn next_piece(&mut self) -> Option<ScannedItem> {
         self.ready.pop_front()

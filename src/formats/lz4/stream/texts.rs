@@ -3,7 +3,7 @@
 use super::tasks::{ENCODE_LZ4, EncodeLz4};
 use crate::formats::lz4::Frame;
 use crate::formats::lz4::block::CodedBlocks;
-use crate::stream::piece::{Cut, Piece};
+use crate::stream::piece::{Cut, Input, Piece};
 use hybz_queue::Client;
 use hybz_queue::Ticket;
 use std::collections::VecDeque;
@@ -83,9 +83,7 @@ impl Texts {
     }
 }
 
-impl Cut for Texts {
-    type Piece = TextPiece;
-
+impl Input for Texts {
     fn room(&mut self) -> &mut [u8] {
         if self.len == self.text.len() {
             // The room grows with the text so far, so small inputs do not pay for a large job.
@@ -112,6 +110,10 @@ impl Cut for Texts {
     fn flush(&mut self) {
         self.push(false);
     }
+}
+
+impl Cut for Texts {
+    type Piece = TextPiece;
 
     fn next_piece(&mut self) -> Option<TextPiece> {
         self.ready.pop_front()

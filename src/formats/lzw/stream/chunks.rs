@@ -2,7 +2,7 @@
 
 use super::relay::{ChunkPart, Relay};
 use crate::formats::lzw::Chunk;
-use crate::stream::piece::{Cut, Piece};
+use crate::stream::piece::{Cut, Input, Piece};
 use hybz_queue::Client;
 use hybz_queue::{Submitter, Ticket};
 use std::collections::VecDeque;
@@ -68,9 +68,7 @@ impl Chunks {
     }
 }
 
-impl Cut for Chunks {
-    type Piece = ChunkPiece;
-
+impl Input for Chunks {
     fn room(&mut self) -> &mut [u8] {
         self.room.resize(CHUNK, 0);
         &mut self.room
@@ -96,6 +94,10 @@ impl Cut for Chunks {
     fn finish(&mut self) {
         self.push(Vec::new(), true);
     }
+}
+
+impl Cut for Chunks {
+    type Piece = ChunkPiece;
 
     fn next_piece(&mut self) -> Option<ChunkPiece> {
         let relay = Arc::clone(&self.relay);
