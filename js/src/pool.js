@@ -8,7 +8,7 @@ const AHEAD = 3;
 
 /**
  * Workers for all decoders: as many as the decoder that asked for most. They start as blocks come. If one fails, blocks
- * are answered without a text. `spare` is a decoder of the calling thread for the next file: a new one takes 13 ms.
+ * are answered without a text. `spare` is a decoder of the calling thread for the next file: a new one takes 5 ms.
  */
 export class Pool {
   /** @param {Function} start starts a worker that runs a text, and calls back with its answers, or if it fails */
