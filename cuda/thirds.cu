@@ -6,10 +6,11 @@
 // with the end mark's if it is one of them, so the sample of n bytes has n - n/3 positions. (This is the sample of DC3,
 // Kaerkkaeinen and Sanders 2003; on a GPU Deshpande 2014, section 5.2.1.)
 //
-// A trick lets group.cu and refine.cu stay unchanged: the sample is numbered without gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5.
-// A step of 3 symbols in the text is a step of 2 in these numbers, for both residues. If depths are multiples of 3,
-// counted in these numbers, doubling by rank over the sample is therefore doubling by rank over a block of two thirds
-// of the length. It never wraps around the end: members of a group agree on `depth` symbols, none of them the end mark.
+// A trick lets group.cu and refine.cu stay unchanged (first.cu takes no steps on text): the sample is numbered without
+// gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5. A step of 3 symbols in the text is a step of 2 in these numbers, for both residues.
+// If depths are multiples of 3, counted in these numbers, doubling by rank over the sample is therefore doubling by
+// rank over a block of two thirds of the length. It never wraps around the end: members of a group agree on `depth`
+// symbols, none of them the end mark.
 // Depth must be at least 3 after the first sort, so code words have at most kThirdCode bits.
 //
 // After the sample: a position sorts by its first byte and the rank of the next one. So the sample, sorted stably by
