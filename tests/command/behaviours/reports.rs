@@ -7,7 +7,8 @@ use crate::place::{Place, Run, compressed, noise, odd_name, run, run_with_input,
 use crate::skip::{Need, skip_part};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, read_to_string};
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
@@ -305,7 +306,7 @@ fn asked_by_signal() {
              (split -b 60000 --filter='cat; sleep 0.01' {from} > in) & \
              (split -b 60000 --filter='cat; sleep 0.005' - < out > result) & reader=$!; \
              {line} > out 2> said & pid=$!; \
-             until [ \"$(cat /proc/$pid/comm)\" = hybz ]; do sleep 0.05; done; sleep 0.2; \
+             until grep -Eqs '^SigCgt:.*[2367abef]..$' /proc/$pid/status; do sleep 0.05; done; sleep 0.2; \
              for n in $(seq 300); do kill -USR1 $pid 2>/dev/null || break; sleep 0.002; done; \
              wait $pid; code=$?; wait $reader; rm in out; cmp result {to} && exit $code"
         );
@@ -318,12 +319,19 @@ fn asked_by_signal() {
         }
     }
     // Also in -l and --recover.
-    let child = waiting(&place, &["-l"], None);
-    sleep(Duration::from_millis(300));
+    let mut child = waiting(&place, &["-l"], None);
+    let status = format!("/proc/{}/status", child.id());
+    let catches = |line: &str| line.strip_prefix("SigCgt:\t").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    let usr1 = 1 << (Signal::USR1.as_raw() - 1);
+    while !read_to_string(&status).expect("its status").lines().any(|line| catches(line).unwrap_or(0) & usr1 != 0) {
+        sleep(Duration::from_millis(10));
+    }
+    sleep(Duration::from_millis(200));
     send(&child, Signal::USR1);
-    sleep(Duration::from_millis(300));
-    let run = Run::from(child.wait_with_output().expect("hybz"));
-    assert!(run.stderr.starts_with("hybz: 0.0 MB read, 0.0 MB written, 0 of 1 files done, 0."), "{run:?}");
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut said).expect("a line");
+    assert!(said.starts_with("hybz: 0.0 MB read, 0.0 MB written, 0 of 1 files done, 0."), "{said}");
+    child.wait_with_output().expect("hybz");
 }
 
 fn not_asked_by_signal() {
