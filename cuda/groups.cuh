@@ -11,7 +11,7 @@ namespace hybz {
 
 // The list for a place, and where its run begins.
 __device__ inline int categorize(const uint32_t *__restrict__ starts, uint32_t count, uint32_t window, uint32_t t,
-                          uint32_t *start) {
+                                 uint32_t *start) {
     const uint32_t j = window + t;
     if (j >= count) return kNotMine;
     const uint32_t s = *start = starts[j];
@@ -22,7 +22,7 @@ __device__ inline int categorize(const uint32_t *__restrict__ starts, uint32_t c
 }
 
 __device__ inline void append(List out, uint32_t capacity, int category, uint32_t slot, uint32_t value, uint32_t head,
-                       uint32_t depth) {
+                              uint32_t depth) {
     const uint32_t at = category == kToSmall ? slot : capacity - 1 - slot;
     out.value[at] = value;
     out.head[at] = head;

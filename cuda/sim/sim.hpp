@@ -145,7 +145,7 @@ struct Sim {
         return bits >> (64 - layout.code_bits) << layout.unused | complete;
     }
 
-    // A group of equal keys: split by the 7 bytes that follow, in so many steps.
+    // A group of equal keys: split `steps` times, by the 7 bytes that follow.
     void first_group(const SimGroup &g, uint32_t steps, uint32_t small) {
         const uint32_t from = g.start, end = g.start + g.size;
         const auto begin = order.begin();

@@ -115,16 +115,16 @@ fn a_fault_at_every_job() {
 #[test]
 fn odd_pools() {
     quiet();
-    let nobody = || Pool::builder().without_cpu();
+    let empty = || Pool::builder().without_cpu();
     let of_classes = |classes| {
         let accepts = Accepts::Only(classes);
-        faults::with_fake(nobody(), accepts, (Fault::None, 2), &Arc::default(), one).build()
+        faults::with_fake(empty(), accepts, (Fault::None, 2), &Arc::default(), one).build()
     };
     for (what, pool) in [
-        ("refused", nobody().station(Accepts::Everything, || Err("no such device".into())).build()),
-        ("panicked", nobody().station(Accepts::Everything, || panic!("no such device")).build()),
-        ("nobody", nobody().build()),
-        ("fine", with_fake(nobody(), Fault::None, 1, &Arc::default()).build()),
+        ("refused", empty().station(Accepts::Everything, || Err("no such device".into())).build()),
+        ("panicked", empty().station(Accepts::Everything, || panic!("no such device")).build()),
+        ("empty", empty().build()),
+        ("fine", with_fake(empty(), Fault::None, 1, &Arc::default()).build()),
         ("encode", of_classes(&[ENCODE])),
         ("decode", of_classes(&[DECODE])),
         ("neither", of_classes(&[])),

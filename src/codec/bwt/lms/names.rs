@@ -181,7 +181,7 @@ impl<'a> Names<'a> {
         let (slots, room) = self.slots.split_at_mut(1 << self.bits);
         let distinct = self.used + self.long.len();
         let (sorted, spare) = room.split_at_mut_checked(distinct + 1)?;
-        // Empty slots go into one more bucket, which never grows: nobody can predict which slots are empty.
+        // Empty slots go into one more bucket, which never grows: a branch for them would be mispredicted.
         let bucket = |key: u64| select_unpredictable(key == 0, 256, (key >> 56) as usize);
         let short = slots.iter().zip(0u64..).map(|(&key, name)| (bucket(key), key, name));
         let long = self.long.iter().zip(u64::from(LONG)..).map(|(substring, name)| (load(substring, 0), name));
