@@ -45,6 +45,7 @@ struct Found {
     uint32_t expanded; // its output is its text
     uint32_t at;      // where its output begins: a multiple of 16
     uint32_t length;  // of its output
+    uint32_t taken;   // of the first block: slots of all blocks that warps have begun to walk from
 };
 
 // Everything is numbered by block; most arrays have a pitch for each block.

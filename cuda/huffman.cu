@@ -3,8 +3,9 @@
 // The position of a code depends on all codes before it and on the table of each group of 50, so a block is one chain:
 // one thread of a warp decodes a block, and many blocks are in flight. Each step waits for the look-up of the one
 // before. A look-up therefore takes ten bits and returns up to two symbols, and the loop around it branches only for
-// rare codes. Words come from shared memory, into which the whole warp loads them. Measured on an H200, a batch of 30
-// blocks of linux, one lane alone: 19 ms; 33 with words loaded in the loop from global memory.
+// rare codes. Words come from shared memory, into which the whole warp loads them, and what the look-ups return goes
+// there, for the warp to make symbols of. Measured on an H200, a batch of 32 blocks of linux, one lane alone: 11.7 ms;
+// 16.0 when the thread wrote the symbols itself, before that 33 with words from global memory.
 //
 // Twin: src/codec/huffman/decode.rs.
 #include "decoding.cuh"
@@ -15,10 +16,10 @@ namespace hybz {
 namespace {
 
 constexpr int kLookupBits = 10;
-constexpr uint32_t kBatchGroups = 40; // groups between two loads and stores by the whole warp
+constexpr uint32_t kBatchGroups = 20; // groups between two loads and stores by the whole warp
 constexpr uint32_t kBatch = kBatchGroups * HYBZ_GROUP;
-constexpr uint32_t kWords = 384;       // of a block's bits in shared memory
-constexpr uint32_t kGroupMost = 40;    // max words of a group, and those read ahead
+constexpr uint32_t kWords = 256;      // of a block's bits in shared memory
+constexpr uint32_t kGroupMost = 40;   // max words of a group, and those read ahead
 constexpr uint32_t kTop = 1u << kMaxLength;
 
 // An entry of a look-up table, lowest bits first: the total length of its one or two codes (5 bits), their number (3),
@@ -35,17 +36,16 @@ inline __device__ uint32_t second_symbol(uint32_t entry) { return entry >> kSeco
 
 struct Codes {
     uint32_t bound[kMaxLength + 1]; // codes of this length and shorter ones are below this, in 20 bits
-    uint32_t first[kMaxLength + 1]; // the first code of this length
-    uint32_t start[kMaxLength + 1]; // its place in the order
+    uint32_t place[kMaxLength + 1]; // of a symbol of this length in the order, less its code
     uint16_t order[HYBZ_MAX_SYMBOLS + 6]; // symbols by length, then by value
 };
 
 struct Memory {
     uint32_t lookup[HYBZ_MAX_TABLES][1 << kLookupBits];
     Codes codes[HYBZ_MAX_TABLES];
-    uint32_t count[kMaxLength + 1];
+    uint32_t count[kMaxLength + 1], next[kMaxLength + 1];
     uint32_t words[kWords];
-    uint16_t symbols[kBatch + 6]; // and room for excess symbols
+    uint32_t entries[kBatch + 3]; // at least one symbol each, and room for three that are rare
     uint8_t selectors[kBatchGroups];
 };
 
@@ -60,45 +60,43 @@ __device__ bool make_codes(Memory &memory, Codes &codes, const uint8_t *lengths,
     for (int length = 1; length <= kMaxLength; length++) {
         const uint32_t count = memory.count[length];
         if (lane == 0) {
-            codes.first[length] = taken >> (kMaxLength - length);
-            codes.start[length] = place;
+            codes.place[length] = place - (taken >> (kMaxLength - length));
+            memory.next[length] = place;
         }
         taken += count << (kMaxLength - length); // at most 258 << 19
         place += count;
         if (lane == 0) codes.bound[length] = taken;
     }
     __syncwarp();
-    if (lane <= kMaxLength) memory.count[lane] = lane ? codes.start[lane] : 0;
-    __syncwarp();
     for (uint32_t from = 0; from < symbols; from += 32) {
         const uint32_t s = from + lane;
         const uint32_t length = s < symbols ? lengths[s] : 0;
         const uint32_t same = __match_any_sync(~0u, length);
-        const uint32_t to = memory.count[length] + __popc(same & ((1u << lane) - 1));
+        const uint32_t to = memory.next[length] + __popc(same & ((1u << lane) - 1));
         __syncwarp();
         if (length) {
             codes.order[to] = uint16_t(s);
-            if ((same >> lane >> 1) == 0) memory.count[length] = to + 1;
+            if ((same >> lane >> 1) == 0) memory.next[length] = to + 1;
         }
         __syncwarp();
     }
     return taken <= kTop;
 }
 
-// The symbol at the top of 20 bits with a code of `from` to `to` bits, and its length; a length of 0 if there is none.
-inline __device__ uint2 find_code(const Codes &codes, uint32_t bits, int from, int to) {
-    for (int length = from; length <= to; length++)
-        if (bits < codes.bound[length]) {
-            const uint32_t code = bits >> (kMaxLength - length);
-            return make_uint2(codes.order[codes.start[length] + code - codes.first[length]], uint32_t(length));
-        }
-    return make_uint2(0, 0);
+// The symbol at the top of 20 bits with a code of `kFrom` to `to` bits, and its length; a length of 0 if there is none.
+// All bounds are read, because they wait for nothing.
+template <int kFrom> inline __device__ uint2 find_code(const Codes &codes, uint32_t bits, int to) {
+    int length = kFrom;
+#pragma unroll
+    for (int shorter = kFrom; shorter <= kMaxLength; shorter++) length += bits >= codes.bound[shorter];
+    if (length > to) return make_uint2(0, 0);
+    return make_uint2(codes.order[codes.place[length] + (bits >> (kMaxLength - length))], uint32_t(length));
 }
 
 __device__ void fill_lookup(uint32_t *lookup, const Codes &codes, uint32_t end_of_block) {
     const uint32_t lane = threadIdx.x & 31;
     for (uint32_t e = lane; e < 1u << kLookupBits; e += 32) {
-        const uint2 code = find_code(codes, e << (kMaxLength - kLookupBits), 1, kLookupBits);
+        const uint2 code = find_code<1>(codes, e << (kMaxLength - kLookupBits), kLookupBits);
         const bool rare = code.y == 0 || code.x == end_of_block;
         lookup[e] = rare ? kRare : code.y | code.x << kFirstAt | 1u << kCountAt | code.y << kFirstLengthAt;
     }
@@ -109,7 +107,7 @@ __device__ void fill_lookup(uint32_t *lookup, const Codes &codes, uint32_t end_o
         if (own != kRare) {
             const uint32_t rest = e << first_length(own) & ((1u << kLookupBits) - 1);
             const int most = kLookupBits - int(first_length(own));
-            const uint2 code = find_code(codes, rest << (kMaxLength - kLookupBits), 1, most);
+            const uint2 code = find_code<1>(codes, rest << (kMaxLength - kLookupBits), most);
             if (code.y && code.x != end_of_block) both = own + code.y + (code.x << kSecondAt) + (1u << kCountAt);
         }
         __syncwarp();
@@ -120,83 +118,88 @@ __device__ void fill_lookup(uint32_t *lookup, const Codes &codes, uint32_t end_o
 
 // The position of the decoding thread.
 struct Progress {
-    uint32_t filled; // symbols in shared memory
-    uint32_t groups; // decoded groups
+    uint32_t entries; // in shared memory
+    uint32_t groups;  // decoded groups
     bool ended, odd;
 };
 
-// Decodes one code that is not in the look-up table. Returns whether it is a symbol.
-__device__ bool decode_one(const Codes &codes, Bits &bits, uint32_t end_of_block, uint16_t *out, Progress &progress) {
-    const uint2 code = find_code(codes, bits.peek() >> (32 - kMaxLength), 1, kMaxLength);
-    bits.skip(code.y);
-    progress.odd = code.y == 0;
-    progress.ended = progress.odd || code.x == end_of_block;
-    if (!progress.ended) *out = uint16_t(code.x);
-    return !progress.ended;
+// The entry's first code alone.
+inline __device__ uint32_t first_of(uint32_t entry) {
+    return (entry & 511u << kFirstAt) | 1u << kCountAt | first_length(entry);
 }
 
-// Writes an entry's two symbols; if it has fewer, the next entry overwrites the excess.
-inline __device__ void write_symbols(uint16_t *to, uint32_t entry) {
-    to[0] = uint16_t(first_symbol(entry));
-    to[1] = uint16_t(second_symbol(entry));
-}
-
-// Entries whose symbols are not written yet. They are written while the next look-ups are in flight: the thread issues
-// in order, so writing them earlier would delay those look-ups.
-struct Pending {
-    uint32_t first = 0, second = 0, third = 0;
-    __device__ void write(uint16_t *to) const {
-        write_symbols(to, first);
-        to += count_of(first);
-        write_symbols(to, second);
-        to += count_of(second);
-        write_symbols(to, third);
-    }
-};
-
-// Decodes up to `groups` groups, as long as there are words.
+// Decodes up to `groups` groups, as long as there are words. The look-ups' entries are kept as they are: what is done
+// with their symbols here would delay the next look-up, since a thread issues in order.
 __device__ void decode_groups(Memory &memory, Bits &bits, uint32_t groups, uint32_t end_of_block, Progress &progress) {
     uint32_t filled = 0, group = 0;
     while (group < groups && bits.at + kGroupMost <= kWords && !progress.ended) {
         const uint32_t table = memory.selectors[group++];
         const uint32_t *const lookup = memory.lookup[table];
-        const uint32_t end = filled + HYBZ_GROUP;
-        const auto look_up = [&] { return lookup[bits.peek() >> (32 - kLookupBits)]; };
-        for (;;) {
-            uint32_t entry = 0, written = filled;
-            Pending pending;
-            // Three look-ups take at most 30 of 33 bits, and there is one branch for them.
-            while (filled + 6 <= end && entry != kRare) {
-                const uint32_t first = look_up();
-                pending.write(memory.symbols + written);
-                written = filled;
+        // As a shift and an addition; `>>` would be two shifts and an AND of the address.
+        const auto look_up = [&] { return lookup[__funnelshift_l(bits.peek(), 0, kLookupBits)]; };
+        uint32_t next = look_up();
+        for (int left = HYBZ_GROUP; left > 0 && !progress.ended;) {
+            uint32_t first = 0, second = 0, third = 0;
+            // Three look-ups take at most 30 bits, and there is one branch for them, after the next look-up. The bits
+            // are counted, and new ones fetched, while the third is in flight.
+            while ((left >= 6) & (third != kRare)) {
+                const uint32_t before = third;
+                first = next;
                 bits.shift(first);
-                const uint32_t second = look_up();
+                second = look_up();
                 bits.shift(second);
-                entry = look_up();
-                bits.shift(entry);
-                const uint32_t sum = first + second + entry;
-                bits.have -= length_of(sum);
-                filled += count_of(sum);
+                third = look_up();
+                bits.have -= length_of(before + first + second);
                 bits.refill();
-                pending = {first, second, entry};
+                bits.shift(third);
+                next = look_up();
+                memory.entries[filled] = first;
+                memory.entries[filled + 1] = second;
+                memory.entries[filled + 2] = third;
+                filled += 3;
+                left -= int(count_of(first + second + third));
             }
-            pending.write(memory.symbols + written);
-            // Codes are decoded one by one here, because an entry's second code may belong to the next group.
-            while (filled < end && entry != kRare) {
-                entry = look_up();
-                const bool last = filled + 1 == end && entry != kRare;
-                write_symbols(memory.symbols + filled, entry);
-                filled += last ? 1 : count_of(entry);
-                bits.skip(last ? first_length(entry) : length_of(entry));
+            bits.have -= length_of(third);
+            bits.refill();
+            filled -= (first == kRare) + (second == kRare) + (third == kRare); // they are the last
+            while ((left > 0) & (next != kRare)) {
+                const uint32_t entry = left == 1 ? first_of(next) : next;
+                memory.entries[filled++] = entry;
+                left -= int(count_of(entry));
+                bits.skip(length_of(entry));
+                next = look_up();
             }
-            if (filled == end) break;
-            if (!decode_one(memory.codes[table], bits, end_of_block, memory.symbols + filled, progress)) break;
-            filled++;
+            if (left == 0) break;
+            // The end of the block may have a short code; other codes of up to ten bits are in the look-up table.
+            const Codes &codes = memory.codes[table];
+            const uint32_t top = bits.peek() >> (32 - kMaxLength);
+            const uint2 code = top < codes.bound[kLookupBits] ? find_code<1>(codes, top, kMaxLength)
+                                                              : find_code<kLookupBits + 1>(codes, top, kMaxLength);
+            bits.skip(code.y);
+            progress.odd = code.y == 0;
+            progress.ended = progress.odd || code.x == end_of_block;
+            if (!progress.ended) memory.entries[filled++] = code.x << kFirstAt | 1u << kCountAt;
+            left--;
+            next = look_up();
         }
     }
-    progress.filled = filled;
+    progress.entries = filled;
     progress.groups = group;
+}
+
+// Writes the symbols of entries, of one or two symbols each. Returns the number of symbols.
+__device__ uint32_t write_symbols(const uint32_t *entries, uint32_t count, uint16_t *to) {
+    const uint32_t lane = threadIdx.x & 31;
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < count; i += 32) {
+        const uint32_t entry = i + lane < count ? entries[i + lane] : 0;
+        const uint32_t twos = __ballot_sync(~0u, count_of(entry) == 2);
+        uint16_t *const own = to + written + lane + __popc(twos & ((1u << lane) - 1));
+        if (entry) own[0] = uint16_t(first_symbol(entry));
+        if (twos >> lane & 1) own[1] = uint16_t(second_symbol(entry));
+        written += min(count - i, 32u) + __popc(twos);
+    }
+    return written;
 }
 
 __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
@@ -224,7 +227,7 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
         __syncwarp();
         Progress progress{0, 0, false, groups == 0};
         if (lane == 0) {
-            Bits bits{memory.words, 0, 0, 0, 0, 0};
+            Bits bits{memory.words};
             bits.begin(position - first * 32);
             decode_groups(memory, bits, groups, end_of_block, progress);
             position = first * 32 + bits.position();
@@ -233,11 +236,9 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
         __syncwarp();
         position = __shfl_sync(~0u, position, 0);
         group += __shfl_sync(~0u, progress.groups, 0);
-        const uint32_t filled = __shfl_sync(~0u, progress.filled, 0);
         odd = __shfl_sync(~0u, progress.odd, 0);
         ended = __shfl_sync(~0u, progress.ended, 0);
-        for (uint32_t i = lane; i < filled; i += 32) symbols[count + i] = memory.symbols[i];
-        count += filled;
+        count += write_symbols(memory.entries, __shfl_sync(~0u, progress.entries, 0), symbols + count);
         __syncwarp();
     }
     if (lane == 0) found = {odd, odd ? 0 : count, position, 0, 0};

@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(kWarps * 32) tokens_kernel(LargeDecoding decod
         __syncwarp();
         uint32_t filled = 0;
         if (lane == 0) {
-            Bits bits{memory.words, 0, 0, 0, 0, 0};
+            Bits bits{memory.words};
             bits.begin(position - first * 32);
             if (done == 0) decoder.begin(bits);
             while (decoder.left && filled < kBatchGroups * kGroup && bits.at + kGroupMost <= kWords) {

@@ -6,32 +6,36 @@
 
 namespace hybz {
 
-// 64 bits, of which `have` are valid, and the word after them, are ready.
+// 96 bits, of which `have` are valid, and the word after them, are ready. A look-up waits for `high` only: what comes
+// after it is 30 bits away, so `refill` may take as long as the next look-up.
 struct Bits {
     const uint32_t *words; // in shared memory
-    uint32_t at;           // the index of the word in `next`, among those
-    uint32_t high, low, next;
-    uint32_t have; // 33 to 64 after `refill`
+    uint32_t at = 0;       // the index of the word in `next`, among those
+    uint32_t high = 0, middle = 0, low = 0, next = 0;
+    uint32_t have = 0; // 65 to 96 after `refill`
 
     __device__ void begin(uint32_t bit) {
-        at = bit / 32 + 2;
-        high = __funnelshift_l(words[at - 1], words[at - 2], bit);
+        at = bit / 32 + 3;
+        high = __funnelshift_l(words[at - 2], words[at - 3], bit);
+        middle = __funnelshift_l(words[at - 1], words[at - 2], bit);
         low = words[at - 1] << bit % 32;
         next = words[at];
-        have = 64 - bit % 32;
+        have = 96 - bit % 32;
     }
-    // The next 32 bits, `have` of them valid.
+    // The next 32 bits, all of them valid.
     __device__ uint32_t peek() const { return high; }
     // Skips at most 31 bits, by the lowest five bits of `count`: the only instruction between a look-up and the next
     // one's address. The caller updates `have`.
     __device__ void shift(uint32_t count) {
-        high = __funnelshift_l(low, high, count);
+        high = __funnelshift_l(middle, high, count);
+        middle = __funnelshift_l(low, middle, count);
         low = __funnelshift_l(0, low, count);
     }
+    // After at most 32 bits.
     __device__ void refill() {
-        const bool wanted = have <= 32; // then nothing valid is in `low`
-        high = wanted && have < 32 ? high | next >> have : high;
-        low = wanted ? __funnelshift_l(0, next, 32 - have) : low;
+        const bool wanted = have <= 64; // then nothing valid is in `low`
+        middle = wanted && have < 64 ? middle | next >> (have - 32) : middle;
+        low = wanted ? __funnelshift_l(0, next, 64 - have) : low;
         at += wanted;
         have += wanted ? 32 : 0;
         next = words[at];

@@ -37,6 +37,7 @@ struct alignas(16) uint4 {
     uint32_t x, y, z, w;
 };
 inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
+inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 
 // The host's side, as far as the lanes use it.
 enum cudaError_t {

@@ -157,7 +157,7 @@ impl Lanes {
     /// Lanes that decode `.bz2` streams, of 32 blocks each (0.33 GB of device memory): three for two threads of the
     /// machine, twelve to 24, on every device.
     ///
-    /// A block's Huffman codes are one chain of 16 ms, so the speed depends on the number of blocks in flight. On hosts
+    /// A block's Huffman codes are one chain of 12 ms, so the speed depends on the number of blocks in flight. On hosts
     /// of 16 cores with an H200, 8 GB took 1.49 s with 16 lanes, 1.35 with 24, 1.36 with 32 of 24 blocks, 1.42 with 32
     /// (medians of four); 1.48, 1.30 and, with 24 lanes of 48 blocks, 1.30 (medians of five).
     pub fn for_decoding() -> Self {
