@@ -96,7 +96,8 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
         const Found &found = staging.found[b];
         const uint32_t at = expand ? found.at : found.base, length = expand ? found.length : found.rows;
         if (found.rows > HYBZ_MAX_ROWS || uint64_t(at) + length > room) return HYBZ_WRONG;
-        decoded[b] = {found.odd, found.end_bit, found.rows, at, length, expand ? found.expanded : 0};
+        decoded[b] = {found.odd, found.end_bit, found.rows, at, length, expand ? found.expanded : 0,
+                      expand ? found.cut : 0};
         total += found.rows;
         if (!found.odd) *filled = uint64_t(at) + length;
     }

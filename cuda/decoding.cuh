@@ -45,6 +45,7 @@ struct Found {
     uint32_t expanded; // its output is its text
     uint32_t at;      // where its output begins: a multiple of 16
     uint32_t length;  // of its output
+    uint32_t cut;     // if it is known where its runs are: one of them is cut as bzip2 would not cut it
     uint32_t taken;   // of the first block: slots of all blocks that warps have begun to walk from
 };
 

@@ -112,6 +112,7 @@ struct hybz_decoded {
     uint32_t at;      /* the offset of its output in that of the batch */
     uint32_t length;  /* of its output */
     uint32_t expanded; /* not 0: the output is the text, up to HYBZ_LONGEST_TEXT bytes; 0: it is run-length-coded */
+    uint32_t cut;      /* expanded and not 0: some run is cut, or as long, as bzip2 would not write it */
 };
 
 /* A segment of a block of a `.hbz` stream, as the directory of its payload has it. */

@@ -75,6 +75,17 @@ bool plain_expand(const Text &coded, Text &text) {
     return equal != 4;
 }
 
+// Codes runs as bzip2 does.
+Text code_runs(const Text &text) {
+    Text coded;
+    for (size_t i = 0, run; i < text.size(); i += run) {
+        for (run = 1; run < 255 && i + run < text.size() && text[i + run] == text[i];) run++;
+        coded.insert(coded.end(), std::min<size_t>(run, 4), text[i]);
+        if (run >= 4) coded.push_back(uint8_t(run - 4));
+    }
+    return coded;
+}
+
 // Describes the error of a decoded block, or returns null.
 const char *error_of(const hybz_decoded &decoded, const hybz_block &head, const Text &coded, const uint8_t *output) {
     if (decoded.odd) return "odd";
@@ -82,6 +93,7 @@ const char *error_of(const hybz_decoded &decoded, const hybz_block &head, const 
     if (decoded.end_bit != head.end_bit) return "end";
     Text text;
     if (decoded.expanded && (!plain_expand(coded, text) || text.size() > HYBZ_LONGEST_TEXT)) return "expanded";
+    if (decoded.expanded && bool(decoded.cut) != (code_runs(text) != coded)) return "cut";
     const Text &expected = decoded.expanded ? text : coded;
     if (decoded.length != expected.size()) return "length";
     return memcmp(output + decoded.at, expected.data(), expected.size()) ? "text" : nullptr;

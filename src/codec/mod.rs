@@ -31,7 +31,7 @@ mod verify;
 
 pub use decoder::Decoder;
 pub use encoder::Encoder;
-pub use verify::{DecodedVerifier, Proof};
+pub use verify::{DecodedForm, DecodedVerifier, Proof};
 
 use std::collections::TryReserveError;
 

@@ -79,20 +79,44 @@ impl DecodedVerifier {
         Ok((&self.header, bits.position()))
     }
 
-    /// Whether `block` is certainly the result of encoding `text`: its codes end at bit `end_bit`, and their
-    /// run-length-coded text is `decoded`. False if [`Decoder::verify`] must decide, as it must for a periodic block.
-    ///
-    /// It searches for the runs itself: those that a reader has listed may be what is wrong.
-    pub fn confirms(&mut self, block: &CodedBlock, text: &Text, decoded: &[u8], end_bit: u64) -> bool {
-        self.coded.clear();
-        let crc = run_length_code(text, None, &mut self.room, &mut self.coded);
-        // A text that is no repetition has one origin.
-        let found = DecodedParts { end_bit, block_len: decoded.len() as u32, crc, proof: Proof::Whole };
-        self.coded == decoded
-            && rotation::period(decoded) == decoded.len()
-            && self.open(block).is_ok()
-            && check_parts(&self.header, block, text, &found).is_ok()
+    /// Whether `block` is certainly the result of encoding `text`: its codes end at bit `end_bit`, and another decoder
+    /// has made `decoded` of them. False if [`Decoder::verify`] must decide, as it must for a periodic block.
+    pub fn confirms(&mut self, block: &CodedBlock, text: &Text, decoded: DecodedForm<'_>, end_bit: u64) -> bool {
+        let is_repetition = |bytes: &[u8]| rotation::period(bytes) != bytes.len();
+        let (block_len, crc, same) = match decoded {
+            // Only a text that is a repetition can have a block that is one.
+            DecodedForm::Text { bytes, rows } if !is_repetition(bytes) => {
+                (rows, crc::checksum(bytes), is_text(text, bytes))
+            }
+            // It searches for the runs itself: those that a reader has listed may be what is wrong. And a block that is
+            // no repetition has one origin.
+            DecodedForm::Text { .. } | DecodedForm::RunLength(_) => {
+                self.coded.clear();
+                let crc = run_length_code(text, None, &mut self.room, &mut self.coded);
+                let same = match decoded {
+                    DecodedForm::RunLength(bytes) => self.coded == bytes,
+                    DecodedForm::Text { bytes, .. } => is_text(text, bytes),
+                };
+                (self.coded.len() as u32, crc, same && !is_repetition(&self.coded))
+            }
+        };
+        let found = DecodedParts { end_bit, block_len, crc, proof: Proof::Whole };
+        same && self.open(block).is_ok() && check_parts(&self.header, block, text, &found).is_ok()
     }
+}
+
+/// What another decoder has made of a block.
+#[derive(Clone, Copy, Debug)]
+pub enum DecodedForm<'a> {
+    /// Its run-length-coded text.
+    RunLength(&'a [u8]),
+    /// Its text, by one cycle of `rows` rows, in which runs are cut as bzip2 cuts them.
+    Text {
+        /// The text.
+        bytes: &'a [u8],
+        /// The number of bytes before run-length decoding.
+        rows: u32,
+    },
 }
 
 impl Decoder {

@@ -107,6 +107,7 @@ pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
     let mut lanes = lanes_for(&plan.common, plan.mode.coding, expected);
     let codes_on_devices = plan.common.gpu_pipeline == Offload::Resident && !lanes.is_empty();
     if plan.mode.verify.blocks != Verify::Off && codes_on_devices && is_bzip2(plan) {
+        lanes = lanes.into_iter().map(Lanes::verified).collect();
         lanes.push(of_plan(Lanes::for_verifying(), &plan.common, expected));
     }
     lanes

@@ -1,18 +1,19 @@
 //! Verifies blocks of `.bz2` streams that a device has coded ([`Offload::Verify`](super::Offload::Verify)).
 //!
-//! The device does everything between the first Huffman code and the run-length-coded text. The lane's
-//! thread run-length-codes the original text as well, compares the two, and checks the head of the block.
+//! The device does everything between the first Huffman code and the text. The lane's thread compares it with the
+//! original text, and checks the head of the block. A block that the device has not expanded is compared in its
+//! run-length-coded form, for which the thread codes the text again.
 //!
-//! **Trust.** What is compared is the block as it will be written and the text as it was read, on the host. A lane can
-//! therefore only say that a block is right, and only if it is: whatever else it finds, it declines the block, and a
-//! core judges it. If a core's decoder confirms the first such block of a batch, the device computes wrong results and
-//! gets no more work.
+//! **Trust.** What is compared is the block as it will be written and the text as it was read, on the host. That runs
+//! are cut where bzip2 cuts them, which the text does not show, is the device's word; a lane's thread has cut them. A
+//! lane can only say that a block is right: whatever else it finds, it declines the block, and a core judges it. If a
+//! core's decoder confirms the first such block of a batch, the device computes wrong results and gets no more work.
 
 use super::batches::{Answered, Batch, Batched, Doubt, Jobs, Put, Unplaced};
-use super::spans::{coded_text_of, decode, put_codes};
+use super::spans::{coded_text_of, decode, output_of, put_codes};
 use crate::block::CodedBlock;
 use crate::codec::decoder::Decoder;
-use crate::codec::{DecodedVerifier, Proof};
+use crate::codec::{DecodedForm, DecodedVerifier, Proof};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use hybz_gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
 use hybz_queue::{Check, Core};
@@ -42,7 +43,7 @@ impl Batched for Checks {
     }
 
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<DecodedBatch<'a>, DeviceError> {
-        decode(lane, &batch.inputs, batch.filled, false)
+        decode(lane, &batch.inputs, batch.filled, true)
     }
 
     fn answer(&mut self, batch: Batch<Self>, decoded: DecodedBatch<'_>, jobs: &mut Jobs<'_, Self::Task>) -> Answered {
@@ -62,9 +63,13 @@ impl Checks {
     /// Whether the device has decoded the block to its text.
     fn confirms(&mut self, at: u64, found: &DecodedByDevice, output: &[u8], check: &Check<EncodeBlock>) -> bool {
         let end_bit = at + u64::from(found.end_bit);
-        let decoded = coded_text_of(found, output).filter(|_| found.odd == 0);
+        let decoded = match found.expanded {
+            0 => coded_text_of(found, output).map(DecodedForm::RunLength),
+            _ => output_of(found, output).map(|bytes| DecodedForm::Text { bytes, rows: found.rows }),
+        };
         let mut confirms = |block: &CodedBlock, decoded| self.0.confirms(block, &check.task.text, decoded, end_bit);
-        decoded.is_some_and(|decoded| check.with_output(|block| confirms(block, decoded)))
+        let usual = decoded.filter(|_| found.odd == 0 && found.cut == 0);
+        usual.is_some_and(|decoded| check.with_output(|block| confirms(block, decoded)))
     }
 }
 

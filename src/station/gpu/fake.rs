@@ -8,6 +8,7 @@ use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::run_length::decode::decode_text;
+use crate::codec::run_length::encode::encode;
 use crate::codec::selector::encode::HuffmanTables;
 use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
 use crate::formats::hbz::codec::steps::Steps;
@@ -249,13 +250,17 @@ impl DeviceLane for FakeLane {
                     // A device does not expand every block.
                     self.expands = !self.expands;
                     let whole = decode_text(std::iter::once(&text[..]), text.len()).ok().filter(|_| self.expands);
-                    let output = match whole {
-                        Some((Text::Plain(whole), _)) if expand => (whole, 1),
-                        _ => (text, 0),
+                    let (output, expanded, cut) = match whole {
+                        Some((Text::Plain(whole), _)) if expand => {
+                            let mut usual = Vec::new();
+                            encode(&whole, &mut usual);
+                            (whole, 1, u32::from(usual != text))
+                        }
+                        _ => (text, 0, 0),
                     };
-                    self.columns.extend_from_slice(&output.0);
-                    let (length, expanded) = (output.0.len() as u32, output.1);
-                    DecodedByDevice { odd: 0, end_bit: end_bit as u32, rows, at, length, expanded }
+                    self.columns.extend_from_slice(&output);
+                    let (end_bit, length) = (end_bit as u32, output.len() as u32);
+                    DecodedByDevice { odd: 0, end_bit, rows, at, length, expanded, cut }
                 }
             });
         }

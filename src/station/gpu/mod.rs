@@ -125,6 +125,8 @@ pub struct Lanes {
     at_once: bool,
     /// How the work is divided between devices and cores.
     offload: Offload,
+    /// Whether each block that the lanes code is verified afterwards.
+    verified: bool,
 }
 
 impl Default for Lanes {
@@ -135,7 +137,8 @@ impl Default for Lanes {
     /// 2.12. With ten, 8 GB took 0.97 and 0.98 of the time with eight on two hosts; twelve gave no more.
     fn default() -> Self {
         let (lanes, blocks, max_length) = (10, 32, MAX_ENCODER_BLOCK);
-        Lanes { devices: None, lanes, blocks, max_length, growth: None, at_once: false, offload: Offload::default() }
+        let offload = Offload::default();
+        Lanes { devices: None, lanes, blocks, max_length, growth: None, at_once: false, offload, verified: false }
     }
 }
 
@@ -258,7 +261,7 @@ impl Lanes {
         match self.offload {
             Offload::Bwt => station(name, blocks, open, columns::Columns::default()),
             Offload::Hybrid => station(name, blocks, open, thirds::Thirds::default()),
-            Offload::Resident => station(name, blocks, open, codes::Codes::default()),
+            Offload::Resident => station(name, blocks, open, codes::Codes::sampling(!self.verified)),
             Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::default()),
             Offload::HybridLarge => station(name, blocks, open, thirds::LargeThirds::default()),
             Offload::CodeLarge => station(name, blocks, open, large_codes::LargeCodes::counting(&shared.batches)),
@@ -356,6 +359,12 @@ impl Lanes {
     /// Another division of the work.
     pub fn offload(mut self, offload: Offload) -> Self {
         self.offload = offload;
+        self
+    }
+
+    /// Lanes whose blocks are all verified: they decode none themselves.
+    pub fn verified(mut self) -> Self {
+        self.verified = true;
         self
     }
 

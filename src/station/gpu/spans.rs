@@ -174,7 +174,8 @@ pub(super) fn coded_text_of<'a>(found: &DecodedByDevice, output: &'a [u8]) -> Op
     coded.filter(|coded| coded.len() == found.rows as usize && coded.len() <= MAX_BLOCK)
 }
 
-fn output_of<'a>(found: &DecodedByDevice, output: &'a [u8]) -> Option<&'a [u8]> {
+/// The output for a block, if it is there.
+pub(super) fn output_of<'a>(found: &DecodedByDevice, output: &'a [u8]) -> Option<&'a [u8]> {
     let at = found.at as usize;
     at.checked_add(found.length as usize).and_then(|end| output.get(at..end))
 }

@@ -2,7 +2,7 @@
 //!
 //! His figures are for a GTX 580, in milliseconds. Three programs measure the device, because its memory is out of
 //! reach from here: `HYBZ_STRINGS`, of ../cuda/strings.cu, is his algorithm with today's primitives; `HYBZ_CUDA_BENCH`,
-//! which `cuda/bench/build.sh` makes, is hybz; `HYBZ_THRUST`, of `cuda/bench/peers/thrust_lines.cu`, is the comparator
+//! which `cuda/bench/build.sh` makes, is hybz; `HYBZ_THRUST`, of ../cuda/thrust_lines.cu, is the comparator
 //! sort. All check the order of the lines that they sorted. Without them, the columns of the device are `-`.
 //!
 //! Figure 4.6 compares with Burstsort and with MSD radix sort on a core of 2009. Burstsort's program, which he got from

@@ -1,7 +1,7 @@
 // thrust_lines.cu: the time of a comparator sort on the device for a file's lines, as the thesis measured (table 4.2)
 // and as cuDF sorted strings until 2026: thrust::sort of the lines' places by comparing their bytes.
 //
-//     nvcc -std=c++17 -O3 -arch=sm_90 -cudart static -o thrust_lines cuda/bench/peers/thrust_lines.cu
+//     nvcc -std=c++17 -O3 -arch=sm_90 -cudart static -o thrust_lines theses/deshpande/cuda/thrust_lines.cu
 //     ./thrust_lines FILE [RUNS]
 //
 // The text and the places are in device memory before the clock starts; it times the sort of the places alone, which
