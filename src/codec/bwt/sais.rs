@@ -208,9 +208,9 @@ impl<'a, T: Symbol> Sorter<'a, T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::Rng;
 
     /// By the definition.
     fn naive<T: Symbol>(text: &[T]) -> Vec<i32> {
@@ -219,32 +219,10 @@ mod tests {
         order
     }
 
-    fn check<T: Symbol>(text: &[T], symbols: usize, what: &str) {
+    pub fn check<T: Symbol>(text: &[T], symbols: usize, what: &str) {
         let mut made = vec![7; text.len() + 3];
         sort(text, &mut made, symbols);
         assert!(made[..text.len()] == naive(text) && made[text.len()..] == [7; 3], "{what}, {} long", text.len());
-    }
-
-    #[test]
-    fn shapes_and_edges() {
-        for edge in EDGES.iter().filter(|edge| (edge.make)().len() < 5000) {
-            check(&(edge.make)(), 256, edge.name);
-        }
-        for shape in SHAPES {
-            for len in (0..40).chain([1000, 1999]) {
-                check(&(shape.make)(len), 256, shape.name);
-            }
-        }
-    }
-
-    #[test]
-    fn all_small_texts_over_three_letters() {
-        for len in 0..9 {
-            for number in 0..3_u32.pow(len) {
-                let text: Vec<i32> = (0..len).map(|at| (number / 3_u32.pow(at) % 3) as i32).collect();
-                check(&text, 3, "three letters");
-            }
-        }
     }
 
     /// Words of words, so that ranks of ranks are sorted too.

@@ -28,7 +28,7 @@
 mod build;
 mod layout;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod walk;
 #[cfg(target_arch = "x86_64")]
 mod walk_avx512;
