@@ -50,7 +50,7 @@ impl Decoder {
             header: Bz2BlockHeader::default(),
             groups: GroupDecoder::new(),
             symbols: Box::new([0; SYMBOL_BYTES]),
-            mtf: mtf::MtfDecoder::new(MAX_BLOCK),
+            mtf: mtf::MtfDecoder::new(0),
             bwt: inverse::Inverse::new(),
             room: Vec::new(),
             coded: Vec::new(),
@@ -107,20 +107,19 @@ impl Decoder {
     /// text, and the bit after the last code.
     pub(super) fn open(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
         let limit = limit.min(MAX_BLOCK as u32);
-        let mut bits = SliceBits::new(data, start, end);
-        self.header.read(&mut bits, limit).map_err(|_| Irregular)?;
+        let mut reader = BitReader::new(data, start);
+        self.header.read(&mut reader, limit).map_err(|_| Irregular)?;
         if self.header.randomised {
             return Err(Irregular);
         }
-        self.decode_codes(data, bits.position(), end, limit)
+        self.decode_codes(reader, end, limit)
     }
 
-    /// Decodes the codes after the header in `self`, from bit `start` on, up to the run-length-coded text, whose pieces
-    /// are then in `self.bwt`. Returns the length of that text, and the bit after the last code.
-    fn decode_codes(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
+    /// Decodes the codes after the header in `self`, up to the run-length-coded text, whose pieces are then in
+    /// `self.bwt`. Returns the length of that text, and the bit after the last code.
+    fn decode_codes(&mut self, mut reader: BitReader<'_>, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
         self.groups.start_block(&self.header)?;
         self.mtf.begin(&self.header.used, limit);
-        let mut reader = BitReader::new(data, start);
         loop {
             let (len, last) = self.groups.decode_groups(&self.header.selectors, &mut reader, &mut self.symbols)?;
             if reader.position() > end {
@@ -148,16 +147,15 @@ impl Decoder {
     /// [`Irregular`] if the data end in the block, or if only the reference decoder can tell.
     pub fn find_end(&mut self, data: &[u8], start: u64, from: u64) -> Result<Option<u64>, Irregular> {
         let end = data.len() as u64 * 8;
-        let mut bits = SliceBits::new(data, start, end);
-        self.header.read(&mut bits, MAX_BLOCK as u32).map_err(|_| Irregular)?;
+        let mut reader = BitReader::new(data, start);
+        self.header.read(&mut reader, MAX_BLOCK as u32).map_err(|_| Irregular)?;
         let lengths = &self.header.lengths[..self.header.tables];
         let longest = lengths.iter().flat_map(|lengths| &lengths[..self.header.alphabet()]).max().copied();
         let codes = (self.header.selectors.len() * GROUP) as u64;
-        if bits.position() + codes * u64::from(longest.unwrap_or(MAX_CODE)) < from {
+        if reader.position() + codes * u64::from(longest.unwrap_or(MAX_CODE)) < from {
             return Ok(None);
         }
         self.groups.start_block(&self.header)?;
-        let mut reader = BitReader::new(data, bits.position());
         loop {
             let (_, last) = self.groups.decode_groups(&self.header.selectors, &mut reader, &mut self.symbols)?;
             if reader.position() > end {
@@ -174,7 +172,7 @@ impl Decoder {
     #[cfg(test)]
     pub fn coded_text(&mut self, header: Bz2BlockHeader, data: &[u8], start: u64, end: u64) -> Option<(Vec<u8>, u64)> {
         self.header = header;
-        let (rows, end_bit) = self.decode_codes(data, start, end, MAX_BLOCK as u32).ok()?;
+        let (rows, end_bit) = self.decode_codes(BitReader::new(data, start), end, MAX_BLOCK as u32).ok()?;
         let mut text = Vec::with_capacity(rows);
         self.bwt.pieces().for_each(|piece| text.extend_from_slice(piece));
         Some((text, end_bit))

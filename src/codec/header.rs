@@ -14,6 +14,7 @@
 
 use super::mtf::to_front;
 use crate::bits::BitSource;
+use crate::bits::reader::BitReader;
 use crate::error::DecodeError;
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, MAX_CODE, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES, MIN_TABLES};
@@ -46,7 +47,7 @@ impl Default for Bz2BlockHeader {
             used: Vec::with_capacity(256),
             lengths: [[0; MAX_SYMBOLS]; MAX_TABLES],
             tables: 0,
-            selectors: Vec::with_capacity(MAX_SELECTORS),
+            selectors: Vec::new(),
         }
     }
 }
@@ -92,6 +93,7 @@ impl Bz2BlockHeader {
             return Err(Flaw::Selectors.into());
         }
         self.selectors.clear();
+        self.selectors.reserve(selectors.min(MAX_SELECTORS));
         Ok(selectors)
     }
 
@@ -147,6 +149,28 @@ impl Bz2BlockHeader {
             }
         }
         Ok(())
+    }
+}
+
+/// For headers that are likely to be good: `SliceBits` loads a word for each field (headers and tables of linux take
+/// 0.045 ns a byte, so 0.037). After the data come zeros, with which any header ends, beyond the end of the data.
+impl BitSource for BitReader<'_> {
+    #[inline(always)]
+    fn bits(&mut self, n: u32) -> Option<u32> {
+        self.refill();
+        Some(self.read(n))
+    }
+
+    fn position(&self) -> u64 {
+        BitReader::position(self)
+    }
+
+    #[inline(always)]
+    fn unary(&mut self, max: u32) -> Option<u32> {
+        self.refill();
+        let ones = (self.peek(max) << (32 - max)).leading_ones();
+        self.skip((ones + 1).min(max));
+        Some(ones)
     }
 }
 

@@ -61,7 +61,7 @@ impl Fast {
             groups: GroupDecoder::new(),
             symbols: Box::new([0; SYMBOL_BYTES]),
             mtf: MtfDecoder::new(0),
-            inverse: Inverse::empty(),
+            inverse: Inverse::new(),
             group: 0,
             limit: 0,
             text: Vec::new(),

@@ -25,3 +25,5 @@ pub mod rotation;
 #[cfg(any(test, not(feature = "libsais")))]
 mod sais;
 pub(crate) mod suffixes;
+#[cfg(test)]
+mod tests;

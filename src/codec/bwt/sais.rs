@@ -8,24 +8,10 @@
 //! suffixes are sorted first, by the same function. The other memory is a bit for each position and a number for each
 //! symbol.
 
-/// A symbol of a text.
-pub trait Symbol: Copy + Ord {
-    /// Its number.
-    fn index(self) -> usize;
-}
-
-impl Symbol for u8 {
-    #[inline(always)]
-    fn index(self) -> usize {
-        self.into()
-    }
-}
-
-impl Symbol for i32 {
-    #[inline(always)]
-    fn index(self) -> usize {
-        self as usize
-    }
+/// The number of a symbol, a byte or a number that is not negative.
+#[inline(always)]
+fn index(symbol: impl Into<i64>) -> usize {
+    symbol.into() as usize
 }
 
 /// No suffix yet.
@@ -33,7 +19,7 @@ const NONE: i32 = -1;
 
 /// Sorts the suffixes of `text`, whose symbols are below `symbols`, and puts their positions into the beginning of
 /// `suffixes`. That has at least the length of the text, less than 2^31.
-pub fn sort<T: Symbol>(text: &[T], suffixes: &mut [i32], symbols: usize) {
+pub fn sort<T: Copy + Ord + Into<i64>>(text: &[T], suffixes: &mut [i32], symbols: usize) {
     let suffixes = &mut suffixes[..text.len()];
     if text.len() < 2 {
         suffixes.fill(0);
@@ -41,7 +27,7 @@ pub fn sort<T: Symbol>(text: &[T], suffixes: &mut [i32], symbols: usize) {
     }
     let mut sorter = Sorter::new(text, symbols);
     suffixes.fill(NONE);
-    sorter.ends();
+    sorter.set_places(true);
     for at in 1..text.len() {
         if sorter.is_lms(at) {
             sorter.put_last(suffixes, at);
@@ -63,7 +49,7 @@ pub fn sort<T: Symbol>(text: &[T], suffixes: &mut [i32], symbols: usize) {
     head[..count].iter_mut().for_each(|number| *number = names[*number as usize]);
 
     suffixes[count..].fill(NONE);
-    sorter.ends();
+    sorter.set_places(true);
     for place in (0..count).rev() {
         // The end of a bucket is no place before this one: the suffixes in front of it have places of their own.
         let at = std::mem::replace(&mut suffixes[place], NONE);
@@ -82,7 +68,7 @@ struct Sorter<'a, T> {
     places: Vec<u32>,
 }
 
-impl<'a, T: Symbol> Sorter<'a, T> {
+impl<'a, T: Copy + Ord + Into<i64>> Sorter<'a, T> {
     fn new(text: &'a [T], symbols: usize) -> Self {
         let mut types = vec![0; text.len().div_ceil(64)];
         let mut counts = vec![0; symbols];
@@ -90,7 +76,7 @@ impl<'a, T: Symbol> Sorter<'a, T> {
         for (at, &symbol) in text.iter().enumerate().rev() {
             is_s = symbol < next || symbol == next && is_s;
             types[at / 64] |= u64::from(is_s) << (at % 64);
-            counts[symbol.index()] += 1;
+            counts[index(symbol)] += 1;
             next = symbol;
         }
         Sorter { text, types, counts, places: vec![0; symbols] }
@@ -107,27 +93,19 @@ impl<'a, T: Symbol> Sorter<'a, T> {
         self.is_s(at) && !self.is_s(at - 1)
     }
 
-    /// Makes `places` the starts of the buckets.
-    fn starts(&mut self) {
+    /// Makes `places` the starts of the buckets, or their ends.
+    fn set_places(&mut self, ends: bool) {
         let mut sum = 0;
         for (place, count) in self.places.iter_mut().zip(&self.counts) {
-            (*place, sum) = (sum, sum + count);
-        }
-    }
-
-    /// Makes `places` the ends of the buckets.
-    fn ends(&mut self) {
-        let mut sum = 0;
-        for (place, count) in self.places.iter_mut().zip(&self.counts) {
+            *place = if ends { sum + count } else { sum };
             sum += count;
-            *place = sum;
         }
     }
 
     /// Puts a suffix into the last free place of its bucket.
     #[inline(always)]
     fn put_last(&mut self, suffixes: &mut [i32], at: usize) {
-        let place = &mut self.places[self.text[at].index()];
+        let place = &mut self.places[index(self.text[at])];
         *place -= 1;
         suffixes[*place as usize] = at as i32;
     }
@@ -135,7 +113,7 @@ impl<'a, T: Symbol> Sorter<'a, T> {
     /// Puts a suffix into the first free place of its bucket.
     #[inline(always)]
     fn put_first(&mut self, suffixes: &mut [i32], at: usize) {
-        let place = &mut self.places[self.text[at].index()];
+        let place = &mut self.places[index(self.text[at])];
         suffixes[*place as usize] = at as i32;
         *place += 1;
     }
@@ -143,7 +121,7 @@ impl<'a, T: Symbol> Sorter<'a, T> {
     /// Sorts all suffixes; the LMS ones are at the ends of their buckets. The second scan overwrites these places, each
     /// one before the scan reads it.
     fn induce(&mut self, suffixes: &mut [i32]) {
-        self.starts();
+        self.set_places(false);
         self.put_first(suffixes, self.text.len() - 1);
         for place in 0..suffixes.len() {
             let before = suffixes[place] - 1;
@@ -151,7 +129,7 @@ impl<'a, T: Symbol> Sorter<'a, T> {
                 self.put_first(suffixes, before as usize);
             }
         }
-        self.ends();
+        self.set_places(true);
         for place in (0..suffixes.len()).rev() {
             let before = suffixes[place] - 1;
             if before >= 0 && self.is_s(before as usize) {
@@ -208,43 +186,21 @@ impl<'a, T: Symbol> Sorter<'a, T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::Rng;
 
     /// By the definition.
-    fn naive<T: Symbol>(text: &[T]) -> Vec<i32> {
+    fn naive<T: Copy + Ord + Into<i64>>(text: &[T]) -> Vec<i32> {
         let mut order: Vec<i32> = (0..text.len() as i32).collect();
         order.sort_by_key(|&at| &text[at as usize..]);
         order
     }
 
-    fn check<T: Symbol>(text: &[T], symbols: usize, what: &str) {
+    pub fn check<T: Copy + Ord + Into<i64>>(text: &[T], symbols: usize, what: &str) {
         let mut made = vec![7; text.len() + 3];
         sort(text, &mut made, symbols);
         assert!(made[..text.len()] == naive(text) && made[text.len()..] == [7; 3], "{what}, {} long", text.len());
-    }
-
-    #[test]
-    fn shapes_and_edges() {
-        for edge in EDGES.iter().filter(|edge| (edge.make)().len() < 5000) {
-            check(&(edge.make)(), 256, edge.name);
-        }
-        for shape in SHAPES {
-            for len in (0..40).chain([1000, 1999]) {
-                check(&(shape.make)(len), 256, shape.name);
-            }
-        }
-    }
-
-    #[test]
-    fn all_small_texts_over_three_letters() {
-        for len in 0..9 {
-            for number in 0..3_u32.pow(len) {
-                let text: Vec<i32> = (0..len).map(|at| (number / 3_u32.pow(at) % 3) as i32).collect();
-                check(&text, 3, "three letters");
-            }
-        }
     }
 
     /// Words of words, so that ranks of ranks are sorted too.

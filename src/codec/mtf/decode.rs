@@ -59,6 +59,9 @@ struct RunState {
 /// The weight of a rank, and of the first run digit: one byte.
 const ONE: u32 = 1 << 8;
 
+/// With fewer runs, a memory that is too small becomes only twice as large as needed.
+const SHORT: usize = 2048;
+
 /// The implementation of the loop that this machine uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DecodeKernel {
@@ -101,7 +104,7 @@ impl DecodeKernel {
 }
 
 impl MtfDecoder {
-    /// A decoder with memory for blocks of at most `max` bytes.
+    /// A decoder with memory for blocks of at most `max` bytes. Others make it grow.
     pub fn new(max: usize) -> Self {
         // One word more for the end, and room for a piece that exceeds the limit before the excess is noticed.
         let runs = vec![0; max + 2];
@@ -130,7 +133,13 @@ impl MtfDecoder {
     /// Rejects a block that grows longer than its limit.
     pub fn push(&mut self, symbols: &[u8]) -> Result<(), Irregular> {
         let max_runs = self.state.runs + symbols.len() + 1;
-        self.runs.resize(max_runs.max(self.runs.len()), 0);
+        if self.runs.len() < max_runs {
+            // Memory for any block, if this one is not short: what is not written takes no page.
+            let len = if max_runs < SHORT { 2 * max_runs } else { max_runs.max(self.limit as usize + 2) };
+            let mut runs = vec![0; len];
+            runs[..self.state.runs].copy_from_slice(&self.runs[..self.state.runs]);
+            self.runs = runs;
+        }
         match self.kernel {
             DecodeKernel::Portable => self.push_portable(symbols),
             #[cfg(target_feature = "simd128")]

@@ -26,6 +26,9 @@ pub struct InMemoryExpander {
     equal: u32,
 }
 
+/// The number of bytes of which a window may begin in the first half.
+const AHEAD: usize = 2 * WINDOW;
+
 /// The text grew longer than `MAX_PLAIN_TEXT` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
@@ -57,6 +60,12 @@ impl InMemoryExpander {
             // SAFETY: the CPU has AVX-512F and AVX-512BW.
             return unsafe { self.push_avx512(coded) };
         }
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code)]
+        if cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt") {
+            // SAFETY: the CPU has these features.
+            return unsafe { self.push_avx2(coded) };
+        }
         self.push_by(coded, equal_to_next)
     }
 
@@ -73,32 +82,83 @@ impl InMemoryExpander {
         })
     }
 
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code)]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn push_avx2(&mut self, coded: &[u8]) -> Result<(), TooLong> {
+        use std::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8};
+        self.push_by(coded, |window| {
+            // SAFETY: the window has 65 bytes.
+            let load = |at: usize| unsafe { _mm256_loadu_si256(window.as_ptr().add(at).cast()) };
+            let equal = |at| _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(at), load(at + 1))) as u32;
+            u64::from(equal(0)) | u64::from(equal(32)) << 32
+        })
+    }
+
     /// `equal_to_next` is a function like the one with this name.
     #[inline(always)]
     fn push_by(&mut self, coded: &[u8], equal_to_next: impl Fn(&[u8; WINDOW]) -> u64) -> Result<(), TooLong> {
-        let mut at = self.finish_open_run(coded)?;
-        while let Some(window) = coded[at..].first_chunk::<WINDOW>() {
-            self.make_room()?;
-            at += self.push_window(window, equal_to_next(window), u64::MAX, &coded[at..]);
+        let mut rest = &coded[self.finish_open_run(coded)?..];
+        while let Some(ahead) = rest.first_chunk() {
+            rest = &rest[self.push_window(ahead, AHEAD, &equal_to_next)?..];
         }
-        while at < coded.len() {
-            self.make_room()?;
-            let rest = &coded[at..];
-            let mut window = [0; WINDOW];
-            window[..rest.len()].copy_from_slice(rest);
-            at += self.push_window(&window, equal_to_next(&window), (1 << (rest.len() - 1)) - 1, rest);
+        while !rest.is_empty() {
+            let mut ahead = [0; AHEAD];
+            ahead[..rest.len()].copy_from_slice(rest);
+            rest = &rest[self.push_window(&ahead, rest.len(), &equal_to_next)?..];
         }
         Ok(())
     }
 
-    /// Expands the start of `coded`; `window` is a copy of its first 65 bytes, and zeros if it has fewer. Returns how
-    /// many bytes it consumed; it stops after a run.
+    /// Expands bytes up to the end of a window, or of the run that begins in it. There are `len` bytes in `ahead`.
+    /// Returns how many bytes it consumed.
     ///
-    /// `equal` tells which bytes of the window equal the next one, and `mask` has a bit for each byte for which both
-    /// this byte and the next belong to `coded`.
+    /// One mask finds all runs of a window, which takes 0.87 of the time for nci that a window for each run takes.
     #[inline(always)]
-    fn push_window(&mut self, window: &[u8; WINDOW], equal: u64, mask: u64, coded: &[u8]) -> usize {
-        let len = self.out.len();
+    fn push_window(
+        &mut self,
+        ahead: &[u8; AHEAD],
+        len: usize,
+        equal_to_next: impl Fn(&[u8; WINDOW]) -> u64,
+    ) -> Result<usize, TooLong> {
+        let from = |at: usize| ahead[at..].first_chunk().expect("a window begins before the first one's end");
+        let equal = equal_to_next(from(0)) & if len < WINDOW { (1 << (len - 1)) - 1 } else { u64::MAX };
+        let mut runs = equal & equal >> 1 & equal >> 2;
+        // Four equal bytes that begin in the last three bytes of a full window would be missed, so these three are left
+        // for the next window.
+        let end = if len < WINDOW { len } else { WINDOW - 3 };
+        if runs == 0 && end < len {
+            self.copy(from(0), end)?;
+            return Ok(end);
+        }
+        let mut done = 0;
+        while runs != 0 {
+            let run = runs.trailing_zeros() as usize + 4;
+            self.copy(from(done), run - done)?;
+            if run == len {
+                self.equal = 4;
+                return Ok(run);
+            }
+            self.repeat_last(ahead[run]);
+            done = run + 1;
+            runs &= u64::MAX.unbounded_shl(done as u32);
+        }
+        if done < end {
+            self.copy(from(done), end - done)?;
+            if end == len {
+                let equal = equal & u64::MAX << done;
+                self.equal = 1 + equal.unbounded_shl(65 - len as u32).leading_ones();
+            }
+            done = end;
+        }
+        Ok(done)
+    }
+
+    /// Appends the first `len` bytes of a window.
+    #[inline(always)]
+    fn copy(&mut self, window: &[u8; WINDOW], len: usize) -> Result<(), TooLong> {
+        self.make_room()?;
+        let end = self.out.len() + len;
         if cfg!(target_arch = "wasm32") {
             // There, copying more than 64 bytes at once is a call.
             let (first, rest) = window.split_at(32);
@@ -107,28 +167,8 @@ impl InMemoryExpander {
         } else {
             self.out.extend_from_slice(window);
         }
-        let equal = equal & mask;
-        let runs = equal & equal >> 1 & equal >> 2;
-        if runs == 0 {
-            // Four equal bytes that begin in the last three bytes of a full window would be missed, so these three are
-            // left for the next window.
-            let taken = if coded.len() < WINDOW { coded.len() } else { WINDOW - 3 };
-            self.out.truncate(len + taken);
-            self.equal = 1 + equal.unbounded_shl(mask.leading_zeros()).leading_ones();
-            return taken;
-        }
-        let run = runs.trailing_zeros() as usize + 4;
-        self.out.truncate(len + run);
-        match coded.get(run) {
-            Some(&count) => {
-                self.repeat_last(count);
-                run + 1
-            }
-            None => {
-                self.equal = 4;
-                run
-            }
-        }
+        self.out.truncate(end);
+        Ok(())
     }
 
     /// Makes room for a window or a count.
@@ -313,15 +353,30 @@ mod tests {
         if equal == 4 { Err(Flaw::MissingRunCount) } else { Ok(out) }
     }
 
-    /// Without AVX-512.
-    fn portable(pieces: std::slice::Chunks<'_, u8>, len: usize) -> Result<Result<Vec<u8>, TooLong>, Flaw> {
-        let mut expander = InMemoryExpander::new(len);
-        for piece in pieces {
-            if let Err(too_long) = expander.push_by(piece, equal_to_next_portable) {
-                return Ok(Err(too_long));
-            }
+    type Kernel = fn(&mut InMemoryExpander, &[u8]) -> Result<(), TooLong>;
+
+    /// The kernels that this processor can run, and plain code.
+    fn kernels() -> Vec<Kernel> {
+        let mut kernels: Vec<Kernel> = vec![
+            InMemoryExpander::push,
+            |expander, coded| expander.push_by(coded, equal_to_next),
+            |expander, coded| expander.push_by(coded, equal_to_next_portable),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code)]
+        if cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt") {
+            // SAFETY: the CPU has these features.
+            kernels.push(|expander, coded| unsafe { expander.push_avx2(coded) });
         }
-        expander.finish()
+        kernels
+    }
+
+    fn expand(coded: &[u8], size: usize, kernel: usize) -> Result<Result<Vec<u8>, TooLong>, Flaw> {
+        let mut expander = InMemoryExpander::new(coded.len());
+        match coded.chunks(size).try_for_each(|piece| kernels()[kernel](&mut expander, piece)) {
+            Ok(()) => expander.finish(),
+            Err(too_long) => Ok(Err(too_long)),
+        }
     }
 
     fn pieces(coded: &[u8], size: usize) -> Vec<u8> {
@@ -352,11 +407,13 @@ mod tests {
         for size in [1, 2, 3, 5, 64, 65, 67, 1000] {
             if coded.len() / size < 10_000 {
                 assert!(got == decode_text(coded.chunks(size), coded.len()), "from pieces of {size}");
-                match (portable(coded.chunks(size), coded.len()), &expected) {
-                    (Ok(Ok(text)), Ok(expected)) => assert!(text == *expected, "portable, from pieces of {size}"),
-                    (Ok(Err(TooLong)), Ok(expected)) => assert!(expected.len() > MAX_PLAIN_TEXT),
-                    (Err(flaw), Err(expected)) => assert_eq!(flaw, *expected),
-                    (got, expected) => assert!(got == Ok(Err(TooLong)) && expected.is_err()),
+                for kernel in 0..kernels().len() {
+                    match (expand(coded, size, kernel), &expected) {
+                        (Ok(Ok(text)), Ok(expected)) => assert!(text == *expected, "{kernel}, from pieces of {size}"),
+                        (Ok(Err(TooLong)), Ok(expected)) => assert!(expected.len() > MAX_PLAIN_TEXT),
+                        (Err(flaw), Err(expected)) => assert_eq!(flaw, *expected),
+                        (got, expected) => assert!(got == Ok(Err(TooLong)) && expected.is_err()),
+                    }
                 }
             }
         }
@@ -398,7 +455,7 @@ mod tests {
                 coded.extend([200, 200, 200, 200, count]);
                 check(&coded);
                 coded.extend([count; 3]);
-                coded.extend(100..130);
+                coded.extend(0..150);
                 check(&coded);
             }
         }

@@ -62,7 +62,7 @@ impl HuffmanTables {
                 let best = cheapest(group, &costs);
                 let Some(selector) = self.selectors.get_mut(number) else {
                     self.selectors.push(best);
-                    count_group(&mut frequencies[usize::from(best)], group);
+                    group.iter().for_each(|&symbol| frequencies[usize::from(best)][usize::from(symbol)] += 1);
                     continue;
                 };
                 let old = std::mem::replace(selector, best);
@@ -239,13 +239,6 @@ fn cheapest(group: &[u16], costs: &[u64; 512]) -> u8 {
     best as u8 & 7
 }
 
-#[inline]
-fn count_group(frequencies: &mut [u32; MAX_SYMBOLS], group: &[u16]) {
-    for &symbol in group {
-        frequencies[usize::from(symbol)] += 1;
-    }
-}
-
 /// Writes a table: its first length, then for each symbol the steps of one up or down to its length.
 fn write_table(lengths: &[u8], out: &mut BitWriter) {
     let mut current = lengths[0];
@@ -271,13 +264,7 @@ mod tests {
 
     /// bzip2's own method: every cost of every group added up, every frequency counted, in every round.
     fn naive(text: &[u16], alphabet: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
-        let count = match text.len() {
-            n if n < 200 => 2,
-            n if n < 600 => 3,
-            n if n < 1200 => 4,
-            n if n < 2400 => 5,
-            _ => 6,
-        };
+        let count = [200, 600, 1200, 2400].iter().filter(|&&least| text.len() >= least).count() + 2;
         let mut lengths = vec![vec![15u8; alphabet]; count];
         let mut left = text.len();
         let mut from = 0;
@@ -346,11 +333,10 @@ mod tests {
         tables.write_codes(&symbols, &mut out);
         assert_eq!(out.bit_len(), code_bits);
         let (code, len) = taken.end_code(symbols.alphabet);
-        append_bits(&mut end, &out.finish(), code_bits - u64::from(len));
+        let whole = out.finish();
+        append_bits(&mut end, &whole, code_bits - u64::from(len));
         end.write(code.into(), len);
-        let mut whole = BitWriter::new();
-        tables.write_codes(&symbols, &mut whole);
-        assert!(end.finish() == whole.finish(), "{what}: the code at the end");
+        assert!(end.finish() == whole, "{what}: the code at the end");
     }
 
     #[test]

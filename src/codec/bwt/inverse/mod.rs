@@ -28,7 +28,7 @@
 mod build;
 mod layout;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod walk;
 #[cfg(target_arch = "x86_64")]
 mod walk_avx512;
@@ -44,6 +44,8 @@ const MIN_ROWS: usize = 4096;
 /// A block of fewer rows does not make an empty memory grow to full size, and walks in few lanes while the memory is
 /// cold: 32,768 entries of T stay in the L2 cache.
 const MIN_ROWS_IN_LANES: usize = 1 << 15;
+/// Twice the memory that the lanes need together, so that one may be longer.
+const LANES_BYTES: usize = 2 * MAX_BLOCK;
 /// Memory is cold until this many blocks have been walked in lanes. With few lanes, and ladders that are written when
 /// they are needed, a process for one file of 10 kB takes 1.48 ms instead of 1.64. In memory that has been touched, few
 /// lanes save nothing: 3,000 files of 8 to 32 kB took 1.02 times as long with 16 lanes throughout.
@@ -109,24 +111,8 @@ pub struct Inverse {
 }
 
 impl Inverse {
-    /// Memory for any block.
+    /// No memory yet: [`build`](Self::build) takes it, unless [`try_reserve`](Self::try_reserve) has.
     pub fn new() -> Self {
-        // Twice the memory that the lanes need together, so that one may be longer. Unused memory is never touched.
-        Inverse {
-            table: vec![0; TABLE],
-            rows: 0,
-            rungs: 0,
-            walks: 0,
-            segments: Vec::new(),
-            first: 0,
-            came_back: false,
-            lanes: vec![0; 2 * MAX_BLOCK],
-            kernel: WalkKernel::best(),
-        }
-    }
-
-    /// No memory: [`try_reserve`](Self::try_reserve) comes before each block.
-    pub fn empty() -> Self {
         Inverse {
             table: Vec::new(),
             rows: 0,
@@ -140,8 +126,8 @@ impl Inverse {
         }
     }
 
-    /// Enlarges an [`empty`](Self::empty) memory for a block of `rows` rows. A short block gets no ladders, and is
-    /// walked by one chain, which costs less than touching the memory of all lanes.
+    /// Enlarges the memory for a block of `rows` rows. A short block gets no ladders, and is walked by one chain, which
+    /// costs less than touching the memory of all lanes.
     ///
     /// # Errors
     /// If there is no memory.
@@ -151,7 +137,7 @@ impl Inverse {
             return try_resize(&mut self.lanes, rows);
         }
         // The table last: a whole one means that there are parts for lanes, too.
-        try_resize(&mut self.lanes, 2 * MAX_BLOCK)?;
+        try_resize(&mut self.lanes, LANES_BYTES)?;
         try_resize(&mut self.table, TABLE)?;
         self.segments.clear();
         self.segments.try_reserve_exact(MAX_SPLITTERS)
@@ -163,6 +149,11 @@ impl Inverse {
     /// the last run, which is `rows` [1..=MAX_BLOCK]. The first run begins at 0, and the starts do not decrease.
     pub fn build(&mut self, runs: &[u32], rows: usize) {
         assert!(rows <= MAX_BLOCK, "a block has at most 900,000 rows");
+        if self.table.len() < rows {
+            // Memory for any block, of which pages that are not needed are never touched; a tiny block needs none.
+            let (table, lanes) = if rows < MIN_ROWS { (rows, rows) } else { (TABLE, LANES_BYTES) };
+            (self.table, self.lanes) = (vec![0; table], vec![0; lanes]);
+        }
         self.rows = rows;
         build::build(runs, &mut self.table[..rows]);
     }

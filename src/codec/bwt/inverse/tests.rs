@@ -1,14 +1,5 @@
 use super::*;
-
-/// Sorts the rotations by comparing them.
-fn forward(text: &[u8]) -> (Vec<u8>, u32) {
-    let n = text.len();
-    let mut rotations: Vec<usize> = (0..n).collect();
-    let twice = [text, text].concat();
-    rotations.sort_by(|&a, &b| twice[a..a + n].cmp(&twice[b..b + n]));
-    let column = rotations.iter().map(|&r| text[(r + n - 1) % n]).collect();
-    (column, rotations.iter().position(|&r| r == 0).unwrap() as u32)
-}
+use hybz_testkit::shapes::Rng;
 
 fn runs_of(column: &[u8]) -> Vec<u32> {
     let mut runs = vec![];
@@ -29,7 +20,11 @@ fn fast(inverse: &mut Inverse, column: &[u8], origin: u32) -> Vec<u8> {
 
 /// A memory for each kernel that this CPU has.
 fn inverses() -> Vec<Inverse> {
-    let with = |kernel| Inverse { kernel, ..Inverse::new() };
+    let with = |kernel| {
+        let mut inverse = Inverse { kernel, ..Inverse::new() };
+        inverse.try_reserve(MAX_BLOCK).unwrap();
+        inverse
+    };
     #[cfg(target_arch = "x86_64")]
     if walk_avx512::is_supported() {
         return vec![with(WalkKernel::Scalar), with(WalkKernel::Gather)];
@@ -37,37 +32,24 @@ fn inverses() -> Vec<Inverse> {
     vec![with(WalkKernel::Scalar)]
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % below
-    }
+/// Memories with which `check` inverts columns: one of each kernel, and one that grows with the blocks.
+pub fn memories() -> Vec<Inverse> {
+    inverses().into_iter().chain([Inverse::new()]).collect()
 }
 
-#[test]
-fn inverts_the_transform() {
-    let mut random = Random(1);
-    let mut inverses = inverses();
-    for len in [1, 2, 3, 10, 100, 1000, 4095, 4096, 5000, 20_000] {
-        for symbols in [1, 2, 3, 50, 256] {
-            if symbols == 1 && len > 5000 {
-                continue;
-            }
-            let text: Vec<u8> = (0..len).map(|_| (random.below(symbols) * 255 / symbols) as u8).collect();
-            let (column, origin) = forward(&text);
-            assert!(plain(&column, origin) == text, "{len} of {symbols}");
-            for inverse in &mut inverses {
-                assert!(fast(inverse, &column, origin) == text, "{len} of {symbols}, {:?}", inverse.kernel);
-            }
-        }
+/// `rows` are the starts of all rotations, sorted.
+pub fn check(memories: &mut [Inverse], text: &[u8], rows: &[usize], what: &str) {
+    let column: Vec<u8> = rows.iter().map(|&start| text[(start + text.len() - 1) % text.len()]).collect();
+    let origin = rows.iter().position(|&start| start == 0).unwrap() as u32;
+    assert!(plain(&column, origin) == text, "{what}, {} bytes", text.len());
+    for inverse in memories {
+        assert!(fast(inverse, &column, origin) == text, "{what}, {} bytes, {:?}", text.len(), inverse.kernel);
     }
 }
 
 #[test]
 fn columns_that_are_no_transform() {
-    let mut random = Random(2);
+    let mut random = Rng(2);
     let mut inverses = inverses();
     for len in [1, 2, 7, 100, 4096, 5000, 30_000, 123_456] {
         for symbols in [2, 3, 5, 250] {
@@ -115,7 +97,7 @@ fn cycles_of_every_kind() {
 /// give up first, then those of the scalar kernel.
 #[test]
 fn lanes_without_room() {
-    let mut random = Random(3);
+    let mut random = Rng(3);
     for len in [24_000, 50_000, 900_000] {
         let column: Vec<u8> = (0..len).map(|_| random.below(40) as u8).collect();
         let origin = random.below(len) as u32;
@@ -136,7 +118,7 @@ fn lanes_without_room() {
 /// Short blocks in memory that is cold, where gathered lanes stay close to each other, and in memory that is not.
 #[test]
 fn short_blocks() {
-    let mut random = Random(4);
+    let mut random = Rng(4);
     for len in [4096, 8000, 20_000, MIN_ROWS_IN_LANES - 1, MIN_ROWS_IN_LANES] {
         for symbols in [2, 40, 256] {
             let column: Vec<u8> = (0..len).map(|_| random.below(symbols) as u8).collect();

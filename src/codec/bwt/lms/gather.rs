@@ -45,7 +45,7 @@ pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
             for (to, &place) in to.iter_mut().zip(&PLACES[byte]) {
                 *to = base + i32::from(place);
             }
-            first -= usize::from(COUNTS[byte]);
+            first -= byte.count_ones() as usize;
             found <<= 8;
             base -= 8;
         }
@@ -73,16 +73,7 @@ fn gather_plain(text: &[u8], mut next_is_small: bool, room: &mut [i32]) -> usize
     first
 }
 
-/// For each byte of a mask: how many one bits it has, and their numbers, the highest last.
-static COUNTS: [u8; 256] = {
-    let mut all = [0; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        all[mask] = (mask as u32).count_ones() as u8;
-        mask += 1;
-    }
-    all
-};
+/// For each byte of a mask: the numbers of its one bits, the highest last.
 static PLACES: [[u8; 8]; 256] = {
     let mut all = [[0; 8]; 256];
     let mut mask = 0;

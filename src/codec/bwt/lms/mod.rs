@@ -203,4 +203,4 @@ fn prefetch<T>(slice: &[T], at: usize) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

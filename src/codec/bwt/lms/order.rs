@@ -236,33 +236,26 @@ impl Rounds<'_> {
 /// The first group of two or more that begins at place `at` or later.
 #[inline(always)]
 fn next_group(starts: &[u64], at: usize, len: usize) -> Option<(usize, usize)> {
-    if at >= len {
-        return None;
-    }
     // Bit i: place i begins a group, and the next place does not.
     let long = |word: usize| {
         let next = starts.get(word + 1).map_or(1, |next| next & 1);
         starts[word] & !(starts[word] >> 1 | next << 63)
     };
-    let mut word = at / 64;
-    let mut found = long(word) & (!0 << (at % 64));
-    while found == 0 {
-        word += 1;
-        if word >= starts.len() {
-            return None;
-        }
-        found = long(word);
-    }
-    let start = word * 64 + found.trailing_zeros() as usize;
-    if start >= len {
-        return None;
-    }
     // `len` begins a group, so there is an end.
-    let mut word = (start + 1) / 64;
-    let mut found = starts[word] & (!0 << ((start + 1) % 64));
-    while found == 0 {
-        word += 1;
-        found = starts[word];
+    let start = next_one(starts.len(), long, at).filter(|&start| start < len)?;
+    Some((start, next_one(starts.len(), |word| starts[word], start + 1)?))
+}
+
+/// The first bit set in `count` words, from bit `at` on.
+#[inline(always)]
+fn next_one(count: usize, word: impl Fn(usize) -> u64, at: usize) -> Option<usize> {
+    let mut mask = !0 << (at % 64);
+    for number in at / 64..count {
+        let found = word(number) & mask;
+        if found != 0 {
+            return Some(number * 64 + found.trailing_zeros() as usize);
+        }
+        mask = !0;
     }
-    Some((start, word * 64 + found.trailing_zeros() as usize))
+    None
 }

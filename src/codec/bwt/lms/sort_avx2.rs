@@ -89,19 +89,14 @@ static ORDERS: [[u32; 8]; 16] = {
     let mut all = [[0; 8]; 16];
     let mut mask = 0;
     while mask < 16 {
-        let (mut first, mut last) = (0, 4);
-        let mut lane = 4;
-        while lane > 0 {
-            lane -= 1;
-            let to = if mask >> lane & 1 == 0 {
-                last -= 1;
-                last
-            } else {
-                first += 1;
-                (mask as u32).count_ones() as usize - first
-            };
-            all[mask][2 * to] = 2 * lane;
-            all[mask][2 * to + 1] = 2 * lane + 1;
+        let (mut i, mut to) = (0, 0);
+        while i < 8 {
+            // All lanes twice: those of the mask, then the others.
+            if (mask >> (i % 4) & 1 != 0) == (i < 4) {
+                (all[mask][to], all[mask][to + 1]) = (i % 4 * 2, i % 4 * 2 + 1);
+                to += 2;
+            }
+            i += 1;
         }
         mask += 1;
     }

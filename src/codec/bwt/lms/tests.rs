@@ -1,6 +1,6 @@
 use super::*;
 use crate::codec::bwt::rotation;
-use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
+use hybz_testkit::shapes::{Rng, SHAPES};
 use libsais::SuffixArrayConstruction;
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn wanted(ring: &[u8], turn: i32) -> (Vec<u8>, u32) {
 }
 
 /// Returns how many kernels left the word to libsais.
-fn check(word: &[u8], what: &str) -> usize {
+pub fn check(word: &[u8], what: &str) -> usize {
     let Some((ring, turn)) = ring(word) else { return 0 };
     let (bytes, row) = wanted(&ring, turn);
     let mut left = 0;
@@ -48,25 +48,11 @@ fn check(word: &[u8], what: &str) -> usize {
 }
 
 #[test]
-fn shapes_and_edges() {
-    for edge in EDGES {
-        let word = (edge.make)();
-        check(&word[..word.len().min(MAX - 1)], edge.name);
-    }
+fn long_shapes() {
     for shape in SHAPES {
-        for len in (2..40).chain([127, 128, 129, 1000, 1999, 65_536, 300_001]) {
+        for len in [65_536, 300_001] {
             check(&(shape.make)(len), shape.name);
         }
-    }
-}
-
-#[test]
-fn short_words_at_random() {
-    let mut rng = Rng(3);
-    for _ in 0..20_000 {
-        let letters = 1 + rng.below(4);
-        let word: Vec<u8> = (0..2 + rng.below(80)).map(|_| 252 + rng.below(letters) as u8).collect();
-        check(&word, "random");
     }
 }
 
