@@ -12,7 +12,7 @@ use hybz_queue::Permit;
 use std::io;
 
 /// The size of the first read.
-const FIRST_ROOM: usize = 8 << 10;
+const FIRST_ROOM: usize = 4 << 10;
 
 /// The two ends of a stream of any of the formats.
 pub(crate) fn decode(decoding: Decoding) -> Ends {

@@ -16,7 +16,7 @@ use std::io;
 /// The size of one read. The scanner's own tests and the trap tests use other sizes.
 const CHUNK: usize = 256 << 10;
 /// The size of the first read.
-const FIRST_CHUNK: usize = 8 << 10;
+const FIRST_CHUNK: usize = 4 << 10;
 
 /// Cuts compressed input into spans.
 pub(crate) struct Scanner {
