@@ -16,9 +16,6 @@ const PERTURBED_SIZE: u64 = 900_000;
 /// The flags that ask for the blocks of a `.hbz`.
 pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
 
-/// The reason why a `.hbz` file gets no separate index.
-pub const HAS_OWN_INDEX: &str = "A .hbz file contains its own index: --index works only with .bz2.";
-
 /// The format and block size that compressing writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Coding {
@@ -68,7 +65,7 @@ impl Coding {
 }
 
 /// The bzip2 level that the flags ask for.
-pub fn level(flags: &Flags) -> Level {
+fn level(flags: &Flags) -> Level {
     let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
     if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level }
 }

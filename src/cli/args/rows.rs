@@ -34,6 +34,15 @@ impl Kind {
         (Kind::Compress, "-z"),
     ];
 
+    /// The work on files in one word.
+    pub fn work(self) -> &'static str {
+        match self {
+            Compress => "compress",
+            Test => "test",
+            _ => "decompress",
+        }
+    }
+
     /// The flag that asks for this mode.
     pub fn flag(self) -> &'static str {
         Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, flag)| flag)

@@ -1,6 +1,6 @@
 //! The source of operands: the command line, then a list, each name a file or, with `-r`, a tree.
 
-use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
+use crate::cli::args::{Kind, Operand, Plan, Target};
 use crate::cli::files::filelist::List;
 use crate::cli::files::mirror::{self, Mirror};
 use crate::cli::files::names::ending;
@@ -13,7 +13,7 @@ use hybz_files::directory::Directory;
 use hybz_files::process;
 use hybz_files::slots::Slots;
 use hybz_files::temporary;
-use hybz_files::tree::Kind;
+use hybz_files::tree;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub struct Found {
 
 /// All files, one after another.
 pub struct OperandIter {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
     messages: Arc<Messages>,
     filter: Filter,
     slots: Slots,
@@ -46,7 +46,7 @@ pub struct OperandIter {
 
 /// Which files of trees and lists are left out.
 struct Filter {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
 }
 
 /// `*` and `?` as in a shell, but a leading dot is no exception.
@@ -54,18 +54,18 @@ const MATCHING: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
 
 impl OperandIter {
-    pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
-        let list = plan.common.filelist.as_ref().map(|list| List::open(list, plan.common.null)).transpose()?;
+    pub fn new(plan: &Arc<Plan>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
+        let list = plan.filelist.as_ref().map(|list| List::open(list, plan.null)).transpose()?;
         let mut max = usize::MAX;
         // Many files can wait for the disk at once.
-        let descriptors = if plan.common.has_many() { process::raise_max_descriptors() } else { 0 };
-        if plan.common.has_many() {
+        let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
+        if plan.has_many() {
             // Directories may use a quarter of all descriptors: pending files and their results need others.
             max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
         }
         let slots = Slots::new(max);
-        let mirror = match &plan.mode.target {
-            Target::Below(path) => Some(Mirror::new(path, &slots, plan.common.sync)?),
+        let mirror = match &plan.target {
+            Target::Below(path) => Some(Mirror::new(path, &slots, plan.sync)?),
             _ => None,
         };
         let filter = Filter { plan: Arc::clone(plan) };
@@ -98,7 +98,7 @@ impl OperandIter {
                     None => self.walk = None,
                 }
             }
-            let (operand, typed) = match self.plan.common.operands.get(self.taken) {
+            let (operand, typed) = match self.plan.operands.get(self.taken) {
                 Some(operand) => {
                     self.taken += 1;
                     (operand.clone(), true)
@@ -124,7 +124,7 @@ impl OperandIter {
 
     /// Whether nothing is left, as far as can be told without waiting, and without opening anything.
     pub fn is_at_end(&mut self) -> bool {
-        self.taken == self.plan.common.operands.len()
+        self.taken == self.plan.operands.len()
             && self.walk.as_ref().is_none_or(Walk::is_at_end)
             && self.list.as_mut().is_none_or(List::is_at_end)
     }
@@ -135,14 +135,14 @@ impl OperandIter {
             Operand::Stdin => Path::new("(stdin)"),
             Operand::File(path) => path,
         };
-        if self.plan.common.recursive
+        if self.plan.recursive
             && let Operand::File(path) = &operand
-            && let Some(mut walk) = Walk::new(path, self.plan.common.force, &self.slots, &self.messages.tally)?
+            && let Some(mut walk) = Walk::new(path, self.plan.force, &self.slots, &self.messages.tally)?
         {
             if self.mirror.is_some() {
                 mirror::below(path)?;
             }
-            walk.crosses = self.plan.common.cross_file_systems;
+            walk.crosses = self.plan.cross_file_systems;
             walk.avoids = self.mirror.as_ref().map(Mirror::id);
             let read = walk.read(&|kind, name, below| self.filter.wants(kind, name, below));
             self.top = path.clone();
@@ -186,23 +186,22 @@ impl OperandIter {
 impl Filter {
     /// Whether a file is skipped because of its suffix.
     fn by_suffix(&self, name: &Path) -> bool {
-        let Plan { common, mode } = &*self.plan;
-        let coding = mode.coding;
-        let is_compressed = |name: &Path| ending(name, common, coding.as_ref()).is_some();
-        match mode.action {
-            Action::Compress => {
+        let plan = &self.plan;
+        let is_compressed = |name: &Path| ending(name, plan).is_some();
+        match plan.kind {
+            Kind::Compress => {
                 let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
                 is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
             }
             // Files that are not compressed are copied.
-            Action::Decompress if common.force && mode.target == Target::Stdout => false,
-            Action::Decompress | Action::Test => !is_compressed(name),
+            Kind::Decompress if plan.force && plan.target == Target::Stdout => false,
+            _ => !is_compressed(name),
         }
     }
 
     /// Whether `--exclude` excludes this name.
     fn is_excluded(&self, name: &OsStr, path: impl FnOnce() -> PathBuf) -> bool {
-        let exclude = &self.plan.common.exclude;
+        let exclude = &self.plan.exclude;
         if exclude.is_empty() {
             return false;
         }
@@ -221,19 +220,19 @@ impl Filter {
         if self.is_excluded(name, || path.to_owned()) {
             return Err(Skipped::Excluded);
         }
-        let may_walk = self.plan.common.recursive && path.is_dir();
+        let may_walk = self.plan.recursive && path.is_dir();
         if !may_walk && self.by_suffix(path) { Err(Skipped::Suffix) } else { Ok(()) }
     }
 
     /// Checks whether a file or directory that a walk meets is skipped.
-    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
-        if kind == Kind::File && temporary::is_hidden_name(name) {
+    fn wants(&self, kind: tree::Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
+        if kind == tree::Kind::File && temporary::is_hidden_name(name) {
             return Err(Skipped::Own);
         }
         if self.is_excluded(name, || below.join(name)) {
             return Err(Skipped::Excluded);
         }
-        if kind == Kind::File && self.by_suffix(Path::new(name)) {
+        if kind == tree::Kind::File && self.by_suffix(Path::new(name)) {
             return Err(Skipped::Suffix);
         }
         Ok(())

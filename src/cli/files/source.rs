@@ -1,7 +1,7 @@
 //! Files that are read: operands of which nothing is made, and the file that a result comes from. The result gets its
 //! attributes, and the file may be removed afterwards.
 
-use crate::cli::args::{Common, Operand};
+use crate::cli::args::{Operand, Plan};
 use crate::cli::files::place::Place;
 use crate::cli::messages::Failure;
 use hybz_files::acl::Acl;
@@ -17,12 +17,12 @@ use std::os::unix::fs::MetadataExt;
 /// Opens the operand of a mode that makes no result of it, without waiting for the writer of a FIFO; the first value is
 /// its name in its directory, which is opened, or `None` for stdin. What is no regular file is refused unless `any`.
 /// `reading` tells a user who typed no file what hybz does not read from a terminal.
-pub fn open(common: &Common, operand: &Operand, reading: &str, any: bool) -> Result<(Option<Place>, File), Failure> {
+pub fn open(plan: &Plan, operand: &Operand, reading: &str, any: bool) -> Result<(Option<Place>, File), Failure> {
     let name = operand.name();
     let Operand::File(path) = operand else {
         let file = stdin().map_err(|e| Failure::input("read", name, &e))?;
         if file.is_terminal() {
-            return Err(Failure::terminal(&common.program, reading));
+            return Err(Failure::terminal(&plan.program, reading));
         }
         return Ok((None, file));
     };

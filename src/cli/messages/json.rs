@@ -59,20 +59,24 @@ impl Object {
         }
     }
 
-    /// The object as a line. JSON lets DEL and the control characters from U+0080 on stand in strings as they are; here
-    /// they are escaped like all others, because the line may end up on a terminal.
+    /// The object as a line.
     pub fn line(self) -> Vec<u8> {
-        let text = Value::Object(self.0).to_string();
-        let mut line = String::with_capacity(text.len() + 1);
-        for char in text.chars() {
-            match char {
-                '\u{7f}'..='\u{9f}' => line += &format!("\\u{:04x}", u32::from(char)),
-                char => line.push(char),
-            }
-        }
-        line.push('\n');
-        line.into_bytes()
+        line(&Value::Object(self.0).to_string())
     }
+}
+
+/// The text of an object as a line. JSON lets DEL and the control characters from U+0080 on stand in strings as they
+/// are; here they are escaped like all others, because the line may end up on a terminal.
+pub fn line(text: &str) -> Vec<u8> {
+    let mut line = String::with_capacity(text.len() + 1);
+    for char in text.chars() {
+        match char {
+            '\u{7f}'..='\u{9f}' => line += &format!("\\u{:04x}", u32::from(char)),
+            char => line.push(char),
+        }
+    }
+    line.push('\n');
+    line.into_bytes()
 }
 
 impl From<Object> for Value {

@@ -10,7 +10,7 @@ pub mod report;
 pub mod tally;
 pub mod verified;
 
-use crate::cli::args::{Action, Common};
+use crate::cli::args::{Kind, Plan};
 use crate::cli::messages::formats::is_of;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::report::{Entry, Report};
@@ -85,8 +85,8 @@ impl Failure {
     }
 
     /// `Can't open input file NAME: ERR.`; bzip2 has another text for `-t`.
-    pub fn unopened(action: Action, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::cannot(if action == Action::Test { "open input" } else { "open input file" }, name, e)
+    pub fn unopened(kind: Kind, name: &OsStr, e: &io::Error) -> Failure {
+        Failure::cannot(if kind == Kind::Test { "open input" } else { "open input file" }, name, e)
     }
 
     /// `Can't create output file NAME: ERR.`
@@ -165,10 +165,7 @@ impl Note {
 
 /// The printer of all messages of one call.
 pub struct Messages {
-    program: Vec<u8>,
-    quiet: u8,
-    /// Whether messages may say more than bzip2's.
-    advises: bool,
+    plan: Arc<Plan>,
     /// The width of names in the lines of `-v`: the width of the longest name, but at least the width of `(stdin)`.
     width: usize,
     code: AtomicU8,
@@ -179,27 +176,24 @@ pub struct Messages {
 }
 
 impl Messages {
-    pub fn new(common: &Common, progress: Progress) -> Messages {
-        let width = if common.verbose > 0 {
-            common.operands.iter().map(|operand| shown(operand.name()).len()).max()
-        } else {
-            None
-        };
+    pub fn new(plan: &Arc<Plan>) -> Messages {
+        let names = plan.operands.iter().filter(|_| plan.verbose > 0);
+        let width = names.map(|operand| shown(operand.name()).len()).max();
         Messages {
-            program: common.program.as_bytes().to_vec(),
-            quiet: common.quiet,
-            advises: common.formats == Formats::All,
+            plan: Arc::clone(plan),
             width: width.unwrap_or(0).max("(stdin)".len()),
             code: AtomicU8::new(0),
-            progress,
+            progress: Progress::new(plan),
             report: None,
             tally: Arc::default(),
         }
     }
 
-    /// Adds a report for programs, and the tally that it includes.
-    pub fn with_report(self, report: Option<Report>, tally: Arc<Tally>) -> Messages {
-        Messages { report, tally, ..self }
+    /// With the report for programs, if there is to be one.
+    pub fn with_report(plan: &Arc<Plan>) -> anyhow::Result<Messages> {
+        let tally = Arc::default();
+        let report = Report::open(plan, &tally)?;
+        Ok(Messages { report, tally, ..Messages::new(plan) })
     }
 
     /// The highest exit code of all failures.
@@ -212,16 +206,17 @@ impl Messages {
     }
 
     pub fn print(&self, note: &Note) {
+        let (quiet, program) = (self.plan.quiet, self.plan.program.as_bytes());
         let (shown, text) = match note {
             Note::Failure(failure) | Note::Apart(failure) => {
                 self.fail(failure, matches!(note, Note::Apart(_)));
-                let advice = if self.advises && self.quiet == 0 { failure.advice } else { "" };
+                let advice = if self.plan.formats == Formats::All && quiet == 0 { failure.advice } else { "" };
                 (
-                    self.quiet < if failure.remark { 1 } else { 2 },
-                    [&self.program[..], b": ", &failure.text, advice.as_bytes(), b"\n"].concat(),
+                    quiet < if failure.remark { 1 } else { 2 },
+                    [program, b": ", &failure.text, advice.as_bytes(), b"\n"].concat(),
                 )
             }
-            Note::Remark(text) => (self.quiet == 0, [&self.program[..], b": ", text, b"\n"].concat()),
+            Note::Remark(text) => (quiet == 0, [program, b": ", text, b"\n"].concat()),
             Note::Line(line) => (true, line.clone()),
             Note::Verdict(failure, line) => {
                 self.fail(failure, false);
@@ -249,7 +244,7 @@ impl Messages {
         let mut written = Ok(());
         self.progress.suspend(|| written = write(report));
         if let Err(e) = written {
-            self.print(&Note::Failure(Failure::cannot("write report", report.place(), &e)));
+            self.print(&Note::Failure(Failure::cannot("write report", &report.place, &e)));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Counts of the outcomes of one call's files, for the line at its end.
 
-use crate::cli::args::Action;
+use crate::cli::args::Kind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The reason why a file is skipped.
@@ -54,13 +54,10 @@ impl Tally {
     }
 
     /// The line: `3 files compressed, 300 bytes to 90; 2 skipped (1 already compressed, 1 link); 1 error`.
-    pub fn line(&self, action: Action) -> String {
+    pub fn line(&self, kind: Kind) -> String {
         let value = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let (verb, suffix) = match action {
-            Action::Compress => ("compressed", "already compressed"),
-            Action::Decompress => ("decompressed", "without a suffix of compressed files"),
-            Action::Test => ("tested", "without a suffix of compressed files"),
-        };
+        let suffix = if kind == Kind::Compress { "already compressed" } else { "without a suffix of compressed files" };
+        let work = kind.work();
         let [by_suffix, excluded, complete, links, special, elsewhere, own] = self.skipped.each_ref().map(value);
         let counts = [
             (by_suffix, suffix.to_owned()),
@@ -73,7 +70,7 @@ impl Tally {
         ];
         let done = value(&self.done);
         let (bytes_in, bytes_out) = (value(&self.bytes_in), value(&self.bytes_out));
-        let mut line = format!("{done} {} {verb}, {bytes_in} bytes to {bytes_out}", plural(done, "file", "files"));
+        let mut line = format!("{done} {} {work}ed, {bytes_in} bytes to {bytes_out}", plural(done, "file", "files"));
         if self.skipped() > 0 {
             let skipped = self.skipped();
             let reasons: Vec<String> =

@@ -1,6 +1,6 @@
 //! The one result of `--recover`, `--plan` and `--join`: a file, which appears when it is complete, or stdout.
 
-use crate::cli::args::{Common, Target};
+use crate::cli::args::{Plan, Target};
 use crate::cli::files::commit;
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
@@ -67,7 +67,7 @@ pub fn new_file(place: &Place, private: bool, existing: bool) -> io::Result<Outp
 }
 
 /// Ends a result; a file gets the attributes of its source, if it has one, and its name.
-pub fn finish(out: Sink, source: Option<&SourceFile>, common: &Common) -> Result<(), Trouble> {
+pub fn finish(out: Sink, source: Option<&SourceFile>, plan: &Plan) -> Result<(), Trouble> {
     let name = match &out {
         Sink::File(file) => file.get_ref().path.clone().into_os_string(),
         _ => "(stdout)".into(),
@@ -75,9 +75,9 @@ pub fn finish(out: Sink, source: Option<&SourceFile>, common: &Common) -> Result
     // This closes holes too, before the times are set.
     let Some(file) = out.finish().map_err(|e| write_trouble(&name, &e))? else { return Ok(()) };
     let attributes = source.map_or(Ok(()), |source| file.set_attributes(source).map(drop));
-    let synced = attributes.and_then(|()| if common.sync { file.sync() } else { Ok(true) });
+    let synced = attributes.and_then(|()| if plan.sync { file.sync() } else { Ok(true) });
     synced.map_err(|e| write_trouble(&name, &e))?;
-    Ok(commit::publish(file, common.force)?)
+    Ok(commit::publish(file, plan.force)?)
 }
 
 /// An error of writing to this file, or to `(stdout)`, the one whose reader may leave without a message.

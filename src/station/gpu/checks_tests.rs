@@ -1,18 +1,16 @@
 //! Compares lanes that verify with the CPU's verdict: fake ones that fail in every way, and real ones if there are any.
 
 use super::Offload;
-use super::tests::{accepts, fake};
+use super::trial_tests::{accepts, fake, outcome_of};
 use crate::block::{CodedBlock, Text};
 use crate::codec::run_length::Run;
 use crate::codec::run_length::encode::{encode_listed, runs};
 use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock, VERIFY};
 use crate::station::gpu::fake::Fault;
 use crate::{Level, Pool, Settings, StationReport, Verify};
-use hybz_queue::{Accepts, Check, Core, Job, Station, StationError, Task, Ticket};
+use hybz_queue::{Accepts, Check, Core, Job, Station, StationError, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
-
-type Verdict = Ticket<Result<(), crate::codec::mismatch::Mismatch>>;
 
 fn coded(text: &[u8]) -> (EncodeBlock, CodedBlock) {
     let task = EncodeBlock::from(Text::Plain(text.to_vec()));
@@ -21,29 +19,16 @@ fn coded(text: &[u8]) -> (EncodeBlock, CodedBlock) {
 }
 
 /// Has the station check all blocks. Returns the numbers of those that it has confirmed, declined and left undone.
-fn outcome(
-    station: &mut dyn Station,
-    blocks: &[(EncodeBlock, CodedBlock)],
-    may_confirm: impl Fn(usize) -> bool,
-) -> ([usize; 3], Result<(), StationError>) {
+fn outcome(station: &mut dyn Station, blocks: &[(EncodeBlock, CodedBlock)]) -> ([usize; 3], Result<(), StationError>) {
     let check = |(task, block): &(EncodeBlock, CodedBlock)| Job::detached(Check::new(task.clone(), block.clone()));
-    let (mut jobs, verdicts): (Vec<Job>, Vec<Verdict>) = blocks.iter().map(check).unzip();
-    let result = station.work(&mut jobs);
-    let mut counts = [0; 3];
-    for (number, (job, verdict)) in jobs.iter().zip(verdicts).enumerate() {
-        counts[if job.is_declined() { 1 } else { usize::from(job.is_open()) * 2 }] += 1;
-        if let Some(verdict) = verdict.poll() {
-            assert!(verdict == Ok(Ok(())) && may_confirm(number), "block {number}");
-        }
-    }
-    (counts, result)
+    outcome_of(station, blocks.iter().map(check), |_, _| Ok(()))
 }
 
 #[test]
 fn right_blocks_are_confirmed() {
     let texts = SHAPES.iter().flat_map(|shape| [1, 64, 5000, 100_000].map(|len| (shape.make)(len)));
     let blocks: Vec<_> = texts.map(|text| coded(&text)).collect();
-    let ([confirmed, declined, open], result) = outcome(&mut *fake(Offload::Verify, 32, None), &blocks, |_| true);
+    let ([confirmed, declined, open], result) = outcome(&mut *fake(Offload::Verify, 32, None), &blocks);
     assert_eq!((open, result), (0, Ok(())));
     // A core judges periodic blocks.
     assert!(confirmed > blocks.len() / 2 && declined > 0, "{confirmed} {declined}");
@@ -83,9 +68,9 @@ fn wrong_blocks_are_never_confirmed() {
         blocks.push((task.clone(), block));
     }
     let mut station = fake(Offload::Verify, 32, None);
-    let ([confirmed, declined, open], result) = outcome(&mut *station, &blocks, |_| false);
+    let ([confirmed, declined, open], result) = outcome(&mut *station, &blocks);
     assert_eq!(([confirmed, declined, open], result), ([0, blocks.len(), 0], Ok(())));
-    let again = outcome(&mut *station, &[(task, right)], |_| true);
+    let again = outcome(&mut *station, &[(task, right)]);
     assert_eq!(again, ([1, 0, 0], Ok(())));
 }
 
@@ -94,7 +79,7 @@ fn lanes_that_fail() {
     let blocks: Vec<_> = (0..8).map(|i| coded(&(shape("words").make)(20_000 + i))).collect();
     for fault in [Fault::Memory, Fault::Sticky, Fault::Hang, Fault::Wrong] {
         let mut station = fake(Offload::Verify, 8, Some((0, fault)));
-        let ([confirmed, declined, open], result) = outcome(&mut *station, &blocks, |_| true);
+        let ([confirmed, declined, open], result) = outcome(&mut *station, &blocks);
         let error = result.unwrap_err();
         let wrong = fault == Fault::Wrong;
         assert_eq!(error.retire, fault != Fault::Memory, "{fault:?}: {error}");

@@ -66,6 +66,8 @@ mod suffixes;
 #[cfg(test)]
 mod tests;
 mod thirds;
+#[cfg(test)]
+mod trial_tests;
 mod trust;
 #[cfg(test)]
 mod verify_tests;

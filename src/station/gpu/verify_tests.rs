@@ -1,7 +1,7 @@
 //! A device makes one wrong bit in one block, in a place that its lane does not check.
 
 use super::Offload;
-use super::tests::{accepts, fake};
+use super::trial_tests::{accepts, fake};
 use crate::formats::bzip2::stream::tasks::ENCODE;
 use crate::station::gpu::fake::Fault;
 use crate::{Level, Pool, Settings, StationReport, Verify};

@@ -9,17 +9,16 @@
 mod json;
 mod table;
 
-use crate::cli::args::{ListMode, Operand, Plan, usual_index};
+use crate::cli::args::{Operand, Plan, usual_index};
 use crate::cli::files::commit;
 use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
-use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
-use crate::cli::modes::{One, limits, print, undecoded};
-use hybz::flow::{self, Input, Outputs, Source, Task};
+use crate::cli::modes::{One, decompress, limits, print, undecoded};
+use hybz::flow::{self, Input, Outputs, Source};
 use hybz::hbz::List;
 use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
@@ -39,21 +38,21 @@ use table::Row;
 const HEADER_LEN: usize = 3;
 
 /// Lists what the operands contain, on stdout.
-pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common).of_compressed(true));
-    let (pool, terminal) = (limits::pool(&plan.common), stdout::is_terminal());
+pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
+    let plan = Arc::new(plan);
+    let messages = Messages::new(&plan);
+    let (pool, terminal) = (limits::pool(&plan), stdout::is_terminal());
     let lister = Lister { plan, pool, messages, terminal };
-    let mut head = lister.plan.common.json.is_none().then(table::head);
+    let mut head = lister.plan.json.is_none().then(table::head);
     let mut text = Vec::new();
-    let mut operands = lister.plan.common.operands.iter();
+    let mut operands = lister.plan.operands.iter();
     loop {
         if let Some(end) = print(&lister.messages, &text)? {
             return Ok(end);
         }
         text.clear();
         let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.messages.code())) };
-        let common = &lister.plan.common;
-        let opened = source::open(common, operand, "read compressed data from", common.force);
+        let opened = source::open(&lister.plan, operand, "read compressed data from", lister.plan.force);
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
@@ -65,7 +64,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
             .and_then(|(place, file)| lister.operand(operand, place.as_ref(), file))
             .unwrap_or_else(Contents::failed);
         let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
-        if let Some(offset) = garbage.filter(|_| !lister.plan.common.trailing_garbage) {
+        if let Some(offset) = garbage.filter(|_| !lister.plan.trailing_garbage) {
             found = Contents::failed(lister.failure(operand.name(), &Error::TrailingGarbage { offset }));
         }
         lister.messages.progress.input_done(None);
@@ -81,7 +80,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
 }
 
 struct Lister {
-    plan: Plan<ListMode>,
+    plan: Arc<Plan>,
     pool: Pool,
     messages: Messages,
     /// Whether stdout is a terminal.
@@ -122,8 +121,8 @@ impl Contents {
 impl Lister {
     /// Appends the output for a file.
     fn show(&self, name: &OsStr, found: &Contents, text: &mut Vec<u8>) {
-        let verbose = self.plan.common.verbose > 0;
-        match self.plan.common.json {
+        let verbose = self.plan.verbose > 0;
+        match self.plan.json {
             None => table::write(name, found, verbose, self.terminal, text),
             Some(_) => json::write(name, found, verbose, text),
         }
@@ -143,8 +142,8 @@ impl Lister {
         }
         if let Some(place) = place
             && format.index() == IndexKind::Beside
-            && self.plan.mode.index.is_none()
-            && self.plan.common.verbose == 0
+            && self.plan.index.is_none()
+            && self.plan.verbose == 0
         {
             let mut remark = None;
             if let Some(index) = index::beside(place, &file, &mut remark) {
@@ -171,15 +170,17 @@ impl Lister {
 
     /// The format of a file that begins with `head`; another format counts as a damaged `.bz2`.
     fn format(&self, head: &[u8]) -> Format {
-        self.plan.common.formats.of(head).unwrap_or(Format::Bzip2)
+        self.plan.formats.of(head).unwrap_or(Format::Bzip2)
     }
 
     /// The index to write, if its name is free.
     fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
-        let Some(index) = &self.plan.mode.index else { return Ok(None) };
+        if self.plan.index.is_none() {
+            return Ok(None);
+        }
         let path = operand.map_or(Path::new(""), Place::path);
-        let mut job = IndexJob::new(Place::near(index.path(path), operand));
-        job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
+        let mut job = IndexJob::new(Place::near(self.plan.index_of(path), operand));
+        job.check(path, file.metadata().ok().as_ref(), self.plan.force)?;
         job.create(operand.is_some(), None)?;
         Ok(Some(job))
     }
@@ -187,7 +188,7 @@ impl Lister {
     /// Gives an index its name.
     fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
         match job.write(source)? {
-            Ok(output) => commit::publish(output, self.plan.common.force),
+            Ok(output) => commit::publish(output, self.plan.force),
             Err(why) => {
                 self.messages.print(&Note::Remark(no_index(why, name)));
                 Ok(())
@@ -240,7 +241,7 @@ impl Lister {
             }
             Err(error) => {
                 let failure = match (&error, foreign(head)) {
-                    (Error::NotBzip2, Some(other)) if self.plan.common.formats == Formats::All => {
+                    (Error::NotBzip2, Some(other)) if self.plan.formats == Formats::All => {
                         let text = format!(" is not a bzip2 file: it is {} data; use {}.", other.name, other.list);
                         Failure::about(2, "", name, &text)
                     }
@@ -266,7 +267,7 @@ impl Lister {
                 return Ok(self.decoded(name, Source::Stream(Box::new(file)), &head, None));
             }
         }
-        if self.plan.mode.index.is_some() {
+        if self.plan.index.is_some() {
             self.messages.print(&Note::Remark(no_index(format, name)));
         }
         let totals = Totals {
@@ -281,12 +282,12 @@ impl Lister {
             trailing_garbage: (list.is_complete() && list.end() < coded_len).then(|| list.end()),
         };
         let mut found = Contents { totals: Some(totals), rows: Vec::new(), verdict: Ok(()) };
-        if self.plan.common.verbose > 0 {
+        if self.plan.verbose > 0 {
             // Decodes on all cores and, after an error, block by block. The first decoder may still be reading ahead at
             // that time, so it reads at offsets and does not use the file's position.
             let again = Arc::new(file.try_clone().map_err(read_error)?);
             if let Err(damage) = self.decode(name, Source::File(again, 0)).outcome {
-                let list = match self.plan.common.memory {
+                let list = match self.plan.memory {
                     Some(memory) => list.max_memory(memory),
                     None => list,
                 };
@@ -308,16 +309,14 @@ impl Lister {
     fn failure(&self, name: &OsStr, error: &Error) -> Failure {
         match error {
             Error::NotBzip2 => Failure::about(2, "", name, " is not a bzip2 file."),
-            _ => undecoded(&self.plan.common, name, error),
+            _ => undecoded(&self.plan, name, error),
         }
     }
 
     /// Decodes everything and discards the text.
     fn decode<'a>(&'a self, name: &'a OsStr, source: Source) -> Decoded<'a> {
-        let task =
-            Task::Decompress { formats: self.plan.common.formats, trailing_garbage: self.plan.common.trailing_garbage };
-        let input =
-            Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
+        let task = decompress(&self.plan);
+        let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let outcome = Err(Error::NotBzip2);
         let mut decoded = Decoded { lister: self, name, blocks, recorder, format: None, outcome };
@@ -346,7 +345,7 @@ impl Outputs for Decoded<'_> {
     }
 
     fn block(&mut self, (): &mut (), block: &BlockInfo) {
-        self.lister.messages.progress.advance(&self.lister.plan.common, self.name, block.bytes_in);
+        self.lister.messages.progress.advance(self.name, block.bytes_in);
         self.blocks.push(*block);
         self.recorder.block(block);
     }

@@ -1,6 +1,6 @@
 //! The text to measure: the bytes of an operand or, with `-d`, its decompressed bytes.
 
-use crate::cli::args::{Common, Operand};
+use crate::cli::args::{Operand, Plan};
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source;
 use crate::cli::messages::Failure;
@@ -13,9 +13,9 @@ use std::io::{self, Read};
 
 /// Opens an operand as `-l` does: without waiting for the writer of a FIFO, and only files, unless forced. The second
 /// value is its length, if it is known.
-pub fn open(common: &Common, operand: &Operand) -> Result<(File, Option<u64>), Failure> {
+pub fn open(plan: &Plan, operand: &Operand) -> Result<(File, Option<u64>), Failure> {
     let name = operand.name();
-    let (_, file) = source::open(common, operand, "read data from", common.force)?;
+    let (_, file) = source::open(plan, operand, "read data from", plan.force)?;
     let found = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
     if found.is_dir() {
         return Err(Failure::about(1, "Input file ", name, " is a directory."));
@@ -39,8 +39,8 @@ pub fn to_the_end(name: &OsStr, file: File, max: u64) -> Result<Option<Vec<u8>>,
 }
 
 /// The decompressed text of a file, if it has at most `max` bytes.
-pub fn decoded(common: &Common, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
-    let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
+pub fn decoded(plan: &Plan, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
+    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
     let decoder = MultiBzDecoder::with_settings(Reader::new(file), &settings);
-    read_all(decoder, max).map_err(|e| undecoded(common, name, &e.downcast().unwrap_or_else(Error::Read)))
+    read_all(decoder, max).map_err(|e| undecoded(plan, name, &e.downcast().unwrap_or_else(Error::Read)))
 }

@@ -8,8 +8,7 @@ mod gpu;
 mod input;
 mod table;
 
-use crate::cli::args::Common;
-use crate::cli::messages::progress::Progress;
+use crate::cli::args::Plan;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use crate::cli::modes::{limits, print};
 use gpu::Gpu;
@@ -50,24 +49,25 @@ struct Times {
 }
 
 /// Measures the plan's files.
-pub fn measure(common: Common) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&common, Progress::new(&common));
-    let threads = limits::threads(&common, None).get();
-    limits::choose_memory(&common, threads == 1);
-    let memory = common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
+pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
+    let plan = Arc::new(plan);
+    let messages = Messages::new(&plan);
+    let threads = limits::threads(&plan, None).get();
+    limits::choose_memory(&plan, threads == 1);
+    let memory = plan.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
     let budget = Pool::builder().without_cpu().memory(memory).build().client();
-    let workers = threads.min(common.operands.len());
+    let workers = threads.min(plan.operands.len());
     let next = AtomicUsize::new(0);
-    let gpu = Gpu::new(&common);
+    let gpu = Gpu::new(&plan);
     let shown = Mutex::default();
-    let measurer = Arc::new(Measurer { common, messages, budget, gpu, next, shown, progress: Mutex::default() });
+    let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, shown, progress: Mutex::default() });
     let outcome = measurer.all(workers);
     measurer.messages.progress.end();
     outcome
 }
 
 struct Measurer {
-    common: Common,
+    plan: Arc<Plan>,
     messages: Messages,
     /// The client of a pool that has only a memory budget.
     budget: Client,
@@ -92,7 +92,7 @@ struct Shown {
 impl Measurer {
     /// Measures all operands with `workers` threads, which print what they find.
     fn all(self: &Arc<Self>, workers: usize) -> anyhow::Result<Outcome> {
-        let is_table = self.common.json.is_none();
+        let is_table = self.plan.json.is_none();
         if let Some(end) = print(&self.messages, &if is_table { table::head() } else { Vec::new() })? {
             return Ok(end);
         }
@@ -120,7 +120,7 @@ impl Measurer {
     fn work(&self, sender: &Sender<anyhow::Result<Outcome>>) {
         loop {
             let number = self.next.fetch_add(1, Relaxed);
-            if number >= self.common.operands.len() {
+            if number >= self.plan.operands.len() {
                 return;
             }
             if let Some(end) = self.show(number, self.one(number)).transpose() {
@@ -136,7 +136,7 @@ impl Measurer {
         let found = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
         times.all = started.elapsed();
         self.operand_done();
-        let defect = || Failure::about(3, "", self.common.operands[number].name(), ": a defect of hybz.");
+        let defect = || Failure::about(3, "", self.plan.operands[number].name(), ": a defect of hybz.");
         FileMeasures { found: found.unwrap_or_else(|_| Err(defect())), times }
     }
 
@@ -149,18 +149,18 @@ impl Measurer {
             let next = shown.next;
             let Some(FileMeasures { found, times }) = shown.early.remove(&next) else { return Ok(None) };
             shown.next += 1;
-            let name = self.common.operands[next].name();
+            let name = self.plan.operands[next].name();
             let mut text = Vec::new();
-            if self.common.json.is_some() {
-                text = table::object(self.common.decompress, name, &found, &times);
+            if self.plan.json.is_some() {
+                text = table::object(self.plan.decompress, name, &found, &times);
             }
             match found {
                 Ok(measures) => {
                     shown.total.add(&measures);
-                    if self.common.json.is_none() {
+                    if self.plan.json.is_none() {
                         text = table::line(&measures, name, stdout::is_terminal());
                     }
-                    if self.common.verbose > 0 {
+                    if self.plan.verbose > 0 {
                         let line = [self.messages.line_start(name), table::times(&measures, &times)].concat();
                         self.messages.print(&Note::Line(line));
                     }
@@ -174,9 +174,9 @@ impl Measurer {
     }
 
     fn measured(&self, number: usize, times: &mut Times) -> Result<Measures, Failure> {
-        let name = self.common.operands[number].name();
+        let name = self.plan.operands[number].name();
         let started = Instant::now();
-        let (file, len) = input::open(&self.common, &self.common.operands[number])?;
+        let (file, len) = input::open(&self.plan, &self.plan.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
         times.read = started.elapsed();
         let mut last = Instant::now();
@@ -214,7 +214,7 @@ impl Measurer {
     /// text and its measurement.
     fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit), Failure> {
         let limit = self.budget.pool().budget().limit();
-        if let Some(len) = len.filter(|_| !self.common.decompress) {
+        if let Some(len) = len.filter(|_| !self.plan.decompress) {
             if len > MAX_TEXT as u64 {
                 return Err(too_long(name));
             }
@@ -228,8 +228,8 @@ impl Measurer {
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
-        let text = match self.common.decompress {
-            true => input::decoded(&self.common, name, file, &limits::pool(&self.common), max)?,
+        let text = match self.plan.decompress {
+            true => input::decoded(&self.plan, name, file, &limits::pool(&self.plan), max)?,
             false => input::to_the_end(name, file, max)?,
         };
         let Some(text) = text else {
@@ -243,7 +243,7 @@ impl Measurer {
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = lock(&self.progress);
         progress.0 += bytes;
-        self.messages.progress.advance(&self.common, name, progress.0 - progress.1);
+        self.messages.progress.advance(name, progress.0 - progress.1);
     }
 
     fn operand_done(&self) {
@@ -255,7 +255,7 @@ impl Measurer {
     /// A file (of this length, if it is known) needs more memory than is allowed.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
         let allowed = self.budget.pool().budget().limit() >> 20;
-        let limit = if self.common.memory.is_some() { "-m allows" } else { "there may be" };
+        let limit = if self.plan.memory.is_some() { "-m allows" } else { "there may be" };
         // The numbers are rounded so that `-m` with the first of them is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");

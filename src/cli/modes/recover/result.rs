@@ -1,6 +1,6 @@
 //! The results made from good blocks: one file, which appears when it is complete, or a file for each block.
 
-use crate::cli::args::{Common, Recovery};
+use crate::cli::args::{Plan, Recovery};
 use crate::cli::files::place::Place;
 use crate::cli::files::sink::Sink;
 use crate::cli::files::source::SourceFile;
@@ -37,16 +37,16 @@ enum Made {
 
 impl Results {
     /// Results that go to the file `place` or to stdout; those of [`Recovery::Split`] go next to that file.
-    pub fn new(kind: Recovery, place: Option<Place>, private: bool, common: &Common) -> Result<Results, Failure> {
-        let holes = !common.no_sparse && matches!(kind, Recovery::Text | Recovery::Fill);
-        let out = || single::create(place.as_ref(), private, common.force, holes);
+    pub fn new(kind: Recovery, place: Option<Place>, private: bool, plan: &Plan) -> Result<Results, Failure> {
+        let holes = !plan.no_sparse && matches!(kind, Recovery::Text | Recovery::Fill);
+        let out = || single::create(place.as_ref(), private, plan.force, holes);
         let made = match kind {
             Recovery::Text => Made::Text(out()?),
             Recovery::Fill => Made::Fill(out()?),
             Recovery::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
             Recovery::Split => Made::Split(Vec::new()),
         };
-        Ok(Results { made, place, private, replace: common.force, last_len: None, owed: 0, guessed: false })
+        Ok(Results { made, place, private, replace: plan.force, last_len: None, owed: 0, guessed: false })
     }
 
     /// The name in messages.
@@ -100,7 +100,7 @@ impl Results {
     }
 
     /// Gives the file its name. Returns the names of all files that were made.
-    pub fn finish(self, source: Option<&SourceFile>, common: &Common) -> Result<Vec<PathBuf>, Trouble> {
+    pub fn finish(self, source: Option<&SourceFile>, plan: &Plan) -> Result<Vec<PathBuf>, Trouble> {
         let name = self.name();
         let out = match self.made {
             Made::Text(out) | Made::Fill(out) => out,
@@ -110,7 +110,7 @@ impl Results {
             })?,
             Made::Split(made) => return Ok(made),
         };
-        single::finish(out, source, common)?;
+        single::finish(out, source, plan)?;
         Ok(self.place.iter().map(|place| place.path().to_owned()).collect())
     }
 }

@@ -1,35 +1,36 @@
 //! The task for an operand, and the reader of its bytes.
 
-use crate::cli::args::{Action, Coding, Common, FilesMode, Plan};
+use crate::cli::args::{Coding, Kind, Plan};
 use crate::cli::files::job::{Destination, Ready};
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::formats::COPY_HEAD_LEN;
+use crate::cli::modes::decompress;
 use hybz::flow::{Source, Task};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 
 /// All of it.
-pub fn whole(plan: &Plan<FilesMode>, ready: &Ready, file: File) -> (Task, Source) {
+pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
     let Ready { source, destination, .. } = ready;
     let mut reader = match source {
         Some(source) => Reader::of(file, &source.found),
         None => Reader::new(file),
     };
     let can_be_read_again = source.as_ref().is_some_and(|source| source.found.is_file());
-    let coding = plan.mode.coding;
+    let coding = plan.coding;
     if coding.is_none() && !can_be_read_again {
         reader = reader.noting(&ready.seen);
     }
-    match (coding, plan.mode.action) {
+    match (coding, plan.kind) {
         (Some(coding), _) => (compression(&coding, source.as_ref()), reader.into_source()),
-        (None, Action::Decompress) if plan.common.force && matches!(destination, Destination::Stdout) => {
+        (None, Kind::Decompress) if plan.force && matches!(destination, Destination::Stdout) => {
             let head = reader.head(COPY_HEAD_LEN);
-            let may_be_compressed = plan.common.formats.may_begin_with(&head);
-            let task = if may_be_compressed { decompress(&plan.common) } else { Task::Copy };
+            let may_be_compressed = plan.formats.may_begin_with(&head);
+            let task = if may_be_compressed { decompress(plan) } else { Task::Copy };
             (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
         }
-        (None, _) => (decompress(&plan.common), reader.into_source()),
+        (None, _) => (decompress(plan), reader.into_source()),
     }
 }
 
@@ -40,8 +41,4 @@ fn compression(coding: &Coding, source: Option<&SourceFile>) -> Task {
     let len = source.map(|source| &source.found).filter(|found| found.is_file()).map(Metadata::len);
     let (encoding, long) = (coding.encoding, len.filter(|&len| len >= LONG));
     Task::Compress(long.map_or(encoding, |len| encoding.text_len(len)))
-}
-
-fn decompress(common: &Common) -> Task {
-    Task::Decompress { formats: common.formats, trailing_garbage: common.trailing_garbage }
 }

@@ -3,7 +3,7 @@
 //! A file is opened first (without waiting for the other end of a FIFO, and without following a link that bzip2 would
 //! not follow). All checks are then made on the open file, so the file that is read is the one that was checked.
 
-use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
+use crate::cli::args::{Kind, Operand, Plan, Target};
 use crate::cli::files::index::IndexJob;
 use crate::cli::files::job::{Destination, Job, Ready, State};
 use crate::cli::files::names::{appended, ending, original_name};
@@ -39,7 +39,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The operands in the form that the flow needs: opened one after the other.
 pub struct Operands {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
     messages: Arc<Messages>,
     pool: Pool,
     iter: OperandIter,
@@ -63,15 +63,15 @@ impl Prepared {
         Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
     }
 
-    fn input(self, plan: &Plan<FilesMode>, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
+    fn input(self, plan: &Plan, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
         let Prepared { index, task, source } = self;
-        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.mode.verify.blocks, source }
+        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.verified, source }
     }
 }
 
 impl Operands {
     pub fn new(
-        plan: Arc<Plan<FilesMode>>,
+        plan: Arc<Plan>,
         messages: Arc<Messages>,
         iter: OperandIter,
         pool: &Pool,
@@ -84,7 +84,7 @@ impl Operands {
     /// The input for a file, or `None` if the file is one of hybz's own.
     fn input(&mut self, found: &Found) -> Option<Input<Job>> {
         let name = found.operand.name().to_owned();
-        let entry = Entry::new(&self.plan.mode, &name);
+        let entry = Entry::new(&self.plan, &name);
         let mut pending = self.preconditions.locks.begin();
         let mut remark = None;
         let prepared = match self.open(found, &name, &mut remark, &mut pending) {
@@ -105,7 +105,7 @@ impl Operands {
                 Ok((state, Prepared::nothing()))
             }
             Err(failure) => {
-                remark = remark.filter(|_| self.plan.common.formats == Formats::Bzip2); // of a name that is not used
+                remark = remark.filter(|_| self.plan.formats == Formats::Bzip2); // of a name that is not used
                 Err(failure)
             }
         };
@@ -125,16 +125,16 @@ impl Operands {
         let (plan, name) = (&self.plan, operand.name());
         let index = self.index(ready, pending)?;
         let copied = |reader: Box<dyn io::Read + Send>| (Task::Copy, Source::Stream(reader));
-        let (task, source) = match (plan.mode.shard.zip(plan.mode.coding), &plan.mode.ranges, plan.mode.split) {
+        let (task, source) = match (plan.part.zip(plan.coding), &plan.ranges, plan.split) {
             (Some(((shard, file_len), coding)), ..) => {
                 let text = shard::text(name, file, &shard, file_len)?;
                 (Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset))
             }
             (_, Some(ranges), _) => {
-                let cursor = part::ranges(&plan.common, ranges, &self.pool, (operand, ready), file, remark)?;
-                copied(Box::new(Parts::new(cursor, ranges.ranges.clone(), ranges.lines).noting(&ready.seen)))
+                let cursor = part::ranges(plan, &ranges.0, &self.pool, (operand, ready), file, remark)?;
+                copied(Box::new(Parts::new(cursor, ranges.0.clone(), plan.lines).noting(&ready.seen)))
             }
-            (.., Some(split)) => copied(Box::new(part::split(&plan.common, split, &self.pool, name, file)?)),
+            (.., Some(split)) => copied(Box::new(part::split(plan, split, &self.pool, name, file)?)),
             _ => input::whole(plan, ready, file),
         };
         Ok(Prepared { index, task, source })
@@ -142,21 +142,23 @@ impl Operands {
 
     /// The index to make for an operand, if the index's name is free.
     fn index(&self, ready: &Ready, pending: &mut Pending) -> Result<Option<IndexJob>, Failure> {
-        let Some(index) = &self.plan.mode.index else { return Ok(None) };
+        if !self.plan.writes_index() {
+            return Ok(None);
+        }
         let unnamed = Place::typed("");
-        let compressed = match (self.plan.mode.action, &ready.destination, &ready.source) {
-            (Action::Compress, Destination::File(result), _) => result,
-            (Action::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
+        let compressed = match (self.plan.kind, &ready.destination, &ready.source) {
+            (Kind::Compress, Destination::File(result), _) => result,
+            (Kind::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
             (_, _, Some(source)) => &source.place,
         };
-        let path = index.path(compressed.path());
-        let place = match index.path {
-            Some(_) => Place::near(path, ready.source.as_ref().map(|source| &source.place)),
-            None => compressed.beside(path),
+        let path = self.plan.index_of(compressed.path());
+        let place = match self.plan.names_index() {
+            true => Place::near(path, ready.source.as_ref().map(|source| &source.place)),
+            false => compressed.beside(path),
         };
         let job = IndexJob::new(place);
         let source = ready.source.as_ref().map(|source| &source.found);
-        let replaced = job.check(compressed.path(), source, self.plan.common.force)?;
+        let replaced = job.check(compressed.path(), source, self.plan.force)?;
         if replaced.is_some_and(|found| self.preconditions.is_report(tree::id(&found))) {
             return Err(Failure::about(1, "Output file ", job.place.name(), " is the report."));
         }
@@ -179,22 +181,22 @@ impl Operands {
         let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
         let place = &place;
         let plan = Arc::clone(&self.plan);
-        let opened = opened.map_err(|e| Failure::unopened(plan.mode.action, name, &e))?;
+        let opened = opened.map_err(|e| Failure::unopened(plan.kind, name, &e))?;
         let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(None) };
         let destination = self.destination(place, remark)?;
-        let guesses = remark.is_some() && plan.common.formats == Formats::All;
+        let guesses = remark.is_some() && plan.formats == Formats::All;
         if guesses && found.is_file() && !may_be_compressed(&file) {
             *remark = None; // the file will be refused, and needs no name
         }
-        let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
-        let resumes = plan.common.resume && found.is_file();
+        let makes_file = plan.writes_index() || matches!(destination, Destination::File(_));
+        let resumes = plan.resume && found.is_file();
         match &destination {
             Destination::File(_) if resumes => {} // once its result is known not to be right
             Destination::File(result) => self.preconditions.result(result, &found, pending)?,
             Destination::Stdout => self.preconditions.stdout(name, &found)?,
             Destination::Nothing => {}
         }
-        let refuses_links = plan.mode.remove_sources && !plan.common.force && found.nlink() > 1;
+        let refuses_links = plan.remove_sources && !plan.force && found.nlink() > 1;
         let others = if refuses_links { file::links(&file).unwrap_or(found.nlink()).saturating_sub(1) } else { 0 };
         if others > 0 {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
@@ -210,9 +212,9 @@ impl Operands {
                 }
                 self.preconditions.result(result, &source.found, pending)?;
             }
-            if plan.common.has_many() {
-                let replaced = if plan.common.force { result.find().ok() } else { None };
-                let removed = plan.mode.remove_sources.then_some(id(&source.found));
+            if plan.has_many() {
+                let replaced = if plan.force { result.find().ok() } else { None };
+                let removed = plan.remove_sources.then_some(id(&source.found));
                 pending.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
@@ -242,15 +244,15 @@ impl Operands {
         let about =
             |parts: &[&[u8]]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat());
         // Refused with -f too, as in bzip2: a nightly job with `-f *` must not wrap its own results.
-        if let Some(coding) = &plan.mode.coding
-            && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
+        if plan.coding.is_some()
+            && let Some((suffix, _, format)) = ending(place.path(), plan)
         {
             let beside = format.is_none_or(|format| format.index() == IndexKind::Beside);
-            let hint: &[u8] = if plan.mode.index.is_some() && beside { b" Its index: -t --index." } else { b"" };
+            let hint: &[u8] = if plan.writes_index() && beside { b" Its index: -t --index." } else { b"" };
             return Err(about(&[b" already has ", suffix, b" suffix.", hint]).remark());
         }
         if found.is_dir() {
-            let walked = plan.common.recursive; // all others are
+            let walked = plan.recursive; // all others are
             let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
             return Err(about(&[if walked { link } else { b" is a directory." }]));
         }
@@ -258,10 +260,10 @@ impl Operands {
             return if typed { Err(about(&[b" is the report."])) } else { Ok(None) };
         }
         let file = match file {
-            Some(file) if found.is_file() || !plan.mode.target.makes_files() || plan.common.force => file,
+            Some(file) if found.is_file() || !plan.target.makes_files() || plan.force => file,
             _ => return Err(about(&[b" is not a normal file."]).remark()),
         };
-        if plan.mode.verify.file && !found.is_file() {
+        if plan.rereads && !found.is_file() {
             return Err(about(&[b" is not a normal file: --verify=file cannot read it again."]));
         }
         Ok(Some((file, found)))
@@ -270,12 +272,12 @@ impl Operands {
     fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(State, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         let file = stdin().map_err(read_error)?;
-        if self.plan.mode.action != Action::Compress && file.is_terminal() {
-            return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
+        if self.plan.kind != Kind::Compress && file.is_terminal() {
+            return Err(Failure::terminal(&self.plan.program, "read compressed data from"));
         }
         let found = file.metadata().map_err(read_error)?;
         let plan = Arc::clone(&self.plan);
-        let destination = match &plan.mode.target {
+        let destination = match &plan.target {
             Target::Nowhere => Destination::Nothing,
             Target::File(result) => {
                 let result = self.typed_result(result, None)?;
@@ -301,15 +303,15 @@ impl Operands {
     /// The destination of a file's result.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
         let (path, plan) = (source.path(), Arc::clone(&self.plan));
-        let result = match (&plan.mode.target, plan.mode.coding) {
+        let result = match (&plan.target, plan.coding) {
             (Target::Nowhere, _) => return Ok(Destination::Nothing),
             (Target::Stdout, _) => return Ok(Destination::Stdout),
             (Target::File(result), _) => return self.typed_result(result, Some(source)).map(Destination::File),
             (Target::Beside | Target::Below(_), Some(coding)) => {
                 let usual = coding.encoding.format().suffixes().first().map(|(suffix, _)| OsStr::new(suffix));
-                appended(path, self.plan.common.suffix.as_deref().or(usual).unwrap_or_default())
+                appended(path, self.plan.suffix.as_deref().or(usual).unwrap_or_default())
             }
-            (Target::Beside | Target::Below(_), None) => original_name(path, &self.plan.common).unwrap_or_else(|| {
+            (Target::Beside | Target::Below(_), None) => original_name(path, &self.plan).unwrap_or_else(|| {
                 let guess = appended(path, OsStr::new(".out"));
                 let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
                 let text: [&[u8]; 4] =
@@ -333,7 +335,7 @@ impl Inputs for Operands {
 
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
-            if self.plan.common.fail_fast && self.messages.code() > 0 {
+            if self.plan.fail_fast && self.messages.code() > 0 {
                 // No operand after the failure may have been sent yet.
                 self.stopped.fetch_or(!self.iter.is_at_end(), Relaxed);
                 return None;
@@ -355,6 +357,6 @@ impl Inputs for Operands {
     }
 
     fn expected_bytes(&self) -> Option<u64> {
-        limits::expected_bytes(&self.plan)
+        self.plan.expected_bytes()
     }
 }

@@ -1,6 +1,6 @@
 //! The messages about a file when its stream has ended, with or without an error.
 
-use crate::cli::args::{Action, FilesMode, Plan, usual_index};
+use crate::cli::args::{Kind, Plan};
 use crate::cli::files::index;
 use crate::cli::files::job::Destination;
 use crate::cli::messages::formats::foreign;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// The words for the outcome.
 pub struct OutcomeText {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
     messages: Arc<Messages>,
 }
 
@@ -28,38 +28,36 @@ pub struct Verdict {
 }
 
 impl OutcomeText {
-    pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> OutcomeText {
+    pub fn new(plan: &Arc<Plan>, messages: &Arc<Messages>) -> OutcomeText {
         OutcomeText { plan: Arc::clone(plan), messages: Arc::clone(messages) }
     }
 
     /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
     fn line_start(&self, name: &OsStr) -> Vec<u8> {
-        if self.plan.common.verbose == 1 { self.messages.line_start(name) } else { Vec::new() }
+        if self.plan.verbose == 1 { self.messages.line_start(name) } else { Vec::new() }
     }
 
     /// The messages about a stream that succeeded.
     pub fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
-        let (verbose, quiet, program) = (self.plan.common.verbose, self.plan.common.quiet, &self.plan.common.program);
-        let action = self.plan.mode.action;
+        let (verbose, quiet, program) = (self.plan.verbose, self.plan.quiet, &self.plan.program);
+        let kind = self.plan.kind;
         let mut message = self.line_start(name);
         if verbose >= 2 && stream.trailing_garbage.is_none() {
-            message.extend(messages::end_line(stream, action == Action::Compress).bytes());
+            message.extend(messages::end_line(stream, kind == Kind::Compress).bytes());
         }
         if stream.trailing_garbage.is_some() && quiet == 0 {
             let text = b"trailing garbage after EOF ignored\n";
-            match action {
-                Action::Test if verbose > 0 => message.extend_from_slice(text),
-                Action::Test => {
-                    message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat())
-                }
+            match kind {
+                Kind::Test if verbose > 0 => message.extend_from_slice(text),
+                Kind::Test => message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
                 _ => message.extend([b"\n", program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
             }
         }
         if verbose > 0 {
-            let end = match action {
-                Action::Compress => messages::ratio(stream.bytes_in, stream.bytes_out),
-                Action::Decompress => "done\n".to_owned(),
-                Action::Test => "ok\n".to_owned(),
+            let end = match kind {
+                Kind::Compress => messages::ratio(stream.bytes_in, stream.bytes_out),
+                Kind::Decompress => "done\n".to_owned(),
+                _ => "ok\n".to_owned(),
             };
             message.extend(end.bytes());
         }
@@ -77,10 +75,7 @@ impl OutcomeText {
         let failure = match error {
             Error::Read(e) => Failure::input("read", name, e),
             Error::ForeignIndex { .. } | Error::BadIndex(_) | Error::NewerIndex { .. } => {
-                let file = Path::new(name);
-                let index = self.plan.mode.ranges.as_ref().and_then(|ranges| ranges.index.as_ref());
-                let index = index.map_or_else(|| usual_index(file), |index| index.path(file));
-                index::failure(index.as_os_str(), error)
+                index::failure(self.plan.index_of(Path::new(name)).as_os_str(), error)
             }
             Error::Write(e) => Failure::output("write", result, e),
             &Error::TextLength { stated, found } => {
@@ -90,7 +85,7 @@ impl OutcomeText {
             Error::Internal { .. } => Failure::internal(name, error),
             Error::Perturbed => Failure::perturbed(name),
             Error::Miscoded { .. } => verified::miscoded(name, error),
-            Error::Memory { .. } => Failure::memory(name, error, self.plan.common.memory.is_some()),
+            Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
                 // An empty file has nothing to recover, and garbage after a stream has damaged nothing.
@@ -100,18 +95,18 @@ impl OutcomeText {
                     Error::Data { damage, .. } => !messages::has_crcs(damage),
                     _ => false,
                 };
-                damage = !nothing_lost && (self.plan.mode.action == Action::Test || !not_bzip2);
+                damage = !nothing_lost && (self.plan.kind == Kind::Test || !not_bzip2);
                 // bzip2 gives its advice for all files.
-                damage &= self.plan.common.formats == Formats::Bzip2
+                damage &= self.plan.formats == Formats::Bzip2
                     || foreign(head).is_none() && Format::of(head).is_none_or(|format| format == Format::Bzip2);
-                if self.plan.mode.action == Action::Test || not_bzip2 {
+                if self.plan.kind == Kind::Test || not_bzip2 {
                     return Verdict { notes: vec![self.one_line(name, error, head)], damage };
                 }
-                messages::damage(name, result, error, self.plan.common.quiet)
+                messages::damage(name, result, error, self.plan.quiet)
             }
         };
         let mut notes = Vec::new();
-        if self.plan.common.verbose > 0 {
+        if self.plan.verbose > 0 {
             notes.push(Note::Line([self.line_start(name), b"\n".to_vec()].concat()));
         }
         notes.push(Note::Failure(failure));
@@ -121,10 +116,10 @@ impl OutcomeText {
     /// An error for which bzip2 prints one line. The line begins with the file's name as `-v` writes it, or with the
     /// program's name.
     fn one_line(&self, name: &OsStr, error: &Error, head: &[u8]) -> Note {
-        let (test, verbose) = (self.plan.mode.action == Action::Test, self.plan.common.verbose > 0);
+        let (test, verbose) = (self.plan.kind == Kind::Test, self.plan.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
         let mut text = messages::verdict(error, test);
-        if let (Error::NotBzip2, Formats::All, Some(other)) = (error, self.plan.common.formats, foreign(head)) {
+        if let (Error::NotBzip2, Formats::All, Some(other)) = (error, self.plan.formats, foreign(head)) {
             text = match test {
                 true => format!("bad magic number: it is {} data; use {}", other.name, other.test),
                 false => {
@@ -141,10 +136,10 @@ impl OutcomeText {
 }
 
 /// Converts an error in a part of a file to an error of the whole file.
-pub fn placed(mode: &FilesMode, error: Error) -> Error {
+pub fn placed(plan: &Plan, error: Error) -> Error {
     match error {
         // The text of ranges is copied, so its errors come as errors of reading.
-        Error::Read(e) if mode.ranges.is_some() || mode.split.is_some() => e.downcast().unwrap_or_else(Error::Read),
+        Error::Read(e) if plan.ranges.is_some() || plan.split.is_some() => e.downcast().unwrap_or_else(Error::Read),
         error => error,
     }
 }

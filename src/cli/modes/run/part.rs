@@ -1,6 +1,6 @@
 //! Opens files to decompress a part of each.
 
-use crate::cli::args::{Amount, Common, Operand, Range, SplitPlan, TextRanges, usual_index};
+use crate::cli::args::{Amount, Operand, Plan, Range, Split, usual_index};
 use crate::cli::files::index;
 use crate::cli::files::job::Ready;
 use crate::cli::files::place::Place;
@@ -20,13 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The blocks that begin in some bytes of a `.bz2`.
-pub fn split(
-    common: &Common,
-    wanted: SplitPlan,
-    pool: &Pool,
-    name: &OsStr,
-    mut file: File,
-) -> Result<SplitReader, Failure> {
+pub fn split(plan: &Plan, split: Split, pool: &Pool, name: &OsStr, mut file: File) -> Result<SplitReader, Failure> {
     check_file(name, &mut file, "--split")?;
     let mut head = Vec::new();
     let read_error = |e: io::Error| Failure::input("read", name, &e);
@@ -36,16 +30,16 @@ pub fn split(
         return Err(Failure::about(1, "Input file ", name, &text));
     }
     let coded: Coded = Arc::new(file);
-    let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
-    let bytes = wanted.split.of(coded.len());
-    Ok(SplitReader::new(coded, bytes, wanted.lines, &settings))
+    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
+    let bytes = split.of(coded.len());
+    Ok(SplitReader::new(coded, bytes, plan.lines, &settings))
 }
 
 /// The way to the text of a file for `--ranges`: by the index that was named, by the index next to the file or in it,
 /// or by decoding everything before the range.
 pub fn ranges(
-    common: &Common,
-    wanted: &TextRanges,
+    plan: &Plan,
+    ranges: &[Range],
     pool: &Pool,
     (operand, ready): (&Operand, &Ready),
     mut file: File,
@@ -55,10 +49,10 @@ pub fn ranges(
     check_file(name, &mut file, "--ranges")?;
     let place = ready.source.as_ref().map(|source| &source.place);
     let coded: Coded = Arc::new(file);
-    let settings = Settings::new().pool(pool).formats(common.formats).trailing_garbage(common.trailing_garbage);
-    let open = Open { common, ranges: &wanted.ranges, coded, settings };
-    if let Some(index) = &wanted.index {
-        let place = Place::near(index.path(place.map_or(Path::new(""), Place::path)), place);
+    let settings = Settings::new().pool(pool).formats(plan.formats).trailing_garbage(plan.trailing_garbage);
+    let open = Open { plan, ranges, coded, settings };
+    if plan.index.is_some() {
+        let place = Place::near(plan.index_of(place.map_or(Path::new(""), Place::path)), place);
         let index = index::open(&place, &*open.coded)?;
         *remark = open.uncounted(&index, place.path());
         return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
@@ -80,7 +74,7 @@ pub fn ranges(
 
 /// A file of whose text ranges are wanted.
 struct Open<'a> {
-    common: &'a Common,
+    plan: &'a Plan,
     ranges: &'a [Range],
     coded: Coded,
     settings: Settings,
@@ -89,7 +83,7 @@ struct Open<'a> {
 impl Open<'_> {
     /// Limits the reader to its share of the memory that `-m` allows.
     fn limited(&self, reader: Reader<Coded>) -> Reader<Coded> {
-        match self.common.memory {
+        match self.plan.memory {
             Some(memory) => reader.cache(memory),
             None => reader,
         }
@@ -106,7 +100,7 @@ impl Open<'_> {
     fn has_own_index(&self) -> io::Result<bool> {
         let mut head = [0; Format::HEAD_LEN];
         let n = self.coded.read_at(&mut head, 0)?;
-        let format = self.common.formats.of(&head[..n]);
+        let format = self.plan.formats.of(&head[..n]);
         Ok(format.is_some_and(|format| matches!(format.index(), IndexKind::Within(_))))
     }
 
