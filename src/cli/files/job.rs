@@ -8,7 +8,7 @@ use crate::cli::files::source::SourceFile;
 use crate::cli::messages::Failure;
 use crate::cli::messages::formats::HEAD_LEN;
 use crate::cli::messages::report::Entry;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -37,6 +37,8 @@ pub enum State {
     },
     /// No work: the operand failed a check.
     Failed(Failure),
+    /// No work: it is a file that hybz itself writes. (Or it is not open yet.)
+    Own,
 }
 
 /// An operand that passed all checks.
@@ -92,4 +94,15 @@ pub enum Destination {
     File(Place),
     /// The operand is only tested.
     Nothing,
+}
+
+impl Destination {
+    /// Its name in messages.
+    pub fn name(&self) -> &OsStr {
+        match self {
+            Destination::Stdout => OsStr::new("(stdout)"),
+            Destination::File(place) => place.name(),
+            Destination::Nothing => OsStr::new("(none)"),
+        }
+    }
 }

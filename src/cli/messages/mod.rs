@@ -100,18 +100,30 @@ impl Failure {
         Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
     }
 
+    /// An error in the operand `name` that says nothing about its data.
+    pub fn of(plan: &Plan, name: &OsStr, error: &Error) -> Option<Failure> {
+        Some(match error {
+            Error::Read(e) => Failure::input("read", name, e),
+            Error::Perturbed => Failure::perturbed(name),
+            Error::Internal { .. } => Failure::internal(name, error),
+            Error::Miscoded { .. } => {
+                Failure::about(3, "", name, &format!(": {error}. This is a defect of hybz or of this machine."))
+            }
+            &Error::Memory { block, needs, allowed } => {
+                // The numbers are rounded so that `-m` with the first of them is enough.
+                let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
+                let by_flag = plan.memory.is_some();
+                let limit =
+                    if by_flag { format!("-m allows {allowed}") } else { format!("only {allowed} are available") };
+                Failure::about(1, "", name, &format!(": block {block} needs {needs} MB, {limit}."))
+            }
+            _ => return None,
+        })
+    }
+
     /// A defect in hybz, met while it worked on the operand `name`.
     pub fn internal(name: &OsStr, error: &Error) -> Failure {
         Failure::about(3, "", name, &format!(": {error}: a defect of hybz."))
-    }
-
-    /// A block of the operand `name` needs more memory than `-m` allows or than there is.
-    pub fn memory(name: &OsStr, error: &Error, limited: bool) -> Failure {
-        let &Error::Memory { block, needs, allowed } = error else { return Failure::internal(name, error) };
-        // The numbers are rounded so that `-m` with the first of them is enough.
-        let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
-        let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} are available") };
-        Failure::about(1, "", name, &format!(": block {block} needs {needs} MB, {limit}."))
     }
 
     /// Blocks of a perturbed `.bz2` are of no use without what comes before them.
@@ -165,7 +177,7 @@ impl Note {
 
 /// The printer of all messages of one call.
 pub struct Messages {
-    plan: Arc<Plan>,
+    pub plan: Arc<Plan>,
     /// The width of names in the lines of `-v`: the width of the longest name, but at least the width of `(stdin)`.
     width: usize,
     code: AtomicU8,

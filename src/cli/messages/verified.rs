@@ -1,14 +1,6 @@
 //! Messages of `--verify`.
 
-use crate::cli::messages::Failure;
-use hybz::{Error, Summary};
-use std::ffi::OsStr;
-
-/// A block of the operand `name` was wrong twice.
-pub fn miscoded(name: &OsStr, error: &Error) -> Failure {
-    let text = format!(": {error}. This is a defect of hybz or of this machine.");
-    Failure::about(3, "", name, &text)
-}
+use hybz::Summary;
 
 /// A remark for each core that coded a block wrong. (`messages::gpu_trouble` has the remark about GPUs.)
 pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {

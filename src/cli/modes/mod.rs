@@ -38,13 +38,8 @@ fn read_all(mut reader: impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
 
 /// The reason why a file was not decoded, in the words of `-t`.
 fn undecoded(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
-    match error {
-        Error::Read(e) => Failure::input("read", name, e),
-        Error::Internal { .. } => Failure::internal(name, error),
-        Error::Perturbed => Failure::perturbed(name),
-        Error::Memory { .. } => Failure::memory(name, error, plan.memory.is_some()),
-        _ => Failure::about(2, "", name, &format!(": {}", messages::verdict(error, true))),
-    }
+    let verdict = || Failure::about(2, "", name, &format!(": {}", messages::verdict(error, true)));
+    Failure::of(plan, name, error).unwrap_or_else(verdict)
 }
 
 /// Decompressing as the plan says.

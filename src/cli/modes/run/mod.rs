@@ -1,7 +1,6 @@
 //! One call of the command: a pool of stations takes the operands as inputs and gives results in the order of the
 //! operands.
 
-mod input;
 pub mod operands;
 mod outcome_text;
 pub mod part;

@@ -11,17 +11,16 @@ use crate::cli::files::operand_iter::{Found, OperandIter};
 use crate::cli::files::pending::Pending;
 use crate::cli::files::place::Place;
 use crate::cli::files::preconditions::Preconditions;
+use crate::cli::files::reader::Reader;
 use crate::cli::files::source::{SourceFile, id, list_of, stdin};
 use crate::cli::messages::formats::COPY_HEAD_LEN;
 use crate::cli::messages::report::Entry;
 use crate::cli::messages::tally::Skipped;
 use crate::cli::messages::{Failure, Messages};
-use crate::cli::modes::limits;
-use crate::cli::modes::run::input;
 use crate::cli::modes::run::part;
 use crate::cli::modes::run::ranges::Parts;
 use crate::cli::modes::run::resume;
-use crate::cli::modes::shard;
+use crate::cli::modes::{decompress, limits, shard};
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz::{Formats, Pool};
@@ -29,13 +28,16 @@ use hybz_files::quote::shown;
 use hybz_files::{file, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// The length of files whose frames state it.
+const LONG: u64 = 1 << 20;
 
 /// The operands in the form that the flow needs: opened one after the other.
 pub struct Operands {
@@ -50,23 +52,12 @@ pub struct Operands {
     stopped: Arc<AtomicBool>,
 }
 
-/// The decision about an operand.
-struct Prepared {
-    index: Option<IndexJob>,
-    task: Task,
-    source: Source,
-}
+/// What to do with an operand, and its bytes.
+type Work = (Task, Source);
 
-impl Prepared {
-    /// No work: the operand only has its place in the order.
-    fn nothing() -> Prepared {
-        Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
-    }
-
-    fn input(self, plan: &Plan, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
-        let Prepared { index, task, source } = self;
-        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.verified, source }
-    }
+/// No work: the operand only has its place in the order.
+fn nothing() -> Work {
+    (Task::Skip, Source::Stream(Box::new(io::empty())))
 }
 
 impl Operands {
@@ -81,63 +72,93 @@ impl Operands {
         Operands { plan, messages, pool, iter, preconditions, woken: false, stopped }
     }
 
+    /// The job of an operand, which has not been opened.
+    fn job(&self, name: OsString, entry: Option<Box<Entry>>) -> Job {
+        Job { name, remark: None, state: State::Own, index: None, entry, pending: self.preconditions.locks.begin() }
+    }
+
+    fn input(&self, job: Job, (task, source): Work) -> Input<Job> {
+        Input { count_lines: job.index.is_some(), meta: job, task, verify: self.plan.verified, source }
+    }
+
     /// The input for a file, or `None` if the file is one of hybz's own.
-    fn input(&mut self, found: &Found) -> Option<Input<Job>> {
+    fn prepared(&mut self, found: &Found) -> Option<Input<Job>> {
         let name = found.operand.name().to_owned();
         let entry = Entry::new(&self.plan, &name);
-        let mut pending = self.preconditions.locks.begin();
-        let mut remark = None;
-        let prepared = match self.open(found, &name, &mut remark, &mut pending) {
-            Ok(None) => {
+        let mut job = self.job(name, entry);
+        let work = match self.open(found, &mut job) {
+            Ok(Some(file)) => self.work(&found.operand, file, &mut job),
+            Ok(None) if matches!(job.state, State::Own) => {
                 self.messages.tally.skip(Skipped::Own);
                 return None;
             }
-            Ok(Some((State::Ready(ready), file))) => {
-                if !self.woken && limits::wake_driver(&self.plan, &file) {
-                    self.woken = true;
-                    limits::huge_pages_for_texts(&self.plan);
-                }
-                let prepared = self.prepare(&ready, &found.operand, file, &mut remark, &mut pending);
-                prepared.map(|prepared| (State::Ready(ready), prepared))
-            }
-            Ok(Some((state, _))) => {
+            Ok(None) => {
                 self.messages.tally.skip(Skipped::Complete);
-                Ok((state, Prepared::nothing()))
+                Ok(nothing())
             }
             Err(failure) => {
-                remark = remark.filter(|_| self.plan.formats == Formats::Bzip2); // of a name that is not used
+                job.remark.take_if(|_| self.plan.formats == Formats::All); // of a name that is not used
                 Err(failure)
             }
         };
-        let (state, prepared) = prepared.unwrap_or_else(|failure| (State::Failed(failure), Prepared::nothing()));
-        Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, pending }))
+        let work = work.unwrap_or_else(|failure| {
+            job.state = State::Failed(failure);
+            nothing()
+        });
+        Some(self.input(job, work))
     }
 
-    /// Prepares an operand that passed all checks.
-    fn prepare(
-        &self,
-        ready: &Ready,
-        operand: &Operand,
-        file: File,
-        remark: &mut Option<Vec<u8>>,
-        pending: &mut Pending,
-    ) -> Result<Prepared, Failure> {
+    /// The work on an operand that passed all checks.
+    fn work(&mut self, operand: &Operand, file: File, job: &mut Job) -> Result<Work, Failure> {
+        let plan = &self.plan;
+        let Job { state: State::Ready(ready), remark, pending, .. } = job else { return Ok(nothing()) };
+        if !self.woken && limits::wake_driver(plan, &file) {
+            self.woken = true;
+            limits::huge_pages_for_texts(plan);
+        }
+        job.index = self.index(ready, pending)?;
         let (plan, name) = (&self.plan, operand.name());
-        let index = self.index(ready, pending)?;
-        let copied = |reader: Box<dyn io::Read + Send>| (Task::Copy, Source::Stream(reader));
-        let (task, source) = match (plan.part.zip(plan.coding), &plan.ranges, plan.split) {
+        let copied = |reader: Box<dyn io::Read + Send>| Ok((Task::Copy, Source::Stream(reader)));
+        match (plan.part.zip(plan.coding), &plan.ranges, plan.split) {
             (Some(((shard, file_len), coding)), ..) => {
                 let text = shard::text(name, file, &shard, file_len)?;
-                (Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset))
+                Ok((Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset)))
             }
             (_, Some(ranges), _) => {
                 let cursor = part::ranges(plan, &ranges.0, &self.pool, (operand, ready), file, remark)?;
                 copied(Box::new(Parts::new(cursor, ranges.0.clone(), plan.lines).noting(&ready.seen)))
             }
             (.., Some(split)) => copied(Box::new(part::split(plan, split, &self.pool, name, file)?)),
-            _ => input::whole(plan, ready, file),
+            _ => Ok(self.whole(ready, file)),
+        }
+    }
+
+    /// The work on all of a file.
+    fn whole(&self, ready: &Ready, file: File) -> Work {
+        let Ready { source, destination, .. } = ready;
+        let found = source.as_ref().map(|source| &source.found);
+        let file_len = found.filter(|found| found.is_file()).map(Metadata::len);
+        let mut reader = match found {
+            Some(found) => Reader::of(file, found),
+            None => Reader::new(file),
         };
-        Ok(Prepared { index, task, source })
+        let plan = &self.plan;
+        if let Some(coding) = plan.coding {
+            // A frame states the length of a long file. (A short file's length is known once the file is read, and some
+            // files that the kernel makes up have another length than they state.)
+            let long = file_len.filter(|&len| len >= LONG);
+            let encoding = long.map_or(coding.encoding, |len| coding.encoding.text_len(len));
+            return (Task::Compress(encoding), reader.into_source());
+        }
+        if file_len.is_none() {
+            reader = reader.noting(&ready.seen); // it cannot be read again
+        }
+        if plan.kind == Kind::Decompress && plan.force && matches!(destination, Destination::Stdout) {
+            let head = reader.head(COPY_HEAD_LEN);
+            let task = if plan.formats.may_begin_with(&head) { decompress(plan) } else { Task::Copy };
+            return (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))));
+        }
+        (decompress(plan), reader.into_source())
     }
 
     /// The index to make for an operand, if the index's name is free.
@@ -166,16 +187,15 @@ impl Operands {
         Ok(Some(job))
     }
 
-    /// Opens an operand and makes bzip2's checks in bzip2's order. Returns `None` for a file of hybz's own.
-    fn open(
-        &mut self,
-        found: &Found,
-        name: &OsStr,
-        remark: &mut Option<Vec<u8>>,
-        pending: &mut Pending,
-    ) -> Result<Option<(State, File)>, Failure> {
+    /// Opens an operand, makes bzip2's checks in bzip2's order, and sets the state of its job. Returns the file if
+    /// there is something to do with it.
+    fn open(&mut self, found: &Found, job: &mut Job) -> Result<Option<File>, Failure> {
+        let name = found.operand.name();
+        let Job { remark, pending, state, .. } = job;
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name, pending).map(Some);
+            let (ready, file) = self.open_stdin(name, pending)?;
+            *state = State::Ready(Box::new(ready));
+            return Ok(Some(file));
         }
         let (mut place, typed) = (found.place.clone(), found.typed);
         let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
@@ -207,8 +227,8 @@ impl Operands {
         if let Destination::File(result) = &destination {
             if resumes {
                 if self.is_complete((&source, &file), result, pending)? {
-                    let (result, bytes) = (result.name().to_owned(), source.found.len());
-                    return Ok(Some((State::Complete { result, bytes }, file)));
+                    *state = State::Complete { result: result.name().to_owned(), bytes: source.found.len() };
+                    return Ok(None);
                 }
                 self.preconditions.result(result, &source.found, pending)?;
             }
@@ -218,8 +238,8 @@ impl Operands {
                 pending.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
-        let ready = Ready { source: Some(source), destination, seen: Arc::default() };
-        Ok(Some((State::Ready(Box::new(ready)), file)))
+        *state = State::Ready(Box::new(Ready { source: Some(source), destination, seen: Arc::default() }));
+        Ok(Some(file))
     }
 
     /// Examines the result that `--resume` finds.
@@ -269,7 +289,7 @@ impl Operands {
         Ok(Some((file, found)))
     }
 
-    fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(State, File), Failure> {
+    fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         let file = stdin().map_err(read_error)?;
         if self.plan.kind != Kind::Compress && file.is_terminal() {
@@ -289,7 +309,7 @@ impl Operands {
                 Destination::Stdout
             }
         };
-        Ok((State::Ready(Box::new(Ready { source: None, destination, seen: Arc::default() })), file))
+        Ok((Ready { source: None, destination, seen: Arc::default() }, file))
     }
 
     /// The place of the result that `-o` names.
@@ -342,15 +362,13 @@ impl Inputs for Operands {
             }
             match self.iter.next()? {
                 Ok(found) => {
-                    if let Some(input) = self.input(&found) {
+                    if let Some(input) = self.prepared(&found) {
                         return Some(input);
                     }
                 }
                 Err(failure) => {
-                    let (name, pending) = (OsString::new(), self.preconditions.locks.begin());
-                    let state = State::Failed(failure);
-                    let job = |index| Job { name, remark: None, state, index, entry: None, pending };
-                    return Some(Prepared::nothing().input(&self.plan, job));
+                    let job = Job { state: State::Failed(failure), ..self.job(OsString::new(), None) };
+                    return Some(self.input(job, nothing()));
                 }
             }
         }

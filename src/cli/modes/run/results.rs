@@ -15,7 +15,7 @@ use crate::cli::messages::report::Entry;
 use crate::cli::messages::verified;
 use crate::cli::messages::{self, Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
-use crate::cli::modes::run::outcome_text::{self, OutcomeText};
+use crate::cli::modes::run::outcome_text;
 use crate::cli::modes::shard;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
@@ -37,7 +37,6 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Results {
     plan: Arc<Plan>,
     messages: Arc<Messages>,
-    texts: OutcomeText,
     committer: Committer,
     /// The directory of the last result: the next result usually goes to the same one.
     directory: Option<Directory>,
@@ -80,7 +79,6 @@ impl Results {
             report.speak_at_the_end().context("Can't handle signals")?;
         }
         Ok(Results {
-            texts: OutcomeText::new(&plan, &messages),
             accelerated: false,
             plan,
             messages,
@@ -143,44 +141,42 @@ impl Results {
     /// After a successful stream: hands over the last steps of its result.
     fn complete(
         &self,
-        name: &OsStr,
+        (name, index, pending): (&OsStr, Option<IndexJob>, Pending),
         ready: Ready,
-        index: Option<IndexJob>,
-        pending: Pending,
         sink: Sink,
         stream: &StreamSummary,
     ) -> Result<(), Error> {
-        let message = self.texts.success(name, stream);
+        let (plan, replace) = (&self.plan, self.plan.force); // without -f, a name that exists is refused
+        let message = outcome_text::success(&self.messages, name, stream);
         let mut index = index.and_then(|index| self.index(name, index, &ready));
         let count = (stream.bytes_in, stream.bytes_out);
         let Some(mut output) = sink.finish().map_err(Error::Write)? else {
             self.messages.tally.done(count.0, count.1);
             self.print(Note::Line(message));
             if let Some(mut index) = index {
-                let sync = self.plan.sync && index.replaces();
-                let replace = self.plan.force;
-                self.committer.push(Item::File(Box::new(Finished { sync, replace, ..Finished::new(index, pending) })));
+                let sync = plan.sync && index.replaces();
+                let mut finished = Finished::new(index, replace, pending);
+                finished.sync = sync;
+                self.committer.push(Item::File(Box::new(finished)));
             }
             return Ok(());
         };
         if let Some(source) = &ready.source
-            && let Some(refused) = output.set_attributes(source).map_err(Error::Write)?
+            && let Some(RefusedMode { has, wanted, why }) = output.set_attributes(source).map_err(Error::Write)?
             && !self.said_mode.swap(true, Relaxed)
         {
-            let RefusedMode { has, wanted, why } = refused;
             let text = format!(" has mode {has:03o}, not {wanted:03o}: {}.", errno_text(&why));
             self.print(Note::about(output.path.as_os_str(), &text));
         }
-        let reread = ready.source.as_ref().filter(|_| self.plan.rereads);
+        let reread = ready.source.as_ref().filter(|_| plan.rereads);
         let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
-        let removal = ready.source.filter(|_| self.plan.remove_sources);
+        let removal = ready.source.filter(|_| plan.remove_sources);
         let (source, note) = removal.map_or((None, None), |source| self.removal(source, count.0, reread.is_some()));
-        // Without -f, a name that exists is refused.
-        let replace = self.plan.force;
         let replaces = replace && (output.replaces() || index.as_mut().is_some_and(OutputFile::replaces));
-        let sync = self.plan.sync && (source.is_some() || reread.is_some() || replaces);
-        let count = Some(count);
-        let finished = Finished { output, index, source, sync, reread, replace, message, count, pending };
+        let sync = plan.sync && (source.is_some() || reread.is_some() || replaces);
+        let mut finished = Finished::new(output, replace, pending);
+        (finished.index, finished.source, finished.sync) = (index, source, sync);
+        (finished.reread, finished.message, finished.count) = (reread, message, Some(count));
         self.committer.push(Item::File(Box::new(finished)));
         note.into_iter().for_each(|note| self.print(note));
         Ok(())
@@ -238,34 +234,30 @@ impl Results {
 
     /// Waits for all last steps, and prints the messages that follow all files.
     pub fn finish(self, pool: &Pool) -> Outcome {
+        let plan = &self.plan;
         self.messages.progress.end();
-        let operands = self.plan.operands.len();
-        let open_ended = self.plan.is_open_ended();
         if let Some(file) = &self.damaged {
-            self.hint(&advice(&self.plan, file));
+            self.hint(&advice(plan, file));
         }
-        if (open_ended || self.plan.resume) && self.stopped.load(Relaxed) && !self.broken_pipe {
-            let program = self.plan.program.display();
-            self.hint(format!("{program}: WARNING: some files have not been processed.\n\n").as_bytes());
-        } else if !open_ended && !self.plan.resume && self.done < operands && !self.broken_pipe {
-            let (program, left) = (self.plan.program.display(), operands - self.done);
-            let text = format!(
-                "{program}: WARNING: some files have not been processed:\n\
-                 {program}:    {operands} specified on command line, {left} not processed yet.\n\n"
-            );
-            self.hint(text.as_bytes());
+        let (all, counts_all) = (plan.operands.len(), plan.is_open_ended() || plan.resume);
+        let left = if counts_all { usize::from(self.stopped.load(Relaxed)) } else { all - self.done };
+        if left > 0 && !self.broken_pipe {
+            let program = plan.program.display();
+            let which = format!(":\n{program}:    {all} specified on command line, {left} not processed yet");
+            let which = if counts_all { "" } else { &which };
+            self.hint(format!("{program}: WARNING: some files have not been processed{which}.\n\n").as_bytes());
         }
         let summary = pool.summary();
         if let Some(trouble) = messages::gpu_trouble(&summary) {
-            self.print(match self.plan.gpu_required {
+            self.print(match plan.gpu_required {
                 true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
                 false => Note::Remark(trouble.into_bytes()),
             });
-        } else if self.plan.gpu_required && messages::gpus_came_late(&summary) {
+        } else if plan.gpu_required && messages::gpus_came_late(&summary) {
             self.print(Note::Remark(b"no GPU was used: the CPU had done all the work before one was ready".to_vec()));
         }
         verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
-        if self.plan.verbose >= 2 {
+        if plan.verbose >= 2 {
             self.print(Note::Line([messages::stations(&summary), verified::line(&summary)].concat()));
         }
         if self.wrote_to_stdout
@@ -275,8 +267,8 @@ impl Results {
             self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
         }
         self.committer.finish();
-        if open_ended || self.plan.resume {
-            self.messages.print(&Note::Remark(self.messages.tally.line(self.plan.kind).into_bytes()));
+        if counts_all {
+            self.messages.print(&Note::Remark(self.messages.tally.line(plan.kind).into_bytes()));
         }
         self.messages.close(Some(&summary), self.broken_pipe);
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
@@ -316,6 +308,7 @@ impl Outputs for Results {
                 index.and_then(|()| self.open(ready))
             }
             State::Failed(failure) => Err(failure.clone()),
+            State::Own => return None,
             State::Complete { result, bytes } => {
                 self.done += 1;
                 self.messages.progress.input_done(Some(*bytes));
@@ -384,12 +377,12 @@ impl Outputs for Results {
         let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
         if let Some(entry) = &mut entry {
-            let result = match &destination {
-                Destination::Stdout => Some(OsStr::new("-")),
-                Destination::File(place) => Some(place.name()),
+            entry.result = match &destination {
+                Destination::Stdout => Some("-".into()),
+                Destination::File(place) => Some(place.name().to_owned()),
                 Destination::Nothing => None,
             };
-            (entry.result, entry.stream) = (result.map(OsStr::to_owned), outcome.as_ref().ok().copied());
+            entry.stream = outcome.as_ref().ok().copied();
         }
         if let Some(range) = ready.seen.beyond.get() {
             let text = format!(": the text ends before the range {range} begins.");
@@ -397,7 +390,7 @@ impl Outputs for Results {
         }
         let (mut head, has_name) = (Vec::new(), ready.source.is_some());
         let result = match outcome.and_then(|stream| self.as_planned(stream)) {
-            Ok(stream) => self.complete(&job.name, *ready, job.index, job.pending, sink, &stream),
+            Ok(stream) => self.complete((&job.name, job.index, job.pending), *ready, sink, &stream),
             Err(error) => {
                 head = ready.head();
                 Err(outcome_text::placed(&self.plan, sink.abandon(error)))
@@ -417,7 +410,7 @@ impl Outputs for Results {
                 }
             }
             _ => {
-                let verdict = self.texts.failure(&job.name, &destination, &error, &head);
+                let verdict = outcome_text::failure(&self.messages, &job.name, &destination, &error, &head);
                 if verdict.damage {
                     let only = has_name && self.damaged.is_none();
                     self.damaged = Some(if only { job.name } else { OsString::from("FILE") });
