@@ -3,12 +3,13 @@
 
 use super::table::Row;
 use super::{Contents, Totals};
+use crate::cli::messages::Failure;
 use crate::cli::messages::json::{self, Object};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
 /// Appends the object of a file.
-pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) {
+pub fn write(name: &OsStr, found: &Contents, failure: Option<&Failure>, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
         let Totals { format, from, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage } =
@@ -28,7 +29,6 @@ pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) 
     if verbose {
         object.put("block_list", found.rows.iter().map(block).collect::<Value>());
     }
-    let failure = found.verdict.as_ref().err();
     object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
     text.extend(object.line());
 }

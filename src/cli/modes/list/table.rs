@@ -5,6 +5,7 @@ use crate::cli::modes::{ratio, table_line};
 use hybz::hbz::List;
 use hybz::{BlockInfo, Error, Format, Level};
 use hybz_files::quote::for_terminal;
+use hybz_files::stdout;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -15,10 +16,10 @@ pub fn head() -> Vec<u8> {
 }
 
 /// Appends the lines of a file. For a damaged file only the name is known; it is shown if blocks follow.
-pub fn write(name: &OsStr, found: &Contents, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
+pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) {
     // A format that only counts its blocks, or has none, has no rows.
     let has_rows = verbose && !found.rows.is_empty();
-    let name = for_terminal(name, terminal);
+    let name = for_terminal(name, stdout::is_terminal());
     if let Some(totals) = &found.totals {
         let Totals { streams, blocks, coded_len, text_len, .. } = totals;
         let ratio = ratio(if *coded_len > 0 { *text_len as f64 / *coded_len as f64 } else { 0.0 }, 3);
