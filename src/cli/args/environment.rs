@@ -17,16 +17,13 @@ pub struct Unit {
     pub variable: &'static str,
 }
 
-/// The contents of the variables.
 #[derive(Default)]
 pub struct Environment {
     pub units: Vec<Unit>,
-    /// A remark for each ignored word.
     pub ignored_words: Vec<String>,
 }
 
 impl Environment {
-    /// Whether no variable is set.
     pub fn is_empty(variable: impl Fn(&str) -> Option<OsString>) -> bool {
         VARIABLES.iter().all(|name| variable(name).is_none())
     }

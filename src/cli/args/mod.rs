@@ -39,7 +39,6 @@ use std::mem::{ManuallyDrop, take};
 /// bzip2's first line of `--version` and `--help`. Under bzip2's names it comes first, because programs parse it.
 const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
 
-/// The request of a command line.
 #[derive(Debug)]
 pub enum Request {
     /// A text for stdout, such as the help.
@@ -47,10 +46,8 @@ pub enum Request {
     Run(Box<Plan>),
 }
 
-/// Why a command line was refused.
 pub struct Refusal {
     pub error: anyhow::Error,
-    /// How often `-q` was given.
     pub quiet: u8,
 }
 
@@ -183,7 +180,6 @@ pub mod tests {
         }
     }
 
-    /// The plan for these words.
     pub fn plan(words: &str) -> Plan {
         match parse(OsStr::new("hybz"), words.split_whitespace().map(Into::into), |_| None) {
             Ok(Request::Run(plan)) => *plan,

@@ -16,7 +16,6 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gpus {
     None,
@@ -39,12 +38,10 @@ impl Operand {
         if file == "-" { Operand::Stdin } else { Operand::File(file.into()) }
     }
 
-    /// The operand's name in messages.
     pub fn name(&self) -> &OsStr {
         self.path().map_or(OsStr::new("(stdin)"), Path::as_os_str)
     }
 
-    /// The name of a file.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Operand::Stdin => None,
@@ -67,7 +64,6 @@ impl Operand {
     }
 }
 
-/// The destination of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Each result goes to a file next to its source and named after it; the result of stdin goes to stdout.
@@ -78,7 +74,6 @@ pub enum Target {
     Below(PathBuf),
     /// The only result goes to this file.
     File(PathBuf),
-    /// There are no results.
     Nowhere,
 }
 
@@ -97,7 +92,6 @@ pub struct Plan {
     pub program: OsString,
     /// Standard input, if no file was typed and no list names files.
     pub operands: Vec<Operand>,
-    /// How many operands were typed.
     pub typed: usize,
     /// The formats to decompress: under bzip2's own names, only those that bzip2 decompresses.
     pub formats: Formats,
@@ -269,7 +263,6 @@ impl Plan {
         self.index.is_some() && self.ranges.is_none()
     }
 
-    /// Whether `--index` names the index.
     pub fn names_index(&self) -> bool {
         self.index.as_ref().is_some_and(|name| !name.is_empty())
     }
@@ -290,7 +283,6 @@ pub fn usual_index(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The mode of a call.
 pub fn kind(program: &OsStr, flags: &Flags) -> Kind {
     let usual = if name_decompresses(program) { Kind::Decompress } else { Kind::Compress };
     asked_for(flags).unwrap_or(usual)

@@ -10,7 +10,6 @@ pub enum Amount {
     Bytes(u64),
     /// As many bytes as this number of lines has.
     Lines(u64),
-    /// Everything.
     All,
 }
 
@@ -57,11 +56,9 @@ impl fmt::Display for Range {
     }
 }
 
-/// The value of `--ranges`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges(pub Vec<Range>);
 
-/// Reads the value of `--ranges`.
 pub fn ranges(text: &str) -> Result<Ranges, String> {
     text.split(',').map(range).collect::<Result<_, _>>().map(Ranges)
 }
@@ -83,7 +80,6 @@ fn no_infinity(offset: Amount) -> Result<Amount, String> {
     if offset == Amount::All { Err("no range begins after the end".to_owned()) } else { Ok(offset) }
 }
 
-/// The value of `--split`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Part `I` of `N` parts of about the same length, from 1.
@@ -102,7 +98,6 @@ impl Split {
     }
 }
 
-/// Reads the value of `--split`.
 pub fn split(text: &str) -> Result<Split, String> {
     if let Some((size, offset)) = text.split_once('@') {
         let from = text_length(offset)?;

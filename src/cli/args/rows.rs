@@ -4,7 +4,6 @@ use super::choices::{OutputFormat, Verified};
 use super::flags::Flags;
 use Kind::{Bench, Compress, Decompress, Join, List, Measure, Plan, Recover, Shard, Test};
 
-/// The modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Compress,

@@ -36,14 +36,11 @@ pub struct Finished {
     pub sync: bool,
     /// Compares the result with its source, both read again from the disk, before the result gets its name.
     pub reread: Option<Reread>,
-    /// Whether the result may replace another file.
     pub replace: bool,
-    /// The message if all goes well.
     pub message: Vec<u8>,
     /// The numbers of bytes read and written for this result, if they are counted.
     pub count: Option<(u64, u64)>,
     failure: Option<Failure>,
-    /// Why its index has no name.
     index_failure: Option<Failure>,
     /// Whether its data could not be synced.
     unsynced: bool,
@@ -129,7 +126,6 @@ impl Committer {
         }
     }
 
-    /// Waits until everything is done.
     pub fn finish(self) {
         if let Some(CommitThread { items, full, handle }) = self.thread {
             drop((items, full));

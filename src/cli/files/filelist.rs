@@ -10,9 +10,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// An open list.
 pub struct List {
-    /// The list's own name.
     name: OsString,
     reader: BufReader<File>,
     end: u8,

@@ -44,7 +44,6 @@ impl Holes {
         Run::Data(next.map_or(bytes.len(), |pieces| first + pieces * PIECE))
     }
 
-    /// Skips this many zeros.
     pub fn pass(&mut self, zeros: usize) {
         self.at += zeros as u64;
         self.gap += zeros as u64;

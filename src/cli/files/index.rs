@@ -25,7 +25,6 @@ pub struct IndexJob {
 }
 
 impl IndexJob {
-    /// The index to be written at `place`.
     pub fn new(place: Place) -> IndexJob {
         IndexJob { place, recorder: Recorder::new(), output: None }
     }
@@ -119,7 +118,6 @@ pub fn open_file(place: &Place) -> Result<File, Failure> {
     file.ok_or_else(|| Failure::about(1, "Index ", place.name(), " is not a normal file."))
 }
 
-/// Why an index cannot be used.
 pub fn failure(name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),

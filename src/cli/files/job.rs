@@ -14,14 +14,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What is known about an operand before work on it begins.
 pub struct Job {
-    /// The operand's name in messages.
     pub name: OsString,
     /// A remark that bzip2 prints before it begins the work.
     pub remark: Option<Vec<u8>>,
     pub state: State,
-    /// The index to write for the operand.
     pub index: Option<IndexJob>,
-    /// The operand's entry in the report.
     pub entry: Option<Box<Entry>>,
     /// Dropped when the operand's result has its name and its source is removed.
     pub pending: Pending,
@@ -97,7 +94,6 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// Its name in messages.
     pub fn name(&self) -> &OsStr {
         match self {
             Destination::Stdout => OsStr::new("(stdout)"),

@@ -19,11 +19,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file to work on.
 pub struct Found {
     pub operand: Operand,
     pub place: Place,
-    /// Whether it was typed on the command line.
     pub typed: bool,
 }
 
@@ -37,7 +35,6 @@ pub struct OperandIter {
     taken: usize,
     list: Option<List>,
     walk: Option<Walk>,
-    /// The operand that is being walked.
     top: PathBuf,
     mirror: Option<Mirror>,
     /// The directory of the last typed name.

@@ -25,7 +25,6 @@ use std::fs::{File, FileTimes};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A result that is being written.
 pub struct OutputFile {
     pub path: PathBuf,
     pub name: OsString,
@@ -86,7 +85,6 @@ impl OutputFile {
         attributes::hand_on(&self.file, &source.found, source.acl.as_ref(), Some(times))
     }
 
-    /// Whether the result will replace another file.
     pub fn replaces(&mut self) -> bool {
         self.taken = !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok();
         self.taken

@@ -36,7 +36,6 @@ impl Preconditions {
         }
     }
 
-    /// Whether the file is the report.
     pub fn is_report(&self, found: tree::Id) -> bool {
         self.report.as_ref().is_some_and(|report| id(report) == found)
     }

@@ -125,7 +125,6 @@ pub fn list_of(file: &File) -> Option<Acl> {
     Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown()))
 }
 
-/// The device and inode of a file.
 pub fn id(found: &Metadata) -> Id {
     (found.dev(), found.ino())
 }

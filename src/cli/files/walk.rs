@@ -27,7 +27,6 @@ const MAX_OPEN: usize = 16;
 /// Checks whether the file or directory of this name is wanted. The path is that below the operand.
 pub type Wants<'a> = &'a dyn Fn(Kind, &OsStr, &Path) -> Result<(), Skipped>;
 
-/// A walk through one tree.
 pub struct Walk {
     device: u64,
     levels: Vec<Level>,
@@ -109,7 +108,6 @@ impl Walk {
         }
     }
 
-    /// Descends into a directory.
     fn enter(&mut self, name: &OsStr, wants: Wants<'_>) -> Result<(), Failure> {
         let Some(Level { directory: Some(parent), .. }) = self.levels.last() else { return Ok(()) };
         let path = self.path.join(name);
@@ -159,7 +157,6 @@ impl Walk {
         read.map_err(|e| unreadable(&self.path, &e))
     }
 
-    /// Returns to the directory above.
     fn leave(&mut self) -> Result<(), Failure> {
         let left = self.levels.pop().and_then(|level| level.directory);
         if self.levels.is_empty() {

@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// The counters of one call.
 pub struct Counts {
     program: Vec<u8>,
     started: Instant,
@@ -21,7 +20,6 @@ pub struct Counts {
     total: AtomicU64,
     /// Inputs that are done, successfully or not.
     files: AtomicU64,
-    /// The number of inputs.
     operands: Option<u64>,
     /// The last measured rate in bytes a second, or [`UNKNOWN`].
     rate: AtomicU64,
@@ -59,7 +57,6 @@ impl Counts {
         read
     }
 
-    /// Adds `bytes` to the number of bytes written.
     pub fn wrote(&self, bytes: u64) {
         self.written.fetch_add(bytes, Relaxed);
     }
@@ -82,7 +79,6 @@ impl Counts {
         self.started.elapsed()
     }
 
-    /// The rate is `rate` bytes a second now.
     pub fn set_rate(&self, rate: f64) {
         self.rate.store(rate as u64, Relaxed);
     }
@@ -99,7 +95,6 @@ impl Counts {
         Some(self.total.load(Relaxed)).filter(|&total| total != UNKNOWN && total >= read)
     }
 
-    /// A line of words for people.
     pub fn words(&self) -> Line {
         let (read, written, time) = (self.read(), self.written.load(Relaxed), self.elapsed());
         let mut line = Line::default();

@@ -8,14 +8,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The version of the schema.
 pub const SCHEMA: u32 = 1;
 
 /// An object, with its members in the order in which they are put.
 pub struct Object(Map<String, Value>);
 
 impl Object {
-    /// An object of this type.
     pub fn new(of: &str) -> Object {
         let mut object = Object(Map::new());
         object.put("schema", SCHEMA);
@@ -23,7 +21,6 @@ impl Object {
         object
     }
 
-    /// An object about the file `name`.
     pub fn of_file(of: &str, name: &OsStr) -> Object {
         let mut object = Object::new(of);
         object.put_name("name", name);
@@ -59,7 +56,6 @@ impl Object {
         }
     }
 
-    /// The object as a line.
     pub fn line(self) -> Vec<u8> {
         line(&Value::Object(self.0).to_string())
     }

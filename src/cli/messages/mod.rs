@@ -29,7 +29,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How a call ended.
 pub enum Outcome {
     Exit(u8),
     /// The reader of our stdout is gone.
@@ -46,7 +45,6 @@ pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
     }
 }
 
-/// Why an operand failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The exit code: 1 environment, 2 damaged data, 3 a defect in hybz.
@@ -153,7 +151,6 @@ pub fn errno_text(e: &io::Error) -> String {
     if e.kind() == io::ErrorKind::OutOfMemory { format!("{text} ({TRY_LESS})") } else { text.to_owned() }
 }
 
-/// One message.
 pub enum Note {
     Failure(Failure),
     /// A failure that belongs to no file.
@@ -169,7 +166,6 @@ pub enum Note {
 }
 
 impl Note {
-    /// The remark `NAME TEXT`.
     pub fn about(name: &OsStr, text: &str) -> Note {
         Note::Remark([shown(name).as_bytes(), text.as_bytes()].concat())
     }
@@ -182,7 +178,6 @@ pub struct Messages {
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
-    /// The report of `--json`.
     pub report: Option<Report>,
     pub tally: Arc<Tally>,
 }
@@ -208,7 +203,6 @@ impl Messages {
         Ok(Messages { report, tally, ..Messages::new(plan) })
     }
 
-    /// The highest exit code of all failures.
     pub fn code(&self) -> u8 {
         self.code.load(Ordering::Relaxed)
     }
@@ -333,7 +327,6 @@ pub fn has_crcs(damage: &Damage) -> bool {
     !is_of(damage, |blocks| blocks != Blocks::Listed)
 }
 
-/// The position of the damage.
 fn place(error: &Error) -> String {
     match error {
         Error::Data { bit_offset, damage, .. } if is_of(damage, |blocks| blocks == Blocks::None) => {

@@ -38,7 +38,6 @@ const SPACING: Duration = Duration::from_millis(250);
 /// The maximum number of times a second that a row is drawn.
 const HERTZ: u8 = 10;
 
-/// The progress display of one call.
 pub struct Progress {
     plan: Arc<Plan>,
     /// What the bytes are where it is not obvious.
@@ -82,7 +81,6 @@ impl Rate {
         }
     }
 
-    /// The rate in bytes a second.
     fn per_second(&self, now: Duration, bytes: u64) -> f64 {
         let &(then, before) = self.0.front().unwrap_or(&(Duration::ZERO, 0));
         let seconds = now.saturating_sub(then).as_secs_f64();
@@ -216,7 +214,6 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has SIGUSR1 answered.
 #[allow(unsafe_code)]
 fn answer_signals(counts: &Arc<Counts>) {
     let counts = Arc::clone(counts);

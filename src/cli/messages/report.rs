@@ -32,14 +32,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The beginning of every report.
 const BEGINNING: &[u8] = b"{\"schema\":";
 /// The maximum number of stream CRCs listed: a file may have a million streams.
 const MAX_CRCS: usize = 1000;
 
-/// The report of one call.
 pub struct Report {
-    /// Its name in messages.
     pub place: OsString,
     totals: Arc<Totals>,
     /// Failures since the last object.
@@ -103,7 +100,6 @@ impl Entry {
         Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
     }
 
-    /// A stream of the file has ended.
     pub fn add(&mut self, stream: &StreamInfo) {
         self.format.get_or_insert(stream.format);
         if self.crcs.len() < MAX_CRCS && stream.format.blocks() == Blocks::Listed {
@@ -155,7 +151,6 @@ impl Report {
         failures.push((code, text.to_owned()));
     }
 
-    /// Writes the object of a file.
     pub fn file(&self, entry: &Entry) -> io::Result<()> {
         let mut failures = std::mem::take(&mut *lock(&self.failures));
         failures.extend(entry.unsaid.clone());
@@ -232,7 +227,6 @@ impl Report {
 }
 
 impl Totals {
-    /// Counts a file.
     fn count(&self, entry: &Entry, failed: bool) {
         let add = |(to, number): (&AtomicU64, u64)| {
             to.fetch_add(number, Relaxed);
@@ -312,7 +306,6 @@ impl Totals {
     }
 }
 
-/// A number, or null.
 struct OrNull<T>(Option<T>);
 
 impl<T: Display> Display for OrNull<T> {

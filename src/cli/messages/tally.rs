@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Skipped {
     /// The file's name has, or lacks, the suffix of a compressed file.
     Suffix,
-    /// `--exclude` says so.
     Excluded,
     /// The file's result is there already, and right.
     Complete,
@@ -48,7 +47,6 @@ impl Tally {
         self.failed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of skipped files.
     pub fn skipped(&self) -> u64 {
         self.skipped.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }

@@ -26,7 +26,6 @@ const MAX_LINE: u64 = 128;
 /// The number of characters shown of a wrong line.
 const MAX_SHOWN: usize = 60;
 
-/// A plan.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PlanFile {
     pub level: Level,
@@ -48,7 +47,6 @@ impl Lines {
         [head.as_bytes(), NAMES].concat()
     }
 
-    /// The line of a shard.
     pub fn shard(&mut self, shard: &Shard) -> String {
         let Shard { number, offset, length, blocks, crc, .. } = shard;
         self.checked(&format!("{number}\t{offset}\t{length}\t{blocks}\t{crc:08x}"))
@@ -155,7 +153,6 @@ fn shard(line: &str) -> Option<Shard> {
     Some(Shard::new(number_of(number)?, number_of(offset)?, length, blocks, crc))
 }
 
-/// The CRC in the last line.
 fn the_end(line: &str) -> Option<u32> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [END, crc, _] = fields[..] else { return None };

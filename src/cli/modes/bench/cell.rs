@@ -12,7 +12,6 @@ const MAX_ROUNDS: usize = 1000;
 /// The minimum number of rounds, even if they take a little more than the time allowed.
 const GOOD_ROUNDS: usize = 3;
 
-/// The program that does the work.
 pub struct Worker<'a> {
     /// Another program than hybz.
     pub peer: Option<&'a Peer>,
@@ -21,7 +20,6 @@ pub struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// The program's name.
     pub fn program(&self) -> String {
         self.peer.map_or_else(|| "hybz".to_owned(), |peer| printable(&peer.name))
     }
@@ -36,7 +34,6 @@ impl Worker<'_> {
 /// One speed, and its measurements so far.
 pub struct Cell {
     pub direction: Kind,
-    /// The time that each round took.
     pub times: Vec<Duration>,
     /// The verified output of another program's first round of compressing.
     first: Option<Vec<u8>>,
@@ -110,7 +107,6 @@ impl Cell {
     }
 }
 
-/// A number of threads.
 pub fn in_words(threads: usize) -> String {
     format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
 }

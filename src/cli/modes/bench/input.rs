@@ -15,7 +15,6 @@ use std::sync::Arc;
 pub struct BenchInput {
     pub text: Arc<Vec<u8>>,
     pub coded: Arc<Vec<u8>>,
-    /// A remark about the input.
     pub remark: Option<String>,
 }
 

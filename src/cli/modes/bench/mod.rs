@@ -29,7 +29,6 @@ use std::time::Duration;
 /// A row of the table: a program, and its speed in each direction.
 type Row<'a> = (Worker<'a>, Vec<Cell>);
 
-/// Measures the plan's files.
 pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
@@ -77,7 +76,6 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
     Ok(Outcome::Exit(messages.code()))
 }
 
-/// How long to measure each speed.
 fn time(plan: &Plan) -> Duration {
     Duration::from_secs_f64(plan.bench.unwrap_or_default())
 }

@@ -88,7 +88,6 @@ pub fn head(plan: &Plan, input: &BenchInput, devices: &[Device], threads: &[usiz
 /// The number of columns for the name of a program.
 const PROGRAM: usize = 9;
 
-/// The rows, for a text of this many bytes.
 pub fn rows(rows: &[Row<'_>], bytes: usize) -> Vec<u8> {
     let mut text = String::new();
     for (worker, cells) in rows {

@@ -8,7 +8,6 @@ use crate::cli::messages::json::{self, Object};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
-/// Appends the object of a file.
 pub fn write(name: &OsStr, found: &Contents, failure: Option<&Failure>, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {

@@ -82,7 +82,6 @@ struct Lister<'a> {
     messages: &'a Messages,
 }
 
-/// The contents of a file.
 #[derive(Default)]
 struct Contents {
     /// The whole file's, unless it is damaged.
@@ -90,7 +89,6 @@ struct Contents {
     rows: Vec<Row>,
 }
 
-/// The totals of a file.
 struct Totals {
     format: Format,
     /// The origin of the numbers: "index" or "decoding".

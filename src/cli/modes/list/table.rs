@@ -10,7 +10,6 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::Write;
 
-/// The names of the columns.
 pub fn head() -> Vec<u8> {
     line(["streams", "blocks", "level", "compressed", "uncompressed", "ratio"], OsStr::new("name"))
 }
@@ -78,11 +77,9 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
     }
 }
 
-/// The row of a block.
 pub struct Row {
     /// Counted from 1 over the whole file.
     pub number: u64,
-    /// The number of its stream.
     pub stream: u64,
     /// The row's start in the compressed file, in bits.
     pub bit_offset: u64,

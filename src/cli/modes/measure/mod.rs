@@ -30,13 +30,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The measurements of a file.
 pub struct FileMeasures {
     found: Result<Measures, Failure>,
     times: Times,
 }
 
-/// The times that the measurement took.
 #[derive(Clone, Default)]
 struct Times {
     /// Time to read it, and to decode it if requested.
@@ -50,7 +48,6 @@ struct Times {
     all: Duration,
 }
 
-/// Measures the plan's files.
 pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);

@@ -7,7 +7,6 @@ use crate::cli::modes::{ratio, table_line};
 use hybz_factor::Measures;
 use std::ffi::OsStr;
 
-/// The names of the columns.
 pub fn head() -> Vec<u8> {
     columns(["bytes", "alphabet", "entropy", "runs", "n/r", "factors", "n/z", "longest"], OsStr::new("name"))
 }
@@ -46,7 +45,6 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
 }
 
-/// The object of a file, as a line.
 pub fn object(decoded: bool, name: &OsStr, found: &Result<Measures, Failure>, times: &Times) -> Vec<u8> {
     let mut object = Object::of_file("measure", name);
     object.put("decoded", decoded);

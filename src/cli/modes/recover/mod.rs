@@ -54,14 +54,12 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
     Ok(single::end(&rescuer.plan.target, &rescuer.messages))
 }
 
-/// Recovers the good blocks.
 struct Rescuer {
     plan: Arc<Plan>,
     pool: Pool,
     messages: Messages,
 }
 
-/// The findings in a file.
 #[derive(Default)]
 struct Story {
     found: Recovered,

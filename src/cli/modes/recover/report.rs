@@ -12,7 +12,6 @@ use std::os::unix::ffi::OsStrExt;
 
 /// A line on stderr, without the program's name.
 pub enum Line {
-    /// Something is lost.
     Hole(Vec<u8>),
     Remark(Vec<u8>),
 }
@@ -54,7 +53,6 @@ fn hole_line(hole: &Hole) -> String {
     format!("bits {} to {} are lost: {blocks}, {text}: {cause}", bits.start, bits.end)
 }
 
-/// The last line of a file.
 pub fn summary(name: &OsStr, story: &Story) -> Vec<u8> {
     let (blocks, holes) = (counted(story.found.blocks, "block"), counted(story.found.holes, "hole"));
     let mut text = format!(": {blocks} recovered, {} of text, {holes}", counted(story.found.text_len, "byte"));
@@ -64,7 +62,6 @@ pub fn summary(name: &OsStr, story: &Story) -> Vec<u8> {
     [shown(name).as_bytes(), text.as_bytes()].concat()
 }
 
-/// The object of a file, as a line.
 pub fn json(name: &OsStr, story: &Story, failure: Option<&Failure>, code: u8) -> Vec<u8> {
     let mut object = Object::of_file("recover", name);
     object.put_names("results", &story.results);

@@ -13,7 +13,6 @@ use std::io::{self, BufWriter, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The results being written.
 pub struct Results {
     made: Made,
     place: Option<Place>,
@@ -31,7 +30,6 @@ enum Made {
     Text(Sink),
     Fill(Sink),
     Bz2(Box<Rejoiner<Sink>>),
-    /// The files so far.
     Split(Vec<PathBuf>),
 }
 
@@ -49,7 +47,6 @@ impl Results {
         Ok(Results { made, place, private, replace: plan.force, last_len: None, owed: 0, guessed: false })
     }
 
-    /// The name in messages.
     pub fn name(&self) -> PathBuf {
         match (&self.made, &self.place) {
             (Made::Split(made), Some(place)) => split_name(place.path(), made.len() as u64 + 1),
@@ -57,7 +54,6 @@ impl Results {
         }
     }
 
-    /// Writes the next good block.
     pub fn block(&mut self, block: &Block) -> Result<(), Error> {
         let (owed, len) = (std::mem::take(&mut self.owed), block.text_len());
         match &mut self.made {
@@ -82,7 +78,6 @@ impl Results {
         Ok(())
     }
 
-    /// Writes the next hole.
     pub fn hole(&mut self, hole: &Hole) -> Result<(), Error> {
         let Made::Fill(out) = &mut self.made else { return Ok(()) };
         if let Some(len) = hole.text_len {

@@ -22,7 +22,6 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
-/// Compresses, decompresses or tests files.
 pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     limits::hide_gpus(&plan);
     let plan = Arc::new(plan);
@@ -35,7 +34,6 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     outcome
 }
 
-/// Compresses a shard.
 pub fn run_shard(mut plan: Plan) -> anyhow::Result<Outcome> {
     let Err(failure) = shard::read_plan(&mut plan) else { return run(plan) };
     plan.kind = Kind::Compress;
@@ -83,7 +81,6 @@ fn work(plan: Arc<Plan>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
     run_with(plan, messages, &pool, no_threads)
 }
 
-/// Does the work on the pool.
 fn run_with(plan: Arc<Plan>, messages: Arc<Messages>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
     let iter = match OperandIter::new(&plan, &messages) {
         Ok(iter) => iter,

@@ -19,10 +19,8 @@ const PIECE: usize = 64 << 10;
 /// The number of bytes whose line ends are counted at once.
 const STRETCH: usize = 256;
 
-/// A compressed file.
 pub type Coded = Arc<dyn ReadAt>;
 
-/// A reader of the parts.
 pub struct Parts {
     text: Cursor,
     ranges: vec::IntoIter<Range>,
@@ -38,16 +36,15 @@ pub struct Parts {
     seen: Option<Arc<Seen>>,
 }
 
-/// What to read next.
 #[derive(Clone, Copy)]
 enum Now {
-    /// The next range.
     Next,
-    /// Everything up to this byte.
     UpTo(u64),
     /// Everything up to this byte, and then the rest of the line, unless the last byte was a line end.
-    LinesUpTo { end: u64, at_start: bool },
-    /// This many lines.
+    LinesUpTo {
+        end: u64,
+        at_start: bool,
+    },
     Lines(u64),
 }
 
@@ -174,7 +171,6 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// A position in the text.
 pub struct Cursor {
     way: Way,
     /// Bytes `begin..` are read, but not used yet.
@@ -304,7 +300,6 @@ impl Cursor {
         self.pass_line_ends(ends)
     }
 
-    /// Skips this many line ends.
     fn pass_line_ends(&mut self, mut count: u64) -> io::Result<()> {
         while count > 0 {
             let (n, ends) = up_to_line_end(self.piece()?, count);

@@ -33,7 +33,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Takes the results, in the order of the operands.
 pub struct Results {
     plan: Arc<Plan>,
     messages: Arc<Messages>,
