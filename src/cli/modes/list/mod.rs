@@ -6,10 +6,9 @@
 //! decoded. In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; of
 //! another damaged file, the blocks before the damage are shown (`--recover --json` shows those after it).
 
-mod json;
 mod table;
 
-use crate::cli::args::{Operand, Plan, usual_index};
+use crate::cli::args::{Plan, usual_index};
 use crate::cli::files::commit;
 use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
@@ -50,7 +49,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
         {
             return Ok(end);
         }
-        let mut verdict = opened.and_then(|(place, file)| lister.operand(operand, place.as_ref(), file, &mut found));
+        let mut verdict = opened.and_then(|(source, file)| lister.operand(name, source.as_ref(), file, &mut found));
         let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
         if let Some(offset) = garbage.filter(|_| !plan.trailing_garbage) {
             verdict = Err(lister.failure(name, &Error::TrailingGarbage { offset }));
@@ -60,7 +59,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
         let (mut text, verbose) = (Vec::new(), plan.verbose > 0);
         match plan.json {
             None => table::write(name, &found, verbose, &mut text),
-            Some(_) => json::write(name, &found, verdict.as_ref().err(), verbose, &mut text),
+            Some(_) => table::object(name, &found, verdict.as_ref().err(), verbose, &mut text),
         }
         match verdict {
             Ok(()) if garbage.is_some() => {
@@ -109,12 +108,12 @@ impl Lister<'_> {
     /// Finds the contents of a file. What has been found before a failure is shown, too.
     fn operand(
         &self,
-        operand: &Operand,
-        place: Option<&Place>,
+        name: &OsStr,
+        source: Option<&SourceFile>,
         mut file: File,
         found: &mut Contents,
     ) -> Result<(), Failure> {
-        let name = operand.name();
+        let place = source.map(|source| &source.place);
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEAD_LEN);
@@ -149,11 +148,10 @@ impl Lister<'_> {
             remark.into_iter().for_each(|remark| self.messages.print(&Note::Remark(remark)));
         }
         let mut job = self.index_job(place, &file)?;
-        let source = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
-        self.decoded(name, source, &head, job.as_mut(), found)?;
+        let bytes = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
+        self.decoded(name, bytes, &head, job.as_mut(), found)?;
         let Some(job) = job else { return Ok(()) };
-        let source = SourceFile::of(operand, &file).map_err(read_error)?;
-        match job.write(source.as_ref())? {
+        match job.write(source)? {
             Ok(output) => commit::publish(output, self.plan.force),
             Err(why) => {
                 self.messages.print(&Note::Remark(no_index(why, name)));

@@ -7,8 +7,7 @@ use crate::cli::args::{Operand, Plan, Recovery, Target, usual_index};
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
-use crate::cli::files::source::check_file;
-use crate::cli::files::source::{self, SourceFile};
+use crate::cli::files::source::{self, check_file};
 use crate::cli::messages::formats::other_than_bzip2;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::single::{self, Trouble, write_trouble};
@@ -77,7 +76,7 @@ impl Rescuer {
     fn operand(&self, operand: &Operand, story: &mut Story) -> Result<(), Trouble> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let (place, mut file) = source::open(&self.plan, operand, "read compressed data from", true)?;
+        let (source, mut file) = source::open(&self.plan, operand, "read compressed data from", true)?;
         check_file(name, &mut file, "--recover")?;
         let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;
@@ -85,9 +84,9 @@ impl Rescuer {
             let text = format!(" is {}: --recover works only with .bz2.", format.file());
             return Err(Failure::about(1, "", name, &text).into());
         }
-        let index = self.index(place.as_ref(), &file)?;
-        let source = SourceFile::of(operand, &file).map_err(read_error)?;
-        let mut results = self.results(name, place.as_ref(), &file.metadata().map_err(read_error)?)?;
+        let place = source.as_ref().map(|source| &source.place);
+        let index = self.index(place, &file)?;
+        let mut results = self.results(name, place, &file.metadata().map_err(read_error)?)?;
         let settings = Settings::new().pool(&self.pool);
         let outcome = recover_blocks(&file, &settings, index.as_ref(), |found| match found {
             Found::Block(block) => {

@@ -12,7 +12,7 @@ use crate::cli::files::sink::{Counted, Sink};
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::formats::no_index;
 use crate::cli::messages::report::Entry;
-use crate::cli::messages::verified;
+use crate::cli::messages::stations;
 use crate::cli::messages::{self, Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
 use crate::cli::modes::run::outcome_text;
@@ -247,17 +247,17 @@ impl Results {
             self.hint(format!("{program}: WARNING: some files have not been processed{which}.\n\n").as_bytes());
         }
         let summary = pool.summary();
-        if let Some(trouble) = messages::gpu_trouble(&summary) {
+        if let Some(trouble) = stations::gpu_trouble(&summary) {
             self.print(match plan.gpu_required {
                 true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
                 false => Note::Remark(trouble.into_bytes()),
             });
-        } else if plan.gpu_required && messages::gpus_came_late(&summary) {
+        } else if plan.gpu_required && stations::gpus_came_late(&summary) {
             self.print(Note::Remark(b"no GPU was used: the CPU had done all the work before one was ready".to_vec()));
         }
-        verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
+        stations::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
         if plan.verbose >= 2 {
-            self.print(Note::Line([messages::stations(&summary), verified::line(&summary)].concat()));
+            self.print(Note::Line([stations::table(&summary), stations::verified(&summary)].concat()));
         }
         if self.wrote_to_stdout
             && !self.broken_pipe

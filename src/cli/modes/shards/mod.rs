@@ -56,11 +56,10 @@ fn cut(plan: &Plan) -> Result<(), Trouble> {
     let Some(operand) = plan.operands.first() else { return Ok(()) };
     let name = operand.name();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
-    let (place, mut file) = source::open(plan, operand, "read data from", true)?;
+    let (source, mut file) = source::open(plan, operand, "read data from", true)?;
     check_file(name, &mut file, "--plan")?;
-    let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
-    let mut out = create(plan, None, place.as_ref())?;
+    let mut out = create(plan, None, source.as_ref().map(|source| &source.place))?;
     let mut lines = Lines::default();
     out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
