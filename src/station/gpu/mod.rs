@@ -69,8 +69,6 @@ mod thirds;
 #[cfg(test)]
 mod trial_tests;
 mod trust;
-#[cfg(test)]
-mod verify_tests;
 
 pub use offload::Offload;
 
