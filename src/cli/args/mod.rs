@@ -19,7 +19,7 @@ mod rows;
 mod rules;
 mod values;
 
-pub use choices::Recovery;
+pub use choices::{ProgressFormat, Recovery};
 pub use coding::Coding;
 pub use plan::{Gpus, Operand, Plan, Target, usual_index};
 pub use ranges::{Amount, Range, Split};

@@ -65,7 +65,7 @@ mod tests {
 
     /// Flags that need no row, because they go with every mode.
     const EVERYWHERE: &str = "--keep-going --keep --force --small --loadavg --threads --memory --gpu --no-gpu --quiet \
-                              --verbose --no-progress --exponential --sequential -b --help --version --man \
+                              --verbose --exponential --sequential -b --help --version --man \
                               --completions";
 
     fn refused(words: &str) -> Option<String> {

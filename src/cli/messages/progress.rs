@@ -9,8 +9,8 @@
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
 
-use crate::cli::args::{Kind, Plan};
-use crate::cli::messages::counts::Counts;
+use crate::cli::args::{Kind, Plan, ProgressFormat};
+use crate::cli::messages::counts::{Counts, bytes};
 use hybz_files::quote::shown;
 use hybz_files::{process, signals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -97,9 +97,9 @@ impl Rate {
 
 impl Progress {
     pub fn new(plan: &Arc<Plan>) -> Progress {
-        let asked = plan.progress.is_some();
+        let asked = plan.progress == Some(ProgressFormat::Text);
         let style = match process::draws_rows() {
-            _ if plan.no_progress || plan.quiet > 0 && !asked => Style::Nothing,
+            _ if plan.progress == Some(ProgressFormat::Never) || plan.quiet > 0 && !asked => Style::Nothing,
             true => Style::Bar,
             false if asked => Style::Lines, // also on a terminal that draws no rows
             false => Style::Nothing,
@@ -217,7 +217,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 #[allow(unsafe_code)]
 fn answer_signals(counts: &Arc<Counts>) {
     let counts = Arc::clone(counts);
-    let answer = move || signals::write_stderr(counts.words().bytes());
+    let answer = move || signals::write_stderr(bytes(&counts.words()));
     // SAFETY: the handler reads atomics and the clock, assembles a line on the stack and writes it with one system
     // call.
     let _ = unsafe { signals::on_question(answer) };

@@ -6,7 +6,7 @@
 //! work so far; a report without a summary comes from a killed process.
 
 use crate::cli::args::Plan;
-use crate::cli::messages::counts::Line;
+use crate::cli::messages::counts::{bytes, line};
 use crate::cli::messages::errno_text;
 use crate::cli::messages::json::{self, Object, SCHEMA};
 use crate::cli::messages::tally::Tally;
@@ -205,7 +205,7 @@ impl Report {
         failures.append(&mut lock(&self.failures));
         let (code, error) = together(&failures, code);
         let error = error.map(|text| Value::from(&*String::from_utf8_lossy(&text)));
-        let mut line = String::new();
+        let mut line = Vec::new();
         // Writing into memory does not fail.
         let _ = self.totals.summarize(
             &mut line,
@@ -214,7 +214,7 @@ impl Report {
             code.into(),
             error.as_ref().map(|error| error as _),
         );
-        self.write(&json::line(&line))
+        self.write(&json::line(&String::from_utf8_lossy(&line)))
     }
 
     /// After an error nothing more is written, because text after half a line could not be parsed.
@@ -268,9 +268,9 @@ impl Totals {
         if self.state.compare_exchange(OPEN, ENDING, SeqCst, SeqCst).is_err() {
             return;
         }
-        let mut line = Line::default();
+        let mut line = line();
         if self.torn.load(Relaxed) {
-            line.push(b"\n");
+            let _ = line.write_all(b"\n");
         }
         let (signal, exit, error): (_, _, Option<&dyn Display>) = match signal {
             0 => (None, 1, Some(&r#""out of memory""#)),
@@ -278,19 +278,19 @@ impl Totals {
         };
         // A line has room for more numbers than these.
         let _ = self.summarize(&mut line, (&"null", &"null"), (true, signal), exit, error);
-        line.push(b"\n");
-        signals::write_at_once(self.file.as_fd(), line.bytes());
+        let _ = line.write_all(b"\n");
+        signals::write_at_once(self.file.as_fd(), bytes(&line));
     }
 
     /// Writes a summary. A signal handler does too, so nothing here allocates or takes a lock.
     fn summarize(
         &self,
-        to: &mut impl fmt::Write,
+        to: &mut impl Write,
         (fallbacks, stations): (&dyn Display, &dyn Display),
         (interrupted, signal): (bool, Option<i32>),
         exit: i32,
         error: Option<&dyn Display>,
-    ) -> fmt::Result {
+    ) -> io::Result<()> {
         let Totals { work, operands, tally, numbers, started, .. } = self;
         write!(to, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"))?;
         write!(to, r#""work":"{work}","operands":{}"#, OrNull(*operands))?;
@@ -302,7 +302,7 @@ impl Totals {
         write!(to, r#","skipped":{skipped},"fallbacks":{fallbacks},"stations":{stations},"seconds":{seconds}."#)?;
         write!(to, r#"{micros:06},"interrupted":{interrupted},"signal":{},"exit":{exit}"#, OrNull(signal))?;
         error.map_or(Ok(()), |error| write!(to, r#","error":{error}"#))?;
-        to.write_char('}')
+        to.write_all(b"}")
     }
 }
 

@@ -56,23 +56,19 @@ impl Tally {
         let value = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let suffix = if kind == Kind::Compress { "already compressed" } else { "without a suffix of compressed files" };
         let work = kind.work();
-        let [by_suffix, excluded, complete, links, special, elsewhere, own] = self.skipped.each_ref().map(value);
-        let counts = [
-            (by_suffix, suffix.to_owned()),
-            (excluded, "excluded".to_owned()),
-            (complete, "complete before".to_owned()),
-            (links, plural(links, "link", "links").to_owned()),
-            (special, plural(special, "special file", "special files").to_owned()),
-            (elsewhere, format!("{} on other file systems", plural(elsewhere, "directory", "directories"))),
-            (own, "of hybz's own".to_owned()),
-        ];
+        let other = ["directory on other file systems", "directories on other file systems"];
+        let (links, special) = (["link", "links"], ["special file", "special files"]);
+        // In the order of the variants of `Skipped`.
+        let reasons =
+            [[suffix; 2], ["excluded"; 2], ["complete before"; 2], links, special, other, ["of hybz's own"; 2]];
         let done = value(&self.done);
         let (bytes_in, bytes_out) = (value(&self.bytes_in), value(&self.bytes_out));
         let mut line = format!("{done} {} {work}ed, {bytes_in} bytes to {bytes_out}", plural(done, "file", "files"));
         if self.skipped() > 0 {
             let skipped = self.skipped();
+            let counts = self.skipped.iter().map(value).zip(reasons).filter(|(count, _)| *count > 0);
             let reasons: Vec<String> =
-                counts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
+                counts.map(|(count, [one, several])| format!("{count} {}", plural(count, one, several))).collect();
             line += &format!("; {skipped} skipped ({})", reasons.join(", "));
         }
         match value(&self.failed) {

@@ -223,7 +223,11 @@ pub fn threads(plan: &Plan, coding: Option<Coding>) -> NonZeroUsize {
 
 /// A pool of these threads and no GPUs, within the memory that `-m` or its share of the machine's allows.
 pub fn pool_of(plan: &Plan, threads: NonZeroUsize) -> PoolBuilder {
-    let pool = Pool::builder().threads(threads).max_memory(share_of_memory());
+    within_memory(plan, Pool::builder().threads(threads).max_memory(share_of_memory()))
+}
+
+/// Limits a pool to the memory that `-m` allows.
+pub fn within_memory(plan: &Plan, pool: PoolBuilder) -> PoolBuilder {
     match plan.memory {
         Some(memory) => pool.memory(memory),
         None => pool,
@@ -236,7 +240,7 @@ pub fn pool(plan: &Plan) -> Pool {
 }
 
 /// A quarter of the memory of the machine or container: by default, blocks in flight take at most this much.
-pub fn share_of_memory() -> u64 {
+fn share_of_memory() -> u64 {
     memory_of_machine() / 4
 }
 

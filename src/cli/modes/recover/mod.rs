@@ -14,16 +14,18 @@ use crate::cli::modes::single::{self, Trouble, write_trouble};
 use crate::cli::modes::{limits, undecoded};
 use hybz::Format;
 use hybz::index::Index;
-use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
+use hybz::recover::{Found, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
 use hybz_files::directory::is_file;
+use hybz_files::quote::shown;
 use hybz_files::stdout;
+use report::Story;
 use result::Results;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
@@ -59,19 +61,6 @@ struct Rescuer {
     messages: Messages,
 }
 
-#[derive(Default)]
-struct Story {
-    found: Recovered,
-    holes: Vec<Hole>,
-    remarks: Vec<Remark>,
-    /// The bits of good blocks that may belong to another file.
-    doubtful: Vec<Range<u64>>,
-    /// The files that were made; none if they went to stdout.
-    results: Vec<PathBuf>,
-    /// Whether holes were filled although no index gives their lengths.
-    guessed: bool,
-}
-
 impl Rescuer {
     fn operand(&self, operand: &Operand, story: &mut Story) -> Result<(), Trouble> {
         let name = operand.name();
@@ -91,18 +80,15 @@ impl Rescuer {
         let outcome = recover_blocks(&file, &settings, index.as_ref(), |found| match found {
             Found::Block(block) => {
                 self.messages.progress.advance(name, block.bits.end / 8);
-                if block.doubtful {
-                    story.doubtful.push(block.bits.clone());
-                }
+                story.block(&block);
                 results.block(&block)
             }
             Found::Hole(hole) => {
-                results.hole(&hole)?;
-                story.holes.push(hole);
-                Ok(())
+                story.hole(&hole);
+                results.hole(&hole)
             }
             Found::Remark(remark) => {
-                story.remarks.push(remark);
+                story.remark(&remark);
                 Ok(())
             }
             _ => Ok(()),
@@ -187,21 +173,21 @@ impl Rescuer {
             None => 0,
         };
         if self.plan.json.is_some() {
-            let line = report::json(name, story, failure.as_ref(), code);
+            let line = story.json(name, failure.as_ref(), code);
             if let Some(end) = print_stdout(&line)? {
                 return Ok(Some(end));
             }
         }
-        for text in report::words(name, story) {
-            let failed = failure.is_some() || matches!(text, report::Line::Remark(_));
-            match text {
-                report::Line::Hole(text) if !failed => self.messages.print(&Note::Failure(Failure::new(2, text))),
-                report::Line::Hole(text) | report::Line::Remark(text) => self.messages.print(&Note::Remark(text)),
+        for (lost, line) in &story.lines {
+            let text = [shown(name).as_bytes(), b": ", line.as_bytes()].concat();
+            match failure.is_none() && *lost {
+                true => self.messages.print(&Note::Failure(Failure::new(2, text))),
+                false => self.messages.print(&Note::Remark(text)),
             }
         }
         match failure {
             Some(failure) => self.messages.print(&Note::Failure(failure)),
-            None => self.messages.print(&Note::Remark(report::summary(name, story))),
+            None => self.messages.print(&Note::Remark(story.summary(name))),
         }
         Ok(None)
     }

@@ -58,25 +58,18 @@ fn work(plan: Arc<Plan>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
     if let Some(remark) = plan.coding.and_then(|coding| coding.remark()) {
         messages.print(&Note::Remark(remark.into_bytes()));
     }
-    let mut pool = Pool::builder();
-    if let Some(memory) = plan.memory {
-        pool = pool.memory(memory);
-    }
     limits::check_block_size(&plan)?;
     let no_threads = limits::no_threads(&plan);
     limits::choose_memory(&plan, no_threads);
     // The process ends after this call, and the kernel takes back a pool's memory faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
-        pool.without_cpu().build()
+        limits::within_memory(&plan, Pool::builder().without_cpu()).build()
     } else {
         if plan.gpu_required {
             require_gpus(&plan.gpus)?;
         }
-        pool = pool.threads(limits::threads(&plan, plan.coding)).max_memory(limits::share_of_memory());
-        for lanes in limits::lanes(&plan) {
-            pool = pool.accelerators(&lanes);
-        }
-        pool.build()
+        let pool = limits::pool_of(&plan, limits::threads(&plan, plan.coding));
+        limits::lanes(&plan).iter().fold(pool, |pool, lanes| pool.accelerators(lanes)).build()
     });
     run_with(plan, messages, &pool, no_threads)
 }
