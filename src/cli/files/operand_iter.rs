@@ -29,7 +29,6 @@ pub struct Found {
 pub struct OperandIter {
     plan: Arc<Plan>,
     messages: Arc<Messages>,
-    filter: Filter,
     slots: Slots,
     /// How many operands of the command line have been taken.
     taken: usize,
@@ -39,11 +38,6 @@ pub struct OperandIter {
     mirror: Option<Mirror>,
     /// The directory of the last typed name.
     directory: Option<Directory>,
-}
-
-/// Which files of trees and lists are left out.
-struct Filter {
-    plan: Arc<Plan>,
 }
 
 /// `*` and `?` as in a shell, but a leading dot is no exception.
@@ -65,11 +59,9 @@ impl OperandIter {
             Target::Below(path) => Some(Mirror::new(path, &slots, plan.sync)?),
             _ => None,
         };
-        let filter = Filter { plan: Arc::clone(plan) };
         Ok(OperandIter {
             plan: Arc::clone(plan),
             messages: Arc::clone(messages),
-            filter,
             slots,
             taken: 0,
             list,
@@ -84,7 +76,7 @@ impl OperandIter {
     pub fn next(&mut self) -> Option<Result<Found, Failure>> {
         loop {
             if let Some(walk) = &mut self.walk {
-                match walk.next(&|kind, name, below| self.filter.wants(kind, name, below)) {
+                match walk.next(&|kind, name, below| wants(&self.plan, kind, name, below)) {
                     Some(found) => {
                         let found = found.map(|place| {
                             let operand = Operand::File(place.path().to_owned());
@@ -101,7 +93,7 @@ impl OperandIter {
                     (operand.clone(), true)
                 }
                 None => match self.list.as_mut()?.next()? {
-                    Ok(path) => match self.filter.of_list(&path) {
+                    Ok(path) => match listed(&self.plan, &path) {
                         Ok(()) => (Operand::File(path), false),
                         Err(why) => {
                             self.messages.tally.skip(why);
@@ -141,7 +133,7 @@ impl OperandIter {
             }
             walk.crosses = self.plan.cross_file_systems;
             walk.avoids = self.mirror.as_ref().map(Mirror::id);
-            let read = walk.read(&|kind, name, below| self.filter.wants(kind, name, below));
+            let read = walk.read(&|kind, name, below| wants(&self.plan, kind, name, below));
             self.top = path.clone();
             self.walk = Some(walk);
             return read.map(|()| None);
@@ -180,58 +172,40 @@ impl OperandIter {
     }
 }
 
-impl Filter {
-    /// Whether a file is skipped because of its suffix.
-    fn by_suffix(&self, name: &Path) -> bool {
-        let plan = &self.plan;
-        let is_compressed = |name: &Path| ending(name, plan).is_some();
-        match plan.kind {
-            Kind::Compress => {
-                let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
-                is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
-            }
-            // Files that are not compressed are copied.
-            Kind::Decompress if plan.force && plan.target == Target::Stdout => false,
-            _ => !is_compressed(name),
+/// Whether a file is skipped because of its suffix.
+fn by_suffix(plan: &Plan, name: &Path) -> bool {
+    let is_compressed = |name: &Path| ending(name, plan).is_some();
+    match plan.kind {
+        Kind::Compress => {
+            let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
+            is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
         }
+        // Files that are not compressed are copied.
+        Kind::Decompress if plan.force && plan.target == Target::Stdout => false,
+        _ => !is_compressed(name),
     }
+}
 
-    /// Whether `--exclude` excludes this name.
-    fn is_excluded(&self, name: &OsStr, path: impl FnOnce() -> PathBuf) -> bool {
-        let exclude = &self.plan.exclude;
-        if exclude.is_empty() {
-            return false;
-        }
-        // A byte that is not valid text counts as one character.
-        let (name, path) = (name.to_string_lossy(), path());
-        let path = path.to_string_lossy();
-        exclude.iter().any(|glob| glob.matches_with(&name, MATCHING) || glob.matches_with(&path, MATCHING))
-    }
+/// Whether `--exclude` excludes this name.
+fn is_excluded(plan: &Plan, name: &OsStr, below: &Path) -> bool {
+    // A byte that is not valid text counts as one character.
+    let matches = |text: &OsStr| plan.exclude.iter().any(|glob| glob.matches_with(&text.to_string_lossy(), MATCHING));
+    !plan.exclude.is_empty() && (matches(name) || matches(below.join(name).as_os_str()))
+}
 
-    /// Checks whether a file of a list is skipped. (With `-r` the name may be a directory's, which has no suffix.)
-    fn of_list(&self, path: &Path) -> Result<(), Skipped> {
-        let name = path.file_name().unwrap_or_default();
-        if temporary::is_hidden_name(name) {
-            return Err(Skipped::Own);
-        }
-        if self.is_excluded(name, || path.to_owned()) {
-            return Err(Skipped::Excluded);
-        }
-        let may_walk = self.plan.recursive && path.is_dir();
-        if !may_walk && self.by_suffix(path) { Err(Skipped::Suffix) } else { Ok(()) }
-    }
+/// Checks whether a file of a list is skipped. (With `-r` the name may be a directory's, which has no suffix.)
+fn listed(plan: &Plan, path: &Path) -> Result<(), Skipped> {
+    let kind = if plan.recursive && path.is_dir() { tree::Kind::Directory } else { tree::Kind::File };
+    let (name, below) = (path.file_name().unwrap_or_default(), path.parent().unwrap_or(Path::new("")));
+    wants(plan, kind, name, below)
+}
 
-    /// Checks whether a file or directory that a walk meets is skipped.
-    fn wants(&self, kind: tree::Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
-        if kind == tree::Kind::File && temporary::is_hidden_name(name) {
-            return Err(Skipped::Own);
-        }
-        if self.is_excluded(name, || below.join(name)) {
-            return Err(Skipped::Excluded);
-        }
-        if kind == tree::Kind::File && self.by_suffix(Path::new(name)) {
-            return Err(Skipped::Suffix);
-        }
-        Ok(())
+/// Checks whether a file or directory that a walk meets is skipped.
+fn wants(plan: &Plan, kind: tree::Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
+    match kind == tree::Kind::File {
+        true if temporary::is_hidden_name(name) => Err(Skipped::Own),
+        _ if is_excluded(plan, name, below) => Err(Skipped::Excluded),
+        true if by_suffix(plan, Path::new(name)) => Err(Skipped::Suffix),
+        _ => Ok(()),
     }
 }

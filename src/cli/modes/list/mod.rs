@@ -8,7 +8,7 @@
 
 mod table;
 
-use crate::cli::args::{Plan, usual_index};
+use crate::cli::args::Plan;
 use crate::cli::files::commit;
 use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
@@ -125,13 +125,9 @@ impl Lister<'_> {
                 return self.by_own_index(name, file, format, list, found);
             }
         }
-        if let Some(place) = place
-            && format.index() == IndexKind::Beside
-            && self.plan.index.is_none()
-            && self.plan.verbose == 0
-        {
-            let mut remark = None;
-            if let Some(index) = index::beside(place, &file, &mut remark) {
+        if format.index() == IndexKind::Beside && self.plan.index.is_none() && self.plan.verbose == 0 {
+            let (mut remark, open) = (None, |place: &Place| index::open(place, &file));
+            if let Some((place, index)) = index::wanted(self.plan, place, open, "decoding", &mut remark)? {
                 let len = file.metadata().map_err(read_error)?.len();
                 // Only some records of a long index have been checked.
                 match indexed(&index, len) {
@@ -140,8 +136,8 @@ impl Lister<'_> {
                         return Ok(());
                     }
                     Err(error) => {
-                        let failure = index::failure(usual_index(place.path()).as_os_str(), &error);
-                        remark = Some(index::useless(&failure.text));
+                        let failure = index::failure(place.name(), &error);
+                        remark = Some(index::useless(&failure.text, "decoding"));
                     }
                 }
             }

@@ -3,7 +3,7 @@
 mod report;
 mod result;
 
-use crate::cli::args::{Operand, Plan, Recovery, Target, usual_index};
+use crate::cli::args::{Operand, Plan, Recovery, Target};
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
@@ -16,7 +16,6 @@ use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
-use hybz_files::directory::is_file;
 use hybz_files::quote::shown;
 use hybz_files::stdout;
 use report::Story;
@@ -25,7 +24,6 @@ use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
@@ -120,23 +118,10 @@ impl Rescuer {
             let file = index::open_file(place)?;
             Index::open_unchecked(Arc::new(file), coded).map_err(|error| index::failure(place.name(), &error))
         };
-        if self.plan.index.is_some() {
-            let path = operand.map_or(Path::new(""), Place::path);
-            return open(&Place::near(self.plan.index_of(path), operand)).map(Some);
-        }
-        let usual = operand.map(|operand| operand.beside(usual_index(operand.path())));
-        let Some(usual) = usual.filter(|usual| usual.find().is_ok_and(|found| is_file(&found))) else {
-            return Ok(None);
-        };
-        match open(&usual) {
-            Ok(index) => Ok(Some(index)),
-            Err(failure) => {
-                let why = failure.text.trim_ascii_end();
-                let text = [why.strip_suffix(b".").unwrap_or(why), b"; recovering without it."].concat();
-                self.messages.print(&Note::Remark(text));
-                Ok(None)
-            }
-        }
+        let mut remark = None;
+        let found = index::wanted(&self.plan, operand, open, "recovering", &mut remark)?;
+        remark.into_iter().for_each(|remark| self.messages.print(&Note::Remark(remark)));
+        Ok(found.map(|(_, index)| index))
     }
 
     /// Opens the destination of the result of `operand`, whose file is `source`.

@@ -1,6 +1,6 @@
 //! Opens files to decompress a part of each.
 
-use crate::cli::args::{Amount, Operand, Plan, Range, Split, usual_index};
+use crate::cli::args::{Amount, Operand, Plan, Range, Split};
 use crate::cli::files::index;
 use crate::cli::files::job::Ready;
 use crate::cli::files::place::Place;
@@ -51,22 +51,16 @@ pub fn ranges(
     let coded: Coded = Arc::new(file);
     let settings = Settings::new().pool(pool).formats(plan.formats).trailing_garbage(plan.trailing_garbage);
     let open = Open { plan, ranges, coded, settings };
-    if plan.index.is_some() {
-        let place = Place::near(plan.index_of(place.map_or(Path::new(""), Place::path)), place);
-        let index = index::open(&place, &*open.coded)?;
+    let is_named = plan.index.is_some();
+    let has_own_index = !is_named && open.has_own_index().map_err(|e| Failure::input("read", name, &e))?;
+    let place = place.filter(|_| !has_own_index);
+    let open_index = |place: &Place| index::open(place, &*open.coded);
+    if let Some((place, index)) = index::wanted(plan, place, open_index, "decoding", remark)? {
         *remark = open.uncounted(&index, place.path());
-        return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
-    }
-    let has_own_index = open.has_own_index().map_err(|e| Failure::input("read", name, &e))?;
-    if let Some(place) = place.filter(|_| !has_own_index)
-        && let Some(index) = index::beside(place, &*open.coded, remark)
-    {
-        let usual = usual_index(place.path());
-        *remark = open.uncounted(&index, &usual);
         let reader = open.limited(Reader::with_index(open.coded.clone(), index, &open.settings));
-        match open.try_first(&reader) {
+        match if is_named { Ok(()) } else { open.try_first(&reader) } {
             Ok(()) => return Ok(Cursor::indexed(reader)),
-            Err(why) => *remark = Some(index::useless(&index::failure(usual.as_os_str(), &why).text)),
+            Err(why) => *remark = Some(index::useless(&index::failure(place.name(), &why).text, "decoding")),
         }
     }
     Ok(open.without_index(has_own_index))
