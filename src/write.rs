@@ -155,7 +155,7 @@ impl<W: Write> BzDecoder<W> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        BzDecoder(Writer::new(inner, Driver::decompress(&settings.first_stream()), Some(Gate::new())))
+        BzDecoder(Writer::new(inner, Driver::decompress(&settings.first_stream(), false), Some(Gate::new())))
     }
 
     /// Whether the stream has ended, and all of its text is written.
@@ -217,7 +217,7 @@ impl<W: Write> MultiBzDecoder<W> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        MultiBzDecoder(Writer::new(inner, Driver::decompress(settings), None))
+        MultiBzDecoder(Writer::new(inner, Driver::decompress(settings, false), None))
     }
 }
 
