@@ -258,6 +258,11 @@ impl Messages {
         self.write_report(|report| report.summary(summary, code, broken_pipe));
     }
 
+    /// The failure to close stdout, if there is one.
+    pub fn stdout_failure() -> Option<Note> {
+        stdout::close().err().map(|e| Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)))
+    }
+
     /// `  NAME: `, the beginning of every line of `-v`.
     pub fn line_start(&self, name: &OsStr) -> Vec<u8> {
         let name = shown(name);

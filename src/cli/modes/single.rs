@@ -6,7 +6,7 @@ use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
 use crate::cli::files::sink::Sink;
 use crate::cli::files::source::{SourceFile, id};
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::messages::{Failure, Messages, Outcome};
 use hybz_files::directory::is_directory;
 use hybz_files::{stdout, tree};
 use std::ffi::OsStr;
@@ -91,10 +91,8 @@ pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
 
 /// Ends a call whose results went to `target`.
 pub fn end(target: &Target, messages: &Messages) -> Outcome {
-    if *target == Target::Stdout
-        && let Err(e) = stdout::close()
-    {
-        messages.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+    if *target == Target::Stdout {
+        Messages::stdout_failure().into_iter().for_each(|note| messages.print(&note));
     }
     Outcome::Exit(messages.code())
 }

@@ -55,28 +55,25 @@ impl Cell {
 
     /// Runs the cell once and verifies its output.
     pub fn run(&mut self, worker: &Worker<'_>, plan: &Plan, input: &BenchInput) {
-        match self.timed(worker, plan, input) {
+        let compresses = self.direction == Kind::Compress;
+        let (text, coded) = (&input.text, &input.coded);
+        let (from, to) = if compresses { (text, coded) } else { (coded, text) };
+        let level = plan.coding.map(|coding| coding.level).unwrap_or_default();
+        let ran = match worker.peer {
+            None => timed(plan, self.direction, worker.threads, worker.gpus, from, to),
+            Some(peer) => peer.run(level, self.direction, worker.threads, from).and_then(|(time, result)| {
+                match compresses {
+                    true => self.verify_coded(plan, input, result)?,
+                    false if result != **to => return Err("its output is not the text".to_owned()),
+                    false => {}
+                }
+                Ok(time)
+            }),
+        };
+        match ran {
             Ok(time) => self.times.push(time),
             Err(failure) => self.failure = Some(failure),
         }
-    }
-
-    fn timed(&mut self, worker: &Worker<'_>, plan: &Plan, input: &BenchInput) -> Result<Duration, String> {
-        let (from, to) = match self.direction {
-            Kind::Compress => (&input.text, &input.coded),
-            _ => (&input.coded, &input.text),
-        };
-        let Some(peer) = worker.peer else {
-            return timed(plan, self.direction, worker.threads, worker.gpus, from, to);
-        };
-        let (time, result) =
-            peer.run(plan.coding.map(|coding| coding.level).unwrap_or_default(), self.direction, worker.threads, from)?;
-        match self.direction {
-            Kind::Compress => self.verify_coded(plan, input, result)?,
-            _ if result != **to => return Err("its output is not the text".to_owned()),
-            _ => {}
-        }
-        Ok(time)
     }
 
     /// Checks that another program's output decompresses to the text. Its later outputs are mostly equal to its first.

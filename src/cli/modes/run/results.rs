@@ -22,8 +22,8 @@ use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::attributes::RefusedMode;
 use hybz_files::directory::{Directory, is_file};
+use hybz_files::process;
 use hybz_files::quote::shown;
-use hybz_files::{process, stdout};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
@@ -259,11 +259,8 @@ impl Results {
         if plan.verbose >= 2 {
             self.print(Note::Line([stations::table(&summary), stations::verified(&summary)].concat()));
         }
-        if self.wrote_to_stdout
-            && !self.broken_pipe
-            && let Err(e) = stdout::close()
-        {
-            self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+        if self.wrote_to_stdout && !self.broken_pipe {
+            Messages::stdout_failure().into_iter().for_each(|note| self.print(note));
         }
         self.committer.finish();
         if counts_all {
