@@ -12,9 +12,6 @@ use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// The maximum input handed over in one step: more would pile up before a full pool.
-const PUSH_CHUNK: usize = 64 << 10;
-
 /// The state of a stream.
 #[derive(Debug)]
 pub(crate) enum StreamState {
@@ -106,7 +103,7 @@ impl<R: BufRead> Exact<R> {
     fn feed(&mut self, driver: &mut Driver) -> Result<(), Error> {
         let n = loop {
             match self.inner.fill_buf() {
-                Ok(bytes) => break push_gated(driver, &mut self.gate, bytes),
+                Ok(bytes) => break self.gate.push(driver, bytes),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => {
                     driver.pause();
@@ -122,20 +119,6 @@ impl<R: BufRead> Exact<R> {
         self.total_in += n as u64;
         Ok(())
     }
-}
-
-/// Hands some of `bytes` over, up to a place where the stream may end. Returns the number: 0 only if `bytes` is empty,
-/// or if the gate is closed.
-pub(crate) fn push_gated(driver: &mut Driver, gate: &mut Gate, bytes: &[u8]) -> usize {
-    let n = gate.take(&bytes[..bytes.len().min(PUSH_CHUNK)]);
-    let mut pushed = 0;
-    while pushed < n {
-        pushed += driver.push(&bytes[pushed..n]);
-    }
-    if gate.is_closed() {
-        driver.flush();
-    }
-    n
 }
 
 impl<R: BufRead> Source for Exact<R> {

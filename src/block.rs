@@ -85,10 +85,10 @@ impl Compact {
     }
 }
 
-/// Equal if both texts are made from the same memory.
+/// Equal if the texts are.
 impl PartialEq for Compact {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        self.pieces().flatten().eq(other.pieces().flatten())
     }
 }
 

@@ -70,7 +70,7 @@ impl<R: BufRead> BzDecoder<R> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        BzDecoder(Reader::new(Exact::new(inner), Driver::decompress(&settings.first_stream())))
+        BzDecoder(Reader::new(Exact::new(inner), Driver::decompress(&settings.first_stream(), false)))
     }
 }
 

@@ -4,10 +4,14 @@
 //! bytes up to there, then says whether it does end. Everything before such a place is taken in one step, so blocks are
 //! still read ahead and decoded in parallel.
 
+use crate::flow::driver::Driver;
 use crate::format::Formats;
 use crate::stream::piece::StreamEndDetector;
 use crate::table;
 use std::fmt;
+
+/// The maximum input handed over in one step: more would pile up before a full pool.
+const PUSH: usize = 64 << 10;
 
 /// Watches the input of a decoder.
 #[derive(Default)]
@@ -38,6 +42,20 @@ impl Gate {
         let end = self.end.as_mut().and_then(|end| end.take(bytes));
         self.closed = end.is_some();
         end.unwrap_or(bytes.len())
+    }
+
+    /// Hands some of `bytes` to the decoder, up to a place where the stream may end. Returns the number: 0 only if
+    /// `bytes` is empty or the gate is closed.
+    pub fn push(&mut self, driver: &mut Driver, bytes: &[u8]) -> usize {
+        let n = self.take(&bytes[..bytes.len().min(PUSH)]);
+        let mut pushed = 0;
+        while pushed < n {
+            pushed += driver.push(&bytes[pushed..n]);
+        }
+        if self.closed {
+            driver.flush();
+        }
+        n
     }
 
     /// Whether the stream may end after the bytes taken.

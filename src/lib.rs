@@ -151,6 +151,6 @@ pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
 /// The text of the streams in `coded`, all consecutive ones: `.bz2`, or another format that hybz reads, if the settings
 /// do not exclude it.
 pub fn decompress(coded: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
-    let driver = Driver::decompress(settings);
+    let driver = Driver::decompress(settings, false);
     read::whole(driver, coded)
 }

@@ -5,7 +5,7 @@
 
 mod cli;
 
-use cli::args::{self, Mode, Plan, Refusal, Request};
+use cli::args::{self, Kind, Plan, Refusal, Request};
 use cli::messages::{Outcome, errno_text, print_stdout};
 use cli::modes::{bench, bzip2recover, list, measure, recover, run, shards};
 use hybz_files::{memory, process};
@@ -71,7 +71,7 @@ fn call() -> u8 {
 
     let (quiet, result) = match args::parse(&program, words, |name| env::var_os(name)) {
         Ok(Request::Show(text)) => (0, printing(|| Ok(print_stdout(text.as_bytes())?.unwrap_or(Outcome::Exit(0))))),
-        Ok(Request::Run(plan)) => (plan.common.quiet, run_mode(*plan)),
+        Ok(Request::Run(plan)) => (plan.quiet, run_mode(*plan)),
         Err(Refusal { error, quiet }) => (quiet, Err(error)),
     };
     match result {
@@ -89,19 +89,19 @@ fn call() -> u8 {
 }
 
 /// Runs the mode.
-fn run_mode(Plan { common, mode }: Plan) -> anyhow::Result<Outcome> {
-    for remark in common.ignored_words.iter().filter(|_| common.quiet == 0) {
+fn run_mode(plan: Plan) -> anyhow::Result<Outcome> {
+    for remark in plan.ignored_words.iter().filter(|_| plan.quiet == 0) {
         // If stderr fails, there is nowhere to report it.
-        let _ = io::stderr().write_all(&[common.program.as_bytes(), b": ", remark.as_bytes(), b"\n"].concat());
+        let _ = io::stderr().write_all(&[plan.program.as_bytes(), b": ", remark.as_bytes(), b"\n"].concat());
     }
-    match mode {
-        Mode::Files(mode) => unless_it_panics(|| run::run(Plan { common, mode })),
-        Mode::Shard(mode) => unless_it_panics(|| run::run_shard(Plan { common, mode })),
-        Mode::Shards(mode) => unless_it_panics(|| shards::shards(Plan { common, mode })),
-        Mode::Recover(mode) => unless_it_panics(|| recover::recover(Plan { common, mode })),
-        Mode::List(mode) => printing(|| list::list(Plan { common, mode })),
-        Mode::Bench(mode) => printing(|| bench::bench(Plan { common, mode })),
-        Mode::Measure => printing(|| measure::measure(common)),
+    match plan.kind {
+        Kind::Compress | Kind::Decompress | Kind::Test => unless_it_panics(|| run::run(plan)),
+        Kind::Shard => unless_it_panics(|| run::run_shard(plan)),
+        Kind::Plan | Kind::Join => unless_it_panics(|| shards::shards(plan)),
+        Kind::Recover => unless_it_panics(|| recover::recover(plan)),
+        Kind::List => printing(|| list::list(plan)),
+        Kind::Bench => printing(|| bench::bench(plan)),
+        Kind::Measure => printing(|| measure::measure(plan)),
     }
 }
 

@@ -124,7 +124,7 @@ impl<R: Read> BzDecoder<R> {
     /// ```
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
         let inner = BufReader::with_capacity(READ_CHUNK, inner);
-        BzDecoder(Reader::new(Exact::new(inner), Driver::decompress(&settings.first_stream())))
+        BzDecoder(Reader::new(Exact::new(inner), Driver::decompress(&settings.first_stream(), false)))
     }
 }
 
@@ -168,7 +168,7 @@ impl<R: Read> MultiBzDecoder<R> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        MultiBzDecoder(Reader::new(Whole::new(inner), Driver::decompress(settings)))
+        MultiBzDecoder(Reader::new(Whole::new(inner), Driver::decompress(settings, false)))
     }
 
     /// A decoder with these settings that also makes an index of the input ([`recorder`](Self::recorder)).
@@ -183,7 +183,7 @@ impl<R: Read> MultiBzDecoder<R> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn recording(inner: R, settings: &Settings) -> Self {
-        MultiBzDecoder(Reader::new(Whole::recording(inner), Driver::decompress(settings)))
+        MultiBzDecoder(Reader::new(Whole::recording(inner), Driver::decompress(settings, false)))
     }
 }
 

@@ -37,6 +37,7 @@ use crate::formats::bzip2::stream::items::{Head, level_at};
 use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
 use crate::read_at::{ReadAt, fill_at, read_some};
 use crate::stream::piece::{Cut, Input};
+use crate::stream::text::each_piece;
 use crossbeam_channel::bounded;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -193,20 +194,17 @@ fn cut(mut text: impl Read, level: Level, mut out: impl FnMut(Text) -> bool) -> 
 }
 
 fn crc_of(block: &Text) -> u32 {
-    match block {
-        Text::Plain(bytes) => crc::checksum(bytes),
-        Text::RunLength { crc, .. } => *crc,
-        Text::Parts(parts) => {
-            let mut crc = crc::Crc::new();
-            parts.iter().for_each(|part| crc.update(part));
-            crc.finish()
-        }
-        Text::Compact(compact) => {
-            let mut crc = crc::Crc::new();
-            compact.pieces().for_each(|piece| crc.update(&piece));
-            crc.finish()
-        }
+    if let Text::RunLength { crc, .. } = block {
+        return *crc;
     }
+    let mut crc = crc::Crc::new();
+    let add = |piece: &[u8]| {
+        crc.update(piece);
+        Ok(())
+    };
+    // Adding never fails.
+    let _ = each_piece(block, add);
+    crc.finish()
 }
 
 /// A part, as far as its two ends describe it.

@@ -104,17 +104,6 @@ impl<W: Write> BzEncoder<W> {
     }
 }
 
-impl<W: Write> Write for BzEncoder<W> {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.0.write(buf)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.driver.flush();
-        self.0.flush()
-    }
-}
-
 /// Takes the first stream, of any format that hybz reads, and writes its text to `W`.
 ///
 /// `write` takes no byte after the end of the stream: it returns `Ok(0)` there, so `write_all` fails with `WriteZero`
@@ -166,7 +155,7 @@ impl<W: Write> BzDecoder<W> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        BzDecoder(Writer::new(inner, Driver::decompress(&settings.first_stream()), Some(Gate::new())))
+        BzDecoder(Writer::new(inner, Driver::decompress(&settings.first_stream(), false), Some(Gate::new())))
     }
 
     /// Whether the stream has ended, and all of its text is written.
@@ -228,32 +217,29 @@ impl<W: Write> MultiBzDecoder<W> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        MultiBzDecoder(Writer::new(inner, Driver::decompress(settings), None))
+        MultiBzDecoder(Writer::new(inner, Driver::decompress(settings, false), None))
     }
 }
 
-/// Gives the decoders `Write`.
-macro_rules! decoder {
-    ($name:ident) => {
+/// Gives all writers the same accessors. `$new`, `$input` and `$output` are for their examples: the code that makes a
+/// writer, bytes that are written to it, and the bytes that it then writes.
+macro_rules! accessors {
+    ($name:ident, $new:literal, $input:literal, $output:literal, $flushes:literal) => {
         impl<W: Write> Write for $name<W> {
             fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
                 self.0.write(buf)
             }
 
-            /// Writes the text of all blocks that are known to be whole, and flushes the inner writer.
+            /// Ends the current block of an encoder; a decoder writes the text of all blocks that are known to be
+            /// whole. Flushes the inner writer.
             fn flush(&mut self) -> io::Result<()> {
+                if $flushes {
+                    self.0.driver.flush();
+                }
                 self.0.flush()
             }
         }
-    };
-}
-decoder!(BzDecoder);
-decoder!(MultiBzDecoder);
 
-/// Gives all writers the same accessors. `$new`, `$input` and `$output` are for their examples: the code that makes a
-/// writer, bytes that are written to it, and the bytes that it then writes.
-macro_rules! accessors {
-    ($name:ident, $new:literal, $input:literal, $output:literal) => {
         impl<W: Write> $name<W> {
             /// The inner writer.
             ///
@@ -382,7 +368,14 @@ accessors!(
     BzEncoder,
     "BzEncoder::new(Vec::new(), hybz::Level::BEST)",
     r#"b"""#,
-    r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#
+    r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#,
+    true
 );
-accessors!(BzDecoder, "BzDecoder::new(Vec::new())", r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#, r#"b"""#);
-accessors!(MultiBzDecoder, "MultiBzDecoder::new(Vec::new())", r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#, r#"b"""#);
+accessors!(BzDecoder, "BzDecoder::new(Vec::new())", r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#, r#"b"""#, false);
+accessors!(
+    MultiBzDecoder,
+    "MultiBzDecoder::new(Vec::new())",
+    r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#,
+    r#"b"""#,
+    false
+);

@@ -1,6 +1,6 @@
 //! The common part of the writers in [`write`](mod@crate::write): what they have taken, what is not written yet.
 
-use crate::adapter::{StreamState, push_gated};
+use crate::adapter::StreamState;
 use crate::error::Error;
 use crate::flow::driver::Driver;
 use crate::gate::Gate;
@@ -115,7 +115,7 @@ impl<W: Write> Writer<W> {
         let n = match &mut self.gate {
             // Garbage.
             _ if complete => buf.len(),
-            Some(gate) => push_gated(&mut self.driver, gate, buf),
+            Some(gate) => gate.push(&mut self.driver, buf),
             None => self.driver.push(buf),
         };
         self.total_in += n as u64;

@@ -14,9 +14,6 @@ use crate::stream::piece::{Collect, Decoding, Extent, Rest, Step};
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use crate::table::{self, Next};
 
-/// The maximum number of bytes handed over in one step.
-const PUSH: usize = 64 << 10;
-
 /// The bytes after the streams of the first format.
 pub(super) struct Mixed {
     decoding: Decoding,
@@ -175,14 +172,7 @@ impl Mixed {
             stream.driver.end_input();
             return;
         }
-        let n = stream.gate.take(&rest[..rest.len().min(PUSH)]);
-        let mut pushed = 0;
-        while pushed < n {
-            pushed += stream.driver.push(&rest[pushed..n]);
-        }
-        if stream.gate.is_closed() {
-            stream.driver.flush();
-        }
+        let n = stream.gate.push(&mut stream.driver, rest);
         self.taken += n;
         self.summary.bytes_in += n as u64;
     }

@@ -11,16 +11,8 @@ impl Driver {
         Driver::new(pool, settings.encoding.encode(pool, options))
     }
 
-    pub fn decompress(settings: &Settings) -> Driver {
-        Self::decompress_as(settings, false)
-    }
-
-    /// Opens a stream whose line ends are counted.
-    pub fn decompress_counting(settings: &Settings) -> Driver {
-        Self::decompress_as(settings, true)
-    }
-
-    fn decompress_as(settings: &Settings, lines: bool) -> Driver {
+    /// Opens a stream, whose line ends are counted if `lines`.
+    pub fn decompress(settings: &Settings, lines: bool) -> Driver {
         let (pool, chunk) = (settings.get_pool().clone(), settings.scan_chunk);
         let (extent, formats) = (settings.extent(), settings.formats);
         let decoding = Decoding { pool, chunk, lines, extent, formats };

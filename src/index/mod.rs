@@ -100,7 +100,7 @@ impl Index {
     /// # Errors
     /// An error for the damage in the file; [`Error::NoIndex`] if the file is not a `.bz2`.
     pub fn build(mut file: impl Read, settings: &Settings) -> Result<Index, Error> {
-        let mut driver = Driver::decompress_counting(settings);
+        let mut driver = Driver::decompress(settings, true);
         let mut recorder = Recorder::new();
         while let Some((_, mark)) = driver.pull(&mut file)? {
             recorder.mark(mark);

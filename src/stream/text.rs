@@ -4,51 +4,37 @@ use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
 use std::io::{self, Write};
 
-/// Writes a text, expanding it in small pieces if it is run-length-coded. Returns the number of bytes.
-pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
+/// Calls `take` with the pieces of a text, which is expanded if it is run-length-coded.
+pub(crate) fn each_piece(text: &Text, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     match text {
-        Text::Plain(bytes) => {
-            out.write_all(bytes)?;
-            Ok(bytes.len() as u64)
-        }
-        Text::Parts(parts) => {
-            parts.iter().try_for_each(|part| out.write_all(part))?;
-            Ok(text.len())
-        }
-        Text::Compact(compact) => {
-            compact.pieces().try_for_each(|piece| out.write_all(&piece))?;
-            Ok(text.len())
-        }
-        Text::RunLength { coded, len, .. } => {
-            let mut expander = Expander::new();
-            let mut buf = vec![0; 128 << 10];
-            loop {
-                match expander.next(coded, &mut buf) {
-                    0 => return Ok(*len),
-                    n => out.write_all(&buf[..n])?,
-                }
+        Text::Plain(bytes) => take(bytes),
+        Text::Parts(parts) => parts.iter().try_for_each(|part| take(part)),
+        Text::Compact(compact) => compact.pieces().try_for_each(|piece| take(&piece)),
+        Text::RunLength { coded, .. } => {
+            let (mut expander, mut buf) = (Expander::new(), vec![0; 128 << 10]);
+            while let n @ 1.. = expander.next(coded, &mut buf) {
+                take(&buf[..n])?;
             }
+            Ok(())
         }
     }
 }
 
+/// Writes a text. Returns the number of bytes.
+pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
+    each_piece(text, |piece| out.write_all(piece)).map(|()| text.len())
+}
+
 /// The number of line ends in a text.
 pub(crate) fn count_lines(text: &Text) -> u64 {
-    struct Counter(u64);
-    impl Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += count_ends(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    // The counter never fails.
-    let _ = write_text(&mut counter, text);
-    counter.0
+    let mut count = 0;
+    let add = |piece: &[u8]| {
+        count += count_ends(piece);
+        Ok(())
+    };
+    // Counting never fails.
+    let _ = each_piece(text, add);
+    count
 }
 
 /// The number of line ends: bytes 0x0a.

@@ -16,10 +16,6 @@ const PERTURBED_SIZE: u64 = 900_000;
 /// The flags that ask for the blocks of a `.hbz`.
 pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
 
-/// The reason why a `.hbz` file gets no separate index.
-pub const HAS_OWN_INDEX: &str = "A .hbz file contains its own index: --index works only with .bz2.";
-
-/// The format and block size that compressing writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Coding {
     pub encoding: Encoding,
@@ -28,7 +24,6 @@ pub struct Coding {
 }
 
 impl Coding {
-    /// The coding that the flags ask for.
     pub fn new(flags: &Flags) -> anyhow::Result<Coding> {
         let level = level(flags);
         let streams = flags.stream_size.and_then(Streams::try_new);
@@ -47,7 +42,6 @@ impl Coding {
         Ok(Coding { encoding, level })
     }
 
-    /// `.bz2` of this level.
     pub fn of_level(level: Level) -> Coding {
         Coding { encoding: level.into(), level }
     }
@@ -61,24 +55,20 @@ impl Coding {
         ))
     }
 
-    /// The blocks of a `.hbz`, if one is written.
     pub fn large_blocks(&self) -> Option<LargeBlocks> {
         self.encoding.large_blocks()
     }
 }
 
-/// The bzip2 level that the flags ask for.
-pub fn level(flags: &Flags) -> Level {
+fn level(flags: &Flags) -> Level {
     let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
     if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level }
 }
 
-/// The interval of perturbation, if the flags ask for one.
 fn perturbs(flags: &Flags) -> Option<NonZeroU32> {
     flags.perturb.and_then(NonZeroU32::new)
 }
 
-/// The blocks of a `.hbz` stream, if the flags ask for one.
 fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
     let perturb = perturbs(flags).map(NonZeroU32::get);
     let hbz = flags.format == Some(OutputFormat::Hbz);

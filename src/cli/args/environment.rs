@@ -1,8 +1,7 @@
 //! Flags in environment variables, which come before those of the command line.
 
-use super::common::{Common, asked_for};
-use super::files::keeps_compressed;
 use super::flags::Flags;
+use super::plan::{Plan, asked_for, kind};
 use super::rows;
 use anyhow::anyhow;
 use clap::{Arg, Command};
@@ -18,16 +17,13 @@ pub struct Unit {
     pub variable: &'static str,
 }
 
-/// The contents of the variables.
 #[derive(Default)]
 pub struct Environment {
     pub units: Vec<Unit>,
-    /// A remark for each ignored word.
     pub ignored_words: Vec<String>,
 }
 
 impl Environment {
-    /// Whether no variable is set.
     pub fn is_empty(variable: impl Fn(&str) -> Option<OsString>) -> bool {
         VARIABLES.iter().all(|name| variable(name).is_none())
     }
@@ -80,14 +76,13 @@ impl Environment {
             return Ok(all);
         }
         let asked = Flags::read(command, typed).ok().and_then(|typed| asked_for(&typed));
-        let mut call = Common::new(program, all, Vec::new());
-        call.kind = asked.unwrap_or(call.kind);
-        let may_index = keeps_compressed(&call);
+        let kind = asked.unwrap_or_else(|| kind(program, &all));
+        let may_index = Plan::unchecked(kind, program, all, Vec::new()).keeps_compressed();
         let mut keep = |command: &mut Command, suits: &dyn Fn(&Flags) -> bool| {
             self.units.retain(|unit| Flags::read(command, &unit.words).map_or(true, |flags| suits(&flags)));
             Flags::read(command, self.words().chain(typed))
         };
-        let taken = keep(command, &|flags| rows::are_taken(flags, call.kind) && (may_index || flags.index.is_none()))?;
+        let taken = keep(command, &|flags| rows::are_taken(flags, kind) && (may_index || flags.index.is_none()))?;
         keep(command, &|flags| !rows::lack(flags, &taken))
     }
 

@@ -356,13 +356,8 @@ pub struct Flags {
     ///
     /// On a terminal, progress appears after one second, unless -q or never is given. In any case, the signal USR1
     /// makes hybz write one line of progress to standard error immediately.
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "text",
-        overrides_with = "no_progress")]
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     pub progress: Option<ProgressFormat>,
-
-    // The current spelling is --progress=never; this is the older name, which zstd has too.
-    #[arg(long, hide = true, overrides_with = "progress")]
-    pub no_progress: bool,
 
     /// Print a JSON object for each file, and a summary.
     ///
@@ -438,16 +433,11 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Reads words, with flags that are values of other flags in one form.
     pub fn read(
         command: &mut Command,
         words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Flags, clap::Error> {
-        let mut flags = Flags::from_arg_matches_mut(&mut command.try_get_matches_from_mut(words)?)?;
-        if flags.progress == Some(ProgressFormat::Never) {
-            (flags.progress, flags.no_progress) = (None, true);
-        }
-        Ok(flags)
+        Flags::from_arg_matches_mut(&mut command.try_get_matches_from_mut(words)?)
     }
 
     /// Whether `--verify` asks for more than nothing.

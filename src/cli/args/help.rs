@@ -70,7 +70,6 @@ pub fn text(command: &Command, all: bool, columns: usize) -> String {
     text
 }
 
-/// Appends a flag and its text.
 fn flag(command: &Command, id: &str, columns: usize, text: &mut String) {
     let Some(arg) = command.get_arguments().find(|arg| arg.get_id() == id) else { return };
     let spelling = spelling(arg);

@@ -5,40 +5,33 @@
 //! need no clap ([`plain`]).
 
 mod bad_flag;
+mod checks;
 mod choices;
 mod coding;
-mod common;
 mod environment;
-mod files;
 mod flags;
 mod help;
-mod index;
 mod packaging;
 mod plain;
 mod plan;
 mod ranges;
 mod rows;
 mod rules;
-mod target;
 mod values;
 
-pub use choices::Recovery;
-pub use coding::{Coding, level};
-pub use common::{Common, Gpus, Operand};
-pub use files::{Action, FilesMode, SplitPlan, TextRanges};
-pub use index::usual_index;
-pub use plan::{BenchMode, Direction, ListMode, Mode, Plan, RecoverMode, ShardMode};
-pub use ranges::{Amount, Range};
+pub use choices::{ProgressFormat, Recovery};
+pub use coding::Coding;
+pub use plan::{Gpus, Operand, Plan, Target, usual_index};
+pub use ranges::{Amount, Range, Split};
 pub use rows::Kind;
-pub use target::{ReportPlace, Target};
 
 use bad_flag::{bad_flag, check_pbzip2};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, CommandFactory};
-use common::is_bzip2;
 use environment::{Environment, quietness};
 use flags::Flags;
 use hybz_files::terminal;
+use plan::is_bzip2;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::mem::{ManuallyDrop, take};
@@ -46,7 +39,6 @@ use std::mem::{ManuallyDrop, take};
 /// bzip2's first line of `--version` and `--help`. Under bzip2's names it comes first, because programs parse it.
 const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
 
-/// The request of a command line.
 #[derive(Debug)]
 pub enum Request {
     /// A text for stdout, such as the help.
@@ -54,10 +46,8 @@ pub enum Request {
     Run(Box<Plan>),
 }
 
-/// Why a command line was refused.
 pub struct Refusal {
     pub error: anyhow::Error,
-    /// How often `-q` was given.
     pub quiet: u8,
 }
 
@@ -72,7 +62,7 @@ pub fn parse(
         && let Some(mut flags) = plain::read(&typed)
     {
         let quiet = flags.quiet;
-        let plan = operands(&mut flags, words, variable).and_then(|operands| Plan::new(program, flags, operands));
+        let plan = operands(&mut flags, words, variable).and_then(|operands| checks::plan(program, flags, operands));
         let refused = |error| Refusal { error, quiet };
         return plan.map(|plan| Request::Run(Box::new(plan))).map_err(refused);
     }
@@ -116,14 +106,14 @@ pub fn parse(
     let refused = |error| Refusal { error, quiet };
     check_pbzip2(program, &command, &flags, &typed).map_err(refused)?;
     let operands = operands(&mut flags, words, variable).map_err(refused)?;
-    let plan = Plan::new(program, flags, operands.clone());
+    let plan = checks::plan(program, flags, operands.clone());
     let mut plan = plan.map_err(|error| {
         refused(environment.named(error, |words| {
             let flags = Flags::read(&mut command, words.iter().copied().chain(&typed))?;
-            Plan::new(program, flags, operands.clone()).map(drop)
+            checks::plan(program, flags, operands.clone()).map(drop)
         }))
     })?;
-    plan.common.ignored_words = environment.ignored_words;
+    plan.ignored_words = environment.ignored_words;
     Ok(Request::Run(Box::new(plan)))
 }
 
@@ -186,16 +176,10 @@ pub mod tests {
             let words = [typed, "x"].map(OsString::from).into_iter();
             let parsed = parse(OsStr::new("hybz"), words, |name| (name == "HYBZ").then(|| variable.into()));
             let Ok(Request::Run(plan)) = parsed else { panic!("{variable} {typed}") };
-            let is_typed = match (typed, plan.mode) {
-                ("--bench", Mode::Bench(_)) | ("--measure", Mode::Measure) => true,
-                ("-z" | "-d", Mode::Files(files)) => (files.action == Action::Compress) == (typed == "-z"),
-                _ => false,
-            };
-            assert!(is_typed, "{variable} {typed}");
+            assert_eq!(plan.kind.flag(), typed, "{variable}");
         }
     }
 
-    /// The plan for these words.
     pub fn plan(words: &str) -> Plan {
         match parse(OsStr::new("hybz"), words.split_whitespace().map(Into::into), |_| None) {
             Ok(Request::Run(plan)) => *plan,

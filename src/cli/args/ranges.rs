@@ -10,7 +10,6 @@ pub enum Amount {
     Bytes(u64),
     /// As many bytes as this number of lines has.
     Lines(u64),
-    /// Everything.
     All,
 }
 
@@ -57,11 +56,9 @@ impl fmt::Display for Range {
     }
 }
 
-/// The value of `--ranges`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges(pub Vec<Range>);
 
-/// Reads the value of `--ranges`.
 pub fn ranges(text: &str) -> Result<Ranges, String> {
     text.split(',').map(range).collect::<Result<_, _>>().map(Ranges)
 }
@@ -83,7 +80,6 @@ fn no_infinity(offset: Amount) -> Result<Amount, String> {
     if offset == Amount::All { Err("no range begins after the end".to_owned()) } else { Ok(offset) }
 }
 
-/// The value of `--split`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Part `I` of `N` parts of about the same length, from 1.
@@ -102,7 +98,6 @@ impl Split {
     }
 }
 
-/// Reads the value of `--split`.
 pub fn split(text: &str) -> Result<Split, String> {
     if let Some((size, offset)) = text.split_once('@') {
         let from = text_length(offset)?;
@@ -142,20 +137,11 @@ mod tests {
 
     #[test]
     fn both_forms_of_split() {
-        for (text, expected) in [
-            ("1/1", Split::Part { number: 1, of: 1 }),
-            ("3/100", Split::Part { number: 3, of: 100 }),
-            ("64Mi@0", Split::Bytes { from: 0, end: 64 << 20 }),
-            ("inf@1k", Split::Bytes { from: 1000, end: u64::MAX }),
-        ] {
-            assert_eq!(split(text), Ok(expected), "{text}");
-        }
-        for bad in
-            ["", "1", "0/2", "3/2", "0/0", "1/", "/2", "-1/2", "1.5/2", "1/2/3", "@", "1@", "@1", "1@inf", "1L@0"]
-        {
-            assert!(split(bad).is_err(), "{bad}");
-        }
-        assert_eq!(split("2/3").unwrap().of(100), 33..66);
-        assert_eq!(split("10@90").unwrap().of(100), 90..100);
+        assert_eq!(split("64Mi@0"), Ok(Split::Bytes { from: 0, end: 64 << 20 }));
+        assert_eq!(split("inf@1k"), Ok(Split::Bytes { from: 1000, end: u64::MAX }));
+        let bad = "1 0/2 3/2 0/0 1/ /2 -1/2 1.5/2 1/2/3 @ 1@ @1 1@inf 1L@0";
+        assert!(bad.split(' ').chain([""]).all(|bad| split(bad).is_err()));
+        let bytes = ["1/1", "2/3", "10@90"].map(|part| split(part).unwrap().of(100));
+        assert_eq!(bytes, [0..100, 33..66, 90..100]);
     }
 }

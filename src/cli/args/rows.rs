@@ -1,10 +1,9 @@
 //! One row a flag: its name, the modes that take it, and the flags that it needs or excludes.
 
-use super::choices::{OutputFormat, Verified};
+use super::choices::{OutputFormat, ProgressFormat, Verified};
 use super::flags::Flags;
 use Kind::{Bench, Compress, Decompress, Join, List, Measure, Plan, Recover, Shard, Test};
 
-/// The modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Compress,
@@ -33,6 +32,15 @@ impl Kind {
         (Kind::Decompress, "-d"),
         (Kind::Compress, "-z"),
     ];
+
+    /// The work on files in one word.
+    pub fn work(self) -> &'static str {
+        match self {
+            Compress => "compress",
+            Test => "test",
+            _ => "decompress",
+        }
+    }
 
     /// The flag that asks for this mode.
     pub fn flag(self) -> &'static str {
@@ -151,7 +159,7 @@ pub static ROWS: &[Row] = &[
     all_but("--json", |flags| flags.json.is_some(), &[Bench, Plan, Join]),
     all_but("--json=FILE", |flags| flags.json.as_ref().is_some_and(|file| !file.is_empty()),
         &[List, Recover, Bench, Measure, Plan, Join]),
-    all_but("--progress", |flags| flags.progress.is_some(), &[Bench]),
+    all_but("--progress", |flags| flags.progress == Some(ProgressFormat::Text), &[Bench]),
     only("--against", |flags| flags.against.is_some(), &[Bench]),
     only("--plan-file", |flags| flags.plan_file.is_some(), &[Shard]),
 ];

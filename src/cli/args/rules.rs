@@ -3,47 +3,47 @@
 //! Conflicts that depend on a value or on the operands are checked where that value is read: `--verify=file` needs
 //! files, for example.
 
-use super::common::{Common, asked_for};
+use super::plan::{Plan, asked_for};
 use super::rows::{Kind, ROWS, Row};
 use anyhow::bail;
 use std::borrow::Cow;
 
 /// Refuses flags that do not go with the mode, or with each other.
-pub fn check(common: &Common) -> anyhow::Result<()> {
-    let mode = common.kind;
+pub fn check(plan: &Plan) -> anyhow::Result<()> {
+    let mode = plan.kind;
     for row in ROWS.iter().filter(|row| !row.is_taken_by(mode)) {
-        let Some(flag) = spelling(common, row) else { continue };
-        if row.only && asked_for(common).is_none() {
+        let Some(flag) = spelling(plan, row) else { continue };
+        if row.only && asked_for(plan).is_none() {
             let modes: Vec<&str> = row.modes.iter().map(|mode| mode.flag()).collect();
             bail!("{flag} works only with {}.", listed(&modes));
         }
         bail!("{flag} and {} cannot be used together.", mode.flag());
     }
-    if let Some(Row { name, needs, .. }) = ROWS.iter().find(|row| row.lacks(common)) {
+    if let Some(Row { name, needs, .. }) = ROWS.iter().find(|row| row.lacks(plan)) {
         bail!("{name} works only with {}.", listed(needs));
     }
-    for row in ROWS.iter().filter(|row| (row.is_given)(common)) {
-        refuse(common, row.name, row.excludes)?;
+    for row in ROWS.iter().filter(|row| (row.is_given)(plan)) {
+        refuse(plan, row.name, row.excludes)?;
     }
     Ok(())
 }
 
 /// Refuses each of the flags `others` together with `flag`.
-pub fn refuse(common: &Common, flag: &str, others: &[&str]) -> anyhow::Result<()> {
+pub fn refuse(plan: &Plan, flag: &str, others: &[&str]) -> anyhow::Result<()> {
     let rows = others.iter().filter_map(|name| ROWS.iter().find(|row| row.name == *name));
-    match rows.filter_map(|row| spelling(common, row)).next() {
+    match rows.filter_map(|row| spelling(plan, row)).next() {
         Some(other) => bail!("{flag} and {other} cannot be used together."),
         None => Ok(()),
     }
 }
 
-/// The flag, or the program's name that stands for it, if either is common.
-fn spelling<'a>(common: &'a Common, row: &Row) -> Option<Cow<'a, str>> {
-    let is_typed = (row.is_given)(common);
-    match common.name_means(row.name) {
+/// The flag, or the program's name that stands for it, if either is given.
+fn spelling<'a>(plan: &'a Plan, row: &Row) -> Option<Cow<'a, str>> {
+    let is_typed = (row.is_given)(plan);
+    match plan.name_means(row.name) {
         // bzip2 says "-c and -t", whatever it is called.
-        by_name if is_typed || by_name && common.kind == Kind::Test => Some(row.name.into()),
-        by_name => by_name.then(|| common.program.to_string_lossy()),
+        by_name if is_typed || by_name && plan.kind == Kind::Test => Some(row.name.into()),
+        by_name => by_name.then(|| plan.program.to_string_lossy()),
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
 
     /// Flags that need no row, because they go with every mode.
     const EVERYWHERE: &str = "--keep-going --keep --force --small --loadavg --threads --memory --gpu --no-gpu --quiet \
-                              --verbose --no-progress --exponential --sequential -b --help --version --man \
+                              --verbose --exponential --sequential -b --help --version --man \
                               --completions";
 
     fn refused(words: &str) -> Option<String> {

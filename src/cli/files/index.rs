@@ -1,6 +1,6 @@
 //! Index files: finding an operand's index, reading it, and writing one.
 
-use crate::cli::args::usual_index;
+use crate::cli::args::{Plan, usual_index};
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
 use crate::cli::files::source::{SourceFile, id};
@@ -25,7 +25,6 @@ pub struct IndexJob {
 }
 
 impl IndexJob {
-    /// The index to be written at `place`.
     pub fn new(place: Place) -> IndexJob {
         IndexJob { place, recorder: Recorder::new(), output: None }
     }
@@ -86,24 +85,34 @@ impl IndexJob {
     }
 }
 
-/// The index next to `operand`, if there is one and it fits `coded`. A remark reports an index that does not fit.
-pub fn beside(operand: &Place, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> Option<Index> {
-    let place = operand.beside(usual_index(operand.path()));
-    if !place.find().is_ok_and(|found| is_file(&found)) {
-        return None;
+/// The index of an operand, and its name: the one that `--index` names, or the one next to the operand if `open` opens
+/// it. A remark reports an index of no use, and how the work goes on `without`.
+pub fn wanted(
+    plan: &Plan,
+    operand: Option<&Place>,
+    open: impl Fn(&Place) -> Result<Index, Failure>,
+    without: &str,
+    remark: &mut Option<Vec<u8>>,
+) -> Result<Option<(Place, Index)>, Failure> {
+    if plan.index.is_some() {
+        let place = Place::near(plan.index_of(operand.map_or(Path::new(""), Place::path)), operand);
+        return open(&place).map(|index| Some((place, index)));
     }
-    match open(&place, coded) {
-        Ok(index) => Some(index),
+    let usual = operand.map(|operand| operand.beside(usual_index(operand.path())));
+    let Some(usual) = usual.filter(|usual| usual.find().is_ok_and(|found| is_file(&found))) else { return Ok(None) };
+    Ok(match open(&usual) {
+        Ok(index) => Some((usual, index)),
         Err(failure) => {
-            *remark = Some(useless(&failure.text));
+            *remark = Some(useless(&failure.text, without));
             None
         }
-    }
+    })
 }
 
 /// The remark about an index that was found but cannot be used.
-pub fn useless(why: &[u8]) -> Vec<u8> {
-    [why.trim_ascii_end().strip_suffix(b".").unwrap_or(why), b"; decoding without it."].concat()
+pub fn useless(why: &[u8], without: &str) -> Vec<u8> {
+    let why = why.trim_ascii_end();
+    [why.strip_suffix(b".").unwrap_or(why), b"; ", without.as_bytes(), b" without it."].concat()
 }
 
 /// Reads the index of the compressed file `coded` from the file `place`.
@@ -119,7 +128,6 @@ pub fn open_file(place: &Place) -> Result<File, Failure> {
     file.ok_or_else(|| Failure::about(1, "Index ", place.name(), " is not a normal file."))
 }
 
-/// Why an index cannot be used.
 pub fn failure(name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),

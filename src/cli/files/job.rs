@@ -8,20 +8,17 @@ use crate::cli::files::source::SourceFile;
 use crate::cli::messages::Failure;
 use crate::cli::messages::formats::HEAD_LEN;
 use crate::cli::messages::report::Entry;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What is known about an operand before work on it begins.
 pub struct Job {
-    /// The operand's name in messages.
     pub name: OsString,
     /// A remark that bzip2 prints before it begins the work.
     pub remark: Option<Vec<u8>>,
     pub state: State,
-    /// The index to write for the operand.
     pub index: Option<IndexJob>,
-    /// The operand's entry in the report.
     pub entry: Option<Box<Entry>>,
     /// Dropped when the operand's result has its name and its source is removed.
     pub pending: Pending,
@@ -37,6 +34,8 @@ pub enum State {
     },
     /// No work: the operand failed a check.
     Failed(Failure),
+    /// No work: it is a file that hybz itself writes. (Or it is not open yet.)
+    Own,
 }
 
 /// An operand that passed all checks.
@@ -92,4 +91,14 @@ pub enum Destination {
     File(Place),
     /// The operand is only tested.
     Nothing,
+}
+
+impl Destination {
+    pub fn name(&self) -> &OsStr {
+        match self {
+            Destination::Stdout => OsStr::new("(stdout)"),
+            Destination::File(place) => place.name(),
+            Destination::Nothing => OsStr::new("(none)"),
+        }
+    }
 }

@@ -16,7 +16,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// The directory DIR.
 pub struct Mirror {
     root: Directory,
     id: Id,
@@ -32,7 +31,6 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Opens DIR, or creates it.
     pub fn new(path: &Path, slots: &Slots, sync: bool) -> Result<Mirror, Failure> {
         let open = || -> io::Result<(Directory, Id, OwnedFd)> {
             let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();

@@ -2,7 +2,6 @@
 
 pub mod commit;
 pub mod filelist;
-pub mod holes;
 pub mod index;
 pub mod job;
 pub mod mirror;

@@ -1,6 +1,6 @@
 //! The source of operands: the command line, then a list, each name a file or, with `-r`, a tree.
 
-use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
+use crate::cli::args::{Kind, Operand, Plan, Target};
 use crate::cli::files::filelist::List;
 use crate::cli::files::mirror::{self, Mirror};
 use crate::cli::files::names::ending;
@@ -13,40 +13,31 @@ use hybz_files::directory::Directory;
 use hybz_files::process;
 use hybz_files::slots::Slots;
 use hybz_files::temporary;
-use hybz_files::tree::Kind;
+use hybz_files::tree;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file to work on.
 pub struct Found {
     pub operand: Operand,
     pub place: Place,
-    /// Whether it was typed on the command line.
     pub typed: bool,
 }
 
 /// All files, one after another.
 pub struct OperandIter {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
     messages: Arc<Messages>,
-    filter: Filter,
     slots: Slots,
     /// How many operands of the command line have been taken.
     taken: usize,
     list: Option<List>,
     walk: Option<Walk>,
-    /// The operand that is being walked.
     top: PathBuf,
     mirror: Option<Mirror>,
     /// The directory of the last typed name.
     directory: Option<Directory>,
-}
-
-/// Which files of trees and lists are left out.
-struct Filter {
-    plan: Arc<Plan<FilesMode>>,
 }
 
 /// `*` and `?` as in a shell, but a leading dot is no exception.
@@ -54,25 +45,23 @@ const MATCHING: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
 
 impl OperandIter {
-    pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
-        let list = plan.common.filelist.as_ref().map(|list| List::open(list, plan.common.null)).transpose()?;
+    pub fn new(plan: &Arc<Plan>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
+        let list = plan.filelist.as_ref().map(|list| List::open(list, plan.null)).transpose()?;
         let mut max = usize::MAX;
         // Many files can wait for the disk at once.
-        let descriptors = if plan.common.has_many() { process::raise_max_descriptors() } else { 0 };
-        if plan.common.has_many() {
+        let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
+        if plan.has_many() {
             // Directories may use a quarter of all descriptors: pending files and their results need others.
             max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
         }
         let slots = Slots::new(max);
-        let mirror = match &plan.mode.target {
-            Target::Below(path) => Some(Mirror::new(path, &slots, plan.common.sync)?),
+        let mirror = match &plan.target {
+            Target::Below(path) => Some(Mirror::new(path, &slots, plan.sync)?),
             _ => None,
         };
-        let filter = Filter { plan: Arc::clone(plan) };
         Ok(OperandIter {
             plan: Arc::clone(plan),
             messages: Arc::clone(messages),
-            filter,
             slots,
             taken: 0,
             list,
@@ -87,7 +76,7 @@ impl OperandIter {
     pub fn next(&mut self) -> Option<Result<Found, Failure>> {
         loop {
             if let Some(walk) = &mut self.walk {
-                match walk.next(&|kind, name, below| self.filter.wants(kind, name, below)) {
+                match walk.next(&|kind, name, below| wants(&self.plan, kind, name, below)) {
                     Some(found) => {
                         let found = found.map(|place| {
                             let operand = Operand::File(place.path().to_owned());
@@ -98,13 +87,13 @@ impl OperandIter {
                     None => self.walk = None,
                 }
             }
-            let (operand, typed) = match self.plan.common.operands.get(self.taken) {
+            let (operand, typed) = match self.plan.operands.get(self.taken) {
                 Some(operand) => {
                     self.taken += 1;
                     (operand.clone(), true)
                 }
                 None => match self.list.as_mut()?.next()? {
-                    Ok(path) => match self.filter.of_list(&path) {
+                    Ok(path) => match listed(&self.plan, &path) {
                         Ok(()) => (Operand::File(path), false),
                         Err(why) => {
                             self.messages.tally.skip(why);
@@ -124,7 +113,7 @@ impl OperandIter {
 
     /// Whether nothing is left, as far as can be told without waiting, and without opening anything.
     pub fn is_at_end(&mut self) -> bool {
-        self.taken == self.plan.common.operands.len()
+        self.taken == self.plan.operands.len()
             && self.walk.as_ref().is_none_or(Walk::is_at_end)
             && self.list.as_mut().is_none_or(List::is_at_end)
     }
@@ -135,16 +124,16 @@ impl OperandIter {
             Operand::Stdin => Path::new("(stdin)"),
             Operand::File(path) => path,
         };
-        if self.plan.common.recursive
+        if self.plan.recursive
             && let Operand::File(path) = &operand
-            && let Some(mut walk) = Walk::new(path, self.plan.common.force, &self.slots, &self.messages.tally)?
+            && let Some(mut walk) = Walk::new(path, self.plan.force, &self.slots, &self.messages.tally)?
         {
             if self.mirror.is_some() {
                 mirror::below(path)?;
             }
-            walk.crosses = self.plan.common.cross_file_systems;
+            walk.crosses = self.plan.cross_file_systems;
             walk.avoids = self.mirror.as_ref().map(Mirror::id);
-            let read = walk.read(&|kind, name, below| self.filter.wants(kind, name, below));
+            let read = walk.read(&|kind, name, below| wants(&self.plan, kind, name, below));
             self.top = path.clone();
             self.walk = Some(walk);
             return read.map(|()| None);
@@ -183,59 +172,40 @@ impl OperandIter {
     }
 }
 
-impl Filter {
-    /// Whether a file is skipped because of its suffix.
-    fn by_suffix(&self, name: &Path) -> bool {
-        let Plan { common, mode } = &*self.plan;
-        let coding = mode.coding;
-        let is_compressed = |name: &Path| ending(name, common, coding.as_ref()).is_some();
-        match mode.action {
-            Action::Compress => {
-                let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
-                is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
-            }
-            // Files that are not compressed are copied.
-            Action::Decompress if common.force && mode.target == Target::Stdout => false,
-            Action::Decompress | Action::Test => !is_compressed(name),
+/// Whether a file is skipped because of its suffix.
+fn by_suffix(plan: &Plan, name: &Path) -> bool {
+    let is_compressed = |name: &Path| ending(name, plan).is_some();
+    match plan.kind {
+        Kind::Compress => {
+            let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
+            is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
         }
+        // Files that are not compressed are copied.
+        Kind::Decompress if plan.force && plan.target == Target::Stdout => false,
+        _ => !is_compressed(name),
     }
+}
 
-    /// Whether `--exclude` excludes this name.
-    fn is_excluded(&self, name: &OsStr, path: impl FnOnce() -> PathBuf) -> bool {
-        let exclude = &self.plan.common.exclude;
-        if exclude.is_empty() {
-            return false;
-        }
-        // A byte that is not valid text counts as one character.
-        let (name, path) = (name.to_string_lossy(), path());
-        let path = path.to_string_lossy();
-        exclude.iter().any(|glob| glob.matches_with(&name, MATCHING) || glob.matches_with(&path, MATCHING))
-    }
+/// Whether `--exclude` excludes this name.
+fn is_excluded(plan: &Plan, name: &OsStr, below: &Path) -> bool {
+    // A byte that is not valid text counts as one character.
+    let matches = |text: &OsStr| plan.exclude.iter().any(|glob| glob.matches_with(&text.to_string_lossy(), MATCHING));
+    !plan.exclude.is_empty() && (matches(name) || matches(below.join(name).as_os_str()))
+}
 
-    /// Checks whether a file of a list is skipped. (With `-r` the name may be a directory's, which has no suffix.)
-    fn of_list(&self, path: &Path) -> Result<(), Skipped> {
-        let name = path.file_name().unwrap_or_default();
-        if temporary::is_hidden_name(name) {
-            return Err(Skipped::Own);
-        }
-        if self.is_excluded(name, || path.to_owned()) {
-            return Err(Skipped::Excluded);
-        }
-        let may_walk = self.plan.common.recursive && path.is_dir();
-        if !may_walk && self.by_suffix(path) { Err(Skipped::Suffix) } else { Ok(()) }
-    }
+/// Checks whether a file of a list is skipped. (With `-r` the name may be a directory's, which has no suffix.)
+fn listed(plan: &Plan, path: &Path) -> Result<(), Skipped> {
+    let kind = if plan.recursive && path.is_dir() { tree::Kind::Directory } else { tree::Kind::File };
+    let (name, below) = (path.file_name().unwrap_or_default(), path.parent().unwrap_or(Path::new("")));
+    wants(plan, kind, name, below)
+}
 
-    /// Checks whether a file or directory that a walk meets is skipped.
-    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
-        if kind == Kind::File && temporary::is_hidden_name(name) {
-            return Err(Skipped::Own);
-        }
-        if self.is_excluded(name, || below.join(name)) {
-            return Err(Skipped::Excluded);
-        }
-        if kind == Kind::File && self.by_suffix(Path::new(name)) {
-            return Err(Skipped::Suffix);
-        }
-        Ok(())
+/// Checks whether a file or directory that a walk meets is skipped.
+fn wants(plan: &Plan, kind: tree::Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
+    match kind == tree::Kind::File {
+        true if temporary::is_hidden_name(name) => Err(Skipped::Own),
+        _ if is_excluded(plan, name, below) => Err(Skipped::Excluded),
+        true if by_suffix(plan, Path::new(name)) => Err(Skipped::Suffix),
+        _ => Ok(()),
     }
 }

@@ -11,21 +11,22 @@
 //!
 //! Owner, mode, access control list and times are set on the open file, never by name. A file system that does not
 //! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
+//!
+//! Long runs of zeros become holes: they are skipped, not written. The gap between the end of a file and the next write
+//! reads as zeros, and takes no space on most file systems. A run begins with a whole piece of the file, so no block of
+//! the file system is written for it.
 
-use crate::cli::files::holes::{Holes, Run};
 use crate::cli::files::source::SourceFile;
 use hybz::internals::Sequential;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::Directory;
-use hybz_files::pipe::Giver;
 use hybz_files::temporary::{TemporaryName, remove_leftover};
-use hybz_files::{file, naming, stdout};
+use hybz_files::{file, naming};
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A result that is being written.
 pub struct OutputFile {
     pub path: PathBuf,
     pub name: OsString,
@@ -86,7 +87,6 @@ impl OutputFile {
         attributes::hand_on(&self.file, &source.found, source.acl.as_ref(), Some(times))
     }
 
-    /// Whether the result will replace another file.
     pub fn replaces(&mut self) -> bool {
         self.taken = !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok();
         self.taken
@@ -159,53 +159,54 @@ impl Write for OutputFile {
     }
 }
 
-/// A pipe is enlarged for results of this many bytes or more, not for smaller ones: the system limits a user's pages.
-const LONG: u64 = 8 << 20;
+/// The shortest run that becomes a hole: the block size of most file systems.
+const PIECE: usize = 4 << 10;
 
-/// Stdout without a buffer.
-#[derive(Default)]
-pub struct Stdout {
-    written: u64,
-    /// Whether it takes whole pages; `None` while that is not known.
-    takes_pages: Option<bool>,
-    giver: Giver,
+/// The position at which a file is written, and how many zeros before it have been skipped but are not in the file yet.
+#[derive(Debug, Default)]
+struct Holes {
+    at: u64,
+    gap: u64,
 }
 
-impl Stdout {
-    /// Whether a long output goes to a pipe that takes pages, and giving them away `pays`.
-    pub fn takes_pages(&mut self, pays: impl FnOnce() -> bool) -> bool {
-        match self.takes_pages {
-            Some(known) => known,
-            None if self.written < LONG => false,
-            None if !stdout::takes_pages() => *self.takes_pages.insert(false),
-            // Accelerators may start later.
-            None => pays() && *self.takes_pages.insert(true),
+/// The run at the beginning of some bytes.
+enum Run {
+    Zeros(usize),
+    Data(usize),
+}
+
+impl Holes {
+    /// The run that these bytes begin with: zeros to skip, or bytes that must be written.
+    fn first_run(&self, bytes: &[u8]) -> Run {
+        let into_piece = (self.at % PIECE as u64) as usize;
+        let head = if into_piece == 0 { 0 } else { (PIECE - into_piece).min(bytes.len()) };
+        let mut zeros = 0;
+        if head == 0 || (self.gap > 0 && is_zero(&bytes[..head])) {
+            zeros = head;
+            for piece in bytes[head..].chunks(PIECE) {
+                // Fewer zeros than a piece can continue a run, but cannot begin one.
+                let long = piece.len() == PIECE || self.gap > 0 || zeros > 0;
+                if !long || !is_zero(piece) {
+                    break;
+                }
+                zeros += piece.len();
+            }
         }
+        if zeros > 0 {
+            return Run::Zeros(zeros);
+        }
+        let first = if head > 0 { head } else { PIECE.min(bytes.len()) };
+        let next = bytes[first..].chunks_exact(PIECE).position(is_zero);
+        Run::Data(next.map_or(bytes.len(), |pieces| first + pieces * PIECE))
     }
 
-    /// Writes all of `bytes` to a pipe that takes pages. Returns how many they were.
-    pub fn give(&mut self, bytes: Vec<u8>) -> io::Result<u64> {
-        let len = bytes.len() as u64;
-        if !stdout::give(&mut self.giver, bytes)? {
-            self.takes_pages = Some(false);
-        }
-        self.written += len;
-        Ok(len)
+    fn pass(&mut self, zeros: usize) {
+        self.at += zeros as u64;
+        self.gap += zeros as u64;
     }
 }
 
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = stdout::write(bytes)?;
-        let before = self.written;
-        self.written += written as u64;
-        if before < LONG && self.written >= LONG {
-            stdout::enlarge_pipe();
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Whether a piece is all zeros. Its first word already excludes nearly every other piece.
+fn is_zero(piece: &[u8]) -> bool {
+    piece.first_chunk::<8>().is_none_or(|word| *word == [0; 8]) && *piece == [0; PIECE][..piece.len()]
 }

@@ -53,7 +53,6 @@ impl PathLocks {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an operand.
     pub fn begin(&self) -> Pending {
         self.lock().operands += 1;
         Pending { locks: self.clone(), touched: Vec::new() }

@@ -52,7 +52,6 @@ impl Place {
         Place { path, directory: Some(directory), is_typed: false }
     }
 
-    /// Another file in the same directory.
     pub fn beside(&self, path: PathBuf) -> Place {
         Place { path, directory: self.directory.clone(), is_typed: self.is_typed }
     }
@@ -61,7 +60,6 @@ impl Place {
         &self.path
     }
 
-    /// The file's name in messages.
     pub fn name(&self) -> &OsStr {
         self.path.as_os_str()
     }
@@ -71,7 +69,6 @@ impl Place {
         self.is_typed
     }
 
-    /// The file's name in its directory.
     pub fn file_name(&self) -> io::Result<&OsStr> {
         self.path.file_name().filter(|_| !self.name().as_bytes().ends_with(b"/")).ok_or_else(file::not_found)
     }

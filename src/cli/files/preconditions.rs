@@ -1,6 +1,6 @@
 //! bzip2's checks of the file that a result would replace, and our checks of files that must not be read or replaced.
 
-use crate::cli::args::{Action, FilesMode, Plan, ReportPlace, Target};
+use crate::cli::args::{Kind, Plan, Target};
 use crate::cli::files::pending::{PathLocks, Pending};
 use crate::cli::files::place::Place;
 use crate::cli::files::source::id;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The files that operands are checked against.
 pub struct Preconditions {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
     /// The file that stdout refers to, if any: it must not be read.
     stdout: Option<Metadata>,
     /// The report, if it is a file: it must be neither read nor removed.
@@ -26,11 +26,8 @@ pub struct Preconditions {
 }
 
 impl Preconditions {
-    pub fn new(plan: &Arc<Plan<FilesMode>>) -> Preconditions {
-        let report = match &plan.mode.report {
-            Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
-            _ => None,
-        };
+    pub fn new(plan: &Arc<Plan>) -> Preconditions {
+        let report = plan.json.as_ref().filter(|file| *file != "-").and_then(|file| fs::metadata(file).ok());
         Preconditions {
             plan: Arc::clone(plan),
             stdout: stdout::regular_file(),
@@ -39,7 +36,6 @@ impl Preconditions {
         }
     }
 
-    /// Whether the file is the report.
     pub fn is_report(&self, found: tree::Id) -> bool {
         self.report.as_ref().is_some_and(|report| id(report) == found)
     }
@@ -52,7 +48,7 @@ impl Preconditions {
         mut open_directory: impl FnMut(&mut Place) -> io::Result<()>,
         pending: &Pending,
     ) -> io::Result<(Option<File>, Metadata)> {
-        let follow = !self.plan.mode.target.makes_files() || self.plan.common.force;
+        let follow = !self.plan.target.makes_files() || self.plan.force;
         let mut open = |place: &mut Place| {
             open_directory(place)?;
             place.open_at_once(follow)
@@ -80,7 +76,7 @@ impl Preconditions {
         let name = result.name().as_bytes();
         let mut there = result.find_link();
         // An earlier operand may be about to remove the existing file.
-        if self.plan.mode.remove_sources && there.as_ref().is_ok_and(|there| self.locks.has_file(tree::id(there))) {
+        if self.plan.remove_sources && there.as_ref().is_ok_and(|there| self.locks.has_file(tree::id(there))) {
             self.locks.wait(pending);
             there = result.find_link();
         }
@@ -88,7 +84,7 @@ impl Preconditions {
         let found = if is_free { None } else { result.find().ok() };
         let is = |what: &str| Failure::about(1, "Output file ", result.name(), what);
         // A typed name, unlike one derived from a source, may lead to a directory through a link.
-        if matches!(self.plan.mode.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
+        if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
             return Err(is(" is a directory."));
         }
         if name.is_empty() || name.ends_with(b"/") {
@@ -97,23 +93,20 @@ impl Preconditions {
         if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
             return Err(is(" is the input file."));
         }
-        if self.plan.mode.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
+        if self.plan.rereads && found.as_ref().is_some_and(|found| !is_file(found)) {
             return Err(is(" is not a normal file: --verify=file cannot read it again."));
         }
         if found.as_ref().is_some_and(|found| self.is_report(tree::id(found))) {
             return Err(is(" is the report."));
         }
-        if matches!(self.plan.mode.target, Target::File(_))
-            && !self.plan.common.force
-            && found.as_ref().is_some_and(is_stream)
-        {
-            return match self.plan.mode.remove_sources {
+        if matches!(self.plan.target, Target::File(_)) && !self.plan.force && found.as_ref().is_some_and(is_stream) {
+            return match self.plan.remove_sources {
                 true => Err(is(" is not a normal file: nothing of the input file would be left after --rm.")),
                 false => Ok(()),
             };
         }
         match there {
-            Ok(_) if !self.plan.common.force => {
+            Ok(_) if !self.plan.force => {
                 if let (Ok(directory), Ok(name)) = (result.directory(None), result.file_name()) {
                     remove_leftover(&directory, name, &[source.uid()]);
                 }
@@ -125,8 +118,8 @@ impl Preconditions {
     }
 
     pub fn stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
-        if self.plan.mode.action == Action::Compress && stdout::is_terminal() {
-            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
+        if self.plan.kind == Kind::Compress && stdout::is_terminal() {
+            return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
         }
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         if self.stdout.as_ref().is_some_and(|stdout| id(stdout) == id(source)) {

@@ -1,11 +1,63 @@
 //! The destination of a result's bytes, and their count.
 
-use crate::cli::files::output::{OutputFile, Stdout};
+use crate::cli::files::output::OutputFile;
 use crate::cli::messages::counts::Counts;
 use hybz::{Error, Pool};
-use hybz_files::pipe;
+use hybz_files::pipe::{self, Giver};
+use hybz_files::stdout;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
+
+/// A pipe is enlarged for results of this many bytes or more, not for smaller ones: the system limits a user's pages.
+const LONG: u64 = 8 << 20;
+
+/// Stdout without a buffer.
+#[derive(Default)]
+pub struct Stdout {
+    written: u64,
+    /// Whether it takes whole pages; `None` while that is not known.
+    takes_pages: Option<bool>,
+    giver: Giver,
+}
+
+impl Stdout {
+    /// Whether a long output goes to a pipe that takes pages, and giving them away `pays`.
+    pub fn takes_pages(&mut self, pays: impl FnOnce() -> bool) -> bool {
+        match self.takes_pages {
+            Some(known) => known,
+            None if self.written < LONG => false,
+            None if !stdout::takes_pages() => *self.takes_pages.insert(false),
+            // Accelerators may start later.
+            None => pays() && *self.takes_pages.insert(true),
+        }
+    }
+
+    /// Writes all of `bytes` to a pipe that takes pages. Returns how many they were.
+    pub fn give(&mut self, bytes: Vec<u8>) -> io::Result<u64> {
+        let len = bytes.len() as u64;
+        if !stdout::give(&mut self.giver, bytes)? {
+            self.takes_pages = Some(false);
+        }
+        self.written += len;
+        Ok(len)
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = stdout::write(bytes)?;
+        let before = self.written;
+        self.written += written as u64;
+        if before < LONG && self.written >= LONG {
+            stdout::enlarge_pipe();
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// The destination of one result's bytes. Streams begin and end with a few bytes, which are buffered and written
 /// together with their blocks.

@@ -1,7 +1,7 @@
 //! Files that are read: operands of which nothing is made, and the file that a result comes from. The result gets its
 //! attributes, and the file may be removed afterwards.
 
-use crate::cli::args::{Common, Operand};
+use crate::cli::args::{Operand, Plan};
 use crate::cli::files::place::Place;
 use crate::cli::messages::Failure;
 use hybz_files::acl::Acl;
@@ -15,14 +15,14 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
 /// Opens the operand of a mode that makes no result of it, without waiting for the writer of a FIFO; the first value is
-/// its name in its directory, which is opened, or `None` for stdin. What is no regular file is refused unless `any`.
+/// `None` for stdin. What is no regular file is refused unless `any`.
 /// `reading` tells a user who typed no file what hybz does not read from a terminal.
-pub fn open(common: &Common, operand: &Operand, reading: &str, any: bool) -> Result<(Option<Place>, File), Failure> {
+pub fn open(plan: &Plan, operand: &Operand, reading: &str, any: bool) -> Result<(Option<SourceFile>, File), Failure> {
     let name = operand.name();
     let Operand::File(path) = operand else {
         let file = stdin().map_err(|e| Failure::input("read", name, &e))?;
         if file.is_terminal() {
-            return Err(Failure::terminal(&common.program, reading));
+            return Err(Failure::terminal(&plan.program, reading));
         }
         return Ok((None, file));
     };
@@ -30,7 +30,10 @@ pub fn open(common: &Common, operand: &Operand, reading: &str, any: bool) -> Res
     let opened = Place::opened(path, None).and_then(|place| Ok((place.open_at_once(true)?, place)));
     match opened.map_err(|e| Failure::input("open", name, &e))? {
         ((_, found), _) if found.is_dir() => Err(is(" is a directory.")),
-        ((Some(file), found), place) if any || found.is_file() => Ok((Some(place), file)),
+        ((Some(file), found), place) if any || found.is_file() => {
+            let acl = list_of(&file);
+            Ok((Some(SourceFile { place, found, acl }), file))
+        }
         ((None, _), _) if any => Err(Failure::input("open", name, &file::not_found())),
         _ => Err(is(" is not a normal file.").remark()),
     }
@@ -63,12 +66,6 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// The file that gives a result its attributes, if the operand is a file.
-    pub fn of(operand: &Operand, file: &File) -> io::Result<Option<SourceFile>> {
-        let Operand::File(path) = operand else { return Ok(None) };
-        Ok(Some(SourceFile { place: Place::typed(path), found: file.metadata()?, acl: list_of(file) }))
-    }
-
     /// A copy for reading its data again. It has no access control list, which comparing data does not need.
     pub fn again(&self) -> SourceFile {
         SourceFile { place: self.place.clone(), found: self.found.clone(), acl: None }
@@ -125,7 +122,6 @@ pub fn list_of(file: &File) -> Option<Acl> {
     Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown()))
 }
 
-/// The device and inode of a file.
 pub fn id(found: &Metadata) -> Id {
     (found.dev(), found.ino())
 }

@@ -8,14 +8,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The version of the schema.
 pub const SCHEMA: u32 = 1;
 
 /// An object, with its members in the order in which they are put.
 pub struct Object(Map<String, Value>);
 
 impl Object {
-    /// An object of this type.
     pub fn new(of: &str) -> Object {
         let mut object = Object(Map::new());
         object.put("schema", SCHEMA);
@@ -23,7 +21,6 @@ impl Object {
         object
     }
 
-    /// An object about the file `name`.
     pub fn of_file(of: &str, name: &OsStr) -> Object {
         let mut object = Object::new(of);
         object.put_name("name", name);
@@ -59,20 +56,23 @@ impl Object {
         }
     }
 
-    /// The object as a line. JSON lets DEL and the control characters from U+0080 on stand in strings as they are; here
-    /// they are escaped like all others, because the line may end up on a terminal.
     pub fn line(self) -> Vec<u8> {
-        let text = Value::Object(self.0).to_string();
-        let mut line = String::with_capacity(text.len() + 1);
-        for char in text.chars() {
-            match char {
-                '\u{7f}'..='\u{9f}' => line += &format!("\\u{:04x}", u32::from(char)),
-                char => line.push(char),
-            }
-        }
-        line.push('\n');
-        line.into_bytes()
+        line(&Value::Object(self.0).to_string())
     }
+}
+
+/// The text of an object as a line. JSON lets DEL and the control characters from U+0080 on stand in strings as they
+/// are; here they are escaped like all others, because the line may end up on a terminal.
+pub fn line(text: &str) -> Vec<u8> {
+    let mut line = String::with_capacity(text.len() + 1);
+    for char in text.chars() {
+        match char {
+            '\u{7f}'..='\u{9f}' => line += &format!("\\u{:04x}", u32::from(char)),
+            char => line.push(char),
+        }
+    }
+    line.push('\n');
+    line.into_bytes()
 }
 
 impl From<Object> for Value {

@@ -7,29 +7,26 @@ pub mod formats;
 pub mod json;
 pub mod progress;
 pub mod report;
+pub mod stations;
 pub mod tally;
-pub mod verified;
 
-use crate::cli::args::{Action, Common};
+use crate::cli::args::{Kind, Plan};
 use crate::cli::messages::formats::is_of;
 use crate::cli::messages::progress::Progress;
 use crate::cli::messages::report::{Entry, Report};
 use crate::cli::messages::tally::Tally;
 use anyhow::bail;
 use hybz::internals::formats::Blocks;
-use hybz::{BlockInfo, Damage, Error, Formats, StationReport, StreamSummary, Summary};
+use hybz::{BlockInfo, Damage, Error, Formats, StreamSummary, Summary};
 use hybz_files::quote::shown;
-use hybz_files::terminal::{USUAL_COLUMNS, wrap};
 use hybz_files::{process, stdout};
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How a call ended.
 pub enum Outcome {
     Exit(u8),
     /// The reader of our stdout is gone.
@@ -46,7 +43,6 @@ pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
     }
 }
 
-/// Why an operand failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The exit code: 1 environment, 2 damaged data, 3 a defect in hybz.
@@ -85,8 +81,8 @@ impl Failure {
     }
 
     /// `Can't open input file NAME: ERR.`; bzip2 has another text for `-t`.
-    pub fn unopened(action: Action, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::cannot(if action == Action::Test { "open input" } else { "open input file" }, name, e)
+    pub fn unopened(kind: Kind, name: &OsStr, e: &io::Error) -> Failure {
+        Failure::cannot(if kind == Kind::Test { "open input" } else { "open input file" }, name, e)
     }
 
     /// `Can't create output file NAME: ERR.`
@@ -100,18 +96,30 @@ impl Failure {
         Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
     }
 
+    /// An error in the operand `name` that says nothing about its data.
+    pub fn of(plan: &Plan, name: &OsStr, error: &Error) -> Option<Failure> {
+        Some(match error {
+            Error::Read(e) => Failure::input("read", name, e),
+            Error::Perturbed => Failure::perturbed(name),
+            Error::Internal { .. } => Failure::internal(name, error),
+            Error::Miscoded { .. } => {
+                Failure::about(3, "", name, &format!(": {error}. This is a defect of hybz or of this machine."))
+            }
+            &Error::Memory { block, needs, allowed } => {
+                // The numbers are rounded so that `-m` with the first of them is enough.
+                let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
+                let by_flag = plan.memory.is_some();
+                let limit =
+                    if by_flag { format!("-m allows {allowed}") } else { format!("only {allowed} are available") };
+                Failure::about(1, "", name, &format!(": block {block} needs {needs} MB, {limit}."))
+            }
+            _ => return None,
+        })
+    }
+
     /// A defect in hybz, met while it worked on the operand `name`.
     pub fn internal(name: &OsStr, error: &Error) -> Failure {
         Failure::about(3, "", name, &format!(": {error}: a defect of hybz."))
-    }
-
-    /// A block of the operand `name` needs more memory than `-m` allows or than there is.
-    pub fn memory(name: &OsStr, error: &Error, limited: bool) -> Failure {
-        let &Error::Memory { block, needs, allowed } = error else { return Failure::internal(name, error) };
-        // The numbers are rounded so that `-m` with the first of them is enough.
-        let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
-        let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} are available") };
-        Failure::about(1, "", name, &format!(": block {block} needs {needs} MB, {limit}."))
     }
 
     /// Blocks of a perturbed `.bz2` are of no use without what comes before them.
@@ -141,7 +149,6 @@ pub fn errno_text(e: &io::Error) -> String {
     if e.kind() == io::ErrorKind::OutOfMemory { format!("{text} ({TRY_LESS})") } else { text.to_owned() }
 }
 
-/// One message.
 pub enum Note {
     Failure(Failure),
     /// A failure that belongs to no file.
@@ -157,7 +164,6 @@ pub enum Note {
 }
 
 impl Note {
-    /// The remark `NAME TEXT`.
     pub fn about(name: &OsStr, text: &str) -> Note {
         Note::Remark([shown(name).as_bytes(), text.as_bytes()].concat())
     }
@@ -165,44 +171,36 @@ impl Note {
 
 /// The printer of all messages of one call.
 pub struct Messages {
-    program: Vec<u8>,
-    quiet: u8,
-    /// Whether messages may say more than bzip2's.
-    advises: bool,
+    pub plan: Arc<Plan>,
     /// The width of names in the lines of `-v`: the width of the longest name, but at least the width of `(stdin)`.
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
-    /// The report of `--json`.
     pub report: Option<Report>,
     pub tally: Arc<Tally>,
 }
 
 impl Messages {
-    pub fn new(common: &Common, progress: Progress) -> Messages {
-        let width = if common.verbose > 0 {
-            common.operands.iter().map(|operand| shown(operand.name()).len()).max()
-        } else {
-            None
-        };
+    pub fn new(plan: &Arc<Plan>) -> Messages {
+        let names = plan.operands.iter().filter(|_| plan.verbose > 0);
+        let width = names.map(|operand| shown(operand.name()).len()).max();
         Messages {
-            program: common.program.as_bytes().to_vec(),
-            quiet: common.quiet,
-            advises: common.formats == Formats::All,
+            plan: Arc::clone(plan),
             width: width.unwrap_or(0).max("(stdin)".len()),
             code: AtomicU8::new(0),
-            progress,
+            progress: Progress::new(plan),
             report: None,
             tally: Arc::default(),
         }
     }
 
-    /// Adds a report for programs, and the tally that it includes.
-    pub fn with_report(self, report: Option<Report>, tally: Arc<Tally>) -> Messages {
-        Messages { report, tally, ..self }
+    /// With the report for programs, if there is to be one.
+    pub fn with_report(plan: &Arc<Plan>) -> anyhow::Result<Messages> {
+        let tally = Arc::default();
+        let report = Report::open(plan, &tally)?;
+        Ok(Messages { report, tally, ..Messages::new(plan) })
     }
 
-    /// The highest exit code of all failures.
     pub fn code(&self) -> u8 {
         self.code.load(Ordering::Relaxed)
     }
@@ -212,16 +210,17 @@ impl Messages {
     }
 
     pub fn print(&self, note: &Note) {
+        let (quiet, program) = (self.plan.quiet, self.plan.program.as_bytes());
         let (shown, text) = match note {
             Note::Failure(failure) | Note::Apart(failure) => {
                 self.fail(failure, matches!(note, Note::Apart(_)));
-                let advice = if self.advises && self.quiet == 0 { failure.advice } else { "" };
+                let advice = if self.plan.formats == Formats::All && quiet == 0 { failure.advice } else { "" };
                 (
-                    self.quiet < if failure.remark { 1 } else { 2 },
-                    [&self.program[..], b": ", &failure.text, advice.as_bytes(), b"\n"].concat(),
+                    quiet < if failure.remark { 1 } else { 2 },
+                    [program, b": ", &failure.text, advice.as_bytes(), b"\n"].concat(),
                 )
             }
-            Note::Remark(text) => (self.quiet == 0, [&self.program[..], b": ", text, b"\n"].concat()),
+            Note::Remark(text) => (quiet == 0, [program, b": ", text, b"\n"].concat()),
             Note::Line(line) => (true, line.clone()),
             Note::Verdict(failure, line) => {
                 self.fail(failure, false);
@@ -249,7 +248,7 @@ impl Messages {
         let mut written = Ok(());
         self.progress.suspend(|| written = write(report));
         if let Err(e) = written {
-            self.print(&Note::Failure(Failure::cannot("write report", report.place(), &e)));
+            self.print(&Note::Failure(Failure::cannot("write report", &report.place, &e)));
         }
     }
 
@@ -257,6 +256,11 @@ impl Messages {
     pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
         let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
         self.write_report(|report| report.summary(summary, code, broken_pipe));
+    }
+
+    /// The failure to close stdout, if there is one.
+    pub fn stdout_failure() -> Option<Note> {
+        stdout::close().err().map(|e| Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)))
     }
 
     /// `  NAME: `, the beginning of every line of `-v`.
@@ -326,7 +330,6 @@ pub fn has_crcs(damage: &Damage) -> bool {
     !is_of(damage, |blocks| blocks != Blocks::Listed)
 }
 
-/// The position of the damage.
 fn place(error: &Error) -> String {
     match error {
         Error::Data { bit_offset, damage, .. } if is_of(damage, |blocks| blocks == Blocks::None) => {
@@ -363,64 +366,4 @@ pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure
         Failure::about(2, &format!("{what}\n\t{}\n\tInput file = ", place(error)), name, ", output file = ");
     failure.text.extend_from_slice(shown(result).as_bytes());
     failure
-}
-
-/// The failure of a GPU, if any: the first lane's that reports a failure.
-pub fn gpu_trouble(summary: &Summary) -> Option<String> {
-    let lanes = summary.stations.iter().filter(|station| station.accelerator);
-    let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
-    // A device may lack the memory for some of its lanes. A missing lane only costs time; it is a failure only if no
-    // lane works.
-    let some_work = lanes.clone().any(|lane| lane.blocks > 0 && !trouble(&lane));
-    let mut troubled = lanes.filter(|lane| trouble(lane) && !(some_work && lane.name == STARTING));
-    let lane = troubled.next()?;
-    let why = lane.retired.as_ref().or(lane.failure.as_ref())?;
-    Some(match &*lane.name {
-        STARTING => format!("a GPU could not be used: {why}"),
-        name => format!("{name} failed, and the CPU did its work: {why}"),
-    })
-}
-
-/// Whether accelerators were started, and the cores had done all of the work before one of them could.
-pub fn gpus_came_late(summary: &Summary) -> bool {
-    let mut lanes = summary.stations.iter().filter(|station| station.accelerator).peekable();
-    lanes.peek().is_some() && lanes.all(|lane| lane.blocks == 0)
-}
-
-/// The name of a station while its thread still creates it.
-const STARTING: &str = "starting";
-
-/// The table of stations at the end of `-vv`: how many blocks each did, how fast, how busy it was, and how often
-/// another station had to do its work again.
-///
-/// If no station did anything, because there was nothing to do, there is no table.
-pub fn stations(summary: &Summary) -> Vec<u8> {
-    if summary.stations.is_empty() {
-        return Vec::new();
-    }
-    let mut text = format!(
-        "  {:<13} {:>6} {:>8} {:>8} {:>8} {:>6} {:>6} {:>6}{:>10}\n",
-        "station", "blocks", "finished", "MB in", "MB out", "MB/s", "busy s", "waits", "fallbacks"
-    );
-    for station in &summary.stations {
-        let StationReport { name, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
-        let (busy, waits) = (station.busy.as_secs_f64(), station.waited.as_secs_f64());
-        let (read, written) = (*bytes_in as f64 / 1e6, *bytes_out as f64 / 1e6);
-        let rate = if busy > 0.0 { read / busy } else { 0.0 };
-        // Writing into a String does not fail.
-        let _ = writeln!(
-            text,
-            "  {name:<13} {blocks:>6} {finished:>8} {read:>8.1} {written:>8.1} {rate:>6.1} {busy:>6.2} \
-             {waits:>6.2}{fallbacks:>10}"
-        );
-        let retired = station.retired.as_ref().map(|why| format!("retired: {why}"));
-        let (ready, ended) = (station.ready.as_secs_f64(), station.ended.as_secs_f64());
-        let times =
-            station.accelerator.then(|| format!("ready after {ready:.3} s, last batch ended after {ended:.3} s"));
-        for remark in retired.iter().chain(&times).chain(&station.details) {
-            wrap(remark, 0, 6, USUAL_COLUMNS, &mut text);
-        }
-    }
-    let _ = writeln!(text, "  blocks in flight: at most {:.1} MiB", summary.memory as f64 / 1048576.0);
-    text.into_bytes()
 }

@@ -9,8 +9,8 @@
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
 
-use crate::cli::args::Common;
-use crate::cli::messages::counts::Counts;
+use crate::cli::args::{Kind, Plan, ProgressFormat};
+use crate::cli::messages::counts::{Counts, bytes};
 use hybz_files::quote::shown;
 use hybz_files::{process, signals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -38,8 +38,8 @@ const SPACING: Duration = Duration::from_millis(250);
 /// The maximum number of times a second that a row is drawn.
 const HERTZ: u8 = 10;
 
-/// The progress display of one call.
 pub struct Progress {
+    plan: Arc<Plan>,
     /// What the bytes are where it is not obvious.
     unit: &'static str,
     style: Style,
@@ -81,7 +81,6 @@ impl Rate {
         }
     }
 
-    /// The rate in bytes a second.
     fn per_second(&self, now: Duration, bytes: u64) -> f64 {
         let &(then, before) = self.0.front().unwrap_or(&(Duration::ZERO, 0));
         let seconds = now.saturating_sub(then).as_secs_f64();
@@ -97,31 +96,27 @@ impl Rate {
 }
 
 impl Progress {
-    pub fn new(common: &Common) -> Progress {
-        let asked = common.progress.is_some();
+    pub fn new(plan: &Arc<Plan>) -> Progress {
+        let asked = plan.progress == Some(ProgressFormat::Text);
         let style = match process::draws_rows() {
-            _ if common.no_progress || common.quiet > 0 && !asked => Style::Nothing,
+            _ if plan.progress == Some(ProgressFormat::Never) || plan.quiet > 0 && !asked => Style::Nothing,
             true => Style::Bar,
             false if asked => Style::Lines, // also on a terminal that draws no rows
             false => Style::Nothing,
         };
-        let counts = Arc::new(Counts::new(common.program.as_bytes(), common.count()));
+        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count()));
         // The rest of stdin is measured before anything is read from it.
-        counts.set_total(common.expected_bytes());
+        counts.set_total(plan.expected_bytes());
         answer_signals(&counts);
         let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new() };
-        Progress { style, counts, unit: "", display: Mutex::new(display) }
-    }
-
-    /// The progress of work that reads compressed data, if `compressed`. The row says so, because speeds of
-    /// decompressing are usually given for the text.
-    pub fn of_compressed(mut self, compressed: bool) -> Progress {
-        self.unit = if compressed { " compressed" } else { "" };
-        self
+        // Speeds of decompressing are usually given for the text.
+        let compressed = matches!(plan.kind, Kind::Decompress | Kind::Test | Kind::List | Kind::Recover);
+        let unit = if compressed { " compressed" } else { "" };
+        Progress { plan: Arc::clone(plan), style, counts, unit, display: Mutex::new(display) }
     }
 
     /// Records that `bytes` of the input `name` are done.
-    pub fn advance(&self, common: &Common, name: &OsStr, bytes: u64) {
+    pub fn advance(&self, name: &OsStr, bytes: u64) {
         let position = self.counts.advance(bytes);
         if matches!(self.style, Style::Nothing) {
             return;
@@ -133,7 +128,7 @@ impl Progress {
             return;
         }
         // A file may have grown, or its size was wrong.
-        let total = common.total().filter(|&total| total >= position);
+        let total = self.plan.total().filter(|&total| total >= position);
         let per_second = display.rate.per_second(now, position);
         self.counts.set_rate(per_second);
         // Without a total, the rate is what a narrow window leaves out first.
@@ -219,11 +214,10 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has SIGUSR1 answered.
 #[allow(unsafe_code)]
 fn answer_signals(counts: &Arc<Counts>) {
     let counts = Arc::clone(counts);
-    let answer = move || signals::write_stderr(counts.words().bytes());
+    let answer = move || signals::write_stderr(bytes(&counts.words()));
     // SAFETY: the handler reads atomics and the clock, assembles a line on the stack and writes it with one system
     // call.
     let _ = unsafe { signals::on_question(answer) };

@@ -5,22 +5,26 @@
 //! monitor can follow them and a crash loses none. When a signal ends the process, its handler writes a summary of the
 //! work so far; a report without a summary comes from a killed process.
 
-use crate::cli::args::{Action, FilesMode, ReportPlace};
-use crate::cli::messages::counts::Line;
+use crate::cli::args::Plan;
+use crate::cli::messages::counts::{bytes, line};
+use crate::cli::messages::errno_text;
 use crate::cli::messages::json::{self, Object, SCHEMA};
 use crate::cli::messages::tally::Tally;
+use anyhow::anyhow;
 use hybz::internals::formats::Blocks;
 use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
 use hybz_files::file::wait_writable;
+use hybz_files::quote::shown;
 use hybz_files::signals;
 use hybz_files::stdout;
 use hybz_files::temporary;
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
+use std::fmt::{self, Display};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
@@ -28,14 +32,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The beginning of every report.
 const BEGINNING: &[u8] = b"{\"schema\":";
 /// The maximum number of stream CRCs listed: a file may have a million streams.
 const MAX_CRCS: usize = 1000;
 
-/// The report of one call.
 pub struct Report {
-    place: OsString,
+    pub place: OsString,
     totals: Arc<Totals>,
     /// Failures since the last object.
     failures: Mutex<Vec<Trouble>>,
@@ -76,13 +78,13 @@ pub struct Entry {
     format: Option<Format>,
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
-    result: Option<OsString>,
+    pub result: Option<OsString>,
     /// The whole file's, if the work on it went well.
-    stream: Option<StreamSummary>,
-    /// Whether there was nothing to do.
-    complete: bool,
+    pub stream: Option<StreamSummary>,
+    /// Whether there was nothing to do: the result was there already, and right.
+    pub complete: bool,
     /// A failure for which no message is printed.
-    unsaid: Option<Trouble>,
+    pub unsaid: Option<Trouble>,
 }
 
 /// A failure: an exit code and a text.
@@ -90,56 +92,42 @@ type Trouble = (u8, Vec<u8>);
 
 impl Entry {
     /// Begins one, if there is to be a report.
-    pub fn new(mode: &FilesMode, name: &OsStr) -> Option<Box<Entry>> {
-        mode.report.as_ref()?;
-        let format = mode.coding.map(|coding| coding.encoding.format());
+    pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
+        plan.json.as_ref()?;
+        let format = plan.coding.map(|coding| coding.encoding.format());
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
         let (complete, unsaid) = (false, None);
         Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
     }
 
-    /// A stream of the file has ended.
-    pub fn stream(&mut self, stream: &StreamInfo) {
+    pub fn add(&mut self, stream: &StreamInfo) {
         self.format.get_or_insert(stream.format);
         if self.crcs.len() < MAX_CRCS && stream.format.blocks() == Blocks::Listed {
             self.crcs.push(stream.combined_crc);
         }
     }
-
-    /// The stream ended, with or without an error; the last steps of the result are still to come.
-    pub fn ended(&mut self, result: Option<&OsStr>, stream: Option<&StreamSummary>) {
-        (self.result, self.stream) = (result.map(OsStr::to_owned), stream.copied());
-    }
-
-    /// The file's `result` was there already, and right.
-    pub fn complete(&mut self, result: &OsStr) {
-        (self.result, self.complete) = (Some(result.to_owned()), true);
-    }
-
-    /// The file failed, and no message says so.
-    pub fn failed_in_silence(&mut self, code: u8, text: &[u8]) {
-        self.unsaid = Some((code, text.to_owned()));
-    }
 }
 
 impl Report {
-    /// Opens the report of `work` at its place. `operands` is the number of operands, if known. An existing file that
-    /// is not a report gives the error "invalid data".
-    pub fn open(
-        place: &ReportPlace,
-        work: &'static str,
-        operands: Option<u64>,
-        tally: &Arc<Tally>,
-    ) -> io::Result<Report> {
-        let file = match place {
-            ReportPlace::Stderr => io::stderr().as_fd().try_clone_to_owned()?.into(),
-            ReportPlace::Stdout => stdout::duplicate()?,
-            ReportPlace::File(path) => open_file(path)?,
+    /// Opens the report, if there is to be one.
+    pub fn open(plan: &Plan, tally: &Arc<Tally>) -> anyhow::Result<Option<Report>> {
+        let Some(file) = &plan.json else { return Ok(None) };
+        let (name, opened) = match file.as_bytes() {
+            b"" => (OsStr::new("(stderr)"), io::stderr().as_fd().try_clone_to_owned().map(File::from)),
+            b"-" => (OsStr::new("(stdout)"), stdout::duplicate()),
+            _ => (&**file, open_file(Path::new(file))),
         };
+        let shown = shown(name);
+        let file = opened.map_err(|e| match e.kind() {
+            io::ErrorKind::InvalidData => {
+                anyhow!("File {} is not a report: nothing is appended to it.", shown.display())
+            }
+            _ => anyhow!("Can't open report {}: {}.", shown.display(), errno_text(&e)),
+        })?;
         let totals = Totals {
             file,
-            work,
-            operands,
+            work: plan.kind.work(),
+            operands: plan.count(),
             tally: Arc::clone(tally),
             started: Instant::now(),
             torn: AtomicBool::new(false),
@@ -147,12 +135,7 @@ impl Report {
             numbers: Default::default(),
         };
         let (totals, failures, unwritable) = (Arc::new(totals), Mutex::default(), AtomicBool::new(false));
-        Ok(Report { place: place.name().to_owned(), totals, failures, apart: Mutex::default(), unwritable })
-    }
-
-    /// The report's name in error messages.
-    pub fn place(&self) -> &OsStr {
-        &self.place
+        Ok(Some(Report { place: name.to_owned(), totals, failures, apart: Mutex::default(), unwritable }))
     }
 
     /// Has the summary written if a signal ends the process.
@@ -168,13 +151,22 @@ impl Report {
         failures.push((code, text.to_owned()));
     }
 
-    /// Writes the object of a file.
     pub fn file(&self, entry: &Entry) -> io::Result<()> {
         let mut failures = std::mem::take(&mut *lock(&self.failures));
         failures.extend(entry.unsaid.clone());
+        let failed = !failures.is_empty();
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
-        object.put("status", status(entry, !failures.is_empty()));
+        object.put(
+            "status",
+            if failed {
+                "failed"
+            } else if entry.complete {
+                "complete"
+            } else {
+                "done"
+            },
+        );
         object.put("format", entry.format.map(Format::name));
         match &entry.result {
             Some(name) => object.put_name("result", name),
@@ -191,9 +183,10 @@ impl Report {
             object.put("recoded", stream.recoded_blocks);
         }
         object.put("seconds", json::seconds(entry.opened.elapsed()));
-        put_failures(&mut object, &failures, 0);
+        let (code, text) = together(&failures, 0);
+        object.put_exit(code, text.as_deref());
         self.totals.wait_if_ending();
-        self.totals.count(entry, !failures.is_empty());
+        self.totals.count(entry, failed);
         self.write(&object.line())
     }
 
@@ -205,25 +198,23 @@ impl Report {
         if was.is_err() {
             return Ok(());
         }
-        let Totals { work, operands, started, tally, numbers, .. } = &*self.totals;
-        let mut object = Object::new("summary");
-        object.put("version", env!("CARGO_PKG_VERSION"));
-        object.put("work", *work);
-        object.put("operands", *operands);
-        for (key, number) in NUMBERS.iter().zip(numbers) {
-            object.put(key, number.load(Relaxed));
-        }
-        object.put("skipped", tally.skipped());
         let stations = pool.map_or(&[][..], |pool| &pool.stations);
-        object.put("fallbacks", stations.iter().map(|station| station.fallbacks).sum::<u64>());
-        object.put("stations", stations.iter().map(station).collect::<Value>());
-        object.put("seconds", json::seconds(started.elapsed()));
-        object.put("interrupted", broken);
-        object.put("signal", broken.then_some(libc::SIGPIPE));
+        let fallbacks: u64 = stations.iter().map(|station| station.fallbacks).sum();
+        let stations: Value = stations.iter().map(station).collect();
         let mut failures = std::mem::take(&mut *lock(&self.apart));
         failures.append(&mut lock(&self.failures));
-        put_failures(&mut object, &failures, code);
-        self.write(&object.line())
+        let (code, error) = together(&failures, code);
+        let error = error.map(|text| Value::from(&*String::from_utf8_lossy(&text)));
+        let mut line = Vec::new();
+        // Writing into memory does not fail.
+        let _ = self.totals.summarize(
+            &mut line,
+            (&OrNull(Some(fallbacks)), &stations),
+            (broken, broken.then_some(libc::SIGPIPE)),
+            code.into(),
+            error.as_ref().map(|error| error as _),
+        );
+        self.write(&json::line(&String::from_utf8_lossy(&line)))
     }
 
     /// After an error nothing more is written, because text after half a line could not be parsed.
@@ -236,7 +227,6 @@ impl Report {
 }
 
 impl Totals {
-    /// Counts a file.
     fn count(&self, entry: &Entry, failed: bool) {
         let add = |(to, number): (&AtomicU64, u64)| {
             to.fetch_add(number, Relaxed);
@@ -278,33 +268,52 @@ impl Totals {
         if self.state.compare_exchange(OPEN, ENDING, SeqCst, SeqCst).is_err() {
             return;
         }
-        let mut line = Line::default();
+        let mut line = line();
         if self.torn.load(Relaxed) {
-            line.push(b"\n");
+            let _ = line.write_all(b"\n");
         }
-        let work = self.work;
+        let (signal, exit, error): (_, _, Option<&dyn Display>) = match signal {
+            0 => (None, 1, Some(&r#""out of memory""#)),
+            signal => (Some(signal), 128 + signal, None),
+        };
         // A line has room for more numbers than these.
-        let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"));
-        let _ = write!(line, r#""work":"{work}","operands":"#);
-        let _ = match self.operands {
-            Some(operands) => write!(line, "{operands}"),
-            None => line.write_str("null"),
-        };
-        for (key, number) in NUMBERS.iter().zip(&self.numbers) {
-            let _ = write!(line, r#","{key}":{}"#, number.load(Relaxed));
-            if *key == "files" {
-                let _ = write!(line, r#","skipped":{}"#, self.tally.skipped());
-            }
+        let _ = self.summarize(&mut line, (&"null", &"null"), (true, signal), exit, error);
+        let _ = line.write_all(b"\n");
+        signals::write_at_once(self.file.as_fd(), bytes(&line));
+    }
+
+    /// Writes a summary. A signal handler does too, so nothing here allocates or takes a lock.
+    fn summarize(
+        &self,
+        to: &mut impl Write,
+        (fallbacks, stations): (&dyn Display, &dyn Display),
+        (interrupted, signal): (bool, Option<i32>),
+        exit: i32,
+        error: Option<&dyn Display>,
+    ) -> io::Result<()> {
+        let Totals { work, operands, tally, numbers, started, .. } = self;
+        write!(to, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"))?;
+        write!(to, r#""work":"{work}","operands":{}"#, OrNull(*operands))?;
+        for (key, number) in NUMBERS.iter().zip(numbers) {
+            write!(to, r#","{key}":{}"#, number.load(Relaxed))?;
         }
-        let time = self.started.elapsed();
+        let (time, skipped) = (started.elapsed(), tally.skipped());
         let (seconds, micros) = (time.as_secs(), time.subsec_micros());
-        let _ =
-            write!(line, r#","fallbacks":null,"stations":null,"seconds":{seconds}.{micros:06},"interrupted":true,"#);
-        let _ = match signal {
-            0 => writeln!(line, r#""signal":null,"exit":1,"error":"out of memory"}}"#),
-            signal => writeln!(line, r#""signal":{signal},"exit":{}}}"#, 128 + signal),
-        };
-        signals::write_at_once(self.file.as_fd(), line.bytes());
+        write!(to, r#","skipped":{skipped},"fallbacks":{fallbacks},"stations":{stations},"seconds":{seconds}."#)?;
+        write!(to, r#"{micros:06},"interrupted":{interrupted},"signal":{},"exit":{exit}"#, OrNull(signal))?;
+        error.map_or(Ok(()), |error| write!(to, r#","error":{error}"#))?;
+        to.write_all(b"}")
+    }
+}
+
+struct OrNull<T>(Option<T>);
+
+impl<T: Display> Display for OrNull<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(number) => number.fmt(f),
+            None => f.write_str("null"),
+        }
     }
 }
 
@@ -334,24 +343,6 @@ fn ends_with_line(path: &Path) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// The outcome of a file in one word.
-fn status(entry: &Entry, failed: bool) -> &'static str {
-    match failed {
-        true => "failed",
-        false if entry.complete => "complete",
-        false => "done",
-    }
-}
-
-/// The action in one word.
-pub fn work_name(action: Action) -> &'static str {
-    match action {
-        Action::Compress => "compress",
-        Action::Decompress => "decompress",
-        Action::Test => "test",
-    }
-}
-
 fn station(station: &StationReport) -> Value {
     let StationReport { name, accelerator, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
     json!({
@@ -365,8 +356,9 @@ fn lock(failures: &Mutex<Vec<Trouble>>) -> MutexGuard<'_, Vec<Trouble>> {
     failures.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn put_failures(object: &mut Object, failures: &[Trouble], code: u8) {
-    let code = failures.iter().map(|(code, _)| *code).fold(code, u8::max);
+/// The highest exit code of these failures and `code`, and their texts, if there are any.
+fn together(failures: &[Trouble], code: u8) -> (u8, Option<Vec<u8>>) {
     let texts: Vec<&[u8]> = failures.iter().map(|(_, text)| &text[..]).collect();
-    object.put_exit(code, (!texts.is_empty()).then(|| texts.join(&b'\n')).as_deref());
+    let code = failures.iter().map(|(code, _)| *code).fold(code, u8::max);
+    (code, (!texts.is_empty()).then(|| texts.join(&b'\n')))
 }

@@ -1,6 +1,6 @@
 //! Counts of the outcomes of one call's files, for the line at its end.
 
-use crate::cli::args::Action;
+use crate::cli::args::Kind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The reason why a file is skipped.
@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Skipped {
     /// The file's name has, or lacks, the suffix of a compressed file.
     Suffix,
-    /// `--exclude` says so.
     Excluded,
     /// The file's result is there already, and right.
     Complete,
@@ -48,36 +47,28 @@ impl Tally {
         self.failed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of skipped files.
     pub fn skipped(&self) -> u64 {
         self.skipped.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
     /// The line: `3 files compressed, 300 bytes to 90; 2 skipped (1 already compressed, 1 link); 1 error`.
-    pub fn line(&self, action: Action) -> String {
+    pub fn line(&self, kind: Kind) -> String {
         let value = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let (verb, suffix) = match action {
-            Action::Compress => ("compressed", "already compressed"),
-            Action::Decompress => ("decompressed", "without a suffix of compressed files"),
-            Action::Test => ("tested", "without a suffix of compressed files"),
-        };
-        let [by_suffix, excluded, complete, links, special, elsewhere, own] = self.skipped.each_ref().map(value);
-        let counts = [
-            (by_suffix, suffix.to_owned()),
-            (excluded, "excluded".to_owned()),
-            (complete, "complete before".to_owned()),
-            (links, plural(links, "link", "links").to_owned()),
-            (special, plural(special, "special file", "special files").to_owned()),
-            (elsewhere, format!("{} on other file systems", plural(elsewhere, "directory", "directories"))),
-            (own, "of hybz's own".to_owned()),
-        ];
+        let suffix = if kind == Kind::Compress { "already compressed" } else { "without a suffix of compressed files" };
+        let work = kind.work();
+        let other = ["directory on other file systems", "directories on other file systems"];
+        let (links, special) = (["link", "links"], ["special file", "special files"]);
+        // In the order of the variants of `Skipped`.
+        let reasons =
+            [[suffix; 2], ["excluded"; 2], ["complete before"; 2], links, special, other, ["of hybz's own"; 2]];
         let done = value(&self.done);
         let (bytes_in, bytes_out) = (value(&self.bytes_in), value(&self.bytes_out));
-        let mut line = format!("{done} {} {verb}, {bytes_in} bytes to {bytes_out}", plural(done, "file", "files"));
+        let mut line = format!("{done} {} {work}ed, {bytes_in} bytes to {bytes_out}", plural(done, "file", "files"));
         if self.skipped() > 0 {
             let skipped = self.skipped();
+            let counts = self.skipped.iter().map(value).zip(reasons).filter(|(count, _)| *count > 0);
             let reasons: Vec<String> =
-                counts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
+                counts.map(|(count, [one, several])| format!("{count} {}", plural(count, one, several))).collect();
             line += &format!("; {skipped} skipped ({})", reasons.join(", "));
         }
         match value(&self.failed) {

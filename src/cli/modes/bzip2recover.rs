@@ -13,7 +13,6 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
-/// Names of this many bytes are refused.
 const MAX_NAME: usize = 1980;
 /// bzip2recover counts data as a block if more bits than this follow the magic.
 const MIN_BITS: u64 = 130;

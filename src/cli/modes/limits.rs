@@ -1,6 +1,6 @@
 //! The threads, memory and GPUs that one call uses by default: at most its share of the machine or container.
 
-use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
+use crate::cli::args::{Coding, Gpus, Operand, Plan};
 use anyhow::bail;
 use hybz::internals::codec::find_magic;
 use hybz::internals::gpu::{self, Offload, Shown};
@@ -25,27 +25,24 @@ const FOR_PROGRAM: u64 = 12 << 20;
 const FOR_THREADS: u64 = 100 << 20;
 
 /// Whether the caller's thread does everything, because there is little to do or little memory.
-pub fn no_threads(plan: &Plan<FilesMode>) -> bool {
-    is_tiny(plan)
-        || is_one_block(plan)
-        || (plan.common.small && plan.common.threads.is_none())
-        || memory_of_machine() < FOR_THREADS
+pub fn no_threads(plan: &Plan) -> bool {
+    is_tiny(plan) || is_one_block(plan) || (plan.small && plan.threads.is_none()) || memory_of_machine() < FOR_THREADS
 }
 
 /// Whether there is so little to do that starting threads, or asking how many there may be, would take longer than the
 /// work: a file of 1 kB takes 1.2 ms, and with threads 0.9 to 1.3 more.
-fn is_tiny(plan: &Plan<FilesMode>) -> bool {
+fn is_tiny(plan: &Plan) -> bool {
     // The size may be wrong (in /proc it is 0). Then one thread does more work than intended, still correctly.
-    let max_len = plan.mode.coding.map_or(16 << 10, |coding| coding.level.block_limit().into());
-    only_operand(plan).and(plan.common.total()).is_some_and(|len| (1..=max_len).contains(&len))
+    let max_len = plan.coding.map_or(16 << 10, |coding| coding.level.block_limit().into());
+    only_operand(plan).and(plan.total()).is_some_and(|len| (1..=max_len).contains(&len))
 }
 
 /// Whether a file to be decompressed has one block, which only one thread can decode. 100, 300 and 600 kB of text take
 /// 2.2, 3.6 and 5.6 ms then, with threads 2.8, 4.2 and 6.5; 900 kB take as long with as without.
-fn is_one_block(plan: &Plan<FilesMode>) -> bool {
+fn is_one_block(plan: &Plan) -> bool {
     const MAX_CODED: u64 = 128 << 10;
-    let Some(Operand::File(path)) = only_operand(plan).filter(|_| plan.mode.coding.is_none()) else { return false };
-    let Some(len @ 1..=MAX_CODED) = plan.common.total() else { return false };
+    let Some(Operand::File(path)) = only_operand(plan).filter(|_| plan.coding.is_none()) else { return false };
+    let Some(len @ 1..=MAX_CODED) = plan.total() else { return false };
     let mut coded = vec![0; len as usize];
     File::open(path).and_then(|file| file.read_exact_at(&mut coded, 0)).is_ok() && has_one_block(&coded)
 }
@@ -59,18 +56,16 @@ fn has_one_block(coded: &[u8]) -> bool {
 }
 
 /// The operand, if there is only one and no threads are needed to report or to fulfil a demand.
-fn only_operand(plan: &Plan<FilesMode>) -> Option<&Operand> {
-    match &plan.common.operands[..] {
-        [operand] if plan.common.filelist.is_none() && plan.common.verbose < 2 && !plan.common.gpu_required => {
-            Some(operand)
-        }
+fn only_operand(plan: &Plan) -> Option<&Operand> {
+    match &plan.operands[..] {
+        [operand] if plan.filelist.is_none() && plan.verbose < 2 && !plan.gpu_required => Some(operand),
         _ => None,
     }
 }
 
 /// Makes malloc keep freed memory or return it, whichever suits this call.
-pub fn choose_memory(common: &Common, no_threads: bool) {
-    if common.small || memory::is_limited() {
+pub fn choose_memory(plan: &Plan, no_threads: bool) {
+    if plan.small || memory::is_limited() {
         memory::be_sparing();
     } else if !no_threads {
         memory::keep_freed();
@@ -79,9 +74,9 @@ pub fn choose_memory(common: &Common, no_threads: bool) {
 
 /// Refuses blocks that do not fit into the available memory: otherwise the kernel would kill the process in the middle
 /// of its work.
-pub fn check_block_size(coding: &Coding, expected: Option<u64>) -> anyhow::Result<()> {
-    let Some(large) = coding.large_blocks() else { return Ok(()) };
-    let block = u64::from(large.size()).min(expected.unwrap_or(u64::MAX));
+pub fn check_block_size(plan: &Plan) -> anyhow::Result<()> {
+    let Some(large) = plan.coding.and_then(|coding| coding.large_blocks()) else { return Ok(()) };
+    let block = u64::from(large.size()).min(plan.expected_bytes().unwrap_or(u64::MAX));
     let (needed, there) = (block * PER_LARGE_BYTE + FOR_PROGRAM, memory_of_machine());
     if needed > there {
         let mb = |bytes: u64| bytes.div_ceil(1 << 20);
@@ -102,28 +97,28 @@ fn memory_of_machine() -> u64 {
 
 /// The lanes of GPUs that may help, if any. The pool starts them when the remaining work is worth it; when
 /// decompressing, it starts the lanes for the streams that it meets.
-pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
-    let expected = expected_bytes(plan);
-    let mut lanes = lanes_for(&plan.common, plan.mode.coding, expected);
-    let codes_on_devices = plan.common.gpu_pipeline == Offload::Resident && !lanes.is_empty();
-    if plan.mode.verify.blocks != Verify::Off && codes_on_devices && is_bzip2(plan) {
+pub fn lanes(plan: &Plan) -> Vec<Lanes> {
+    let expected = plan.expected_bytes();
+    let mut lanes = lanes_for(plan, plan.coding, expected);
+    let codes_on_devices = plan.gpu_pipeline == Offload::Resident && !lanes.is_empty();
+    if plan.verified != Verify::Off && codes_on_devices && is_bzip2(plan) {
         lanes = lanes.into_iter().map(Lanes::verified).collect();
-        lanes.push(of_plan(Lanes::for_verifying(), &plan.common, expected));
+        lanes.push(of_plan(Lanes::for_verifying(), plan, expected));
     }
     lanes
 }
 
 /// Hides the GPUs that this call will not use: CUDA takes a quarter of a second to start each one that it sees. Works
 /// only before there are other threads.
-pub fn hide_gpus(plan: &Plan<FilesMode>) {
-    match &plan.common.gpus {
+pub fn hide_gpus(plan: &Plan) {
+    match &plan.gpus {
         Gpus::None => (),
         _ if is_tiny(plan) || gpu::likely() < 2 => (),
         Gpus::These(list) => gpu::show_only(Shown::These(list)),
         // Where GPUs are required, all must work.
-        Gpus::Visible if plan.common.gpu_required => (),
+        Gpus::Visible if plan.gpu_required => (),
         Gpus::Visible => {
-            let most = worthwhile_gpus(&plan.common.operands, expected_bytes(plan));
+            let most = worthwhile_gpus(&plan.operands, plan.expected_bytes());
             gpu::show_only(Shown::First(most));
         }
     }
@@ -150,10 +145,10 @@ fn worthwhile_gpus(operands: &[Operand], expected: Option<u64>) -> usize {
 /// wanted. That takes 0.1 s, and the decision waits for the rate of the first core, so lanes are ready earlier: 1 GB
 /// took 0.70 s instead of 0.75 (and 2 GB of zeros, which cores compress as fast, 0.81 instead of 0.75). Returns whether
 /// the driver is being started.
-pub fn wake_driver(plan: &Plan<FilesMode>, file: &File) -> bool {
+pub fn wake_driver(plan: &Plan, file: &File) -> bool {
     const LONG_TEXT: u64 = 512 << 20;
     const LONG_CODED: u64 = 1 << 30;
-    let long = if plan.mode.coding.is_some() { LONG_TEXT } else { LONG_CODED };
+    let long = if plan.coding.is_some() { LONG_TEXT } else { LONG_CODED };
     let is_long = file.metadata().is_ok_and(|found| found.is_file() && found.len() >= long);
     if !is_long || no_threads(plan) || lanes(plan).is_empty() || gpu::likely() == 0 {
         return false;
@@ -163,19 +158,19 @@ pub fn wake_driver(plan: &Plan<FilesMode>, file: &File) -> bool {
 }
 
 /// Has texts get huge pages, which take more memory, unless this call is to be sparing.
-pub fn huge_pages_for_texts(plan: &Plan<FilesMode>) {
-    if plan.common.memory.is_none() && !plan.common.small {
+pub fn huge_pages_for_texts(plan: &Plan) {
+    if plan.memory.is_none() && !plan.small {
         memory::huge_pages_for_texts();
     }
 }
 
-fn is_bzip2(plan: &Plan<FilesMode>) -> bool {
-    plan.mode.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2)
+fn is_bzip2(plan: &Plan) -> bool {
+    plan.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2)
 }
 
 /// Like [`lanes`], for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
-pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
-    if common.gpus == Gpus::None {
+pub fn lanes_for(plan: &Plan, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
+    if plan.gpus == Gpus::None {
         return Vec::new();
     }
     let kinds = match coding.map(|coding| (coding.encoding.format().is_native(), coding.encoding.large_blocks())) {
@@ -183,42 +178,34 @@ pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>)
         Some((false, _)) => return Vec::new(),
         Some((true, Some(large))) => {
             let lanes = Lanes::for_large_blocks(&large);
-            vec![match common.gpu_pipeline {
+            vec![match plan.gpu_pipeline {
                 Offload::Bwt => lanes.offload(Offload::Suffixes),
                 Offload::Hybrid => lanes.offload(Offload::HybridLarge),
                 _ => lanes,
             }]
         }
-        Some((true, None)) => vec![Lanes::default().offload(common.gpu_pipeline)],
+        Some((true, None)) => vec![Lanes::default().offload(plan.gpu_pipeline)],
     };
-    kinds.into_iter().map(|kind| of_plan(kind, common, expected)).collect()
+    kinds.into_iter().map(|kind| of_plan(kind, plan, expected)).collect()
 }
 
 /// The lanes that this call may have: on its devices, and as many as its input and memory allow.
-fn of_plan(lanes: Lanes, common: &Common, expected: Option<u64>) -> Lanes {
-    let lanes = lanes.at_once(common.gpu_required).limited(expected, common.memory);
-    match &common.gpus {
+fn of_plan(lanes: Lanes, plan: &Plan, expected: Option<u64>) -> Lanes {
+    let lanes = lanes.at_once(plan.gpu_required).limited(expected, plan.memory);
+    match &plan.gpus {
         Gpus::These(devices) => lanes.devices(devices),
         _ => lanes,
     }
 }
 
-/// The number of bytes to read, if it can be known beforehand.
-pub fn expected_bytes(plan: &Plan<FilesMode>) -> Option<u64> {
-    match plan.mode.shard {
-        Some((shard, _)) => Some(shard.length),
-        None => plan.common.expected_bytes(),
-    }
-}
-
 /// The number of CPU stations: as many as requested, or one per core that affinity and the container's quota allow, but
 /// at most as many as fit into a quarter of the memory. If the process is limited, a request is reduced to what fits.
-pub fn threads(common: &Common, coding: Option<Coding>) -> NonZeroUsize {
+pub fn threads(plan: &Plan, coding: Option<Coding>) -> NonZeroUsize {
     let fit = |room: u64, each| {
         let room = usize::try_from(room / each).unwrap_or(usize::MAX);
         NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN)
     };
-    if let Some(threads) = common.threads {
+    if let Some(threads) = plan.threads {
         const STACK: u64 = 2 << 20;
         return match hybz::schedule::memory_of_process() {
             Some(limit) => threads.min(fit(limit.saturating_sub(2 * FOR_PROGRAM), PER_THREAD + STACK)),
@@ -236,48 +223,32 @@ pub fn threads(common: &Common, coding: Option<Coding>) -> NonZeroUsize {
 }
 
 /// A pool of these threads and no GPUs, within the memory that `-m` or its share of the machine's allows.
-pub fn pool_of(common: &Common, threads: NonZeroUsize) -> PoolBuilder {
-    let pool = Pool::builder().threads(threads).max_memory(share_of_memory());
-    match common.memory {
+pub fn pool_of(plan: &Plan, threads: NonZeroUsize) -> PoolBuilder {
+    within_memory(plan, Pool::builder().threads(threads).max_memory(share_of_memory()))
+}
+
+/// Limits a pool to the memory that `-m` allows.
+pub fn within_memory(plan: &Plan, pool: PoolBuilder) -> PoolBuilder {
+    match plan.memory {
         Some(memory) => pool.memory(memory),
         None => pool,
     }
 }
 
 /// The pool of a mode that decodes, without GPUs.
-pub fn pool(common: &Common) -> Pool {
-    pool_of(common, threads(common, None)).build()
+pub fn pool(plan: &Plan) -> Pool {
+    pool_of(plan, threads(plan, None)).build()
 }
 
 /// A quarter of the memory of the machine or container: by default, blocks in flight take at most this much.
-pub fn share_of_memory() -> u64 {
+fn share_of_memory() -> u64 {
     memory_of_machine() / 4
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::Mode;
-    use crate::cli::args::tests::plan;
-    use hybz::shard::Shard;
-    use std::fs;
     use std::io::Write;
-
-    #[test]
-    fn what_is_to_be_read() {
-        let plan = |words: &str| {
-            let Plan { common, mode } = plan(words);
-            let Mode::Files(mode) = mode else { panic!("{words}") };
-            Plan { common, mode }
-        };
-        let mut files = plan("-c Cargo.toml src/lib.rs");
-        let lengths = ["Cargo.toml", "src/lib.rs"].map(|name| fs::metadata(name).unwrap().len());
-        assert_eq!(expected_bytes(&files), Some(lengths[0] + lengths[1]));
-        let shard = Shard::new(3, 10, 20, 1, 0);
-        files.mode.shard = Some((shard, 30));
-        assert_eq!(expected_bytes(&files), Some(20));
-        assert_eq!(expected_bytes(&plan("-c -r src")), None);
-    }
 
     #[test]
     fn files_of_one_block() {

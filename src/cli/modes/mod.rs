@@ -12,10 +12,10 @@ mod shard;
 pub mod shards;
 mod single;
 
-use crate::cli::args::Common;
+use crate::cli::args::Plan;
 use crate::cli::messages::{self, Failure, Messages, Outcome};
 use hybz::Error;
-use hybz::flow::{Input, Inputs};
+use hybz::flow::{Input, Inputs, Task};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -37,14 +37,14 @@ fn read_all(mut reader: impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// The reason why a file was not decoded, in the words of `-t`.
-fn undecoded(common: &Common, name: &OsStr, error: &Error) -> Failure {
-    match error {
-        Error::Read(e) => Failure::input("read", name, e),
-        Error::Internal { .. } => Failure::internal(name, error),
-        Error::Perturbed => Failure::perturbed(name),
-        Error::Memory { .. } => Failure::memory(name, error, common.memory.is_some()),
-        _ => Failure::about(2, "", name, &format!(": {}", messages::verdict(error, true))),
-    }
+fn undecoded(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
+    let verdict = || Failure::about(2, "", name, &format!(": {}", messages::verdict(error, true)));
+    Failure::of(plan, name, error).unwrap_or_else(verdict)
+}
+
+/// Decompressing as the plan says.
+fn decompress(plan: &Plan) -> Task {
+    Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage }
 }
 
 /// A single input, and the number of its bytes, if that is known.

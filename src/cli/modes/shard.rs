@@ -2,28 +2,31 @@
 
 use super::plan_file::PlanFile;
 use super::single;
-use crate::cli::args::{ShardMode, Target};
+use crate::cli::args::{Coding, Kind, Plan, Target};
 use crate::cli::files::place::Place;
 use crate::cli::files::source::check_file;
 use crate::cli::messages::Failure;
 use hybz::shard::Shard;
-use hybz::{Error, Level, ReadAt};
+use hybz::{Error, ReadAt};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// The level of a plan, the shard of it that `--shard` asks for, and the length of the file that was cut.
-pub fn planned(mode: &ShardMode) -> Result<(Level, Shard, u64), Failure> {
-    let ShardMode { number, plan: path, target, .. } = mode;
+/// Reads the plan of the shards. `plan` then compresses the shard that `--shard` asks for.
+pub fn read_plan(plan: &mut Plan) -> Result<(), Failure> {
+    let (path, number) = (Path::new(plan.plan_file.as_deref().unwrap_or_default()), plan.shard.unwrap_or_default());
     // What is to be compressed is not yet open, and compared later.
-    let place = place_of(target, None)?;
-    single::check(place.as_ref(), inputs([path.as_path()]), true)?;
+    let place = place_of(&plan.target, None)?;
+    single::check(place.as_ref(), inputs([path]), true)?;
     let PlanFile { level, len, shards, .. } = PlanFile::read(path)?;
     let count = shards.len();
-    let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
+    let found = usize::try_from(number).ok().and_then(|number| shards.get(number));
     let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, but no shard {number}."));
-    Ok((level, *found.ok_or_else(none)?, len))
+    plan.part = Some((*found.ok_or_else(none)?, len));
+    plan.coding = Some(Coding::of_level(level));
+    plan.kind = Kind::Compress;
+    Ok(())
 }
 
 /// A file, limited to the end of a shard.

@@ -1,12 +1,12 @@
 //! The one result of `--recover`, `--plan` and `--join`: a file, which appears when it is complete, or stdout.
 
-use crate::cli::args::{Common, Target};
+use crate::cli::args::{Plan, Target};
 use crate::cli::files::commit;
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::place::Place;
 use crate::cli::files::sink::Sink;
 use crate::cli::files::source::{SourceFile, id};
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::messages::{Failure, Messages, Outcome};
 use hybz_files::directory::is_directory;
 use hybz_files::{stdout, tree};
 use std::ffi::OsStr;
@@ -67,7 +67,7 @@ pub fn new_file(place: &Place, private: bool, existing: bool) -> io::Result<Outp
 }
 
 /// Ends a result; a file gets the attributes of its source, if it has one, and its name.
-pub fn finish(out: Sink, source: Option<&SourceFile>, common: &Common) -> Result<(), Trouble> {
+pub fn finish(out: Sink, source: Option<&SourceFile>, plan: &Plan) -> Result<(), Trouble> {
     let name = match &out {
         Sink::File(file) => file.get_ref().path.clone().into_os_string(),
         _ => "(stdout)".into(),
@@ -75,9 +75,9 @@ pub fn finish(out: Sink, source: Option<&SourceFile>, common: &Common) -> Result
     // This closes holes too, before the times are set.
     let Some(file) = out.finish().map_err(|e| write_trouble(&name, &e))? else { return Ok(()) };
     let attributes = source.map_or(Ok(()), |source| file.set_attributes(source).map(drop));
-    let synced = attributes.and_then(|()| if common.sync { file.sync() } else { Ok(true) });
+    let synced = attributes.and_then(|()| if plan.sync { file.sync() } else { Ok(true) });
     synced.map_err(|e| write_trouble(&name, &e))?;
-    Ok(commit::publish(file, common.force)?)
+    Ok(commit::publish(file, plan.force)?)
 }
 
 /// An error of writing to this file, or to `(stdout)`, the one whose reader may leave without a message.
@@ -91,10 +91,8 @@ pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
 
 /// Ends a call whose results went to `target`.
 pub fn end(target: &Target, messages: &Messages) -> Outcome {
-    if *target == Target::Stdout
-        && let Err(e) = stdout::close()
-    {
-        messages.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+    if *target == Target::Stdout {
+        Messages::stdout_failure().into_iter().for_each(|note| messages.print(&note));
     }
     Outcome::Exit(messages.code())
 }

@@ -21,7 +21,6 @@ use hybz_gpu::{
 };
 use libsais::SuffixArrayConstruction;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How it fails.
@@ -33,7 +32,7 @@ pub enum Fault {
     Sticky,
     /// The kernel hangs: the call fails after the timeout.
     Hang,
-    /// The call succeeds, and a byte of the middle block is wrong; for coded blocks, a bit in the middle of each.
+    /// The call succeeds, and a byte in the middle is wrong; for coded blocks, a bit in the middle of each.
     Wrong,
     /// The call succeeds, and one bit of one block of the batch is wrong: not the block that is verified.
     OneBit,
@@ -43,17 +42,23 @@ pub enum Fault {
     Fixed,
 }
 
+/// Changes what a lane has found.
+pub type Spoil = fn(&mut FakeLane);
+
 /// A fake lane.
 pub struct FakeLane {
     bwt: ForwardBwt,
     size: LaneSize,
     texts: Vec<u8>,
-    columns: Vec<u8>,
-    keys: Vec<u32>,
-    origins: Vec<u32>,
-    coded: Vec<CodedByDevice>,
-    decoded: Vec<DecodedByDevice>,
-    odd: Vec<u32>,
+    /// The bytes of the answer.
+    pub columns: Vec<u8>,
+    /// Bits of thirds, entry points of suffixes.
+    pub keys: Vec<u32>,
+    /// Origins of suffixes and columns, entry points of thirds.
+    pub origins: Vec<u32>,
+    pub coded: Vec<CodedByDevice>,
+    pub decoded: Vec<DecodedByDevice>,
+    pub odd: Vec<u32>,
     /// The blocks being coded, each with its last answer.
     steps: Vec<Steps>,
     about: Vec<TokensByDevice>,
@@ -64,8 +69,10 @@ pub struct FakeLane {
     expands: bool,
     calls: usize,
     fault: Option<(usize, Fault)>,
+    /// Called before each answer.
+    pub spoil: Spoil,
     /// How often a lane was asked to grow.
-    pub asked: Arc<AtomicUsize>,
+    pub asked: usize,
 }
 
 impl FakeLane {
@@ -90,7 +97,8 @@ impl FakeLane {
             expands: false,
             calls: 0,
             fault,
-            asked: Arc::default(),
+            spoil: |_| {},
+            asked: 0,
         }
     }
 
@@ -115,6 +123,20 @@ impl FakeLane {
             Some(Fault::Fixed | Fault::OneBit) | None => Ok(false),
         }
     }
+
+    /// Makes the answer wrong, if it is to be.
+    fn end(&mut self, wrong: bool) {
+        let middle = self.columns.len() / 2;
+        match self.fault {
+            _ if !wrong => {}
+            Some((_, Fault::Swapped)) => {
+                let other = (middle + 1..).find(|&at| self.columns[at] != self.columns[middle]).unwrap();
+                self.columns.swap(middle, other);
+            }
+            _ => self.columns[middle] ^= 1,
+        }
+        (self.spoil)(self);
+    }
 }
 
 impl DeviceLane for FakeLane {
@@ -136,16 +158,7 @@ impl DeviceLane for FakeLane {
             self.columns.extend_from_slice(column.bytes);
             self.origins.push(column.origin);
         }
-        if wrong {
-            let middle = self.columns.len() / 2;
-            match self.fault {
-                Some((_, Fault::Swapped)) => {
-                    let other = (middle + 1..).find(|&at| self.columns[at] != self.columns[middle]).unwrap();
-                    self.columns.swap(middle, other);
-                }
-                _ => self.columns[middle] ^= 1,
-            }
-        }
+        self.end(wrong);
         Ok(Sorted { columns: &self.columns, origins: &self.origins })
     }
 
@@ -162,10 +175,7 @@ impl DeviceLane for FakeLane {
             entries.resize(each, u32::MAX);
             self.origins.extend(entries);
         }
-        if wrong {
-            let middle = self.columns.len() / 2;
-            self.columns[middle] ^= 1;
-        }
+        self.end(wrong);
         Ok(SortedThirds { bits: &self.keys, bytes: &self.columns, entries: &self.origins })
     }
 
@@ -208,16 +218,14 @@ impl DeviceLane for FakeLane {
             self.columns.resize(self.columns.len().next_multiple_of(4), 0);
             self.coded.push(coded);
         }
+        self.end(false);
         Ok(CodedBatch { blocks: &self.coded, bytes: &self.columns })
     }
 
     fn suffixes(&mut self, lengths: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>> {
         let wrong = self.begin(timeout)?;
         self.sort_suffixes(lengths, entry_log);
-        if wrong {
-            let middle = self.columns.len() / 2;
-            self.columns[middle] ^= 1;
-        }
+        self.end(wrong);
         Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.keys })
     }
 
@@ -264,10 +272,7 @@ impl DeviceLane for FakeLane {
                 }
             });
         }
-        if wrong {
-            let middle = self.columns.len() / 2;
-            self.columns[middle] ^= 1;
-        }
+        self.end(wrong);
         Ok(DecodedBatch { blocks: &self.decoded, output: &self.columns })
     }
 
@@ -334,16 +339,13 @@ impl DeviceLane for FakeLane {
             self.columns.extend(codes.unwrap_or_else(|_| vec![0; block.rows as usize]));
         }
         assert!(self.columns.len() <= self.size.max_blocks * self.size.max_length);
-        if wrong {
-            let middle = self.columns.len() / 2;
-            self.columns[middle] ^= 1;
-        }
+        self.end(wrong);
         Ok(DecodedCodes { odd: &self.odd, codes: &self.columns })
     }
 
     fn reserve(&mut self, rows: usize) -> Result<bool> {
         let size = LaneSize { max_length: rows.div_ceil(self.size.max_blocks), ..self.size };
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.asked += 1;
         let grows = !matches!(self.fault, Some((_, Fault::Fixed))) && size.max_blocks * size.max_length <= MAX_ROWS;
         if grows {
             self.size = size;

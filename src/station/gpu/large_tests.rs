@@ -1,37 +1,31 @@
-//! Compares lanes that decode `.hbz` blocks with the CPU codec: fake ones that fail in every way, and real ones if
-//! there are any.
+//! Lanes that decode blocks of `.hbz` streams: damage, growth, and answers that cannot be; and cases for the kernels.
 
+use super::trial_tests::{FAKE_ROWS, accepts, fake, fake_with, outcome};
 use super::*;
-use crate::block::Text;
 use crate::crc;
-use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::PayloadBlock;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
-use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
-use crate::station::gpu::fake::{FakeLane, Fault};
-use crate::{Pool, Settings};
-use hybz_gpu::{DecodedCodes, DeviceLane, LargeForDevice, ROW_UNIT, Result};
-use hybz_queue::{Accepts, Core, Job, StationError, Task};
+use crate::formats::hbz::stream::tasks::{DecodeLarge, EncodeLarge};
+use crate::station::gpu::fake::{Fault, Spoil};
+use hybz_gpu::{LargeForDevice, ROW_UNIT};
+use hybz_queue::{Core, Task};
 use hybz_testkit::shapes::{Rng, SHAPES, shape};
-use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// The number of rows that a fake lane has for each of its blocks: some blocks are longer than the lane.
-const FAKE_ROWS: usize = 4000;
-
-fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
-    fake_with(blocks, fault, unlimited())
+/// A lane that decodes.
+fn decoding(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
+    fake(Offload::DecodeLarge, blocks, fault)
 }
 
-fn unlimited() -> Arc<large::Growth> {
-    Arc::new(large::Growth::new(u64::MAX))
+/// What lanes share that may grow by this many bytes.
+fn room(bytes: u64) -> Shared {
+    Shared { growth: OnceLock::from(Arc::new(Growth::new(bytes))), ..Shared::default() }
 }
 
-fn fake_with(blocks: usize, mut fault: Option<(usize, Fault)>, growth: Arc<large::Growth>) -> Box<dyn Station> {
-    let open = Box::new(move |max_blocks| {
-        Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, fault.take())) as Box<_>)
-    });
-    station("fake".to_owned(), blocks, open, large::Large::new(growth)).unwrap()
+/// A lane that shares `room`.
+fn growing(blocks: usize, fault: Option<(usize, Fault)>, room: &Shared) -> Box<dyn Station> {
+    fake_with(Offload::DecodeLarge, blocks, fault, |_| {}, room)
 }
 
 fn block(text: &[u8], stream: StreamHeader) -> DecodeLarge {
@@ -44,13 +38,13 @@ fn stream(interval: u32, entry_log: u8) -> StreamHeader {
 }
 
 /// Blocks of all shapes; the longest have four segments, others a hundredth of their text's rows.
-fn blocks(lens: &[usize]) -> Vec<DecodeLarge> {
+pub(super) fn blocks(lens: &[usize]) -> Vec<DecodeLarge> {
     let texts = SHAPES.iter().flat_map(|shape| lens.iter().map(|&len| (shape.make)(len)));
     let streams = [(0, 12), (100, 15), (0, 16)].map(|(interval, log)| stream(interval, log));
     texts.zip((0..3).cycle()).map(|(text, number)| block(&text, streams[number])).collect()
 }
 
-const LENS: [usize; 4] = [1, 64, 5000, 200_000];
+pub(super) const LENS: [usize; 4] = [1, 64, 5000, 200_000];
 
 /// A block that has been damaged. Its payload's CRC is right.
 fn damaged(usual: &DecodeLarge, spoil: impl FnOnce(&mut Vec<u8>)) -> DecodeLarge {
@@ -62,7 +56,7 @@ fn damaged(usual: &DecodeLarge, spoil: impl FnOnce(&mut Vec<u8>)) -> DecodeLarge
 }
 
 /// Blocks with one wrong bit anywhere, and blocks without their end, among others.
-fn damaged_blocks(len: usize) -> Vec<DecodeLarge> {
+pub(super) fn damaged_blocks(len: usize) -> Vec<DecodeLarge> {
     let mut rng = Rng(5);
     let usual = block(&(shape("words").make)(len), stream(0, 12));
     let bits = usual.payload.len() * 8;
@@ -78,54 +72,31 @@ fn damaged_blocks(len: usize) -> Vec<DecodeLarge> {
     all
 }
 
-fn whole(answer: Result<Text, Flaw>) -> Result<Vec<u8>, Flaw> {
-    answer.map(|text| text.plain(&mut Vec::new()).unwrap().to_vec())
-}
-
-/// Does the batch. Compares every answer with a core's own. Returns the numbers of tasks answered, declined and left
-/// undone.
-fn outcome(station: &mut dyn Station, blocks: &[DecodeLarge]) -> ([usize; 3], Result<(), StationError>) {
-    let mut core = Core::new(0);
-    let (mut jobs, tickets): (Vec<Job>, Vec<_>) = blocks.iter().cloned().map(Job::detached).unzip();
-    let result = station.work(&mut jobs);
-    let mut counts = [0; 3];
-    for (number, ((block, job), ticket)) in blocks.iter().zip(&jobs).zip(tickets).enumerate() {
-        counts[if job.is_declined() { 1 } else { usize::from(job.is_open()) * 2 }] += 1;
-        if let Some(answer) = ticket.poll() {
-            assert!(whole(answer.unwrap()) == whole(block.run(&mut core)), "block {number}");
-        }
-    }
-    (counts, result)
-}
-
 #[test]
 fn decodes_what_is_usual() {
     let all = blocks(&LENS);
     for blocks in [1, 7, 64] {
-        let ([done, declined, undone], result) = outcome(&mut *fake(blocks, None), &all);
-        assert!(result.is_ok() && undone == 0, "{result:?}");
-        assert_eq!((done, declined), (all.len(), 0));
+        assert_eq!(outcome(&mut *decoding(blocks, None), &all), ([all.len(), 0, 0], Ok(())));
     }
-    assert!(Accepts::Only(kind(Lanes::for_decoding_large().offload).accepts).class(DECODE_LARGE));
-    assert!(!Accepts::Only(kind(Lanes::for_decoding_large().offload).accepts).class(DECODE));
+    assert!(accepts(Offload::DecodeLarge).class(DECODE_LARGE) && !accepts(Offload::DecodeLarge).class(DECODE));
     // A text that is much longer than its rows.
     let compact = block(&vec![b' '; 1 << 20], stream(0, 12));
     assert!(compact.header.is_compact());
-    assert_eq!(outcome(&mut *fake(1, None), &[compact]).0, [1, 0, 0]);
+    assert_eq!(outcome(&mut *decoding(1, None), &[compact]).0, [1, 0, 0]);
     // A core must decode chains of this length.
     let long = block(&(shape("words").make)(5000), stream(0, 17));
-    assert_eq!(outcome(&mut *fake(1, None), &[long]).0, [0, 1, 0]);
+    assert_eq!(outcome(&mut *decoding(1, None), &[long]).0, [0, 1, 0]);
 }
 
 #[test]
 fn a_lane_grows_for_a_long_block() {
     let all = blocks(&LENS);
-    let mut station = fake(2, None);
+    let mut station = decoding(2, None);
     assert_eq!(station.max_bytes(), 2 * FAKE_ROWS as u64 / 4);
     assert!(outcome(&mut *station, &all).1.is_ok());
     assert!(station.max_bytes() > 100_000 / 4);
     // There is no memory for longer lanes: a core does the long blocks.
-    let mut station = fake(2, Some((0, Fault::Fixed)));
+    let mut station = decoding(2, Some((0, Fault::Fixed)));
     for _ in 0..2 {
         let ([done, declined, undone], result) = outcome(&mut *station, &all);
         assert!(result.is_ok() && undone == 0 && declined > 0 && done > all.len() / 2, "{done} {declined}");
@@ -136,12 +107,11 @@ fn a_lane_grows_for_a_long_block() {
 #[test]
 fn lanes_grow_into_one_room() {
     let long = [block(&(shape("words").make)(60_000), stream(0, 12))];
-    let growth = Arc::new(large::Growth::new(100_000));
-    let mut lanes = [(); 2].map(|()| fake_with(2, None, Arc::clone(&growth)));
-    assert_eq!(outcome(&mut *lanes[0], &long).0, [1, 0, 0]);
-    assert_eq!(outcome(&mut *lanes[1], &long).0, [0, 1, 0]);
-    assert_eq!(outcome(&mut *lanes[0], &long).0, [1, 0, 0]);
-    let [first, mut second] = lanes;
+    let room = room(100_000);
+    let [mut first, mut second] = [(); 2].map(|()| growing(2, None, &room));
+    assert_eq!(outcome(&mut *first, &long).0, [1, 0, 0]);
+    assert_eq!(outcome(&mut *second, &long).0, [0, 1, 0]);
+    assert_eq!(outcome(&mut *first, &long).0, [1, 0, 0]);
     drop(first);
     assert_eq!(outcome(&mut *second, &long).0, [1, 0, 0]);
 }
@@ -150,163 +120,52 @@ fn lanes_grow_into_one_room() {
 #[test]
 fn a_lane_that_failed_gives_back_its_room() {
     let long = [block(&(shape("words").make)(200_000), stream(0, 12))];
-    let growth = Arc::new(large::Growth::new(200_000));
-    let mut first = fake_with(8, Some((1, Fault::Memory)), Arc::clone(&growth));
+    let room = room(200_000);
+    let mut first = growing(8, Some((1, Fault::Memory)), &room);
     assert_eq!(outcome(&mut *first, &long).0, [1, 0, 0]);
     assert!(!outcome(&mut *first, &long).1.unwrap_err().retire);
-    assert_eq!(outcome(&mut *fake_with(2, None, growth), &long).0, [1, 0, 0]);
+    assert_eq!(outcome(&mut *growing(2, None, &room), &long).0, [1, 0, 0]);
 }
 
 /// A device that refuses to grow makes its lane anew each time it is asked.
 #[test]
 fn a_lane_is_asked_once_for_blocks_of_one_length() {
-    let long = vec![block(&(shape("words").make)(60_000), stream(0, 12)); 5];
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
-    let open: hybz_gpu::Open = Box::new(move |max_blocks| {
-        let mut lane = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, Some((0, Fault::Fixed)));
-        lane.asked = Arc::clone(&count);
-        Ok(Box::new(lane))
-    });
-    let mut station = station("fixed".to_owned(), 2, open, large::Large::new(unlimited())).unwrap();
-    assert_eq!(outcome(&mut *station, &long).0, [0, 5, 0]);
-    assert_eq!(asked.load(Relaxed), 1);
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let count: Spoil = |lane| ASKED.store(lane.asked, Relaxed);
+    let long = block(&(shape("words").make)(60_000), stream(0, 12));
+    let short = block(b"short", stream(0, 12));
+    let tasks = [vec![long; 5], vec![short]].concat();
+    let fault = Some((0, Fault::Fixed));
+    let mut station = fake_with(Offload::DecodeLarge, 2, fault, count, &room(u64::MAX));
+    assert_eq!(outcome(&mut *station, &tasks).0, [1, 5, 0]);
+    assert_eq!(ASKED.load(Relaxed), 1);
 }
 
 #[test]
 fn what_is_damaged_is_for_a_core() {
     let all = damaged_blocks(100_000);
     for damaged in &all {
-        let ([done, declined, undone], result) = outcome(&mut *fake(4, None), std::slice::from_ref(damaged));
-        assert!(result.is_ok() && done + declined == 1 && undone == 0);
+        let ([.., undone], result) = outcome(&mut *decoding(4, None), std::slice::from_ref(damaged));
+        assert_eq!((undone, result), (0, Ok(())));
     }
-    let ([done, declined, undone], result) = outcome(&mut *fake(32, None), &all);
+    let ([done, declined, undone], result) = outcome(&mut *decoding(32, None), &all);
     assert!(result.is_ok() && undone == 0 && declined > all.len() / 2, "{done} {declined}");
-}
-
-#[test]
-fn failures() {
-    let all = blocks(&[64, 5000]);
-    for call in 0..3 {
-        for (fault, retire) in
-            [(Fault::Memory, false), (Fault::Sticky, true), (Fault::Hang, true), (Fault::Wrong, true)]
-        {
-            let mut station = fake(16, Some((call, fault)));
-            let ([_, _, undone], result) = outcome(&mut *station, &all);
-            assert!(undone > 0, "{fault:?}");
-            assert_eq!(result.unwrap_err().retire, retire, "{fault:?}");
-            assert_eq!(outcome(&mut *station, &all).1.is_ok(), !retire, "{fault:?}");
-        }
-    }
-}
-
-/// Streams through whole pools, whose lanes fail in every way; also blocks that all stations decode in stages.
-#[test]
-fn in_a_pool() {
-    let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(150_000)).collect();
-    for size in [40_000, 1 << 30] {
-        let settings = Settings::new().encoding(LargeBlocks::try_new(size).unwrap());
-        let coded = crate::compress(&text, &settings).unwrap();
-        let mut wrong = coded.clone();
-        let middle = wrong.len() / 2;
-        wrong[middle] ^= 1;
-        for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
-            for cores in [0, 2] {
-                let builder = Pool::builder();
-                let mut builder = match NonZeroUsize::new(cores) {
-                    Some(cores) => builder.threads(cores),
-                    None => builder.without_cpu(),
-                };
-                for lane in 0..3 {
-                    let make = move || Ok(fake(8, fault.map(|fault| (lane, fault))));
-                    builder = builder.station(Accepts::Only(&[DECODE_LARGE]), make);
-                }
-                let settings = Settings::new().pool(&builder.build());
-                assert!(crate::decompress(&coded, &settings).unwrap() == text, "{fault:?}, {cores} cores");
-                for bad in [&coded[..coded.len() / 2], &wrong] {
-                    let error = crate::decompress(bad, &settings).unwrap_err().to_string();
-                    assert_eq!(error, crate::decompress(bad, &Settings::new()).unwrap_err().to_string());
-                }
-            }
-        }
-    }
-}
-
-/// The same with real devices, if there are any.
-#[test]
-fn on_every_device() {
-    let (backend, devices) = match gpu::backend() {
-        Ok(found) => found,
-        Err(why) => return hybz_testkit::skip::skip(hybz_testkit::skip::Need::Gpu, &format!("no device: {why}")),
-    };
-    let (all, damaged) = (blocks(&LENS), damaged_blocks(200_000));
-    for device in devices {
-        for most in [1, 7, 64] {
-            let lanes = Lanes { blocks: most, max_length: FAKE_ROWS, ..Lanes::for_decoding_large() };
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), &Shared::default()).unwrap();
-            for _ in 0..2 {
-                let ([done, declined, undone], result) = outcome(&mut *station, &all);
-                assert!(result.is_ok() && undone == 0, "{result:?} {most} {undone}");
-                assert!(done == all.len() && declined == 0, "{done} {declined}");
-            }
-            let ([_, declined, undone], result) = outcome(&mut *station, &damaged);
-            assert!(result.is_ok() && undone == 0 && declined > damaged.len() / 2, "{result:?} {declined}");
-            println!("{}", station.details().unwrap_or_default());
-        }
-    }
-    // Whole streams, with cores that decode only what lanes decline.
-    let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(2_000_000)).collect();
-    for (size, interval) in [(1 << 10, 0), (900_000, 10), (9_000_000, 0), (64_000_000, 1000)] {
-        let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
-        let coded = crate::compress(&text, &Settings::new().encoding(large)).unwrap();
-        let lanes = Lanes { at_once: true, lanes: 2, ..Lanes::for_decoding_large() };
-        let pool = Pool::builder().cores_accept(Accepts::AllBut(&[DECODE_LARGE])).accelerators(&lanes).build();
-        assert!(crate::decompress(&coded, &Settings::new().pool(&pool)).unwrap() == text, "{size} {interval}");
-        let stations = pool.summary().stations;
-        let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
-        assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
-    }
 }
 
 /// The outcome for a block when a device returns false values for it.
 #[test]
 fn answers_that_cannot_be() {
-    type Spoil = fn(&mut Vec<u32>, &mut Vec<u8>);
-    struct Spoilt(FakeLane, Spoil, Vec<u32>, Vec<u8>);
-    impl DeviceLane for Spoilt {
-        fn size(&self) -> LaneSize {
-            self.0.size()
-        }
-        fn input(&mut self) -> &mut [u8] {
-            self.0.input()
-        }
-
-        fn codes(&mut self, blocks: &[LargeForDevice], bytes: usize, timeout: Duration) -> Result<DecodedCodes<'_>> {
-            let DecodedCodes { odd, codes } = self.0.codes(blocks, bytes, timeout)?;
-            (self.2, self.3) = (odd.to_vec(), codes.to_vec());
-            (self.1)(&mut self.2, &mut self.3);
-            Ok(DecodedCodes { odd: &self.2, codes: &self.3 })
-        }
-        fn reserve(&mut self, rows: usize) -> Result<bool> {
-            self.0.reserve(rows)
-        }
-    }
-
     let usual = block(&(shape("words").make)(5000), stream(0, 12));
     let three = [usual.clone(), usual.clone(), usual];
     let spoils: [(Spoil, Option<[usize; 3]>); 5] = [
-        (|odd, _| odd[1] = 1, Some([2, 1, 0])),
-        (|odd, codes| (odd[1], codes[5]) = (1, codes[6].wrapping_add(1)), None),
-        (|_, codes| codes.truncate(codes.len() - 1), None),
-        (|odd, _| odd.truncate(2), None),
-        (|_, codes| codes.fill(0), None),
+        (|lane| lane.odd[1] = 1, Some([2, 1, 0])),
+        (|lane| (lane.odd[1], lane.columns[5]) = (1, lane.columns[6].wrapping_add(1)), None),
+        (|lane| lane.columns.truncate(lane.columns.len() - 1), None),
+        (|lane| lane.odd.truncate(2), None),
+        (|lane| lane.columns.fill(0), None),
     ];
     for (number, (spoil, expected)) in spoils.into_iter().enumerate() {
-        let open: hybz_gpu::Open = Box::new(move |max_blocks| {
-            let fake = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, None);
-            Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new())))
-        });
-        let mut station = station("spoilt".to_owned(), 4, open, large::Large::new(unlimited())).unwrap();
+        let mut station = fake_with(Offload::DecodeLarge, 4, None, spoil, &Shared::default());
         let (counts, result) = outcome(&mut *station, &three);
         assert_eq!(result.is_ok(), expected.is_some(), "{number}");
         assert!(expected.is_none_or(|expected| counts == expected), "{number}: {counts:?}");

@@ -66,9 +66,9 @@ mod suffixes;
 #[cfg(test)]
 mod tests;
 mod thirds;
-mod trust;
 #[cfg(test)]
-mod verify_tests;
+mod trial_tests;
+mod trust;
 
 pub use offload::Offload;
 

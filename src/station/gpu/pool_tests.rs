@@ -1,42 +1,67 @@
 //! Whole pools with lanes that fail in every way, come late, or have no room.
 
-use super::tests::{LARGE, OFFLOADS, accepts, fake};
+use super::trial_tests::{LARGE, OFFLOADS, accepts, fake};
 use super::*;
 use crate::station::gpu::fake::Fault;
 use crate::{Level, Pool, Settings};
 use hybz_queue::Accepts;
 use hybz_testkit::shapes::SHAPES;
 use std::num::NonZeroUsize;
+use std::sync::mpsc::channel;
 
-/// Large blocks through a whole pool, with fake lanes that fail in every way, while lanes for `.bz2` run too.
-#[test]
-fn large_blocks_in_a_pool() {
-    let mut text = Vec::new();
-    for shape in SHAPES {
-        text.extend((shape.make)(70_000));
-    }
-    let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
-    let plain = crate::compress(&text, &settings).unwrap();
+/// A builder with this many cores, of which none may do what lanes do, if they only `finish`.
+fn cores(cores: usize, finish: bool) -> PoolBuilder {
+    let builder = Pool::builder();
+    let builder = match NonZeroUsize::new(cores) {
+        Some(cores) => builder.threads(cores),
+        None => builder.without_cpu(),
+    };
+    if finish { builder.cores_accept(Accepts::AllBut(&[ENCODE])) } else { builder }
+}
+
+/// Does `work` in pools with these lanes, which fail in every way: each at another call.
+fn in_pools(lanes: &[Offload], blocks: usize, work: impl Fn(&Pool, &str)) {
     for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
-        for cores in [0, 2] {
-            let mut pool = hybz_queue::Pool::builder();
-            pool = match NonZeroUsize::new(cores) {
-                Some(cores) => pool.threads(cores),
-                None => pool.without_cpu(),
-            };
-            for offload in LARGE.into_iter().chain([Offload::Resident]) {
-                // Only some batches of lanes that code are checked, but always the first.
-                let call = usize::from(offload != Offload::CodeLarge);
-                pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (call, fault)))));
+        for (number, finish) in [(0, false), (2, false), (2, true)] {
+            let mut builder = cores(number, finish);
+            for (call, &offload) in lanes.iter().enumerate() {
+                let make = move || Ok(fake(offload, blocks, fault.map(|fault| (call, fault))));
+                builder = builder.station(accepts(offload), make);
             }
-            let pool = pool.build();
-            let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
-            assert!(coded == plain, "{fault:?}, {cores} cores");
-            let summary = pool.summary();
-            let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
-            assert_eq!(counted, text.len() as u64, "{summary:?}");
-            assert!(crate::decompress(&coded, &settings.clone().pool(&pool)).unwrap() == text);
+            work(&builder.build(), &format!("{fault:?}, {number} cores, {finish}"));
         }
+    }
+}
+
+/// Both directions: the bytes are the same, and every byte has been counted once.
+#[test]
+fn in_a_pool() {
+    let text: Vec<u8> = SHAPES.iter().flat_map(|shape| (shape.make)(150_000)).collect();
+    let large = |size| Settings::new().encoding(LargeBlocks::try_new(size).unwrap());
+    // Of lanes that code large blocks only some batches are checked, but always the first. Lanes for `.bz2` run too.
+    let coding = [LARGE[0], LARGE[1], LARGE[2], Offload::Resident];
+    for (settings, coders, blocks, decoder) in [
+        (Settings::new().level(Level::FASTEST), &OFFLOADS[..], 16, Offload::Decode),
+        (large(40_000), &coding, 4, Offload::DecodeLarge),
+        // All stations decode its one block in stages.
+        (large(1 << 30), &[], 0, Offload::DecodeLarge),
+    ] {
+        let coded = crate::compress(&text, &settings).unwrap();
+        in_pools(coders, blocks, |pool, what| {
+            assert!(crate::compress(&text, &settings.clone().pool(pool)).unwrap() == coded, "{what}");
+            let counted: u64 = pool.summary().stations.iter().map(|station| station.bytes_in).sum();
+            assert_eq!(counted, text.len() as u64, "{what}");
+        });
+        let mut wrong = coded.clone();
+        let middle = wrong.len() / 2;
+        wrong[middle] ^= 1;
+        let damaged = [&coded[..middle], &wrong];
+        let errors = damaged.map(|bad| crate::decompress(bad, &settings).unwrap_err().to_string());
+        in_pools(&[decoder; 3], 8, |pool, what| {
+            let settings = Settings::new().pool(pool);
+            assert!(crate::decompress(&coded, &settings).unwrap() == text, "{what}");
+            assert_eq!(damaged.map(|bad| crate::decompress(bad, &settings).unwrap_err().to_string()), errors, "{what}");
+        });
     }
 }
 
@@ -46,12 +71,11 @@ fn a_long_block_and_no_lane() {
     let text = (SHAPES[SHAPES.len() - 1].make)(40_000);
     let settings = Settings::new().encoding(LargeBlocks::try_new(40_000).unwrap());
     let plain = crate::compress(&text, &settings).unwrap();
-    let (done, all_done) = std::sync::mpsc::channel();
+    let (done, all_done) = channel();
     std::thread::spawn(move || {
         for wait in 0..400 {
-            for cores in [0, 1] {
-                let mut pool = hybz_queue::Pool::builder().without_cpu();
-                pool = NonZeroUsize::new(cores).map_or(pool, |cores| hybz_queue::Pool::builder().threads(cores));
+            for number in [0, 1] {
+                let mut pool = cores(number, false);
                 for _ in 0..2 {
                     pool = pool.station(accepts(Offload::Suffixes), move || {
                         std::thread::sleep(Duration::from_micros(wait % 100));
@@ -100,48 +124,12 @@ fn lanes_that_come_late_or_never() {
             slow();
             make()
         };
-        let pool = hybz_queue::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1));
-        let pool = pool.station(accepts(Offload::Suffixes), made).build();
+        let pool = cores(2, false).station(accepts(Offload::Suffixes), made).build();
         assert!(crate::compress(&text, &settings.clone().pool(&pool)).unwrap() == plain);
         let summary = pool.summary();
         let cores = summary.stations.iter().filter(|s| !s.accelerator);
         let (begun, finished) = cores.fold((0, 0), |sums, s| (sums.0 + s.blocks, sums.1 + s.finished));
         assert!(by_cores.is_none_or(|blocks| begun == blocks), "{summary:?}");
         assert_eq!(begun + finished, 10, "{summary:?}");
-    }
-}
-
-/// A whole pool, with fake lanes that fail in every way: the bytes are the same.
-#[test]
-fn in_a_pool() {
-    let mut text = Vec::new();
-    for shape in SHAPES {
-        text.extend((shape.make)(150_000));
-    }
-    let level = Settings::new().level(Level::FASTEST);
-    let plain = crate::compress(&text, &level).unwrap();
-    for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
-        for finishes_only in [false, true] {
-            for cores in [0, 2] {
-                let mut pool = Pool::builder();
-                pool = match NonZeroUsize::new(cores) {
-                    Some(cores) => pool.threads(cores),
-                    None => pool.without_cpu(),
-                };
-                if finishes_only {
-                    pool = pool.cores_accept(Accepts::AllBut(&[ENCODE]));
-                }
-                for (lane, offload) in OFFLOADS.into_iter().enumerate() {
-                    let fault = fault.map(|fault| (lane, fault));
-                    pool = pool.station(accepts(offload), move || Ok(fake(offload, 16, fault)));
-                }
-                let pool = pool.build();
-                let coded = crate::compress(&text, &level.clone().pool(&pool)).unwrap();
-                assert!(coded == plain, "{fault:?}, {cores} cores");
-                let summary = pool.summary();
-                let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
-                assert_eq!(counted, text.len() as u64, "{summary:?}");
-            }
-        }
     }
 }

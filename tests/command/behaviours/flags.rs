@@ -227,7 +227,7 @@ fn help_flags() {
         assert!(daily.contains(part) && all.contains(part), "{part}");
     }
     assert!(all.contains("--json[=<FILE>]") && all.contains("Many files:"), "{all}");
-    for rare in ["--perturb-seed", "--gpu-pipeline", "--keep-going", "--no-progress"] {
+    for rare in ["--perturb-seed", "--gpu-pipeline", "--keep-going", "--no-gpu"] {
         assert!(!all.contains(rare), "{rare}");
     }
 }

@@ -193,8 +193,7 @@ fn progress_of_lists() {
 }
 
 fn no_progress() {
-    let calls =
-        [("-1q", "xterm"), ("-1 --progress=never", "xterm"), ("-1 --no-progress", "xterm"), ("-1", "dumb"), ("-1", "")];
+    let calls = [("-1q", "xterm"), ("-1 --progress=never", "xterm"), ("-1", "dumb"), ("-1", "")];
     if !installed("script") {
         return;
     }

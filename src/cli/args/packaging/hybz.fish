@@ -70,7 +70,6 @@ complete -c hybz -l no-sync -d 'Do not wait for the disk before removing input f
 complete -c hybz -l no-sparse -d 'When decompressing, write all zeros: leave no holes in files'
 complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either, not even about flags)'
 complete -c hybz -s v -l verbose -d 'Print a line for each file (-vv: also for each block, and a table of stations)'
-complete -c hybz -l no-progress
 complete -c hybz -l measure -d 'Measure how repetitive FILEs are: entropy, runs of the BWT, exact LZ77 factors'
 complete -c hybz -s h -l help -d 'Print the flags of daily use (--help: all flags; --man: all about them)'
 complete -c hybz -s V -s L -l version -l license -d 'Print version and licence'

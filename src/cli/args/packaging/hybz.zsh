@@ -104,7 +104,6 @@ never\:"Nothing"))' \
 '*--quiet[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '*--verbose[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
-'--no-progress[]' \
 '--measure[Measure how repetitive FILEs are\: entropy, runs of the BWT, exact LZ77 factors]' \
 '-h[Print the flags of daily use (--help\: all flags; --man\: all about them)]' \
 '--help[Print the flags of daily use (--help\: all flags; --man\: all about them)]' \

@@ -3,7 +3,6 @@
 use hybz_files::terminal::{middle_out, width};
 use std::time::Duration;
 
-/// The contents of a row.
 #[derive(Default)]
 pub struct Row {
     /// The name of the input that is being processed.
@@ -12,7 +11,6 @@ pub struct Row {
     pub share: Option<f64>,
     /// The amount done, such as `1.5 of 20.0 MB`.
     pub amount: String,
-    /// The rate.
     pub rate: String,
     /// The time that the rest will take.
     pub left: Option<Duration>,

@@ -4,7 +4,7 @@ use super::input::BenchInput;
 use super::peer::Peer;
 use super::printable;
 use super::work::{decompressed, timed};
-use crate::cli::args::{BenchMode, Direction, Plan};
+use crate::cli::args::{Kind, Plan};
 use std::time::Duration;
 
 /// The number of rounds after which a cell is done in any case: with a small input a round takes microseconds.
@@ -12,7 +12,6 @@ const MAX_ROUNDS: usize = 1000;
 /// The minimum number of rounds, even if they take a little more than the time allowed.
 const GOOD_ROUNDS: usize = 3;
 
-/// The program that does the work.
 pub struct Worker<'a> {
     /// Another program than hybz.
     pub peer: Option<&'a Peer>,
@@ -21,22 +20,20 @@ pub struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// The program's name.
     pub fn program(&self) -> String {
         self.peer.map_or_else(|| "hybz".to_owned(), |peer| printable(&peer.name))
     }
 
     /// The name in messages about a direction.
-    pub fn title(&self, direction: Direction) -> String {
+    pub fn title(&self, direction: Kind) -> String {
         let gpus = if self.gpus { " and GPUs" } else { "" };
-        format!("{} with {}{gpus}, {}", self.program(), in_words(self.threads), direction.name())
+        format!("{} with {}{gpus}, {}", self.program(), in_words(self.threads), direction.work())
     }
 }
 
 /// One speed, and its measurements so far.
 pub struct Cell {
-    pub direction: Direction,
-    /// The time that each round took.
+    pub direction: Kind,
     pub times: Vec<Duration>,
     /// The verified output of another program's first round of compressing.
     first: Option<Vec<u8>>,
@@ -44,7 +41,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    pub fn new(direction: Direction) -> Cell {
+    pub fn new(direction: Kind) -> Cell {
         Cell { direction, times: Vec::new(), first: None, failure: None }
     }
 
@@ -57,32 +54,30 @@ impl Cell {
     }
 
     /// Runs the cell once and verifies its output.
-    pub fn run(&mut self, worker: &Worker<'_>, plan: &Plan<BenchMode>, input: &BenchInput) {
-        match self.timed(worker, plan, input) {
+    pub fn run(&mut self, worker: &Worker<'_>, plan: &Plan, input: &BenchInput) {
+        let compresses = self.direction == Kind::Compress;
+        let (text, coded) = (&input.text, &input.coded);
+        let (from, to) = if compresses { (text, coded) } else { (coded, text) };
+        let level = plan.coding.map(|coding| coding.level).unwrap_or_default();
+        let ran = match worker.peer {
+            None => timed(plan, self.direction, worker.threads, worker.gpus, from, to),
+            Some(peer) => peer.run(level, self.direction, worker.threads, from).and_then(|(time, result)| {
+                match compresses {
+                    true => self.verify_coded(plan, input, result)?,
+                    false if result != **to => return Err("its output is not the text".to_owned()),
+                    false => {}
+                }
+                Ok(time)
+            }),
+        };
+        match ran {
             Ok(time) => self.times.push(time),
             Err(failure) => self.failure = Some(failure),
         }
     }
 
-    fn timed(&mut self, worker: &Worker<'_>, plan: &Plan<BenchMode>, input: &BenchInput) -> Result<Duration, String> {
-        let (from, to) = match self.direction {
-            Direction::Compress => (&input.text, &input.coded),
-            Direction::Decompress => (&input.coded, &input.text),
-        };
-        let Some(peer) = worker.peer else {
-            return timed(plan, self.direction, worker.threads, worker.gpus, from, to);
-        };
-        let (time, result) = peer.run(plan.mode.coding.level, self.direction, worker.threads, from)?;
-        match self.direction {
-            Direction::Compress => self.verify_coded(plan, input, result)?,
-            Direction::Decompress if result != **to => return Err("its output is not the text".to_owned()),
-            Direction::Decompress => {}
-        }
-        Ok(time)
-    }
-
     /// Checks that another program's output decompresses to the text. Its later outputs are mostly equal to its first.
-    fn verify_coded(&mut self, plan: &Plan<BenchMode>, input: &BenchInput, result: Vec<u8>) -> Result<(), String> {
+    fn verify_coded(&mut self, plan: &Plan, input: &BenchInput, result: Vec<u8>) -> Result<(), String> {
         if self.first.as_ref() == Some(&result) {
             return Ok(());
         }
@@ -109,7 +104,6 @@ impl Cell {
     }
 }
 
-/// A number of threads.
 pub fn in_words(threads: usize) -> String {
     format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
 }
@@ -120,7 +114,7 @@ mod tests {
 
     fn cell(millis: &[u64]) -> Cell {
         let times = millis.iter().map(|&millis| Duration::from_millis(millis)).collect();
-        Cell { times, ..Cell::new(Direction::Compress) }
+        Cell { times, ..Cell::new(Kind::Compress) }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The text to compress and decompress: all files together, in memory.
 
 use super::work::{compressed, decompressed};
-use crate::cli::args::{BenchMode, Common, Direction, Operand, Plan};
+use crate::cli::args::{Operand, Plan};
 use crate::cli::files::source;
 use crate::cli::messages::Failure;
 use crate::cli::messages::formats::{native, other_than_bzip2};
@@ -15,23 +15,22 @@ use std::sync::Arc;
 pub struct BenchInput {
     pub text: Arc<Vec<u8>>,
     pub coded: Arc<Vec<u8>>,
-    /// A remark about the input.
     pub remark: Option<String>,
 }
 
 impl BenchInput {
     /// Reads all files. The compressed text is decompressed again and compared; if the files are compressed, every CRC
     /// is checked.
-    pub fn read(plan: &Plan<BenchMode>) -> Result<BenchInput, Failure> {
-        let only_decompress = plan.mode.only == Some(Direction::Decompress);
+    pub fn read(plan: &Plan) -> Result<BenchInput, Failure> {
+        let only_decompress = plan.decompress;
         // Memory holds the text, its compressed form, and the output of another program.
         let room = hybz::schedule::memory_of_machine() / 8;
         let (mut text, mut coded) = (Vec::new(), Vec::new());
         let mut cut = false;
-        for operand in &plan.common.operands {
+        for operand in &plan.operands {
             let name = operand.name();
             let left = room.saturating_sub(text.len() as u64 + coded.len() as u64);
-            let (bytes, longer) = read(&plan.common, operand, left)?;
+            let (bytes, longer) = read(plan, operand, left)?;
             cut |= longer;
             let too_large = || {
                 let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
@@ -44,9 +43,9 @@ impl BenchInput {
             match (only_decompress, is_compressed(&bytes)) {
                 (true, _) if longer => return Err(too_large()),
                 (true, _) => {
-                    let garbage = plan.common.trailing_garbage && plan.common.operands.len() == 1;
+                    let garbage = plan.trailing_garbage && plan.operands.len() == 1;
                     let plain = decompressed(plan, &bytes, garbage, left - bytes.len() as u64);
-                    text.extend(plain.map_err(|error| undecoded(&plan.common, name, &error))?.ok_or_else(too_large)?);
+                    text.extend(plain.map_err(|error| undecoded(plan, name, &error))?.ok_or_else(too_large)?);
                     coded.extend(bytes);
                 }
                 (false, true) => {
@@ -60,8 +59,7 @@ impl BenchInput {
             return Err(Failure::new(1, b"There is nothing to measure: the input is empty.".to_vec()));
         }
         if !only_decompress {
-            coded =
-                compressed(plan, &text).map_err(|error| undecoded(&plan.common, OsStr::new("the input"), &error))?;
+            coded = compressed(plan, &text).map_err(|error| undecoded(plan, OsStr::new("the input"), &error))?;
             if decompressed(plan, &coded, false, u64::MAX).ok().flatten().as_ref() != Some(&text) {
                 return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
             }
@@ -73,9 +71,9 @@ impl BenchInput {
 }
 
 /// Reads at most `max` bytes of a file. Also returns whether there are more.
-fn read(common: &Common, operand: &Operand, max: u64) -> Result<(Vec<u8>, bool), Failure> {
+fn read(plan: &Plan, operand: &Operand, max: u64) -> Result<(Vec<u8>, bool), Failure> {
     let name = operand.name();
-    let (_, mut file) = source::open(common, operand, "read data from", false)?;
+    let (_, mut file) = source::open(plan, operand, "read data from", false)?;
     let mut bytes = Vec::new();
     let read = (&mut file).take(max).read_to_end(&mut bytes).and_then(|len| {
         let longer = len as u64 == max && file.read(&mut [0])? > 0;

@@ -13,8 +13,7 @@ mod peer;
 mod table;
 mod work;
 
-use crate::cli::args::{BenchMode, Common, Direction, Gpus, Plan};
-use crate::cli::messages::progress::Progress;
+use crate::cli::args::{Gpus, Kind, Plan};
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::limits;
 use anyhow::bail;
@@ -24,19 +23,20 @@ use hybz_files::quote::shown;
 use input::BenchInput;
 use peer::Peer;
 use std::ffi::OsStr;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A row of the table: a program, and its speed in each direction.
 type Row<'a> = (Worker<'a>, Vec<Cell>);
 
-/// Measures the plan's files.
-pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common));
-    let wanted = &plan.mode;
-    if wanted.only != Some(Direction::Decompress) {
-        limits::check_block_size(&wanted.coding, plan.common.expected_bytes())?;
+pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
+    let plan = Arc::new(plan);
+    let messages = Messages::new(&plan);
+    if !plan.decompress {
+        limits::check_block_size(&plan)?;
     }
-    limits::choose_memory(&plan.common, false);
-    let devices = devices(&plan.common)?;
+    limits::choose_memory(&plan, false);
+    let devices = devices(&plan)?;
     let input = match BenchInput::read(&plan) {
         Ok(input) => input,
         Err(failure) => {
@@ -47,15 +47,16 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
     if let Some(remark) = &input.remark {
         messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let threads = numbers_of_threads(limits::threads(&plan.common, Some(wanted.coding)).get());
-    let found = |name: &String| {
+    let threads = numbers_of_threads(limits::threads(&plan, plan.coding).get());
+    let found = |name| {
         let remark = || Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes());
         Peer::find(name).or_else(|| {
             messages.print(&remark());
             None
         })
     };
-    let peers: Vec<Peer> = wanted.against.iter().filter_map(found).collect();
+    let against = plan.against.iter().flat_map(|names| names.split(','));
+    let peers: Vec<Peer> = against.filter_map(found).collect();
     if let Some(end) = print_stdout(&table::head(&plan, &input, &devices, &threads))? {
         return Ok(end);
     }
@@ -75,17 +76,27 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
     Ok(Outcome::Exit(messages.code()))
 }
 
+fn time(plan: &Plan) -> Duration {
+    Duration::from_secs_f64(plan.bench.unwrap_or_default())
+}
+
+/// The directions to measure.
+fn directions(plan: &Plan) -> impl Iterator<Item = Kind> {
+    let (compress, decompress) = (!plan.decompress, !plan.compress);
+    [(Kind::Compress, compress), (Kind::Decompress, decompress)].into_iter().filter_map(|(kind, is)| is.then_some(kind))
+}
+
 /// The GPUs that are measured, if any.
-fn devices(common: &Common) -> anyhow::Result<Vec<Device>> {
-    let found = hybz::internals::gpu::devices().and_then(|devices| match &common.gpus {
+fn devices(plan: &Plan) -> anyhow::Result<Vec<Device>> {
+    let found = hybz::internals::gpu::devices().and_then(|devices| match &plan.gpus {
         Gpus::None => Ok(Vec::new()),
         Gpus::Visible => Ok(devices),
         Gpus::These(list) => hybz::internals::gpu::select(list, &devices),
     });
     match found {
-        Ok(devices) if common.gpu_required && devices.is_empty() => bail!("A GPU is required: there is none."),
+        Ok(devices) if plan.gpu_required && devices.is_empty() => bail!("A GPU is required: there is none."),
         Ok(devices) => Ok(devices),
-        Err(why) if common.gpu_required || matches!(common.gpus, Gpus::These(_)) => bail!("A GPU is required: {why}."),
+        Err(why) if plan.gpu_required || matches!(plan.gpus, Gpus::These(_)) => bail!("A GPU is required: {why}."),
         Err(_) => Ok(Vec::new()),
     }
 }
@@ -98,21 +109,21 @@ fn numbers_of_threads(max: usize) -> Vec<usize> {
 }
 
 /// The rows with this many threads. A program that cannot be told how many has a row with one.
-fn rows<'a>(plan: &Plan<BenchMode>, threads: usize, with_gpus: bool, peers: &'a [Peer]) -> Vec<Row<'a>> {
+fn rows<'a>(plan: &Plan, threads: usize, with_gpus: bool, peers: &'a [Peer]) -> Vec<Row<'a>> {
     let ours = [false, true].into_iter().filter(|&gpus| with_gpus || !gpus);
     let ours = ours.map(|gpus| Worker { peer: None, threads, gpus });
     let peers = peers.iter().filter(|peer| threads == 1 || peer.takes_threads());
     let peers = peers.map(|peer| Worker { peer: Some(peer), threads, gpus: false });
-    let cells = || plan.mode.directions().map(Cell::new).collect();
+    let cells = || directions(plan).map(Cell::new).collect();
     ours.chain(peers).map(|worker| (worker, cells())).collect()
 }
 
 /// Measures these rows in turn, round after round.
-fn measured<'a>(mut rows: Vec<Row<'a>>, plan: &Plan<BenchMode>, input: &BenchInput) -> Vec<Row<'a>> {
+fn measured<'a>(mut rows: Vec<Row<'a>>, plan: &Plan, input: &BenchInput) -> Vec<Row<'a>> {
     loop {
         let mut done = true;
         for (worker, cells) in &mut rows {
-            for cell in cells.iter_mut().filter(|cell| cell.goes_on(plan.mode.time)) {
+            for cell in cells.iter_mut().filter(|cell| cell.goes_on(time(plan))) {
                 cell.run(worker, plan, input);
                 done = false;
             }

@@ -1,6 +1,6 @@
 //! Other programs, run with their standard input and output in memory.
 
-use crate::cli::args::Direction;
+use crate::cli::args::Kind;
 use hybz::Level;
 use hybz_files::memory::file_in_memory;
 use std::env;
@@ -45,7 +45,7 @@ impl Peer {
     pub fn run(
         &self,
         level: Level,
-        direction: Direction,
+        direction: Kind,
         threads: usize,
         input: &[u8],
     ) -> Result<(Duration, Vec<u8>), String> {
@@ -55,8 +55,8 @@ impl Peer {
         given.write_all(input).and_then(|()| given.rewind()).map_err(error)?;
         let mut command = Command::new(&self.path);
         match direction {
-            Direction::Compress => command.arg(format!("-{}", level.get())),
-            Direction::Decompress => command.arg("-d"),
+            Kind::Compress => command.arg(format!("-{}", level.get())),
+            _ => command.arg("-d"),
         };
         command.arg("-c").args(self.threads_flag().map(|flag| format!("{flag}{threads}")));
         for variable in ["BZIP", "BZIP2", "LBZIP2", "PBZIP2", "HYBZ"] {

@@ -1,9 +1,9 @@
 //! The measurements, as a table.
 
-use super::Row;
 use super::cell::in_words;
 use super::input::BenchInput;
-use crate::cli::args::{BenchMode, Direction, Operand, Plan};
+use super::{Row, directions};
+use crate::cli::args::{Operand, Plan};
 use hybz::internals::gpu::Device;
 use hybz_files::quote::for_terminal;
 use hybz_files::stdout;
@@ -40,19 +40,20 @@ pub fn shown_size(bytes: usize) -> String {
 }
 
 /// The measured file's name, quoted for a `terminal`, or the number of files.
-fn name(plan: &Plan<BenchMode>, terminal: bool) -> OsString {
-    match &plan.common.operands[..] {
+fn name(plan: &Plan, terminal: bool) -> OsString {
+    match &plan.operands[..] {
         [Operand::File(path)] => for_terminal(path.as_os_str(), terminal).into_owned(),
         operands => format!("{} files", operands.len()).into(),
     }
 }
 
-fn sizes(plan: &Plan<BenchMode>, input: &BenchInput) -> String {
-    let BenchMode { only, coding, .. } = &plan.mode;
-    let format = match (only, coding.large_blocks()) {
-        (Some(Direction::Decompress), _) => String::new(),
-        (_, Some(large)) => format!(" in blocks of {}", shown_size(large.size() as usize)),
-        (_, None) => format!(" at level {}", coding.level.get()),
+fn sizes(plan: &Plan, input: &BenchInput) -> String {
+    let format = match plan.coding.filter(|_| !plan.decompress) {
+        None => String::new(),
+        Some(coding) => match coding.large_blocks() {
+            Some(large) => format!(" in blocks of {}", shown_size(large.size() as usize)),
+            None => format!(" at level {}", coding.level.get()),
+        },
     };
     let (text, coded) = (shown_size(input.text.len()), shown_size(input.coded.len()));
     format!(": {text} of text, {coded} compressed{format}")
@@ -60,7 +61,7 @@ fn sizes(plan: &Plan<BenchMode>, input: &BenchInput) -> String {
 
 /// The heading: a description of the input, and the names of the columns. Lines have at most 80 columns, except for a
 /// name that goes to a file.
-pub fn head(plan: &Plan<BenchMode>, input: &BenchInput, devices: &[Device], threads: &[usize]) -> Vec<u8> {
+pub fn head(plan: &Plan, input: &BenchInput, devices: &[Device], threads: &[usize]) -> Vec<u8> {
     let gpus = match devices {
         [] => "no GPU".to_owned(),
         [one] => format!("a GPU ({})", one.name),
@@ -75,10 +76,10 @@ pub fn head(plan: &Plan<BenchMode>, input: &BenchInput, devices: &[Device], thre
     let threads = in_words(threads.last().copied().unwrap_or(1));
     let mut text = format!("{sizes}\n{threads}, {gpus}; every output verified\n");
     // Writing into a String does not fail.
-    let _ = writeln!(text, "MB/s of text, medians of rounds within {} s\n", plan.mode.time.as_secs_f64());
+    let _ = writeln!(text, "MB/s of text, medians of rounds within {} s\n", plan.bench.unwrap_or_default());
     let _ = write!(text, "{:<PROGRAM$} {:>7} {:>4}", "program", "threads", "GPUs");
-    for direction in plan.mode.directions() {
-        let _ = write!(text, " {:>10} {:>5} {:>5} {:>4}", direction.name(), "min", "max", "runs");
+    for direction in directions(plan) {
+        let _ = write!(text, " {:>10} {:>5} {:>5} {:>4}", direction.work(), "min", "max", "runs");
     }
     text.push('\n');
     [name.as_bytes(), text.as_bytes()].concat()
@@ -87,7 +88,6 @@ pub fn head(plan: &Plan<BenchMode>, input: &BenchInput, devices: &[Device], thre
 /// The number of columns for the name of a program.
 const PROGRAM: usize = 9;
 
-/// The rows, for a text of this many bytes.
 pub fn rows(rows: &[Row<'_>], bytes: usize) -> Vec<u8> {
     let mut text = String::new();
     for (worker, cells) in rows {

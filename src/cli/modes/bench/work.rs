@@ -1,7 +1,7 @@
 //! hybz's own work: text in memory is compressed and decompressed as the command does it.
 
-use crate::cli::args::{BenchMode, Direction, Plan};
-use crate::cli::modes::{One, limits, read_all};
+use crate::cli::args::{Kind, Plan};
+use crate::cli::modes::{One, decompress, limits, read_all};
 use hybz::flow::{self, Outputs, Source, Task};
 use hybz::internals::Sequential;
 use hybz::internals::flow::LONG_FILE;
@@ -13,42 +13,38 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-fn pool(plan: &Plan<BenchMode>) -> Pool {
-    limits::pool_of(&plan.common, limits::threads(&plan.common, Some(plan.mode.coding))).build()
+fn pool(plan: &Plan) -> Pool {
+    limits::pool_of(plan, limits::threads(plan, plan.coding)).build()
 }
 
 /// Compresses the text on all cores.
-pub fn compressed(plan: &Plan<BenchMode>, text: &[u8]) -> Result<Vec<u8>, Error> {
-    hybz::compress(text, &Settings::new().encoding(plan.mode.coding.encoding).pool(&pool(plan)))
+pub fn compressed(plan: &Plan, text: &[u8]) -> Result<Vec<u8>, Error> {
+    let encoding = plan.coding.map(|coding| coding.encoding).unwrap_or_default();
+    hybz::compress(text, &Settings::new().encoding(encoding).pool(&pool(plan)))
 }
 
 /// Decompresses. Returns `None` for a text of more than `max` bytes: a few bytes can be any amount of text.
-pub fn decompressed(
-    plan: &Plan<BenchMode>,
-    coded: &[u8],
-    trailing_garbage: bool,
-    max: u64,
-) -> Result<Option<Vec<u8>>, Error> {
-    let settings = Settings::new().pool(&pool(plan)).formats(plan.common.formats).trailing_garbage(trailing_garbage);
+pub fn decompressed(plan: &Plan, coded: &[u8], trailing_garbage: bool, max: u64) -> Result<Option<Vec<u8>>, Error> {
+    let settings = Settings::new().pool(&pool(plan)).formats(plan.formats).trailing_garbage(trailing_garbage);
     let text = read_all(MultiBzDecoder::with_settings(coded, &settings), max);
     text.map_err(|e| e.downcast().unwrap_or_else(Error::Read))
 }
 
 /// hybz as the command runs it: the time includes the start of the pool, but not its end.
 pub fn timed(
-    plan: &Plan<BenchMode>,
-    direction: Direction,
+    plan: &Plan,
+    direction: Kind,
     threads: usize,
     gpus: bool,
     from: &Arc<Vec<u8>>,
     to: &[u8],
 ) -> Result<Duration, String> {
     let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
-    let coding = (direction == Direction::Compress).then_some(plan.mode.coding);
-    let lanes = if gpus { limits::lanes_for(&plan.common, coding, Some(from.len() as u64)) } else { Vec::new() };
+    let coding = plan.coding.filter(|_| direction == Kind::Compress);
+    let lanes = if gpus { limits::lanes_for(plan, coding, Some(from.len() as u64)) } else { Vec::new() };
     let task = match coding {
         Some(coding) => Task::Compress(coding.encoding),
-        None => Task::Decompress { formats: plan.common.formats, trailing_garbage: plan.common.trailing_garbage },
+        None => decompress(plan),
     };
     // A long text is read as the command reads long files: by several threads if that helps.
     let source = match coding {
@@ -58,8 +54,7 @@ pub fn timed(
     let input = flow::Input { meta: (), task, count_lines: false, verify: Verify::Off, source };
     let mut compared = Compared { expected: to, outcome: Err(Error::NotBzip2) };
     let started = Instant::now();
-    let pool =
-        lanes.iter().fold(limits::pool_of(&plan.common, threads), |pool, lanes| pool.accelerators(lanes)).build();
+    let pool = lanes.iter().fold(limits::pool_of(plan, threads), |pool, lanes| pool.accelerators(lanes)).build();
     flow::run(&pool, One(Some(input), Some(from.len() as u64)), &mut compared);
     let time = started.elapsed();
     match compared.outcome {

@@ -6,31 +6,26 @@
 //! decoded. In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; of
 //! another damaged file, the blocks before the damage are shown (`--recover --json` shows those after it).
 
-mod json;
 mod table;
 
-use crate::cli::args::{ListMode, Operand, Plan, usual_index};
+use crate::cli::args::Plan;
 use crate::cli::files::commit;
 use crate::cli::files::index::{self, IndexJob};
 use crate::cli::files::place::Place;
 use crate::cli::files::reader::Reader;
 use crate::cli::files::source::{self, SourceFile};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
-use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
-use crate::cli::modes::{One, limits, print, undecoded};
-use hybz::flow::{self, Input, Outputs, Source, Task};
+use crate::cli::modes::{One, decompress, limits, print, undecoded};
+use hybz::flow::{self, Input, Outputs, Source};
 use hybz::hbz::List;
 use hybz::index::{Index, Recorder};
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{BlockInfo, Error, Format, Formats, Pool, StreamInfo, StreamSummary};
-use hybz_files::quote::shown;
-use hybz_files::stdout;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use table::Row;
@@ -39,64 +34,60 @@ use table::Row;
 const HEADER_LEN: usize = 3;
 
 /// Lists what the operands contain, on stdout.
-pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common).of_compressed(true));
-    let (pool, terminal) = (limits::pool(&plan.common), stdout::is_terminal());
-    let lister = Lister { plan, pool, messages, terminal };
-    let mut head = lister.plan.common.json.is_none().then(table::head);
-    let mut text = Vec::new();
-    let mut operands = lister.plan.common.operands.iter();
-    loop {
-        if let Some(end) = print(&lister.messages, &text)? {
-            return Ok(end);
-        }
-        text.clear();
-        let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.messages.code())) };
-        let common = &lister.plan.common;
-        let opened = source::open(common, operand, "read compressed data from", common.force);
+pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
+    let plan = Arc::new(plan);
+    let (messages, pool) = (Messages::new(&plan), limits::pool(&plan));
+    let lister = Lister { plan: &plan, pool, messages: &messages };
+    let mut head = plan.json.is_none().then(table::head);
+    for operand in &plan.operands {
+        let (name, mut found) = (operand.name(), Contents::default());
+        let opened = source::open(&plan, operand, "read compressed data from", plan.force);
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
-            && let Some(end) = print(&lister.messages, &head)?
+            && let Some(end) = print(&messages, &head)?
         {
             return Ok(end);
         }
-        let mut found = opened
-            .and_then(|(place, file)| lister.operand(operand, place.as_ref(), file))
-            .unwrap_or_else(Contents::failed);
+        let mut verdict = opened.and_then(|(source, file)| lister.operand(name, source.as_ref(), file, &mut found));
         let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
-        if let Some(offset) = garbage.filter(|_| !lister.plan.common.trailing_garbage) {
-            found = Contents::failed(lister.failure(operand.name(), &Error::TrailingGarbage { offset }));
+        if let Some(offset) = garbage.filter(|_| !plan.trailing_garbage) {
+            verdict = Err(lister.failure(name, &Error::TrailingGarbage { offset }));
+            found = Contents::default();
         }
-        lister.messages.progress.input_done(None);
-        lister.show(operand.name(), &found, &mut text);
-        if garbage.is_some() && found.verdict.is_ok() {
-            let remark = [shown(operand.name()).as_bytes(), b": trailing garbage after EOF ignored"].concat();
-            lister.messages.print(&Note::Remark(remark));
+        messages.progress.input_done(None);
+        let (mut text, verbose) = (Vec::new(), plan.verbose > 0);
+        match plan.json {
+            None => table::write(name, &found, verbose, &mut text),
+            Some(_) => table::object(name, &found, verdict.as_ref().err(), verbose, &mut text),
         }
-        if let Err(failure) = found.verdict {
-            lister.messages.print(&Note::Failure(failure));
+        match verdict {
+            Ok(()) if garbage.is_some() => {
+                messages.print(&Note::about(name, ": trailing garbage after EOF ignored"));
+            }
+            Ok(()) => {}
+            Err(failure) => messages.print(&Note::Failure(failure)),
+        }
+        if let Some(end) = print(&messages, &text)? {
+            return Ok(end);
         }
     }
+    Ok(Outcome::Exit(messages.code()))
 }
 
-struct Lister {
-    plan: Plan<ListMode>,
+struct Lister<'a> {
+    plan: &'a Plan,
     pool: Pool,
-    messages: Messages,
-    /// Whether stdout is a terminal.
-    terminal: bool,
+    messages: &'a Messages,
 }
 
-/// The contents of a file.
+#[derive(Default)]
 struct Contents {
     /// The whole file's, unless it is damaged.
     totals: Option<Totals>,
     rows: Vec<Row>,
-    verdict: Result<(), Failure>,
 }
 
-/// The totals of a file.
 struct Totals {
     format: Format,
     /// The origin of the numbers: "index" or "decoding".
@@ -113,24 +104,16 @@ struct Totals {
     trailing_garbage: Option<u64>,
 }
 
-impl Contents {
-    fn failed(failure: Failure) -> Contents {
-        Contents { totals: None, rows: Vec::new(), verdict: Err(failure) }
-    }
-}
-
-impl Lister {
-    /// Appends the output for a file.
-    fn show(&self, name: &OsStr, found: &Contents, text: &mut Vec<u8>) {
-        let verbose = self.plan.common.verbose > 0;
-        match self.plan.common.json {
-            None => table::write(name, found, verbose, self.terminal, text),
-            Some(_) => json::write(name, found, verbose, text),
-        }
-    }
-
-    fn operand(&self, operand: &Operand, place: Option<&Place>, mut file: File) -> Result<Contents, Failure> {
-        let name = operand.name();
+impl Lister<'_> {
+    /// Finds the contents of a file. What has been found before a failure is shown, too.
+    fn operand(
+        &self,
+        name: &OsStr,
+        source: Option<&SourceFile>,
+        mut file: File,
+        found: &mut Contents,
+    ) -> Result<(), Failure> {
+        let place = source.map(|source| &source.place);
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEAD_LEN);
@@ -138,56 +121,34 @@ impl Lister {
         if matches!(format.index(), IndexKind::Within(_)) {
             file.rewind().map_err(read_error)?; // a pipe cannot: the list of blocks is read from the end
             if let Some(list) = format.list(&mut file) {
-                return self.by_own_index(name, file, format, list.map_err(|error| self.failure(name, &error))?);
+                let list = list.map_err(|error| self.failure(name, &error))?;
+                return self.by_own_index(name, file, format, list, found);
             }
         }
-        if let Some(place) = place
-            && format.index() == IndexKind::Beside
-            && self.plan.mode.index.is_none()
-            && self.plan.common.verbose == 0
-        {
-            let mut remark = None;
-            if let Some(index) = index::beside(place, &file, &mut remark) {
+        if format.index() == IndexKind::Beside && self.plan.index.is_none() && self.plan.verbose == 0 {
+            let (mut remark, open) = (None, |place: &Place| index::open(place, &file));
+            if let Some((place, index)) = index::wanted(self.plan, place, open, "decoding", &mut remark)? {
                 let len = file.metadata().map_err(read_error)?.len();
                 // Only some records of a long index have been checked.
-                match self.indexed(usual_index(place.path()).as_os_str(), &index, len) {
-                    Ok(found) => return Ok(found),
-                    Err(failure) => remark = Some(index::useless(&failure.text)),
+                match indexed(&index, len) {
+                    Ok(totals) => {
+                        found.totals = Some(totals);
+                        return Ok(());
+                    }
+                    Err(error) => {
+                        let failure = index::failure(place.name(), &error);
+                        remark = Some(index::useless(&failure.text, "decoding"));
+                    }
                 }
             }
-            if let Some(remark) = remark {
-                self.messages.print(&Note::Remark(remark));
-            }
+            remark.into_iter().for_each(|remark| self.messages.print(&Note::Remark(remark)));
         }
         let mut job = self.index_job(place, &file)?;
-        let source = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
-        let found = self.decoded(name, source, &head, job.as_mut());
-        if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
-            let source = SourceFile::of(operand, &file).map_err(read_error)?;
-            self.publish(name, job, source.as_ref())?;
-        }
-        Ok(found)
-    }
-
-    /// The format of a file that begins with `head`; another format counts as a damaged `.bz2`.
-    fn format(&self, head: &[u8]) -> Format {
-        self.plan.common.formats.of(head).unwrap_or(Format::Bzip2)
-    }
-
-    /// The index to write, if its name is free.
-    fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
-        let Some(index) = &self.plan.mode.index else { return Ok(None) };
-        let path = operand.map_or(Path::new(""), Place::path);
-        let mut job = IndexJob::new(Place::near(index.path(path), operand));
-        job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
-        job.create(operand.is_some(), None)?;
-        Ok(Some(job))
-    }
-
-    /// Gives an index its name.
-    fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
+        let bytes = Source::Stream(Box::new(io::Cursor::new(head.clone()).chain(reader)));
+        self.decoded(name, bytes, &head, job.as_mut(), found)?;
+        let Some(job) = job else { return Ok(()) };
         match job.write(source)? {
-            Ok(output) => commit::publish(output, self.plan.common.force),
+            Ok(output) => commit::publish(output, self.plan.force),
             Err(why) => {
                 self.messages.print(&Note::Remark(no_index(why, name)));
                 Ok(())
@@ -195,65 +156,70 @@ impl Lister {
         }
     }
 
-    /// Lists a file of `len` bytes that has an index of this name.
-    fn indexed(&self, index_name: &OsStr, index: &Index, len: u64) -> Result<Contents, Failure> {
-        let failed = |error: Error| index::failure(index_name, &error);
-        let totals = Totals {
-            format: Format::Bzip2,
-            from: "index",
-            streams: index.streams(),
-            blocks: index.blocks(),
-            block_size: index.level().map_err(failed)?.block_limit(),
-            coded_len: index.coded_len(),
-            text_len: index.text_len(),
-            lines: index.lines().map_err(failed)?,
-            trailing_garbage: (index.coded_len() < len).then(|| index.coded_len()),
-        };
-        Ok(Contents { totals: Some(totals), rows: Vec::new(), verdict: Ok(()) })
+    /// The format of a file that begins with `head`; another format counts as a damaged `.bz2`.
+    fn format(&self, head: &[u8]) -> Format {
+        self.plan.formats.of(head).unwrap_or(Format::Bzip2)
+    }
+
+    /// The index to write, if its name is free.
+    fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
+        if self.plan.index.is_none() {
+            return Ok(None);
+        }
+        let path = operand.map_or(Path::new(""), Place::path);
+        let mut job = IndexJob::new(Place::near(self.plan.index_of(path), operand));
+        job.check(path, file.metadata().ok().as_ref(), self.plan.force)?;
+        job.create(operand.is_some(), None)?;
+        Ok(Some(job))
     }
 
     /// Lists a file that must be decoded.
-    fn decoded(&self, name: &OsStr, source: Source, head: &[u8], job: Option<&mut IndexJob>) -> Contents {
+    fn decoded(
+        &self,
+        name: &OsStr,
+        source: Source,
+        head: &[u8],
+        job: Option<&mut IndexJob>,
+        found: &mut Contents,
+    ) -> Result<(), Failure> {
         let decoded = self.decode(name, source);
-        let rows = table::of_decoded(&decoded.blocks);
-        let blocks = rows.len() as u64;
+        found.rows = table::of_decoded(&decoded.blocks);
         if let Some(job) = job {
             job.recorder = decoded.recorder;
         }
-        let (totals, verdict) = match decoded.outcome {
-            Ok(StreamSummary {
-                streams,
-                bytes_in: coded_len,
-                bytes_out: text_len,
-                block_size,
-                blocks: counted,
-                trailing_garbage,
-                ..
-            }) => {
-                // A file with streams of several formats counts as a `.bz2`.
-                let format = decoded.format.unwrap_or_else(|| self.format(head));
-                let blocks = if format.blocks() == Blocks::Counted { counted } else { blocks };
-                let (from, lines) = ("decoding", None);
-                let totals =
-                    Totals { format, from, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage };
-                (Some(totals), Ok(()))
+        let stream = decoded.outcome.map_err(|error| match (&error, foreign(head)) {
+            (Error::NotBzip2, Some(other)) if self.plan.formats == Formats::All => {
+                let text = format!(" is not a bzip2 file: it is {} data; use {}.", other.name, other.list);
+                Failure::about(2, "", name, &text)
             }
-            Err(error) => {
-                let failure = match (&error, foreign(head)) {
-                    (Error::NotBzip2, Some(other)) if self.plan.common.formats == Formats::All => {
-                        let text = format!(" is not a bzip2 file: it is {} data; use {}.", other.name, other.list);
-                        Failure::about(2, "", name, &text)
-                    }
-                    _ => self.failure(name, &error),
-                };
-                (None, Err(failure))
-            }
-        };
-        Contents { totals, rows, verdict }
+            _ => self.failure(name, &error),
+        })?;
+        // A file with streams of several formats counts as a `.bz2`.
+        let format = decoded.format.unwrap_or_else(|| self.format(head));
+        let is_counted = format.blocks() == Blocks::Counted;
+        found.totals = Some(Totals {
+            format,
+            from: "decoding",
+            streams: stream.streams,
+            blocks: if is_counted { stream.blocks } else { found.rows.len() as u64 },
+            block_size: stream.block_size,
+            coded_len: stream.bytes_in,
+            text_len: stream.bytes_out,
+            lines: None,
+            trailing_garbage: stream.trailing_garbage,
+        });
+        Ok(())
     }
 
     /// Lists a file that contains an index.
-    fn by_own_index(&self, name: &OsStr, mut file: File, format: Format, list: List) -> Result<Contents, Failure> {
+    fn by_own_index(
+        &self,
+        name: &OsStr,
+        mut file: File,
+        format: Format,
+        list: List,
+        found: &mut Contents,
+    ) -> Result<(), Failure> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let coded_len = file.metadata().map_err(read_error)?.len();
         if list.end() < coded_len {
@@ -263,13 +229,13 @@ impl Lister {
             (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
             if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
-                return Ok(self.decoded(name, Source::Stream(Box::new(file)), &head, None));
+                return self.decoded(name, Source::Stream(Box::new(file)), &head, None, found);
             }
         }
-        if self.plan.mode.index.is_some() {
+        if self.plan.index.is_some() {
             self.messages.print(&Note::Remark(no_index(format, name)));
         }
-        let totals = Totals {
+        found.totals = Some(Totals {
             format,
             from: "index",
             streams: list.streams(),
@@ -279,56 +245,69 @@ impl Lister {
             text_len: list.text_len(),
             lines: None,
             trailing_garbage: (list.is_complete() && list.end() < coded_len).then(|| list.end()),
-        };
-        let mut found = Contents { totals: Some(totals), rows: Vec::new(), verdict: Ok(()) };
-        if self.plan.common.verbose > 0 {
+        });
+        if self.plan.verbose > 0 {
             // Decodes on all cores and, after an error, block by block. The first decoder may still be reading ahead at
             // that time, so it reads at offsets and does not use the file's position.
             let again = Arc::new(file.try_clone().map_err(read_error)?);
-            if let Err(damage) = self.decode(name, Source::File(again, 0)).outcome {
-                let list = match self.plan.common.memory {
-                    Some(memory) => list.max_memory(memory),
-                    None => list,
-                };
-                let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
+            let Err(damage) = self.decode(name, Source::File(again, 0)).outcome else {
+                let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
                 found.rows = table::of_list(&list, verdicts);
-                found.verdict = Err(self.failure(name, &damage));
-                return Ok(found);
-            }
-            let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
+                return self.whole(name, &list);
+            };
+            let list = match self.plan.memory {
+                Some(memory) => list.max_memory(memory),
+                None => list,
+            };
+            let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
             found.rows = table::of_list(&list, verdicts);
+            return Err(self.failure(name, &damage));
         }
-        if !list.is_complete() {
-            let damage = ": damaged or cut between blocks: there may be more blocks";
-            found.verdict = Err(Failure::about(2, "", name, damage));
-        }
-        Ok(found)
+        self.whole(name, &list)
+    }
+
+    /// Whether all blocks of a file have been found.
+    fn whole(&self, name: &OsStr, list: &List) -> Result<(), Failure> {
+        let damage = ": damaged or cut between blocks: there may be more blocks";
+        if list.is_complete() { Ok(()) } else { Err(Failure::about(2, "", name, damage)) }
     }
 
     fn failure(&self, name: &OsStr, error: &Error) -> Failure {
         match error {
             Error::NotBzip2 => Failure::about(2, "", name, " is not a bzip2 file."),
-            _ => undecoded(&self.plan.common, name, error),
+            _ => undecoded(self.plan, name, error),
         }
     }
 
     /// Decodes everything and discards the text.
     fn decode<'a>(&'a self, name: &'a OsStr, source: Source) -> Decoded<'a> {
-        let task =
-            Task::Decompress { formats: self.plan.common.formats, trailing_garbage: self.plan.common.trailing_garbage };
-        let input =
-            Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
-        let (blocks, recorder) = Default::default();
-        let outcome = Err(Error::NotBzip2);
-        let mut decoded = Decoded { lister: self, name, blocks, recorder, format: None, outcome };
+        let (task, count_lines, verify) = (decompress(self.plan), self.plan.index.is_some(), hybz::Verify::Off);
+        let input = Input { meta: (), task, count_lines, verify, source };
+        let (blocks, recorder, outcome) = (Vec::new(), Recorder::new(), Err(Error::NotBzip2));
+        let mut decoded = Decoded { messages: self.messages, name, blocks, recorder, format: None, outcome };
         flow::run(&self.pool, One(Some(input), None), &mut decoded);
         decoded
     }
 }
 
+/// Lists a file of `len` bytes that has this index.
+fn indexed(index: &Index, len: u64) -> Result<Totals, Error> {
+    Ok(Totals {
+        format: Format::Bzip2,
+        from: "index",
+        streams: index.streams(),
+        blocks: index.blocks(),
+        block_size: index.level()?.block_limit(),
+        coded_len: index.coded_len(),
+        text_len: index.text_len(),
+        lines: index.lines()?,
+        trailing_garbage: (index.coded_len() < len).then(|| index.coded_len()),
+    })
+}
+
 /// The result of decoding a file.
 struct Decoded<'a> {
-    lister: &'a Lister,
+    messages: &'a Messages,
     name: &'a OsStr,
     blocks: Vec<BlockInfo>,
     recorder: Recorder,
@@ -346,7 +325,7 @@ impl Outputs for Decoded<'_> {
     }
 
     fn block(&mut self, (): &mut (), block: &BlockInfo) {
-        self.lister.messages.progress.advance(&self.lister.plan.common, self.name, block.bytes_in);
+        self.messages.progress.advance(self.name, block.bytes_in);
         self.blocks.push(*block);
         self.recorder.block(block);
     }

@@ -1,24 +1,27 @@
-//! The table of files, and under each with `-v` that of its blocks.
+//! The table of files, and under each with `-v` that of its blocks; or an object for each file.
 
 use super::{Contents, Totals};
+use crate::cli::messages::Failure;
+use crate::cli::messages::json::{self, Object};
 use crate::cli::modes::{ratio, table_line};
 use hybz::hbz::List;
 use hybz::{BlockInfo, Error, Format, Level};
 use hybz_files::quote::for_terminal;
+use hybz_files::stdout;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::Write;
 
-/// The names of the columns.
 pub fn head() -> Vec<u8> {
     line(["streams", "blocks", "level", "compressed", "uncompressed", "ratio"], OsStr::new("name"))
 }
 
 /// Appends the lines of a file. For a damaged file only the name is known; it is shown if blocks follow.
-pub fn write(name: &OsStr, found: &Contents, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
+pub fn write(name: &OsStr, found: &Contents, verbose: bool, text: &mut Vec<u8>) {
     // A format that only counts its blocks, or has none, has no rows.
     let has_rows = verbose && !found.rows.is_empty();
-    let name = for_terminal(name, terminal);
+    let name = for_terminal(name, stdout::is_terminal());
     if let Some(totals) = &found.totals {
         let Totals { streams, blocks, coded_len, text_len, .. } = totals;
         let ratio = ratio(if *coded_len > 0 { *text_len as f64 / *coded_len as f64 } else { 0.0 }, 3);
@@ -31,6 +34,39 @@ pub fn write(name: &OsStr, found: &Contents, verbose: bool, terminal: bool, text
     if has_rows {
         rows(&found.rows, text);
     }
+}
+
+/// Appends the object of a file (docs/JSON.md).
+pub fn object(name: &OsStr, found: &Contents, failure: Option<&Failure>, verbose: bool, text: &mut Vec<u8>) {
+    let mut object = Object::of_file("list", name);
+    if let Some(totals) = &found.totals {
+        let Totals { format, from, streams, blocks, block_size, coded_len, text_len, lines, trailing_garbage } =
+            *totals;
+        object.put("format", format.name());
+        object.put("from", from);
+        object.put("streams", streams);
+        object.put("blocks", blocks);
+        object.put("block_size", (block_size > 0).then_some(block_size));
+        object.put("compressed", coded_len);
+        object.put("uncompressed", text_len);
+        if let Some(lines) = lines {
+            object.put("lines", lines);
+        }
+        object.put("trailing_garbage", trailing_garbage);
+    }
+    if verbose {
+        object.put("block_list", found.rows.iter().map(block).collect::<Value>());
+    }
+    object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
+    text.extend(object.line());
+}
+
+fn block(row: &Row) -> Value {
+    let Row { number, stream, bit_offset, text_at, text_len, crc, ref state, .. } = *row;
+    json!({
+        "number": number, "stream": stream, "bit_offset": bit_offset, "text_offset": text_at, "text_length": text_len,
+        "crc": json::crc(crc), "state": state,
+    })
 }
 
 fn line(columns: [&str; 6], name: &OsStr) -> Vec<u8> {
@@ -77,11 +113,9 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
     }
 }
 
-/// The row of a block.
 pub struct Row {
     /// Counted from 1 over the whole file.
     pub number: u64,
-    /// The number of its stream.
     pub stream: u64,
     /// The row's start in the compressed file, in bits.
     pub bit_offset: u64,

@@ -1,6 +1,6 @@
 //! The GPU that measures long files, if there is one and it is allowed.
 
-use crate::cli::args::{Common, Gpus};
+use crate::cli::args::{Gpus, Plan};
 use hybz::internals::gpu::{DeviceError, likely};
 use hybz_factor::{DeviceFactorizer, Measures};
 use std::sync::{Mutex, PoisonError};
@@ -25,8 +25,8 @@ enum Device {
 }
 
 impl Gpu {
-    pub fn new(common: &Common) -> Gpu {
-        Gpu { devices: common.gpus.clone(), device: Mutex::default() }
+    pub fn new(plan: &Plan) -> Gpu {
+        Gpu { devices: plan.gpus.clone(), device: Mutex::default() }
     }
 
     /// Measures a text, and says in which steps; `None` if it is too short or too long, or there is no GPU. After an

@@ -1,41 +1,40 @@
 //! `--measure`: how repetitive files are, as a table or as JSON.
 //!
 //! A file is measured by one thread. Several threads measure several files at a time, within the allowed memory. The
-//! bytes of a file are measured unchanged; with `-d`, the text of a compressed file ([`input`]). Lines come in the
-//! order of the files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
+//! bytes of a file are measured unchanged; with `-d`, the text of a compressed file. Lines come in the order of the
+//! files ([`table`]). Long files go to a GPU, if there is one ([`gpu`]).
 
 mod gpu;
-mod input;
 mod table;
 
-use crate::cli::args::Common;
-use crate::cli::messages::progress::Progress;
+use crate::cli::args::{Operand, Plan};
+use crate::cli::files::reader::Reader;
+use crate::cli::files::source;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
-use crate::cli::modes::{limits, print};
+use crate::cli::modes::{limits, print, read_all, undecoded};
+use crossbeam_channel::{Sender, bounded};
 use gpu::Gpu;
-use hybz::Pool;
+use hybz::read::MultiBzDecoder;
 use hybz::schedule::{Client, Permit};
+use hybz::{Error, Pool, Settings};
 use hybz_factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
-use hybz_files::quote::shown;
+use hybz_files::quote::{for_terminal, shown};
 use hybz_files::stdout;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The measurements of a file.
 pub struct FileMeasures {
     found: Result<Measures, Failure>,
     times: Times,
 }
 
-/// The times that the measurement took.
 #[derive(Clone, Default)]
 struct Times {
     /// Time to read it, and to decode it if requested.
@@ -49,83 +48,69 @@ struct Times {
     all: Duration,
 }
 
-/// Measures the plan's files.
-pub fn measure(common: Common) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&common, Progress::new(&common));
-    let threads = limits::threads(&common, None).get();
-    limits::choose_memory(&common, threads == 1);
-    let memory = common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
+pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
+    let plan = Arc::new(plan);
+    let messages = Messages::new(&plan);
+    let threads = limits::threads(&plan, None).get();
+    limits::choose_memory(&plan, threads == 1);
+    let memory = plan.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
     let budget = Pool::builder().without_cpu().memory(memory).build().client();
-    let workers = threads.min(common.operands.len());
-    let next = AtomicUsize::new(0);
-    let gpu = Gpu::new(&common);
-    let shown = Mutex::default();
-    let measurer = Arc::new(Measurer { common, messages, budget, gpu, next, shown, progress: Mutex::default() });
-    let outcome = measurer.all(workers);
+    let (next, gpu, progress) = (AtomicUsize::new(0), Gpu::new(&plan), Mutex::default());
+    let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress });
+    let outcome = measurer.all(threads);
     measurer.messages.progress.end();
     outcome
 }
 
 struct Measurer {
-    common: Common,
+    plan: Arc<Plan>,
     messages: Messages,
     /// The client of a pool that has only a memory budget.
     budget: Client,
     gpu: Gpu,
     /// The first operand that no thread has taken.
     next: AtomicUsize,
-    shown: Mutex<Shown>,
     /// The number of bytes done in all files, and the part of it in files that were complete when the last file ended.
     progress: Mutex<(u64, u64)>,
 }
 
-/// What has been printed.
-#[derive(Default)]
-struct Shown {
-    /// The first operand whose measurements have not been printed.
-    next: usize,
-    /// Measurements of operands after that one.
-    early: BTreeMap<usize, FileMeasures>,
-    total: table::Total,
-}
-
 impl Measurer {
-    /// Measures all operands with `workers` threads, which print what they find.
-    fn all(self: &Arc<Self>, workers: usize) -> anyhow::Result<Outcome> {
-        let is_table = self.common.json.is_none();
+    /// Has all operands measured by as many threads, and prints what they find. If stdout can take no more, the process
+    /// ends without the threads.
+    fn all(self: &Arc<Self>, threads: usize) -> anyhow::Result<Outcome> {
+        let (operands, is_table) = (&self.plan.operands, self.plan.json.is_none());
         if let Some(end) = print(&self.messages, &if is_table { table::head() } else { Vec::new() })? {
             return Ok(end);
         }
-        let (sender, ends) = channel();
-        let mut threads = Vec::new();
-        for _ in 0..if workers > 1 { workers } else { 0 } {
-            let (this, sender) = (Arc::clone(self), sender.clone());
-            threads.extend(thread::Builder::new().spawn(move || this.work(&sender)));
+        let (senders, ends): (Vec<_>, Vec<_>) = operands.iter().map(|_| bounded(1)).unzip();
+        let (senders, workers) = (Arc::new(senders), threads.min(operands.len()));
+        let spawn = |_: &usize| {
+            let (this, senders) = (Arc::clone(self), Arc::clone(&senders));
+            thread::Builder::new().spawn(move || this.work(&senders)).is_ok()
+        };
+        let workers = if workers > 1 { (0..workers).filter(spawn).count() } else { 0 };
+        let (mut files, mut sum) = (0, Measures::default());
+        for (number, end) in ends.iter().enumerate() {
+            let found = if workers > 0 { end.recv()? } else { self.one(number) };
+            if let Ok(measures) = &found.found {
+                files += 1;
+                table::add(&mut sum, measures);
+            }
+            if let Some(end) = self.show(operands[number].name(), found)? {
+                return Ok(end);
+            }
         }
-        // If no thread can be started, this one does all the work.
-        if threads.is_empty() {
-            self.work(&sender);
-        }
-        drop(sender);
-        if let Ok(end) = ends.recv() {
-            return end; // the process ends without the threads
-        }
-        // The threads have finished, but hold references to the progress.
-        threads.into_iter().for_each(|thread| drop(thread.join()));
-        let sums = if is_table { lock(&self.shown).total.line() } else { Vec::new() };
+        let name = format!("({files} files)");
+        let sums = if is_table && files > 1 { table::line(&sum, true, OsStr::new(&name)) } else { Vec::new() };
         Ok(print(&self.messages, &sums)?.unwrap_or_else(|| Outcome::Exit(self.messages.code())))
     }
 
-    /// Takes operands until there is none, or stdout can take no more: `sender` then gets the end of the call.
-    fn work(&self, sender: &Sender<anyhow::Result<Outcome>>) {
-        loop {
-            let number = self.next.fetch_add(1, Relaxed);
-            if number >= self.common.operands.len() {
-                return;
-            }
-            if let Some(end) = self.show(number, self.one(number)).transpose() {
-                return drop(sender.send(end));
-            }
+    /// Takes operands until there is none.
+    fn work(&self, ends: &[Sender<FileMeasures>]) {
+        while let number = self.next.fetch_add(1, Relaxed)
+            && let Some(end) = ends.get(number)
+        {
+            let _ = end.send(self.one(number)); // the receiver waits
         }
     }
 
@@ -135,48 +120,35 @@ impl Measurer {
         let mut times = Times::default();
         let found = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
         times.all = started.elapsed();
-        self.operand_done();
-        let defect = || Failure::about(3, "", self.common.operands[number].name(), ": a defect of hybz.");
+        let mut progress = lock(&self.progress);
+        self.messages.progress.input_done(Some(progress.0 - progress.1));
+        progress.1 = progress.0;
+        let defect = || Failure::about(3, "", self.plan.operands[number].name(), ": a defect of hybz.");
         FileMeasures { found: found.unwrap_or_else(|_| Err(defect())), times }
     }
 
-    /// Prints the measurements of an operand, after those of the operands before: the table or objects on stdout, the
-    /// rest to stderr.
-    fn show(&self, number: usize, found: FileMeasures) -> anyhow::Result<Option<Outcome>> {
-        let mut shown = lock(&self.shown);
-        shown.early.insert(number, found);
-        loop {
-            let next = shown.next;
-            let Some(FileMeasures { found, times }) = shown.early.remove(&next) else { return Ok(None) };
-            shown.next += 1;
-            let name = self.common.operands[next].name();
-            let mut text = Vec::new();
-            if self.common.json.is_some() {
-                text = table::object(self.common.decompress, name, &found, &times);
+    /// Prints the measurements of an operand: the table or objects on stdout, the rest to stderr.
+    fn show(&self, name: &OsStr, FileMeasures { found, times }: FileMeasures) -> anyhow::Result<Option<Outcome>> {
+        let text = match (&self.plan.json, &found) {
+            (Some(_), _) => table::object(self.plan.decompress, name, &found, &times),
+            (None, Ok(measures)) => table::line(measures, false, &for_terminal(name, stdout::is_terminal())),
+            (None, Err(_)) => Vec::new(),
+        };
+        match found {
+            Ok(measures) if self.plan.verbose > 0 => {
+                let line = [self.messages.line_start(name), table::times(&measures, &times)].concat();
+                self.messages.print(&Note::Line(line));
             }
-            match found {
-                Ok(measures) => {
-                    shown.total.add(&measures);
-                    if self.common.json.is_none() {
-                        text = table::line(&measures, name, stdout::is_terminal());
-                    }
-                    if self.common.verbose > 0 {
-                        let line = [self.messages.line_start(name), table::times(&measures, &times)].concat();
-                        self.messages.print(&Note::Line(line));
-                    }
-                }
-                Err(failure) => self.messages.print(&Note::Failure(failure)),
-            }
-            if let Some(end) = print(&self.messages, &text)? {
-                return Ok(Some(end));
-            }
+            Ok(_) => {}
+            Err(failure) => self.messages.print(&Note::Failure(failure)),
         }
+        print(&self.messages, &text)
     }
 
     fn measured(&self, number: usize, times: &mut Times) -> Result<Measures, Failure> {
-        let name = self.common.operands[number].name();
+        let name = self.plan.operands[number].name();
         let started = Instant::now();
-        let (file, len) = input::open(&self.common, &self.common.operands[number])?;
+        let (file, len) = open(&self.plan, &self.plan.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
         times.read = started.elapsed();
         let mut last = Instant::now();
@@ -214,7 +186,7 @@ impl Measurer {
     /// text and its measurement.
     fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit), Failure> {
         let limit = self.budget.pool().budget().limit();
-        if let Some(len) = len.filter(|_| !self.common.decompress) {
+        if let Some(len) = len.filter(|_| !self.plan.decompress) {
             if len > MAX_TEXT as u64 {
                 return Err(too_long(name));
             }
@@ -222,15 +194,21 @@ impl Measurer {
                 return Err(self.no_room(name, Some(len)));
             }
             let permit = self.budget.permit(with_text(len));
-            return Ok((input::plain(name, file, len)?, permit));
+            return Ok((plain(name, file, len)?, permit));
         }
         // Text from a pipe or a decoder may have any length: it gets all of the memory, while other files wait.
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
-        let text = match self.common.decompress {
-            true => input::decoded(&self.common, name, file, &limits::pool(&self.common), max)?,
-            false => input::to_the_end(name, file, max)?,
+        let text = match self.plan.decompress {
+            true => {
+                let settings = Settings::new().pool(&limits::pool(&self.plan));
+                let settings = settings.trailing_garbage(self.plan.trailing_garbage);
+                let decoder = MultiBzDecoder::with_settings(Reader::new(file), &settings);
+                let failed = |error: Error| undecoded(&self.plan, name, &error);
+                read_all(decoder, max).map_err(|e| failed(e.downcast().unwrap_or_else(Error::Read)))?
+            }
+            false => read_all(Reader::new(file), max).map_err(|e| Failure::input("read", name, &e))?,
         };
         let Some(text) = text else {
             return Err(if max == MAX_TEXT as u64 { too_long(name) } else { self.no_room(name, None) });
@@ -243,24 +221,40 @@ impl Measurer {
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = lock(&self.progress);
         progress.0 += bytes;
-        self.messages.progress.advance(&self.common, name, progress.0 - progress.1);
-    }
-
-    fn operand_done(&self) {
-        let mut progress = lock(&self.progress);
-        self.messages.progress.input_done(Some(progress.0 - progress.1));
-        progress.1 = progress.0;
+        self.messages.progress.advance(name, progress.0 - progress.1);
     }
 
     /// A file (of this length, if it is known) needs more memory than is allowed.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
         let allowed = self.budget.pool().budget().limit() >> 20;
-        let limit = if self.common.memory.is_some() { "-m allows" } else { "there may be" };
+        let limit = if self.plan.memory.is_some() { "-m allows" } else { "there may be" };
         // The numbers are rounded so that `-m` with the first of them is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
         Failure::about(1, "", name, &text)
     }
+}
+
+/// Opens an operand as `-l` does: without waiting for the writer of a FIFO, and only files, unless forced. The second
+/// value is its length, if it is known.
+fn open(plan: &Plan, operand: &Operand) -> Result<(File, Option<u64>), Failure> {
+    let name = operand.name();
+    let (_, file) = source::open(plan, operand, "read data from", plan.force)?;
+    let found = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
+    if found.is_dir() {
+        return Err(Failure::about(1, "Input file ", name, " is a directory."));
+    }
+    // Stdin may be in the middle of a file, and files of /proc say that they are empty.
+    let whole = matches!(operand, Operand::File(_)) && found.is_file() && found.len() > 0;
+    Ok((file, whole.then_some(found.len())))
+}
+
+/// Reads a file that had `len` bytes when it was opened, and no more than that if it grows.
+fn plain(name: &OsStr, file: File, len: u64) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let room = text.try_reserve_exact(len as usize).map_err(|_| io::ErrorKind::OutOfMemory.into());
+    let read = room.and_then(|()| Reader::new(file).take(len).read_to_end(&mut text));
+    read.map(|_| text).map_err(|e| Failure::input("read", name, &e))
 }
 
 /// The share of the work on `bytes` that is done after this step, for a typical file of text.

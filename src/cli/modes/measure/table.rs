@@ -5,55 +5,32 @@ use crate::cli::messages::Failure;
 use crate::cli::messages::json::{self, Object};
 use crate::cli::modes::{ratio, table_line};
 use hybz_factor::Measures;
-use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
 
-/// The names of the columns.
 pub fn head() -> Vec<u8> {
     columns(["bytes", "alphabet", "entropy", "runs", "n/r", "factors", "n/z", "longest"], OsStr::new("name"))
 }
 
-/// The line of a file.
-pub fn line(measures: &Measures, name: &OsStr, terminal: bool) -> Vec<u8> {
+/// The line of a file, or the `sums` of several. (Each file is a separate text, with an alphabet and an entropy.)
+pub fn line(measures: &Measures, sums: bool, name: &OsStr) -> Vec<u8> {
     let Measures { bytes, alphabet, entropy, runs, factors, longest, .. } = measures;
     let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
-    let (alphabet, entropy) = (alphabet.to_string(), format!("{entropy:.4}"));
+    let alone = [alphabet.to_string(), format!("{entropy:.4}")];
+    let [alphabet, entropy] = if sums { ["-", "-"] } else { [&*alone[0], &alone[1]] };
     let (per_run, per_factor) = (ratio(measures.mean_run(), 2), ratio(measures.mean(), 2));
-    let numbers = [&*bytes, &alphabet, &entropy, &runs, &per_run, &factors, &per_factor, &longest];
-    columns(numbers, &for_terminal(name, terminal))
+    columns([&bytes, alphabet, entropy, &runs, &per_run, &factors, &per_factor, &longest], name)
 }
 
 fn columns(numbers: [&str; 8], name: &OsStr) -> Vec<u8> {
     table_line([13, 8, 7, 11, 8, 11, 8, 10], numbers, name)
 }
 
-/// All files together. Their alphabets and entropies are not added: each file is a separate text.
-#[derive(Default)]
-pub struct Total {
-    files: usize,
-    sum: Measures,
-}
-
-impl Total {
-    pub fn add(&mut self, measures: &Measures) {
-        self.files += 1;
-        self.sum.bytes += measures.bytes;
-        self.sum.runs += measures.runs;
-        self.sum.factors += measures.factors;
-        self.sum.longest = self.sum.longest.max(measures.longest);
-    }
-
-    /// The line of the sums, if there is more than one file.
-    pub fn line(&self) -> Vec<u8> {
-        if self.files < 2 {
-            return Vec::new();
-        }
-        let Measures { bytes, runs, factors, longest, .. } = &self.sum;
-        let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
-        let (per_run, per_factor) = (ratio(self.sum.mean_run(), 2), ratio(self.sum.mean(), 2));
-        let name = format!("({} files)", self.files);
-        columns([&bytes, "-", "-", &runs, &per_run, &factors, &per_factor, &longest], OsStr::new(&name))
-    }
+/// Adds the measures of a file to those of others.
+pub fn add(sum: &mut Measures, one: &Measures) {
+    sum.bytes += one.bytes;
+    sum.runs += one.runs;
+    sum.factors += one.factors;
+    sum.longest = sum.longest.max(one.longest);
 }
 
 /// The lines of `-v` about a file.
@@ -68,7 +45,6 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
 }
 
-/// The object of a file, as a line.
 pub fn object(decoded: bool, name: &OsStr, found: &Result<Measures, Failure>, times: &Times) -> Vec<u8> {
     let mut object = Object::of_file("measure", name);
     object.put("decoded", decoded);

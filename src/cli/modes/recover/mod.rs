@@ -3,41 +3,40 @@
 mod report;
 mod result;
 
-use crate::cli::args::{Operand, Plan, RecoverMode, Recovery, Target, usual_index};
+use crate::cli::args::{Operand, Plan, Recovery, Target};
 use crate::cli::files::index;
 use crate::cli::files::names::{appended, original_name};
 use crate::cli::files::place::Place;
-use crate::cli::files::source::check_file;
-use crate::cli::files::source::{self, SourceFile};
+use crate::cli::files::source::{self, check_file};
 use crate::cli::messages::formats::other_than_bzip2;
-use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::modes::single::{self, Trouble, write_trouble};
 use crate::cli::modes::{limits, undecoded};
 use hybz::Format;
 use hybz::index::Index;
-use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
+use hybz::recover::{Found, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
-use hybz_files::directory::is_file;
+use hybz_files::quote::shown;
 use hybz_files::stdout;
+use report::Story;
 use result::Results;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
-pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common).of_compressed(true));
-    if plan.common.json.is_some()
+pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
+    let plan = Arc::new(plan);
+    let messages = Messages::new(&plan);
+    if plan.json.is_some()
         && let Some(end) = print_stdout(b"")?
     {
         return Ok(end);
     }
-    let rescuer = Rescuer { pool: limits::pool(&plan.common), plan, messages };
-    for operand in &rescuer.plan.common.operands {
+    let rescuer = Rescuer { pool: limits::pool(&plan), plan, messages };
+    for operand in &rescuer.plan.operands {
         let mut story = Story::default();
         let recovered = rescuer.operand(operand, &mut story);
         rescuer.messages.progress.input_done(None);
@@ -51,35 +50,20 @@ pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
             return Ok(end);
         }
     }
-    Ok(single::end(&rescuer.plan.mode.target, &rescuer.messages))
+    Ok(single::end(&rescuer.plan.target, &rescuer.messages))
 }
 
-/// Recovers the good blocks.
 struct Rescuer {
-    plan: Plan<RecoverMode>,
+    plan: Arc<Plan>,
     pool: Pool,
     messages: Messages,
-}
-
-/// The findings in a file.
-#[derive(Default)]
-struct Story {
-    found: Recovered,
-    holes: Vec<Hole>,
-    remarks: Vec<Remark>,
-    /// The bits of good blocks that may belong to another file.
-    doubtful: Vec<Range<u64>>,
-    /// The files that were made; none if they went to stdout.
-    results: Vec<PathBuf>,
-    /// Whether holes were filled although no index gives their lengths.
-    guessed: bool,
 }
 
 impl Rescuer {
     fn operand(&self, operand: &Operand, story: &mut Story) -> Result<(), Trouble> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let (place, mut file) = source::open(&self.plan.common, operand, "read compressed data from", true)?;
+        let (source, mut file) = source::open(&self.plan, operand, "read compressed data from", true)?;
         check_file(name, &mut file, "--recover")?;
         let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;
@@ -87,25 +71,22 @@ impl Rescuer {
             let text = format!(" is {}: --recover works only with .bz2.", format.file());
             return Err(Failure::about(1, "", name, &text).into());
         }
-        let index = self.index(place.as_ref(), &file)?;
-        let source = SourceFile::of(operand, &file).map_err(read_error)?;
-        let mut results = self.results(name, place.as_ref(), &file.metadata().map_err(read_error)?)?;
+        let place = source.as_ref().map(|source| &source.place);
+        let index = self.index(place, &file)?;
+        let mut results = self.results(name, place, &file.metadata().map_err(read_error)?)?;
         let settings = Settings::new().pool(&self.pool);
         let outcome = recover_blocks(&file, &settings, index.as_ref(), |found| match found {
             Found::Block(block) => {
-                self.messages.progress.advance(&self.plan.common, name, block.bits.end / 8);
-                if block.doubtful {
-                    story.doubtful.push(block.bits.clone());
-                }
+                self.messages.progress.advance(name, block.bits.end / 8);
+                story.block(&block);
                 results.block(&block)
             }
             Found::Hole(hole) => {
-                results.hole(&hole)?;
-                story.holes.push(hole);
-                Ok(())
+                story.hole(&hole);
+                results.hole(&hole)
             }
             Found::Remark(remark) => {
-                story.remarks.push(remark);
+                story.remark(&remark);
                 Ok(())
             }
             _ => Ok(()),
@@ -119,7 +100,7 @@ impl Rescuer {
             return Err(Failure::about(1, "", name, ": it has no good block of a .bz2.").into());
         }
         story.guessed = results.guessed;
-        story.results = results.finish(source.as_ref(), &self.plan.common)?;
+        story.results = results.finish(source.as_ref(), &self.plan)?;
         Ok(())
     }
 
@@ -127,7 +108,7 @@ impl Rescuer {
         match error {
             Error::Write(e) => write_trouble(results.name().as_os_str(), &e),
             Error::BadIndex(_) | Error::NewerIndex { .. } => index::failure(name, &error).into(),
-            _ => undecoded(&self.plan.common, name, &error).into(),
+            _ => undecoded(&self.plan, name, &error).into(),
         }
     }
 
@@ -137,29 +118,16 @@ impl Rescuer {
             let file = index::open_file(place)?;
             Index::open_unchecked(Arc::new(file), coded).map_err(|error| index::failure(place.name(), &error))
         };
-        if let Some(index) = &self.plan.mode.index {
-            let path = operand.map_or(Path::new(""), Place::path);
-            return open(&Place::near(index.path(path), operand)).map(Some);
-        }
-        let usual = operand.map(|operand| operand.beside(usual_index(operand.path())));
-        let Some(usual) = usual.filter(|usual| usual.find().is_ok_and(|found| is_file(&found))) else {
-            return Ok(None);
-        };
-        match open(&usual) {
-            Ok(index) => Ok(Some(index)),
-            Err(failure) => {
-                let why = failure.text.trim_ascii_end();
-                let text = [why.strip_suffix(b".").unwrap_or(why), b"; recovering without it."].concat();
-                self.messages.print(&Note::Remark(text));
-                Ok(None)
-            }
-        }
+        let mut remark = None;
+        let found = index::wanted(&self.plan, operand, open, "recovering", &mut remark)?;
+        remark.into_iter().for_each(|remark| self.messages.print(&Note::Remark(remark)));
+        Ok(found.map(|(_, index)| index))
     }
 
     /// Opens the destination of the result of `operand`, whose file is `source`.
     fn results(&self, operand: &OsStr, source_place: Option<&Place>, source: &Metadata) -> Result<Results, Failure> {
-        let kind = self.plan.mode.recovery;
-        let place = match (&self.plan.mode.target, source_place) {
+        let kind = self.plan.recover.unwrap_or_default();
+        let place = match (&self.plan.target, source_place) {
             (Target::File(path), _) => {
                 let opened = Place::opened(path, source_place);
                 Some(opened.map_err(|e| Failure::output("create", path.as_os_str(), &e))?)
@@ -168,18 +136,18 @@ impl Rescuer {
             (_, Some(place)) if kind == Recovery::Split => Some(place.clone()),
             (_, Some(place)) => {
                 let path = place.path();
-                let original = original_name(path, &self.plan.common).unwrap_or_else(|| path.to_owned());
+                let original = original_name(path, &self.plan).unwrap_or_else(|| path.to_owned());
                 let suffix = if kind == Recovery::Bz2 { ".recovered.bz2" } else { ".recovered" };
                 Some(place.beside(appended(&original, OsStr::new(suffix))))
             }
         };
         if place.is_none() && kind == Recovery::Bz2 && stdout::is_terminal() {
-            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
+            return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
         }
         if kind != Recovery::Split {
-            single::check(place.as_ref(), [(operand, source.clone())].into_iter(), self.plan.common.force)?;
+            single::check(place.as_ref(), [(operand, source.clone())].into_iter(), self.plan.force)?;
         }
-        Results::new(kind, place, source_place.is_some(), &self.plan.common)
+        Results::new(kind, place, source_place.is_some(), &self.plan)
     }
 
     /// Reports the findings. Returns the outcome of the process if the reader of stdout is gone.
@@ -189,22 +157,22 @@ impl Rescuer {
             None if story.found.holes > 0 => 2,
             None => 0,
         };
-        if self.plan.common.json.is_some() {
-            let line = report::json(name, story, failure.as_ref(), code);
+        if self.plan.json.is_some() {
+            let line = story.json(name, failure.as_ref(), code);
             if let Some(end) = print_stdout(&line)? {
                 return Ok(Some(end));
             }
         }
-        for text in report::words(name, story) {
-            let failed = failure.is_some() || matches!(text, report::Line::Remark(_));
-            match text {
-                report::Line::Hole(text) if !failed => self.messages.print(&Note::Failure(Failure::new(2, text))),
-                report::Line::Hole(text) | report::Line::Remark(text) => self.messages.print(&Note::Remark(text)),
+        for (lost, line) in &story.lines {
+            let text = [shown(name).as_bytes(), b": ", line.as_bytes()].concat();
+            match failure.is_none() && *lost {
+                true => self.messages.print(&Note::Failure(Failure::new(2, text))),
+                false => self.messages.print(&Note::Remark(text)),
             }
         }
         match failure {
             Some(failure) => self.messages.print(&Note::Failure(failure)),
-            None => self.messages.print(&Note::Remark(report::summary(name, story))),
+            None => self.messages.print(&Note::Remark(story.summary(name))),
         }
         Ok(None)
     }

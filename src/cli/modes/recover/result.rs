@@ -1,6 +1,6 @@
 //! The results made from good blocks: one file, which appears when it is complete, or a file for each block.
 
-use crate::cli::args::{Common, Recovery};
+use crate::cli::args::{Plan, Recovery};
 use crate::cli::files::place::Place;
 use crate::cli::files::sink::Sink;
 use crate::cli::files::source::SourceFile;
@@ -13,7 +13,6 @@ use std::io::{self, BufWriter, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The results being written.
 pub struct Results {
     made: Made,
     place: Option<Place>,
@@ -31,25 +30,23 @@ enum Made {
     Text(Sink),
     Fill(Sink),
     Bz2(Box<Rejoiner<Sink>>),
-    /// The files so far.
     Split(Vec<PathBuf>),
 }
 
 impl Results {
     /// Results that go to the file `place` or to stdout; those of [`Recovery::Split`] go next to that file.
-    pub fn new(kind: Recovery, place: Option<Place>, private: bool, common: &Common) -> Result<Results, Failure> {
-        let holes = !common.no_sparse && matches!(kind, Recovery::Text | Recovery::Fill);
-        let out = || single::create(place.as_ref(), private, common.force, holes);
+    pub fn new(kind: Recovery, place: Option<Place>, private: bool, plan: &Plan) -> Result<Results, Failure> {
+        let holes = !plan.no_sparse && matches!(kind, Recovery::Text | Recovery::Fill);
+        let out = || single::create(place.as_ref(), private, plan.force, holes);
         let made = match kind {
             Recovery::Text => Made::Text(out()?),
             Recovery::Fill => Made::Fill(out()?),
             Recovery::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
             Recovery::Split => Made::Split(Vec::new()),
         };
-        Ok(Results { made, place, private, replace: common.force, last_len: None, owed: 0, guessed: false })
+        Ok(Results { made, place, private, replace: plan.force, last_len: None, owed: 0, guessed: false })
     }
 
-    /// The name in messages.
     pub fn name(&self) -> PathBuf {
         match (&self.made, &self.place) {
             (Made::Split(made), Some(place)) => split_name(place.path(), made.len() as u64 + 1),
@@ -57,7 +54,6 @@ impl Results {
         }
     }
 
-    /// Writes the next good block.
     pub fn block(&mut self, block: &Block) -> Result<(), Error> {
         let (owed, len) = (std::mem::take(&mut self.owed), block.text_len());
         match &mut self.made {
@@ -82,7 +78,6 @@ impl Results {
         Ok(())
     }
 
-    /// Writes the next hole.
     pub fn hole(&mut self, hole: &Hole) -> Result<(), Error> {
         let Made::Fill(out) = &mut self.made else { return Ok(()) };
         if let Some(len) = hole.text_len {
@@ -100,7 +95,7 @@ impl Results {
     }
 
     /// Gives the file its name. Returns the names of all files that were made.
-    pub fn finish(self, source: Option<&SourceFile>, common: &Common) -> Result<Vec<PathBuf>, Trouble> {
+    pub fn finish(self, source: Option<&SourceFile>, plan: &Plan) -> Result<Vec<PathBuf>, Trouble> {
         let name = self.name();
         let out = match self.made {
             Made::Text(out) | Made::Fill(out) => out,
@@ -110,7 +105,7 @@ impl Results {
             })?,
             Made::Split(made) => return Ok(made),
         };
-        single::finish(out, source, common)?;
+        single::finish(out, source, plan)?;
         Ok(self.place.iter().map(|place| place.path().to_owned()).collect())
     }
 }

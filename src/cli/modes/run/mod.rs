@@ -1,7 +1,6 @@
 //! One call of the command: a pool of stations takes the operands as inputs and gives results in the order of the
 //! operands.
 
-mod input;
 pub mod operands;
 mod outcome_text;
 pub mod part;
@@ -9,76 +8,38 @@ mod ranges;
 mod results;
 mod resume;
 
-use crate::cli::args::{Action, FilesMode, Gpus, Plan, ReportPlace, ShardMode};
+use crate::cli::args::{Gpus, Kind, Plan};
 use crate::cli::files::operand_iter::OperandIter;
-use crate::cli::messages::progress::Progress;
-use crate::cli::messages::report::{Report, work_name};
-use crate::cli::messages::tally::Tally;
-use crate::cli::messages::{Messages, Note, Outcome, errno_text};
+use crate::cli::messages::{Messages, Note, Outcome};
 use crate::cli::modes::limits;
 use crate::cli::modes::run::operands::Operands;
 use crate::cli::modes::run::results::Results;
 use crate::cli::modes::shard;
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use hybz::Pool;
 use hybz::flow;
-use hybz_files::quote::shown;
-use std::io;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
-/// Compresses, decompresses or tests files.
-pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
+pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     limits::hide_gpus(&plan);
     let plan = Arc::new(plan);
-    let tally = Arc::default();
-    let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action), plan.common.count(), &tally)?;
-    let progress = Progress::new(&plan.common);
-    let progress = progress.of_compressed(plan.mode.action != Action::Compress);
-    let messages = Arc::new(Messages::new(&plan.common, progress).with_report(report, tally));
+    let messages = Arc::new(Messages::with_report(&plan)?);
     let closing = Closing(Arc::clone(&messages));
     let outcome = work(plan, messages);
-    if let Err(error) = &outcome
-        && let Some(report) = &closing.0.report
-    {
+    if let (Err(error), Some(report)) = (&outcome, &closing.0.report) {
         report.failed(1, format!("{error:#}").as_bytes(), true);
     }
     outcome
 }
 
-/// Compresses a shard.
-pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
-    let Plan { common, mode } = plan;
-    match shard::planned(&mode) {
-        Ok((level, shard, len)) => run(Plan { common, mode: mode.files(level, shard, len) }),
-        Err(failure) => {
-            let tally = Arc::default();
-            let report = open_report(mode.report.as_ref(), work_name(Action::Compress), Some(1), &tally)?;
-            let messages = Messages::new(&common, Progress::new(&common)).with_report(report, tally);
-            let closing = Closing(Arc::new(messages));
-            closing.0.print(&Note::Failure(failure));
-            Ok(Outcome::Exit(closing.0.code()))
-        }
-    }
-}
-
-/// Opens the report of `work`, if there is a `place` for one. `operands` is the number of operands, if known.
-fn open_report(
-    place: Option<&ReportPlace>,
-    work: &'static str,
-    operands: Option<u64>,
-    tally: &Arc<Tally>,
-) -> anyhow::Result<Option<Report>> {
-    let Some(place) = place else { return Ok(None) };
-    let name = shown(place.name());
-    match Report::open(place, work, operands, tally) {
-        Ok(report) => Ok(Some(report)),
-        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-            bail!("File {} is not a report: nothing is appended to it.", name.display())
-        }
-        Err(e) => bail!("Can't open report {}: {}.", name.display(), errno_text(&e)),
-    }
+pub fn run_shard(mut plan: Plan) -> anyhow::Result<Outcome> {
+    let Err(failure) = shard::read_plan(&mut plan) else { return run(plan) };
+    plan.kind = Kind::Compress;
+    let closing = Closing(Arc::new(Messages::with_report(&Arc::new(plan))?));
+    closing.0.print(&Note::Failure(failure));
+    Ok(Outcome::Exit(closing.0.code()))
 }
 
 /// Ends the report, however the work ends.
@@ -93,42 +54,27 @@ impl Drop for Closing {
     }
 }
 
-fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
-    if let Some(remark) = plan.mode.coding.and_then(|coding| coding.remark()) {
+fn work(plan: Arc<Plan>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
+    if let Some(remark) = plan.coding.and_then(|coding| coding.remark()) {
         messages.print(&Note::Remark(remark.into_bytes()));
     }
-    let mut pool = Pool::builder();
-    if let Some(memory) = plan.common.memory {
-        pool = pool.memory(memory);
-    }
-    if let Some(coding) = plan.mode.coding {
-        limits::check_block_size(&coding, limits::expected_bytes(&plan))?;
-    }
+    limits::check_block_size(&plan)?;
     let no_threads = limits::no_threads(&plan);
-    limits::choose_memory(&plan.common, no_threads);
+    limits::choose_memory(&plan, no_threads);
     // The process ends after this call, and the kernel takes back a pool's memory faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
-        pool.without_cpu().build()
+        limits::within_memory(&plan, Pool::builder().without_cpu()).build()
     } else {
-        if plan.common.gpu_required {
-            require_gpus(&plan.common.gpus)?;
+        if plan.gpu_required {
+            require_gpus(&plan.gpus)?;
         }
-        pool = pool.threads(limits::threads(&plan.common, plan.mode.coding)).max_memory(limits::share_of_memory());
-        for lanes in limits::lanes(&plan) {
-            pool = pool.accelerators(&lanes);
-        }
-        pool.build()
+        let pool = limits::pool_of(&plan, limits::threads(&plan, plan.coding));
+        limits::lanes(&plan).iter().fold(pool, |pool, lanes| pool.accelerators(lanes)).build()
     });
     run_with(plan, messages, &pool, no_threads)
 }
 
-/// Does the work on the pool.
-fn run_with(
-    plan: Arc<Plan<FilesMode>>,
-    messages: Arc<Messages>,
-    pool: &Pool,
-    no_threads: bool,
-) -> anyhow::Result<Outcome> {
+fn run_with(plan: Arc<Plan>, messages: Arc<Messages>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
     let iter = match OperandIter::new(&plan, &messages) {
         Ok(iter) => iter,
         Err(failure) => {
@@ -162,7 +108,7 @@ mod flipper;
 mod tests {
     use super::flipper::{Flips, with_flipper};
     use super::*;
-    use crate::cli::args::{self, Mode, Request};
+    use crate::cli::args::{self, Request};
     use hybz::schedule::Accepts;
     use std::ffi::{OsStr, OsString};
     use std::fs;
@@ -172,10 +118,8 @@ mod tests {
     fn code(flags: &[&str], file: &Path, again: bool) -> u8 {
         let words = flags.iter().map(OsString::from).chain([file.into()]);
         let Ok(Request::Run(plan)) = args::parse(OsStr::new("hybz"), words, |_| None) else { panic!("{flags:?}") };
-        let Plan { common, mode: Mode::Files(mode) } = *plan else { panic!("{flags:?}") };
-        let plan = Arc::new(Plan { common, mode });
-        let progress = Progress::new(&plan.common);
-        let messages = Arc::new(Messages::new(&plan.common, progress));
+        let plan = Arc::from(plan);
+        let messages = Arc::new(Messages::new(&plan));
         let (team, flips) = (Arc::default(), Some(Flips { block: 2, bit: 999, again }));
         let add = |builder| with_flipper(builder, Accepts::Everything, flips, &team);
         let pool = add(add(Pool::builder().without_cpu())).build();

@@ -3,7 +3,7 @@
 //! A file is opened first (without waiting for the other end of a FIFO, and without following a link that bzip2 would
 //! not follow). All checks are then made on the open file, so the file that is read is the one that was checked.
 
-use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
+use crate::cli::args::{Kind, Operand, Plan, Target};
 use crate::cli::files::index::IndexJob;
 use crate::cli::files::job::{Destination, Job, Ready, State};
 use crate::cli::files::names::{appended, ending, original_name};
@@ -11,17 +11,16 @@ use crate::cli::files::operand_iter::{Found, OperandIter};
 use crate::cli::files::pending::Pending;
 use crate::cli::files::place::Place;
 use crate::cli::files::preconditions::Preconditions;
+use crate::cli::files::reader::Reader;
 use crate::cli::files::source::{SourceFile, id, list_of, stdin};
 use crate::cli::messages::formats::COPY_HEAD_LEN;
 use crate::cli::messages::report::Entry;
 use crate::cli::messages::tally::Skipped;
 use crate::cli::messages::{Failure, Messages};
-use crate::cli::modes::limits;
-use crate::cli::modes::run::input;
 use crate::cli::modes::run::part;
 use crate::cli::modes::run::ranges::Parts;
 use crate::cli::modes::run::resume;
-use crate::cli::modes::shard;
+use crate::cli::modes::{decompress, limits, shard};
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
 use hybz::{Formats, Pool};
@@ -29,7 +28,7 @@ use hybz_files::quote::shown;
 use hybz_files::{file, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -37,9 +36,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// The length of files whose frames state it.
+const LONG: u64 = 1 << 20;
+
 /// The operands in the form that the flow needs: opened one after the other.
 pub struct Operands {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
     messages: Arc<Messages>,
     pool: Pool,
     iter: OperandIter,
@@ -50,28 +52,17 @@ pub struct Operands {
     stopped: Arc<AtomicBool>,
 }
 
-/// The decision about an operand.
-struct Prepared {
-    index: Option<IndexJob>,
-    task: Task,
-    source: Source,
-}
+/// What to do with an operand, and its bytes.
+type Work = (Task, Source);
 
-impl Prepared {
-    /// No work: the operand only has its place in the order.
-    fn nothing() -> Prepared {
-        Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
-    }
-
-    fn input(self, plan: &Plan<FilesMode>, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
-        let Prepared { index, task, source } = self;
-        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.mode.verify.blocks, source }
-    }
+/// No work: the operand only has its place in the order.
+fn nothing() -> Work {
+    (Task::Skip, Source::Stream(Box::new(io::empty())))
 }
 
 impl Operands {
     pub fn new(
-        plan: Arc<Plan<FilesMode>>,
+        plan: Arc<Plan>,
         messages: Arc<Messages>,
         iter: OperandIter,
         pool: &Pool,
@@ -81,82 +72,114 @@ impl Operands {
         Operands { plan, messages, pool, iter, preconditions, woken: false, stopped }
     }
 
+    /// The job of an operand, which has not been opened.
+    fn job(&self, name: OsString, entry: Option<Box<Entry>>) -> Job {
+        Job { name, remark: None, state: State::Own, index: None, entry, pending: self.preconditions.locks.begin() }
+    }
+
+    fn input(&self, job: Job, (task, source): Work) -> Input<Job> {
+        Input { count_lines: job.index.is_some(), meta: job, task, verify: self.plan.verified, source }
+    }
+
     /// The input for a file, or `None` if the file is one of hybz's own.
-    fn input(&mut self, found: &Found) -> Option<Input<Job>> {
+    fn prepared(&mut self, found: &Found) -> Option<Input<Job>> {
         let name = found.operand.name().to_owned();
-        let entry = Entry::new(&self.plan.mode, &name);
-        let mut pending = self.preconditions.locks.begin();
-        let mut remark = None;
-        let prepared = match self.open(found, &name, &mut remark, &mut pending) {
-            Ok(None) => {
+        let entry = Entry::new(&self.plan, &name);
+        let mut job = self.job(name, entry);
+        let work = match self.open(found, &mut job) {
+            Ok(Some(file)) => self.work(&found.operand, file, &mut job),
+            Ok(None) if matches!(job.state, State::Own) => {
                 self.messages.tally.skip(Skipped::Own);
                 return None;
             }
-            Ok(Some((State::Ready(ready), file))) => {
-                if !self.woken && limits::wake_driver(&self.plan, &file) {
-                    self.woken = true;
-                    limits::huge_pages_for_texts(&self.plan);
-                }
-                let prepared = self.prepare(&ready, &found.operand, file, &mut remark, &mut pending);
-                prepared.map(|prepared| (State::Ready(ready), prepared))
-            }
-            Ok(Some((state, _))) => {
+            Ok(None) => {
                 self.messages.tally.skip(Skipped::Complete);
-                Ok((state, Prepared::nothing()))
+                Ok(nothing())
             }
             Err(failure) => {
-                remark = remark.filter(|_| self.plan.common.formats == Formats::Bzip2); // of a name that is not used
+                job.remark.take_if(|_| self.plan.formats == Formats::All); // of a name that is not used
                 Err(failure)
             }
         };
-        let (state, prepared) = prepared.unwrap_or_else(|failure| (State::Failed(failure), Prepared::nothing()));
-        Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, pending }))
+        let work = work.unwrap_or_else(|failure| {
+            job.state = State::Failed(failure);
+            nothing()
+        });
+        Some(self.input(job, work))
     }
 
-    /// Prepares an operand that passed all checks.
-    fn prepare(
-        &self,
-        ready: &Ready,
-        operand: &Operand,
-        file: File,
-        remark: &mut Option<Vec<u8>>,
-        pending: &mut Pending,
-    ) -> Result<Prepared, Failure> {
+    /// The work on an operand that passed all checks.
+    fn work(&mut self, operand: &Operand, file: File, job: &mut Job) -> Result<Work, Failure> {
+        let plan = &self.plan;
+        let Job { state: State::Ready(ready), remark, pending, .. } = job else { return Ok(nothing()) };
+        if !self.woken && limits::wake_driver(plan, &file) {
+            self.woken = true;
+            limits::huge_pages_for_texts(plan);
+        }
+        job.index = self.index(ready, pending)?;
         let (plan, name) = (&self.plan, operand.name());
-        let index = self.index(ready, pending)?;
-        let copied = |reader: Box<dyn io::Read + Send>| (Task::Copy, Source::Stream(reader));
-        let (task, source) = match (plan.mode.shard.zip(plan.mode.coding), &plan.mode.ranges, plan.mode.split) {
+        let copied = |reader: Box<dyn io::Read + Send>| Ok((Task::Copy, Source::Stream(reader)));
+        match (plan.part.zip(plan.coding), &plan.ranges, plan.split) {
             (Some(((shard, file_len), coding)), ..) => {
                 let text = shard::text(name, file, &shard, file_len)?;
-                (Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset))
+                Ok((Task::Compress(coding.encoding), Source::File(Arc::new(text), shard.offset)))
             }
             (_, Some(ranges), _) => {
-                let cursor = part::ranges(&plan.common, ranges, &self.pool, (operand, ready), file, remark)?;
-                copied(Box::new(Parts::new(cursor, ranges.ranges.clone(), ranges.lines).noting(&ready.seen)))
+                let cursor = part::ranges(plan, &ranges.0, &self.pool, (operand, ready), file, remark)?;
+                copied(Box::new(Parts::new(cursor, ranges.0.clone(), plan.lines).noting(&ready.seen)))
             }
-            (.., Some(split)) => copied(Box::new(part::split(&plan.common, split, &self.pool, name, file)?)),
-            _ => input::whole(plan, ready, file),
+            (.., Some(split)) => copied(Box::new(part::split(plan, split, &self.pool, name, file)?)),
+            _ => Ok(self.whole(ready, file)),
+        }
+    }
+
+    /// The work on all of a file.
+    fn whole(&self, ready: &Ready, file: File) -> Work {
+        let Ready { source, destination, .. } = ready;
+        let found = source.as_ref().map(|source| &source.found);
+        let file_len = found.filter(|found| found.is_file()).map(Metadata::len);
+        let mut reader = match found {
+            Some(found) => Reader::of(file, found),
+            None => Reader::new(file),
         };
-        Ok(Prepared { index, task, source })
+        let plan = &self.plan;
+        if let Some(coding) = plan.coding {
+            // A frame states the length of a long file. (A short file's length is known once the file is read, and some
+            // files that the kernel makes up have another length than they state.)
+            let long = file_len.filter(|&len| len >= LONG);
+            let encoding = long.map_or(coding.encoding, |len| coding.encoding.text_len(len));
+            return (Task::Compress(encoding), reader.into_source());
+        }
+        if file_len.is_none() {
+            reader = reader.noting(&ready.seen); // it cannot be read again
+        }
+        if plan.kind == Kind::Decompress && plan.force && matches!(destination, Destination::Stdout) {
+            let head = reader.head(COPY_HEAD_LEN);
+            let task = if plan.formats.may_begin_with(&head) { decompress(plan) } else { Task::Copy };
+            return (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))));
+        }
+        (decompress(plan), reader.into_source())
     }
 
     /// The index to make for an operand, if the index's name is free.
     fn index(&self, ready: &Ready, pending: &mut Pending) -> Result<Option<IndexJob>, Failure> {
-        let Some(index) = &self.plan.mode.index else { return Ok(None) };
+        if !self.plan.writes_index() {
+            return Ok(None);
+        }
         let unnamed = Place::typed("");
-        let compressed = match (self.plan.mode.action, &ready.destination, &ready.source) {
-            (Action::Compress, Destination::File(result), _) => result,
-            (Action::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
+        let compressed = match (self.plan.kind, &ready.destination, &ready.source) {
+            (Kind::Compress, Destination::File(result), _) => result,
+            (Kind::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
             (_, _, Some(source)) => &source.place,
         };
-        let path = index.path(compressed.path());
-        let place = match index.path {
-            Some(_) => Place::near(path, ready.source.as_ref().map(|source| &source.place)),
-            None => compressed.beside(path),
+        let path = self.plan.index_of(compressed.path());
+        let place = match self.plan.names_index() {
+            true => Place::near(path, ready.source.as_ref().map(|source| &source.place)),
+            false => compressed.beside(path),
         };
         let job = IndexJob::new(place);
         let source = ready.source.as_ref().map(|source| &source.found);
-        let replaced = job.check(compressed.path(), source, self.plan.common.force)?;
+        let replaced = job.check(compressed.path(), source, self.plan.force)?;
         if replaced.is_some_and(|found| self.preconditions.is_report(tree::id(&found))) {
             return Err(Failure::about(1, "Output file ", job.place.name(), " is the report."));
         }
@@ -164,37 +187,36 @@ impl Operands {
         Ok(Some(job))
     }
 
-    /// Opens an operand and makes bzip2's checks in bzip2's order. Returns `None` for a file of hybz's own.
-    fn open(
-        &mut self,
-        found: &Found,
-        name: &OsStr,
-        remark: &mut Option<Vec<u8>>,
-        pending: &mut Pending,
-    ) -> Result<Option<(State, File)>, Failure> {
+    /// Opens an operand, makes bzip2's checks in bzip2's order, and sets the state of its job. Returns the file if
+    /// there is something to do with it.
+    fn open(&mut self, found: &Found, job: &mut Job) -> Result<Option<File>, Failure> {
+        let name = found.operand.name();
+        let Job { remark, pending, state, .. } = job;
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name, pending).map(Some);
+            let (ready, file) = self.open_stdin(name, pending)?;
+            *state = State::Ready(Box::new(ready));
+            return Ok(Some(file));
         }
         let (mut place, typed) = (found.place.clone(), found.typed);
         let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
         let place = &place;
         let plan = Arc::clone(&self.plan);
-        let opened = opened.map_err(|e| Failure::unopened(plan.mode.action, name, &e))?;
+        let opened = opened.map_err(|e| Failure::unopened(plan.kind, name, &e))?;
         let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(None) };
         let destination = self.destination(place, remark)?;
-        let guesses = remark.is_some() && plan.common.formats == Formats::All;
+        let guesses = remark.is_some() && plan.formats == Formats::All;
         if guesses && found.is_file() && !may_be_compressed(&file) {
             *remark = None; // the file will be refused, and needs no name
         }
-        let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
-        let resumes = plan.common.resume && found.is_file();
+        let makes_file = plan.writes_index() || matches!(destination, Destination::File(_));
+        let resumes = plan.resume && found.is_file();
         match &destination {
             Destination::File(_) if resumes => {} // once its result is known not to be right
             Destination::File(result) => self.preconditions.result(result, &found, pending)?,
             Destination::Stdout => self.preconditions.stdout(name, &found)?,
             Destination::Nothing => {}
         }
-        let refuses_links = plan.mode.remove_sources && !plan.common.force && found.nlink() > 1;
+        let refuses_links = plan.remove_sources && !plan.force && found.nlink() > 1;
         let others = if refuses_links { file::links(&file).unwrap_or(found.nlink()).saturating_sub(1) } else { 0 };
         if others > 0 {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
@@ -205,19 +227,19 @@ impl Operands {
         if let Destination::File(result) = &destination {
             if resumes {
                 if self.is_complete((&source, &file), result, pending)? {
-                    let (result, bytes) = (result.name().to_owned(), source.found.len());
-                    return Ok(Some((State::Complete { result, bytes }, file)));
+                    *state = State::Complete { result: result.name().to_owned(), bytes: source.found.len() };
+                    return Ok(None);
                 }
                 self.preconditions.result(result, &source.found, pending)?;
             }
-            if plan.common.has_many() {
-                let replaced = if plan.common.force { result.find().ok() } else { None };
-                let removed = plan.mode.remove_sources.then_some(id(&source.found));
+            if plan.has_many() {
+                let replaced = if plan.force { result.find().ok() } else { None };
+                let removed = plan.remove_sources.then_some(id(&source.found));
                 pending.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
-        let ready = Ready { source: Some(source), destination, seen: Arc::default() };
-        Ok(Some((State::Ready(Box::new(ready)), file)))
+        *state = State::Ready(Box::new(Ready { source: Some(source), destination, seen: Arc::default() }));
+        Ok(Some(file))
     }
 
     /// Examines the result that `--resume` finds.
@@ -242,15 +264,15 @@ impl Operands {
         let about =
             |parts: &[&[u8]]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat());
         // Refused with -f too, as in bzip2: a nightly job with `-f *` must not wrap its own results.
-        if let Some(coding) = &plan.mode.coding
-            && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
+        if plan.coding.is_some()
+            && let Some((suffix, _, format)) = ending(place.path(), plan)
         {
             let beside = format.is_none_or(|format| format.index() == IndexKind::Beside);
-            let hint: &[u8] = if plan.mode.index.is_some() && beside { b" Its index: -t --index." } else { b"" };
+            let hint: &[u8] = if plan.writes_index() && beside { b" Its index: -t --index." } else { b"" };
             return Err(about(&[b" already has ", suffix, b" suffix.", hint]).remark());
         }
         if found.is_dir() {
-            let walked = plan.common.recursive; // all others are
+            let walked = plan.recursive; // all others are
             let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
             return Err(about(&[if walked { link } else { b" is a directory." }]));
         }
@@ -258,24 +280,24 @@ impl Operands {
             return if typed { Err(about(&[b" is the report."])) } else { Ok(None) };
         }
         let file = match file {
-            Some(file) if found.is_file() || !plan.mode.target.makes_files() || plan.common.force => file,
+            Some(file) if found.is_file() || !plan.target.makes_files() || plan.force => file,
             _ => return Err(about(&[b" is not a normal file."]).remark()),
         };
-        if plan.mode.verify.file && !found.is_file() {
+        if plan.rereads && !found.is_file() {
             return Err(about(&[b" is not a normal file: --verify=file cannot read it again."]));
         }
         Ok(Some((file, found)))
     }
 
-    fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(State, File), Failure> {
+    fn open_stdin(&mut self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         let file = stdin().map_err(read_error)?;
-        if self.plan.mode.action != Action::Compress && file.is_terminal() {
-            return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
+        if self.plan.kind != Kind::Compress && file.is_terminal() {
+            return Err(Failure::terminal(&self.plan.program, "read compressed data from"));
         }
         let found = file.metadata().map_err(read_error)?;
         let plan = Arc::clone(&self.plan);
-        let destination = match &plan.mode.target {
+        let destination = match &plan.target {
             Target::Nowhere => Destination::Nothing,
             Target::File(result) => {
                 let result = self.typed_result(result, None)?;
@@ -287,7 +309,7 @@ impl Operands {
                 Destination::Stdout
             }
         };
-        Ok((State::Ready(Box::new(Ready { source: None, destination, seen: Arc::default() })), file))
+        Ok((Ready { source: None, destination, seen: Arc::default() }, file))
     }
 
     /// The place of the result that `-o` names.
@@ -301,15 +323,15 @@ impl Operands {
     /// The destination of a file's result.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
         let (path, plan) = (source.path(), Arc::clone(&self.plan));
-        let result = match (&plan.mode.target, plan.mode.coding) {
+        let result = match (&plan.target, plan.coding) {
             (Target::Nowhere, _) => return Ok(Destination::Nothing),
             (Target::Stdout, _) => return Ok(Destination::Stdout),
             (Target::File(result), _) => return self.typed_result(result, Some(source)).map(Destination::File),
             (Target::Beside | Target::Below(_), Some(coding)) => {
                 let usual = coding.encoding.format().suffixes().first().map(|(suffix, _)| OsStr::new(suffix));
-                appended(path, self.plan.common.suffix.as_deref().or(usual).unwrap_or_default())
+                appended(path, self.plan.suffix.as_deref().or(usual).unwrap_or_default())
             }
-            (Target::Beside | Target::Below(_), None) => original_name(path, &self.plan.common).unwrap_or_else(|| {
+            (Target::Beside | Target::Below(_), None) => original_name(path, &self.plan).unwrap_or_else(|| {
                 let guess = appended(path, OsStr::new(".out"));
                 let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
                 let text: [&[u8]; 4] =
@@ -333,28 +355,26 @@ impl Inputs for Operands {
 
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
-            if self.plan.common.fail_fast && self.messages.code() > 0 {
+            if self.plan.fail_fast && self.messages.code() > 0 {
                 // No operand after the failure may have been sent yet.
                 self.stopped.fetch_or(!self.iter.is_at_end(), Relaxed);
                 return None;
             }
             match self.iter.next()? {
                 Ok(found) => {
-                    if let Some(input) = self.input(&found) {
+                    if let Some(input) = self.prepared(&found) {
                         return Some(input);
                     }
                 }
                 Err(failure) => {
-                    let (name, pending) = (OsString::new(), self.preconditions.locks.begin());
-                    let state = State::Failed(failure);
-                    let job = |index| Job { name, remark: None, state, index, entry: None, pending };
-                    return Some(Prepared::nothing().input(&self.plan, job));
+                    let job = Job { state: State::Failed(failure), ..self.job(OsString::new(), None) };
+                    return Some(self.input(job, nothing()));
                 }
             }
         }
     }
 
     fn expected_bytes(&self) -> Option<u64> {
-        limits::expected_bytes(&self.plan)
+        self.plan.expected_bytes()
     }
 }

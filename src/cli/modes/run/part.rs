@@ -1,6 +1,6 @@
 //! Opens files to decompress a part of each.
 
-use crate::cli::args::{Amount, Common, Operand, Range, SplitPlan, TextRanges, usual_index};
+use crate::cli::args::{Amount, Operand, Plan, Range, Split};
 use crate::cli::files::index;
 use crate::cli::files::job::Ready;
 use crate::cli::files::place::Place;
@@ -20,13 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The blocks that begin in some bytes of a `.bz2`.
-pub fn split(
-    common: &Common,
-    wanted: SplitPlan,
-    pool: &Pool,
-    name: &OsStr,
-    mut file: File,
-) -> Result<SplitReader, Failure> {
+pub fn split(plan: &Plan, split: Split, pool: &Pool, name: &OsStr, mut file: File) -> Result<SplitReader, Failure> {
     check_file(name, &mut file, "--split")?;
     let mut head = Vec::new();
     let read_error = |e: io::Error| Failure::input("read", name, &e);
@@ -36,16 +30,16 @@ pub fn split(
         return Err(Failure::about(1, "Input file ", name, &text));
     }
     let coded: Coded = Arc::new(file);
-    let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
-    let bytes = wanted.split.of(coded.len());
-    Ok(SplitReader::new(coded, bytes, wanted.lines, &settings))
+    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
+    let bytes = split.of(coded.len());
+    Ok(SplitReader::new(coded, bytes, plan.lines, &settings))
 }
 
 /// The way to the text of a file for `--ranges`: by the index that was named, by the index next to the file or in it,
 /// or by decoding everything before the range.
 pub fn ranges(
-    common: &Common,
-    wanted: &TextRanges,
+    plan: &Plan,
+    ranges: &[Range],
     pool: &Pool,
     (operand, ready): (&Operand, &Ready),
     mut file: File,
@@ -55,24 +49,18 @@ pub fn ranges(
     check_file(name, &mut file, "--ranges")?;
     let place = ready.source.as_ref().map(|source| &source.place);
     let coded: Coded = Arc::new(file);
-    let settings = Settings::new().pool(pool).formats(common.formats).trailing_garbage(common.trailing_garbage);
-    let open = Open { common, ranges: &wanted.ranges, coded, settings };
-    if let Some(index) = &wanted.index {
-        let place = Place::near(index.path(place.map_or(Path::new(""), Place::path)), place);
-        let index = index::open(&place, &*open.coded)?;
+    let settings = Settings::new().pool(pool).formats(plan.formats).trailing_garbage(plan.trailing_garbage);
+    let open = Open { plan, ranges, coded, settings };
+    let is_named = plan.index.is_some();
+    let has_own_index = !is_named && open.has_own_index().map_err(|e| Failure::input("read", name, &e))?;
+    let place = place.filter(|_| !has_own_index);
+    let open_index = |place: &Place| index::open(place, &*open.coded);
+    if let Some((place, index)) = index::wanted(plan, place, open_index, "decoding", remark)? {
         *remark = open.uncounted(&index, place.path());
-        return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
-    }
-    let has_own_index = open.has_own_index().map_err(|e| Failure::input("read", name, &e))?;
-    if let Some(place) = place.filter(|_| !has_own_index)
-        && let Some(index) = index::beside(place, &*open.coded, remark)
-    {
-        let usual = usual_index(place.path());
-        *remark = open.uncounted(&index, &usual);
         let reader = open.limited(Reader::with_index(open.coded.clone(), index, &open.settings));
-        match open.try_first(&reader) {
+        match if is_named { Ok(()) } else { open.try_first(&reader) } {
             Ok(()) => return Ok(Cursor::indexed(reader)),
-            Err(why) => *remark = Some(index::useless(&index::failure(usual.as_os_str(), &why).text)),
+            Err(why) => *remark = Some(index::useless(&index::failure(place.name(), &why).text, "decoding")),
         }
     }
     Ok(open.without_index(has_own_index))
@@ -80,7 +68,7 @@ pub fn ranges(
 
 /// A file of whose text ranges are wanted.
 struct Open<'a> {
-    common: &'a Common,
+    plan: &'a Plan,
     ranges: &'a [Range],
     coded: Coded,
     settings: Settings,
@@ -89,7 +77,7 @@ struct Open<'a> {
 impl Open<'_> {
     /// Limits the reader to its share of the memory that `-m` allows.
     fn limited(&self, reader: Reader<Coded>) -> Reader<Coded> {
-        match self.common.memory {
+        match self.plan.memory {
             Some(memory) => reader.cache(memory),
             None => reader,
         }
@@ -106,7 +94,7 @@ impl Open<'_> {
     fn has_own_index(&self) -> io::Result<bool> {
         let mut head = [0; Format::HEAD_LEN];
         let n = self.coded.read_at(&mut head, 0)?;
-        let format = self.common.formats.of(&head[..n]);
+        let format = self.plan.formats.of(&head[..n]);
         Ok(format.is_some_and(|format| matches!(format.index(), IndexKind::Within(_))))
     }
 

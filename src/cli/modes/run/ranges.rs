@@ -10,7 +10,7 @@ use hybz::internals::Sequential;
 use hybz::read::MultiBzDecoder;
 use hybz::seek::Reader;
 use hybz::{ReadAt, Settings};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::vec;
 
@@ -19,10 +19,8 @@ const PIECE: usize = 64 << 10;
 /// The number of bytes whose line ends are counted at once.
 const STRETCH: usize = 256;
 
-/// A compressed file.
 pub type Coded = Arc<dyn ReadAt>;
 
-/// A reader of the parts.
 pub struct Parts {
     text: Cursor,
     ranges: vec::IntoIter<Range>,
@@ -38,16 +36,15 @@ pub struct Parts {
     seen: Option<Arc<Seen>>,
 }
 
-/// What to read next.
 #[derive(Clone, Copy)]
 enum Now {
-    /// The next range.
     Next,
-    /// Everything up to this byte.
     UpTo(u64),
     /// Everything up to this byte, and then the rest of the line, unless the last byte was a line end.
-    LinesUpTo { end: u64, at_start: bool },
-    /// This many lines.
+    LinesUpTo {
+        end: u64,
+        at_start: bool,
+    },
     Lines(u64),
 }
 
@@ -171,18 +168,12 @@ fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
 }
 
 fn line_ends(bytes: &[u8]) -> u64 {
-    #[cfg(test)]
-    tests::STEPS.set(tests::STEPS.get() + bytes.len());
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// A position in the text.
 pub struct Cursor {
-    way: Way,
-    /// Bytes `begin..` are read, but not used yet.
-    bytes: Vec<u8>,
-    begin: usize,
-    /// Their offset in the text.
+    text: BufReader<Way>,
+    /// The offset in the text.
     at: u64,
     /// The line of that offset, if known.
     line: Option<Line>,
@@ -237,7 +228,7 @@ impl Cursor {
     }
 
     fn new(way: Way) -> Cursor {
-        Cursor { way, bytes: Vec::new(), begin: 0, at: 0, line: Some(Line::FIRST) }
+        Cursor { text: BufReader::with_capacity(PIECE, way), at: 0, line: Some(Line::FIRST) }
     }
 
     /// Goes to a byte of the text, or to the end of a shorter text.
@@ -246,18 +237,9 @@ impl Cursor {
             return Ok(());
         }
         self.line = (to == 0).then_some(Line::FIRST);
-        match &mut self.way {
-            Way::Indexed(_) => {
-                self.bytes.clear();
-                (self.begin, self.at) = (0, to);
-                return Ok(());
-            }
-            Way::Forward { coded, settings, decoder } if to < self.at => {
-                **decoder = MultiBzDecoder::with_settings(Sequential { source: coded.clone(), at: 0 }, settings);
-                self.bytes.clear();
-                (self.begin, self.at) = (0, 0);
-            }
-            Way::Forward { .. } => {}
+        let is_indexed = matches!(self.text.get_ref(), Way::Indexed(_));
+        if is_indexed || to < self.at {
+            self.at = self.text.seek(SeekFrom::Start(if is_indexed { to } else { 0 }))?;
         }
         while self.at < to {
             let n = self.piece()?.len();
@@ -271,7 +253,7 @@ impl Cursor {
 
     /// Goes to the beginning of this line, counted from 0.
     fn go_to_line(&mut self, line: u64) -> io::Result<()> {
-        let index = match &self.way {
+        let index = match self.text.get_ref() {
             Way::Indexed(reader) => reader.index(),
             Way::Forward { .. } => None,
         };
@@ -306,7 +288,6 @@ impl Cursor {
         self.pass_line_ends(ends)
     }
 
-    /// Skips this many line ends.
     fn pass_line_ends(&mut self, mut count: u64) -> io::Result<()> {
         while count > 0 {
             let (n, ends) = up_to_line_end(self.piece()?, count);
@@ -322,46 +303,44 @@ impl Cursor {
     /// Copies at most this many bytes.
     fn copy(&mut self, buf: &mut [u8], most: u64) -> io::Result<usize> {
         let most = buf.len().min(usize::try_from(most).unwrap_or(usize::MAX));
-        let buf = &mut buf[..most];
-        let rest = &self.bytes[self.begin..];
-        if rest.is_empty() && most > 0 {
-            let n = self.way.read(buf, self.at)?;
-            self.at += n as u64;
-            self.line = None;
-            return Ok(n);
-        }
-        let n = rest.len().min(most);
-        buf[..n].copy_from_slice(&rest[..n]);
-        self.consume(n);
+        let counts = !self.text.buffer().is_empty();
+        let n = self.text.read(&mut buf[..most])?;
+        self.line = self.line.filter(|_| counts || n == 0).map(|line| line.after(&buf[..n]));
+        self.at += n as u64;
         Ok(n)
     }
 
     /// The next bytes; none at the end.
     fn piece(&mut self) -> io::Result<&[u8]> {
-        if self.begin == self.bytes.len() {
-            self.bytes.resize(PIECE, 0);
-            self.begin = 0;
-            let read = self.way.read(&mut self.bytes, self.at);
-            self.bytes.truncate(*read.as_ref().unwrap_or(&0));
-            read?;
-        }
-        Ok(&self.bytes[self.begin..])
+        self.text.fill_buf()
     }
 
     fn consume(&mut self, n: usize) {
-        let used = &self.bytes[self.begin..self.begin + n];
+        let used = &self.text.buffer()[..n];
         self.line = self.line.map(|line| line.after(used));
-        self.begin += n;
+        self.text.consume(n);
         self.at += n as u64;
     }
 }
 
-impl Way {
-    /// Reads from `at` on. Without an index, `at` is the current position.
-    fn read(&mut self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+impl Read for Way {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
-            Way::Indexed(reader) => reader.read_at(buf, at),
+            Way::Indexed(reader) => reader.read(buf),
             Way::Forward { decoder, .. } => decoder.read(buf),
+        }
+    }
+}
+
+impl Seek for Way {
+    /// Without an index, to the beginning only.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Way::Indexed(reader) => reader.seek(to),
+            Way::Forward { coded, settings, decoder } => {
+                **decoder = MultiBzDecoder::with_settings(Sequential { source: coded.clone(), at: 0 }, settings);
+                Ok(0)
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The results of one call, which the flow hands over in the order of the operands. Their bytes go to stdout or into
 //! files, their messages are printed, and together they give the exit code.
 
-use crate::cli::args::{Action, Common, FilesMode, Plan, Target, usual_index};
+use crate::cli::args::{Kind, Plan, Target, usual_index};
 use crate::cli::files::commit::{Committer, Finished, Item};
 use crate::cli::files::index::IndexJob;
 use crate::cli::files::job::{Destination, Job, Ready, State};
@@ -12,18 +12,18 @@ use crate::cli::files::sink::{Counted, Sink};
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::formats::no_index;
 use crate::cli::messages::report::Entry;
-use crate::cli::messages::verified;
+use crate::cli::messages::stations;
 use crate::cli::messages::{self, Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::modes::limits;
-use crate::cli::modes::run::outcome_text::{self, OutcomeText};
+use crate::cli::modes::run::outcome_text;
 use crate::cli::modes::shard;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
 use hybz_files::attributes::RefusedMode;
 use hybz_files::directory::{Directory, is_file};
+use hybz_files::process;
 use hybz_files::quote::shown;
-use hybz_files::{process, stdout};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
@@ -33,11 +33,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Takes the results, in the order of the operands.
 pub struct Results {
-    plan: Arc<Plan<FilesMode>>,
+    plan: Arc<Plan>,
     messages: Arc<Messages>,
-    texts: OutcomeText,
     committer: Committer,
     /// The directory of the last result: the next result usually goes to the same one.
     directory: Option<Directory>,
@@ -61,8 +59,8 @@ pub struct Results {
 }
 
 /// bzip2's advice after damage, but with `--recover` if this program knows that flag.
-fn advice(common: &Common, file: &OsStr) -> Vec<u8> {
-    let program = match common.formats {
+fn advice(plan: &Plan, file: &OsStr) -> Vec<u8> {
+    let program = match plan.formats {
         Formats::Bzip2 => b"the `bzip2recover' program".to_vec(),
         _ => [b"`hybz --recover ", shown(file).as_bytes(), b"'"].concat(),
     };
@@ -71,16 +69,15 @@ fn advice(common: &Common, file: &OsStr) -> Vec<u8> {
 }
 
 impl Results {
-    pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, pool: &Pool) -> anyhow::Result<Results> {
+    pub fn new(plan: Arc<Plan>, messages: Arc<Messages>, pool: &Pool) -> anyhow::Result<Results> {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
-        let syncs = plan.common.sync && (plan.mode.remove_sources || plan.common.resume);
-        let worth_a_thread = syncs && plan.common.has_many() && plan.common.verbose < 2;
+        let syncs = plan.sync && (plan.remove_sources || plan.resume);
+        let worth_a_thread = syncs && plan.has_many() && plan.verbose < 2;
         let committer = Committer::new(messages.clone(), worth_a_thread.then(|| max_batch(&plan)));
         if let Some(report) = &messages.report {
             report.speak_at_the_end().context("Can't handle signals")?;
         }
         Ok(Results {
-            texts: OutcomeText::new(&plan, &messages),
             accelerated: false,
             plan,
             messages,
@@ -122,11 +119,11 @@ impl Results {
         };
         // The result may have appeared after the operand was opened: another operand can have a result of the same
         // name.
-        let is_typed = matches!(self.plan.mode.target, Target::File(_));
-        let existing = is_typed && (self.plan.common.force || place.is_stream());
+        let is_typed = matches!(self.plan.target, Target::File(_));
+        let existing = is_typed && (self.plan.force || place.is_stream());
         let mut owners: Vec<u32> = ready.source.iter().map(|source| source.found.uid()).collect();
         match place.find_link() {
-            Ok(_) if !self.plan.common.force && !existing => return Err(Failure::exists(place.name())),
+            Ok(_) if !self.plan.force && !existing => return Err(Failure::exists(place.name())),
             Ok(old) if is_file(&old) => owners.push(old.st_uid),
             _ => {}
         }
@@ -136,51 +133,49 @@ impl Results {
             OutputFile::create(place.path(), directory, (ready.source.is_some(), existing), &owners)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
-        let holes = self.plan.mode.action == Action::Decompress && !self.plan.common.no_sparse;
+        let holes = self.plan.kind == Kind::Decompress && !self.plan.no_sparse;
         Ok(Sink::file(output.with_holes(holes)))
     }
 
     /// After a successful stream: hands over the last steps of its result.
     fn complete(
         &self,
-        name: &OsStr,
+        (name, index, pending): (&OsStr, Option<IndexJob>, Pending),
         ready: Ready,
-        index: Option<IndexJob>,
-        pending: Pending,
         sink: Sink,
         stream: &StreamSummary,
     ) -> Result<(), Error> {
-        let message = self.texts.success(name, stream);
+        let (plan, replace) = (&self.plan, self.plan.force); // without -f, a name that exists is refused
+        let message = outcome_text::success(&self.messages, name, stream);
         let mut index = index.and_then(|index| self.index(name, index, &ready));
         let count = (stream.bytes_in, stream.bytes_out);
         let Some(mut output) = sink.finish().map_err(Error::Write)? else {
             self.messages.tally.done(count.0, count.1);
             self.print(Note::Line(message));
             if let Some(mut index) = index {
-                let sync = self.plan.common.sync && index.replaces();
-                let replace = self.plan.common.force;
-                self.committer.push(Item::File(Box::new(Finished { sync, replace, ..Finished::new(index, pending) })));
+                let sync = plan.sync && index.replaces();
+                let mut finished = Finished::new(index, replace, pending);
+                finished.sync = sync;
+                self.committer.push(Item::File(Box::new(finished)));
             }
             return Ok(());
         };
         if let Some(source) = &ready.source
-            && let Some(refused) = output.set_attributes(source).map_err(Error::Write)?
+            && let Some(RefusedMode { has, wanted, why }) = output.set_attributes(source).map_err(Error::Write)?
             && !self.said_mode.swap(true, Relaxed)
         {
-            let RefusedMode { has, wanted, why } = refused;
             let text = format!(" has mode {has:03o}, not {wanted:03o}: {}.", errno_text(&why));
             self.print(Note::about(output.path.as_os_str(), &text));
         }
-        let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify.file);
+        let reread = ready.source.as_ref().filter(|_| plan.rereads);
         let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
-        let removal = ready.source.filter(|_| self.plan.mode.remove_sources);
+        let removal = ready.source.filter(|_| plan.remove_sources);
         let (source, note) = removal.map_or((None, None), |source| self.removal(source, count.0, reread.is_some()));
-        // Without -f, a name that exists is refused.
-        let replace = self.plan.common.force;
         let replaces = replace && (output.replaces() || index.as_mut().is_some_and(OutputFile::replaces));
-        let sync = self.plan.common.sync && (source.is_some() || reread.is_some() || replaces);
-        let count = Some(count);
-        let finished = Finished { output, index, source, sync, reread, replace, message, count, pending };
+        let sync = plan.sync && (source.is_some() || reread.is_some() || replaces);
+        let mut finished = Finished::new(output, replace, pending);
+        (finished.index, finished.source, finished.sync) = (index, source, sync);
+        (finished.reread, finished.message, finished.count) = (reread, message, Some(count));
         self.committer.push(Item::File(Box::new(finished)));
         note.into_iter().for_each(|note| self.print(note));
         Ok(())
@@ -193,10 +188,10 @@ impl Results {
         if !source.found.is_file() {
             return (None, None); // hybz does not remove devices and FIFOs
         }
-        if self.plan.common.force && source.place.names_open_file() {
+        if self.plan.force && source.place.names_open_file() {
             return (None, Some(Note::about(name, " is the name of an open descriptor: not removed.")));
         }
-        if self.plan.mode.action == Action::Compress && source.found.len() != read {
+        if self.plan.kind == Kind::Compress && source.found.len() != read {
             return (None, (!is_compared).then(|| Note::Failure(Failure::changed(name))));
         }
         let index = self.index_left(&source);
@@ -205,7 +200,7 @@ impl Results {
 
     /// The remark that the index of a removed compressed file stays, if the file has an index.
     fn index_left(&self, source: &SourceFile) -> Option<Vec<u8>> {
-        if self.plan.mode.action != Action::Decompress || self.plan.common.formats == Formats::Bzip2 {
+        if self.plan.kind != Kind::Decompress || self.plan.formats == Formats::Bzip2 {
             return None;
         }
         let index = source.place.beside(usual_index(source.place.path()));
@@ -226,7 +221,7 @@ impl Results {
 
     /// A shard must have the blocks that the plan states.
     fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
-        match &self.plan.mode.shard {
+        match &self.plan.part {
             Some((shard, _))
                 if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
             {
@@ -238,45 +233,38 @@ impl Results {
 
     /// Waits for all last steps, and prints the messages that follow all files.
     pub fn finish(self, pool: &Pool) -> Outcome {
+        let plan = &self.plan;
         self.messages.progress.end();
-        let operands = self.plan.common.operands.len();
-        let open_ended = self.plan.common.is_open_ended();
         if let Some(file) = &self.damaged {
-            self.hint(&advice(&self.plan.common, file));
+            self.hint(&advice(plan, file));
         }
-        if (open_ended || self.plan.common.resume) && self.stopped.load(Relaxed) && !self.broken_pipe {
-            let program = self.plan.common.program.display();
-            self.hint(format!("{program}: WARNING: some files have not been processed.\n\n").as_bytes());
-        } else if !open_ended && !self.plan.common.resume && self.done < operands && !self.broken_pipe {
-            let (program, left) = (self.plan.common.program.display(), operands - self.done);
-            let text = format!(
-                "{program}: WARNING: some files have not been processed:\n\
-                 {program}:    {operands} specified on command line, {left} not processed yet.\n\n"
-            );
-            self.hint(text.as_bytes());
+        let (all, counts_all) = (plan.operands.len(), plan.is_open_ended() || plan.resume);
+        let left = if counts_all { usize::from(self.stopped.load(Relaxed)) } else { all - self.done };
+        if left > 0 && !self.broken_pipe {
+            let program = plan.program.display();
+            let which = format!(":\n{program}:    {all} specified on command line, {left} not processed yet");
+            let which = if counts_all { "" } else { &which };
+            self.hint(format!("{program}: WARNING: some files have not been processed{which}.\n\n").as_bytes());
         }
         let summary = pool.summary();
-        if let Some(trouble) = messages::gpu_trouble(&summary) {
-            self.print(match self.plan.common.gpu_required {
+        if let Some(trouble) = stations::gpu_trouble(&summary) {
+            self.print(match plan.gpu_required {
                 true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
                 false => Note::Remark(trouble.into_bytes()),
             });
-        } else if self.plan.common.gpu_required && messages::gpus_came_late(&summary) {
+        } else if plan.gpu_required && stations::gpus_came_late(&summary) {
             self.print(Note::Remark(b"no GPU was used: the CPU had done all the work before one was ready".to_vec()));
         }
-        verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
-        if self.plan.common.verbose >= 2 {
-            self.print(Note::Line([messages::stations(&summary), verified::line(&summary)].concat()));
+        stations::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
+        if plan.verbose >= 2 {
+            self.print(Note::Line([stations::table(&summary), stations::verified(&summary)].concat()));
         }
-        if self.wrote_to_stdout
-            && !self.broken_pipe
-            && let Err(e) = stdout::close()
-        {
-            self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+        if self.wrote_to_stdout && !self.broken_pipe {
+            Messages::stdout_failure().into_iter().for_each(|note| self.print(note));
         }
         self.committer.finish();
-        if open_ended || self.plan.common.resume {
-            self.messages.print(&Note::Remark(self.messages.tally.line(self.plan.mode.action).into_bytes()));
+        if counts_all {
+            self.messages.print(&Note::Remark(self.messages.tally.line(plan.kind).into_bytes()));
         }
         self.messages.close(Some(&summary), self.broken_pipe);
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
@@ -290,7 +278,7 @@ impl Results {
     }
 
     fn hint(&self, text: &[u8]) {
-        if self.plan.common.quiet == 0 {
+        if self.plan.quiet == 0 {
             self.print(Note::Line(text.to_vec()));
         }
     }
@@ -301,7 +289,7 @@ impl Outputs for Results {
     type Out = Counted;
 
     fn begin(&mut self, job: &mut Job) -> Option<Counted> {
-        if self.plan.common.fail_fast && self.messages.code() > 0 {
+        if self.plan.fail_fast && self.messages.code() > 0 {
             self.stopped.store(true, Relaxed);
             return None;
         }
@@ -316,11 +304,12 @@ impl Outputs for Results {
                 index.and_then(|()| self.open(ready))
             }
             State::Failed(failure) => Err(failure.clone()),
+            State::Own => return None,
             State::Complete { result, bytes } => {
                 self.done += 1;
                 self.messages.progress.input_done(Some(*bytes));
                 if let Some(entry) = &mut job.entry {
-                    entry.complete(result);
+                    (entry.result, entry.complete) = (Some(result.clone()), true);
                 }
                 self.write_report(job.entry.take());
                 return None;
@@ -328,7 +317,7 @@ impl Outputs for Results {
         };
         match opened {
             Ok(sink) => {
-                if self.plan.common.verbose >= 2 {
+                if self.plan.verbose >= 2 {
                     self.print(Note::Line(self.messages.line_start(&job.name)));
                 }
                 Some(Counted { sink, counts: Arc::clone(&self.messages.progress.counts) })
@@ -358,7 +347,7 @@ impl Outputs for Results {
             index.recorder.stream(stream);
         }
         if let Some(entry) = &mut job.entry {
-            entry.stream(stream);
+            entry.add(stream);
         }
     }
 
@@ -366,14 +355,14 @@ impl Outputs for Results {
         if let Some(index) = &mut job.index {
             index.recorder.block(block);
         }
-        if self.plan.common.verbose >= 2 {
+        if self.plan.verbose >= 2 {
             if block.number == 1 || block.stream != self.stream.0 {
                 self.stream = (block.stream, block.number - 1);
             }
-            let (number, compressed) = (block.number - self.stream.1, self.plan.mode.action == Action::Compress);
+            let (number, compressed) = (block.number - self.stream.1, self.plan.kind == Kind::Compress);
             self.print(Note::Line(messages::block_line(block, number, compressed).into_bytes()));
         }
-        self.messages.progress.advance(&self.plan.common, &job.name, block.bytes_in);
+        self.messages.progress.advance(&job.name, block.bytes_in);
     }
 
     fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
@@ -384,12 +373,12 @@ impl Outputs for Results {
         let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
         if let Some(entry) = &mut entry {
-            let result = match &destination {
-                Destination::Stdout => Some(OsStr::new("-")),
-                Destination::File(place) => Some(place.name()),
+            entry.result = match &destination {
+                Destination::Stdout => Some("-".into()),
+                Destination::File(place) => Some(place.name().to_owned()),
                 Destination::Nothing => None,
             };
-            entry.ended(result, outcome.as_ref().ok());
+            entry.stream = outcome.as_ref().ok().copied();
         }
         if let Some(range) = ready.seen.beyond.get() {
             let text = format!(": the text ends before the range {range} begins.");
@@ -397,10 +386,10 @@ impl Outputs for Results {
         }
         let (mut head, has_name) = (Vec::new(), ready.source.is_some());
         let result = match outcome.and_then(|stream| self.as_planned(stream)) {
-            Ok(stream) => self.complete(&job.name, *ready, job.index, job.pending, sink, &stream),
+            Ok(stream) => self.complete((&job.name, job.index, job.pending), *ready, sink, &stream),
             Err(error) => {
                 head = ready.head();
-                Err(outcome_text::placed(&self.plan.mode, sink.abandon(error)))
+                Err(outcome_text::placed(&self.plan, sink.abandon(error)))
             }
         };
         let Err(error) = result else {
@@ -413,11 +402,11 @@ impl Outputs for Results {
                 self.broken_pipe = true;
                 if let Some(entry) = &mut entry {
                     let failure = Failure::output("write", OsStr::new("(stdout)"), e);
-                    entry.failed_in_silence(failure.code, &failure.text);
+                    entry.unsaid = Some((failure.code, failure.text));
                 }
             }
             _ => {
-                let verdict = self.texts.failure(&job.name, &destination, &error, &head);
+                let verdict = outcome_text::failure(&self.messages, &job.name, &destination, &error, &head);
                 if verdict.damage {
                     let only = has_name && self.damaged.is_none();
                     self.damaged = Some(if only { job.name } else { OsString::from("FILE") });
@@ -435,7 +424,7 @@ impl Outputs for Results {
 
 /// The maximum number of files that wait for the disk together; it leaves enough descriptors for everything else. Each
 /// file has two descriptors, or three with an index, and there are two batches: one waits while the other is filled.
-fn max_batch(plan: &Plan<FilesMode>) -> usize {
-    let each = 2 + u64::from(plan.mode.index.is_some()) + u64::from(plan.mode.verify.file);
+fn max_batch(plan: &Plan) -> usize {
+    let each = 2 + u64::from(plan.writes_index()) + u64::from(plan.rereads);
     (process::max_descriptors().saturating_sub(24) / (2 * each)).clamp(1, 256) as usize
 }

@@ -5,7 +5,7 @@
 
 use super::meanwhile::write_meanwhile;
 use super::{create, write_trouble};
-use crate::cli::args::{Operand, Plan, Target};
+use crate::cli::args::{Operand, Plan};
 use crate::cli::files::source::is_still;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
@@ -26,14 +26,14 @@ use std::path::Path;
 const NAMED: usize = 10;
 
 /// Joins the parts that the operands name.
-pub fn join(plan: &Plan<Target>, messages: &Messages) -> Result<(), Trouble> {
-    let plan_path = Path::new(plan.common.join.as_deref().unwrap_or_default());
+pub fn join(plan: &Plan, messages: &Messages) -> Result<(), Trouble> {
+    let plan_path = Path::new(plan.join.as_deref().unwrap_or_default());
     let PlanFile { level, crc, shards, .. } = PlanFile::read(plan_path)?;
     // An output that cannot be made is reported before all parts are examined.
     let mut out = create(plan, Some(plan_path), None)?;
     let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
-    if plan.common.verifies() {
-        let settings = Settings::new().pool(&limits::pool(&plan.common));
+    if plan.verifies() {
+        let settings = Settings::new().pool(&limits::pool(plan));
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part.path, &settings))?;
     }
     let (joined, written) = write_meanwhile(&mut out, |out| {
@@ -53,7 +53,7 @@ pub fn join(plan: &Plan<Target>, messages: &Messages) -> Result<(), Trouble> {
     });
     written.map_err(|e| write_trouble(plan, &e))?;
     joined?;
-    single::finish(out, None, &plan.common)
+    single::finish(out, None, plan)
 }
 
 /// A part that has been examined.
@@ -87,12 +87,7 @@ impl Examined<'_> {
 
 /// The parts in the order of the shards; `None` if not every shard has exactly one part. Every fault has then been
 /// printed.
-fn sorted<'a>(
-    plan: &'a Plan<Target>,
-    level: Level,
-    shards: &[Shard],
-    messages: &Messages,
-) -> Option<Vec<Examined<'a>>> {
+fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], messages: &Messages) -> Option<Vec<Examined<'a>>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
     // The ranges are pushed in reverse, because they are popped from the end.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
@@ -102,11 +97,7 @@ fn sorted<'a>(
         wrong = true;
         messages.print(&Note::Failure(failure));
     };
-    let operands = plan.common.operands.iter().filter_map(|operand| match operand {
-        Operand::File(path) => Some(path.as_path()),
-        Operand::Stdin => None, // there are no operands
-    });
-    for path in operands {
+    for path in plan.operands.iter().filter_map(Operand::path) {
         let is = |what: &str| Failure::about(1, "Part ", path.as_os_str(), what);
         match open(path) {
             Err(failure) => say(failure),
@@ -178,7 +169,7 @@ fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure>
     ))
 }
 
-fn trouble(plan: &Plan<Target>, name: &OsStr, error: Error) -> Trouble {
+fn trouble(plan: &Plan, name: &OsStr, error: Error) -> Trouble {
     match error {
         Error::Read(e) => Failure::input("read", name, &e).into(),
         Error::Write(e) => write_trouble(plan, &e),

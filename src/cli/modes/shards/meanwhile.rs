@@ -1,6 +1,6 @@
 //! One thread makes bytes while another one writes those before.
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Sender, bounded};
 use std::io::{self, Write};
 use std::mem;
 use std::panic::resume_unwind;
@@ -22,9 +22,8 @@ pub fn write_meanwhile<T: Send>(
 ) -> (T, io::Result<()>) {
     thread::scope(|scope| {
         let (full, pieces) = bounded::<Vec<u8>>(AHEAD);
-        let (back, empty) = bounded(AHEAD + 1);
         let work = || {
-            let mut pieces = Pieces { piece: Vec::with_capacity(PIECE), full, empty };
+            let mut pieces = Pieces { piece: Vec::with_capacity(PIECE), full };
             let made = make(&mut pieces);
             let _ = pieces.flush(); // fails only after an error of `out`
             made
@@ -32,12 +31,7 @@ pub fn write_meanwhile<T: Send>(
         let Ok(thread) = Builder::new().name("make".to_owned()).spawn_scoped(scope, work) else {
             return (make(out), Ok(()));
         };
-        let written = pieces.iter().try_for_each(|mut piece| {
-            out.write_all(&piece)?;
-            piece.clear();
-            let _ = back.try_send(piece);
-            Ok(())
-        });
+        let written = pieces.iter().try_for_each(|piece| out.write_all(&piece));
         drop(pieces);
         (thread.join().unwrap_or_else(|panic| resume_unwind(panic)), written)
     })
@@ -48,8 +42,6 @@ struct Pieces {
     /// The piece that is being filled.
     piece: Vec<u8>,
     full: Sender<Vec<u8>>,
-    /// Pieces that have been written, to be filled again.
-    empty: Receiver<Vec<u8>>,
 }
 
 impl Write for Pieces {
@@ -63,8 +55,7 @@ impl Write for Pieces {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let next = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
-        let piece = mem::replace(&mut self.piece, next);
+        let piece = mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
         self.full.send(piece).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }

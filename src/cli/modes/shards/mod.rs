@@ -4,11 +4,10 @@
 mod join;
 mod meanwhile;
 
-use crate::cli::args::{Kind, Operand, Plan, Target, level};
+use crate::cli::args::{Kind, Operand, Plan, Target};
 use crate::cli::files::place::Place;
 use crate::cli::files::sink::Sink;
 use crate::cli::files::source::{self, SourceFile, check_file};
-use crate::cli::messages::progress::Progress;
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use crate::cli::modes::plan_file::Lines;
 use crate::cli::modes::shard::{inputs, place_of};
@@ -19,15 +18,17 @@ use hybz::shard;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Plans shards, or joins parts.
-pub fn shards(plan: Plan<Target>) -> anyhow::Result<Outcome> {
-    limits::choose_memory(&plan.common, false);
-    let messages = Messages::new(&plan.common, Progress::new(&plan.common));
-    let done = if plan.common.kind == Kind::Join { join::join(&plan, &messages) } else { cut(&plan) };
+pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
+    limits::choose_memory(&plan, false);
+    let plan = Arc::new(plan);
+    let messages = Messages::new(&plan);
+    let done = if plan.kind == Kind::Join { join::join(&plan, &messages) } else { cut(&plan) };
     messages.progress.end();
     match done {
-        Ok(()) => return Ok(single::end(&plan.mode, &messages)),
+        Ok(()) => return Ok(single::end(&plan.target, &messages)),
         Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
         Err(Trouble::Failure(failure)) => messages.print(&Note::Failure(failure)),
         Err(Trouble::Said) => {}
@@ -36,33 +37,29 @@ pub fn shards(plan: Plan<Target>) -> anyhow::Result<Outcome> {
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read, `source` the file to plan.
-fn create(plan: &Plan<Target>, used: Option<&Path>, source: Option<&Place>) -> Result<Sink, Failure> {
-    let operands = plan.common.operands.iter().filter_map(|operand| match operand {
-        Operand::File(file) => Some(file.as_path()),
-        Operand::Stdin => None,
-    });
-    let place = place_of(&plan.mode, source)?;
-    single::check(place.as_ref(), inputs(operands.chain(used)), plan.common.force)?;
-    single::create(place.as_ref(), false, plan.common.force, false)
+fn create(plan: &Plan, used: Option<&Path>, source: Option<&Place>) -> Result<Sink, Failure> {
+    let operands = plan.operands.iter().filter_map(Operand::path);
+    let place = place_of(&plan.target, source)?;
+    single::check(place.as_ref(), inputs(operands.chain(used)), plan.force)?;
+    single::create(place.as_ref(), false, plan.force, false)
 }
 
 /// An error of writing a plan or a joined file.
-fn write_trouble(plan: &Plan<Target>, e: &io::Error) -> Trouble {
-    let name = if let Target::File(path) = &plan.mode { path.as_os_str() } else { OsStr::new("(stdout)") };
+fn write_trouble(plan: &Plan, e: &io::Error) -> Trouble {
+    let name = if let Target::File(path) = &plan.target { path.as_os_str() } else { OsStr::new("(stdout)") };
     single::write_trouble(name, e)
 }
 
 /// `--plan`.
-fn cut(plan: &Plan<Target>) -> Result<(), Trouble> {
-    let (size, level) = (plan.common.plan.unwrap_or_default(), level(&plan.common));
-    let Some(operand) = plan.common.operands.first() else { return Ok(()) };
+fn cut(plan: &Plan) -> Result<(), Trouble> {
+    let (size, level) = (plan.plan.unwrap_or_default(), plan.coding.map(|coding| coding.level).unwrap_or_default());
+    let Some(operand) = plan.operands.first() else { return Ok(()) };
     let name = operand.name();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
-    let (place, mut file) = source::open(&plan.common, operand, "read data from", true)?;
+    let (source, mut file) = source::open(plan, operand, "read data from", true)?;
     check_file(name, &mut file, "--plan")?;
-    let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
-    let mut out = create(plan, None, place.as_ref())?;
+    let mut out = create(plan, None, source.as_ref().map(|source| &source.place))?;
     let mut lines = Lines::default();
     out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
@@ -73,12 +70,12 @@ fn cut(plan: &Plan<Target>) -> Result<(), Trouble> {
     });
     let crc = found.map_err(|error| match error {
         Error::Write(e) => write_trouble(plan, &e),
-        error => undecoded(&plan.common, name, &error).into(),
+        error => undecoded(plan, name, &error).into(),
     })?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if end != len || !source.is_none_or(is_still) {
         return Err(Failure::about(1, "Input file ", name, " changed while it was read: its plan is of no use.").into());
     }
     out.write_all(lines.end(crc).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
-    single::finish(out, None, &plan.common)
+    single::finish(out, None, plan)
 }

@@ -9,19 +9,17 @@
 //! ([`Place`]): nothing leads the walk out of the tree, and no path is too long. Only the deepest directories are kept
 //! open. A directory further up is opened again from the one below it, if it is still the same directory.
 
-mod names;
-
 use crate::cli::files::place::Place;
 use crate::cli::messages::Failure;
 use crate::cli::messages::tally::{Skipped, Tally};
 use hybz_files::directory::{Directory, Stat};
 use hybz_files::slots::Slots;
 use hybz_files::tree::{self, Attributes, Id, Kind};
-use names::Names;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::vec;
 
 /// The maximum number of directories kept open: the deepest ones.
 const MAX_OPEN: usize = 16;
@@ -29,7 +27,6 @@ const MAX_OPEN: usize = 16;
 /// Checks whether the file or directory of this name is wanted. The path is that below the operand.
 pub type Wants<'a> = &'a dyn Fn(Kind, &OsStr, &Path) -> Result<(), Skipped>;
 
-/// A walk through one tree.
 pub struct Walk {
     device: u64,
     levels: Vec<Level>,
@@ -50,13 +47,13 @@ struct Level {
     attributes: Attributes,
     /// `None` if it was closed because too many deeper ones are open.
     directory: Option<Directory>,
-    files: Names,
-    directories: Names,
+    files: vec::IntoIter<OsString>,
+    directories: vec::IntoIter<OsString>,
 }
 
 impl Level {
     fn new(directory: Directory, found: &Stat) -> Level {
-        let (files, directories) = (Names::default(), Names::default());
+        let (files, directories) = Default::default();
         Level { id: tree::id(found), attributes: found.into(), directory: Some(directory), files, directories }
     }
 }
@@ -90,7 +87,7 @@ impl Walk {
 
     /// Whether neither files nor directories are left.
     pub fn is_at_end(&self) -> bool {
-        self.levels.iter().all(|level| level.files.is_at_end() && level.directories.is_at_end())
+        self.levels.iter().all(|level| level.files.len() + level.directories.len() == 0)
     }
 
     /// The next file, or the error that occurred on the way to it.
@@ -102,7 +99,6 @@ impl Walk {
                     return Some(Ok(Place::within(directory.clone(), self.path.join(name))));
                 }
             } else if let Some(name) = level.directories.next() {
-                let name = name.to_owned();
                 if let Err(failure) = self.enter(&name, wants) {
                     return Some(Err(failure));
                 }
@@ -112,7 +108,6 @@ impl Walk {
         }
     }
 
-    /// Descends into a directory.
     fn enter(&mut self, name: &OsStr, wants: Wants<'_>) -> Result<(), Failure> {
         let Some(Level { directory: Some(parent), .. }) = self.levels.last() else { return Ok(()) };
         let path = self.path.join(name);
@@ -146,21 +141,22 @@ impl Walk {
         let Some(Level { directory: Some(directory), files, directories, .. }) = self.levels.last_mut() else {
             return Ok(());
         };
+        let (mut file_names, mut directory_names) = (Vec::new(), Vec::new());
         let read = tree::read(directory, |name, kind| match wants(kind, name, &self.below) {
             Err(why) => self.tally.skip(why),
             Ok(()) => match kind {
-                Kind::File => files.push(name),
-                Kind::Directory => directories.push(name),
+                Kind::File => file_names.push(name.to_owned()),
+                Kind::Directory => directory_names.push(name.to_owned()),
                 Kind::Link => self.tally.skip(Skipped::Link),
                 Kind::Special => self.tally.skip(Skipped::Special),
             },
         });
-        files.sort();
-        directories.sort();
+        file_names.sort_unstable();
+        directory_names.sort_unstable();
+        (*files, *directories) = (file_names.into_iter(), directory_names.into_iter());
         read.map_err(|e| unreadable(&self.path, &e))
     }
 
-    /// Returns to the directory above.
     fn leave(&mut self) -> Result<(), Failure> {
         let left = self.levels.pop().and_then(|level| level.directory);
         if self.levels.is_empty() {
