@@ -1,14 +1,14 @@
 //! Keys that closures make, compared with `slice::sort_by`.
 
 use super::{Rng, pool};
-use hysort::{Error, Key, KeySorter, Keys, Limits, Order, sorted_by};
+use hysort::{Error, Key, Keys, Limits, Order, Sorter, check, merge, sorted};
 use std::cmp::Ordering;
 
 type Text = Vec<u8>;
 
 /// Sorts a text that comes in pieces.
 fn in_pieces(rng: &mut Rng, text: &[u8], keys: &Keys, limits: Limits) -> Result<(Text, u64), Error> {
-    let mut sorter = KeySorter::new(keys, limits, pool());
+    let mut sorter = Sorter::new(keys, limits, pool());
     if rng.below(2) == 0 {
         let look = |at: u64| Some(text[at as usize..text.len().min(at as usize + 8192)].to_vec());
         sorter.expect(text.len() as u64, look);
@@ -90,7 +90,7 @@ fn closures() {
             let expected: Text = sorted.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
             let (out, _) = in_pieces(&mut rng, &text, &keys, Limits::new()).unwrap();
             assert!(out == expected, "case {case}, {ties:?}");
-            assert_eq!(keys.check(&expected[..]).unwrap(), None);
+            assert_eq!(check(&expected[..], &keys).unwrap(), None);
         }
     }
 }
@@ -129,13 +129,13 @@ fn a_panic_of_a_closure_is_an_error() {
             Err(Error::KeyPanicked { reason }) => assert_eq!(reason, "bad is no line"),
             other => panic!("{other:?}"),
         };
-        is_told(sorted_by(text, &keys, pool()).map(drop));
-        is_told(keys.check(text).map(drop));
-        is_told(keys.merge(vec![&b"a\n"[..], text], &mut Vec::new()));
-        let mut sorter = KeySorter::new(&keys, Limits::new(), pool());
+        is_told(sorted(text, &keys, pool()).map(drop));
+        is_told(check(text, &keys).map(drop));
+        is_told(merge(vec![&b"a\n"[..], text], &keys, &mut Vec::new()));
+        let mut sorter = Sorter::new(&keys, Limits::new(), pool());
         sorter.expect(1 << 30, |_| Some(b"bad\n".to_vec()));
         is_told(sorter.push(text).and_then(|()| sorter.write_to(&mut Vec::new())).map(drop));
     }
     // The pool goes on.
-    assert_eq!(sorted_by(b"b\na\n", &keys, pool()).unwrap(), b"a\nb\n");
+    assert_eq!(sorted(b"b\na\n", &keys, pool()).unwrap(), b"a\nb\n");
 }
