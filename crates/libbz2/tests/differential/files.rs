@@ -2,6 +2,7 @@
 
 use crate::library::{Library, ours, theirs};
 use crate::{rng, text};
+use hybz_libbz2::stream::Stream;
 use hybz_testkit::shapes::Rng;
 use hybz_testkit::skip::{Need, skip};
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
@@ -391,7 +392,7 @@ fn null_arguments() {
             log.push(format!("{}", (library.BZ2_bzDecompressInit)(null_mut(), 0, 0)));
             log.push(format!("{}", (library.BZ2_bzDecompress)(null_mut())));
             log.push(format!("{}", (library.BZ2_bzDecompressEnd)(null_mut())));
-            let mut stream = crate::library::BzStream::new();
+            let mut stream = Stream::new();
             log.push(format!("{}", (library.BZ2_bzCompress)(&mut stream, 0)));
             log.push(format!("{}", (library.BZ2_bzCompressEnd)(&mut stream)));
             log.push(format!("{}", (library.BZ2_bzDecompress)(&mut stream)));
@@ -400,7 +401,7 @@ fn null_arguments() {
             log.push(format!("{}", (library.BZ2_bzDecompressInit)(&mut stream, 0, 2)));
             // A copy of a stream is not that stream.
             log.push(format!("{}", (library.BZ2_bzDecompressInit)(&mut stream, 0, 0)));
-            let mut copy: crate::library::BzStream = std::ptr::read(&stream);
+            let mut copy: Stream = std::ptr::read(&stream);
             log.push(format!("{}", (library.BZ2_bzDecompress)(&mut copy)));
             log.push(format!("{}", (library.BZ2_bzDecompressEnd)(&mut copy)));
             log.push(format!("{}", (library.BZ2_bzDecompressEnd)(&mut stream)));
