@@ -128,12 +128,6 @@ pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
     }
 }
 
-/// Gives the room of a part of a file back; what is not past the file's end then reads as zeros. It is an error if the
-/// file system cannot do it.
-pub fn release(file: &File, at: u64, len: u64) -> io::Result<()> {
-    system::release(file, at, len)
-}
-
 /// Whether this error means that the file system stores no modes, owners or times (vfat, some FUSE file systems), or
 /// that a filter refuses to set them.
 pub fn is_unsupported(e: &io::Error) -> bool {

@@ -5,8 +5,8 @@ mod pages;
 
 pub use pages::{ask_for_huge_pages, give_pages, replace_pages, reserve_huge_pages};
 use rustix::fs::{
-    Access, Advice, AtFlags, CWD, FallocateFlags, FileType, MemfdFlags, Mode, OFlags, RawDir, Stat, StatxAttributes,
-    StatxFlags, accessat, fadvise, fallocate, memfd_create, openat, statx,
+    Access, Advice, AtFlags, CWD, FileType, MemfdFlags, Mode, OFlags, RawDir, Stat, StatxAttributes, StatxFlags,
+    accessat, fadvise, memfd_create, openat, statx,
 };
 use rustix::io::Errno;
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
@@ -144,11 +144,6 @@ pub fn forget_pages(file: &File) {
 /// A file that is in memory only, and has no name.
 pub fn file_in_memory() -> io::Result<File> {
     Ok(memfd_create("hybz", MemfdFlags::CLOEXEC)?.into())
-}
-
-/// Gives the room of a part of a file back: it reads as zeros, if it is not past the end.
-pub fn release(file: &File, at: u64, len: u64) -> io::Result<()> {
-    Ok(fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, at, len)?)
 }
 
 /// Whether another file system is mounted at this name.

@@ -148,11 +148,6 @@ pub fn file_in_memory() -> io::Result<File> {
     Ok(file)
 }
 
-/// Gives the room of a part of a file back: not here. It comes back with the file.
-pub fn release(_: &File, _: u64, _: u64) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 /// Whether another file system is mounted at this name.
 pub fn is_mount_point(directory: BorrowedFd<'_>, name: &OsStr) -> bool {
     match (statat(directory, name, AtFlags::SYMLINK_NOFOLLOW), fstat(directory)) {
