@@ -19,9 +19,6 @@ use std::{env, io};
 /// oldest macOS on which Rust's programs run.)
 pub const ONLY_NAMES: OFlags = OFlags::RDONLY;
 
-/// The directory of all open descriptors.
-pub const DESCRIPTORS: &str = "/dev/fd";
-
 /// The file system whose files may be names of open files.
 pub const NAMES_OF_OPEN_FILES: &str = "/dev/fd";
 

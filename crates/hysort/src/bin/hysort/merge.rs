@@ -16,19 +16,6 @@ use std::sync::Arc;
 const MOST: u64 = 1 << 20;
 const LEAST: u64 = 4 << 10;
 
-/// Descriptors that are needed besides the inputs.
-const FILES: usize = 3;
-
-/// The number of descriptors in use if the system does not say it.
-const USUAL: usize = 16;
-
-/// The number of files that can be read at once.
-fn at_once() -> usize {
-    let used = process::open_descriptors().unwrap_or(USUAL);
-    let all = usize::try_from(process::raise_max_descriptors()).unwrap_or(usize::MAX);
-    all.saturating_sub(used + FILES)
-}
-
 /// Whether a file could not be opened because too many are open, here or in the whole system.
 fn is_out_of_descriptors(failure: &Failure) -> bool {
     let Failure::System { error, .. } = failure else { return false };
@@ -37,11 +24,12 @@ fn is_out_of_descriptors(failure: &Failure) -> bool {
 
 pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let plan = call.plan;
-    let (count, most) = (plan.files.len(), at_once().min(plan.batch.unwrap_or(usize::MAX)));
-    // For a temporary file when no descriptor is left.
-    let reserve = File::open("/dev/null");
+    let count = plan.files.len();
+    process::raise_max_descriptors();
+    // For temporary files when no descriptor is left.
+    let reserve: Vec<io::Result<File>> = (0..3).map(|_| File::open("/dev/null")).collect();
     let mut inputs = Vec::new();
-    for name in plan.files.iter().take(if count > most { 0 } else { count }) {
+    for name in plan.files.iter().filter(|_| plan.batch.is_none_or(|most| count <= most)) {
         match input::open(name) {
             Err(failure) if is_out_of_descriptors(&failure) => break,
             input => inputs.push(input?),
