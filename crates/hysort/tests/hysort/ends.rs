@@ -105,17 +105,7 @@ fn signals() {
     }
 }
 
-/// SIGUSR1 asks how far it is.
-#[test]
-fn a_question() {
-    let place = Place::with(&[("a", b"b\na\n")]);
-    let script = "mkfifo f; { cat a; sleep 1; } >f & $SORT <f & sleep 0.5; kill -USR1 $!; wait $!; code=$?; rm f; \
-                  exit $code";
-    let run = place.shell(script).ends(0, "hysort: 0 MB read, 0 MB written\n");
-    assert_eq!(run.stdout, b"a\nb\n");
-}
-
-/// The output of `-v` and `--progress`.
+/// The output of `-v`.
 #[test]
 fn what_is_told() {
     let place = Place::with(&[("a", b"b\na\nc\n")]);
@@ -123,30 +113,6 @@ fn what_is_told() {
     let lines: Vec<&str> = run.stderr.lines().collect();
     let first = "hysort: 3 lines, 6 bytes read, 6 written, 0 in temporary files, 1 ranges, ";
     assert!(run.code == 0 && lines[0].starts_with(first) && lines[1].starts_with("  cpu 0: "), "{}", run.stderr);
-    let slow = "{ cat a; sleep 1.1; cat a; } | $SORT";
-    place.shell(slow).silent(0);
-    place.shell(&format!("{slow} --progress")).ends(0, "hysort: 0.0 MB read\n");
-    place.shell(&format!("{slow} --progress --no-progress")).silent(0);
-}
-
-/// The reader goes away.
-#[test]
-fn broken_pipes() {
-    for keys in KEYS {
-        let place = Place::with(&[("a", &numbers(200_000))]);
-        for (script, code, said) in [
-            ("$SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
-            ("$SORT -m a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
-            (
-                "trap '' PIPE; $SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}",
-                2,
-                "hysort: write failed: 'standard output': Broken pipe\n",
-            ),
-            ("mkfifo f; head -1 f >/dev/null & $SORT a -o f; code=$?; rm f; exit $code", 141, ""),
-        ] {
-            place.shell(&script.replace("$SORT", &format!("$SORT {keys}"))).ends(code, said);
-        }
-    }
 }
 
 /// A limit of the length of files: of the result, and of temporary files.
@@ -194,17 +160,6 @@ fn full_disks() {
         assert_eq!(&*spilled.stderr, "hysort: write failed: temporary file in disk: No space left on device\n");
         assert_eq!(spilled.stdout, b"0\n");
         assert!(place.get("a") == text);
-    }
-}
-
-#[test]
-fn no_place_for_temporary_files() {
-    let place = Place::with(&[("a", &numbers(300_000))]);
-    let text = "hysort: cannot create temporary file in '/no/such/place': No such file or directory\n";
-    for keys in KEYS {
-        place.shell(&format!("$SORT {keys} -S 1M -T /no/such/place a")).ends(2, text);
-        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M a")).ends(2, text);
-        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M -T . a >/dev/null")).silent(0);
     }
 }
 

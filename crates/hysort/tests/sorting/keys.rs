@@ -6,24 +6,16 @@ use std::cmp::Ordering;
 
 type Text = Vec<u8>;
 
-/// Sorts a text that comes in pieces.
-fn in_pieces(rng: &mut Rng, text: &[u8], keys: &Keys, limits: Limits) -> Result<(Text, u64), Error> {
+/// Sorts a text that comes in pieces of random sizes.
+fn in_pieces(rng: &mut Rng, text: &[u8], keys: &Keys, limits: Limits) -> (Text, u64) {
     let mut sorter = Sorter::new(keys, limits, pool());
     if rng.below(2) == 0 {
         let look = |at: u64| Some(text[at as usize..text.len().min(at as usize + 8192)].to_vec());
         sorter.expect(text.len() as u64, look);
     }
-    let (mut rest, most) = (text, 1 + rng.below(text.len() / 4 + 50));
-    while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.len().min(1 + rng.below(most)));
-        sorter.push(piece)?;
-        rest = after;
-    }
-    sorter.end_of_file()?;
-    let mut out = Vec::new();
-    let report = sorter.write_to(&mut out)?;
-    assert_eq!(report.bytes_written, out.len() as u64);
-    Ok((out, report.spilled))
+    let most = 1 + rng.below(text.len() / 4 + 50);
+    let (out, report) = super::in_pieces(sorter, text, false, || 1 + rng.below(most)).unwrap();
+    (out, report.spilled)
 }
 
 /// How equal keys are treated.
@@ -88,7 +80,7 @@ fn closures() {
             let keys = ties.keys(all.iter().map(key).collect());
             let sorted = ties.sort(lines.clone(), order);
             let expected: Text = sorted.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
-            let (out, _) = in_pieces(&mut rng, &text, &keys, Limits::new()).unwrap();
+            let (out, _) = in_pieces(&mut rng, &text, &keys, Limits::new());
             assert!(out == expected, "case {case}, {ties:?}");
             assert_eq!(check(&expected[..], &keys).unwrap(), None);
         }
@@ -110,7 +102,7 @@ fn a_closure_and_a_specification() {
         let keys = ties.keys(vec![Key::by(|line, key| key.push(line[0])), "2,2nr".parse().unwrap()]);
         let expected = ties.sort(lines.clone(), |a, b| a[0].cmp(&b[0]).then(number(b).cmp(&number(a))));
         let limits = Limits::new().memory(1 << 20).temporary(tempfile::tempfile);
-        let (out, spilled) = in_pieces(&mut rng, &text, &keys, limits).unwrap();
+        let (out, spilled) = in_pieces(&mut rng, &text, &keys, limits);
         assert!(out == expected.concat(), "{ties:?}");
         assert!(spilled > 0);
     }
