@@ -116,9 +116,11 @@ impl<'a> Session<'a> {
     pub fn begin(library: &'a Library, stream: Stream, level: Result<c_int, c_int>) -> Result<Self, c_int> {
         let mut stream = Box::new(stream);
         // SAFETY: the stream is new, and its place does not change.
-        let code = match level {
-            Ok(level) => unsafe { (library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0) },
-            Err(small) => unsafe { (library.BZ2_bzDecompressInit)(&mut *stream, 0, small) },
+        let code = unsafe {
+            match level {
+                Ok(level) => (library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0),
+                Err(small) => (library.BZ2_bzDecompressInit)(&mut *stream, 0, small),
+            }
         };
         let (room, out, codes) = (Vec::new(), Vec::new(), level.is_ok());
         if code == 0 { Ok(Session { library, stream, codes, room, out, calls: 0 }) } else { Err(code) }
