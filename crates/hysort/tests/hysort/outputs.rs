@@ -3,23 +3,7 @@
 use crate::place::Place;
 use crate::skip::{Need, skip};
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-
-#[test]
-fn the_mode_stays() {
-    let place = Place::with(&[("a", b"b\na\n")]);
-    for mode in [0o600, 0o644, 0o664, 0o755, 0o606] {
-        fs::set_permissions(place.path("a"), fs::Permissions::from_mode(mode)).unwrap();
-        let before = fs::metadata(place.path("a")).unwrap();
-        place.shell("umask 077; $SORT a -o a").silent(0);
-        let after = fs::metadata(place.path("a")).unwrap();
-        assert_eq!((after.mode() & 0o7777, after.uid(), after.gid()), (mode, before.uid(), before.gid()));
-        assert_ne!(after.ino(), before.ino());
-    }
-    place.shell("umask 027; $SORT a -o new").silent(0);
-    assert_eq!(fs::metadata(place.path("new")).unwrap().mode() & 0o7777, 0o640);
-    assert_eq!(place.names(), ["a", "new"]);
-}
+use std::os::unix::fs::MetadataExt;
 
 /// A file system that keeps no modes, and one that cannot sync.
 #[test]
