@@ -10,7 +10,7 @@
 # corpus in fuzz/corpus/TARGET grows from run to run; for the decoders it begins with the tests' crafted files.
 set -euo pipefail
 cd "$(dirname "$0")"
-all=(decode roundtrip identity hbz_decode hbz_roundtrip lz4 lzw sort)
+all=(decode roundtrip hbz_decode hbz_roundtrip lz4 lzw sort)
 targets=("${1:-all}")
 [ "${targets[0]}" != all ] || targets=("${all[@]}")
 seconds=${2:-30}

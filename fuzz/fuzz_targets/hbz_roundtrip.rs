@@ -2,24 +2,18 @@
 //! it.
 #![no_main]
 
-#[path = "../text.rs"]
-mod text;
-
-use hybz::{LargeBlocks, Pool, Settings};
+use hybz::LargeBlocks;
+use hybz_fuzz::{cooked, settings};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
-use std::num::NonZeroUsize;
-use std::sync::OnceLock;
 
 fuzz_target!(|recipe: &[u8]| {
-    static POOL: OnceLock<Pool> = OnceLock::new();
-    let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build());
     let [size, interval, recipe @ ..] = recipe else { return };
-    let (_, text) = text::cooked(recipe);
+    let (_, text) = cooked(recipe);
     // Blocks of 1 KiB to 128 KiB; no perturbation, or one byte inserted after each 1 to 253.
     let size = (1 << 10) + u32::from(*size) * 500;
     let large = LargeBlocks::try_new(size).unwrap().perturbation(u32::from(interval.saturating_sub(2)), 1);
-    let settings = Settings::new().pool(pool).encoding(large);
+    let settings = settings(64 << 20).encoding(large);
     let file = hybz::compress(&text, &settings).unwrap();
     assert!(hybz::decompress(&file, &settings).unwrap() == text);
     let list = hybz::hbz::List::read(&mut Cursor::new(&file)).unwrap();

@@ -6,37 +6,15 @@
 
 use hybz::internals::formats::lz4::{LEGACY_MAGIC, MAGIC};
 use hybz::lz4::Frame;
-use hybz::{Pool, Settings};
+use hybz_fuzz::decoded;
 use hybz_lz4_gpu::Layout;
 use libfuzzer_sys::fuzz_target;
-use std::io::{self, Write};
-use std::num::NonZeroUsize;
-use std::sync::OnceLock;
-
-/// At most this much text is made.
-const MAX_TEXT: usize = 1 << 20;
 
 /// The header of a frame of independent blocks of 64 KiB, without checksums and length.
 const INDEPENDENT: [u8; 7] = [4, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82];
 
-/// A writer that fails after `MAX_TEXT` bytes.
-struct Bounded(usize);
-
-impl Write for Bounded {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.0 += buf.len();
-        if self.0 > MAX_TEXT { Err(io::ErrorKind::StorageFull.into()) } else { Ok(buf.len()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn settings() -> Settings {
-    static POOL: OnceLock<Pool> = OnceLock::new();
-    let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).memory(8 << 20).build());
-    Settings::new().pool(pool)
+fn settings() -> hybz::Settings {
+    hybz_fuzz::settings(8 << 20)
 }
 
 /// A block alone in its frame. (The cores and the layout each refuse some blocks that the other accepts.)
@@ -48,11 +26,8 @@ fn block(coded: &[u8]) {
 }
 
 fn frames(magic: &[u8], rest: &[u8]) {
-    let mut decoder = hybz::write::MultiBzDecoder::with_settings(Bounded(0), &settings());
-    let file = [magic, rest].concat();
     // The file itself determines how it is cut.
-    let piece = 1 + rest.len() % 97;
-    let _ = file.chunks(piece).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
+    let _ = decoded(&[magic, rest].concat(), 1 + rest.len() % 97, &settings());
 }
 
 /// After a frame whose one block is stored: an index cannot lie about the length of its text.

@@ -6,50 +6,24 @@
 #![no_main]
 
 use hybz::internals::formats::lzw::{MAGIC, plain};
-use hybz::{Error, Formats, Pool, Settings};
+use hybz::{Error, Formats};
+use hybz_fuzz::{MAX_TEXT, decoded, settings};
 use hybz_tiff_lzw::{StripDecoder, StripEncoder};
 use libfuzzer_sys::fuzz_target;
-use std::io::{self, Write};
-use std::num::NonZeroUsize;
-use std::sync::OnceLock;
-
-/// At most this much text is compared.
-const MAX_TEXT: usize = 4 << 20;
-
-/// A writer that fails after `MAX_TEXT` bytes.
-struct Bounded(Vec<u8>);
-
-impl Write for Bounded {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let room = MAX_TEXT - self.0.len();
-        self.0.extend_from_slice(&buf[..buf.len().min(room)]);
-        if buf.len() > room { Err(io::ErrorKind::StorageFull.into()) } else { Ok(buf.len()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 fn stream(flags: u8, codes: &[u8]) {
-    static POOL: OnceLock<Pool> = OnceLock::new();
-    let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).memory(8 << 20).build());
     let file = [&MAGIC[..], &[flags], codes].concat();
-    let settings = Settings::new().pool(pool).formats(Formats::All);
-    let mut decoder = hybz::write::MultiBzDecoder::with_settings(Bounded(Vec::new()), &settings);
     // The file itself determines how it is cut.
-    let piece = 1 + usize::from(flags) * 3;
-    let outcome = file.chunks(piece).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
-    let text = &decoder.get_ref().0;
+    let (text, outcome) = decoded(&file, 1 + usize::from(flags) * 3, &settings(8 << 20).formats(Formats::All));
     let Some((expected, verdict)) = plain::stream(&file, MAX_TEXT) else {
         assert!(outcome.is_err() && text.is_empty());
         return;
     };
     if expected.len() >= MAX_TEXT {
-        assert!(*text == expected[..text.len()] && text.len() + (1 << 20) >= MAX_TEXT);
+        assert!(text == expected[..text.len()] && text.len() + (1 << 20) >= MAX_TEXT);
         return;
     }
-    assert!(*text == expected);
+    assert!(text == expected);
     match (outcome, verdict) {
         (Ok(()), Ok(())) => {}
         (Err(error), Err(wrong)) => match error.get_ref().and_then(|error| error.downcast_ref()) {

@@ -5,17 +5,20 @@
 //! repeated.
 #![no_main]
 
-use hysort::{Limits, Order, Pool, Sorter};
+use hybz_fuzz::pool;
+use hysort::{Limits, Order, Sorter};
 use libfuzzer_sys::fuzz_target;
-use std::num::NonZeroUsize;
-use std::sync::OnceLock;
+
+/// The lines of a text without their ends.
+fn split(text: &[u8], end: u8) -> Vec<&[u8]> {
+    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
+    lines.pop_if(|last| last.is_empty());
+    lines
+}
 
 /// The result for this order, by the standard library.
 fn plain(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
-    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
-    if lines.last().is_some_and(|last| last.is_empty()) {
-        lines.pop();
-    }
+    let mut lines = split(text, end);
     lines.sort();
     if unique {
         lines.dedup();
@@ -27,8 +30,7 @@ fn plain(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
 }
 
 fuzz_target!(|input: &[u8]| {
-    static POOL: OnceLock<Pool> = OnceLock::new();
-    let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build());
+    let pool = pool(64 << 20);
     let [flags, piece, times, rest @ ..] = input else { return };
     let (reverse, unique, end) = (flags & 1 > 0, flags & 2 > 0, if flags & 4 > 0 { 0 } else { b'\n' });
     let order = Order::new().reverse(reverse).unique(unique).end(end);
@@ -53,10 +55,7 @@ fuzz_target!(|input: &[u8]| {
     assert!(hysort::check(&out[..], &order).expect("it is read").is_none());
 
     // Equal lines stay in their order, also backwards; with unique lines, the first of equal lines is kept.
-    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
-    if lines.last().is_some_and(|last| last.is_empty()) {
-        lines.pop();
-    }
+    let lines = split(&text, end);
     let mut numbers: Vec<usize> = (0..lines.len()).collect();
     numbers.sort_by(|&a, &b| if reverse { lines[b].cmp(lines[a]) } else { lines[a].cmp(lines[b]) });
     if unique {

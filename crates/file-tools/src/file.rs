@@ -1,6 +1,7 @@
 //! Files and pipes: opened without waiting, read and written whatever their mode, closed with a look at the result.
 
 use crate::system;
+pub use crate::system::{forget_pages, links, start_writing};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FlockOperation, OFlags, flock, fsync};
 use rustix::io::{Errno, retry_on_intr};
@@ -56,13 +57,8 @@ pub fn wait_readable(file: &File) -> io::Result<()> {
 }
 
 /// Waits until a write to `file` would not wait.
-pub fn wait_writable(file: &File) -> io::Result<()> {
+pub fn wait_writable(file: impl AsFd) -> io::Result<()> {
     wait(file.as_fd(), PollFlags::OUT)
-}
-
-/// Like [`wait_writable`], for a descriptor.
-pub fn wait_writable_fd(fd: BorrowedFd<'_>) -> io::Result<()> {
-    wait(fd, PollFlags::OUT)
 }
 
 fn wait(fd: BorrowedFd<'_>, what_for: PollFlags) -> io::Result<()> {
@@ -84,11 +80,6 @@ pub fn close(file: OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Asks the system to start writing a file's data to the disk, without waiting. This is only a hint.
-pub fn start_writing(file: &File) {
-    system::start_writing(file);
-}
-
 /// Waits until the data of a file are on the disk. Returns false if its file system refuses to sync files.
 pub fn sync_data(file: &File) -> io::Result<bool> {
     let refused = |e: &io::Error| is_refused(e) || e.raw_os_error() == Some(Errno::NOTTY.raw_os_error());
@@ -96,11 +87,6 @@ pub fn sync_data(file: &File) -> io::Result<bool> {
         Err(e) if refused(&e) => Ok(false),
         done => done.map(|()| true),
     }
-}
-
-/// The number of a file's hard links, asked of the file system itself: a kernel may remember an older one.
-pub fn links(file: &File) -> io::Result<u64> {
-    system::links(file)
 }
 
 /// Whether another file system is mounted at the name in the directory.
@@ -113,12 +99,6 @@ pub fn names_open_files(directory: &Path) -> bool {
     directory.starts_with(system::NAMES_OF_OPEN_FILES)
 }
 
-/// Asks the system to drop a file from its cache, so that it is read from the disk. This is only a hint, and affects
-/// only data already written to the disk. macOS takes no such hint.
-pub fn forget_pages(file: &File) {
-    system::forget_pages(file);
-}
-
 /// Takes the lock that marks a file as being written, if it is free. Closing the last descriptor releases it. It is an
 /// error if the file system has no locks.
 pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
@@ -126,12 +106,6 @@ pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
         Err(Errno::AGAIN) => Ok(false),
         done => done.map(|()| true).map_err(Into::into),
     }
-}
-
-/// Gives the room of a part of a file back; what is not past the file's end then reads as zeros. It is an error if the
-/// file system cannot do it.
-pub fn release(file: &File, at: u64, len: u64) -> io::Result<()> {
-    system::release(file, at, len)
 }
 
 /// Whether this error means that the file system stores no modes, owners or times (vfat, some FUSE file systems), or

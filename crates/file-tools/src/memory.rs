@@ -6,12 +6,12 @@
 use super::huge_pages::Slots;
 use super::process::exit_now;
 use super::system;
+pub use super::system::{available_memory as available, be_sparing, file_in_memory, keep_freed};
 use rustix::process::{Resource, getrlimit};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::fs::File;
 use std::mem::MaybeUninit;
+use std::ptr;
 use std::sync::OnceLock;
-use std::{io, ptr};
 
 /// malloc, but with a sentence when it fails, and with memory of its own for texts once
 /// [`huge_pages_for_texts`] has been called.
@@ -95,27 +95,9 @@ fn run_out() -> ! {
     exit_now(code)
 }
 
-/// A file that is in memory only, and has no name.
-pub fn file_in_memory() -> io::Result<File> {
-    system::file_in_memory()
-}
-
 /// Whether there is a limit to the memory that this process may map (`ulimit -v`, `ulimit -d`).
 pub fn is_limited() -> bool {
     [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
-}
-
-/// Makes malloc keep freed memory. Blocks of megabytes are allocated and freed all the time; if they were returned to
-/// the system, they would be zeroed page by page on their next use, which took a quarter of the reading thread's time.
-/// (Small files do not use this: zeroing memory by hand took a third of the 1.2 ms that a small file takes.)
-pub fn keep_freed() {
-    system::keep_freed();
-}
-
-/// Makes malloc return freed memory, and use one heap for all threads: each further heap reserves 64 MB of the address
-/// space.
-pub fn be_sparing() {
-    system::be_sparing();
 }
 
 /// From now on, allocations of 512 KiB to 8 MiB, but those of zeros, are in huge pages, which are kept until the
@@ -125,11 +107,6 @@ pub fn huge_pages_for_texts() {
     if !is_limited() {
         SLOTS.start();
     }
-}
-
-/// The memory that the system could give without swapping, if it says so.
-pub fn available() -> Option<u64> {
-    system::available_memory()
 }
 
 /// Asks for huge pages for the whole ones in this memory of the program's own. This is only a hint.

@@ -14,7 +14,7 @@ use rustix::stdio;
 use rustix::termios::tcgetpgrp;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::{env, fs, io, mem, panic, ptr, thread};
+use std::{env, io, mem, panic, ptr, thread};
 
 /// Bits 0 to 2: the descriptor of that number was closed; bits 3 and 4: SIGPIPE and SIGUSR1 were ignored. Written once,
 /// before `main`.
@@ -113,12 +113,6 @@ pub fn raise_max_descriptors() -> u64 {
     let current = system::descriptors_to_ask_for(limit.maximum);
     let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
     max_descriptors()
-}
-
-/// The number of descriptors that are open, if the system says it.
-pub fn open_descriptors() -> Option<usize> {
-    // Reading the directory takes one itself.
-    fs::read_dir(system::DESCRIPTORS).ok().map(|entries| entries.count().saturating_sub(1))
 }
 
 /// The maximum number of descriptors that the process may have open.

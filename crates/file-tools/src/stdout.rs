@@ -3,7 +3,7 @@
 //! std cannot be used here. It opens `/dev/null` in place of a closed stdout, and its `Stdout` treats "Bad file
 //! descriptor" as success, so output would be lost silently.
 
-use crate::file::wait_writable_fd;
+use crate::file::wait_writable;
 use crate::pipe::{self, Giver};
 use crate::{process, system};
 use rustix::io::{Errno, retry_on_intr};
@@ -22,7 +22,7 @@ pub fn write(bytes: &[u8]) -> io::Result<usize> {
     check()?;
     loop {
         match retry_on_intr(|| rustix::io::write(stdio::stdout(), bytes)) {
-            Err(Errno::AGAIN) => wait_writable_fd(stdio::stdout())?,
+            Err(Errno::AGAIN) => wait_writable(stdio::stdout())?,
             done => return Ok(done?),
         }
     }

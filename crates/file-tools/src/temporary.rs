@@ -18,11 +18,10 @@ use std::collections::hash_map::RandomState;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::BuildHasher;
-use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicI32, Ordering, fence};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 use std::thread::sleep;
 use std::time::Duration;
 use std::{io, mem};
@@ -54,9 +53,6 @@ struct Names {
     all: Vec<(u64, Directory, CString)>,
 }
 
-/// The right to make and name files: no signal takes effect until it is dropped.
-struct Turn(Option<MutexGuard<'static, Names>>);
-
 /// The name of a temporary file, which is removed when this is dropped.
 pub struct TemporaryName {
     number: u64,
@@ -69,7 +65,7 @@ const TRIES: u32 = 20;
 /// Calls `last_words` before a signal, or a lack of memory, ends the process. Only the first call has an effect.
 pub fn speak_at_the_end(last_words: LastWords) -> io::Result<()> {
     let _ = REGISTRY.last_words.set(last_words);
-    turn().watch()
+    turn(Names::watch)
 }
 
 /// Creates a file for writing in `directory`, under a name made from the result's name, readable only by its owner if
@@ -99,27 +95,31 @@ fn with_new_name<T>(
     result: &OsStr,
     mut make: impl FnMut(&OsStr) -> io::Result<T>,
 ) -> io::Result<(T, TemporaryName)> {
-    let mut names = turn();
-    names.watch()?;
-    let mut name = hidden_name(result, "tmp");
-    for _ in 0..TRIES {
-        match make(&name) {
-            Ok(made) => {
-                names.last_number += 1;
-                let number = names.last_number;
-                names.all.push((number, directory.clone(), CString::new(name.as_bytes())?));
-                return Ok((made, TemporaryName { number, name }));
+    turn(|names| {
+        names.watch()?;
+        let mut name = hidden_name(result, "tmp");
+        for _ in 0..TRIES {
+            match make(&name) {
+                Ok(made) => {
+                    names.last_number += 1;
+                    let number = names.last_number;
+                    names.all.push((number, directory.clone(), CString::new(name.as_bytes())?));
+                    return Ok((made, TemporaryName { number, name }));
+                }
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+                Err(_) if directory.remove_abandoned(&name, &[]) => {}
+                Err(_) => name = hidden_name(result, &format!("{:016x}", RandomState::new().hash_one(()))),
             }
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-            Err(_) if directory.remove_abandoned(&name, &[]) => {}
-            Err(_) => name = hidden_name(result, &format!("{:016x}", RandomState::new().hash_one(()))),
         }
-    }
-    Err(io::Error::other("No name is free for a temporary file beside it"))
+        Err(io::Error::other("No name is free for a temporary file beside it"))
+    })
 }
 
-fn turn() -> Turn {
-    Turn(Some(REGISTRY.names.lock().unwrap_or_else(PoisonError::into_inner)))
+/// Makes or names files: no signal takes effect until `work` is done.
+fn turn<T>(work: impl FnOnce(&mut Names) -> T) -> T {
+    let done = work(&mut REGISTRY.names.lock().unwrap_or_else(PoisonError::into_inner));
+    REGISTRY.end_if_told();
+    done
 }
 
 impl Registry {
@@ -188,44 +188,24 @@ impl Names {
     }
 }
 
-impl Deref for Turn {
-    type Target = Names;
-
-    fn deref(&self) -> &Names {
-        self.0.as_ref().expect("only drop takes it")
-    }
-}
-
-impl DerefMut for Turn {
-    fn deref_mut(&mut self) -> &mut Names {
-        self.0.as_mut().expect("only drop takes it")
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        drop(self.0.take());
-        REGISTRY.end_if_told();
-    }
-}
-
 impl TemporaryName {
     /// Lets `rename` rename the file. Afterwards it is no longer a temporary file.
     pub fn rename(self, rename: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
-        let mut names = turn();
-        rename(&self.name)?;
-        names.all.retain(|(number, ..)| *number != self.number);
-        Ok(())
+        turn(|names| {
+            rename(&self.name)?;
+            names.all.retain(|(number, ..)| *number != self.number);
+            Ok(())
+        })
     }
 }
 
 impl Drop for TemporaryName {
     fn drop(&mut self) {
-        let mut names = turn();
-        if let Some(at) = names.all.iter().position(|(number, ..)| *number == self.number) {
-            let (_, directory, name) = names.all.swap_remove(at);
-            let _ = directory.remove(name.as_c_str());
-        }
+        turn(|names| {
+            for (_, directory, name) in names.all.extract_if(.., |(number, ..)| *number == self.number) {
+                let _ = directory.remove(name.as_c_str());
+            }
+        });
     }
 }
 

@@ -13,8 +13,7 @@ pub enum Error {
     /// A temporary file could not be created, written or read ([`Limits`](crate::Limits)): the disk is full, for
     /// example.
     Temporary(io::Error),
-    /// A string whose number is asked for has 4 GiB or more, or strings of 4 GiB or more in total agree in more bytes
-    /// than a sample keeps ([`lines`](fn@crate::lines), [`strings`](crate::strings)).
+    /// A line of a temporary file is longer than all that were written there: the file has changed.
     LineTooLong,
     /// A closure that makes keys panicked ([`Key::by`](crate::Key::by)).
     KeyPanicked {
@@ -44,7 +43,7 @@ impl fmt::Display for Error {
         match self {
             Error::Read(e) | Error::Write(e) => e.fmt(f),
             Error::Temporary(e) => write!(f, "temporary file: {e}"),
-            Error::LineTooLong => f.write_str("a line of 4 GiB or more cannot be sorted"),
+            Error::LineTooLong => f.write_str("a line is longer than it was written"),
             Error::KeyPanicked { reason } => write!(f, "a closure that makes keys panicked: {reason}"),
             Error::Forked => f.write_str("the sorter was begun in the process that forked this one"),
             Error::Missorted { station, reason } => {

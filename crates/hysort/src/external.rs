@@ -60,13 +60,6 @@ pub(super) struct External {
     resident: Option<Resident>,
 }
 
-/// All text, if none of it is in a file.
-pub(super) struct InMemory {
-    pub parted: Vec<Parted>,
-    /// The text that is kept on a device.
-    pub stored: Option<Arc<StoredText>>,
-}
-
 impl External {
     pub fn new(order: Order, pool: &Pool, shares: Shares, splitters: Splitters) -> External {
         External {
@@ -151,13 +144,24 @@ impl External {
         self.parted_bytes
     }
 
-    /// The splitters that separate the ranges.
-    pub fn splitters(&self) -> &Splitters {
-        &self.splitters
+    /// All text has come: sorts and writes it.
+    pub fn write_to<W: Write>(
+        mut self,
+        mut temporary: Option<&mut Temporary>,
+        out: &mut RangeWriter<'_, W>,
+    ) -> Result<(), Error> {
+        let stored = self.on_device(temporary.as_deref_mut())?;
+        match temporary.filter(|_| self.spill.is_some()) {
+            Some(temporary) => {
+                self.flush(temporary)?;
+                self.write(None, Some(temporary), out, 0)
+            }
+            None => self.write(stored, None, out, 0),
+        }
     }
 
-    /// All text has come: if none of it is in a file, returns it, and the text on a device.
-    pub fn in_memory(&mut self, mut temporary: Option<&mut Temporary>) -> Result<Option<InMemory>, Error> {
+    /// The text that a device keeps; the other text is partitioned.
+    fn on_device(&mut self, mut temporary: Option<&mut Temporary>) -> Result<Option<Arc<StoredText>>, Error> {
         self.land()?;
         let mut stored = None;
         if let Some(resident) = self.resident.take() {
@@ -175,11 +179,7 @@ impl External {
             self.partition_all(text.into_chunks(), temporary)?;
             self.land()?;
         }
-        if self.spill.is_some() {
-            return Ok(None);
-        }
-        self.permits.clear();
-        Ok(Some(InMemory { parted: std::mem::take(&mut self.parted), stored: stored.map(Arc::new) }))
+        Ok(stored.map(Arc::new))
     }
 
     /// Waits for the partitioning in progress.
@@ -191,55 +191,64 @@ impl External {
         })
     }
 
-    /// All text has come: sorts and writes it.
-    pub fn write_to<W: Write>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
-        self.flush_all(temporary)?;
-        self.write(temporary, out, 0)
-    }
-
-    /// All text has come: writes the rest of it to the file.
-    fn flush_all(&mut self, temporary: &mut Temporary) -> Result<(), Error> {
-        self.land()?;
-        self.flush(temporary)?;
-        self.parted = Vec::new();
-        Ok(())
-    }
-
+    /// Sorts and writes the ranges, which are in memory, on a device in part, or all in a file.
     fn write<W: Write>(
         &mut self,
-        temporary: &mut Temporary,
+        stored: Option<Arc<StoredText>>,
+        temporary: Option<&mut Temporary>,
         out: &mut RangeWriter<'_, W>,
         depth: u32,
     ) -> Result<(), Error> {
-        let Some(spill) = self.spill.take() else { return Ok(()) };
-        out.parts().1.spilled += spill.len();
+        self.permits.clear();
+        let mut file = self.spill.take().zip(temporary);
+        out.parts().1.spilled += file.as_ref().map_or(0, |(spill, _)| spill.len());
+        let parted = std::mem::take(&mut self.parted).into_iter();
+        let parted: Vec<_> = parted.map(|parted| (Arc::new(parted.text), parted.buckets)).collect();
         let total: u64 = self.ranges.iter().map(|range| range.bytes).sum();
         let count = self.ranges.len();
         for at in 0..count {
             let number = if self.order.is_reverse() { count - 1 - at } else { at };
-            let range = std::mem::take(&mut self.ranges[number]);
+            let mut range = std::mem::take(&mut self.ranges[number]);
+            let mut pieces = Vec::new();
+            for (text, buckets) in &parted {
+                let bucket = buckets[number];
+                range.add(bucket.lines.into(), bucket.sum, (bucket.end - bucket.start).into());
+                if bucket.start < bucket.end {
+                    pieces.push(Piece { text: Arc::clone(text), range: bucket.start as usize..bucket.end as usize });
+                }
+            }
+            let kept = stored.as_ref().and_then(|text| text.range(number, &mut range));
             if let Some((line, _)) = self.splitters.heavy(number) {
                 out.equal(line, range.lines)?;
                 continue;
             }
-            // The text that is read is already in one piece.
-            let bytes = need(range.bytes, range.lines) - range.bytes;
-            if range.bytes == 0 {
-                continue;
-            }
-            if bytes <= self.shares.sorting() && range.bytes <= MAX_JOB {
-                let room = out.room(bytes)?;
-                let text = spill.read_all(&range)?;
-                let pieces = vec![Piece { range: 0..text.len(), text: Arc::new(text) }];
-                let common_prefix = self.splitters.common_prefix(number);
-                let text = RangeText { common_prefix, sum: Some(range.sum), ..RangeText::new(pieces, self.order) };
-                out.range(text, bytes, room)?;
-            } else if depth < MAX_DEPTH && (depth == 0 || range.bytes < total / 16 * 15) {
-                out.finish()?;
-                self.again(&range, &spill, temporary, out, depth)?;
-            } else {
-                out.finish()?;
-                self.merge(&range, &spill, temporary, out)?;
+            let common_prefix = self.splitters.common_prefix(number);
+            let text =
+                |pieces, stored| RangeText { pieces, order: self.order, common_prefix, sum: Some(range.sum), stored };
+            let bytes = need(range.bytes, range.lines);
+            match &mut file {
+                _ if kept.is_some() => out.stored(text(pieces, kept))?,
+                _ if range.bytes == 0 => {}
+                None if range.bytes > MAX_JOB => out.long_range(pieces, MAX_JOB / 4)?,
+                None => {
+                    let room = out.room(bytes)?;
+                    out.range(text(pieces, None), bytes, room)?;
+                }
+                // The text that is read is already in one piece.
+                Some((spill, _)) if bytes - range.bytes <= self.shares.sorting() && range.bytes <= MAX_JOB => {
+                    let bytes = bytes - range.bytes;
+                    let room = out.room(bytes)?;
+                    let read = Arc::new(spill.read_all(&range)?);
+                    out.range(text(vec![Piece { range: 0..read.len(), text: read }], None), bytes, room)?;
+                }
+                Some((spill, temporary)) => {
+                    out.finish()?;
+                    if depth < MAX_DEPTH && (depth == 0 || range.bytes < total / 16 * 15) {
+                        self.again(&range, spill, temporary, out, depth)?;
+                    } else {
+                        self.merge(&range, spill, temporary, out)?;
+                    }
+                }
             }
         }
         out.finish()
@@ -259,10 +268,11 @@ impl External {
         let lines = size.lines_near(range.bytes, end, |at| spill.read_some(range, at, NEAR))?;
         let mut below = External::new(self.order, &self.pool, self.shares, size.choose(lines));
         self.chunks(range, spill, self.shares.chunk(), |chunk| below.push(chunk, Some(temporary)))?;
-        below.flush_all(temporary)?;
+        below.land()?;
+        below.flush(temporary)?;
         let sum = below.ranges.iter().fold(0u64, |sum, range| sum.wrapping_add(range.sum));
         range.is_as_written(sum)?;
-        below.write(temporary, out, depth + 1)
+        below.write(None, Some(temporary), out, depth + 1)
     }
 
     /// Sorts a range piece by piece, and merges the pieces.

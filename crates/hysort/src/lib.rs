@@ -95,13 +95,11 @@ mod writer;
 pub use device::DeviceSorter;
 pub use error::Error;
 pub use gpu::LineLanes;
-pub use keys::{Key, KeyError, KeySorter, Keys, Options};
+pub use keys::{Key, KeyError, Keys, Options, Sorter, check, merge};
 pub use limits::{Limits, Report};
-pub use merge::merge;
 pub use order::Order;
-pub use ordered::{Disorder, check};
+pub use ordered::Disorder;
 pub use rank::{lines, strings};
-pub use sorter::Sorter;
 
 /// Why a device failed.
 pub use hybz_gpu::DeviceError;
@@ -116,7 +114,8 @@ pub fn pool() -> PoolBuilder {
     Pool::builder().memory_per_core(32 << 20)
 }
 
-/// The lines of `text` in order. Each has its end, even if the last line of `text` lacks it.
+/// The lines of `text` in an [`Order`], or in that of [`Keys`]. Each has its end, even if the last line of `text` lacks
+/// it.
 ///
 /// ```
 /// use hysort::{Order, pool, sorted};
@@ -126,17 +125,10 @@ pub fn pool() -> PoolBuilder {
 /// ```
 ///
 /// # Errors
-/// Only errors that the text does not cause: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
-pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
-    sorted_by(text, &Keys::new([], order), pool)
-}
-
-/// The lines of `text` in the order of their keys, as [`sorted`] returns them.
-///
-/// # Errors
-/// As [`sorted`], and [`Error::KeyPanicked`].
-pub fn sorted_by(text: &[u8], keys: &Keys, pool: &Pool) -> Result<Vec<u8>, Error> {
-    let mut sorter = KeySorter::new(keys, Limits::new(), pool);
+/// [`Error::KeyPanicked`], and errors that the text does not cause: [`Error::Missorted`], [`Error::Internal`] and
+/// [`Error::Forked`].
+pub fn sorted(text: &[u8], keys: impl Into<Keys>, pool: &Pool) -> Result<Vec<u8>, Error> {
+    let mut sorter = Sorter::new(keys, Limits::new(), pool);
     sorter.push(text)?;
     let mut out = Vec::with_capacity(text.len() + 1);
     sorter.write_to(&mut out)?;

@@ -30,24 +30,6 @@ impl<R: BufRead> Source<R> {
     }
 }
 
-/// Merges `sources`, each of whose lines are already in order. Memory: a line of each source.
-///
-/// ```
-/// use hysort::{Order, merge};
-/// let mut out = Vec::new();
-/// merge(vec![&b"a\nd\n"[..], b"b\nc"], &Order::new(), &mut out)?;
-/// assert_eq!(out, b"a\nb\nc\nd\n");
-/// # Ok::<(), hysort::Error>(())
-/// ```
-///
-/// If a source is not in order, the output is not either, as with `sort -m`.
-///
-/// # Errors
-/// [`Error::Read`] and [`Error::Write`].
-pub fn merge(sources: Vec<impl BufRead + Send>, order: &Order, out: impl Write) -> Result<(), Error> {
-    merge_counted(sources, order, out, |_, _| ()).map(drop)
-}
-
 /// Merges, and returns the number of lines and bytes written. Tells `seen` each line, and whether it is kept.
 pub(super) fn merge_counted(
     sources: Vec<impl BufRead>,

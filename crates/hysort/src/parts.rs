@@ -66,26 +66,6 @@ impl From<Vec<u8>> for Sorted {
     }
 }
 
-/// Consecutive strings of any bytes: less than 4 GiB.
-#[derive(Debug, Default)]
-pub struct Strings {
-    /// Their bytes.
-    pub text: Vec<u8>,
-    /// The end of each string.
-    pub ends: Vec<u32>,
-    /// The number of the first.
-    pub first: u64,
-}
-
-impl Strings {
-    /// The strings and their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let strings = starts.zip(&self.ends).map(|(start, &end)| &self.text[start as usize..end as usize]);
-        (self.first..).zip(strings)
-    }
-}
-
 /// What is wrong with an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong(pub(crate) &'static str);

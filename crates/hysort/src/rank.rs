@@ -1,14 +1,9 @@
-//! The order of lines and strings as numbers: each is sorted as the code of its bytes with its number after it, as a
-//! line with a key is.
+//! The order of lines and strings as numbers.
 
-use super::chunker::MAX_JOB;
-use super::keys::{KeySorter, Numbers};
-use super::limits::Limits;
+use super::keys::{Key, Keys};
 use super::order::Order;
-use super::parts::Strings;
-use super::{Pool, text};
+use super::{Pool, sorted, text};
 use crate::error::Error;
-use std::mem::replace;
 
 /// The numbers of the lines of `text`, from 0, in the order of the lines. Equal lines stay in their order; with
 /// [`Order::unique`] only the first of them is kept.
@@ -43,26 +38,30 @@ pub fn strings<S: AsRef<[u8]> + Sync>(strings: &[S], order: &Order, pool: &Pool)
     rank(strings.iter().map(AsRef::as_ref), order, pool)
 }
 
-/// The approximate size of a chunk of strings.
-const CHUNK: usize = 1 << 20;
-
+/// Sorts the numbers of strings, each a line of 8 bytes, by the strings as their keys.
 fn rank<'a>(items: impl Iterator<Item = &'a [u8]>, order: &Order, pool: &Pool) -> Result<Vec<u64>, Error> {
-    let keys = Numbers::keys(order);
-    let mut sorter = KeySorter::new(&keys, Limits::new(), pool);
-    let mut strings = Strings::default();
+    let (mut text, mut ends) = (Vec::new(), vec![0]);
     for item in items {
-        if strings.text.len() + item.len() > CHUNK && !strings.ends.is_empty() || strings.ends.len() > CHUNK {
-            let first = strings.first + strings.ends.len() as u64;
-            sorter.push_strings(replace(&mut strings, Strings { first, ..Strings::default() }))?;
-        }
-        if item.len() as u64 > MAX_JOB {
-            return Err(Error::LineTooLong);
-        }
-        strings.text.extend_from_slice(item);
-        strings.ends.push(strings.text.len() as u32);
+        text.extend_from_slice(item);
+        ends.push(text.len());
     }
-    sorter.push_strings(strings)?;
-    let mut numbers = Numbers::new(&keys, order);
-    sorter.write_records(&mut numbers)?;
-    Ok(numbers.all)
+    let numbers: Vec<u8> = (1..ends.len()).flat_map(|number| line_of(number as u64 - 1)).collect();
+    let string = Key::by(move |line, key| {
+        let number = number_of(line) as usize;
+        key.extend_from_slice(&text[ends[number]..ends[number + 1]]);
+    });
+    let string = if order.is_reverse() { string.reverse() } else { string };
+    let keys = Keys::new([string], &Order::new().unique(order.is_unique())).stable(true);
+    Ok(sorted(&numbers, keys, pool)?.as_chunks::<LINE>().0.iter().map(|line| number_of(line)).collect())
+}
+
+/// The bytes of a line with its end: seven bits of a number in each of the others, with the highest bit set.
+const LINE: usize = 9;
+
+fn line_of(number: u64) -> [u8; LINE] {
+    std::array::from_fn(|at| if at + 1 == LINE { b'\n' } else { 0x80 | (number >> (7 * at)) as u8 })
+}
+
+fn number_of(line: &[u8]) -> u64 {
+    line.iter().take(LINE - 1).rev().fold(0, |number, byte| number << 7 | u64::from(byte & 0x7f))
 }

@@ -1,8 +1,8 @@
 //! Sorts streams of any length.
 
 use super::Pool;
-use super::chunker::{Chunker, MAX_JOB};
-use super::external::{External, InMemory};
+use super::chunker::Chunker;
+use super::external::External;
 use super::limits::{Limits, Report};
 use super::long::LongLines;
 use super::order::Order;
@@ -10,15 +10,11 @@ use super::parts::Piece;
 use super::range::RangeText;
 use super::sample::{self, Size};
 use super::shares::Shares;
-use super::splitters::Splitters;
-use super::stored::StoredRange;
 use super::weave::Weave;
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use hybz_queue::{Client, Permit};
-use std::fmt;
 use std::io::Write;
-use std::sync::Arc;
 
 /// Text up to this length is one range, if memory is not short.
 const SINGLE: u64 = 1 << 20;
@@ -27,23 +23,8 @@ const SINGLE: u64 = 1 << 20;
 /// ranges, and they are read in no time.
 const EXPECTED: u64 = 16 << 20;
 
-/// Sorts lines that come in pieces.
-///
-/// ```
-/// use hysort::{Limits, Order, Sorter};
-/// let pool = hysort::pool().build();
-/// let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
-/// sorter.push(b"not\nto")?;
-/// sorter.push(b" be\nor")?;
-/// sorter.end_of_file()?; // the line "or" ends here
-/// sorter.push(b"to be")?;
-/// let mut out = Vec::new();
-/// let report = sorter.write_to(&mut out)?;
-/// assert_eq!(out, b"not\nor\nto be\nto be\n");
-/// assert_eq!(report.lines, 4);
-/// # Ok::<(), hysort::Error>(())
-/// ```
-pub struct Sorter {
+/// Sorts lines by their bytes, as they come in pieces.
+pub(crate) struct ByteSorter {
     order: Order,
     limits: Limits,
     shares: Shares,
@@ -63,17 +44,7 @@ pub struct Sorter {
     external: Option<External>,
 }
 
-impl fmt::Debug for Sorter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sorter")
-            .field("order", &self.order)
-            .field("limits", &self.limits)
-            .field("held_bytes", &self.held_bytes)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Drop for Sorter {
+impl Drop for ByteSorter {
     fn drop(&mut self) {
         // In the child of a fork, another thread of the parent may have held the locks of permits and tickets.
         if self.holder.is_foreign() {
@@ -83,12 +54,12 @@ impl Drop for Sorter {
     }
 }
 
-impl Sorter {
+impl ByteSorter {
     /// A sorter that has no lines yet.
-    pub fn new(order: &Order, limits: Limits, pool: &Pool) -> Sorter {
+    pub fn new(order: Order, limits: Limits, pool: &Pool) -> ByteSorter {
         let shares = Shares { memory: limits.memory };
-        Sorter {
-            order: *order,
+        ByteSorter {
+            order,
             limits,
             shares,
             pool: pool.clone(),
@@ -110,10 +81,6 @@ impl Sorter {
     }
 
     /// Takes text, cut anywhere.
-    ///
-    /// # Errors
-    /// [`Error::Temporary`], and errors that the text does not cause. After an error the sorter cannot be used any
-    /// more.
     pub fn push(&mut self, mut text: &[u8]) -> Result<(), Error> {
         while !text.is_empty() {
             let taken = self.chunker.push(text)?;
@@ -125,29 +92,18 @@ impl Sorter {
 
     /// Takes text, cut anywhere, without copying most of it: the whole buffer is kept until the last of it has been
     /// processed.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
     pub fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
         self.chunker.push_owned(text)?;
         self.accept()
     }
 
     /// Ends a last line that lacks its end: the text that follows is another file's.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
     pub fn end_of_file(&mut self) -> Result<(), Error> {
         self.chunker.end_line()?;
         self.accept()
     }
 
-    /// Announces the length of the text and gives access to samples of it: `look` returns some kilobytes of the text at
-    /// an offset, fewer at its end, or `None` if that would take long. Must be called before any text comes.
-    ///
-    /// Lines are then grouped by range as they come, in parallel with reading; otherwise this begins when the last of
-    /// them has come. The output is the same, even if the announcement is wrong. It is ignored for short text, or if
-    /// memory is short.
+    /// As [`Sorter::expect`](crate::Sorter::expect).
     pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
         let began = self.held_bytes > 0 || self.external.is_some();
         if began || self.holder.is_foreign() || bytes < EXPECTED || bytes > self.shares.parted() {
@@ -236,9 +192,6 @@ impl Sorter {
     }
 
     /// Writes all lines in order.
-    ///
-    /// # Errors
-    /// [`Error::Write`], [`Error::Temporary`], and errors that the text does not cause.
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         if self.holder.is_foreign() {
             return Err(Error::Forked);
@@ -261,13 +214,8 @@ impl Sorter {
             self.group(self.shares.ranges_of(self.held_bytes), false)?;
         }
         let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, report);
-        if let Some(mut external) = self.external.take() {
-            let mut temporary = self.limits.temporary.as_mut().filter(|_| !is_here);
-            if let Some(text) = external.in_memory(temporary.as_deref_mut())? {
-                self.write_parts(text, external.splitters(), &mut out)?;
-            } else if let Some(temporary) = temporary {
-                external.write_to(temporary, &mut out)?;
-            }
+        if let Some(external) = self.external.take() {
+            external.write_to(self.limits.temporary.as_mut().filter(|_| !is_here), &mut out)?;
         } else if self.held_bytes > 0 {
             let range = RangeText::new(std::mem::take(&mut self.held), self.order);
             let bytes = need(self.held_bytes, 0);
@@ -275,52 +223,5 @@ impl Sorter {
             out.range(range, bytes, room)?;
         }
         out.finish()
-    }
-
-    /// Has the ranges of a partitioned text sorted and written.
-    fn write_parts<W: Write>(
-        &self,
-        text: InMemory,
-        splitters: &Splitters,
-        out: &mut RangeWriter<'_, W>,
-    ) -> Result<(), Error> {
-        let InMemory { parted, stored } = text;
-        let chunks: Vec<_> = parted.into_iter().map(|parted| (Arc::new(parted.text), parted.buckets)).collect();
-        let count = splitters.buckets();
-        for at in 0..count {
-            let number = if self.order.is_reverse() { count - 1 - at } else { at };
-            let (mut pieces, mut bytes, mut lines, mut sum) = (Vec::new(), 0, 0, 0u64);
-            for (text, buckets) in &chunks {
-                let bucket = buckets[number];
-                lines += u64::from(bucket.lines);
-                sum = sum.wrapping_add(bucket.sum);
-                if bucket.start < bucket.end {
-                    let range = bucket.start as usize..bucket.end as usize;
-                    bytes += range.len() as u64;
-                    pieces.push(Piece { text: Arc::clone(text), range });
-                }
-            }
-            let kept = stored.as_ref().map_or(0, |stored| stored.len_of(number));
-            if let Some(stored) = &stored {
-                lines += stored.counts[number].0;
-                sum = sum.wrapping_add(stored.counts[number].1);
-            }
-            if let Some((line, _)) = splitters.heavy(number) {
-                out.equal(line, lines)?;
-            } else if let Some(text) = stored.as_ref().filter(|_| kept > 0) {
-                let stored = Some(StoredRange { text: Arc::clone(text), bucket: number, bytes: kept, lines });
-                let common_prefix = splitters.common_prefix(number);
-                out.stored(RangeText { pieces, order: self.order, common_prefix, sum: Some(sum), stored })?;
-            } else if bytes > MAX_JOB {
-                out.long_range(pieces, MAX_JOB / 4)?;
-            } else if bytes > 0 {
-                let common_prefix = splitters.common_prefix(number);
-                let range = RangeText { common_prefix, sum: Some(sum), ..RangeText::new(pieces, self.order) };
-                let bytes = need(bytes, lines);
-                let room = out.room(bytes)?;
-                out.range(range, bytes, room)?;
-            }
-        }
-        Ok(())
     }
 }

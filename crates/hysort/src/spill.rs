@@ -33,6 +33,13 @@ impl Spilled {
         Spilled { extents: vec![(from, bytes)], bytes, sum, ..Spilled::default() }
     }
 
+    /// Adds lines of the range: how many, their sum, and their bytes.
+    pub fn add(&mut self, lines: u64, sum: u64, bytes: u64) {
+        self.lines += lines;
+        self.sum = self.sum.wrapping_add(sum);
+        self.bytes += bytes;
+    }
+
     /// Compares the sum of the lines that were read with that of the lines that were written.
     pub fn is_as_written(&self, sum: u64) -> Result<(), Error> {
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, "lines are not as they were written");
@@ -60,8 +67,7 @@ impl Spill {
             let mut extent = 0;
             for Parted { text, buckets, .. } in parted {
                 let bucket = buckets[number];
-                range.lines += u64::from(bucket.lines);
-                range.sum = range.sum.wrapping_add(bucket.sum);
+                range.add(bucket.lines.into(), bucket.sum, 0);
                 if splitters.heavy(number).is_none() {
                     let part = &text[bucket.start as usize..bucket.end as usize];
                     out.write_all(part).map_err(Error::Temporary)?;

@@ -2,7 +2,7 @@
 //! twice as many steps (at most 2.5 times; four times if it were), wherever it goes.
 
 use crate::chunker::Chunker;
-use crate::keys::{Key, KeySorter, Keys};
+use crate::keys::{Key, Keys, Sorter, merge};
 use crate::limits::Limits;
 use crate::long::LongLines;
 use crate::order::Order;
@@ -59,12 +59,12 @@ fn no_piece_is_searched_again() {
         let keys = Keys::new(["1".parse::<Key>().unwrap()], &Order::new().unique(unique)).stable(stable);
         is_linear("keys", |text| {
             let pool = crate::pool().build();
-            let mut sorter = KeySorter::new(&keys, Limits::new(), &pool);
+            let mut sorter = Sorter::new(&keys, Limits::new(), &pool);
             text.chunks(PIECE).for_each(|piece| sorter.push_owned(piece.to_vec()).unwrap());
             sorter.write_to(&mut io::sink()).unwrap();
         });
         is_linear("merged keys", |text| {
-            keys.merge(vec![BufReader::with_capacity(PIECE, text)], io::sink()).unwrap();
+            merge(vec![BufReader::with_capacity(PIECE, text)], &keys, io::sink()).unwrap();
         });
     }
 }

@@ -7,6 +7,7 @@
 
 use super::partition::Partitioner;
 use super::parts::{Parted, Piece};
+use super::spill::Spilled;
 use super::splitters::Splitters;
 use hybz_gpu::KeptText;
 use std::ops::Range;
@@ -70,6 +71,13 @@ impl StoredText {
     /// The number of bytes of a range.
     pub fn len_of(&self, bucket: usize) -> u64 {
         self.slices(bucket).map(|slice| slice.end - slice.start).sum()
+    }
+
+    /// The part of a range that is kept, if any of it is. Counts it.
+    pub fn range(self: &Arc<Self>, bucket: usize, range: &mut Spilled) -> Option<StoredRange> {
+        let ((lines, sum), bytes) = (self.counts[bucket], self.len_of(bucket));
+        range.add(lines, sum, 0);
+        (bytes > 0).then(|| StoredRange { text: Arc::clone(self), bucket, bytes, lines: range.lines })
     }
 
     /// Appends the lines of a range, in any order, from the host's memory. The first core to need a part partitions it;

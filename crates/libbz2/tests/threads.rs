@@ -14,7 +14,7 @@ use hybz_libbz2 as _;
 use hybz_testkit::fork::{in_child, run_tests};
 use hybz_testkit::shapes::{Rng, shape};
 use hybz_testkit::skip::{Need, skip_named};
-use library::{BzStream, Library, Sizes, decode, ours, theirs};
+use library::{Library, Session, Sizes, decode, ours, theirs};
 use std::ffi::{CString, c_int, c_uint};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -86,59 +86,29 @@ fn text(rng: &mut Rng, len: usize) -> Vec<u8> {
 
 /// Codes a text in pieces with rooms, with flushes, and notes how many bytes were there when each flush was complete.
 struct Coding<'a> {
-    library: &'a Library,
-    stream: Box<BzStream>,
+    session: Session<'a>,
     text: &'a [u8],
-    out: Vec<u8>,
-    /// How many calls there were.
-    calls: usize,
 }
 
 impl<'a> Coding<'a> {
     fn new(library: &'a Library, text: &'a [u8], level: c_int) -> Self {
-        let mut stream = Box::new(BzStream::new());
-        // SAFETY: the stream is new, and its place does not change.
-        assert_eq!(unsafe { (library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0) }, 0);
-        Coding { library, stream, text, out: Vec::new(), calls: 0 }
+        Coding { session: Session::coder(library, level), text }
     }
 
-    fn call(&mut self, action: c_int, room: usize) -> c_int {
-        self.calls += 1;
-        let len = self.out.len();
-        self.out.resize(len + room, 0);
-        (self.stream.next_out, self.stream.avail_out) = (self.out[len..].as_mut_ptr(), room as c_uint);
-        // SAFETY: the output has room, and the input is of the text.
-        let code = unsafe { (self.library.BZ2_bzCompress)(&mut *self.stream, action) };
-        self.out.truncate(len + room - self.stream.avail_out as usize);
-        code
-    }
-
-    /// The next input.
-    fn give(&mut self, len: usize) {
-        let (piece, rest) = self.text.split_at(len.min(self.text.len()));
-        self.text = rest;
-        (self.stream.next_in, self.stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
-    }
-
-    /// Gives `len` bytes of the text, until they are taken.
-    fn run(&mut self, len: usize, rng: &mut Rng) {
-        self.give(len);
-        while self.stream.avail_in > 0 {
-            assert_eq!(self.call(0, 1 + rng.below(300_000)), 1);
-        }
-    }
-
-    /// Flushes, or ends the stream, with so much text.
+    /// Gives `len` bytes of the text, until they are taken (0), flushed (1) or the end of the stream (2).
     fn finish(&mut self, action: c_int, len: usize, rng: &mut Rng) {
-        self.give(len);
-        let (more, end) = if action == 1 { (2, 1) } else { (3, 4) };
-        loop {
-            match self.call(action, 1 + rng.below(300_000)) {
-                code if code == end => break,
-                code => assert_eq!(code, more),
+        let (mut piece, rest) = self.text.split_at(len.min(self.text.len()));
+        self.text = rest;
+        while action > 0 || !piece.is_empty() {
+            let (code, taken) = self.session.call(action, piece, 1 + rng.below(300_000));
+            piece = &piece[taken..];
+            match (action, code) {
+                (1, 1) | (2, 4) => break,
+                (0, 1) | (1, 2) | (2, 3) => {}
+                other => panic!("{other:?}"),
             }
         }
-        assert_eq!(self.stream.avail_in, 0);
+        assert!(piece.is_empty());
     }
 
     /// Gives all of the text in pieces of these lengths, one in `flushes` with a flush. Returns where flushes ended.
@@ -146,21 +116,19 @@ impl<'a> Coding<'a> {
         let mut ends = Vec::new();
         while !self.text.is_empty() {
             let len = lens[plan.below(lens.len())];
-            if plan.below(flushes) == 0 {
-                self.finish(1, len, rooms);
-                ends.push(self.out.len());
-            } else {
-                self.run(len, rooms);
+            let action = c_int::from(plan.below(flushes) == 0);
+            self.finish(action, len, rooms);
+            if action == 1 {
+                ends.push(self.session.out.len());
             }
         }
         ends
     }
-}
 
-impl Drop for Coding<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the stream was begun.
-        assert_eq!(unsafe { (self.library.BZ2_bzCompressEnd)(&mut *self.stream) }, 0);
+    /// Gives the rest of the text. Returns all bytes.
+    fn end(&mut self, rng: &mut Rng) -> Vec<u8> {
+        self.finish(2, usize::MAX, rng);
+        std::mem::take(&mut self.session.out)
     }
 }
 
@@ -176,10 +144,9 @@ fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>, usiz
     let mut flushes = coding.pieces(pieces, flushes_of, &mut plan, &mut rooms);
     if plan.below(3) == 0 {
         coding.finish(1, 0, &mut rooms);
-        flushes.push(coding.out.len());
+        flushes.push(coding.session.out.len());
     }
-    coding.finish(2, 0, &mut rooms);
-    (std::mem::take(&mut coding.out), flushes, coding.calls)
+    (coding.end(&mut rooms), flushes, coding.session.calls)
 }
 
 const PIECES: [&[usize]; 5] = [&[usize::MAX], &[8192], &[300_000, 1], &[70_000, 0, 2_000_000], &[1_000_000]];
@@ -241,9 +208,9 @@ fn come_and_go() {
     let text = (shape("words").make)(2_000_000);
     let mut rng = Rng(1);
     let mut coding = Coding::new(&ours, &text, 1);
-    coding.run(150_000, &mut rng);
+    coding.finish(0, 150_000, &mut rng);
     assert_eq!(threads(), 1, "with one block");
-    coding.run(1_200_000, &mut rng);
+    coding.finish(0, 1_200_000, &mut rng);
     assert!((2..=4).contains(&threads()), "{} threads with many blocks", threads());
     let names: Vec<String> = std::fs::read_dir("/proc/self/task")
         .unwrap()
@@ -266,7 +233,7 @@ fn signals() {
     let ours = ours();
     let text = (shape("words").make)(1_000_000);
     let mut coding = Coding::new(&ours, &text, 1);
-    coding.run(1_000_000, &mut Rng(1));
+    coding.finish(0, 1_000_000, &mut Rng(1));
     let mut seen = 0;
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
         let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
@@ -287,18 +254,13 @@ fn signals() {
 fn forks() {
     let ours = ours();
     let text = (shape("words").make)(3_000_000);
-    let wanted = {
-        let mut coding = Coding::new(&ours, &text, 2);
-        coding.finish(2, text.len(), &mut Rng(1));
-        std::mem::take(&mut coding.out)
-    };
+    let wanted = Coding::new(&ours, &text, 2).end(&mut Rng(1));
     for round in 0..6 {
         let mut coding = Coding::new(&ours, &text, 2);
-        coding.run(400_000 + 300_000 * round, &mut Rng(2));
+        coding.finish(0, 400_000 + 300_000 * round, &mut Rng(2));
         let check = |coding: &mut Coding<'_>| {
-            coding.run(500_000, &mut Rng(3));
-            coding.finish(2, text.len(), &mut Rng(4));
-            assert!(coding.out == wanted, "round {round}");
+            coding.finish(0, 500_000, &mut Rng(3));
+            assert!(coding.end(&mut Rng(4)) == wanted, "round {round}");
         };
         // In a child, in a child of a child, and then in the parent.
         in_child("coding", || {
@@ -307,28 +269,20 @@ fn forks() {
         });
         check(&mut coding);
     }
-    let mut stream = BzStream::new();
-    let mut back = vec![0u8; text.len()];
-    // SAFETY: the buffers are as long as said.
-    unsafe {
-        assert_eq!((ours.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
-        (stream.next_in, stream.avail_in) = (wanted.as_ptr(), wanted.len() as c_uint);
-        (stream.next_out, stream.avail_out) = (back.as_mut_ptr(), 100_000);
-        assert_eq!((ours.BZ2_bzDecompress)(&mut stream), 0);
-        let mut go_on = |len: usize| {
-            stream.avail_out = (len - stream.total_out() as usize) as c_uint;
-            let code = (ours.BZ2_bzDecompress)(&mut stream);
-            (code, back[..stream.total_out() as usize] == text[..stream.total_out() as usize])
-        };
-        in_child("decoding", || {
-            assert_eq!(go_on(1_000_000), (0, true));
-            in_child("decoding again", || assert_eq!(go_on(text.len()), (4, true)));
-            assert_eq!(go_on(text.len()), (4, true));
-        });
-        assert_eq!(go_on(2_000_000), (0, true));
+    let (mut session, mut at) = (Session::decoder(&ours, 0), 0);
+    let mut go_on = |len: usize| {
+        let (code, taken) = session.call(0, &wanted[at..], len - session.out.len());
+        at += taken;
+        (code, text.starts_with(&session.out))
+    };
+    assert_eq!(go_on(100_000), (0, true));
+    in_child("decoding", || {
+        assert_eq!(go_on(1_000_000), (0, true));
+        in_child("decoding again", || assert_eq!(go_on(text.len()), (4, true)));
         assert_eq!(go_on(text.len()), (4, true));
-        assert_eq!((ours.BZ2_bzDecompressEnd)(&mut stream), 0);
-    }
+    });
+    assert_eq!(go_on(2_000_000), (0, true));
+    assert_eq!(go_on(text.len()), (4, true));
 }
 
 /// Reads all of a file by the short functions, `len` bytes at a time: the text and the last result.
@@ -397,11 +351,11 @@ fn pipe() {
         let file = (ours.BZ2_bzdopen)(ends[0], c"r".as_ptr());
         libc::alarm(60);
         for _ in 0..5 {
-            let before = coding.out.len();
-            coding.run(9_000, &mut Rng(1));
+            let before = coding.session.out.len();
+            coding.finish(0, 9_000, &mut Rng(1));
             coding.finish(1, 0, &mut Rng(1));
             // The last codes of a flush are held back, as in bzip2's library: an empty flush does not bring them.
-            let bytes = &coding.out[before..];
+            let bytes = &coding.session.out[before..];
             assert_eq!(libc::write(ends[1], bytes.as_ptr().cast(), bytes.len()), bytes.len() as isize);
         }
         let mut room = vec![0u8; 4 * 9_000];
@@ -422,9 +376,7 @@ fn damaged() {
     let mut rng = Rng(9);
     for case in 0..60 {
         let text = text(&mut rng, 1_200_000);
-        let mut coding = Coding::new(&theirs, &text, 1);
-        coding.finish(2, text.len(), &mut Rng(1));
-        let mut coded = coding.out.clone();
+        let mut coded = Coding::new(&theirs, &text, 1).end(&mut Rng(1));
         let at = rng.below(coded.len());
         match rng.below(4) {
             0 => coded.truncate(at),

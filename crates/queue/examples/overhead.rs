@@ -23,18 +23,15 @@ impl Task for Add {
 }
 
 /// A lane that takes many tasks at once.
-struct Adder {
-    name: &'static str,
-    max_batch: usize,
-}
+struct Adder;
 
 impl Station for Adder {
     fn name(&self) -> String {
-        self.name.to_owned()
+        "lane".to_owned()
     }
 
     fn max_batch(&self) -> usize {
-        self.max_batch
+        32
     }
 
     fn work(&mut self, jobs: &mut [Job]) -> Result<(), StationError> {
@@ -100,7 +97,7 @@ fn channels(threads: usize, tasks: u64) {
 fn pool(threads: usize, lanes: usize) -> Pool {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
-    let lane = || Ok(Box::new(Adder { name: "lane", max_batch: 32 }) as Box<dyn Station>);
+    let lane = || Ok(Box::new(Adder) as Box<dyn Station>);
     let group = (0..lanes).fold(WorkerGroup::new(&[ADD], expected).at_once(), |group, _| group.member(lane));
     Pool::builder().threads(threads).group(group).build()
 }

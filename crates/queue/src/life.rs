@@ -30,9 +30,9 @@ impl Shared {
         // which workers exist, or a job could be left without a station.
         let life = catch_unwind(AssertUnwindSafe(|| {
             let station = make()?;
-            counters.set_name(station.name());
+            counters.report().name = station.name();
             let (max_batch, max_bytes) = (station.max_batch(), station.max_bytes());
-            counters.set_ready(self.now());
+            counters.report().ready = self.now();
             self.change(|state, _| state.ready(id, max_batch, max_bytes));
             Ok(self.serve(id, station, counters))
         }));
@@ -41,9 +41,7 @@ impl Shared {
             Ok(Err(reason)) => Some(reason),
             Err(panic) => Some(panic_text(&*panic)),
         };
-        if let Some(reason) = &retired {
-            counters.set_retired(reason.clone());
-        }
+        counters.report().retired.clone_from(&retired);
         while self.depart(id, retired.is_some(), counters) {
             let core = AssertUnwindSafe(|| self.serve(id, Box::new(self.core(id)), counters));
             retired = catch_unwind(core).unwrap_or(None);
@@ -55,7 +53,7 @@ impl Shared {
         let mut inner = self.lock();
         let goes_on = inner.state.depart(id, failed);
         if goes_on {
-            counters.accelerator.store(false, Relaxed);
+            counters.report().accelerator = false;
         }
         self.settle(&mut inner, Some(id));
         self.unlock(inner);
@@ -81,13 +79,13 @@ impl Shared {
             }
             let done = self.work_off(&mut *station, entries, counters, waiting.elapsed());
             if let Some(details) = station.details() {
-                counters.set_details(details);
+                counters.report().details = Some(details);
             }
             let failure = done.outcome.err();
             let retires = failure.as_ref().is_some_and(|error| error.retire);
             inner = self.lock();
             if let Some(StationError { reason, .. }) = &failure {
-                counters.set_failure(reason);
+                counters.report().failure = Some(reason.clone());
                 if retires && station.ends_group() {
                     inner.state.blame(id);
                 }
@@ -117,22 +115,26 @@ impl Shared {
                 places.push((attributes, number));
             }
         }
-        let bytes = || (counters.bytes_in.load(Relaxed), counters.deferred.load(Relaxed));
+        let bytes = || (counters.report().bytes_in, counters.deferred.load(Relaxed));
         let before = bytes();
         let outcome = catch_unwind(AssertUnwindSafe(|| if jobs.is_empty() { Ok(()) } else { station.work(&mut jobs) }));
         let outcome = outcome.unwrap_or_else(|panic| Err(StationError { reason: panic_text(&*panic), retire: false }));
-        counters.count_time(waited, working.elapsed(), self.now());
         let (did, at) = ((bytes().0 - before.0, bytes().1 - before.1), self.now());
+        let is_accelerator = {
+            let mut report = counters.report();
+            report.ended = at;
+            report.waited += waited;
+            report.busy += working.elapsed();
+            report.accelerator
+        };
         // A core redoes its own failures: if they were handed on, a job that no worker can do would go round for ever.
-        let may_hand = counters.accelerator.load(Relaxed) && self.lock().state.has_finisher();
+        let may_hand = is_accelerator && self.lock().state.has_finisher();
         let mut handed = Vec::new();
         for (job, (attributes, number)) in jobs.into_iter().zip(places) {
             match job.progress() {
                 Progress::Completed => continue,
                 Progress::Forwarded | Progress::Declined => {}
-                Progress::Open => {
-                    counters.fallbacks.fetch_add(1, Relaxed);
-                }
+                Progress::Open => counters.report().fallbacks += 1,
             }
             if may_hand {
                 handed.push(Entry { job, attributes, number });
@@ -163,7 +165,7 @@ impl Shared {
         let CallerCore { id, core, counters } = caller.get_or_insert_with(|| {
             let id = inner.state.add_caller(self.now());
             let counters = inner.add_handle(id);
-            counters.set_name("cpu (caller)".to_owned());
+            counters.report().name = "cpu (caller)".to_owned();
             CallerCore { id, core: self.core(0), counters }
         });
         inner.state.join(*id);

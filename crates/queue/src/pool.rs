@@ -37,7 +37,7 @@ struct Inner {
 }
 
 /// The description from which a pool is made.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Plan {
     cores: usize,
     core_accepts: Accepts,
@@ -136,15 +136,16 @@ impl Pool {
 
     /// Starts the description of a pool.
     pub fn builder() -> PoolBuilder {
-        PoolBuilder {
-            threads: None,
+        let plan = Plan {
+            cores: 0,
             core_accepts: Accepts::Everything,
             memory: None,
             max_memory: None,
             memory_per_core: MEMORY_PER_CORE,
             readers: 1,
             groups: Vec::new(),
-        }
+        };
+        PoolBuilder { threads: None, plan, makes: Vec::new() }
     }
 
     /// A new client, which submits jobs.
@@ -291,59 +292,52 @@ impl Drop for Client {
 
 /// Accelerators that are started together: the lanes of one device, for example.
 pub struct WorkerGroup {
-    accepts: Accepts,
-    expected: Expected,
-    full_task: u64,
-    at_once: bool,
-    held_bytes: u64,
-    makes: Vec<Make>,
+    plan: GroupPlan,
+    members: GroupMakes,
 }
 
 impl WorkerGroup {
     /// A group without members for tasks of these classes, with `expected` performance.
     pub fn new(accepts: &'static [Class], expected: Expected) -> WorkerGroup {
-        let accepts = Accepts::Only(accepts);
-        WorkerGroup { accepts, expected, full_task: 0, at_once: false, held_bytes: 0, makes: Vec::new() }
+        WorkerGroup::of(Accepts::Only(accepts), expected)
+    }
+
+    fn of(accepts: Accepts, expected: Expected) -> WorkerGroup {
+        let plan = GroupPlan { accepts, members: 0, expected, full_task: 0, at_once: false, started: false };
+        WorkerGroup { plan, members: GroupMakes { makes: Vec::new(), held_bytes: 0 } }
     }
 
     /// The number of bytes of the tasks with which the group reaches its expected rate: with tasks of half that length,
     /// it is expected to reach half of it. By default tasks of any length are equal.
     pub fn full_task(mut self, bytes: u64) -> Self {
-        self.full_task = bytes;
+        self.plan.full_task = bytes;
         self
     }
 
     /// Starts the group with the first job. (By default it is started when the remaining work is done sooner with it.)
     pub fn at_once(mut self) -> Self {
-        self.at_once = true;
+        self.plan.at_once = true;
         self
     }
 
     /// The number of bytes of the memory budget that each member can hold at one time: the budget grows by that number
     /// when a member is started.
     pub fn held_bytes(mut self, bytes: u64) -> Self {
-        self.held_bytes = bytes;
+        self.members.held_bytes = bytes;
         self
     }
 
     /// Adds a member. `make` runs on the member's own thread.
     pub fn member(mut self, make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static) -> Self {
-        self.makes.push(Box::new(make));
+        self.plan.members += 1;
+        self.members.makes.push(Box::new(make));
         self
     }
 }
 
 impl fmt::Debug for WorkerGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WorkerGroup { accepts, expected, full_task, at_once, held_bytes, makes } = self;
-        f.debug_struct("WorkerGroup")
-            .field("accepts", accepts)
-            .field("expected", expected)
-            .field("full_task", full_task)
-            .field("at_once", at_once)
-            .field("held_bytes", held_bytes)
-            .field("members", &makes.len())
-            .finish()
+        f.debug_struct("WorkerGroup").field("plan", &self.plan).finish_non_exhaustive()
     }
 }
 
@@ -360,12 +354,9 @@ const MEMORY_PER_CORE: u64 = 11 << 20;
 /// The description of a [`Pool`] to be built.
 pub struct PoolBuilder {
     threads: Option<usize>,
-    core_accepts: Accepts,
-    memory: Option<u64>,
-    max_memory: Option<u64>,
-    memory_per_core: u64,
-    readers: usize,
-    groups: Vec<WorkerGroup>,
+    plan: Plan,
+    /// The makers of each group's members.
+    makes: Vec<GroupMakes>,
 }
 
 impl PoolBuilder {
@@ -387,7 +378,7 @@ impl PoolBuilder {
 
     /// The tasks that the CPU stations accept: [`Accepts::Everything`] by default. (This is for measurements.)
     pub fn cores_accept(mut self, accepts: Accepts) -> Self {
-        self.core_accepts = accepts;
+        self.plan.core_accepts = accepts;
         self
     }
 
@@ -402,27 +393,27 @@ impl PoolBuilder {
     /// [`max_memory`](Self::max_memory). A single block may then take 7/8 of the memory of the machine, or of the
     /// container.
     pub fn memory(mut self, bytes: u64) -> Self {
-        self.memory = Some(bytes);
+        self.plan.memory = Some(bytes);
         self
     }
 
     /// The budget does not grow beyond this, whatever the pieces or the accelerators need. The default is half of the
     /// memory of the machine or container.
     pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.max_memory = Some(bytes);
+        self.plan.max_memory = Some(bytes);
         self
     }
 
     /// The number of bytes that the budget has for each core, unless it is [set](Self::memory).
     pub fn memory_per_core(mut self, bytes: u64) -> Self {
-        self.memory_per_core = bytes;
+        self.plan.memory_per_core = bytes;
         self
     }
 
     /// The number of threads that read and cut one long input. One thread keeps up with 2 GB/s and more. While
     /// accelerators run, fewer cores begin tasks: these threads need processors, too.
     pub fn readers(mut self, readers: usize) -> Self {
-        self.readers = readers;
+        self.plan.readers = readers;
         self
     }
 
@@ -431,14 +422,12 @@ impl PoolBuilder {
     /// A station that accepts [`Accepts::Only`] some classes is an accelerator: cores leave to it the blocks that it
     /// does sooner.
     pub fn station(
-        mut self,
+        self,
         accepts: Accepts,
         make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
         let expected = Expected { rate: 100e6, start: Duration::ZERO, end: Duration::ZERO };
-        let group = WorkerGroup { accepts, expected, full_task: 0, at_once: true, held_bytes: 0, makes: Vec::new() };
-        self.groups.push(group.member(make));
-        self
+        self.group(WorkerGroup::of(accepts, expected).at_once().member(make))
     }
 
     /// Adds all of these `accelerators`.
@@ -448,33 +437,20 @@ impl PoolBuilder {
 
     /// Adds accelerators that are started together.
     pub fn group(mut self, group: WorkerGroup) -> Self {
-        self.groups.push(group);
+        self.plan.groups.push(group.plan);
+        self.makes.push(group.members);
         self
     }
 
     /// Makes the pool. No thread is started before there is work.
-    pub fn build(self) -> Pool {
-        let PoolBuilder { threads, core_accepts, memory, max_memory, memory_per_core, readers, groups } = self;
-        let cores = threads.map_or_else(hardware, those_that_help);
-        let mut plan = Plan { cores, core_accepts, memory, max_memory, memory_per_core, readers, groups: Vec::new() };
-        let mut makes = Vec::with_capacity(groups.len());
-        for WorkerGroup { accepts, expected, full_task, at_once, held_bytes, makes: made_by } in groups {
-            let members = made_by.len();
-            plan.groups.push(GroupPlan { accepts, members, expected, full_task, at_once, started: false });
-            makes.push(GroupMakes { makes: made_by, held_bytes });
-        }
-        Pool(Arc::new(plan.build(makes)))
+    pub fn build(mut self) -> Pool {
+        self.plan.cores = self.threads.map_or_else(hardware, those_that_help);
+        Pool(Arc::new(self.plan.build(self.makes)))
     }
 }
 
 impl fmt::Debug for PoolBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PoolBuilder")
-            .field("threads", &self.threads)
-            .field("memory", &self.memory)
-            .field("max_memory", &self.max_memory)
-            .field("readers", &self.readers)
-            .field("groups", &self.groups)
-            .finish_non_exhaustive()
+        f.debug_struct("PoolBuilder").field("threads", &self.threads).field("plan", &self.plan).finish_non_exhaustive()
     }
 }

@@ -201,7 +201,7 @@ impl Shared {
         let life = move || shared.worker_life(id, make, &own);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(life).is_ok();
         if !started {
-            counters.set_retired("no thread available".to_owned());
+            counters.report().retired = Some("no thread available".to_owned());
             self.change(|state, _| state.not_started(id));
         }
         started
@@ -247,7 +247,9 @@ impl Shared {
     pub(super) fn blame(self: &Arc<Self>, by: ProducedBy, reason: &str) {
         let Some(id) = by.blamed() else { return };
         let mut inner = self.lock();
-        inner.handles[id].counters.count_wrong(reason);
+        let mut report = inner.handles[id].counters.report();
+        (report.wrong, report.failure) = (report.wrong + 1, Some(reason.to_owned()));
+        drop(report);
         inner.state.blame(id);
         self.settle(&mut inner, None);
         self.unlock(inner);
@@ -262,7 +264,7 @@ impl Shared {
 
     /// The name that reports use for the worker that produced an output.
     pub(super) fn name(&self, by: ProducedBy) -> String {
-        by.worker.map_or_else(|| "a station".to_owned(), |id| self.lock().handles[id].counters.name())
+        by.worker.map_or_else(|| "a station".to_owned(), |id| self.lock().handles[id].counters.report().name.clone())
     }
 
     /// Counts an input that is being read.
@@ -294,7 +296,7 @@ impl Shared {
         let inner = self.lock();
         let report = |(id, handle): (Id, &WorkerHandle)| {
             // A busy or sleeping lane may not have noticed yet that it gets no more work.
-            handle.counters.report(inner.state.is_accelerator(id) && inner.state.is_distrusted(id))
+            handle.counters.so_far(inner.state.is_accelerator(id) && inner.state.is_distrusted(id))
         };
         inner.handles.iter().enumerate().map(report).collect()
     }

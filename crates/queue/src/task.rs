@@ -101,14 +101,14 @@ impl Account {
     /// The workers that did a part of the task or will do the rest of it.
     pub fn produced_by(&self) -> ProducedBy {
         let own = self.counters.as_ref();
-        let accelerator = own.filter(|counters| counters.accelerator.load(Relaxed)).map(|counters| counters.station);
+        let accelerator = own.filter(|counters| counters.report().accelerator).map(|counters| counters.station);
         ProducedBy { worker: own.map(|counters| counters.station), accelerator: self.accelerator.or(accelerator) }
     }
 
     fn count(&self, bytes_out: u64) {
         let Some(counters) = &self.counters else { return };
         match self.verification {
-            true => counters.count_verified(),
+            true => counters.report().verified += 1,
             // The worker that forwarded a task has counted its bytes.
             false => counters.count_output(!self.continuation, self.bytes, bytes_out),
         }
@@ -118,7 +118,7 @@ impl Account {
     pub fn count_forwarded(&mut self) {
         if let Some(counters) = &self.counters {
             counters.count_output(true, self.bytes, 0);
-            if counters.accelerator.load(Relaxed) {
+            if counters.report().accelerator {
                 self.accelerator = Some(counters.station);
             }
         }
@@ -180,7 +180,7 @@ impl<T: Task> AnyTask for Node<T> {
                 let Some((task, reply)) = self.0.take() else { return };
                 if let Some(counters) = &account.counters {
                     counters.count_output(true, account.bytes, 0);
-                    counters.count_deferred(account.bytes);
+                    counters.deferred.fetch_add(account.bytes, Relaxed);
                 }
                 let by = account.produced_by();
                 go_on(Duty(Some(Box::new(move |output| reply.send(task, output, by)))));

@@ -122,35 +122,11 @@ fn it_reads_libtiff() {
     }
 }
 
-/// A file of one strip of grey pixels, in one row or several, with these codes.
-fn with_strip(codes: &[u8], width: u32, height: u32) -> Vec<u8> {
-    let mut file = b"II*\0".to_vec();
-    file.extend((8 + codes.len().next_multiple_of(2) as u32).to_le_bytes());
-    file.extend(codes);
-    file.resize(file.len().next_multiple_of(2), 0);
-    let fields: [(u16, u32); 9] = [
-        (256, width),
-        (257, height),
-        (258, 8),
-        (259, 5),
-        (262, 1),
-        (273, 8),
-        (277, 1),
-        (278, height),
-        (279, codes.len() as u32),
-    ];
-    file.extend((fields.len() as u16).to_le_bytes());
-    for (tag, value) in fields {
-        file.extend(tag.to_le_bytes().into_iter().chain(4u16.to_le_bytes()));
-        file.extend(1u32.to_le_bytes().into_iter().chain(value.to_le_bytes()));
-    }
-    file.extend([0; 4]);
-    file
-}
-
 /// Whether libtiff reads a strip without an error, and its text if it does.
 fn by_libtiff(folder: &Path, codes: &[u8], len: usize) -> Option<Vec<u8>> {
-    fs::write(folder.join("a.tif"), with_strip(codes, len as u32, 1)).unwrap();
+    // One strip of grey pixels, in one row.
+    let coding = Coding { layout: Layout::Strips(1), differences: false };
+    fs::write(folder.join("a.tif"), tiff::file([len, 1, 1], coding, vec![codes.to_vec()]).unwrap()).unwrap();
     let run = tiffcp(folder, &["-c", "none", "a.tif", "b.tif"]);
     run.status.success().then(|| fs::read(folder.join("b.tif")).unwrap()[8..8 + len].to_vec())
 }

@@ -1,13 +1,13 @@
-//! Exact LZ77 factors: every factor by the definition, files by an independent algorithm, and the algorithm for GPUs
-//! compared with that for cores.
+//! Exact LZ77 factors: of short texts by the definition; of long ones and of files by the algorithm for GPUs, and as
+//! many as another program finds.
 
 mod tiled;
 mod twins;
 
 use hybz_factor::{Error, Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes};
 use hybz_testkit::shapes::{EDGES, Rng, SHAPES, real_files, shape};
-use hybz_testkit::skip::{Need, skip, skip_part};
-use hybz_testkit::{files_below, long, program, rounds};
+use hybz_testkit::skip::{Need, skip_part};
+use hybz_testkit::{files_below, long, program};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -25,8 +25,6 @@ fn check(text: &[u8], what: &str) {
     let len = text.len();
     assert!(all == twins::factors(text), "{what}, {len} bytes");
     assert!(neighbours::by_position(sorted(text)).expect("memory") == twins::neighbours(text), "{what}, {len} bytes");
-    let lengths: Vec<usize> = all.iter().map(Factor::text_len).collect();
-    assert!(lengths == twins::lengths(text), "{what}, {len} bytes: the automaton");
     assert!(expand(all.iter().copied()).expect("good factors") == text, "{what}, {len} bytes: expanded");
     check_measures(text, &all, what);
 }
@@ -52,17 +50,6 @@ fn by_the_definition() {
         for len in (1..24).chain([100, 601]) {
             check(&(shape.make)(len), shape.name);
         }
-    }
-}
-
-#[test]
-fn long_shapes_by_the_automaton() {
-    for shape in SHAPES {
-        let text = (shape.make)(50_000);
-        let all = found(&text);
-        let lengths: Vec<usize> = all.iter().map(Factor::text_len).collect();
-        assert!(lengths == twins::lengths(&text), "{}", shape.name);
-        assert!(expand(all).expect("good factors") == text, "{}", shape.name);
     }
 }
 
@@ -172,22 +159,6 @@ fn too_long() {
     assert!(matches!(error, Error::TooLong { len: 0x8000_0000, max: 0x7fff_ffff }), "{error}");
     assert!(matches!(measure(&text), Err(Error::TooLong { .. })));
     assert_eq!(memory_needed(1_000_000), 12_008_192);
-}
-
-/// The real files: every factor's length by the automaton, of 150 kB of each.
-#[test]
-fn files_by_the_automaton() {
-    let files = real_files(rounds(150_000, 400_000) as u64);
-    if files.is_empty() {
-        return skip(Need::Shared, "no ../shared/data");
-    }
-    for (name, text) in files {
-        let all = found(&text);
-        let lengths: Vec<usize> = all.iter().map(Factor::text_len).collect();
-        assert!(lengths == twins::lengths(&text), "{name}");
-        check_measures(&text, &all, &name);
-        assert!(expand(all).expect("good factors") == text, "{name}");
-    }
 }
 
 /// The numbers of factors of whole files, and the longest of each, as lz77_1 of Shun and Zhao's Parallel-LZ77 finds

@@ -2,8 +2,8 @@
 //! few thousand bytes are a long text.
 
 use super::{found, sorted, twins};
-use hybz_factor::neighbours;
 use hybz_factor::tiled::{self, Sizes, longest, path};
+use hybz_factor::{expand, neighbours};
 use hybz_testkit::rounds;
 use hybz_testkit::shapes::{EDGES, Rng, SHAPES, real_files, shape};
 
@@ -24,6 +24,7 @@ fn check(text: &[u8], sizes: &Sizes, what: &str) -> longest::Work {
     let factors = found(text);
     assert!(path::factors(text, &earlier, sizes) == factors, "{what}: factors");
     assert!(tiled::factors(text, &suffixes, sizes) == factors, "{what}: all together");
+    assert!(expand(factors).expect("good factors") == text, "{what}: expanded");
     if text.len() < 700 {
         assert!(earlier.iter().map(|earlier| earlier.len as usize).eq(twins::longest(text)), "{what}: longest");
     }

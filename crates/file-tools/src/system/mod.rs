@@ -6,12 +6,12 @@
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::*;
+pub use linux::*;
 
 #[cfg(target_os = "macos")]
 mod macos;
 #[cfg(target_os = "macos")]
-pub(crate) use macos::*;
+pub use macos::*;
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("hybz-files is written for Linux and macOS");

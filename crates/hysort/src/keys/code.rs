@@ -27,7 +27,6 @@ const MOST_DIGITS: usize = 100;
 /// The bytes of the symbols, ascending and descending.
 #[derive(Clone, Debug)]
 pub(super) struct Alphabets {
-    end: u8,
     end_of_code: u8,
     bytes: [[u8; SYMBOLS as usize]; 2],
 }
@@ -41,18 +40,12 @@ impl Alphabets {
             bytes[0][symbol] = byte;
             bytes[1][SYMBOLS as usize - 1 - symbol] = byte;
         }
-        Alphabets { end, end_of_code, bytes }
+        Alphabets { end_of_code, bytes }
     }
 
     /// The byte that ends the codes of a line.
     pub fn end_of_code(&self) -> u8 {
         self.end_of_code
-    }
-
-    /// The count that an ascending code stands for.
-    pub fn count_of(&self, code: &[u8]) -> u64 {
-        let symbol = |byte: u8| byte - u8::from(byte > self.end) - u8::from(byte > self.end_of_code);
-        code.iter().skip(1).fold(0, |count, &byte| count * u64::from(SYMBOLS) + u64::from(symbol(byte)))
     }
 
     /// The codes of all bytes: what is written for each, one byte or two, the first in the lower half. (The zero byte
@@ -235,8 +228,5 @@ mod tests {
         let mut counts = vec![0, 1, 253, 254, 255, 64_515, 64_516, 1 << 32, u64::MAX - 1, u64::MAX];
         counts.extend(0..50);
         check(&counts, |coder, &count| coder.count(count));
-        for (&count, end) in counts.iter().flat_map(|count| [0, 1, 10, 255].map(|end| (count, end))) {
-            assert_eq!(Alphabets::new(end).count_of(&code(end, false, |coder| coder.count(count))), count);
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers as `sort -g` reads them: the C library's `strtold` with 64 bits of precision, as on x86.
 
 use super::number::split_while;
-use std::cmp::Ordering;
+use num_bigint::BigUint;
 
 /// A number with 64 significant bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,75 +192,16 @@ fn rounded(negative: bool, whole: &[u8], fraction: &[u8], tens: i64) -> General 
 
 /// Rounds any number, exactly.
 fn exact(negative: bool, digits: &[u8], tens: i32) -> General {
-    let mut number = Big::default();
-    digits.iter().for_each(|&digit| number.multiply_add(10, digit.into()));
-    let mut five = Big(vec![1]);
-    (0..tens.unsigned_abs()).for_each(|_| if tens > 0 { number.multiply_add(5, 0) } else { five.multiply_add(5, 0) });
-    // Both begin at the same bit; then the quotient is computed bit by bit.
-    let shift = number.len() as i32 - five.len() as i32;
-    if shift > 0 {
-        five.shift(shift as usize)
-    } else {
-        number.shift(-shift as usize)
-    }
-    let mut bits = 0_u128;
-    for _ in 0..68 {
-        bits <<= 1;
-        if number.compare(&five).is_ge() {
-            number.subtract(&five);
-            bits |= 1;
-        }
-        number.shift(1);
-    }
-    General::finite(negative, bits, tens + shift - 67, !number.0.is_empty())
-}
-
-/// A large whole number, in 32 bits each, the lowest first; the last is not 0.
-#[derive(Clone, Debug, Default)]
-struct Big(Vec<u32>);
-
-impl Big {
-    /// Its number of bits.
-    fn len(&self) -> usize {
-        self.0.last().map_or(0, |last| 32 * self.0.len() - last.leading_zeros() as usize)
-    }
-
-    fn multiply_add(&mut self, by: u32, more: u32) {
-        let mut carry = u64::from(more);
-        for word in &mut self.0 {
-            carry += u64::from(*word) * u64::from(by);
-            *word = carry as u32;
-            carry >>= 32;
-        }
-        if carry > 0 {
-            self.0.push(carry as u32);
-        }
-    }
-
-    fn shift(&mut self, bits: usize) {
-        if self.0.is_empty() {
-            return;
-        }
-        self.multiply_add(1 << (bits % 32), 0);
-        self.0.splice(0..0, std::iter::repeat_n(0, bits / 32));
-    }
-
-    fn compare(&self, other: &Big) -> Ordering {
-        self.0.len().cmp(&other.0.len()).then_with(|| self.0.iter().rev().cmp(other.0.iter().rev()))
-    }
-
-    /// Subtracts a number that is not larger.
-    fn subtract(&mut self, other: &Big) {
-        let mut borrow = false;
-        for (at, word) in self.0.iter_mut().enumerate() {
-            let (less, first) = word.overflowing_sub(other.0.get(at).copied().unwrap_or_default());
-            let (less, second) = less.overflowing_sub(borrow.into());
-            (*word, borrow) = (less, first || second);
-        }
-        while self.0.last() == Some(&0) {
-            self.0.pop();
-        }
-    }
+    let number = BigUint::from_radix_be(digits, 10).unwrap_or_default();
+    let five = BigUint::from(5_u8).pow(tens.unsigned_abs());
+    let (number, five) = if tens > 0 { (number * five, BigUint::from(1_u8)) } else { (number, five) };
+    // A quotient of 68 or 69 bits.
+    let shift = 68 + five.bits() as i32 - number.bits() as i32;
+    let (up, down) = (shift.max(0), (-shift).max(0));
+    let (number, five) = (number << up, five << down);
+    let bits = &number / &five;
+    let more = &bits * five != number;
+    General::finite(negative, u128::try_from(bits).unwrap_or_default(), tens - shift, more)
 }
 
 #[cfg(test)]

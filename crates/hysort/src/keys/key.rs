@@ -178,11 +178,11 @@ impl Key {
     /// panics, sorting ends with [`Error::KeyPanicked`](crate::Error::KeyPanicked).
     ///
     /// ```
-    /// use hysort::{Key, Keys, Order, sorted_by};
+    /// use hysort::{Key, Keys, Order, sorted};
     /// let last_letter_first = Key::by(|line, key| key.extend(line.iter().rev()));
     /// let keys = Keys::new([last_letter_first], &Order::new());
     /// let pool = hysort::pool().build();
-    /// assert_eq!(sorted_by(b"to\nbe\nor\nnot\n", &keys, &pool)?, b"be\nto\nor\nnot\n");
+    /// assert_eq!(sorted(b"to\nbe\nor\nnot\n", &keys, &pool)?, b"be\nto\nor\nnot\n");
     /// # Ok::<(), hysort::Error>(())
     /// ```
     pub fn by(closure: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static) -> Key {

@@ -17,14 +17,13 @@ mod code;
 mod general;
 mod key;
 mod number;
-mod numbers;
 mod ordered;
 mod sorter;
 mod version;
 
 pub use key::{Key, KeyError, Options};
-pub(crate) use numbers::Numbers;
-pub use sorter::KeySorter;
+pub use ordered::{check, merge};
+pub use sorter::Sorter;
 
 use crate::order::Order;
 use crate::text::lines;
@@ -40,14 +39,14 @@ use version::version;
 /// The keys by which lines are sorted, in descending order of their weight.
 ///
 /// ```
-/// use hysort::{Key, Keys, Order, sorted_by};
+/// use hysort::{Key, Keys, Order, sorted};
 /// let pool = hysort::pool().build();
 /// let text = b"b 10\na 9\nc 10\n";
 /// let keys = Keys::new(["2,2nr".parse()?], &Order::new());
-/// assert_eq!(sorted_by(text, &keys, &pool)?, b"b 10\nc 10\na 9\n");
+/// assert_eq!(sorted(text, &keys, &pool)?, b"b 10\nc 10\na 9\n");
 /// let length = Key::by(|line, key| key.extend((line.len() as u64).to_be_bytes()));
 /// let keys = Keys::new([length], &Order::new()).stable(true);
-/// assert_eq!(sorted_by(text, &keys, &pool)?, b"a 9\nb 10\nc 10\n");
+/// assert_eq!(sorted(text, &keys, &pool)?, b"a 9\nb 10\nc 10\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -89,6 +88,18 @@ struct Part {
 struct Place {
     file: u64,
     at: u64,
+}
+
+impl From<&Order> for Keys {
+    fn from(order: &Order) -> Keys {
+        Keys::new([], order)
+    }
+}
+
+impl From<&Keys> for Keys {
+    fn from(keys: &Keys) -> Keys {
+        keys.clone()
+    }
 }
 
 impl Keys {

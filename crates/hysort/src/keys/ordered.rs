@@ -1,4 +1,4 @@
-//! `-m` and `-c` with keys.
+//! `-m` and `-c`, of lines or of the records of these if there are keys.
 
 use super::bare::Bare;
 use super::{Keys, Place};
@@ -49,45 +49,64 @@ impl<R: BufRead> BufRead for Records<R> {
     }
 }
 
-impl Keys {
-    /// Merges `sources`, each of whose lines are already in order, as [`merge`](fn@crate::merge) does.
-    ///
-    /// # Errors
-    /// [`Error::Read`], [`Error::Write`] and [`Error::KeyPanicked`].
-    pub fn merge(&self, sources: Vec<impl BufRead + Send>, mut out: impl Write) -> Result<(), Error> {
-        if self.0.parts.is_empty() {
-            return crate::merge(sources, &self.0.order, out);
-        }
-        let records = |(file, text)| {
-            let place = Place { file: file as u64, at: 0 };
-            let (line, scratch, record) = (Vec::new(), Vec::new(), Vec::new());
-            Records { text, keys: self.clone(), line, scratch, record, at: 0, place }
-        };
-        let sources = sources.into_iter().enumerate().map(records).collect();
-        let order = self.record_order();
-        merge_counted(sources, &order, Bare::new(self, &mut out), |_, _| ()).map(drop).map_err(Error::carried)
+/// Merges `sources`, each of whose lines are already in order. Memory: a line of each source.
+///
+/// ```
+/// use hysort::{Order, merge};
+/// let mut out = Vec::new();
+/// merge(vec![&b"a\nd\n"[..], b"b\nc"], &Order::new(), &mut out)?;
+/// assert_eq!(out, b"a\nb\nc\nd\n");
+/// # Ok::<(), hysort::Error>(())
+/// ```
+///
+/// If a source is not in order, the output is not either, as with `sort -m`.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::Write`] and [`Error::KeyPanicked`].
+pub fn merge(sources: Vec<impl BufRead + Send>, keys: impl Into<Keys>, mut out: impl Write) -> Result<(), Error> {
+    let keys = keys.into();
+    let order = keys.record_order();
+    if keys.0.parts.is_empty() {
+        return merge_counted(sources, &order, out, |_, _| ()).map(drop);
     }
+    let records = |(file, text)| {
+        let place = Place { file: file as u64, at: 0 };
+        let (line, scratch, record) = (Vec::new(), Vec::new(), Vec::new());
+        Records { text, keys: keys.clone(), line, scratch, record, at: 0, place }
+    };
+    let sources = sources.into_iter().enumerate().map(records).collect();
+    merge_counted(sources, &order, Bare::new(&keys, &mut out), |_, _| ()).map(drop).map_err(Error::carried)
+}
 
-    /// The first line of `text` that is out of order, as [`check`](fn@crate::check) finds it.
-    ///
-    /// # Errors
-    /// [`Error::Read`] and [`Error::KeyPanicked`].
-    pub fn check(&self, mut text: impl BufRead) -> Result<Option<Disorder>, Error> {
-        let (mut last, mut line, mut scratch, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        let (mut last_code, mut code) = (Vec::new(), Vec::new());
-        while read_line(&mut text, self.end_byte(), &mut line)? {
-            number += 1;
-            if !self.0.parts.is_empty() {
-                code.clear();
-                self.code(&line, &mut scratch, &mut code)?;
-            }
-            let order = if number == 1 { Ordering::Less } else { self.compare((&last_code, &last), (&code, &line)) };
-            if order.is_gt() || order.is_eq() && self.0.order.is_unique() {
-                return Ok(Some(Disorder { number, line }));
-            }
-            std::mem::swap(&mut last, &mut line);
-            std::mem::swap(&mut last_code, &mut code);
+/// The first line of `text` that is out of order: it comes before the one that precedes it, or, if equal lines are not
+/// kept ([`Order::unique`]), it equals it. `None` if there is none.
+///
+/// ```
+/// use hysort::{Order, check};
+/// assert_eq!(check(&b"a\nb\nb\n"[..], &Order::new())?, None);
+/// let found = check(&b"a\nb\nb\n"[..], &Order::new().unique(true))?.unwrap();
+/// assert_eq!((found.number, &found.line[..]), (3, &b"b"[..]));
+/// # Ok::<(), hysort::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Read`] and [`Error::KeyPanicked`].
+pub fn check(mut text: impl BufRead, keys: impl Into<Keys>) -> Result<Option<Disorder>, Error> {
+    let keys = keys.into();
+    let (mut last, mut line, mut scratch, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let (mut last_code, mut code) = (Vec::new(), Vec::new());
+    while read_line(&mut text, keys.end_byte(), &mut line)? {
+        number += 1;
+        if !keys.0.parts.is_empty() {
+            code.clear();
+            keys.code(&line, &mut scratch, &mut code)?;
         }
-        Ok(None)
+        let order = if number == 1 { Ordering::Less } else { keys.compare((&last_code, &last), (&code, &line)) };
+        if order.is_gt() || order.is_eq() && keys.0.order.is_unique() {
+            return Ok(Some(Disorder { number, line }));
+        }
+        std::mem::swap(&mut last, &mut line);
+        std::mem::swap(&mut last_code, &mut code);
     }
+    Ok(None)
 }

@@ -1,4 +1,4 @@
-//! Sorts streams by keys.
+//! Sorts streams: their lines, or the records of these if there are keys.
 
 use super::bare::Bare;
 use super::by::Panicked;
@@ -6,8 +6,8 @@ use super::{Keys, Place};
 use crate::error::Error;
 use crate::flight::Flight;
 use crate::limits::{Limits, Report};
-use crate::parts::{Piece, Strings, Wrong};
-use crate::sorter::Sorter;
+use crate::parts::{Piece, Wrong};
+use crate::sorter::ByteSorter;
 use crate::tasks::LineTask;
 use crate::text::{Ends, last_end};
 use crate::{Pool, hold};
@@ -21,17 +21,12 @@ const CODE: Class = Class::new("code", 300e6);
 /// How much text is coded in a task, if memory is not short.
 const CHUNK: usize = 1 << 20;
 
-/// Make the records of whole lines, or of strings.
+/// Make the records of whole lines.
 #[derive(Clone, Debug)]
 struct CodeLines {
     keys: Keys,
-    text: Text,
-}
-
-#[derive(Clone, Debug)]
-enum Text {
-    Lines(Piece, Place),
-    Strings(Arc<Strings>),
+    text: Piece,
+    place: Place,
 }
 
 impl Task for CodeLines {
@@ -40,10 +35,7 @@ impl Task for CodeLines {
     fn run(&self, _: &mut Core) -> Self::Output {
         let len = LineTask::bytes(self) as usize;
         let mut out = Vec::with_capacity(len + len / 2);
-        match &self.text {
-            Text::Lines(text, place) => self.keys.records(text.bytes(), *place, &mut out)?,
-            Text::Strings(strings) => self.keys.numbered(strings, &mut out)?,
-        }
+        self.keys.records(self.text.bytes(), self.place, &mut out)?;
         // Budgets count bytes that are used.
         if out.capacity() - out.len() > out.len() / 4 {
             out.shrink_to_fit();
@@ -75,10 +67,7 @@ impl LineTask for CodeLines {
     }
 
     fn bytes(&self) -> u64 {
-        match &self.text {
-            Text::Lines(text, _) => text.range.len() as u64,
-            Text::Strings(strings) => (strings.text.len() + 4 * strings.ends.len()) as u64,
-        }
+        self.text.range.len() as u64
     }
 
     /// Only cores make them.
@@ -87,25 +76,27 @@ impl LineTask for CodeLines {
     }
 }
 
-/// Sorts lines that come in pieces by keys: a [`Sorter`] of their records, or of the lines if there are no keys.
+/// Sorts lines that come in pieces, by an [`Order`](crate::Order) or by [`Keys`].
 ///
 /// With keys a line is held in memory as a whole until its keys are known.
 ///
 /// ```
-/// use hysort::{KeySorter, Keys, Limits, Order};
+/// use hysort::{Limits, Order, Sorter};
 /// let pool = hysort::pool().build();
-/// let keys = Keys::new(["2,2n".parse()?], &Order::new());
-/// let mut sorter = KeySorter::new(&keys, Limits::new(), &pool);
-/// sorter.push_owned(b"b 10\na ".to_vec())?;
-/// sorter.push_owned(b"9".to_vec())?;
+/// let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
+/// sorter.push(b"not\nto")?;
+/// sorter.push(b" be\nor")?;
+/// sorter.end_of_file()?; // the line "or" ends here
+/// sorter.push(b"to be")?;
 /// let mut out = Vec::new();
-/// sorter.write_to(&mut out)?;
-/// assert_eq!(out, b"a 9\nb 10\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let report = sorter.write_to(&mut out)?;
+/// assert_eq!(out, b"not\nor\nto be\nto be\n");
+/// assert_eq!(report.lines, 4);
+/// # Ok::<(), hysort::Error>(())
 /// ```
-pub struct KeySorter {
+pub struct Sorter {
     keys: Keys,
-    inner: Sorter,
+    inner: ByteSorter,
     flight: Flight<CodeLines, ()>,
     chunk: usize,
     /// The beginning of a line that has no end yet, and permits for it.
@@ -116,21 +107,21 @@ pub struct KeySorter {
     place: Place,
 }
 
-impl std::fmt::Debug for KeySorter {
+impl std::fmt::Debug for Sorter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KeySorter").field("inner", &self.inner).field("keys", &self.keys).finish_non_exhaustive()
+        f.debug_struct("Sorter").field("keys", &self.keys).finish_non_exhaustive()
     }
 }
 
-impl KeySorter {
+impl Sorter {
     /// A sorter that has no lines yet.
-    pub fn new(keys: &Keys, limits: Limits, pool: &Pool) -> KeySorter {
-        let memory = limits.memory;
+    pub fn new(keys: impl Into<Keys>, limits: Limits, pool: &Pool) -> Sorter {
+        let (keys, memory) = (keys.into(), limits.memory);
         let coding = if keys.0.parts.is_empty() { 0 } else { memory / 8 };
         let limits = if memory == u64::MAX { limits } else { limits.memory(memory - coding) };
-        KeySorter {
-            keys: keys.clone(),
-            inner: Sorter::new(&keys.record_order(), limits, pool),
+        Sorter {
+            inner: ByteSorter::new(keys.record_order(), limits, pool),
+            keys,
             flight: Flight::new(pool, coding),
             chunk: ((coding / 32) as usize).clamp(1 << 12, CHUNK),
             rest: Vec::new(),
@@ -140,7 +131,12 @@ impl KeySorter {
         }
     }
 
-    /// As [`Sorter::expect`].
+    /// Announces the length of the text and gives access to samples of it: `look` returns some kilobytes of the text at
+    /// an offset, fewer at its end, or `None` if that would take long. Must be called before any text comes.
+    ///
+    /// Lines are then grouped by range as they come, in parallel with reading; otherwise this begins when the last of
+    /// them has come. The output is the same, even if the announcement is wrong. It is ignored for short text, or if
+    /// memory is short.
     pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
         if self.keys.0.parts.is_empty() {
             return self.inner.expect(bytes, look);
@@ -163,15 +159,17 @@ impl KeySorter {
     /// Takes text, cut anywhere.
     ///
     /// # Errors
-    /// As [`Sorter::push`], and [`Error::KeyPanicked`].
+    /// [`Error::Temporary`], [`Error::KeyPanicked`], and errors that the text does not cause. After an error the sorter
+    /// cannot be used any more.
     pub fn push(&mut self, text: &[u8]) -> Result<(), Error> {
         if self.keys.0.parts.is_empty() { self.inner.push(text) } else { self.push_owned(text.to_vec()) }
     }
 
-    /// Takes text, cut anywhere.
+    /// Takes text, cut anywhere, without copying most of it: the whole buffer is kept until the last of it has been
+    /// processed.
     ///
     /// # Errors
-    /// As [`Sorter::push`], and [`Error::KeyPanicked`].
+    /// As [`push`](Self::push).
     pub fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
         if self.keys.0.parts.is_empty() {
             return self.inner.push_owned(text);
@@ -215,18 +213,8 @@ impl KeySorter {
     }
 
     fn lines(&mut self, text: Piece) -> Result<(), Error> {
-        let place = self.place;
-        self.place.at += text.range.len() as u64;
-        self.code(Text::Lines(text, place))
-    }
-
-    /// Takes strings, to be written as numbers.
-    pub(crate) fn push_strings(&mut self, strings: Strings) -> Result<(), Error> {
-        self.code(Text::Strings(Arc::new(strings)))
-    }
-
-    fn code(&mut self, text: Text) -> Result<(), Error> {
-        let task = CodeLines { keys: self.keys.clone(), text };
+        let task = CodeLines { keys: self.keys.clone(), text, place: self.place };
+        self.place.at += LineTask::bytes(&task);
         let bytes = 3 * LineTask::bytes(&task);
         self.flight.submit(task, (), bytes, &mut |(), records| self.inner.push_owned(records?))
     }
@@ -234,7 +222,7 @@ impl KeySorter {
     /// Ends a last line that lacks its end: the text that follows is another file's.
     ///
     /// # Errors
-    /// As [`Sorter::push`], and [`Error::KeyPanicked`].
+    /// As [`push`](Self::push).
     pub fn end_of_file(&mut self) -> Result<(), Error> {
         if !self.rest.is_empty() {
             self.end_line()?;
@@ -245,7 +233,7 @@ impl KeySorter {
     /// Writes all lines in order.
     ///
     /// # Errors
-    /// As [`Sorter::write_to`], and [`Error::KeyPanicked`].
+    /// [`Error::Write`], and as [`push`](Self::push).
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
         self.end_of_file()?;
         if self.keys.0.parts.is_empty() {
@@ -253,15 +241,10 @@ impl KeySorter {
         }
         let keys = self.keys.clone();
         let mut bare = Bare::new(&keys, out);
-        let report = self.write_records(&mut bare)?;
+        self.flight.finish(&mut |(), records| self.inner.push_owned(records?))?;
+        let report = self.inner.write_to(&mut bare)?;
         bare.finish().map_err(Error::Write)?;
         Ok(Report { lines_written: bare.lines, bytes_written: bare.bytes, ..report })
-    }
-
-    /// Writes all records in order.
-    pub(crate) fn write_records(mut self, out: &mut impl Write) -> Result<Report, Error> {
-        self.flight.finish(&mut |(), records| self.inner.push_owned(records?))?;
-        self.inner.write_to(out)
     }
 }
 

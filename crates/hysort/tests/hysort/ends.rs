@@ -1,7 +1,7 @@
 //! Causes that end hysort early: signals, full disks, limits. The old file and all inputs are unchanged, and no other
 //! file is left.
 
-use crate::place::{Place, Run, numbers};
+use crate::place::{Place, numbers};
 use crate::skip::{Need, skip};
 use std::process::Stdio;
 use std::thread::sleep;
@@ -105,17 +105,7 @@ fn signals() {
     }
 }
 
-/// SIGUSR1 asks how far it is.
-#[test]
-fn a_question() {
-    let place = Place::with(&[("a", b"b\na\n")]);
-    let script = "mkfifo f; { cat a; sleep 1; } >f & $SORT <f & sleep 0.5; kill -USR1 $!; wait $!; code=$?; rm f; \
-                  exit $code";
-    let run = place.shell(script).ends(0, "hysort: 0 MB read, 0 MB written\n");
-    assert_eq!(run.stdout, b"a\nb\n");
-}
-
-/// The output of `-v` and `--progress`.
+/// The output of `-v`.
 #[test]
 fn what_is_told() {
     let place = Place::with(&[("a", b"b\na\nc\n")]);
@@ -123,55 +113,6 @@ fn what_is_told() {
     let lines: Vec<&str> = run.stderr.lines().collect();
     let first = "hysort: 3 lines, 6 bytes read, 6 written, 0 in temporary files, 1 ranges, ";
     assert!(run.code == 0 && lines[0].starts_with(first) && lines[1].starts_with("  cpu 0: "), "{}", run.stderr);
-    let slow = "{ cat a; sleep 1.1; cat a; } | $SORT";
-    place.shell(slow).silent(0);
-    place.shell(&format!("{slow} --progress")).ends(0, "hysort: 0.0 MB read\n");
-    place.shell(&format!("{slow} --progress --no-progress")).silent(0);
-}
-
-/// The reader goes away.
-#[test]
-fn broken_pipes() {
-    for keys in KEYS {
-        let place = Place::with(&[("a", &numbers(200_000))]);
-        for (script, code, said) in [
-            ("$SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
-            ("$SORT -m a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
-            (
-                "trap '' PIPE; $SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}",
-                2,
-                "hysort: write failed: 'standard output': Broken pipe\n",
-            ),
-            ("mkfifo f; head -1 f >/dev/null & $SORT a -o f; code=$?; rm f; exit $code", 141, ""),
-        ] {
-            place.shell(&script.replace("$SORT", &format!("$SORT {keys}"))).ends(code, said);
-        }
-    }
-}
-
-/// A limit of the length of files: of the result, and of temporary files.
-#[test]
-fn limits_of_length() {
-    for keys in KEYS {
-        let text = numbers(300_000);
-        let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
-        let unchanged = |run: Run, said: &str| {
-            assert_eq!((run.code, &*run.stderr), (2, said));
-            assert_eq!(place.get("old"), b"the old file\n");
-            assert!(place.get("a") == text && place.names() == ["a", "old"]);
-        };
-        let limit = "trap '' XFSZ; ulimit -f 500;";
-        unchanged(
-            place.shell(&format!("{limit} $SORT {keys} -o old a")),
-            "hysort: write failed: old: File too large\n",
-        );
-        unchanged(place.shell(&format!("{limit} $SORT {keys} a -o a")), "hysort: write failed: a: File too large\n");
-        let spilled = "hysort: write failed: temporary file in .: File too large\n";
-        unchanged(place.shell(&format!("{limit} $SORT {keys} -S 1M -T . a")), spilled);
-        // The signal ends it as it ends sort.
-        let run = place.shell(&format!("ulimit -c 0; ulimit -f 500; exec $SORT {keys} -o old a"));
-        assert_eq!((run.code, place.get("old"), place.names().len()), (153, b"the old file\n".to_vec(), 2));
-    }
 }
 
 /// A disk that fills: that of the result, and that of `-T`.
@@ -195,46 +136,6 @@ fn full_disks() {
         assert_eq!(spilled.stdout, b"0\n");
         assert!(place.get("a") == text);
     }
-}
-
-#[test]
-fn no_place_for_temporary_files() {
-    let place = Place::with(&[("a", &numbers(300_000))]);
-    let text = "hysort: cannot create temporary file in '/no/such/place': No such file or directory\n";
-    for keys in KEYS {
-        place.shell(&format!("$SORT {keys} -S 1M -T /no/such/place a")).ends(2, text);
-        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M a")).ends(2, text);
-        place.shell(&format!("TMPDIR=/no/such/place $SORT {keys} -S 1M -T . a >/dev/null")).silent(0);
-    }
-}
-
-/// A limit of the address space: the result, also of one line of three times as many bytes.
-#[test]
-fn little_memory() {
-    let text = numbers(500_000);
-    let place = Place::with(&[("a", &text)]);
-    let expected = place.shell("$SORT a | cksum").silent(0).stdout;
-    // Of these, 90 MB is where a heap for each thread, of 64 MB, would fit once.
-    for (keys, limit) in KEYS.into_iter().flat_map(|keys| [60_000, 90_000, 150_000].map(|limit| (keys, limit))) {
-        let run = place.shell(&format!("ulimit -v {limit}; $SORT {keys} --parallel=2 a | cksum")).silent(0);
-        assert_eq!(run.stdout, expected, "{keys} {limit}");
-    }
-    let run = place.shell("head -c 300000000 /dev/zero | (ulimit -v 100000; $SORT -S 20M -T .) | cksum").silent(0);
-    assert_eq!(run.stdout, place.shell("(head -c 300000000 /dev/zero; echo) | cksum").silent(0).stdout);
-}
-
-/// A limit of the stack, which the thread of `main` keeps: the work is done on a thread with a stack of its own.
-#[test]
-fn little_stack() {
-    let place = Place::with(&[("a", &numbers(100_000))]);
-    let expected = place.shell("$SORT a | cksum").silent(0).stdout;
-    for (kilobytes, keys) in [16, 64, 128].into_iter().flat_map(|limit| KEYS.map(|keys| (limit, keys))) {
-        // The variables of the environment are on the stack, too.
-        let limited = format!("ulimit -c 0; ulimit -s {kilobytes} && exec $SORT {keys} a");
-        let run = place.shell(&format!("env -i PATH=\"$PATH\" sh -c \"{limited}\" >b; echo $?; cksum <b"));
-        assert_eq!(run.silent(0).stdout, [b"0\n", &expected[..]].concat(), "{kilobytes} kB");
-    }
-    place.shell("(ulimit -s 64 && exec $SORT --help) >/dev/null").silent(0);
 }
 
 /// Bytes of a temporary file change while it is there: none of its lines is written, and the old file stays.

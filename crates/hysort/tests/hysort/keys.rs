@@ -179,23 +179,3 @@ fn nan_in_many_spellings() {
         same(&[("a", text.as_bytes())], &format!("$SORT {flags} a"));
     }
 }
-
-/// More text than memory: records go to files, and so do long lines.
-#[test]
-fn keys_of_more_text_than_memory() {
-    if !gnu_sort() {
-        return;
-    }
-    let mut rng = Rng(7);
-    let mut text = Vec::new();
-    for number in 0..60_000 {
-        text.extend(format!("chr{}\t{}\t{number}\n", rng.below(20), rng.below(90_000)).into_bytes());
-        if number % 20_000 == 7 {
-            text.extend([&b"chr3 5 ".repeat(60_000)[..], b"\n"].concat());
-        }
-    }
-    for flags in ["-k1,1 -k2,2n", "-k1,1 -k2,2nr -s", "-k1,1 -u", "-r -k2,2n", "-k1,1r -k2,2n -r"] {
-        same(&[("a", &text)], &format!("$SORT {flags} a"));
-        same(&[("a", &text)], &format!("cat a | $SORT -S 2M {flags}"));
-    }
-}

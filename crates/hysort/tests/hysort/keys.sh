@@ -37,7 +37,7 @@ $SORT -su -k1,1 b
 $SORT -ru -t, -k1,1 b
 $SORT -m -k1,1 a b a
 for i in $(seq 9); do seq $i 40 400 | sed s/$/:$i/ >f$i; done; $SORT -m -s -n --batch-size=2 f*
-for i in $(seq 9); do seq $i 400 >f$i; done; $SORT -m -u -k1.1,1.2n --batch-size=3 f*
+for i in $(seq 9); do seq $((i+9)) 99 | sed s/$/:$i/ >f$i; done; $SORT -m -u -k1.1,1.2n --batch-size=3 f*
 $SORT -k2n -o a a; cat a
 cat a | $SORT -k2n - b
 $SORT --sort=version a

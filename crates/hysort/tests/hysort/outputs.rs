@@ -3,23 +3,7 @@
 use crate::place::Place;
 use crate::skip::{Need, skip};
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-
-#[test]
-fn the_mode_stays() {
-    let place = Place::with(&[("a", b"b\na\n")]);
-    for mode in [0o600, 0o644, 0o664, 0o755, 0o606] {
-        fs::set_permissions(place.path("a"), fs::Permissions::from_mode(mode)).unwrap();
-        let before = fs::metadata(place.path("a")).unwrap();
-        place.shell("umask 077; $SORT a -o a").silent(0);
-        let after = fs::metadata(place.path("a")).unwrap();
-        assert_eq!((after.mode() & 0o7777, after.uid(), after.gid()), (mode, before.uid(), before.gid()));
-        assert_ne!(after.ino(), before.ino());
-    }
-    place.shell("umask 027; $SORT a -o new").silent(0);
-    assert_eq!(fs::metadata(place.path("new")).unwrap().mode() & 0o7777, 0o640);
-    assert_eq!(place.names(), ["a", "new"]);
-}
+use std::os::unix::fs::MetadataExt;
 
 /// A file system that keeps no modes, and one that cannot sync.
 #[test]
@@ -62,7 +46,7 @@ fn in_the_background() {
 #[test]
 fn the_owner_stays() {
     if !rustix::process::geteuid().is_root() {
-        return crate::skip::skip(crate::skip::Need::System, "only root can give files away");
+        return skip(Need::System, "only root can give files away");
     }
     let place = Place::with(&[("a", b"b\na\n")]);
     std::os::unix::fs::chown(place.path("a"), Some(1234), Some(2345)).unwrap();
@@ -76,7 +60,7 @@ fn the_owner_stays() {
 fn hidden_names() {
     let place = Place::with(&[("a", b"b\na\n"), ("old", b"the old file\n")]);
     if place.shell("unshare -m true").code != 0 {
-        return crate::skip::skip(crate::skip::Need::System, "no name space of mounts can be made");
+        return skip(Need::System, "no name space of mounts can be made");
     }
     let without_proc = |script: &str| {
         let umount = "umount -l /proc && ";
@@ -94,22 +78,9 @@ fn hidden_names() {
     assert_eq!((place.names().len(), place.get("old")), (3, b"a\nb\n".to_vec()));
 }
 
-/// An output that cannot be written fails before anything is read, and nothing changes.
-#[test]
-fn what_cannot_be_written() {
-    let place = Place::with(&[("a", b"b\na\n")]);
-    symlink("no/such/file", place.path("dangling")).unwrap();
-    place.shell("$SORT a -o dangling").ends(2, "hysort: open failed: dangling: No such file or directory\n");
-    // It does not wait for its input.
-    place
-        .shell("mkfifo f; timeout 5 $SORT -o no/such/file <>f")
-        .ends(2, "hysort: open failed: no/such/file: No such file or directory\n");
-}
-
 /// A file that is mounted, or another user's in /tmp, cannot be replaced: that is known before any work.
 #[test]
 fn what_cannot_be_replaced() {
-    use crate::skip::{Need, skip};
     let place = Place::with(&[("a", b"b\na\n"), ("mounted", b"old\n"), ("f", b"")]);
     let script =
         "rm f; mkfifo f; mount --bind a mounted && { timeout 5 $SORT -o mounted <>f; echo $?; umount mounted; }";
@@ -133,24 +104,9 @@ fn what_cannot_be_replaced() {
     assert_eq!(run.stdout, b"2\nold\n");
 }
 
-/// A device or a FIFO is written to and stays.
-#[test]
-fn devices() {
-    let place = Place::with(&[("a", b"b\na\n")]);
-    let run = place.shell("mkfifo f; cat f >got & $SORT a -o f; wait; [ -p f ] && rm f").silent(0);
-    assert_eq!((run.stdout, place.get("got")), (Vec::new(), b"a\nb\n".to_vec()));
-    place.shell("$SORT a -o /dev/null; [ -c /dev/null ]").silent(0);
-    place.shell("echo a long line that was there before >out; $SORT a -o /dev/stdout >out").silent(0);
-    assert_eq!(place.get("out"), b"a\nb\n");
-    place.shell("$SORT a -o /dev/fd/5 5>out5").silent(0);
-    assert_eq!(place.get("out5"), b"a\nb\n");
-    assert_eq!(place.names(), ["a", "got", "out", "out5"]);
-}
-
 /// An access control list stays, where there are any.
 #[test]
 fn the_access_control_list_stays() {
-    use crate::skip::{Need, skip};
     let place = Place::with(&[("a", b"b\na\n")]);
     // user::rw-, user:1000:r--, group::---, mask::r--, other::---
     let entries: [(u16, u16, u32); 5] =

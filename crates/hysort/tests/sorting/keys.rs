@@ -1,29 +1,21 @@
 //! Keys that closures make, compared with `slice::sort_by`.
 
 use super::{Rng, pool};
-use hysort::{Error, Key, KeySorter, Keys, Limits, Order, sorted_by};
+use hysort::{Error, Key, Keys, Limits, Order, Sorter, check, merge, sorted};
 use std::cmp::Ordering;
 
 type Text = Vec<u8>;
 
-/// Sorts a text that comes in pieces.
-fn in_pieces(rng: &mut Rng, text: &[u8], keys: &Keys, limits: Limits) -> Result<(Text, u64), Error> {
-    let mut sorter = KeySorter::new(keys, limits, pool());
+/// Sorts a text that comes in pieces of random sizes.
+fn in_pieces(rng: &mut Rng, text: &[u8], keys: &Keys, limits: Limits) -> (Text, u64) {
+    let mut sorter = Sorter::new(keys, limits, pool());
     if rng.below(2) == 0 {
         let look = |at: u64| Some(text[at as usize..text.len().min(at as usize + 8192)].to_vec());
         sorter.expect(text.len() as u64, look);
     }
-    let (mut rest, most) = (text, 1 + rng.below(text.len() / 4 + 50));
-    while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.len().min(1 + rng.below(most)));
-        sorter.push(piece)?;
-        rest = after;
-    }
-    sorter.end_of_file()?;
-    let mut out = Vec::new();
-    let report = sorter.write_to(&mut out)?;
-    assert_eq!(report.bytes_written, out.len() as u64);
-    Ok((out, report.spilled))
+    let most = 1 + rng.below(text.len() / 4 + 50);
+    let (out, report) = super::in_pieces(sorter, text, false, || 1 + rng.below(most)).unwrap();
+    (out, report.spilled)
 }
 
 /// How equal keys are treated.
@@ -88,9 +80,9 @@ fn closures() {
             let keys = ties.keys(all.iter().map(key).collect());
             let sorted = ties.sort(lines.clone(), order);
             let expected: Text = sorted.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
-            let (out, _) = in_pieces(&mut rng, &text, &keys, Limits::new()).unwrap();
+            let (out, _) = in_pieces(&mut rng, &text, &keys, Limits::new());
             assert!(out == expected, "case {case}, {ties:?}");
-            assert_eq!(keys.check(&expected[..]).unwrap(), None);
+            assert_eq!(check(&expected[..], &keys).unwrap(), None);
         }
     }
 }
@@ -110,7 +102,7 @@ fn a_closure_and_a_specification() {
         let keys = ties.keys(vec![Key::by(|line, key| key.push(line[0])), "2,2nr".parse().unwrap()]);
         let expected = ties.sort(lines.clone(), |a, b| a[0].cmp(&b[0]).then(number(b).cmp(&number(a))));
         let limits = Limits::new().memory(1 << 20).temporary(tempfile::tempfile);
-        let (out, spilled) = in_pieces(&mut rng, &text, &keys, limits).unwrap();
+        let (out, spilled) = in_pieces(&mut rng, &text, &keys, limits);
         assert!(out == expected.concat(), "{ties:?}");
         assert!(spilled > 0);
     }
@@ -129,13 +121,13 @@ fn a_panic_of_a_closure_is_an_error() {
             Err(Error::KeyPanicked { reason }) => assert_eq!(reason, "bad is no line"),
             other => panic!("{other:?}"),
         };
-        is_told(sorted_by(text, &keys, pool()).map(drop));
-        is_told(keys.check(text).map(drop));
-        is_told(keys.merge(vec![&b"a\n"[..], text], &mut Vec::new()));
-        let mut sorter = KeySorter::new(&keys, Limits::new(), pool());
+        is_told(sorted(text, &keys, pool()).map(drop));
+        is_told(check(text, &keys).map(drop));
+        is_told(merge(vec![&b"a\n"[..], text], &keys, &mut Vec::new()));
+        let mut sorter = Sorter::new(&keys, Limits::new(), pool());
         sorter.expect(1 << 30, |_| Some(b"bad\n".to_vec()));
         is_told(sorter.push(text).and_then(|()| sorter.write_to(&mut Vec::new())).map(drop));
     }
     // The pool goes on.
-    assert_eq!(sorted_by(b"b\na\n", &keys, pool()).unwrap(), b"a\nb\n");
+    assert_eq!(sorted(b"b\na\n", &keys, pool()).unwrap(), b"a\nb\n");
 }

@@ -54,17 +54,8 @@ fn long_lines_among_others() {
             let look = |at: u64| text.get(at as usize..).map(|rest| rest[..rest.len().min(8192)].to_vec());
             sorter.expect([17 << 20, 20 << 20][rng.below(2)], look);
         }
-        let mut rest = &text[..];
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(sizes[rng.below(3)].min(rest.len()));
-            match rng.below(2) {
-                0 => sorter.push(piece).expect("it takes all"),
-                _ => sorter.push_owned(piece.to_vec()).expect("it takes all"),
-            }
-            rest = after;
-        }
-        let mut out = Vec::new();
-        let report = sorter.write_to(&mut out).expect("it is sorted");
+        let owned = rng.below(2) == 0;
+        let (out, report) = in_pieces(sorter, &text, owned, || sizes[rng.below(3)]).unwrap();
         let expected = flags.plain(&text);
         assert!(out == expected, "case {case}: {flags:?}, {memory} bytes, {} of text", text.len());
         let lines = |text: &[u8]| flags.lines(text).len() as u64;
@@ -85,8 +76,9 @@ fn long_lines_in_memory() {
         lines.extend([vec![b'x'; (1 << 20) - 1], vec![b'x'; (1 << 20) - 2], b"x".to_vec(), b"y".to_vec(), vec![]]);
         let text: Vec<u8> = lines.iter().flat_map(|line| [line, &[flags.end][..]].concat()).collect();
         for owned in [false, true] {
-            let sorted = in_pieces(&text, &[3_000_000, 1, 700_000], owned, Limits::new(), &flags.order());
-            assert!(sorted == flags.plain(&text), "{flags:?}");
+            let (sorter, mut number) = (Sorter::new(&flags.order(), Limits::new(), pool()), 0);
+            let size = || (number += 1, [700_000, 3_000_000, 1][number % 3]).1;
+            assert!(in_pieces(sorter, &text, owned, size).unwrap().0 == flags.plain(&text), "{flags:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ mod texts;
 
 use hybz_testkit::shapes::{self, Rng};
 use hybz_testkit::skip::{self, Need};
-use hysort::{self as sort, Disorder, Error, Limits, Order, Pool, Sorter};
+use hysort::{self as sort, Disorder, Error, Limits, Order, Pool, Report, Sorter};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use texts::texts;
@@ -36,9 +36,7 @@ impl Flags {
     /// The lines of a text, without their ends.
     fn lines(self, text: &[u8]) -> Vec<&[u8]> {
         let mut lines: Vec<&[u8]> = text.split(|&byte| byte == self.end).collect();
-        if lines.last().is_some_and(|last| last.is_empty()) {
-            lines.pop();
-        }
+        lines.pop_if(|last| last.is_empty());
         lines
     }
 
@@ -70,25 +68,26 @@ impl Flags {
     }
 }
 
-/// Sorts text that comes in pieces of these sizes, in turn.
-fn in_pieces(text: &[u8], sizes: &[usize], owned: bool, limits: Limits, order: &Order) -> Vec<u8> {
-    let mut sorter = Sorter::new(order, limits, pool());
-    let mut rest = text;
-    for &size in sizes.iter().cycle() {
-        if rest.is_empty() {
-            break;
-        }
-        let (piece, after) = rest.split_at(size.clamp(1, rest.len()));
-        match owned {
-            true => sorter.push_owned(piece.to_vec()).expect("it takes all"),
-            false => sorter.push(piece).expect("it takes all"),
-        }
-        rest = after;
+/// Sorts text that comes in pieces of these sizes.
+fn in_pieces(
+    mut sorter: Sorter,
+    mut text: &[u8],
+    owned: bool,
+    mut size: impl FnMut() -> usize,
+) -> Result<(Vec<u8>, Report), Error> {
+    while !text.is_empty() {
+        let (piece, rest) = text.split_at(size().clamp(1, text.len()));
+        if owned {
+            sorter.push_owned(piece.to_vec())?
+        } else {
+            sorter.push(piece)?
+        };
+        text = rest;
     }
     let mut out = Vec::new();
-    let report = sorter.write_to(&mut out).expect("it is sorted");
+    let report = sorter.write_to(&mut out)?;
     assert_eq!(report.bytes_written, out.len() as u64);
-    out
+    Ok((out, report))
 }
 
 /// Named texts, and the shapes of the codec's tests.
@@ -123,7 +122,8 @@ fn every_text_in_every_order() {
 
             // Small limits are slow.
             let some = &text[..text.len().min(memory as usize * 100 + 20_000)];
-            assert!(in_pieces(some, &[70_000], false, limits(memory), &order) == flags.plain(some), "{what}");
+            let (out, _) = in_pieces(Sorter::new(&order, limits(memory), pool()), some, false, || 70_000).unwrap();
+            assert!(out == flags.plain(some), "{what}");
 
             let wrong = lines.windows(2).position(|pair| match flags.reverse {
                 false => pair[0] > pair[1] || flags.unique && pair[0] == pair[1],
@@ -193,9 +193,7 @@ fn what_is_expected_does_not_matter() {
     for (name, bytes, memory, look, spills) in looks {
         let mut sorter = Sorter::new(&flags.order(), limits(memory), pool());
         sorter.expect(bytes, look);
-        text.chunks(1 << 20).for_each(|piece| sorter.push(piece).expect("it takes all"));
-        let mut out = Vec::new();
-        let report = sorter.write_to(&mut out).expect("it is sorted");
+        let (out, report) = in_pieces(sorter, &text, false, || 1 << 20).unwrap();
         assert!(out == sorted, "{name}");
         assert_eq!(report.spilled > 0, spills, "{name}: {report:?}");
     }
@@ -206,17 +204,17 @@ fn a_temporary_file_that_fails_is_an_error() {
     use std::io::{Error as IoError, ErrorKind};
     let text = (shapes::shape("random").make)(1_000_000);
     let refuse = || Err(IoError::from(ErrorKind::StorageFull));
-    let mut sorter = Sorter::new(&Order::new(), Limits::new().memory(1 << 16).temporary(refuse), pool());
-    let refused = sorter.push(&text).expect_err("there is no file");
-    assert!(matches!(&refused, Error::Temporary(error) if error.kind() == ErrorKind::StorageFull), "{refused:?}");
+    let is_told = |limits: Limits| {
+        let sorter = Sorter::new(&Order::new(), limits.memory(1 << 16), pool());
+        let error = in_pieces(sorter, &text, false, || text.len()).expect_err("there is no room");
+        assert!(matches!(&error, Error::Temporary(error) if error.kind() == ErrorKind::StorageFull), "{error:?}");
+    };
+    is_told(Limits::new().temporary(refuse));
     let full = || std::fs::OpenOptions::new().read(true).write(true).open("/dev/full");
     if full().is_err() {
         return skip::skip_part(Need::System, "there is no /dev/full");
     }
-    let mut sorter = Sorter::new(&Order::new(), Limits::new().memory(1 << 16).temporary(full), pool());
-    let written = sorter.push(&text).and_then(|()| sorter.write_to(&mut Vec::new()).map(drop));
-    let error = written.expect_err("it is full");
-    assert!(matches!(&error, Error::Temporary(error) if error.kind() == ErrorKind::StorageFull), "{error:?}");
+    is_told(Limits::new().temporary(full));
 }
 
 /// A budget that is fixed and small: slow, and never stuck, several sorters at once.
@@ -231,11 +229,8 @@ fn the_smallest_budget() {
             for limits in [Limits::new(), limits(1 << 30), limits(1 << 20), Limits::new().memory(1)] {
                 let (pool, text, plain) = (&pool, &text, &plain);
                 scope.spawn(move || {
-                    let mut sorter = Sorter::new(&flags.order(), limits, pool);
-                    sorter.push(text).unwrap();
-                    let mut out = Vec::new();
-                    sorter.write_to(&mut out).unwrap();
-                    assert!(out == *plain);
+                    let sorter = Sorter::new(&flags.order(), limits, pool);
+                    assert!(in_pieces(sorter, text, false, || text.len()).unwrap().0 == *plain);
                 });
             }
         });

@@ -1,9 +1,9 @@
 //! `BZ2_bzCompress`: the same return codes, counters and bytes, call by call.
 
-use crate::library::{BzStream, Library, ours, theirs};
+use crate::library::{Library, Session, ours, theirs, totals};
 use crate::{calls, rng, text};
 use hybz_testkit::skip::{Need, skip};
-use std::ffi::{c_int, c_uint};
+use std::ffi::c_int;
 
 /// An action, how much input is given, and how much room.
 type Call = (c_int, usize, usize);
@@ -12,27 +12,14 @@ type Call = (c_int, usize, usize);
 type Log = (Vec<(c_int, u32, u32, u64, u64)>, Vec<u8>);
 
 pub fn code(library: &Library, text: &[u8], level: c_int, calls: &[Call]) -> Log {
-    let mut stream = BzStream::new();
-    let mut log = Vec::new();
-    let mut made = Vec::new();
-    let mut taken = 0;
-    let mut out = vec![0; calls.iter().map(|call| call.2).max().unwrap_or(0)];
-    // SAFETY: the pointers are of slices that live longer than the calls, and have the lengths said.
-    unsafe {
-        log.push(((library.BZ2_bzCompressInit)(&mut stream, level, 0, 30), 0, 0, 0, 0));
-        for &(action, input, room) in calls {
-            let input = input.min(text.len() - taken);
-            (stream.next_in, stream.avail_in) = (text[taken..].as_ptr(), input as c_uint);
-            (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
-            let code = (library.BZ2_bzCompress)(&mut stream, action);
-            taken += input - stream.avail_in as usize;
-            assert_eq!(stream.next_in, text[taken..].as_ptr());
-            made.extend_from_slice(&out[..room - stream.avail_out as usize]);
-            log.push((code, stream.avail_in, stream.avail_out, stream.total_in(), stream.total_out()));
-        }
-        log.push(((library.BZ2_bzCompressEnd)(&mut stream), 0, 0, 0, 0));
+    let (mut session, mut log, mut at) = (Session::coder(library, level), Vec::new(), 0);
+    for &(action, input, room) in calls {
+        let (code, taken) = session.call(action, &text[at..][..input.min(text.len() - at)], room);
+        at += taken;
+        let (all_in, all_out) = totals(&session.stream);
+        log.push((code, session.stream.avail_in, session.stream.avail_out, all_in, all_out));
     }
-    (log, made)
+    (log, std::mem::take(&mut session.out))
 }
 
 #[test]

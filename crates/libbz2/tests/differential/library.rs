@@ -1,55 +1,10 @@
-//! The two libraries that are compared, `bz_stream`, and how a stream is decoded call by call.
+//! The two libraries that are compared, and streams of them call by call.
 
 #![allow(non_snake_case)]
 
+use hybz_libbz2::stream::Stream;
 use hybz_testkit::shapes::Rng;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::ptr::null_mut;
-
-/// `bzalloc`.
-pub type AllocFn = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> *mut c_void;
-/// `bzfree`.
-pub type FreeFn = unsafe extern "C" fn(*mut c_void, *mut c_void);
-
-/// `bz_stream`.
-#[repr(C)]
-pub struct BzStream {
-    pub next_in: *const u8,
-    pub avail_in: c_uint,
-    pub total_in: [c_uint; 2],
-    pub next_out: *mut u8,
-    pub avail_out: c_uint,
-    pub total_out: [c_uint; 2],
-    pub state: *mut c_void,
-    pub alloc: Option<AllocFn>,
-    pub free: Option<FreeFn>,
-    pub opaque: *mut c_void,
-}
-
-impl BzStream {
-    pub fn new() -> Self {
-        BzStream {
-            next_in: [].as_ptr(),
-            avail_in: 0,
-            total_in: [0; 2],
-            next_out: null_mut(),
-            avail_out: 0,
-            total_out: [0; 2],
-            state: null_mut(),
-            alloc: None,
-            free: None,
-            opaque: null_mut(),
-        }
-    }
-
-    pub fn total_in(&self) -> u64 {
-        u64::from(self.total_in[1]) << 32 | u64::from(self.total_in[0])
-    }
-
-    pub fn total_out(&self) -> u64 {
-        u64::from(self.total_out[1]) << 32 | u64::from(self.total_out[0])
-    }
-}
 
 type Handle = *mut c_void;
 type Bytes = *mut c_char;
@@ -94,12 +49,12 @@ macro_rules! interface {
 
 interface! {
     BZ2_bzlibVersion: fn() -> *const c_char;
-    BZ2_bzCompressInit: fn(*mut BzStream, c_int, c_int, c_int) -> c_int;
-    BZ2_bzCompress: fn(*mut BzStream, c_int) -> c_int;
-    BZ2_bzCompressEnd: fn(*mut BzStream) -> c_int;
-    BZ2_bzDecompressInit: fn(*mut BzStream, c_int, c_int) -> c_int;
-    BZ2_bzDecompress: fn(*mut BzStream) -> c_int;
-    BZ2_bzDecompressEnd: fn(*mut BzStream) -> c_int;
+    BZ2_bzCompressInit: fn(*mut Stream, c_int, c_int, c_int) -> c_int;
+    BZ2_bzCompress: fn(*mut Stream, c_int) -> c_int;
+    BZ2_bzCompressEnd: fn(*mut Stream) -> c_int;
+    BZ2_bzDecompressInit: fn(*mut Stream, c_int, c_int) -> c_int;
+    BZ2_bzDecompress: fn(*mut Stream) -> c_int;
+    BZ2_bzDecompressEnd: fn(*mut Stream) -> c_int;
     BZ2_bzBuffToBuffCompress: fn(Bytes, Uint, Bytes, c_uint, c_int, c_int, c_int) -> c_int;
     BZ2_bzBuffToBuffDecompress: fn(Bytes, Uint, Bytes, c_uint, c_int, c_int) -> c_int;
     BZ2_bzReadOpen: fn(Int, *mut libc::FILE, c_int, c_int, *mut c_void, c_int) -> Handle;
@@ -145,6 +100,81 @@ pub fn theirs() -> Option<Library> {
     Some(library)
 }
 
+/// A stream of a library. It is ended when it is dropped.
+pub struct Session<'a> {
+    library: &'a Library,
+    pub stream: Box<Stream>,
+    codes: bool,
+    room: Vec<u8>,
+    /// All output so far.
+    pub out: Vec<u8>,
+    pub calls: usize,
+}
+
+impl<'a> Session<'a> {
+    /// Begins to code at a level, or to decode (`small` or not). The stream has its memory functions.
+    pub fn begin(library: &'a Library, stream: Stream, level: Result<c_int, c_int>) -> Result<Self, c_int> {
+        let mut stream = Box::new(stream);
+        // SAFETY: the stream is new, and its place does not change.
+        let code = unsafe {
+            match level {
+                Ok(level) => (library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0),
+                Err(small) => (library.BZ2_bzDecompressInit)(&mut *stream, 0, small),
+            }
+        };
+        let (room, out, codes) = (Vec::new(), Vec::new(), level.is_ok());
+        if code == 0 { Ok(Session { library, stream, codes, room, out, calls: 0 }) } else { Err(code) }
+    }
+
+    pub fn coder(library: &'a Library, level: c_int) -> Self {
+        Session::begin(library, Stream::new(), Ok(level)).expect("a level")
+    }
+
+    pub fn decoder(library: &'a Library, small: c_int) -> Self {
+        Session::begin(library, Stream::new(), Err(small)).expect("0 or 1")
+    }
+
+    /// One call, with this input and room for so many bytes. Returns its code, and how much of the input it has taken.
+    /// The library may not look at either later.
+    pub fn call(&mut self, action: c_int, input: &[u8], room: usize) -> (c_int, usize) {
+        self.calls += 1;
+        self.room.clear();
+        self.room.resize(room, 0x5a);
+        let (before_in, before_out) = totals(&self.stream);
+        let stream = &mut *self.stream;
+        (stream.next_in, stream.avail_in) = (input.as_ptr().cast_mut().cast(), input.len() as c_uint);
+        (stream.next_out, stream.avail_out) = (self.room.as_mut_ptr().cast(), room as c_uint);
+        // SAFETY: the input and the room are as long as said.
+        let code = unsafe {
+            match self.codes {
+                true => (self.library.BZ2_bzCompress)(stream, action),
+                false => (self.library.BZ2_bzDecompress)(stream),
+            }
+        };
+        assert!(stream.avail_in as usize <= input.len() && stream.avail_out as usize <= room);
+        let (taken, made) = (input.len() - stream.avail_in as usize, room - stream.avail_out as usize);
+        assert_eq!(stream.next_in.cast_const().cast(), input[taken..].as_ptr());
+        assert_eq!(stream.next_out.cast_const().cast(), self.room[made..].as_ptr());
+        assert_eq!(totals(stream), (before_in + taken as u64, before_out + made as u64));
+        self.out.extend_from_slice(&self.room[..made]);
+        (code, taken)
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        let end = if self.codes { self.library.BZ2_bzCompressEnd } else { self.library.BZ2_bzDecompressEnd };
+        // SAFETY: the stream was begun.
+        assert_eq!(unsafe { end(&mut *self.stream) }, 0);
+    }
+}
+
+/// The bytes that a stream has taken and made.
+pub fn totals(stream: &Stream) -> (u64, u64) {
+    let joined = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    (joined(stream.total_in_hi32, stream.total_in_lo32), joined(stream.total_out_hi32, stream.total_out_lo32))
+}
+
 /// What became of a stream.
 pub struct Decoded {
     pub text: Vec<u8>,
@@ -165,35 +195,17 @@ pub struct Sizes {
 pub fn decode(library: &Library, coded: &[u8], small: c_int, sizes: Sizes) -> Decoded {
     let Sizes { pieces, rooms, seed } = sizes;
     let (mut inputs, mut outputs) = (Rng(seed), Rng(seed + 1));
-    let mut stream = BzStream::new();
-    let mut decoded = Decoded { text: Vec::new(), code: 0, taken: 0, calls: 0 };
-    let mut out = vec![0; *rooms.iter().max().unwrap()];
-    // SAFETY: the pointers are of slices that live longer than the calls, and have the lengths said.
-    unsafe {
-        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, small), 0);
-        let mut idle = 0;
-        while decoded.code == 0 && idle < 3 {
-            let left = &coded[decoded.taken..];
-            let input = pieces[inputs.below(pieces.len())].min(left.len());
-            let room = rooms[outputs.below(rooms.len())];
-            // A copy that goes at once: the library may not look at it later.
-            let copy = left[..input].to_vec();
-            (stream.next_in, stream.avail_in) = (copy.as_ptr(), input as c_uint);
-            (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
-            decoded.code = (library.BZ2_bzDecompress)(&mut stream);
-            decoded.calls += 1;
-            assert!(stream.avail_in as usize <= input, "{} of {input} bytes given back", stream.avail_in);
-            assert!(stream.avail_out as usize <= room);
-            let (taken, made) = (input - stream.avail_in as usize, room - stream.avail_out as usize);
-            assert_eq!(stream.next_in, copy[taken..].as_ptr());
-            assert_eq!(stream.next_out, out[made..].as_mut_ptr());
-            decoded.taken += taken;
-            decoded.text.extend_from_slice(&out[..made]);
-            assert_eq!((stream.total_in(), stream.total_out()), (decoded.taken as u64, decoded.text.len() as u64));
-            // All input is taken, and there was room, so nothing more can come.
-            idle = if decoded.taken == coded.len() && made == 0 && room > 0 { idle + 1 } else { 0 };
-        }
-        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+    let mut session = Session::decoder(library, small);
+    let (mut code, mut at, mut idle) = (0, 0, 0);
+    while code == 0 && idle < 3 {
+        let left = &coded[at..];
+        // A copy that goes at once: the library may not look at it later.
+        let input = left[..pieces[inputs.below(pieces.len())].min(left.len())].to_vec();
+        let (room, before) = (rooms[outputs.below(rooms.len())], session.out.len());
+        let (next, taken) = session.call(0, &input, room);
+        (code, at) = (next, at + taken);
+        // All input is taken, and there was room, so nothing more can come.
+        idle = if at == coded.len() && session.out.len() == before && room > 0 { idle + 1 } else { 0 };
     }
-    decoded
+    Decoded { text: std::mem::take(&mut session.out), code, taken: at, calls: session.calls }
 }

@@ -1,13 +1,15 @@
 //! Memory: allocations that fail, where each comes from and goes to, and how much it is.
 
 use crate::coding::code;
-use crate::library::{BzStream, Library, ours, theirs};
+use crate::library::{Library, Session, ours, theirs, totals};
+use hybz_libbz2::stream::Stream;
 use hybz_testkit::crafted::block::Block;
-use hybz_testkit::crafted::stream::Stream;
+use hybz_testkit::crafted::stream::Stream as File;
 use hybz_testkit::shapes::shape;
 use hybz_testkit::skip::{Need, skip};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
+use std::mem::take;
 use std::process::Command;
 
 /// An allocator that counts, and fails when it is told to.
@@ -43,75 +45,47 @@ unsafe extern "C" fn heap_free(heap: *mut c_void, memory: *mut c_void) {
     unsafe { libc::free(memory) };
 }
 
-fn stream_of(heap: &mut Heap) -> BzStream {
-    let mut stream = BzStream::new();
-    stream.alloc = Some(heap_alloc);
-    stream.free = Some(heap_free);
-    stream.opaque = (&raw mut *heap).cast();
-    stream
+fn stream_of(heap: &mut Heap) -> Stream {
+    Stream { bzalloc: Some(heap_alloc), bzfree: Some(heap_free), opaque: (&raw mut *heap).cast(), ..Stream::new() }
 }
+
+/// More than any text here.
+const ROOM: usize = 1_000_000;
 
 /// Codes; goes on after `BZ_MEM_ERROR` if `again`. The bytes, or the code of an error.
 fn code_with(heap: &mut Heap, text: &[u8], again: bool) -> Result<Vec<u8>, c_int> {
     let library = ours();
-    let mut stream = stream_of(heap);
-    let mut out = vec![0; text.len() + text.len() / 50 + 1000];
-    // SAFETY: the buffers are as long as said.
-    unsafe {
-        let code = (library.BZ2_bzCompressInit)(&mut stream, 1, 0, 0);
-        if code != 0 {
-            return Err(code);
-        }
-        (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), out.len() as c_uint);
-        let mut result = Ok(());
-        let third = text.len() / 3;
-        'all: for (action, end, piece) in
-            [(0, 4, &text[..third]), (1, 1, &text[third..2 * third]), (2, 4, &text[2 * third..])]
-        {
-            (stream.next_in, stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
-            while action > 0 || stream.avail_in > 0 {
-                let code = (library.BZ2_bzCompress)(&mut stream, action);
-                match code {
-                    -3 if again => {}
-                    _ if code < 0 => {
-                        result = Err(code);
-                        break 'all;
-                    }
-                    _ if action > 0 && code == end => break,
-                    _ => {}
-                }
+    let mut session = Session::begin(&library, stream_of(heap), Ok(1))?;
+    let third = text.len() / 3;
+    for (action, end, mut piece) in
+        [(0, 4, &text[..third]), (1, 1, &text[third..2 * third]), (2, 4, &text[2 * third..])]
+    {
+        while action > 0 || !piece.is_empty() {
+            let (code, taken) = session.call(action, piece, ROOM);
+            piece = &piece[taken..];
+            match code {
+                -3 if again => {}
+                _ if code < 0 => return Err(code),
+                _ if action > 0 && code == end => break,
+                _ => {}
             }
         }
-        out.truncate(stream.total_out() as usize);
-        assert_eq!((library.BZ2_bzCompressEnd)(&mut stream), 0);
-        result.map(|()| out)
     }
+    Ok(take(&mut session.out))
 }
 
 /// Decodes, in pieces. The text, or the code of an error.
 fn decode_with(heap: &mut Heap, coded: &[u8], small: c_int) -> Result<Vec<u8>, c_int> {
     let library = ours();
-    let mut stream = stream_of(heap);
-    let mut text = vec![0; 1_000_000];
-    // SAFETY: the buffers are as long as said.
-    unsafe {
-        let code = (library.BZ2_bzDecompressInit)(&mut stream, 0, small);
+    let mut session = Session::begin(&library, stream_of(heap), Err(small))?;
+    let mut code = 0;
+    for piece in coded.chunks(9000) {
+        code = session.call(0, piece, ROOM).0;
         if code != 0 {
-            return Err(code);
+            break;
         }
-        (stream.next_out, stream.avail_out) = (text.as_mut_ptr(), text.len() as c_uint);
-        let mut code = 0;
-        for piece in coded.chunks(9000) {
-            (stream.next_in, stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
-            code = (library.BZ2_bzDecompress)(&mut stream);
-            if code != 0 {
-                break;
-            }
-        }
-        text.truncate(stream.total_out() as usize);
-        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
-        if code == 4 { Ok(text) } else { Err(code) }
     }
+    if code == 4 { Ok(take(&mut session.out)) } else { Err(code) }
 }
 
 /// Lets the first allocation fail, then the second, and so on: alone, and with all that follow.
@@ -155,9 +129,9 @@ fn failing_allocations() {
     for small in [0, 1] {
         fail_everywhere("decoding", &text, false, |heap, _| decode_with(heap, &coded, small));
     }
-    let randomised = Stream::single(Block::randomised_of_text(&text[..50_000])).bytes();
+    let randomised = File::single(Block::randomised_of_text(&text[..50_000])).bytes();
     let zeros = vec![0; 900_000];
-    let runs = Stream::single(Block::of_text(&zeros)).bytes();
+    let runs = File::single(Block::of_text(&zeros)).bytes();
     for small in [0, 1] {
         fail_everywhere("a randomised block", &text[..50_000], false, |heap, _| decode_with(heap, &randomised, small));
         fail_everywhere("a long run", &zeros, false, |heap, _| decode_with(heap, &runs, small));
@@ -194,7 +168,7 @@ fn run(library: &Library, what: Use) -> u64 {
     };
     let text = (shape("words").make)(len);
     let coded = code(library, &text, 9, &[(2, 4 << 20, 4 << 20)]).1;
-    let mut streams: Vec<Box<BzStream>> = (0..count).map(|_| Box::new(BzStream::new())).collect();
+    let mut streams: Vec<Box<Stream>> = (0..count).map(|_| Box::new(Stream::new())).collect();
     let mut room = vec![1u8; len + 1000];
     let half = coded.len() / 2;
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -202,16 +176,16 @@ fn run(library: &Library, what: Use) -> u64 {
     // SAFETY: the buffers are as long as said.
     unsafe {
         for stream in &mut streams {
-            (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), room.len() as c_uint);
+            (stream.next_out, stream.avail_out) = (room.as_mut_ptr().cast(), room.len() as c_uint);
             match what {
                 Use::Code(..) => {
                     (library.BZ2_bzCompressInit)(&mut **stream, 9, 0, 0);
-                    (stream.next_in, stream.avail_in) = (text.as_ptr(), len as c_uint);
+                    (stream.next_in, stream.avail_in) = (text.as_ptr().cast_mut().cast(), len as c_uint);
                     (library.BZ2_bzCompress)(&mut **stream, 0);
                 }
                 Use::Decode(.., small) => {
                     (library.BZ2_bzDecompressInit)(&mut **stream, 0, small);
-                    (stream.next_in, stream.avail_in) = (coded.as_ptr(), half as c_uint);
+                    (stream.next_in, stream.avail_in) = (coded.as_ptr().cast_mut().cast(), half as c_uint);
                     (library.BZ2_bzDecompress)(&mut **stream);
                 }
             }
@@ -220,14 +194,14 @@ fn run(library: &Library, what: Use) -> u64 {
             match what {
                 Use::Code(..) => {
                     assert_eq!((library.BZ2_bzCompress)(&mut **stream, 2), 4);
-                    assert_eq!(room[..stream.total_out() as usize], coded);
+                    assert_eq!(room[..totals(stream).1 as usize], coded);
                     // What was written to the room belongs to the last stream.
                 }
                 Use::Decode(..) => {
-                    let rest = coded.len() - stream.total_in() as usize;
-                    (stream.next_in, stream.avail_in) = (coded[coded.len() - rest..].as_ptr(), rest as c_uint);
+                    let rest = &coded[totals(stream).0 as usize..];
+                    (stream.next_in, stream.avail_in) = (rest.as_ptr().cast_mut().cast(), rest.len() as c_uint);
                     assert_eq!((library.BZ2_bzDecompress)(&mut **stream), 4);
-                    assert_eq!(stream.total_out(), len as u64);
+                    assert_eq!(totals(stream).1, len as u64);
                 }
             }
         }

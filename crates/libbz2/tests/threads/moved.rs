@@ -1,7 +1,7 @@
 //! Input that changes between calls. bzip2's library allows it: bytes that a call has taken are the caller's again, and
 //! those that it has not taken may come from another place the next time, and be others if none of them was needed.
 
-use crate::library::{BzStream, Library, ours, theirs};
+use crate::library::{Library, Session, ours, theirs};
 use hybz_testkit::shapes::Rng;
 use std::ffi::{c_int, c_uint};
 
@@ -14,17 +14,14 @@ struct Buffers(Vec<Vec<u8>>);
 
 impl Buffers {
     /// The bytes, at an address that no recent call has seen.
-    fn place(&mut self, bytes: &[u8]) -> *const u8 {
+    fn place(&mut self, bytes: &[u8]) -> &[u8] {
         if self.0.len() > 8 {
             self.0.remove(0);
         }
         // Any alignment.
         let offset = self.0.len() * 3 + 1;
-        let mut buffer = vec![0x5a; offset];
-        buffer.extend_from_slice(bytes);
-        let address = buffer[offset..].as_ptr();
-        self.0.push(buffer);
-        address
+        self.0.push([&vec![0x5a; offset][..], bytes].concat());
+        &self.0[self.0.len() - 1][offset..]
     }
 
     /// The call is over: its bytes become others. They look like the beginning of a block and like a stream's end.
@@ -49,81 +46,58 @@ fn text(seed: u64, len: usize) -> Vec<u8> {
 
 /// Codes in pieces with rooms. Each call has its input at another place, where it does not stay.
 fn code(library: &Library, text: &[u8], seed: u64) -> Vec<u8> {
-    let (mut rng, mut buffers, mut stream) = (Rng(seed), Buffers::default(), BzStream::new());
-    let (mut out, mut room) = (Vec::new(), vec![0; 70_000]);
-    let mut call = |stream: &mut BzStream, piece: &[u8], action: c_int, rng: &mut Rng| {
-        (stream.next_in, stream.avail_in) = (buffers.place(piece), piece.len() as c_uint);
-        let len = 1 + rng.below(room.len());
-        (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), len as c_uint);
-        // SAFETY: the buffers are as long as said.
-        let code = unsafe { (library.BZ2_bzCompress)(stream, action) };
+    let (mut rng, mut buffers, mut session) = (Rng(seed), Buffers::default(), Session::coder(library, 1));
+    let mut call = |piece: &[u8], action: c_int, rng: &mut Rng| {
+        let result = session.call(action, buffers.place(piece), 1 + rng.below(70_000));
         buffers.spoil();
-        out.extend_from_slice(&room[..len - stream.avail_out as usize]);
-        room.fill(0x5a);
-        (code, piece.len() - stream.avail_in as usize)
+        result
     };
-    // SAFETY: the stream is new, and then begun.
-    assert_eq!(unsafe { (library.BZ2_bzCompressInit)(&mut stream, 1, 0, 0) }, 0);
     let mut at = 0;
     while at < text.len() {
         let end = text.len().min(at + [1, 999, 60_000, 400_000][rng.below(4)]);
         if rng.below(9) > 0 {
             // What is not taken stays out: the next piece begins there, at any length.
-            let (code, taken) = call(&mut stream, &text[at..end], 0, &mut rng);
+            let (code, taken) = call(&text[at..end], 0, &mut rng);
             assert_eq!(code, 1);
             at += taken;
             continue;
         }
         while {
-            let (code, taken) = call(&mut stream, &text[at..end], 1, &mut rng);
+            let (code, taken) = call(&text[at..end], 1, &mut rng);
             at += taken;
             code == 2
         } {}
         assert_eq!(at, end);
     }
-    while call(&mut stream, &[], 2, &mut rng).0 != 4 {}
-    // SAFETY: as above.
-    assert_eq!(unsafe { (library.BZ2_bzCompressEnd)(&mut stream) }, 0);
-    out
+    while call(&[], 2, &mut rng).0 != 4 {}
+    std::mem::take(&mut session.out)
 }
 
 /// Decodes `coded`, each call with its input at another place. From shortly before block `block` (from 0) until its
 /// last text is due, what comes after that block is `other`'s.
 fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64) -> (Vec<u8>, c_int, usize) {
-    let (mut rng, mut buffers, mut stream) = (Rng(seed), Buffers::default(), BzStream::new());
+    let (mut rng, mut buffers, mut session) = (Rng(seed), Buffers::default(), Session::decoder(library, 0));
     let shared = coded.iter().zip(other).take_while(|(byte, other)| byte == other).count();
-    let (mut text, mut room, mut taken, mut code) = (Vec::new(), vec![0; 2 * BLOCK], 0, 0);
-    // SAFETY: the buffers are as long as said.
-    unsafe {
-        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
-        for _ in 0..100_000 {
-            let inside = (block * BLOCK).saturating_sub(5_000)..(block + 1) * BLOCK - 9_000;
-            let is_other = inside.contains(&text.len()) && !std::ptr::eq(other, coded);
-            let from = if is_other { other } else { coded };
-            // Small rooms: some call begins there, and each one that does stays there.
-            let len = if text.len() < inside.end && text.len() + 2 * BLOCK > inside.start {
-                1 + rng.below(9_000)
-            } else {
-                1 + rng.below(room.len())
-            };
-            let piece = [usize::MAX, 300_000, 70_000, 5_000][rng.below(4)].min(from.len() - taken);
-            let piece = &from[taken..][..piece];
-            (stream.next_in, stream.avail_in) = (buffers.place(piece), piece.len() as c_uint);
-            (stream.next_out, stream.avail_out) = (room.as_mut_ptr(), len as c_uint);
-            code = (library.BZ2_bzDecompress)(&mut stream);
-            buffers.spoil();
-            let (count, made) = (piece.len() - stream.avail_in as usize, len - stream.avail_out as usize);
-            assert!(!is_other || taken + count <= shared, "what no text needed yet was taken");
-            taken += count;
-            text.extend_from_slice(&room[..made]);
-            room.fill(0x5a);
-            if code != 0 {
-                break;
-            }
+    let (mut taken, mut code) = (0, 0);
+    for _ in 0..100_000 {
+        let done = session.out.len();
+        let inside = (block * BLOCK).saturating_sub(5_000)..(block + 1) * BLOCK - 9_000;
+        let is_other = inside.contains(&done) && !std::ptr::eq(other, coded);
+        let from = if is_other { other } else { coded };
+        // Small rooms: some call begins there, and each one that does stays there.
+        let is_near = done < inside.end && done + 2 * BLOCK > inside.start;
+        let room = 1 + rng.below(if is_near { 9_000 } else { 2 * BLOCK });
+        let piece = [usize::MAX, 300_000, 70_000, 5_000][rng.below(4)].min(from.len() - taken);
+        let count;
+        (code, count) = session.call(0, buffers.place(&from[taken..][..piece]), room);
+        buffers.spoil();
+        assert!(!is_other || taken + count <= shared, "what no text needed yet was taken");
+        taken += count;
+        if code != 0 {
+            break;
         }
-        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
     }
-    (text, code, taken)
+    (std::mem::take(&mut session.out), code, taken)
 }
 
 /// A stream in two calls, cut at each place in and around the header of its first block and of its second one.
@@ -143,21 +117,12 @@ pub fn headers_in_two_calls() {
 
 /// Decodes in calls with inputs of these lengths: the text, the last code, and how much was taken.
 fn calls(library: &Library, coded: &[u8], pieces: &[usize], room: usize) -> (Vec<u8>, c_int, usize) {
-    let (mut stream, mut out, mut code, mut taken) = (BzStream::new(), vec![0; room], 0, 0);
-    // SAFETY: the buffers are as long as said.
-    unsafe {
-        assert_eq!((library.BZ2_bzDecompressInit)(&mut stream, 0, 0), 0);
-        (stream.next_out, stream.avail_out) = (out.as_mut_ptr(), room as c_uint);
-        for piece in pieces {
-            let piece = &coded[taken..][..(*piece).min(coded.len() - taken)];
-            (stream.next_in, stream.avail_in) = (piece.as_ptr(), piece.len() as c_uint);
-            code = (library.BZ2_bzDecompress)(&mut stream);
-            taken += piece.len() - stream.avail_in as usize;
-        }
-        assert_eq!((library.BZ2_bzDecompressEnd)(&mut stream), 0);
+    let (mut session, mut code, mut at) = (Session::decoder(library, 0), 0, 0);
+    for piece in pieces {
+        let (next, taken) = session.call(0, &coded[at..][..(*piece).min(coded.len() - at)], room - session.out.len());
+        (code, at) = (next, at + taken);
     }
-    out.truncate(room - stream.avail_out as usize);
-    (out, code, taken)
+    (std::mem::take(&mut session.out), code, at)
 }
 
 /// All of a text, at level 1.

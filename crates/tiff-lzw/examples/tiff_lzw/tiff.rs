@@ -1,8 +1,13 @@
 //! Baseline TIFF files of 8-bit samples, grey or RGB, in strips or tiles that are LZW-coded, or not coded at all. All
-//! cores code the strips; the rest of this file deals with their positions.
+//! cores code the strips; the package `tiff` reads and writes what says where they are.
 
+use ::tiff::ColorType;
+use ::tiff::decoder::{ChunkType, Decoder};
+use ::tiff::encoder::TiffEncoder;
+use ::tiff::tags::Tag;
 use hybz::Pool;
 use hybz_tiff_lzw::{decode_strips, encode_strips};
+use std::io::Cursor;
 
 /// An error, in words.
 pub type Trouble = Box<dyn std::error::Error>;
@@ -55,20 +60,17 @@ struct Piece {
 }
 
 impl Layout {
-    /// The number of pieces.
-    fn count(self, width: usize, height: usize) -> usize {
+    /// The columns and rows of a piece.
+    fn size(self, width: usize, height: usize) -> (usize, usize) {
         match self {
-            Layout::Strips(rows) => height.div_ceil(rows),
-            Layout::Tiles(columns, rows) => width.div_ceil(columns) * height.div_ceil(rows),
+            Layout::Strips(rows) => (width, rows.min(height)),
+            Layout::Tiles(columns, rows) => (columns, rows),
         }
     }
 
     /// The pieces, in the order of the file.
     fn pieces(self, width: usize, height: usize) -> Vec<Piece> {
-        let (columns, rows) = match self {
-            Layout::Strips(rows) => (width, rows.min(height)),
-            Layout::Tiles(columns, rows) => (columns, rows),
-        };
+        let (columns, rows) = self.size(width, height);
         let at = |y: usize| (0..width).step_by(columns).map(move |x| (x, y));
         let piece = |(x, y): (usize, usize)| {
             let (width, height) = (columns.min(width - x), rows.min(height - y));
@@ -116,145 +118,44 @@ impl Piece {
     }
 }
 
-const WIDTH: u16 = 256;
-const HEIGHT: u16 = 257;
-const BITS: u16 = 258;
-const COMPRESSION: u16 = 259;
-const PHOTOMETRIC: u16 = 262;
-const FILL_ORDER: u16 = 266;
-const STRIP_OFFSETS: u16 = 273;
-const SAMPLES: u16 = 277;
-const ROWS_PER_STRIP: u16 = 278;
-const STRIP_LENGTHS: u16 = 279;
-const PLANES: u16 = 284;
-const PREDICTOR: u16 = 317;
-const TILE_WIDTH: u16 = 322;
-const TILE_HEIGHT: u16 = 323;
-const TILE_OFFSETS: u16 = 324;
-const TILE_LENGTHS: u16 = 325;
-
 /// The file of an image.
 pub fn write(image: &Image, coding: Coding, pool: &Pool) -> Result<Vec<u8>, Trouble> {
-    let Coding { layout, differences } = coding;
-    let pieces = layout.pieces(image.width, image.height);
-    let mut file = b"II*\0\0\0\0\0".to_vec();
+    let pieces = coding.layout.pieces(image.width, image.height);
+    let coded = encode_strips(pool, pieces.iter().map(|piece| piece.cut(image, coding.differences)));
+    file([image.width, image.height, image.samples], coding, coded.collect::<Result<_, _>>()?)
+}
+
+/// The file of an image of this width, height and number of samples, whose pieces are coded.
+pub fn file([width, height, samples]: [usize; 3], coding: Coding, pieces: Vec<Vec<u8>>) -> Result<Vec<u8>, Trouble> {
+    let mut file = Cursor::new(Vec::new());
+    let mut tiff = TiffEncoder::new(&mut file)?;
+    let mut fields = tiff.image_directory()?;
     let (mut offsets, mut lengths) = (Vec::new(), Vec::new());
-    for coded in encode_strips(pool, pieces.iter().map(|piece| piece.cut(image, differences))) {
-        let coded = coded?;
-        offsets.push(u32::try_from(file.len())?);
+    for coded in pieces {
         lengths.push(u32::try_from(coded.len())?);
-        file.extend(coded);
+        offsets.push(u32::try_from(fields.write_data(&coded[..])?)?);
     }
-    let short = |value: usize| -> Result<Vec<u32>, Trouble> { Ok(vec![u32::try_from(value)?]) };
-    let mut fields = vec![
-        (WIDTH, 4, short(image.width)?),
-        (HEIGHT, 4, short(image.height)?),
-        (BITS, 3, vec![8; image.samples]),
-        (COMPRESSION, 3, vec![5]),
-        (PHOTOMETRIC, 3, vec![if image.samples == 1 { 1 } else { 2 }]),
-        (SAMPLES, 3, short(image.samples)?),
-        (PLANES, 3, vec![1]),
-    ];
-    if differences {
-        fields.push((PREDICTOR, 3, vec![2]));
+    fields.write_tag(Tag::ImageWidth, u32::try_from(width)?)?;
+    fields.write_tag(Tag::ImageLength, u32::try_from(height)?)?;
+    fields.write_tag(Tag::BitsPerSample, &[8_u16; 3][..samples])?;
+    fields.write_tag(Tag::Compression, 5_u16)?;
+    fields.write_tag(Tag::PhotometricInterpretation, if samples == 1 { 1_u16 } else { 2 })?;
+    fields.write_tag(Tag::SamplesPerPixel, samples as u16)?;
+    fields.write_tag(Tag::PlanarConfiguration, 1_u16)?;
+    fields.write_tag(Tag::Predictor, if coding.differences { 2_u16 } else { 1 })?;
+    let (columns, rows) = coding.layout.size(width, height);
+    if let Layout::Strips(_) = coding.layout {
+        fields.write_tag(Tag::RowsPerStrip, u32::try_from(rows)?)?;
+        fields.write_tag(Tag::StripOffsets, &offsets[..])?;
+        fields.write_tag(Tag::StripByteCounts, &lengths[..])?;
+    } else {
+        fields.write_tag(Tag::TileWidth, u32::try_from(columns)?)?;
+        fields.write_tag(Tag::TileLength, u32::try_from(rows)?)?;
+        fields.write_tag(Tag::TileOffsets, &offsets[..])?;
+        fields.write_tag(Tag::TileByteCounts, &lengths[..])?;
     }
-    match layout {
-        Layout::Strips(rows) => fields.extend([
-            (STRIP_OFFSETS, 4, offsets),
-            (ROWS_PER_STRIP, 4, short(rows.min(image.height))?),
-            (STRIP_LENGTHS, 4, lengths),
-        ]),
-        Layout::Tiles(columns, rows) => fields.extend([
-            (TILE_WIDTH, 4, short(columns)?),
-            (TILE_HEIGHT, 4, short(rows)?),
-            (TILE_OFFSETS, 4, offsets),
-            (TILE_LENGTHS, 4, lengths),
-        ]),
-    }
-    fields.sort();
-    directory(&mut file, &fields)?;
-    Ok(file)
-}
-
-/// Appends a directory of fields, each with its type (3: two bytes, 4: four), and points at it.
-fn directory(file: &mut Vec<u8>, fields: &[(u16, u16, Vec<u32>)]) -> Result<(), Trouble> {
-    let mut entries = Vec::new();
-    for (tag, kind, values) in fields {
-        let mut bytes: Vec<u8> = match kind {
-            3 => values.iter().flat_map(|value| (*value as u16).to_le_bytes()).collect(),
-            _ => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        };
-        if bytes.len() > 4 {
-            file.resize(file.len().next_multiple_of(2), 0);
-            let at = u32::try_from(file.len())?;
-            file.append(&mut bytes);
-            bytes = at.to_le_bytes().to_vec();
-        }
-        bytes.resize(4, 0);
-        entries.extend(tag.to_le_bytes().into_iter().chain(kind.to_le_bytes()));
-        entries.extend((values.len() as u32).to_le_bytes().into_iter().chain(bytes));
-    }
-    file.resize(file.len().next_multiple_of(2), 0);
-    let at = u32::try_from(file.len())?;
-    file[4..8].copy_from_slice(&at.to_le_bytes());
-    file.extend((fields.len() as u16).to_le_bytes().into_iter().chain(entries).chain([0; 4]));
-    Ok(())
-}
-
-/// The first directory of a file.
-struct Directory<'a> {
-    file: &'a [u8],
-    big_endian: bool,
-    entries: &'a [u8],
-}
-
-impl<'a> Directory<'a> {
-    fn open(file: &'a [u8]) -> Result<Directory<'a>, Trouble> {
-        let big_endian = match file.get(..4) {
-            Some(b"II*\0") => false,
-            Some(b"MM\0*") => true,
-            _ => return Err("not a TIFF file".into()),
-        };
-        let mut directory = Directory { file, big_endian, entries: &[] };
-        let at = directory.number(4, 4)?;
-        let len = 12 * directory.number(at, 2)?;
-        directory.entries = file.get(at + 2..).and_then(|rest| rest.get(..len)).ok_or("the directory is cut")?;
-        Ok(directory)
-    }
-
-    /// A number of 1, 2 or 4 bytes.
-    fn number(&self, at: usize, len: usize) -> Result<usize, Trouble> {
-        let bytes = self.file.get(at..).and_then(|rest| rest.get(..len)).ok_or("a field is cut")?;
-        let append = |number: usize, byte: &u8| number << 8 | usize::from(*byte);
-        let number = if self.big_endian { bytes.iter().fold(0, append) } else { bytes.iter().rev().fold(0, append) };
-        Ok(number)
-    }
-
-    /// The values of a field; none if the field is missing.
-    fn values(&self, tag: u16) -> Result<Vec<usize>, Trouble> {
-        let base = self.entries.as_ptr() as usize - self.file.as_ptr() as usize;
-        for at in (base..base + self.entries.len()).step_by(12) {
-            if self.number(at, 2)? == usize::from(tag) {
-                let len = match self.number(at + 2, 2)? {
-                    1 => 1,
-                    3 => 2,
-                    4 => 4,
-                    kind => return Err(format!("field {tag} is of type {kind}").into()),
-                };
-                let count = self.number(at + 4, 4)?;
-                if count > self.file.len() / len {
-                    return Err(format!("field {tag} is cut").into());
-                }
-                let from = if count * len <= 4 { at + 8 } else { self.number(at + 8, 4)? };
-                return (0..count).map(|i| self.number(from + i * len, len)).collect();
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    fn value(&self, tag: u16, otherwise: usize) -> Result<usize, Trouble> {
-        Ok(self.values(tag)?.first().copied().unwrap_or(otherwise))
-    }
+    fields.finish()?;
+    Ok(file.into_inner())
 }
 
 /// Decodes strips, each of which has its codes and its number of bytes. Their rows hold differences if there are these
@@ -268,73 +169,64 @@ pub fn on_cores(
     differences: Option<(usize, usize)>,
 ) -> Result<Vec<Vec<u8>>, Trouble> {
     let strips = strips.iter().map(|(coded, len)| (coded.to_vec(), *len));
-    let mut texts = decode_strips(pool, strips).collect::<Result<Vec<_>, _>>()?;
-    if let Some((samples, pixels)) = differences {
-        texts.iter_mut().for_each(|text| undo_differences(text, samples, pixels));
-    }
-    Ok(texts)
+    Ok(undone(decode_strips(pool, strips).collect::<Result<_, _>>()?, differences))
 }
 
-fn undo_differences(text: &mut [u8], samples: usize, pixels: usize) {
-    for row in text.chunks_mut(samples * pixels) {
-        for at in samples..row.len() {
-            row[at] = row[at].wrapping_add(row[at - samples]);
+/// Undoes differences.
+fn undone(mut texts: Vec<Vec<u8>>, differences: Option<(usize, usize)>) -> Vec<Vec<u8>> {
+    if let Some((samples, pixels)) = differences {
+        for row in texts.iter_mut().flat_map(|text| text.chunks_mut(samples * pixels)) {
+            for at in samples..row.len() {
+                row[at] = row[at].wrapping_add(row[at - samples]);
+            }
         }
     }
+    texts
 }
 
 /// The image in a file, and how it is held.
 pub fn read(file: &[u8], decode: Decode<'_>) -> Result<(Image, Coding), Trouble> {
-    let fields = Directory::open(file)?;
-    let (width, height) = (fields.value(WIDTH, 0)?, fields.value(HEIGHT, 0)?);
-    let samples = fields.value(SAMPLES, 1)?;
-    let pixels = area(width, height, samples)?;
-    let compression = fields.value(COMPRESSION, 1)?;
-    let differences = fields.value(PREDICTOR, 1)? == 2;
-    let usual = [(PLANES, 1), (FILL_ORDER, 1)].iter().all(|&(tag, is)| fields.value(tag, is).is_ok_and(|v| v == is));
-    let eight = fields.values(BITS)?.iter().all(|bits| *bits == 8) && !fields.values(BITS)?.is_empty();
-    if !usual || !eight || ![1, 3].contains(&samples) || ![1, 5].contains(&compression) {
+    let mut fields = Decoder::new(Cursor::new(file))?;
+    let (width, height) = fields.dimensions()?;
+    let (width, height) = (width as usize, height as usize);
+    let samples = match fields.colortype()? {
+        ColorType::Gray(8) => 1,
+        ColorType::RGB(8) => 3,
+        _ => 0,
+    };
+    let mut value = |tag| fields.find_tag_unsigned::<u16>(tag).map(|value| value.unwrap_or(1));
+    let (compression, differences) = (value(Tag::Compression)?, value(Tag::Predictor)? == 2);
+    let usual = value(Tag::PlanarConfiguration)? == 1 && value(Tag::FillOrder)? == 1;
+    if !usual || samples == 0 || ![1, 5].contains(&compression) {
         return Err("not an image of 8-bit grey or RGB in one plane, coded by LZW or not at all".into());
     }
-    let tiled = !fields.values(TILE_OFFSETS)?.is_empty();
-    let (layout, offsets, lengths) = match tiled {
-        true => {
-            let layout = Layout::Tiles(fields.value(TILE_WIDTH, 0)?, fields.value(TILE_HEIGHT, 0)?);
-            (layout, fields.values(TILE_OFFSETS)?, fields.values(TILE_LENGTHS)?)
-        }
-        false => {
-            let layout = Layout::Strips(fields.value(ROWS_PER_STRIP, height)?);
-            (layout, fields.values(STRIP_OFFSETS)?, fields.values(STRIP_LENGTHS)?)
-        }
+    let pixels = area(width, height, samples)?;
+    let (columns, rows) = fields.chunk_dimensions();
+    let (columns, rows) = (columns as usize, rows as usize);
+    let (layout, offsets, lengths) = match fields.get_chunk_type() {
+        ChunkType::Strip => (Layout::Strips(rows), Tag::StripOffsets, Tag::StripByteCounts),
+        ChunkType::Tile => (Layout::Tiles(columns, rows), Tag::TileOffsets, Tag::TileByteCounts),
     };
-    match layout {
-        Layout::Strips(rows) if rows > 0 => {}
-        Layout::Tiles(columns, rows) if area(columns, rows, samples).is_ok() => {}
-        _ => return Err("pieces of no size".into()),
-    }
-    let count = layout.count(width, height);
+    let (offsets, lengths) = (fields.get_tag_u64_vec(offsets)?, fields.get_tag_u64_vec(lengths)?);
+    let (columns, rows) = layout.size(width, height);
+    area(columns, rows, samples)?;
+    let count = width.div_ceil(columns) * height.div_ceil(rows);
     if offsets.len() != count || lengths.len() != count {
         return Err(format!("{} pieces, where {count} make the image", offsets.len()).into());
     }
     let pieces = layout.pieces(width, height);
-    let coded = |(at, len): (&usize, &usize)| file.get(*at..).and_then(|rest| rest.get(..*len));
+    let coded = |(at, len): (&u64, &u64)| file.get(*at as usize..)?.get(..*len as usize);
     let coded: Option<Vec<&[u8]>> = offsets.iter().zip(&lengths).map(coded).collect();
-    let coded = coded.ok_or("a piece is cut")?;
-    let mut image = Image { width, height, samples, pixels: vec![0; pixels] };
-    if compression == 1 {
-        for (piece, bytes) in pieces.iter().zip(coded) {
-            let mut bytes = bytes.get(..piece.len(samples)).ok_or("a piece is too short")?.to_vec();
-            if differences {
-                undo_differences(&mut bytes, samples, piece.columns);
-            }
-            piece.paste(&mut image, &bytes);
-        }
+    let strips = coded.ok_or("a piece is cut")?.into_iter().zip(&pieces);
+    let strips: Vec<_> = strips.map(|(coded, piece)| (coded, piece.len(samples))).collect();
+    let differences_of = differences.then_some((samples, columns));
+    let texts = if compression == 1 {
+        let plain = strips.iter().map(|(bytes, len)| bytes.get(..*len).map(<[u8]>::to_vec));
+        undone(plain.collect::<Option<_>>().ok_or("a piece is too short")?, differences_of)
     } else {
-        let strips: Vec<_> = pieces.iter().zip(&coded).map(|(piece, coded)| (*coded, piece.len(samples))).collect();
-        let differences = differences.then(|| (samples, pieces[0].columns));
-        for (piece, bytes) in pieces.iter().zip(decode(&strips, differences)?) {
-            piece.paste(&mut image, &bytes);
-        }
-    }
+        decode(&strips, differences_of)?
+    };
+    let mut image = Image { width, height, samples, pixels: vec![0; pixels] };
+    pieces.iter().zip(texts).for_each(|(piece, text)| piece.paste(&mut image, &text));
     Ok((image, Coding { layout, differences }))
 }

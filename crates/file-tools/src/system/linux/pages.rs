@@ -20,7 +20,7 @@ pub fn give_pages(fd: BorrowedFd<'_>, pages: &[u8]) -> (usize, io::Result<bool>)
             Ok(n) => given += n,
             Err(Errno::INTR) => {}
             // Another process that has the pipe can make it non-blocking.
-            Err(Errno::AGAIN) => match crate::file::wait_writable_fd(fd) {
+            Err(Errno::AGAIN) => match crate::file::wait_writable(fd) {
                 Ok(()) => {}
                 Err(e) => return (given, Err(e)),
             },

@@ -19,9 +19,6 @@ use std::{env, io};
 /// oldest macOS on which Rust's programs run.)
 pub const ONLY_NAMES: OFlags = OFlags::RDONLY;
 
-/// The directory of all open descriptors.
-pub const DESCRIPTORS: &str = "/dev/fd";
-
 /// The file system whose files may be names of open files.
 pub const NAMES_OF_OPEN_FILES: &str = "/dev/fd";
 
@@ -146,11 +143,6 @@ pub fn file_in_memory() -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     fs::remove_file(path)?;
     Ok(file)
-}
-
-/// Gives the room of a part of a file back: not here. It comes back with the file.
-pub fn release(_: &File, _: u64, _: u64) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Whether another file system is mounted at this name.

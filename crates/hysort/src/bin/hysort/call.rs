@@ -1,14 +1,13 @@
-//! The common part of all calls: their order, their output, and the messages about their errors.
+//! The common part of all calls: their output, and the messages about their errors.
 
 use crate::args::Plan;
-use crate::failure::{Failure, STDOUT};
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::spill::Spill;
+use crate::spill;
 use hysort::Error;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The outcome of a successful call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,70 +20,34 @@ pub enum Outcome {
 /// Bytes per write.
 const WRITE: usize = 256 << 10;
 
-/// The state of a call, in addition to its plan.
+/// The state of a call that has a result.
 pub struct Call<'a> {
     pub plan: &'a Plan,
     pub output: Output,
-    pub progress: Progress,
-    pub spill: Arc<Spill>,
-    pub started: Instant,
+    pub progress: Arc<Progress>,
 }
 
-/// Has `work` write the result.
-pub fn write<T>(
-    output: Output,
-    progress: &Progress,
-    work: impl FnOnce(&mut BufWriter<Counted<'_>>) -> Result<T, Error>,
-    other: impl FnOnce(Error) -> Failure,
-) -> Result<T, Failure> {
-    output.begin();
-    let mut out = BufWriter::with_capacity(WRITE, Counted { output, progress, failed: false });
-    let worked = work(&mut out);
-    let flushed = if worked.is_ok() { out.flush() } else { Ok(()) };
-    let (Counted { output, failed, .. }, _unwritten) = out.into_parts();
-    let result = match (worked, flushed) {
-        (Ok(result), Ok(())) => result,
-        (Err(Error::Write(e)), _) | (_, Err(e)) if failed => return Err(output.failure(e)),
-        (Err(e), _) => return Err(other(e)),
-        (Ok(_), Err(e)) => return Err(output.failure(e)),
-    };
-    output.finish()?;
-    Ok(result)
-}
-
-/// The output, which counts the bytes written to it.
-pub struct Counted<'a> {
-    output: Output,
-    progress: &'a Progress,
-    failed: bool,
-}
-
-impl Counted<'_> {
-    fn counted(&mut self, written: io::Result<usize>) -> io::Result<usize> {
-        match &written {
-            Ok(len) => self.progress.wrote(*len),
-            Err(_) => self.failed = true,
-        }
-        written
+impl Call<'_> {
+    /// Has `work` write the result.
+    pub fn write<T>(self, work: impl FnOnce(&mut BufWriter<Output>) -> Result<T, Error>) -> Result<T, Failure> {
+        self.output.begin();
+        let mut out = BufWriter::with_capacity(WRITE, self.output);
+        let worked = work(&mut out).and_then(|result| out.flush().map(|()| result).map_err(Error::Write));
+        let (output, _unwritten) = out.into_parts();
+        let result = worked.map_err(|e| failure(e, self.plan))?;
+        output.finish()?;
+        self.progress.end();
+        Ok(result)
     }
 }
 
-impl Write for Counted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.output.write(bytes);
-        self.counted(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
-    }
-}
-
-/// The message about an error of sorting. `write` itself reports the output's own errors.
-pub fn failure(e: Error, spill: &Spill) -> Failure {
+/// The message about an error of sorting. Inputs and the output have put theirs into it, and so have temporary files
+/// that could not be made.
+pub fn failure(e: Error, plan: &Plan) -> Failure {
     match e {
-        Error::Temporary(e) => spill.failure(e),
-        Error::Write(e) => Failure::system("write failed", STDOUT, e),
+        Error::Read(e) | Error::Write(e) | Error::Temporary(e) => {
+            e.downcast().unwrap_or_else(|e| spill::failure(plan, e))
+        }
         e => Failure::sentence(e.to_string()),
     }
 }

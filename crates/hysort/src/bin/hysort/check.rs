@@ -1,11 +1,11 @@
 //! `-c`: whether a file is sorted.
 
 use crate::args::Plan;
-use crate::call::Outcome;
+use crate::call::{Outcome, failure};
 use crate::failure::Failure;
 use crate::input;
 use hybz_files::quote::for_terminal;
-use hysort::{Disorder, Error};
+use hysort::Disorder;
 use std::io::{self, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 
@@ -14,12 +14,8 @@ const READ: usize = 1 << 20;
 
 pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let name = &plan.files[0];
-    let failed = |e| input::failure(name, e);
-    let text = BufReader::with_capacity(READ, input::open(name)?.into_reader().map_err(failed)?);
-    let found = plan.keyed().check(text).map_err(|e| match e {
-        Error::Read(e) => failed(e),
-        e => failed(e.into()),
-    })?;
+    let text = BufReader::with_capacity(READ, input::open(name)?);
+    let found = hysort::check(text, plan.keyed()).map_err(|e| failure(e, plan))?;
     let Some(Disorder { number, line, .. }) = found else { return Ok(Outcome::Done) };
     if !quiet {
         let place = format!(":{number}: disorder: ");

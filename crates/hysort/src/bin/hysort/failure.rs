@@ -4,6 +4,7 @@ use crate::names::quoted_if_needed;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::{error, fmt};
 
 /// Why there is no result. The exit code is 2 for all of them.
 #[derive(Debug)]
@@ -50,6 +51,15 @@ impl Failure {
         }
     }
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.text()))
+    }
+}
+
+/// An error of reading or writing carries its failure through the library: `call::failure` takes it out.
+impl error::Error for Failure {}
 
 /// The system's text for an error, without the number that std adds.
 pub fn errno_text(error: &io::Error) -> Cow<'static, str> {

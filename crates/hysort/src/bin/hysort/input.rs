@@ -5,9 +5,10 @@ use hybz_files::{file, process};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::{Duration, Instant};
 
 /// Checks that all files can be read. (Those that come later in the work may have gone by then.)
@@ -19,15 +20,12 @@ pub fn check_readable(files: &[OsString]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The contents of an open file.
-pub enum Input {
-    /// The bytes of a regular file, from this offset up to its current end.
-    Regular {
-        file: File,
-        from: u64,
-        to: u64,
-    },
-    Stream(Box<dyn Read + Send>),
+/// An open file.
+pub struct Input {
+    name: OsString,
+    pub file: File,
+    /// Where a regular file is read: from here up to its current end.
+    pub extent: Option<Range<u64>>,
 }
 
 /// Opens a file.
@@ -37,18 +35,10 @@ pub fn open(name: &OsStr) -> Result<Input, Failure> {
         let found = file.metadata()?;
         // Files in /proc have no length.
         let is_regular = found.is_file() && found.len() > 0;
-        Ok(if is_regular { Some(((&file).stream_position()?, found.len())) } else { None })
+        Ok(if is_regular { Some((&file).stream_position()?..found.len()) } else { None })
     };
-    let whole = look().map_err(|e| failure(name, e))?;
-    Ok(match whole {
-        Some((from, to)) => Input::Regular { file, from, to },
-        None => Input::Stream(Box::new(Waiting(file))),
-    })
-}
-
-/// The error of reading a file.
-pub fn failure(name: &OsStr, e: io::Error) -> Failure {
-    Failure::system("read failed", name, e)
+    let extent = look().map_err(|e| Failure::system("read failed", name, e))?;
+    Ok(Input { name: name.to_owned(), file, extent })
 }
 
 /// Regular files, seen as one text.
@@ -88,10 +78,11 @@ pub fn whole(names: &[OsString]) -> Option<Whole> {
             false => std::fs::metadata(name),
         };
         found.ok().filter(|found| found.is_file() && found.len() > 0)?;
-        let Ok(Input::Regular { file, from, to }) = open(name) else { return None };
-        if to > from {
-            files.push((file, from, bytes));
-            bytes += to - from;
+        let Input { file, extent, .. } = open(name).ok()?;
+        let Range { start, end } = extent?;
+        if end > start {
+            files.push((file, start, bytes));
+            bytes += end - start;
         }
     }
     Some(Whole { files, bytes, began })
@@ -106,31 +97,36 @@ pub fn open_plain(name: &OsStr) -> Result<File, Failure> {
     File::open(name).map_err(|e| Failure::system("open failed", name, e))
 }
 
-/// A reader that waits even if the file was opened as non-blocking.
-struct Waiting(File);
+impl Input {
+    #[cfg(test)]
+    pub fn of(file: File, extent: Range<u64>) -> Input {
+        Input { name: OsString::new(), file, extent: Some(extent) }
+    }
 
-impl Read for Waiting {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.0.read(buf) {
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => file::wait_readable(&self.0)?,
-                done => return done,
-            }
-        }
+    /// An error of reading, which carries the message.
+    pub fn failed(&self, e: io::Error) -> io::Error {
+        io::Error::other(Failure::system("read failed", &self.name, e))
+    }
+
+    /// Whether it is the file of this device and inode.
+    pub fn is(&self, file: (u64, u64)) -> bool {
+        self.file.metadata().is_ok_and(|found| (found.dev(), found.ino()) == file)
     }
 }
 
-impl Input {
-    /// Reads it as a stream, in one thread.
-    pub fn into_reader(self) -> io::Result<Box<dyn Read + Send>> {
-        Ok(match self {
-            Input::Stream(stream) => stream,
-            Input::Regular { mut file, from, .. } => {
-                file.seek(SeekFrom::Start(from))?;
-                Box::new(Waiting(file))
+/// It waits even if the file was opened as non-blocking.
+impl Read for Input {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.file.read(buf) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    file::wait_readable(&self.file).map_err(|e| self.failed(e))?;
+                }
+                Err(e) => return Err(self.failed(e)),
+                done => return done,
             }
-        })
+        }
     }
 }
 

@@ -13,7 +13,6 @@ mod output;
 mod packaging;
 mod pieces;
 mod progress;
-mod rounds;
 mod run;
 mod spill;
 mod target;

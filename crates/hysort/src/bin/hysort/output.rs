@@ -7,6 +7,7 @@
 
 use crate::args::Plan;
 use crate::failure::{self, Failure, STDOUT, errno_text};
+use crate::progress::Progress;
 use crate::target::{Found, Made, Spot};
 use hybz_files::acl::Acl;
 use hybz_files::attributes::{self, RefusedMode};
@@ -20,13 +21,14 @@ use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The destination of the result.
 pub struct Output {
     /// Its name as typed, for messages.
     name: OsString,
     kind: Kind,
-    written: u64,
+    progress: Arc<Progress>,
 }
 
 enum Kind {
@@ -57,12 +59,14 @@ const LONG: u64 = 8 << 20;
 
 impl Output {
     /// Makes sure that the result can be written, and changes nothing that anybody sees.
-    pub fn prepare(plan: &Plan) -> Result<Output, Failure> {
-        let Some(name) = &plan.output else {
-            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0 });
+    pub fn prepare(plan: &Plan, progress: &Arc<Progress>) -> Result<Output, Failure> {
+        let (name, kind) = match &plan.output {
+            Some(name) => {
+                (name.clone(), open(name, !plan.no_sync).map_err(|e| Failure::system("open failed", name, e))?)
+            }
+            None => (STDOUT.into(), Kind::Stdout),
         };
-        let kind = open(name, !plan.no_sync).map_err(|e| Failure::system("open failed", name, e))?;
-        Ok(Output { name: name.clone(), kind, written: 0 })
+        Ok(Output { name, kind, progress: Arc::clone(progress) })
     }
 
     /// The file that stdout is, if it is a regular one: output written there is read again if it is an input.
@@ -78,14 +82,9 @@ impl Output {
         }
     }
 
-    /// The message about an error of writing.
-    pub fn failure(&self, e: io::Error) -> Failure {
-        Failure::system("write failed", &self.name, e)
-    }
-
     /// Says that all is written: a new file gets its name. After an error nothing is left of it.
     pub fn finish(self) -> Result<(), Failure> {
-        let Output { name, kind, written: _ } = self;
+        let Output { name, kind, .. } = self;
         let name = &name;
         let failed = |what: &'static str| move |e| Failure::system(what, name, e);
         match kind {
@@ -102,14 +101,17 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let before = self.written;
-        let len = match &mut self.kind {
-            Kind::Stdout => stdout::write(bytes)?,
-            Kind::Existing(file) => file.write(bytes)?,
-            Kind::New(new) => new.file.file.write(bytes)?,
+        let written = match &mut self.kind {
+            Kind::Stdout => stdout::write(bytes),
+            Kind::Existing(file) => file.write(bytes),
+            Kind::New(new) => new.file.file.write(bytes),
         };
-        self.written += len as u64;
-        if before < LONG && self.written >= LONG && matches!(self.kind, Kind::Stdout) {
+        let len = written.map_err(|e| match e.kind() {
+            io::ErrorKind::Interrupted => e,
+            _ => io::Error::other(Failure::system("write failed", &self.name, e)),
+        })?;
+        let all = self.progress.wrote(len);
+        if all >= LONG && all - (len as u64) < LONG && matches!(self.kind, Kind::Stdout) {
             stdout::enlarge_pipe();
         }
         Ok(len)

@@ -2,11 +2,13 @@
 
 use crate::input::Input;
 use hybz_files::memory::ask_for_huge_pages;
+use hysort::Error;
 use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, Builder, Scope};
 
 /// How a file is read.
@@ -21,12 +23,6 @@ pub struct Reading {
 /// Starting threads pays for this many pieces or more.
 const LONG: u64 = 4;
 
-/// Why reading ended early: an error of the file, or of the consumer of the pieces.
-pub enum Stop<E> {
-    Read(io::Error),
-    Taken(E),
-}
-
 impl Reading {
     /// The bytes of all pieces in memory at once: one here, and two per reader, one being read and one waiting.
     pub fn memory(&self) -> u64 {
@@ -34,52 +30,44 @@ impl Reading {
     }
 
     /// Hands all bytes of `input` to `take`, in pieces that are in order.
-    pub fn pieces<E>(&self, input: Input, mut take: impl FnMut(Vec<u8>) -> Result<(), E>) -> Result<(), Stop<E>> {
-        match input {
-            Input::Stream(stream) => self.stream(stream, &mut take),
-            Input::Regular { mut file, from, to } => {
-                let mut at = from;
-                if self.readers > 0 && to.saturating_sub(from) >= LONG * self.piece as u64 {
-                    at = self.parallel(&file, from, to, &mut take)?;
-                }
-                // The rest, and bytes appended in the meantime. The next process that reads stdin begins after them.
-                file.seek(SeekFrom::Start(at)).map_err(Stop::Read)?;
-                self.stream(&file, &mut take)
+    pub fn pieces(&self, mut input: Input, mut take: impl FnMut(Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
+        if let Some(Range { start, end }) = input.extent.clone() {
+            let mut at = start;
+            if self.readers > 0 && end.saturating_sub(start) >= LONG * self.piece as u64 {
+                at = self.parallel(&input, start..end, &mut take)?;
             }
+            // The rest, and bytes appended in the meantime. The next process that reads stdin begins after them.
+            input.file.seek(SeekFrom::Start(at)).map_err(|e| Error::Read(input.failed(e)))?;
         }
-    }
-
-    fn stream<E>(&self, mut stream: impl Read, take: &mut impl FnMut(Vec<u8>) -> Result<(), E>) -> Result<(), Stop<E>> {
         loop {
             let mut piece = Vec::with_capacity(self.piece);
-            stream.by_ref().take(self.piece as u64).read_to_end(&mut piece).map_err(Stop::Read)?;
+            input.by_ref().take(self.piece as u64).read_to_end(&mut piece).map_err(Error::Read)?;
             if piece.is_empty() {
                 return Ok(());
             }
-            take(piece).map_err(Stop::Taken)?;
+            take(piece)?;
         }
     }
 
-    /// Passes on the bytes between two offsets, in pieces that several threads read, and returns the offset it reached.
-    fn parallel<E>(
+    /// Passes on the bytes of an extent, in pieces that several threads read, and returns the offset it reached.
+    fn parallel(
         &self,
-        file: &File,
-        from: u64,
-        to: u64,
-        take: &mut impl FnMut(Vec<u8>) -> Result<(), E>,
-    ) -> Result<u64, Stop<E>> {
+        input: &Input,
+        extent: Range<u64>,
+        take: &mut impl FnMut(Vec<u8>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
         thread::scope(|scope| {
-            let started = (0..self.readers).map(|reader| self.reader(scope, file, from, to, reader));
-            let Ok(readers) = started.collect::<io::Result<Vec<_>>>() else { return Ok(from) };
-            let mut at = from;
+            let started = (0..self.readers).map(|reader| self.reader(scope, &input.file, extent.clone(), reader));
+            let mut at = extent.start;
+            let Ok(readers) = started.collect::<io::Result<Vec<_>>>() else { return Ok(at) };
             for reader in (0..readers.len()).cycle() {
                 // Each reader has the next piece of its own: nothing comes when the file is at its end.
                 let Ok(piece) = readers[reader].recv() else { break };
-                let piece = piece.map_err(Stop::Read)?;
-                let (len, expected) = (piece.len() as u64, (to - at).min(self.piece as u64));
+                let piece = piece.map_err(|e| Error::Read(input.failed(e)))?;
+                let (len, expected) = (piece.len() as u64, (extent.end - at).min(self.piece as u64));
                 at += len;
                 if len > 0 {
-                    take(piece).map_err(Stop::Taken)?;
+                    take(piece)?;
                 }
                 if len < expected {
                     break; // it was cut while we read it
@@ -95,16 +83,15 @@ impl Reading {
         &self,
         scope: &'scope Scope<'scope, '_>,
         file: &'scope File,
-        from: u64,
-        to: u64,
+        extent: Range<u64>,
         number: usize,
     ) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
         let Reading { piece, readers } = *self;
-        let (sender, receiver): (SyncSender<io::Result<Vec<u8>>>, _) = sync_channel(1);
+        let (sender, receiver) = sync_channel(1);
         let work = move || {
-            let starts = (from..to).step_by(piece).skip(number).step_by(readers);
+            let starts = extent.clone().step_by(piece).skip(number).step_by(readers);
             for start in starts {
-                let len = (to - start).min(piece as u64) as usize;
+                let len = (extent.end - start).min(piece as u64) as usize;
                 let read = read_piece(file, start, len);
                 let short = !matches!(&read, Ok(bytes) if bytes.len() == len);
                 if sender.send(read).is_err() || short {
@@ -117,17 +104,11 @@ impl Reading {
     }
 }
 
-/// Memory for `len` bytes, in huge pages if the system has any: it allocates and frees 8 GB faster as a few thousand of
-/// them than as two million small ones.
-fn large_buffer(bytes: usize) -> Vec<u8> {
-    let mut buffer: Vec<u8> = Vec::with_capacity(bytes);
-    ask_for_huge_pages(buffer.spare_capacity_mut());
-    buffer
-}
-
 /// Reads `len` bytes from `start`, or fewer at the end of the file.
 fn read_piece(file: &File, start: u64, len: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = large_buffer(len);
+    let mut bytes: Vec<u8> = Vec::with_capacity(len);
+    // The system allocates and frees 8 GB faster as a few thousand huge pages than as two million small ones.
+    ask_for_huge_pages(bytes.spare_capacity_mut());
     while bytes.len() < len {
         let at = start + bytes.len() as u64;
         match pread(file, spare_capacity(&mut bytes), at) {
@@ -152,12 +133,11 @@ mod tests {
     }
 
     fn read(bytes: &[u8], from: u64, to: u64, reading: Reading) -> Vec<u8> {
-        let input = Input::Regular { file: file(bytes), from, to };
         let mut all = Vec::new();
-        let taken = reading.pieces(input, |piece| {
+        let taken = reading.pieces(Input::of(file(bytes), from..to), |piece| {
             assert!(!piece.is_empty() && piece.len() <= reading.piece);
             all.extend(piece);
-            Ok::<(), ()>(())
+            Ok(())
         });
         assert!(taken.is_ok());
         all
@@ -181,12 +161,12 @@ mod tests {
 
     #[test]
     fn who_takes_the_pieces_may_stop() {
-        let input = Input::Regular { file: file(&[7; 10_000]), from: 0, to: 10_000 };
+        let input = Input::of(file(&[7; 10_000]), 0..10_000);
         let mut left = 3;
         let stopped = Reading { piece: 100, readers: 3 }.pieces(input, |_| {
             left -= 1;
-            if left == 0 { Err("enough") } else { Ok(()) }
+            if left == 0 { Err(Error::LineTooLong) } else { Ok(()) }
         });
-        assert!(matches!(stopped, Err(Stop::Taken("enough"))));
+        assert!(matches!(stopped, Err(Error::LineTooLong)));
     }
 }

@@ -62,11 +62,12 @@ impl Progress {
         self.show("read", read, self.total.filter(|&total| total >= read));
     }
 
-    /// Adds `bytes` to the number of bytes written.
-    pub fn wrote(&self, bytes: usize) {
+    /// Adds `bytes` to the number of bytes written, and returns it.
+    pub fn wrote(&self, bytes: usize) -> u64 {
         let written = self.counts.written.fetch_add(bytes as u64, Relaxed) + bytes as u64;
         let read = self.counts.read.load(Relaxed);
         self.show("written", written, (read >= written).then_some(read));
+        written
     }
 
     /// The numbers of bytes read and written.

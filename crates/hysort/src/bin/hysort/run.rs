@@ -1,14 +1,13 @@
 //! One call of the command: sorting, merging or checking.
 
 use crate::args::{Plan, What, names};
-use crate::call::{Call, Outcome, failure, write};
+use crate::call::{Call, Outcome, failure};
 use crate::failure::Failure;
+use crate::input::{self, Input};
 use crate::output::Output;
-use crate::pieces::Stop;
 use crate::progress::Progress;
-use crate::spill::Spill;
-use crate::{check, gpus, input, limits, merge};
-use hysort::{KeySorter, Limits, Report, StationReport, Summary};
+use crate::{check, gpus, limits, merge, spill};
+use hysort::{Limits, Report, Sorter, StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -18,7 +17,7 @@ use std::time::Instant;
 
 /// Does what the plan says.
 pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
-    if plan.what == What::Sort {
+    if let What::Sort | What::Merge = plan.what {
         gpus::hide(&plan);
     }
     if let Some(from) = plan.files0_from.take() {
@@ -29,16 +28,11 @@ pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
         return check::check(&plan, quiet);
     }
     input::check_readable(&plan.files)?;
-    let call = Call {
-        output: Output::prepare(&plan)?,
-        progress: Progress::new(&plan),
-        spill: Arc::new(Spill::new(&plan)),
-        started: Instant::now(),
-        plan: &plan,
-    };
+    let progress = Arc::new(Progress::new(&plan));
+    let call = Call { plan: &plan, output: Output::prepare(&plan, &progress)?, progress };
     match plan.what {
         What::Merge => merge::merge(call),
-        _ => sort(call),
+        _ => sort(call, Vec::new()),
     }?;
     Ok(Outcome::Done)
 }
@@ -51,8 +45,9 @@ fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-fn sort(call: Call<'_>) -> Result<(), Failure> {
-    let plan = call.plan;
+/// Sorts all files, the first of which have been opened.
+pub fn sort(call: Call<'_>, opened: Vec<Input>) -> Result<(), Failure> {
+    let (plan, progress, started) = (call.plan, Arc::clone(&call.progress), Instant::now());
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
     let mut pool = hysort::pool().threads(threads).max_memory(memory);
@@ -60,27 +55,21 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
         pool = pool.accelerators(&lanes);
     }
     let pool = ManuallyDrop::new(pool.build());
-    let spill = Arc::clone(&call.spill);
     let reading = limits::reading(threads, memory);
-    let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
-    let mut sorter = KeySorter::new(&plan.keyed(), limits, &pool);
-    if let Some(whole) = input::whole(&plan.files) {
+    let limits = Limits::new().memory(memory - reading.memory()).temporary(spill::maker(plan));
+    let mut sorter = Sorter::new(plan.keyed(), limits, &pool);
+    if let Some(whole) = input::whole(&plan.files).filter(|_| opened.is_empty()) {
         sorter.expect(whole.bytes, |at| whole.look(at));
     }
-    for name in &plan.files {
-        let taken = reading.pieces(input::open(name)?, |piece| {
-            call.progress.read(piece.len());
+    let others = &plan.files[opened.len()..];
+    for input in opened.into_iter().map(Ok).chain(others.iter().map(|name| input::open(name))) {
+        let taken = reading.pieces(input?, |piece| {
+            progress.read(piece.len());
             sorter.push_owned(piece)
         });
-        taken.map_err(|stop| match stop {
-            Stop::Read(e) => input::failure(name, e),
-            Stop::Taken(e) => failure(e, &call.spill),
-        })?;
-        sorter.end_of_file().map_err(|e| failure(e, &call.spill))?;
+        taken.and_then(|()| sorter.end_of_file()).map_err(|e| failure(e, plan))?;
     }
-    let Call { output, progress, spill, started, .. } = call;
-    let report = write(output, &progress, |out| sorter.write_to(out), |e| failure(e, &spill))?;
-    progress.end();
+    let report = call.write(|out| sorter.write_to(out))?;
     let stations = pool.summary();
     if let Some(trouble) = gpus::trouble(plan, &stations) {
         if plan.gpu_required {
