@@ -2,53 +2,42 @@
 
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
+use std::convert::Infallible;
 use std::io::{self, Write};
 
 /// Writes a text, expanding it in small pieces if it is run-length-coded. Returns the number of bytes.
 pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
-    match text {
-        Text::Plain(bytes) => {
-            out.write_all(bytes)?;
-            Ok(bytes.len() as u64)
-        }
-        Text::Parts(parts) => {
-            parts.iter().try_for_each(|part| out.write_all(part))?;
-            Ok(text.len())
-        }
-        Text::Compact(compact) => {
-            compact.pieces().try_for_each(|piece| out.write_all(&piece))?;
-            Ok(text.len())
-        }
-        Text::RunLength { coded, len, .. } => {
-            let mut expander = Expander::new();
-            let mut buf = vec![0; 128 << 10];
-            loop {
-                match expander.next(coded, &mut buf) {
-                    0 => return Ok(*len),
-                    n => out.write_all(&buf[..n])?,
-                }
-            }
-        }
-    }
+    each_piece(text, &mut |piece| out.write_all(piece))?;
+    Ok(text.len())
 }
 
 /// The number of line ends in a text.
 pub(crate) fn count_lines(text: &Text) -> u64 {
-    struct Counter(u64);
-    impl Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += count_ends(bytes);
-            Ok(bytes.len())
-        }
+    let mut lines = 0;
+    let count = &mut |piece: &[u8]| {
+        lines += count_ends(piece);
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = each_piece(text, count);
+    lines
+}
 
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
+/// Shows a text piece by piece.
+fn each_piece<E>(text: &Text, show: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    match text {
+        Text::Plain(bytes) => show(bytes),
+        Text::Parts(parts) => parts.iter().try_for_each(|part| show(part)),
+        Text::Compact(compact) => compact.pieces().try_for_each(|piece| show(&piece)),
+        Text::RunLength { coded, .. } => {
+            let (mut expander, mut buf) = (Expander::new(), vec![0; 128 << 10]);
+            loop {
+                match expander.next(coded, &mut buf) {
+                    0 => return Ok(()),
+                    n => show(&buf[..n])?,
+                }
+            }
         }
     }
-    let mut counter = Counter(0);
-    // The counter never fails.
-    let _ = write_text(&mut counter, text);
-    counter.0
 }
 
 /// The number of line ends: bytes 0x0a.

@@ -1,8 +1,8 @@
 //! Parses LZ4 frames incrementally, as their bytes come.
 
-use crate::formats::lz4::header::{
-    Header, LEGACY_BOUND, LEGACY_MAGIC, MAGIC, MAX_HEADER_LEN, SKIPPABLE_TAIL, STORED, Unread,
-};
+use crate::flaw::Flaw;
+use crate::formats::lz4::header::{Header, LEGACY_BOUND, LEGACY_MAGIC, MAGIC, MAX_HEADER_LEN, SKIPPABLE_TAIL, STORED};
+use crate::stream::piece::StreamEndDetector;
 
 /// The next part of the input.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum FramePart<'a> {
     /// There is no frame; these bytes were consumed.
     Other(Vec<u8>),
     /// A frame's header is invalid.
-    Wrong(Unread),
+    Wrong(Flaw),
     /// A block has more bytes than the frame allows.
     TooLong(u32),
 }
@@ -215,9 +215,9 @@ impl Walker {
                 self.state = WalkState::Length;
                 FramePart::Frame(header)
             }
-            Err(unread) => {
+            Err(flaw) => {
                 self.state = WalkState::Lost;
-                FramePart::Wrong(unread)
+                FramePart::Wrong(flaw)
             }
         })
     }
@@ -270,5 +270,24 @@ impl Walker {
         }
         self.state = WalkState::Length;
         FramePart::BlockEnd(None)
+    }
+}
+
+/// A frame states the length of each of its blocks, and ends after the last one; a frame found damaged ends too, since
+/// the joiner then returns the error. A legacy frame does not tell which block is the last, so all bytes are taken.
+impl StreamEndDetector for Walker {
+    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut rest = bytes;
+        loop {
+            match self.next(&mut rest) {
+                FramePart::Need => return None,
+                // The bytes that end a legacy frame belong to the data after it.
+                FramePart::End(None) if self.is_in_magic() => {}
+                FramePart::End(_) | FramePart::Other(_) | FramePart::Wrong(_) | FramePart::TooLong(_) => {
+                    return Some(bytes.len() - rest.len());
+                }
+                _ => {}
+            }
+        }
     }
 }

@@ -29,15 +29,9 @@ pub(crate) struct Runs {
     open_to: usize,
 }
 
-impl Look for Runs {
-    const LOOK_AHEAD: usize = 0;
-
-    fn new(stretch: usize) -> Self {
-        Runs { runs: Vec::with_capacity(stretch / 64), at: 0, open_to: 0 }
-    }
-
+impl Runs {
     /// Lists the runs that end within these first bytes of the stretch.
-    fn go_on(&mut self, bytes: &[u8]) {
+    fn list(&mut self, bytes: &[u8]) {
         loop {
             let start = match self.open_to {
                 0 => match run_length::find_run(bytes, self.at) {
@@ -59,10 +53,18 @@ impl Look for Runs {
         }
         self.at = self.at.max(bytes.len().saturating_sub(3));
     }
+}
 
-    fn finish(&mut self, bytes: &[u8]) {
-        self.go_on(bytes);
-        if let Some(last) = bytes.last() {
+impl Look for Runs {
+    const LOOK_AHEAD: usize = 0;
+
+    fn new(stretch: usize) -> Self {
+        Runs { runs: Vec::with_capacity(stretch / 64), at: 0, open_to: 0 }
+    }
+
+    fn look(&mut self, bytes: &[u8], whole: bool) {
+        self.list(bytes);
+        if let Some(last) = bytes.last().filter(|_| whole) {
             let start = if self.open_to > 0 {
                 self.at
             } else {
@@ -100,6 +102,7 @@ impl CodedText {
 }
 
 /// Cuts stretches into blocks. Positions are counted from the first stretch's first byte.
+#[derive(Default)]
 pub(super) struct Cutter {
     /// The run-length-coded size at which a block ends.
     pub limit: usize,
@@ -123,17 +126,7 @@ pub(super) struct Cutter {
 
 impl Cutter {
     pub fn new(limit: usize) -> Cutter {
-        Cutter {
-            limit,
-            held: VecDeque::new(),
-            begin: 0,
-            token: 0,
-            size: 0,
-            open: 0,
-            runs: Vec::new(),
-            coded: None,
-            ready: VecDeque::new(),
-        }
+        Cutter { limit, ..Cutter::default() }
     }
 
     /// The number of bytes that would fill the open block, if they had no runs.
@@ -282,7 +275,7 @@ mod tests {
     /// The blocks, whose runs must be those that a search finds.
     fn cut(text: &[u8], limit: usize, stretch: usize, readers: usize) -> Vec<Text> {
         let file: Arc<dyn ReadAt> = Arc::new(Steps(text.to_vec()));
-        let mut readers = Readers::with_stretch(&file, 0, readers, 1 + readers % 2, stretch).unwrap();
+        let mut readers = Readers::start(&file, 0, readers, 1 + readers % 2, stretch).unwrap();
         let mut cutter = Cutter::new(limit);
         while let Some(next) = readers.next() {
             cutter.add(next.unwrap());

@@ -65,7 +65,7 @@ impl Splitter {
                 bytes.shrink_to_fit();
             }
             let mut found = std::mem::replace(&mut self.runs, Runs::new(0));
-            found.finish(&bytes);
+            found.look(&bytes, true);
             self.cutter.add(Stretch { bytes: Arc::new(bytes), found });
             self.len = 0;
         }
@@ -85,7 +85,7 @@ impl Input for Splitter {
 
     fn filled(&mut self, n: usize) {
         self.len += n;
-        self.runs.go_on(&self.text[..self.len]);
+        self.runs.look(&self.text[..self.len], false);
         if self.len > self.cutter.left() {
             self.hand_on();
         }
@@ -97,7 +97,7 @@ impl Input for Splitter {
 
     fn share_reading(&mut self, &Unread { file, from, read, readers, room }: &Unread<'_>) -> bool {
         let ahead = (room / (readers * STRETCH) as u64).clamp(1, MAX_AHEAD) as usize;
-        self.readers = Readers::start(file, from + read, readers, ahead).ok();
+        self.readers = Readers::start(file, from + read, readers, ahead, STRETCH).ok();
         if self.readers.is_some() {
             self.hand_on();
         }
@@ -158,9 +158,8 @@ impl Piece for CutBlock {
     }
 
     fn issue(self, client: &Client) -> IssuedBlock {
-        let BlockOptions { count_lines: lines, verify } = self.options;
-        let lines = lines.then(|| count_lines(&self.text));
-        let (bytes, verify) = (self.text.len(), verify.with(client.pool()));
+        let lines = self.options.count_lines.then(|| count_lines(&self.text));
+        let (bytes, verify) = (self.text.len(), self.options.verify);
         let ticket = encode(client, EncodeBlock { text: self.text, runs: self.runs }, ENCODE, bytes, verify);
         IssuedBlock { ticket, lines, begins_stream: self.begins_stream }
     }
@@ -207,11 +206,8 @@ pub(crate) mod tests {
         };
         let mut rest = text;
         while !rest.is_empty() {
-            let room = splitter.room();
-            let n = rest.len().min(chunk).min(room.len());
-            room[..n].copy_from_slice(&rest[..n]);
-            splitter.filled(n);
-            rest = &rest[n..];
+            let some = &rest[..rest.len().min(chunk)];
+            rest = &rest[some.len() - splitter.fill(some).len()..];
             collect(&mut splitter);
         }
         splitter.finish();

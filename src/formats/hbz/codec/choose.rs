@@ -74,20 +74,8 @@ impl AnsTables {
             before += here;
             ((before - here) * count / levels.len()) as u8
         });
-        let mut counts = TokenCounts::default();
         let mut levels = levels.into_iter();
-        self.choice.clear();
-        for (first, segment) in segments(tokens, ends, step) {
-            self.choice.resize(first, 0);
-            let mut last = 0;
-            for (group, level) in segment.chunks(GROUP).zip(&mut levels) {
-                let table = parts[usize::from(level)];
-                counts.add(group, last, table);
-                self.choice.push(table);
-                last = table;
-            }
-        }
-        counts.tally()
+        self.each_group(tokens, ends, step, |_, _| levels.next().map_or(0, |level| parts[usize::from(level)]))
     }
 
     /// Chooses again in every `step`th segment.
@@ -110,15 +98,27 @@ impl AnsTables {
     /// Always inlined, so that it is compiled for the CPU features of its caller.
     #[inline(always)]
     fn round_portable(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        let mut counts = TokenCounts::default();
         let mut costs = [[NEVER; MAX_TABLES]; 256];
         costs[..JOINT].copy_from_slice(&prices.tokens[..JOINT]);
+        self.each_group(tokens, ends, step, |group, last| cheapest(group, &costs, prices, last))
+    }
+
+    /// Sets and counts the table of each group in every `step`th segment, from the group and the table before it.
+    #[inline(always)]
+    fn each_group(
+        &mut self,
+        tokens: &[u8],
+        ends: &[usize],
+        step: usize,
+        mut table: impl FnMut(&[u8], u8) -> u8,
+    ) -> Tally {
+        let mut counts = TokenCounts::default();
         self.choice.clear();
         for (first, segment) in segments(tokens, ends, step) {
             self.choice.resize(first, 0);
             let mut last = 0;
             for group in segment.chunks(GROUP) {
-                let table = cheapest(group, &costs, prices, last);
+                let table = table(group, last);
                 counts.add(group, last, table);
                 self.choice.push(table);
                 last = table;

@@ -52,14 +52,6 @@ fn a_sample_that_deceives() {
     check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "a deceiving sample");
 }
 
-/// Above 2^24 rows the words of the vector have no room for bytes.
-#[test]
-fn more_rows_than_a_word_packs() {
-    let text = (hybz_testkit::shapes::shape("words").make)(1 << 20);
-    let text: Vec<u8> = (0u8..40).flat_map(|i| [&text[usize::from(i)..], &[i ^ 0x80; 3]].concat()).collect();
-    check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "many words");
-}
-
 /// The vector and the walk of one block of one segment, stage by stage.
 #[test]
 fn the_vector_is_the_naive_one() {

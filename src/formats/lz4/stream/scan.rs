@@ -199,7 +199,7 @@ impl Scanner {
                 self.other(Rest::Skipped(at));
             }
             FramePart::Other(head) => self.other(Rest::Garbage(at - head.len() as u64)),
-            FramePart::Wrong(unread) => self.other(Rest::Wrong(self.frame_end, unread.into())),
+            FramePart::Wrong(flaw) => self.other(Rest::Wrong(self.frame_end, flaw)),
             FramePart::TooLong(len) => {
                 let max = self.header.max_block_len();
                 self.other(Rest::Wrong(at - 4, Flaw::Lz4Length { len, max }));

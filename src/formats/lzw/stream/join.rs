@@ -5,7 +5,7 @@ use super::relay::{ChunkPart, End, Relay};
 use crate::block::Text;
 use crate::error::Error;
 use crate::stream::piece::{Join, Pieces, Step};
-use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{Mark, StreamFormat, StreamSummary};
 use hybz_queue::Permit;
 use std::sync::Arc;
 
@@ -29,8 +29,7 @@ impl Texts {
     fn end(&mut self) -> Step {
         self.summary.streams = 1;
         let end = self.summary.bytes_in;
-        let info =
-            StreamInfo { number: 1, format: StreamFormat::Lzw, level: None, bit_offset: end * 8, end, combined_crc: 0 };
+        let info = self.summary.stream(StreamFormat::Lzw, end, end);
         Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
     }
 }
