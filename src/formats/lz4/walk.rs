@@ -96,26 +96,18 @@ impl Walker {
                 WalkState::Header => self.header(bytes),
                 WalkState::Length => self.length(bytes),
                 WalkState::Data(left) => return self.data(left, bytes),
-                WalkState::BlockChecksum => {
+                state @ (WalkState::BlockChecksum | WalkState::TextChecksum | WalkState::SkippableLength) => {
                     if !self.fill(4, bytes) {
                         return FramePart::Need;
                     }
-                    self.state = WalkState::Length;
-                    Some(FramePart::BlockEnd(Some(self.number())))
-                }
-                WalkState::TextChecksum => {
-                    if !self.fill(4, bytes) {
-                        return FramePart::Need;
-                    }
-                    self.state = WalkState::Magic;
-                    Some(FramePart::End(Some(self.number())))
-                }
-                WalkState::SkippableLength => {
-                    if !self.fill(4, bytes) {
-                        return FramePart::Need;
-                    }
-                    self.state = WalkState::Skip(self.number());
-                    None
+                    let number = self.number();
+                    let (next, part) = match state {
+                        WalkState::BlockChecksum => (WalkState::Length, Some(FramePart::BlockEnd(Some(number)))),
+                        WalkState::TextChecksum => (WalkState::Magic, Some(FramePart::End(Some(number)))),
+                        _ => (WalkState::Skip(number), None),
+                    };
+                    self.state = next;
+                    part
                 }
                 WalkState::Skip(0) => {
                     self.state = WalkState::Magic;
@@ -261,12 +253,8 @@ impl Walker {
             return if some.is_empty() { FramePart::Need } else { FramePart::Data(some) };
         }
         if self.frame.block_checksums {
-            if !self.fill(4, bytes) {
-                self.state = WalkState::BlockChecksum;
-                return FramePart::Need;
-            }
-            self.state = WalkState::Length;
-            return FramePart::BlockEnd(Some(self.number()));
+            self.state = WalkState::BlockChecksum;
+            return self.next(bytes);
         }
         self.state = WalkState::Length;
         FramePart::BlockEnd(None)

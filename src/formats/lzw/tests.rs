@@ -4,7 +4,7 @@ use super::plain;
 use super::stream_decoder::StreamDecoder;
 use crate::error::Error;
 use crate::formats::lzw::header::{HEADER_LEN, Header};
-use hybz_testkit::shapes::{Rng, SHAPES, random};
+use hybz_testkit::shapes::{Rng, random};
 
 /// Decodes a stream in pieces of the lengths that `piece` gives, with at most `max` bytes of text at a time.
 fn in_pieces(coded: &[u8], mut piece: impl FnMut() -> usize, max: usize) -> (Vec<u8>, Result<(), Error>) {
@@ -58,23 +58,6 @@ const HEADERS: [Header; 6] = [
     Header { max_bits: 10, block_mode: true },
     Header { max_bits: 10, block_mode: false },
 ];
-
-#[test]
-fn streams_of_all_shapes() {
-    for shape in SHAPES {
-        for len in [0, 1, 2, 3, 700, 20_000] {
-            let text = (shape.make)(len);
-            for header in HEADERS {
-                for every in [usize::MAX, 5000, 300, 1].into_iter().filter(|every| len < 1000 || *every > 300) {
-                    let coded = plain::compress(&text, header, |at| at % every < 2);
-                    let context = format!("{} {len} {header:?} {every}", shape.name);
-                    assert!(plain::stream(&coded, usize::MAX) == Some((text.clone(), Ok(()))), "{context}");
-                    same(&coded, &context);
-                }
-            }
-        }
-    }
-}
 
 /// Text after the table is full, and text that is too long to be kept.
 #[test]

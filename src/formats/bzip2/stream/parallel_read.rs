@@ -1,4 +1,5 @@
-//! One file read by several threads, for stations that are faster than one reader.
+//! Cuts stretches of text into blocks: the rule of `split`, so that several threads can read one file for stations that
+//! are faster than one reader.
 //!
 //! One thread reads and cuts 3.5 GB/s (on a Xeon, from memory), hardly more than one H200 can code, and less than two
 //! can; 2, 3, 4 and 6 threads reach 7.1, 10.7, 13.4 and 20.7 GB/s. Reading is easily shared, stretch by stretch.
@@ -105,7 +106,7 @@ impl CodedText {
 #[derive(Default)]
 pub(super) struct Cutter {
     /// The run-length-coded size at which a block ends.
-    pub limit: usize,
+    limit: usize,
     /// The stretches that contain the open block, and the position of each.
     held: VecDeque<(u64, Arc<Vec<u8>>)>,
     /// The start of the open block's text that is not in `coded` yet.
@@ -233,6 +234,16 @@ impl Cutter {
             && *start + bytes.len() as u64 <= self.begin
         {
             self.held.pop_front();
+        }
+    }
+
+    /// Takes back the text of the open block if that begins within the last stretch, so that most blocks are a single
+    /// part: joining two takes 0.3 to 2 % of the time of encoding.
+    pub fn take_back(&mut self, text: &mut Vec<u8>) {
+        if let Some((start, bytes)) = self.held.back().filter(|(start, _)| *start < self.begin && self.coded.is_none())
+        {
+            text.extend_from_slice(&bytes[(self.begin - start) as usize..]);
+            *self = Cutter { ready: mem::take(&mut self.ready), ..Cutter::new(self.limit) };
         }
     }
 

@@ -149,30 +149,4 @@ mod tests {
             assert_eq!(all, text[3..], "{stretch} {count}");
         }
     }
-
-    /// An error is reported at its place, after the bytes read before it.
-    #[test]
-    fn an_error_in_the_middle() {
-        struct Fails;
-        impl ReadAt for Fails {
-            fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-                if offset >= 5000 {
-                    return Err(io::Error::other("broken"));
-                }
-                let n = buf.len().min(5000 - offset as usize);
-                buf[..n].fill(b'x');
-                Ok(n)
-            }
-            fn len(&self) -> u64 {
-                1 << 40
-            }
-        }
-        let file: Arc<dyn ReadAt> = Arc::new(Fails);
-        let mut readers = Readers::<Shown>::start(&file, 0, 3, 1, 1000).unwrap();
-        for _ in 0..5 {
-            assert_eq!(readers.next().unwrap().unwrap().bytes.len(), 1000);
-        }
-        assert!(readers.next().unwrap().is_err());
-        assert!(readers.next().is_none());
-    }
 }

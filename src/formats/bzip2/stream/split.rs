@@ -14,7 +14,7 @@ use super::readers::{Look, Readers, STRETCH, Stretch};
 use super::tasks::{ENCODE, EncodeBlock};
 use crate::block::{CodedBlock, Text};
 use crate::codec::run_length::Run;
-use crate::formats::bzip2::header::Level;
+use crate::formats::bzip2::header::{Level, MAX_ENCODER_BLOCK};
 pub(crate) use crate::stream::piece::BlockOptions;
 use crate::stream::piece::{Cut, Input, Piece, Unread};
 use crate::stream::text::count_lines;
@@ -88,6 +88,8 @@ impl Input for Splitter {
         self.runs.look(&self.text[..self.len], false);
         if self.len > self.cutter.left() {
             self.hand_on();
+            self.cutter.take_back(&mut self.text);
+            self.len = self.text.len();
         }
     }
 
@@ -120,7 +122,7 @@ impl Cut for Splitter {
 
     fn next_piece(&mut self) -> Option<CutBlock> {
         let (text, runs) = self.cutter.ready.pop_front()?;
-        Some(CutBlock { text, runs, limit: self.cutter.limit, options: self.options, begins_stream: false })
+        Some(CutBlock { text, runs, options: self.options, begins_stream: false })
     }
 }
 
@@ -129,8 +131,6 @@ pub(crate) struct CutBlock {
     pub text: Text,
     /// The runs of the text, as in [`EncodeBlock`].
     pub runs: Option<Vec<Run>>,
-    /// The run-length-coded size at which blocks end.
-    pub limit: usize,
     pub options: BlockOptions,
     /// Whether the block is the first of a stream. (The very first block need not say so.)
     pub begins_stream: bool,
@@ -154,7 +154,7 @@ impl Piece for CutBlock {
         };
         let listed = self.runs.as_ref().map_or(0, |runs| runs.capacity() * size_of::<Run>()) as u64;
         // In the worst case the coded block is a little longer than the run-length-coded text.
-        alive + listed + self.text.len().min(self.limit as u64) + 4096
+        alive + listed + self.text.len().min(MAX_ENCODER_BLOCK as u64) + 4096
     }
 
     fn issue(self, client: &Client) -> IssuedBlock {
@@ -256,6 +256,18 @@ pub(crate) mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// 46 MB of zeros are one block, and take little memory. Text before and after them.
+    #[test]
+    fn long_runs_travel_coded() {
+        for before in [0, 5, 300_000, 880_000, 2_000_000] {
+            let words = (hybz_testkit::shapes::shape("words").make)(2_000_000);
+            let text = [&words[..before], &vec![0; 60_000_000], &words].concat();
+            let blocks = split(&text, 899_981, 1 << 20);
+            check_blocks(&text, 899_981, &blocks);
+            assert!(blocks.iter().any(|block| matches!(block, Text::RunLength { .. })), "{before}");
         }
     }
 }

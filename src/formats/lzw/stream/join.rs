@@ -1,7 +1,7 @@
 //! Joins the text of a `.Z` stream.
 
 use super::chunks::IssuedChunk;
-use super::relay::{ChunkPart, End, Relay};
+use super::relay::{self, ChunkPart, End};
 use crate::block::Text;
 use crate::error::Error;
 use crate::stream::piece::{Join, Pieces, Step};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Hands the texts on.
 pub(super) struct Texts {
-    relay: Arc<Relay>,
+    relay: relay::Chunks,
     /// The permit of the chunk whose last text is being written.
     held: Option<Permit>,
     /// The error after the text that was handed on.
@@ -20,7 +20,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub fn new(relay: &Arc<Relay>) -> Texts {
+    pub fn new(relay: &relay::Chunks) -> Texts {
         let (held, failed, summary) = Default::default();
         Texts { relay: Arc::clone(relay), held, failed, summary }
     }
@@ -61,7 +61,9 @@ impl Join for Texts {
                     self.summary.bytes_in += chunk.piece.len;
                     self.held = pieces.held.pop_front().and_then(|chunk| chunk.permit);
                 }
-                End::More => chunk.piece.ticket = self.relay.go_on(&chunk.piece.submitter),
+                End::More(decoder) => {
+                    chunk.piece.ticket = relay::go_on(&self.relay, decoder, &chunk.piece.submitter);
+                }
                 End::Failed(error) if text.is_empty() => return Err(error),
                 End::Failed(error) => self.failed = Some(error),
             }
