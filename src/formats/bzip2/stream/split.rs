@@ -64,7 +64,7 @@ impl Splitter {
             if bytes.capacity() / 8 > self.len {
                 bytes.shrink_to_fit();
             }
-            let mut found = std::mem::replace(&mut self.runs, Runs::new(0));
+            let mut found = std::mem::replace(&mut self.runs, Runs::new(self.text.capacity()));
             found.look(&bytes, true);
             self.cutter.add(Stretch { bytes: Arc::new(bytes), found });
             self.len = 0;
