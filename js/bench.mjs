@@ -59,3 +59,18 @@ for (const [name, { times }] of Object.entries(runs)) {
   const speed = (text.length / 1e6 / time).toFixed(1).padStart(6);
   console.log(`${name.padEnd(22)} ${speed} MB/s  ${(time / best).toFixed(2)}`);
 }
+
+// Two workers that run already, against one thread: wall time. Without --expose-gc some rounds pay for others' garbage.
+const many = await import('hybz/workers');
+const ways = [decompress, (bytes) => many.decompress(bytes, { workers: 2 })];
+const walls = [[], []];
+for (let round = 0; round < Number(rounds); round++) {
+  for (const [way, run] of ways.entries()) {
+    globalThis.gc?.();
+    const before = performance.now();
+    const made = await run(coded);
+    walls[way].push(performance.now() - before);
+    if (!text.equals(made)) throw new Error('another text');
+  }
+}
+console.log(`two workers: ${(median(walls[0]) / median(walls[1])).toFixed(2)} times as fast as one thread`);

@@ -15,17 +15,15 @@ pub(crate) fn ends() -> Ends {
 }
 
 /// Some unchanged bytes.
-pub(crate) struct Bytes(Vec<u8>);
-
-impl Piece for Bytes {
+impl Piece for Vec<u8> {
     type Issued = Vec<u8>;
 
     fn charge(&self) -> u64 {
-        self.0.capacity() as u64
+        self.capacity() as u64
     }
 
     fn issue(self, _client: &Client) -> Vec<u8> {
-        self.0
+        self
     }
 }
 
@@ -52,10 +50,10 @@ impl Input for Chunks {
 }
 
 impl Cut for Chunks {
-    type Piece = Bytes;
+    type Piece = Vec<u8>;
 
-    fn next_piece(&mut self) -> Option<Bytes> {
-        self.ready.take().map(Bytes)
+    fn next_piece(&mut self) -> Option<Vec<u8>> {
+        self.ready.take()
     }
 }
 
@@ -74,8 +72,7 @@ impl Join for Unchanged {
                 self.bytes += bytes.len() as u64;
                 Step::Out(Text::Plain(bytes), None)
             }
-            None if pieces.ended => Step::Done,
-            None => Step::Need,
+            None => pieces.none(),
         })
     }
 

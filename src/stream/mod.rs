@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `piece` | the roles: [`Cut`](piece::Cut), [`Join`](piece::Join), and the two ends made of them |
 //! | `copy` | an input that is only copied |
+//! | `relay` | jobs that run one after another |
 //! | `verify` | coded blocks that are decoded again before they are written |
 //! | `text` | the text of a block, written |
 
 pub(crate) mod copy;
 pub(crate) mod piece;
+pub(crate) mod relay;
 pub(crate) mod text;
 pub(crate) mod verify;

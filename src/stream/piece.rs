@@ -5,12 +5,13 @@
 //! a piece of another format.
 
 use crate::block::Text;
+use crate::crc;
 use crate::error::Error;
 use crate::format::Formats;
 use crate::read_at::ReadAt;
 use crate::stream::verify::Verify;
-use crate::summary::{Mark, StreamSummary};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
 use hybz_queue::Permit;
 use hybz_queue::{Client, Pool};
 use std::collections::VecDeque;
@@ -45,6 +46,17 @@ impl<I> Pieces<I> {
     pub fn new() -> Pieces<I> {
         Pieces { held: VecDeque::new(), ended: false }
     }
+
+    /// What a joiner does without a piece.
+    pub fn none(&self) -> Step {
+        if self.ended { Step::Done } else { Step::Need }
+    }
+
+    /// Puts a piece back whose result has not arrived.
+    pub fn wait(&mut self, piece: I, permit: Option<Permit>) -> Step {
+        self.held.push_front(Issued { piece, permit });
+        Step::Pending
+    }
 }
 
 /// Takes a stream of bytes; it does not read itself.
@@ -53,6 +65,14 @@ pub(crate) trait Input: Send {
     fn room(&mut self) -> &mut [u8];
     /// Records that the first `n` bytes of the room are filled.
     fn filled(&mut self, n: usize);
+    /// Copies bytes into the room. Returns those that it has not taken.
+    fn fill<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let room = self.room();
+        let (some, rest) = bytes.split_at(bytes.len().min(room.len()));
+        room[..some.len()].copy_from_slice(some);
+        self.filled(some.len());
+        rest
+    }
     /// Records that the input has ended.
     fn finish(&mut self);
     /// Hands on everything available, although the input goes on: ends the current block (the meaning of `flush` in
@@ -134,6 +154,32 @@ pub(crate) trait Join: Send + 'static {
     }
     /// The summary of the stream; complete after [`Step::Done`]. The writer sets `bytes_out`.
     fn summary(&self) -> StreamSummary;
+}
+
+impl StreamSummary {
+    /// Counts a block at this bit. The format adds what else is known of it.
+    pub(crate) fn block(&mut self, crc: u32, text_len: u64, bit_offset: u64) -> BlockInfo {
+        self.blocks += 1;
+        self.combined_crc = crc::combine(self.combined_crc, crc);
+        BlockInfo {
+            number: self.blocks,
+            crc,
+            combined_crc: self.combined_crc,
+            text_len,
+            block_len: 0,
+            bytes_in: self.bytes_in,
+            bit_offset,
+            stream: self.streams,
+            level: None,
+            lines: None,
+        }
+    }
+
+    /// The last stream, in a format without levels: its end record is at this byte.
+    pub(crate) fn stream(&self, format: StreamFormat, at: u64, end: u64) -> StreamInfo {
+        let StreamSummary { streams: number, combined_crc, .. } = *self;
+        StreamInfo { number, format, level: None, bit_offset: at * 8, end, combined_crc }
+    }
 }
 
 /// The input end of a stream, whatever the format.
@@ -278,24 +324,20 @@ impl<J: Join> Collect for Collector<J> {
         if self.ended {
             return Ok(false);
         }
-        let sent = if wait {
-            self.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        } else {
-            self.receiver.try_recv().map_err(|e| match e {
-                TryRecvError::Empty => RecvTimeoutError::Timeout,
-                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
-            })
+        let sent = match self.receiver.try_recv() {
+            Err(TryRecvError::Empty) if wait => self.receiver.recv().ok(),
+            Err(TryRecvError::Empty) => return Ok(false),
+            sent => sent.ok(),
         };
         match sent {
-            Ok(Sent::Piece(piece)) => self.pieces.held.push_back(piece),
-            Ok(Sent::End(end)) => {
+            Some(Sent::Piece(piece)) => self.pieces.held.push_back(piece),
+            Some(Sent::End(end)) => {
                 self.ended = true;
                 end.map_err(Error::Read)?;
                 self.pieces.ended = true;
             }
-            Err(RecvTimeoutError::Timeout) => return Ok(false),
             // The reading end announces its end, unless it panicked.
-            Err(RecvTimeoutError::Disconnected) => {
+            None => {
                 let block = self.join.summary().blocks + 1;
                 return Err(Error::Internal { block, reason: "the manager stopped".into() });
             }

@@ -5,8 +5,8 @@
 
 use crate::codec::mismatch::Mismatch;
 use crate::error::Error;
-use hybz_queue::{Checked, Class, Made, Miscomputed, ProducedBy, TaskError, Ticket};
-use hybz_queue::{Client, Pool};
+use crate::summary::StreamSummary;
+use hybz_queue::{Checked, Class, Client, Made, Miscomputed, ProducedBy, TaskError, Ticket};
 
 /// Which coded blocks are decoded again before they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,11 +21,6 @@ pub enum Verify {
 }
 
 impl Verify {
-    /// The part of the choice that makes a difference for this pool.
-    pub(crate) fn with(self, pool: &Pool) -> Verify {
-        if self == Verify::Devices && !pool.has_accelerators() { Verify::Off } else { self }
-    }
-
     fn wants(self, maker: ProducedBy) -> bool {
         match self {
             Verify::Off => false,
@@ -36,28 +31,24 @@ impl Verify {
 }
 
 /// Receives a coded block that the joiner may write.
-pub(crate) enum CodedTicket<C> {
-    Unchecked(Ticket<C>),
-    Checked(Ticket<Result<Made<C>, Miscomputed<Mismatch>>>),
-}
+pub(crate) struct CodedTicket<C>(Ticket<Result<Made<C>, Miscomputed<Mismatch>>>);
 
 impl<C> CodedTicket<C> {
-    /// The block, if it has arrived; with `wait`, waits for the block. The block's number is for errors.
-    pub fn take(&self, wait: bool, block: u64) -> Result<Option<Made<C>>, Error> {
-        let made = match self {
-            CodedTicket::Unchecked(ticket) => {
-                ticket.take(wait).map(|output| output.map(|output| Made { output, verified: false, retried: false }))
+    /// The next block, if it has arrived; with `wait`, waits for the block. The summary counts what was verified.
+    pub fn take(&self, wait: bool, summary: &mut StreamSummary) -> Result<Option<C>, Error> {
+        let block = summary.blocks + 1;
+        match self.0.take(wait) {
+            None => Ok(None),
+            Some(Ok(Ok(Made { output, verified, retried }))) => {
+                summary.verified_blocks += u64::from(verified);
+                summary.recoded_blocks += u64::from(retried);
+                Ok(Some(output))
             }
-            CodedTicket::Checked(ticket) => match ticket.take(wait) {
-                Some(Ok(Err(Miscomputed { station, reason }))) => {
-                    return Err(Error::Miscoded { block, station, reason: reason.to_string() });
-                }
-                Some(Ok(Ok(made))) => Some(Ok(made)),
-                Some(Err(error)) => Some(Err(error)),
-                None => None,
-            },
-        };
-        made.transpose().map_err(|TaskError(reason)| Error::Internal { block, reason })
+            Some(Ok(Err(Miscomputed { station, reason }))) => {
+                Err(Error::Miscoded { block, station, reason: reason.to_string() })
+            }
+            Some(Err(TaskError(reason))) => Err(Error::Internal { block, reason }),
+        }
     }
 }
 
@@ -69,11 +60,8 @@ pub(crate) fn encode<T: Checked<Wrong = Mismatch>>(
     bytes: u64,
     verify: Verify,
 ) -> CodedTicket<T::Output> {
-    let submission = client.task(task).class(class, bytes);
-    if verify == Verify::Off {
-        return CodedTicket::Unchecked(submission.submit());
-    }
     let (duty, ticket) = Ticket::with_duty();
+    let submission = client.task(task).class(class, bytes);
     submission.submit_checked(move |_, by| verify.wants(by), |coded| duty.fulfil(coded));
-    CodedTicket::Checked(ticket)
+    CodedTicket(ticket)
 }

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::format::{Format, Magic};
 use crate::formats::bzip2::header::magic as bzip2_magic;
+use crate::formats::bzip2::push::whole;
 use crate::formats::hbz::codec::decode::HbzDecoder;
 use crate::formats::hbz::header::{
     BlockHeader, ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, IndexEntry, MAGIC, StreamHeader, index_count,
@@ -350,8 +351,7 @@ impl Listed {
         let text = decoder.decode(self.stream, header, payload.into());
         match text.map_err(|flaw| Error::damaged(block, self.at * 8, flaw))? {
             Text::Compact(compact) => Ok(Box::new(compact.pieces())),
-            Text::Plain(text) => Ok(Box::new(std::iter::once(text))),
-            text => Ok(Box::new(text.plain(&mut Vec::new()).map(<[u8]>::to_vec).into_iter())),
+            text => Ok(Box::new(std::iter::once(whole(text)))),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Parses LZ4 frames incrementally, as their bytes come.
 
-use crate::formats::lz4::header::{
-    Header, LEGACY_BOUND, LEGACY_MAGIC, MAGIC, MAX_HEADER_LEN, SKIPPABLE_TAIL, STORED, Unread,
-};
+use crate::flaw::Flaw;
+use crate::formats::lz4::header::{Header, LEGACY_BOUND, LEGACY_MAGIC, MAGIC, MAX_HEADER_LEN, SKIPPABLE_TAIL, STORED};
+use crate::stream::piece::StreamEndDetector;
 
 /// The next part of the input.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum FramePart<'a> {
     /// There is no frame; these bytes were consumed.
     Other(Vec<u8>),
     /// A frame's header is invalid.
-    Wrong(Unread),
+    Wrong(Flaw),
     /// A block has more bytes than the frame allows.
     TooLong(u32),
 }
@@ -96,26 +96,18 @@ impl Walker {
                 WalkState::Header => self.header(bytes),
                 WalkState::Length => self.length(bytes),
                 WalkState::Data(left) => return self.data(left, bytes),
-                WalkState::BlockChecksum => {
+                state @ (WalkState::BlockChecksum | WalkState::TextChecksum | WalkState::SkippableLength) => {
                     if !self.fill(4, bytes) {
                         return FramePart::Need;
                     }
-                    self.state = WalkState::Length;
-                    Some(FramePart::BlockEnd(Some(self.number())))
-                }
-                WalkState::TextChecksum => {
-                    if !self.fill(4, bytes) {
-                        return FramePart::Need;
-                    }
-                    self.state = WalkState::Magic;
-                    Some(FramePart::End(Some(self.number())))
-                }
-                WalkState::SkippableLength => {
-                    if !self.fill(4, bytes) {
-                        return FramePart::Need;
-                    }
-                    self.state = WalkState::Skip(self.number());
-                    None
+                    let number = self.number();
+                    let (next, part) = match state {
+                        WalkState::BlockChecksum => (WalkState::Length, Some(FramePart::BlockEnd(Some(number)))),
+                        WalkState::TextChecksum => (WalkState::Magic, Some(FramePart::End(Some(number)))),
+                        _ => (WalkState::Skip(number), None),
+                    };
+                    self.state = next;
+                    part
                 }
                 WalkState::Skip(0) => {
                     self.state = WalkState::Magic;
@@ -215,9 +207,9 @@ impl Walker {
                 self.state = WalkState::Length;
                 FramePart::Frame(header)
             }
-            Err(unread) => {
+            Err(flaw) => {
                 self.state = WalkState::Lost;
-                FramePart::Wrong(unread)
+                FramePart::Wrong(flaw)
             }
         })
     }
@@ -261,14 +253,29 @@ impl Walker {
             return if some.is_empty() { FramePart::Need } else { FramePart::Data(some) };
         }
         if self.frame.block_checksums {
-            if !self.fill(4, bytes) {
-                self.state = WalkState::BlockChecksum;
-                return FramePart::Need;
-            }
-            self.state = WalkState::Length;
-            return FramePart::BlockEnd(Some(self.number()));
+            self.state = WalkState::BlockChecksum;
+            return self.next(bytes);
         }
         self.state = WalkState::Length;
         FramePart::BlockEnd(None)
+    }
+}
+
+/// A frame states the length of each of its blocks, and ends after the last one; a frame found damaged ends too, since
+/// the joiner then returns the error. A legacy frame does not tell which block is the last, so all bytes are taken.
+impl StreamEndDetector for Walker {
+    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut rest = bytes;
+        loop {
+            match self.next(&mut rest) {
+                FramePart::Need => return None,
+                // The bytes that end a legacy frame belong to the data after it.
+                FramePart::End(None) if self.is_in_magic() => {}
+                FramePart::End(_) | FramePart::Other(_) | FramePart::Wrong(_) | FramePart::TooLong(_) => {
+                    return Some(bytes.len() - rest.len());
+                }
+                _ => {}
+            }
+        }
     }
 }

@@ -58,10 +58,8 @@ impl ChunkDecoder {
     /// Decodes all bytes, or up to the bound on text.
     pub fn decode(&mut self) -> (Vec<u8>, Result<(), Error>) {
         let mut text = Vec::new();
-        let decoded = self.decoder.decode(&self.bytes[self.taken..], self.last, &mut text, self.max_text);
-        let decoded = decoded
-            .map(|taken| self.taken += taken)
-            .map_err(|trouble| trouble.placed(self.at + self.taken as u64, self.at + self.bytes.len() as u64));
-        (text, decoded)
+        let at = self.at + self.taken as u64;
+        let decoded = self.decoder.decode(&self.bytes[self.taken..], at, self.last, &mut text, self.max_text);
+        (text, decoded.map(|taken| self.taken += taken))
     }
 }

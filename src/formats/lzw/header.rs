@@ -19,6 +19,9 @@
 //! The codes of a `.Z` are written in groups of eight, which are as many bytes as a code has bits. When the width
 //! changes, and after a clear, the rest of the group is padding. There is no end mark, no length and no checksum.
 
+use crate::error::Error;
+use crate::flaw::Flaw;
+
 /// The first bytes of a `.Z` file.
 pub const MAGIC: [u8; 2] = [0x1f, 0x9d];
 /// The number of bytes before the codes of a `.Z` file.
@@ -48,6 +51,18 @@ pub enum Unread {
     Short,
     /// The maximum number of bits is not allowed.
     Bits(u8),
+}
+
+impl Unread {
+    /// The error of a stream of which the first `end` bytes are there.
+    pub(super) fn error(self, end: u64) -> Error {
+        match self {
+            Unread::Magic => Error::NotBzip2,
+            Unread::Short if end < MAGIC.len() as u64 => Error::NotBzip2,
+            Unread::Short => Error::Truncated { block: 1, bit_offset: end * 8 },
+            Unread::Bits(bits) => Error::damaged(1, 16, Flaw::LzwBits(bits)),
+        }
+    }
 }
 
 impl Header {

@@ -39,11 +39,9 @@ use crate::format::Format;
 /// [`Error::Data`] for a wrong code.
 pub fn decompress(coded: &[u8]) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
-    match StreamDecoder::new().decode(coded, true, &mut text, usize::MAX) {
+    match StreamDecoder::new().decode(coded, 0, true, &mut text, usize::MAX) {
         Ok(_) => Ok(text),
-        Err(trouble) => Err(match trouble.placed(0, coded.len() as u64) {
-            Error::NotBzip2 => Error::NotFormat { format: Format::Lzw },
-            error => error,
-        }),
+        Err(Error::NotBzip2) => Err(Error::NotFormat { format: Format::Lzw }),
+        Err(error) => Err(error),
     }
 }

@@ -10,7 +10,7 @@ use super::copy::{SLACK, between, eight, string};
 use super::links::{Links, unknown};
 use crate::error::Error;
 use crate::flaw::Flaw;
-use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MAGIC, MIN_BITS, Unread};
+use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MIN_BITS, Unread};
 
 /// The max length of the text kept. A string can be 64 KiB, so it must be several times that.
 const MAX_KEPT: usize = 2 << 20;
@@ -18,28 +18,6 @@ const MAX_KEPT: usize = 2 << 20;
 const GROUP: usize = 8;
 /// Room for the longest string, and for the bytes that a fast copy writes after it.
 const ROOM: usize = (1 << 16) + SLACK;
-
-/// The reason why a stream cannot be decoded any further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// The stream has no valid header.
-    Header(Unread),
-    /// The bad code at this bit, counted from the first byte that was given.
-    Code(u64, Flaw),
-}
-
-impl Trouble {
-    /// Converts the reason to an error of the stream, of which the decoder was given bytes `at .. end`.
-    pub fn placed(self, at: u64, end: u64) -> Error {
-        match self {
-            Trouble::Header(Unread::Magic) => Error::NotBzip2,
-            Trouble::Header(Unread::Short) if end < MAGIC.len() as u64 => Error::NotBzip2,
-            Trouble::Header(Unread::Short) => Error::Truncated { block: 1, bit_offset: end * 8 },
-            Trouble::Header(Unread::Bits(bits)) => Error::damaged(1, 16, Flaw::LzwBits(bits)),
-            Trouble::Code(bit, damage) => Error::damaged(1, at * 8 + bit, damage),
-        }
-    }
-}
 
 /// Decodes a `.Z` stream.
 #[derive(Debug, Default)]
@@ -107,11 +85,20 @@ impl StreamDecoder {
         StreamDecoder::default()
     }
 
-    /// Decodes bytes of a stream, and appends its text to `text` until `text` has `max` bytes, or some strings more.
-    /// Returns how many bytes were consumed; the others must be passed again. `last` says that no more bytes follow.
+    /// Decodes bytes of a stream from byte `begin` on, and appends its text to `text` until `text` has `max` bytes, or
+    /// some strings more. Returns how many bytes were consumed; the others must be passed again. `last` says that no
+    /// more bytes follow.
     ///
-    /// After an error, `text` has the text before the error.
-    pub fn decode(&mut self, coded: &[u8], last: bool, text: &mut Vec<u8>, max: usize) -> Result<usize, Trouble> {
+    /// # Errors
+    /// What is wrong with the stream. `text` then has the text before the error.
+    pub fn decode(
+        &mut self,
+        coded: &[u8],
+        begin: u64,
+        last: bool,
+        text: &mut Vec<u8>,
+        max: usize,
+    ) -> Result<usize, Error> {
         let mut at = 0;
         let header = match self.header {
             Some(header) => header,
@@ -120,7 +107,7 @@ impl StreamDecoder {
                 match Header::parse(coded) {
                     Ok(header) => *self.header.insert(header),
                     Err(Unread::Short) if !last => return Ok(0),
-                    Err(unread) => return Err(Trouble::Header(unread)),
+                    Err(unread) => return Err(unread.error(coded.len() as u64)),
                 }
             }
         };
@@ -132,9 +119,9 @@ impl StreamDecoder {
             if codes.to == 0 {
                 return Ok(if last { coded.len() } else { at });
             }
-            let done = self
-                .run(header, codes, &mut TextGoal { text, max })
-                .map_err(|(code, damage)| Trouble::Code((at * 8 + code * width as usize) as u64, damage))?;
+            let done = self.run(header, codes, &mut TextGoal { text, max }).map_err(|(code, flaw)| {
+                Error::damaged(1, (begin + at as u64) * 8 + (code * width as usize) as u64, flaw)
+            })?;
             // The last group before a change of width is padded. The very last one may be cut.
             at = (at + done.div_ceil(GROUP) * width as usize).min(coded.len());
         }

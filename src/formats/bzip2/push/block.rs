@@ -58,7 +58,7 @@ impl BlockDecoder {
 }
 
 /// A text as bytes.
-fn whole(text: Text) -> Vec<u8> {
+pub(in crate::formats) fn whole(text: Text) -> Vec<u8> {
     match text {
         Text::RunLength { coded, len, .. } => {
             let mut bytes = vec![0; len as usize];

@@ -12,7 +12,7 @@ use crate::crc;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, Level, MAX_BLOCK_BITS};
-use crate::formats::bzip2::push::Block;
+use crate::formats::bzip2::push::block::{Block, whole};
 use crate::formats::bzip2::stream::items::Head;
 use crate::formats::bzip2::stream::walk::{BlockWalk, Walked};
 
@@ -350,8 +350,7 @@ impl Decoder {
                     Text::RunLength { coded, .. } => {
                         Pending::Coded { coded, expander: Expander::new(), piece: Vec::new() }
                     }
-                    Text::Plain(text) => Pending::Plain(text),
-                    other => Pending::Plain(other.plain(&mut Vec::new()).unwrap_or_default().to_vec()),
+                    text => Pending::Plain(whole(text)),
                 };
                 Ok(Step::On)
             }

@@ -41,11 +41,7 @@ impl Encoder {
     /// Adds text. Nothing may be added after [`finish`](Self::finish): it is ignored.
     pub fn push(&mut self, mut text: &[u8]) {
         while !text.is_empty() && !self.ended {
-            let room = self.splitter.room();
-            let len = room.len().min(text.len());
-            room[..len].copy_from_slice(&text[..len]);
-            self.splitter.filled(len);
-            text = &text[len..];
+            text = self.splitter.fill(text);
         }
     }
 

@@ -37,6 +37,7 @@ mod block;
 mod decoder;
 mod encoder;
 
+pub(in crate::formats) use block::whole;
 pub use block::{Block, BlockDecoder, find_block};
 pub use decoder::Decoder;
 pub use encoder::Encoder;

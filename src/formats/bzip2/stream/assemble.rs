@@ -5,7 +5,6 @@ use super::split::IssuedBlock;
 use crate::bits::{BitWriter, append_bits};
 use crate::block::Text;
 use crate::codec::perturb::text_len;
-use crate::crc;
 use crate::error::Error;
 use crate::formats::bzip2::header;
 use crate::formats::bzip2::header::{HEADER_BITS, Level};
@@ -32,16 +31,8 @@ pub(crate) struct Assembler {
 }
 
 impl Assembler {
-    pub fn new(level: Level) -> Self {
-        Assembler::with(level, None)
-    }
-
-    /// For perturbed text: its mark comes first.
-    pub fn perturbed(level: Level, interval: NonZeroU32) -> Self {
-        Assembler::with(level, Some(interval))
-    }
-
-    fn with(level: Level, interval: Option<NonZeroU32>) -> Self {
+    /// For text perturbed with this interval its mark comes first.
+    pub fn new(level: Level, interval: Option<NonZeroU32>) -> Self {
         let mut bits = BitWriter::default();
         let (streams, at) = interval.map_or((0, 0), |interval| write_mark(&mut bits, interval));
         let summary = StreamSummary { block_size: level.block_limit(), streams, ..StreamSummary::default() };
@@ -101,32 +92,16 @@ impl Join for Assembler {
             self.begin_stream();
             return Ok(Step::Out(bytes, Some(Mark::Stream(info))));
         }
-        let number = self.summary.blocks + 1;
         let lines = front.piece.lines;
-        let Some(made) = front.piece.ticket.take(wait, number)? else { return Ok(Step::Pending) };
-        let block = made.output;
-        self.summary.verified_blocks += u64::from(made.verified);
-        self.summary.recoded_blocks += u64::from(made.retried);
+        let Some(block) = front.piece.ticket.take(wait, &mut self.summary)? else { return Ok(Step::Pending) };
         append_bits(&mut self.bits, &block.bytes, block.bit_len);
         pieces.held.pop_front();
         self.has_block = true;
-        self.summary.blocks = number;
         self.text += block.text_len;
         let original = self.original();
         let before = std::mem::replace(&mut self.summary.bytes_in, original);
-        self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
-        let info = BlockInfo {
-            number,
-            crc: block.crc,
-            combined_crc: self.summary.combined_crc,
-            text_len: self.summary.bytes_in - before,
-            block_len: block.block_len,
-            bytes_in: self.summary.bytes_in,
-            bit_offset: self.at,
-            stream: self.summary.streams,
-            level: Some(self.level),
-            lines,
-        };
+        let info = self.summary.block(block.crc, original - before, self.at);
+        let info = BlockInfo { block_len: block.block_len, level: Some(self.level), lines, ..info };
         self.at += block.bit_len;
         Ok(Step::Out(self.whole_bytes(), Some(Mark::Block(info))))
     }

@@ -21,7 +21,6 @@ use super::span::{IssuedSpan, Span};
 use super::walk::{BlockWalk, Walked};
 use crate::block::{DecodedBlock, Text};
 use crate::codec::decoder::Decoder;
-use crate::crc;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, Level, MAX_BLOCK_BITS};
@@ -278,20 +277,9 @@ impl Chain {
         }
         let bit_offset = self.next.bit;
         self.next = Place { bit: at + block.end_bit, expect: Expect::Block(level) };
-        self.summary.blocks += 1;
-        self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
-        let info = BlockInfo {
-            number: self.summary.blocks,
-            crc: block.crc,
-            combined_crc: self.summary.combined_crc,
-            text_len: block.text.len(),
-            block_len: block.block_len,
-            bytes_in: self.next.bit / 8,
-            bit_offset,
-            stream: self.summary.streams,
-            level,
-            lines: self.lines.then(|| count_lines(&block.text)),
-        };
+        let info = self.summary.block(block.crc, block.text.len(), bit_offset);
+        let lines = self.lines.then(|| count_lines(&block.text));
+        let info = BlockInfo { block_len: block.block_len, bytes_in: self.next.bit / 8, level, lines, ..info };
         Ok(Step::Out(block.text, Some(Mark::Block(info))))
     }
 }

@@ -38,12 +38,12 @@ pub(crate) fn decode(decoding: &Decoding) -> Ends {
 /// The two ends of a perturbed stream to be written.
 pub(crate) fn encode_perturbed(level: Level, interval: NonZeroU32, seed: u64, options: BlockOptions) -> Ends {
     let splitter = split::Splitter::new(level, BlockOptions { count_lines: false, ..options });
-    connect(Perturbing::new(splitter, interval, seed), assemble::Assembler::perturbed(level, interval))
+    connect(Perturbing::new(splitter, interval, seed), assemble::Assembler::new(level, Some(interval)))
 }
 
 /// The two ends of a stream to be written, or of several.
 pub(crate) fn encode(level: Level, streams: Option<Streams>, options: BlockOptions) -> Ends {
-    let (splitter, assembler) = (split::Splitter::new(level, options), assemble::Assembler::new(level));
+    let (splitter, assembler) = (split::Splitter::new(level, options), assemble::Assembler::new(level, None));
     match streams {
         None => connect(splitter, assembler),
         Some(streams) => connect(streams::StreamSplitter::new(splitter, streams), assembler),

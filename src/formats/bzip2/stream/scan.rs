@@ -6,6 +6,7 @@
 //! the span begins. The scanner decides nothing; a magic that was missed or invented costs time, but changes no byte.
 
 use super::parallel_scan::SharedSpans;
+use super::readers::STRETCH;
 use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::block::SharedBytes;
 use crate::codec::find_magic::find_end;
@@ -19,6 +20,7 @@ const CHUNK: usize = 256 << 10;
 const FIRST_CHUNK: usize = 4 << 10;
 
 /// Cuts compressed input into spans.
+#[derive(Default)]
 pub(crate) struct Scanner {
     /// The input from the open span's first byte on (after `base`), then unused room.
     buf: Vec<u8>,
@@ -50,22 +52,7 @@ pub(crate) struct Scanner {
 impl Scanner {
     /// A scanner for input that begins at this byte of a file. It reads `chunk` bytes at once, if that is given.
     pub fn new(at: u64, chunk: Option<usize>) -> Self {
-        Scanner {
-            buf: Vec::new(),
-            len: 0,
-            base: 0,
-            at,
-            first: 0,
-            searched: 0,
-            coded: false,
-            chunk: chunk.unwrap_or(CHUNK).max(1),
-            ended: false,
-            flushing: false,
-            paused: false,
-            ends_searched: 0,
-            before: [0; 4],
-            shared: None,
-        }
+        Scanner { at, chunk: chunk.unwrap_or(CHUNK).max(1), ..Scanner::default() }
     }
 
     /// Hands on bits `first .. end` of `buf`; the next span begins at `end`.
@@ -86,23 +73,16 @@ impl Scanner {
         span
     }
 
-    /// Hands the input from the open span on over to several readers. Returns whether these could be started.
-    pub(super) fn share_reading_with(&mut self, start: impl FnOnce(u64, bool) -> io::Result<SharedSpans>) -> bool {
-        self.shared = start(self.at * 8 + self.first, self.coded).ok();
+    /// Hands the input from the open span on over to several readers, with stretches of this length. Returns whether
+    /// these could be started.
+    pub(super) fn share(&mut self, unread: &Unread<'_>, stretch: usize) -> bool {
+        self.shared = SharedSpans::start(unread, stretch, self.at * 8 + self.first, self.coded).ok();
         if self.shared.is_some() {
             self.buf = Vec::new();
         }
         self.shared.is_some()
     }
 
-    /// The next magic that may begin a block; `None` if there is none, or if that cannot be decided yet. With `whole`,
-    /// a block of which only the header has come counts too.
-    fn next_magic(&mut self, whole: bool) -> Option<u64> {
-        next_magic(&self.buf[..self.len], &mut self.searched, whole)
-    }
-}
-
-impl Scanner {
     /// The start of the first end of a stream in the open span, if there is one. It may be a part of the block's data:
     /// then the joiner decodes that block itself.
     fn next_end(&mut self) -> Option<u64> {
@@ -180,7 +160,7 @@ impl Input for Scanner {
     }
 
     fn share_reading(&mut self, unread: &Unread<'_>) -> bool {
-        self.share_reading_with(|first, coded| SharedSpans::start(unread, first, coded))
+        self.share(unread, STRETCH)
     }
 
     fn read_on(&mut self) -> io::Result<bool> {
@@ -199,7 +179,9 @@ impl Cut for Scanner {
         if let Some(shared) = &mut self.shared {
             return shared.next_span();
         }
-        if let Some(bit) = self.next_magic(self.ended || self.flushing || self.paused) {
+        // A block of which only the header has come counts, if no more comes soon.
+        let whole = self.ended || self.flushing || self.paused;
+        if let Some(bit) = next_magic(&self.buf[..self.len], &mut self.searched, whole) {
             return Some(self.cut(bit, true));
         }
         let have = self.len as u64 * 8;
@@ -245,24 +227,15 @@ pub(super) mod tests {
     fn spans(input: &[u8], chunk: usize) -> Vec<(u64, u64, bool)> {
         let mut scanner = Scanner::new(0, Some(chunk));
         let mut spans = Vec::new();
-        let mut rest = input;
-        loop {
-            let room = scanner.room();
-            let n = rest.len().min(room.len());
-            room[..n].copy_from_slice(&rest[..n]);
-            rest = &rest[n..];
-            if n == 0 {
-                scanner.finish();
-            } else {
-                scanner.filled(n);
+        let mut rest = Some(input);
+        while let Some(left) = rest.take() {
+            match left {
+                [] => scanner.finish(),
+                left => rest = Some(scanner.fill(left)),
             }
-            while let Some(span) = scanner.next_piece() {
-                spans.push(seen(&span, input));
-            }
-            if n == 0 {
-                return spans;
-            }
+            spans.extend(std::iter::from_fn(|| scanner.next_piece()).map(|span| seen(&span, input)));
         }
+        spans
     }
 
     /// Spans lie end to end over the whole input, for every read size, and begin exactly at the blocks.

@@ -116,21 +116,17 @@ impl Task for SortedBlock {
     type Output = CodedBlock;
 
     fn run(&self, core: &mut Core) -> CodedBlock {
-        match &self.rows {
-            Rows::Column(column) => {
-                let last = LastColumn { bytes: column, origin: self.origin };
-                encoder(core).finish(last, self.crc, self.text_len)
-            }
+        let (mut merged, mut origin) = (std::mem::take(&mut core.state::<Merged>().0), [self.origin]);
+        let bytes = match &self.rows {
+            Rows::Column(column) => column,
             Rows::Thirds(thirds) => {
-                let mut column = std::mem::take(&mut core.state::<Merged>().0);
-                let mut origin = [self.origin];
-                thirds.merge(&mut origin, &mut column);
-                let last = LastColumn { bytes: &column, origin: origin[0] };
-                let block = encoder(core).finish(last, self.crc, self.text_len);
-                core.state::<Merged>().0 = column;
-                block
+                thirds.merge(&mut origin, &mut merged);
+                &merged
             }
-        }
+        };
+        let block = encoder(core).finish(LastColumn { bytes, origin: origin[0] }, self.crc, self.text_len);
+        core.state::<Merged>().0 = merged;
+        block
     }
 
     fn bytes_out(block: &CodedBlock) -> u64 {

@@ -107,12 +107,13 @@ impl AnsTables {
         self.round_portable(tokens, ends, step, prices)
     }
 
-    /// Always inlined, so that it is compiled for the CPU features of its caller.
+    /// Always inlined, so that it is compiled for the CPU features of its caller. (A loop shared with `first_choice`
+    /// that calls a closure was not: encoding took 1.04 times as long.)
     #[inline(always)]
     fn round_portable(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        let mut counts = TokenCounts::default();
         let mut costs = [[NEVER; MAX_TABLES]; 256];
         costs[..JOINT].copy_from_slice(&prices.tokens[..JOINT]);
+        let mut counts = TokenCounts::default();
         self.choice.clear();
         for (first, segment) in segments(tokens, ends, step) {
             self.choice.resize(first, 0);
@@ -193,7 +194,6 @@ fn cheapest(group: &[u8], costs: &Costs, prices: &Prices, last: u8) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::token::CLASSES;
     use super::*;
     use hybz_testkit::shapes::Rng;
 
@@ -210,33 +210,6 @@ mod tests {
         assert_eq!(tables.choice.len(), 4000);
         for (number, pair) in tables.choice.chunks(10).collect::<Vec<_>>().windows(2).enumerate() {
             assert!(pair[0].iter().all(|table| !pair[1].contains(table)), "{number}");
-        }
-    }
-
-    #[test]
-    fn each_group_has_a_table_that_can_code_it() {
-        let mut rng = Rng(32);
-        for len in [1, 31, 32, 33, 5000, 100_000] {
-            let tokens: Vec<u8> = (0..len).map(|_| rng.below(1 + rng.0 as usize % JOINT) as u8).collect();
-            let ends = if len > 40 { vec![37, len] } else { vec![len] };
-            let mut tables = AnsTables::default();
-            tables.choose(&tokens, &ends);
-            let mut groups = 0;
-            for (number, segment) in segments(&tokens, &ends, 1) {
-                assert_eq!(number, groups);
-                let mut last = 0;
-                for group in segment.chunks(GROUP) {
-                    let table = usize::from(tables.choice[groups]);
-                    let coded = |joint: &u8| {
-                        let (class, token) = (usize::from(*joint) / TOKENS, usize::from(*joint) % TOKENS);
-                        tables.tokens[table * CLASSES + class][token] > 0
-                    };
-                    assert!(group.iter().all(coded));
-                    assert!(tables.selectors[last][table] > 0);
-                    (groups, last) = (groups + 1, table);
-                }
-            }
-            assert_eq!(groups, tables.choice.len());
         }
     }
 

@@ -1,43 +1,18 @@
-//! Whole blocks in both directions, and the stages compared with plain twins.
+//! Deceptive and damaged blocks, and the stages one by one.
 
 use super::decode::{HbzDecoder, PayloadBlock, TextLens};
 use super::encode::HbzEncoder;
 use crate::block::Text;
 use crate::flaw::Flaw;
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
-use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
+use hybz_testkit::shapes::Rng;
 
-fn stream(block_size: u32, interval: u32) -> StreamHeader {
-    StreamHeader { block_size, interval, seed: 7, entry_log: 12 }
+fn stream(block_size: u32) -> StreamHeader {
+    StreamHeader { block_size, interval: 0, seed: 7, entry_log: 12 }
 }
 
 fn whole(text: Text) -> Vec<u8> {
     text.plain(&mut Vec::new()).expect("it is not run-length-coded").to_vec()
-}
-
-fn check(encoder: &mut HbzEncoder, decoder: &mut HbzDecoder, text: &[u8], interval: u32, what: &str) {
-    if text.is_empty() {
-        return;
-    }
-    let stream = stream(1 << 26, interval);
-    let (header, payload) = encoder.encode(text, 3, &stream);
-    let back = decoder.decode(stream, header, payload.into()).map(whole);
-    assert!(back.as_deref() == Ok(text), "{what}, {} bytes, interval {interval}: {:?}", text.len(), back.err());
-}
-
-#[test]
-fn shapes_and_edges() {
-    let (mut encoder, mut decoder) = (HbzEncoder::new(), HbzDecoder::new());
-    for edge in EDGES {
-        check(&mut encoder, &mut decoder, &(edge.make)(), 0, edge.name);
-        check(&mut encoder, &mut decoder, &(edge.make)(), 3, edge.name);
-    }
-    for shape in SHAPES {
-        for len in [1, 2, 31, 4095, 4097, 65_535, 65_536, 65_537, 200_003] {
-            check(&mut encoder, &mut decoder, &(shape.make)(len), 0, shape.name);
-        }
-        check(&mut encoder, &mut decoder, &(shape.make)(150_000), 1000, shape.name);
-    }
 }
 
 /// Words in the samples of the dictionary; everywhere else, bytes that are rare in the samples.
@@ -49,22 +24,16 @@ fn a_sample_that_deceives() {
         text.extend_from_slice(&words[piece * 39_000..][..17_000]);
         text.extend((0..1_250_000 - 17_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8));
     }
-    check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "a deceiving sample");
-}
-
-/// Above 2^24 rows the words of the vector have no room for bytes.
-#[test]
-fn more_rows_than_a_word_packs() {
-    let text = (hybz_testkit::shapes::shape("words").make)(1 << 20);
-    let text: Vec<u8> = (0u8..40).flat_map(|i| [&text[usize::from(i)..], &[i ^ 0x80; 3]].concat()).collect();
-    check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "many words");
+    let stream = stream(1 << 26);
+    let (header, payload) = HbzEncoder::new().encode(&text, 3, &stream);
+    assert!(HbzDecoder::new().decode(stream, header, payload.into()).map(whole) == Ok(text));
 }
 
 /// The vector and the walk of one block of one segment, stage by stage.
 #[test]
 fn the_vector_is_the_naive_one() {
     let text = (hybz_testkit::shapes::shape("words").make)(30_000);
-    let stream = stream(1 << 20, 0);
+    let stream = stream(1 << 20);
     let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
     let block = PayloadBlock::parse(stream, header, payload.into()).unwrap();
     let runs = vec![block.runs(0, &mut super::decode::segment_mtf()).unwrap()];
@@ -85,7 +54,7 @@ fn the_vector_is_the_naive_one() {
 fn damaged_payloads_with_good_crcs() {
     let mut rng = Rng(77);
     let mut decoder = HbzDecoder::new();
-    let stream = stream(1 << 20, 0);
+    let stream = stream(1 << 20);
     for shape in ["words", "short_runs", "random", "zeros"] {
         let text = (hybz_testkit::shapes::shape(shape).make)(140_000);
         let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);

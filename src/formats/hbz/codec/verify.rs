@@ -18,27 +18,16 @@ impl HbzDecoder {
         stream: StreamHeader,
         (header, payload): &mut (BlockHeader, Vec<u8>),
     ) -> Result<(), Mismatch> {
-        let shared = Arc::new(std::mem::take(payload));
-        let verdict = self.compare(text, number, stream, *header, &shared);
-        // This is the only reference to the payload.
-        *payload = Arc::try_unwrap(shared).unwrap_or_else(|shared| shared.to_vec());
-        verdict
-    }
-
-    fn compare(
-        &mut self,
-        text: &[u8],
-        number: u32,
-        stream: StreamHeader,
-        header: BlockHeader,
-        payload: &Arc<Vec<u8>>,
-    ) -> Result<(), Mismatch> {
         // Parsed as a reader parses it.
         let header = BlockHeader::parse(&header.write(), &stream, number)?;
         if header.coded_len as usize != payload.len() {
             return Err(Mismatch::Part("length of the payload"));
         }
-        let same = match self.decode(stream, header, Arc::clone(payload))? {
+        let shared = Arc::new(std::mem::take(payload));
+        let decoded = self.decode(stream, header, Arc::clone(&shared));
+        // This is the only reference to the payload.
+        *payload = Arc::try_unwrap(shared).unwrap_or_else(|shared| shared.to_vec());
+        let same = match decoded? {
             Text::Compact(compact) => {
                 let mut rest = text;
                 compact.pieces().all(|piece| rest.split_off(..piece.len()).is_some_and(|same| *same == piece[..]))

@@ -1,13 +1,11 @@
 //! Assembles coded blocks into a `.hbz` stream: header, blocks, index.
 
 use crate::block::Text;
-use crate::crc;
 use crate::error::Error;
-use crate::formats::hbz::header::BlockHeader;
-use crate::formats::hbz::header::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
+use crate::formats::hbz::header::{BlockHeader, HEADER_LEN, IndexEntry, StreamHeader, write_index};
 use crate::stream::piece::{Join, Pieces, Step};
 use crate::stream::verify::CodedTicket;
-use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamSummary};
 
 /// A block that has been issued.
 type Coded = CodedTicket<(BlockHeader, Vec<u8>)>;
@@ -48,41 +46,18 @@ impl Join for Assembler {
             }
             self.closed = true;
             let index = write_index(&self.index);
-            let info = StreamInfo {
-                number: 1,
-                format: StreamFormat::Hbz,
-                level: None,
-                bit_offset: self.at * 8,
-                end: self.at + index.len() as u64,
-                combined_crc: self.summary.combined_crc,
-            };
+            let info = self.summary.stream(StreamFormat::Hbz, self.at, self.at + index.len() as u64);
             return Ok(Step::Out(Text::Plain(index), Some(Mark::Stream(info))));
         };
-        let number = self.summary.blocks + 1;
-        let Some(made) = piece.piece.take(wait, number)? else { return Ok(Step::Pending) };
-        let (header, payload) = made.output;
+        let Some((header, payload)) = piece.piece.take(wait, &mut self.summary)? else { return Ok(Step::Pending) };
         pieces.held.pop_front();
-        self.summary.verified_blocks += u64::from(made.verified);
-        self.summary.recoded_blocks += u64::from(made.retried);
         let mut bytes = Vec::with_capacity(HEADER_LEN + payload.len());
         bytes.extend_from_slice(&header.write());
         bytes.extend_from_slice(&payload);
         self.index.push(header.entry());
-        self.summary.blocks = number;
         self.summary.bytes_in += u64::from(header.text_len);
-        self.summary.combined_crc = crc::combine(self.summary.combined_crc, header.crc);
-        let info = BlockInfo {
-            number,
-            crc: header.crc,
-            combined_crc: self.summary.combined_crc,
-            text_len: header.text_len.into(),
-            block_len: header.rows,
-            bytes_in: self.summary.bytes_in,
-            bit_offset: self.at * 8,
-            stream: 1,
-            level: None,
-            lines: None,
-        };
+        let info = self.summary.block(header.crc, header.text_len.into(), self.at * 8);
+        let info = BlockInfo { block_len: header.rows, ..info };
         self.at += bytes.len() as u64;
         Ok(Step::Out(Text::Plain(bytes), Some(Mark::Block(info))))
     }

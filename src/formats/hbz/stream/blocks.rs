@@ -32,7 +32,7 @@ impl Blocks {
     pub fn new(stream: StreamHeader, pool: &Pool, verify: Verify) -> Self {
         pool.budget().fit_pieces(u64::from(stream.block_size) * ENCODE_BYTES);
         let (text, given) = (Vec::new(), Vec::new());
-        Blocks { stream, text, len: 0, ready: None, given, number: 0, goes_on: false, verify: verify.with(pool) }
+        Blocks { stream, text, len: 0, ready: None, given, number: 0, goes_on: false, verify }
     }
 }
 
@@ -92,17 +92,15 @@ impl Cut for Blocks {
         if text.len() == self.stream.block_size as usize {
             self.given.push(Arc::clone(&text));
         }
-        let number = self.number;
+        let task = EncodeLarge { text, number: self.number, stream: self.stream };
         self.number += 1;
-        Some(HbzBlock { text, number, stream: self.stream, verify: self.verify })
+        Some(HbzBlock { task, verify: self.verify })
     }
 }
 
-/// A block's text.
+/// A block.
 pub(crate) struct HbzBlock {
-    text: Arc<Vec<u8>>,
-    number: u32,
-    stream: StreamHeader,
+    task: EncodeLarge,
     verify: Verify,
 }
 
@@ -110,13 +108,12 @@ impl Piece for HbzBlock {
     type Issued = CodedTicket<(BlockHeader, Vec<u8>)>;
 
     fn charge(&self) -> u64 {
-        self.text.len() as u64 * ENCODE_BYTES
+        self.task.bytes() * ENCODE_BYTES
     }
 
     fn issue(self, client: &Client) -> Self::Issued {
-        let HbzBlock { text, number, stream, verify } = self;
-        let bytes = text.len() as u64;
-        encode(client, EncodeLarge { text, number, stream }, ENCODE_LARGE, bytes, verify)
+        let bytes = self.task.bytes();
+        encode(client, self.task, ENCODE_LARGE, bytes, self.verify)
     }
 }
 
@@ -136,21 +133,17 @@ mod tests {
             let text: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
             let mut rest = &text[..];
             while !rest.is_empty() {
-                let room = blocks.room();
-                let n = room.len().min(rest.len());
-                room[..n].copy_from_slice(&rest[..n]);
-                rest = &rest[n..];
-                blocks.filled(n);
+                rest = blocks.fill(rest);
                 texts.extend(blocks.next_piece());
             }
             blocks.flush();
             texts.extend(blocks.next_piece());
             all.extend(text);
         }
-        let lens: Vec<usize> = texts.iter().map(|block| block.text.len()).collect();
+        let lens: Vec<usize> = texts.iter().map(|block| block.task.text.len()).collect();
         assert_eq!(lens, [SIZE, SIZE, 5, 10, SIZE, 70_000, 1, SIZE, SIZE, SIZE]);
-        assert!(texts.iter().all(|block| block.text.capacity() as u64 <= block.charge()));
-        assert!(texts.iter().flat_map(|block| block.text.iter()).eq(&all));
+        assert!(texts.iter().all(|block| block.task.text.capacity() as u64 <= block.charge()));
+        assert!(texts.iter().flat_map(|block| block.task.text.iter()).eq(&all));
         // A text that nothing else uses any more is used again.
         texts.clear();
         blocks.goes_on = true;

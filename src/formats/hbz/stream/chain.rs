@@ -2,13 +2,12 @@
 
 use super::scan::{IssuedPart, Rest};
 use crate::block::Text;
-use crate::crc;
 use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::VectorCharge;
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN};
 use crate::stream::piece::{Extent, Issued, Join, Pieces, Step};
-use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamSummary};
 use hybz_queue::Permit;
 
 /// Joins texts.
@@ -52,12 +51,9 @@ impl Chain {
                 Ok(None)
             }
             Rest::End(len) => {
-                let StreamSummary { streams: number, combined_crc, .. } = self.summary;
-                let bit_offset = self.at * 8;
+                let info = self.summary.stream(StreamFormat::Hbz, self.at, self.at + len);
                 self.at += len;
-                self.done = self.extent.is_reached(number);
-                let format = StreamFormat::Hbz;
-                let info = StreamInfo { number, format, level: None, bit_offset, end: self.at, combined_crc };
+                self.done = self.extent.is_reached(self.summary.streams);
                 Ok(Some(Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))))
             }
             Rest::TooLarge { needs, allowed } => Err(Error::Memory { block: self.number(), needs, allowed }),
@@ -71,20 +67,8 @@ impl Chain {
     fn text(&mut self, text: Text, header: BlockHeader) -> Step {
         let begin = self.at - HEADER_LEN as u64;
         self.at += u64::from(header.coded_len);
-        self.summary.blocks += 1;
-        self.summary.combined_crc = crc::combine(self.summary.combined_crc, header.crc);
-        let info = BlockInfo {
-            number: self.summary.blocks,
-            crc: header.crc,
-            combined_crc: self.summary.combined_crc,
-            text_len: header.text_len.into(),
-            block_len: header.rows,
-            bytes_in: self.at,
-            bit_offset: begin * 8,
-            stream: self.summary.streams,
-            level: None,
-            lines: None,
-        };
+        let info = self.summary.block(header.crc, header.text_len.into(), begin * 8);
+        let info = BlockInfo { block_len: header.rows, bytes_in: self.at, ..info };
         Step::Out(text, Some(Mark::Block(info)))
     }
 }
@@ -113,8 +97,7 @@ impl Join for Chain {
                 }
                 IssuedPart::Text(ticket) => {
                     let Some(text) = ticket.take(wait) else {
-                        pieces.held.push_front(Issued { piece: IssuedPart::Text(ticket), permit });
-                        return Ok(Step::Pending);
+                        return Ok(pieces.wait(IssuedPart::Text(ticket), permit));
                     };
                     let number = self.number();
                     let reason = |reason| Error::Internal { block: number, reason };

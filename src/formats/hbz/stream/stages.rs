@@ -9,7 +9,7 @@ use crate::block::{SharedBytes, Text};
 use crate::codec::mtf::decode::MtfDecoder;
 use crate::flaw::Flaw;
 use crate::formats::hbz::codec::decode::{
-    FirstColumn, PayloadBlock, Runs, SegmentStart, TextCheck, TextLens, Vector, Vectors, compact, segment_mtf,
+    FirstColumn, PayloadBlock, Runs, TextCheck, TextLens, Vector, Vectors, compact, segment_mtf,
 };
 use crate::formats::hbz::codec::encode::HbzEncoder;
 use crate::formats::hbz::header::SEGMENT_LOG;
@@ -55,8 +55,16 @@ struct Stage<A, E, L> {
 pub(super) fn start(block: PayloadBlock, submitter: Submitter, vectors: Arc<Vectors>, duty: Duty<Result<Text, Flaw>>) {
     let stages = Arc::new(Stages { block: Arc::new(block), submitter, vectors, duty: Mutex::new(Some(duty)) });
     let block = &stages.block;
-    let jobs = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG);
-    let jobs = jobs.map(|segments| DecodeRuns { block: Arc::clone(block), segments }).collect();
+    // Stage 1: the runs of some segments.
+    let job = |segments: Range<usize>| {
+        let block = Arc::clone(block);
+        Job(move |core: &mut Core| {
+            core.release::<HbzEncoder>();
+            let SegmentMtf(mtf) = core.state_with(|_| SegmentMtf(segment_mtf()));
+            segments.clone().map(|number| block.runs(number, mtf)).collect::<Result<Vec<_>, _>>()
+        })
+    };
+    let jobs = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).map(job).collect();
     stages.submit(jobs, |_| (), |stages, runs| stages.fill(runs.all().flatten().collect()));
 }
 
@@ -104,15 +112,20 @@ impl Stages {
         }
     }
 
+    /// Stage 2: segments into the vector.
     fn fill(self: &Arc<Self>, runs: Vec<Runs>) {
         let (starts, first_column) = self.block.segment_starts(&runs);
         let vector = Arc::new(self.vectors.take(self.block.rows()));
         let parts: Vec<_> = runs.into_iter().zip(starts).map(Arc::new).collect();
-        let job = |segments: Range<usize>| FillVector {
-            block: Arc::clone(&self.block),
-            first: segments.start,
-            parts: parts[segments].to_vec(),
-            vector: Arc::clone(&vector),
+        let job = |segments: Range<usize>| {
+            let (first, parts) = (segments.start, parts[segments].to_vec());
+            let (block, vector) = (Arc::clone(&self.block), Arc::clone(&vector));
+            Job(move |_: &mut Core| {
+                for (number, part) in (first..).zip(&parts) {
+                    block.fill(number, &part.0, &part.1, &vector);
+                }
+                Ok(())
+            })
         };
         let jobs = ranges(parts.len(), JOB_ROWS >> SEGMENT_LOG).map(job).collect();
         drop(parts);
@@ -182,45 +195,19 @@ fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(step).map(move |from| from..count.min(from + step))
 }
 
-/// Stage 1 of decoding a long block: the runs of some segments.
-#[derive(Clone, Debug)]
-struct DecodeRuns {
-    block: Arc<PayloadBlock>,
-    segments: Range<usize>,
+/// A job of a stage that makes no bytes.
+struct Job<F>(F);
+
+impl<A: Send + 'static, F: Fn(&mut Core) -> Result<A, Flaw> + Send + 'static> Task for Job<F> {
+    type Output = Result<A, Flaw>;
+
+    fn run(&self, core: &mut Core) -> Self::Output {
+        self.0(core)
+    }
 }
 
 /// A core's state for decoding segments.
 struct SegmentMtf(MtfDecoder);
-
-impl Task for DecodeRuns {
-    type Output = Result<Vec<Runs>, Flaw>;
-
-    fn run(&self, core: &mut Core) -> Self::Output {
-        core.release::<HbzEncoder>();
-        let SegmentMtf(mtf) = core.state_with(|_| SegmentMtf(segment_mtf()));
-        self.segments.clone().map(|number| self.block.runs(number, mtf)).collect()
-    }
-}
-
-/// Stage 2: some consecutive segments, from number `first` on, into the vector.
-#[derive(Clone, Debug)]
-struct FillVector {
-    block: Arc<PayloadBlock>,
-    first: usize,
-    parts: Vec<Arc<(Runs, SegmentStart)>>,
-    vector: Arc<Vector>,
-}
-
-impl Task for FillVector {
-    type Output = Result<(), Flaw>;
-
-    fn run(&self, _: &mut Core) -> Self::Output {
-        for (number, part) in (self.first..).zip(&self.parts) {
-            self.block.fill(number, &part.0, &part.1, &self.vector);
-        }
-        Ok(())
-    }
-}
 
 /// Stage 3: the text from some entry points on, with the complete vector. It is walk `number` of the block.
 #[derive(Clone, Debug)]

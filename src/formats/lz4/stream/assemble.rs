@@ -8,7 +8,7 @@ use crate::formats::lz4::block::CodedBlocks;
 use crate::formats::lz4::header::Header;
 use crate::formats::lz4::index::Index;
 use crate::stream::piece::{Issued, Join, Pieces, Step};
-use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{Mark, StreamFormat, StreamSummary};
 
 /// Joins coded blocks.
 pub(super) struct Assembler {
@@ -30,16 +30,9 @@ impl Assembler {
         if self.at > 0 {
             return Vec::new();
         }
-        let header = Header {
-            linked: false,
-            block_checksums: false,
-            text_checksum: true,
-            // To `lz4` a length of 0 means an unknown length.
-            text_len: self.frame.text_len.or(found).filter(|&len| len > 0),
-            block_size: Frame::BLOCK_SIZE,
-            legacy: false,
-        };
-        let bytes = header.write();
+        // To `lz4` a length of 0 means an unknown length.
+        let text_len = self.frame.text_len.or(found).filter(|&len| len > 0);
+        let bytes = Header { text_len, ..Header::OURS }.write();
         self.at = bytes.len() as u64;
         bytes
     }
@@ -67,7 +60,7 @@ impl Assembler {
             return Err(Error::TextLength { stated, found });
         }
         let mut bytes = self.header(Some(found));
-        let bit_offset = self.at * 8;
+        let at = self.at;
         bytes.extend([0; 4]);
         bytes.extend(checksum.to_le_bytes());
         self.at += 8;
@@ -76,8 +69,7 @@ impl Assembler {
             self.at += index.len() as u64;
             bytes.extend(index);
         }
-        let info =
-            StreamInfo { number: 1, format: StreamFormat::Lz4, level: None, bit_offset, end: self.at, combined_crc: 0 };
+        let info = self.summary.stream(StreamFormat::Lz4, at, self.at);
         Ok(Step::Out(Text::Plain(bytes), Some(Mark::Stream(info))))
     }
 }
@@ -86,24 +78,14 @@ impl Join for Assembler {
     type Issued = IssuedText;
 
     fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error> {
-        let Some(piece) = pieces.held.front() else {
-            return Ok(if pieces.ended { Step::Done } else { Step::Need });
-        };
-        let made = match &piece.piece {
-            IssuedText::End(_) => None,
+        let Some(Issued { piece, permit }) = pieces.held.pop_front() else { return Ok(pieces.none()) };
+        match piece {
+            IssuedText::End(end) => self.end(end),
             IssuedText::Blocks { ticket, text_len, is_all } => match ticket.take(wait) {
-                None => return Ok(Step::Pending),
-                Some(Ok(coded)) => Some((coded, *text_len, *is_all)),
-                Some(Err(error)) => {
-                    return Err(Error::Internal { block: self.summary.blocks + 1, reason: error.0 });
-                }
+                None => Ok(pieces.wait(IssuedText::Blocks { ticket, text_len, is_all }, permit)),
+                Some(Ok(coded)) => Ok(self.blocks(coded, text_len, is_all)),
+                Some(Err(error)) => Err(Error::Internal { block: self.summary.blocks + 1, reason: error.0 }),
             },
-        };
-        let piece = pieces.held.pop_front();
-        match (made, piece) {
-            (Some((coded, text_len, is_all)), _) => Ok(self.blocks(coded, text_len, is_all)),
-            (None, Some(Issued { piece: IssuedText::End(end), .. })) => self.end(end),
-            (None, _) => Ok(Step::Need),
         }
     }
 

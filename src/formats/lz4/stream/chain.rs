@@ -5,7 +5,7 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::stream::piece::{Extent, Issued, Join, Pieces, Step};
-use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{Mark, StreamFormat, StreamSummary};
 use hybz_queue::Permit;
 use std::hash::Hasher;
 use twox_hash::XxHash32;
@@ -69,14 +69,7 @@ impl Chain {
         self.summary.streams += 1;
         self.summary.bytes_in = frame.end;
         self.summary.block_size = self.summary.block_size.max(frame.header.block_size);
-        let info = StreamInfo {
-            number: self.summary.streams,
-            format: StreamFormat::Lz4,
-            level: None,
-            bit_offset: frame.at * 8,
-            end: frame.end,
-            combined_crc: 0,
-        };
+        let info = self.summary.stream(StreamFormat::Lz4, frame.at, frame.end);
         self.done = self.extent.is_reached(self.summary.streams);
         Ok(Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info))))
     }
@@ -91,28 +84,19 @@ impl Join for Chain {
             return Err(error);
         }
         while !self.done {
-            let Some(found) = pieces.held.front() else {
-                return Ok(if pieces.ended { Step::Done } else { Step::Need });
-            };
-            let decoded = match &found.piece {
-                IssuedFound::Other(_) => None,
-                IssuedFound::Blocks { ticket, count, hashed } => match ticket.take(wait) {
-                    None => return Ok(Step::Pending),
-                    Some(Ok(decoded)) => Some((decoded, *count, *hashed)),
-                    Some(Err(error)) => {
-                        return Err(Error::Internal { block: self.summary.blocks + 1, reason: error.0 });
-                    }
+            let Some(Issued { piece, permit }) = pieces.held.pop_front() else { return Ok(pieces.none()) };
+            let (ticket, count, hashed) = match piece {
+                IssuedFound::Blocks { ticket, count, hashed } => (ticket, count, hashed),
+                IssuedFound::Other(rest) => match self.other(rest)? {
+                    Some(step) => return Ok(step),
+                    None => continue,
                 },
             };
-            let Some(Issued { piece, permit }) = pieces.held.pop_front() else { return Ok(Step::Need) };
-            let Some((decoded, count, hashed)) = decoded else {
-                if let IssuedFound::Other(rest) = piece
-                    && let Some(step) = self.other(rest)?
-                {
-                    return Ok(step);
-                }
-                continue;
+            let Some(decoded) = ticket.take(wait) else {
+                return Ok(pieces.wait(IssuedFound::Blocks { ticket, count, hashed }, permit));
             };
+            let internal = |reason| Error::Internal { block: self.summary.blocks + 1, reason };
+            let decoded = decoded.map_err(|error| internal(error.0))?;
             if hashed {
                 self.hash.write(&decoded.text);
             }

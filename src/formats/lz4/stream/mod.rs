@@ -2,18 +2,18 @@
 //! has linked blocks decoded one after another, `chain` joins texts and checks them.
 
 use crate::formats::lz4::Frame;
+use crate::formats::lz4::walk::Walker;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
 
 mod assemble;
 mod chain;
-mod end;
 mod relay;
 mod scan;
 pub(crate) mod tasks;
 mod texts;
 
 pub(crate) fn end() -> Option<Box<dyn StreamEndDetector>> {
-    Some(Box::new(end::FrameEnd::default()))
+    Some(Box::new(Walker::default()))
 }
 
 pub(crate) fn decode(decoding: &Decoding) -> Ends {

@@ -1,12 +1,13 @@
 //! Finds the blocks of frames.
 
-use super::relay::Relay;
+use super::relay::{self, History};
 use super::tasks::{DECODE_LZ4, DecodeLz4};
 use crate::flaw::Flaw;
 use crate::formats::lz4::block::{Blocks, DecodedBlocks, ToDecode};
 use crate::formats::lz4::header::{Header, WINDOW};
 use crate::formats::lz4::walk::{Ending, FramePart, Walker};
 use crate::stream::piece::{Cut, Extent, Input, Piece};
+use crate::stream::relay::Relay;
 use hybz_queue::Client;
 use hybz_queue::Ticket;
 use std::collections::VecDeque;
@@ -22,7 +23,7 @@ const MAX_BLOCKS: usize = 1024;
 pub(super) enum ScannedItem {
     /// Blocks, and for linked blocks the relay that has them decoded. The flag says that the checksum of the text is
     /// wanted.
-    Blocks(Blocks, Option<Arc<Relay>>, bool),
+    Blocks(Blocks, Option<Arc<Relay<History>>>, bool),
     Other(Rest),
 }
 
@@ -71,7 +72,7 @@ impl Piece for ScannedItem {
             ScannedItem::Blocks(blocks, relay, hashed) => {
                 let count = blocks.blocks.len() as u64;
                 let ticket = match relay {
-                    Some(relay) => relay.add(blocks, client.submitter()),
+                    Some(relay) => relay::add(&relay, blocks, client.submitter()),
                     None => {
                         let task = DecodeLz4 { blocks, history: Arc::default() };
                         let bytes = task.bytes();
@@ -92,7 +93,7 @@ pub(super) struct Scanner {
     room: Vec<u8>,
     extent: Extent,
     header: Header,
-    relay: Option<Arc<Relay>>,
+    relay: Option<Arc<Relay<History>>>,
     /// The blocks that are gathered for one job.
     blocks: Blocks,
     /// The maximum length of their text.
@@ -163,7 +164,7 @@ impl Scanner {
             FramePart::Need => {}
             FramePart::Frame(header) => {
                 self.header = header;
-                self.relay = header.linked.then(Relay::new);
+                self.relay = header.linked.then(|| Relay::new(History::default()));
                 self.blocks = self.empty();
             }
             FramePart::Block { len, stored } => {
@@ -199,7 +200,7 @@ impl Scanner {
                 self.other(Rest::Skipped(at));
             }
             FramePart::Other(head) => self.other(Rest::Garbage(at - head.len() as u64)),
-            FramePart::Wrong(unread) => self.other(Rest::Wrong(self.frame_end, unread.into())),
+            FramePart::Wrong(flaw) => self.other(Rest::Wrong(self.frame_end, flaw)),
             FramePart::TooLong(len) => {
                 let max = self.header.max_block_len();
                 self.other(Rest::Wrong(at - 4, Flaw::Lz4Length { len, max }));

@@ -1,6 +1,6 @@
 //! Cuts a `.Z` stream into chunks.
 
-use super::relay::{ChunkPart, Relay};
+use super::relay::{self, ChunkPart};
 use crate::formats::lzw::Chunk;
 use crate::stream::piece::{Cut, Input, Piece};
 use hybz_queue::Client;
@@ -21,7 +21,7 @@ const DECODER: usize = 192 << 10;
 /// A chunk and its relay.
 pub(super) struct ChunkPiece {
     chunk: Chunk,
-    relay: Arc<Relay>,
+    relay: relay::Chunks,
 }
 
 /// A chunk that has been issued.
@@ -44,13 +44,13 @@ impl Piece for ChunkPiece {
 
     fn issue(self, client: &Client) -> IssuedChunk {
         let (len, submitter) = (self.chunk.bytes.len() as u64, client.submitter().clone());
-        IssuedChunk { len, ticket: self.relay.add(self.chunk, &submitter), submitter }
+        IssuedChunk { len, ticket: relay::add(&self.relay, self.chunk, &submitter), submitter }
     }
 }
 
 /// Cuts the stream.
 pub(super) struct Chunks {
-    relay: Arc<Relay>,
+    relay: relay::Chunks,
     room: Vec<u8>,
     ready: VecDeque<Chunk>,
     /// The input pauses.
@@ -58,7 +58,7 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    pub fn new(relay: &Arc<Relay>) -> Chunks {
+    pub fn new(relay: &relay::Chunks) -> Chunks {
         Chunks { relay: Arc::clone(relay), room: Vec::new(), ready: VecDeque::new(), paused: false }
     }
 

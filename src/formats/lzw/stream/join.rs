@@ -1,17 +1,17 @@
 //! Joins the text of a `.Z` stream.
 
 use super::chunks::IssuedChunk;
-use super::relay::{ChunkPart, End, Relay};
+use super::relay::{self, ChunkPart, End};
 use crate::block::Text;
 use crate::error::Error;
 use crate::stream::piece::{Join, Pieces, Step};
-use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use crate::summary::{Mark, StreamFormat, StreamSummary};
 use hybz_queue::Permit;
 use std::sync::Arc;
 
 /// Hands the texts on.
 pub(super) struct Texts {
-    relay: Arc<Relay>,
+    relay: relay::Chunks,
     /// The permit of the chunk whose last text is being written.
     held: Option<Permit>,
     /// The error after the text that was handed on.
@@ -20,7 +20,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub fn new(relay: &Arc<Relay>) -> Texts {
+    pub fn new(relay: &relay::Chunks) -> Texts {
         let (held, failed, summary) = Default::default();
         Texts { relay: Arc::clone(relay), held, failed, summary }
     }
@@ -29,8 +29,7 @@ impl Texts {
     fn end(&mut self) -> Step {
         self.summary.streams = 1;
         let end = self.summary.bytes_in;
-        let info =
-            StreamInfo { number: 1, format: StreamFormat::Lzw, level: None, bit_offset: end * 8, end, combined_crc: 0 };
+        let info = self.summary.stream(StreamFormat::Lzw, end, end);
         Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
     }
 }
@@ -62,7 +61,9 @@ impl Join for Texts {
                     self.summary.bytes_in += chunk.piece.len;
                     self.held = pieces.held.pop_front().and_then(|chunk| chunk.permit);
                 }
-                End::More => chunk.piece.ticket = self.relay.go_on(&chunk.piece.submitter),
+                End::More(decoder) => {
+                    chunk.piece.ticket = relay::go_on(&self.relay, decoder, &chunk.piece.submitter);
+                }
                 End::Failed(error) if text.is_empty() => return Err(error),
                 End::Failed(error) => self.failed = Some(error),
             }

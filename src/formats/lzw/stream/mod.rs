@@ -6,6 +6,7 @@
 //! codes, as gzip and ncompress do.
 
 use crate::stream::piece::{Decoding, Ends, connect};
+use crate::stream::relay::Relay;
 
 mod chunks;
 mod join;
@@ -13,6 +14,6 @@ mod relay;
 pub(crate) mod tasks;
 
 pub(crate) fn decode(_: &Decoding) -> Ends {
-    let relay = relay::Relay::new();
+    let relay = Relay::new(Box::default());
     connect(chunks::Chunks::new(&relay), join::Texts::new(&relay))
 }

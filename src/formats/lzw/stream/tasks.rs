@@ -4,19 +4,12 @@ use crate::error::Error;
 use crate::formats::lzw::ChunkDecoder;
 use hybz_queue::{Class, Core, Task};
 use std::cell::Cell;
-use std::fmt;
 
 /// Codes to be decoded.
 pub const DECODE_LZW: Class = Class::new("decode .Z", 20e6);
 
 /// Decode codes of a `.Z` stream. A core takes the decoder out of the task, and gives it back with the text.
 pub struct DecodeLzw(Cell<Option<Box<ChunkDecoder>>>);
-
-impl fmt::Debug for DecodeLzw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DecodeLzw")
-    }
-}
 
 impl DecodeLzw {
     pub(super) fn new(decoder: Box<ChunkDecoder>) -> DecodeLzw {
