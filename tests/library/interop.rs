@@ -6,7 +6,7 @@ use hybz::Settings;
 
 fn texts() -> Vec<(&'static str, Vec<u8>)> {
     let mut texts: Vec<_> = ["words", "image", "runs_1_to_260", "random", "zeros", "records", "period_999"]
-        .map(|name| (name, (shapes::shape(name).make)(1_300_000)))
+        .map(|name| (name, (shapes::shape(name).make)(950_000)))
         .into();
     texts.extend(shapes::EDGES.iter().map(|edge| (edge.name, (edge.make)())));
     texts

@@ -51,9 +51,9 @@ fn pool_of(fault: Fault, most: usize, company: Company) -> Pool {
     (0..fakes).fold(builder, |builder, _| with_fake(builder, fault, most, &jobs)).build()
 }
 
-const BLOCKS: usize = 9;
+const BLOCKS: usize = 6;
 
-/// A text of nine blocks at level 1, and its file.
+/// A text of six blocks at level 1, and its file.
 fn sample() -> &'static (Vec<u8>, Vec<u8>) {
     static SAMPLE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
     SAMPLE.get_or_init(|| {
