@@ -3,7 +3,7 @@
 //!
 //! A library that is loaded before the C library (`faults.c`, compiled here) makes them fail.
 
-use crate::place::{Place, Run, compressed, decompressed, noise, run, text};
+use crate::place::{Place, Run, compressed, decompressed, run, text};
 use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -26,33 +26,6 @@ pub fn shim() -> Option<&'static Path> {
 /// Runs hybz with a fault (see `faults.c` for their names).
 pub fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
     Some(run(place.called("hybz").args(args).env("LD_PRELOAD", shim()?).env("FAULT", fault)))
-}
-
-/// The n-th call fails, for every n until there is no n-th call.
-#[test]
-fn every_single_read_and_write_can_fail() {
-    for call in ["read", "write", "tmpfile,write", "tmpfile,read"] {
-        for (args, name) in [(&["-1", "a"][..], "a"), (&["-d", "b.bz2"], "b.bz2")] {
-            let bytes = noise(250_000);
-            let mut calls = 0;
-            loop {
-                let place = Place::with(&[("a", &bytes), ("b.bz2", &compressed(&bytes))]);
-                let Some(run) = with_fault(&place, &format!("{call}@{}", calls + 1), args) else { return };
-                if run.code == 0 {
-                    assert!(!place.has(name));
-                    break;
-                }
-                assert_eq!(
-                    (run.code, place.names()),
-                    (1, vec!["a".to_owned(), "b.bz2".to_owned()]),
-                    "{call} {calls}: {run:?}"
-                );
-                calls += 1;
-                assert!(calls < 200, "{call} fails for ever");
-            }
-            assert!(calls >= 3, "{call}: {calls} calls");
-        }
-    }
 }
 
 /// The remark about a file system that cannot sync.

@@ -44,8 +44,8 @@ fn texts() -> Vec<(&'static str, Vec<u8>, usize)> {
     ]
 }
 
-#[test]
-fn long_runs_of_zeros() {
+/// A row of `behaviours::outputs`.
+pub fn long_runs_of_zeros() {
     for memory in [false, true] {
         let place = Place::new();
         let directory = match memory {
@@ -60,9 +60,11 @@ fn long_runs_of_zeros() {
             for flags in ["", "--format=hbz", "--format=lz4"] {
                 place.put("a", &text);
                 place.shell(&format!("hybz -c {flags} a >a.coded")).silent(0);
-                for (flags, most) in [("", most as u64), ("--no-sparse", u64::MAX)] {
+                let calls = [("-dk -o", most as u64), ("-dk --no-sparse -o", u64::MAX), ("-dc a.coded >", u64::MAX)];
+                for (flags, most) in calls {
                     let result = directory.join("result");
-                    let line = format!("hybz -dk {flags} -o '{0}' a.coded && cat '{0}'", result.display());
+                    let source = if flags.ends_with('>') { "" } else { "a.coded" };
+                    let line = format!("hybz {flags} '{0}' {source} && cat '{0}'", result.display());
                     assert!(place.shell(&line).silent(0).stdout == text, "{name} {flags}");
                     assert!(taken(&result) <= most, "{name}: {} bytes", taken(&result));
                     let all = text.len() as u64;

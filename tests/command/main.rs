@@ -6,7 +6,6 @@
 
 #![cfg(unix)]
 
-mod acl;
 mod behaviours;
 mod faults;
 mod gpus;
@@ -20,7 +19,6 @@ mod packaging;
 mod pipes;
 mod place;
 mod protected;
-mod races;
 mod screens;
 mod stdouts;
 mod together;

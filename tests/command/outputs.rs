@@ -5,13 +5,6 @@ use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-#[test]
-fn the_mode_of_a_result_without_a_source_file() {
-    let place = Place::new();
-    place.shell("umask 027; echo hello | hybz -o a.bz2").silent(0);
-    assert_eq!(place.mode("a.bz2"), 0o640);
-}
-
 /// Root in a container that may give files away but not touch those of others (CAP_FOWNER).
 #[test]
 fn root_without_the_right_to_touch_files_of_others() {

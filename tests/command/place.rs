@@ -2,6 +2,7 @@
 
 use crate::skip::{Need, skip, skip_part};
 pub use hybz_testkit::run::Run;
+pub use hybz_testkit::shapes::{random as noise, words as text};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -12,8 +13,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::thread::sleep;
-use std::time::Duration;
 use tempfile::TempDir;
 
 /// A directory for one test, and a directory of names under which it calls hybz.
@@ -76,6 +75,28 @@ impl Place {
             (name, (format!("{:?}", found.file_type()), found.mode() & 0o7777, bytes))
         };
         fs::read_dir(self.dir.path()).expect("the place").map(|e| entry(e.expect("an entry"))).collect()
+    }
+
+    /// Everything below `top`: its metadata, and the bytes of files.
+    pub fn tree(&self, top: &str) -> BTreeMap<PathBuf, (fs::Metadata, Vec<u8>)> {
+        let (mut found, mut left) = (BTreeMap::new(), vec![self.path(top)]);
+        while let Some(directory) = left.pop() {
+            for entry in fs::read_dir(directory).expect("a directory") {
+                let path = entry.expect("an entry").path();
+                let is = fs::symlink_metadata(&path).expect("metadata");
+                left.extend(is.is_dir().then(|| path.clone()));
+                let bytes = if is.is_file() { fs::read(&path).expect("its bytes") } else { Vec::new() };
+                found.insert(path.strip_prefix(self.path(top)).expect("below").to_owned(), (is, bytes));
+            }
+        }
+        found
+    }
+
+    /// Inode and time of each result below `top`: a result that is made again has others.
+    pub fn marks(&self, top: &str) -> BTreeMap<PathBuf, (u64, i64, i64)> {
+        let found = if self.has(top) { self.tree(top) } else { BTreeMap::new() };
+        let results = found.into_iter().filter(|(name, _)| name.extension().is_some_and(|end| end == "bz2"));
+        results.map(|(name, (is, _))| (name, (is.ino(), is.ctime(), is.ctime_nsec()))).collect()
     }
 
     /// hybz under the name `name`, to be run here.
@@ -233,63 +254,9 @@ pub fn copy_of_hybz(to: &Path) {
     assert!(copied.success());
 }
 
-/// Waits until the process `pid` has the file open.
-pub fn wait_until_open(pid: u32, path: &Path) {
-    let directory = PathBuf::from(format!("/proc/{pid}/fd"));
-    let path = path.canonicalize().expect("the file is there");
-    for _ in 0..400 {
-        // Without /proc, waiting a while must be enough.
-        let Ok(open) = fs::read_dir(&directory) else { return sleep(Duration::from_millis(500)) };
-        if open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == path)) {
-            return;
-        }
-        sleep(Duration::from_millis(50));
-    }
-    panic!("{} is not opened", path.display());
-}
-
-/// Text that compresses about as English does, the same in every run.
-pub fn text(len: usize) -> Vec<u8> {
-    const WORDS: [&str; 16] = [
-        "block", "stream", "run", "the", "of", "and", "rotation", "origin", "selector", "group", "table", "a", "to",
-        "in", "station", "queue",
-    ];
-    let mut seed = 2463534242;
-    let mut text = Vec::with_capacity(len + 16);
-    while text.len() < len {
-        xorshift(&mut seed);
-        text.extend_from_slice(WORDS[(seed >> 7) as usize % WORDS.len()].as_bytes());
-        text.push(if seed % 11 == 0 { b'\n' } else { b' ' });
-    }
-    text.truncate(len);
-    text
-}
-
-/// Bytes that cannot be compressed, the same in every run.
-pub fn noise(len: usize) -> Vec<u8> {
-    let mut seed = 2463534242;
-    (0..len).map(|_| (xorshift(&mut seed) >> 9) as u8).collect()
-}
-
-fn xorshift(seed: &mut u32) -> u32 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 17;
-    *seed ^= *seed << 5;
-    *seed
-}
-
-/// `text` compressed, by the `bzip2` crate: not by the program under test.
+/// `text` compressed with blocks of 100 kB by the `bzip2` crate: not by the program under test.
 pub fn compressed(text: &[u8]) -> Vec<u8> {
-    compressed_at(1, text)
-}
-
-/// `text` compressed with blocks of 900 kB.
-pub fn compressed_at_9(text: &[u8]) -> Vec<u8> {
-    compressed_at(9, text)
-}
-
-fn compressed_at(level: u32, text: &[u8]) -> Vec<u8> {
-    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(level));
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
     encoder.write_all(text).expect("compress");
     encoder.finish().expect("compress")
 }

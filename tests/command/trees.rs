@@ -7,8 +7,7 @@ use hybz_testkit::rounds;
 use hybz_testkit::shapes::Rng;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -45,22 +44,9 @@ fn plant(top: &Path, count: usize, mut random: Rng) {
 }
 
 /// The state of each file below `top`: kind and mode, time of the last change, bytes.
-fn look(top: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
-    let mut found = BTreeMap::new();
-    let mut left = vec![top.to_owned()];
-    while let Some(directory) = left.pop() {
-        for entry in fs::read_dir(directory).expect("a directory") {
-            let path = entry.expect("an entry").path();
-            let is = fs::symlink_metadata(&path).expect("metadata");
-            if is.is_dir() {
-                left.push(path.clone());
-            }
-            let bytes = if is.is_file() { fs::read(&path).expect("bytes") } else { Vec::new() };
-            let time = if is.is_file() { is.mtime() } else { 0 };
-            found.insert(path.strip_prefix(top).expect("below").to_owned(), (is.mode(), time, bytes));
-        }
-    }
-    found
+fn look(place: &Place, top: &str) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
+    let state = |is: fs::Metadata, bytes| (is.mode(), if is.is_file() { is.mtime() } else { 0 }, bytes);
+    place.tree(top).into_iter().map(|(name, (is, bytes))| (name, state(is, bytes))).collect()
 }
 
 #[test]
@@ -71,64 +57,22 @@ fn as_a_loop_over_bzip2() {
     let place = Place::new();
     plant(&place.path("theirs"), rounds(600, 2000), Rng(1));
     place.shell("cp -a theirs walked && cp -a theirs listed && cp -a theirs mirrored").silent(0);
-    let plain = look(&place.path("theirs"));
+    let plain = look(&place, "theirs");
     place.shell("find theirs -type f -print0 | xargs -0 bzip2 --").silent(0);
     place.hybz(&["-qr", "walked"]).silent(0);
     place.shell("find listed -type f -print0 | hybz -q --null --filelist -").silent(0);
     place.shell("cd mirrored && hybz -qr --rm --output-dir ../mirror .").silent(0);
-    let theirs = look(&place.path("theirs"));
-    assert!(look(&place.path("walked")) == theirs);
-    assert!(look(&place.path("listed")) == theirs);
+    let theirs = look(&place, "theirs");
+    assert!(look(&place, "walked") == theirs);
+    assert!(look(&place, "listed") == theirs);
     // No links and no empty directories are made there.
     let files = |found: BTreeMap<PathBuf, (u32, i64, Vec<u8>)>| -> BTreeMap<_, _> {
         found.into_iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000).collect()
     };
-    assert!(files(look(&place.path("mirror"))) == files(theirs));
-    assert!(files(look(&place.path("mirrored"))).is_empty());
+    assert!(files(look(&place, "mirror")) == files(theirs));
+    assert!(files(look(&place, "mirrored")).is_empty());
     place.hybz(&["-qrd", "walked"]).silent(0);
-    assert!(look(&place.path("walked")) == plain);
-}
-
-/// It is kept, because bytes may have been appended after those that were read. bzip2 removes it.
-#[test]
-fn a_file_that_grows() {
-    let place = Place::new();
-    plant(&place.path("tree"), 50, Rng(2));
-    place.put("tree/grows", &text(3 << 20));
-    let stop = AtomicBool::new(false);
-    let run = thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut file = OpenOptions::new().append(true).open(place.path("tree/grows")).expect("the file");
-            while !stop.load(Ordering::Relaxed) {
-                file.write_all(b"more\n").expect("a write");
-                thread::sleep(Duration::from_millis(1));
-            }
-        });
-        let run = place.hybz(&["-r", "tree"]);
-        stop.store(true, Ordering::Relaxed);
-        run
-    });
-    let run = run.says(1, "Input file tree/grows changed while it was read: not removed.").says(1, "; 1 error\n");
-    let (grown, read) = (place.get("tree/grows"), decompressed(&place.get("tree/grows.bz2")));
-    assert!(read.len() >= 3 << 20 && grown.starts_with(&read), "{run:?}");
-    place
-        .hybz(&["-r", "--resume", "tree"])
-        .says(1, "tree/grows.bz2 already exists, and is not the result of the input file.");
-    assert!(place.get("tree/grows") == grown);
-    place.hybz(&["-rf", "--resume", "tree"]).says(0, "1 file compressed");
-    assert!(decompressed(&place.get("tree/grows.bz2")) == grown && !place.has("tree/grows"));
-}
-
-/// The inode and the times of each result: one that is made a second time has others.
-fn marks(top: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
-    let found = if top.exists() { look(top) } else { BTreeMap::new() };
-    let files = found.into_iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000);
-    let results = files.map(|(name, _)| name).filter(|name| name.extension().is_some_and(|end| end == "bz2"));
-    let mark = |name: PathBuf| {
-        let is = fs::metadata(top.join(&name)).expect("metadata");
-        (name, (is.ino(), is.mtime(), is.ctime_nsec()))
-    };
-    results.map(mark).collect()
+    assert!(look(&place, "walked") == plain);
 }
 
 /// Kills the call ten times, at random times, and then lets it end. No existing result is made again.
@@ -136,7 +80,7 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Rng) {
     let mut random = random;
     let place = Place::new();
     plant(&place.path("tree"), 2000, Rng(3));
-    let plain = look(&place.path("tree"));
+    let plain = look(&place, "tree");
     let mut before = BTreeMap::new();
     let mut stopped = 0;
     for round in 0..10 {
@@ -146,7 +90,7 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Rng) {
         stopped += u32::from(child.try_wait().expect("a process").is_none());
         child.kill().expect("it is ours");
         child.wait().expect("it ended");
-        let now = marks(&place.path(results));
+        let now = place.marks(results);
         let lost: Vec<_> = before.iter().filter(|(name, mark)| now.get(*name) != Some(*mark)).collect();
         assert!(lost.is_empty(), "round {round}: made twice, or gone: {lost:?}");
         before = now;
@@ -166,7 +110,7 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Rng) {
     assert!(stopped > 0, "it was always done before it was killed");
     let last = place.hybz(args);
     assert_eq!(last.code, 0, "{}", last.stderr);
-    let after = marks(&place.path(results));
+    let after = place.marks(results);
     assert!(before.iter().all(|(name, mark)| after.get(name) == Some(mark)), "made twice, or gone");
     let files = plain.iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000);
     assert_eq!(after.len(), files.clone().count(), "{}", last.stderr);

@@ -65,35 +65,25 @@ impl Flipper {
     }
 }
 
-/// Flips a bit among `len` bits.
-fn flip(bytes: &mut [u8], len: u64, bit: i64) {
-    let bit = if bit < 0 { len.saturating_sub(bit.unsigned_abs()) } else { bit as u64 % len };
-    bytes[bit as usize / 8] ^= 0x80 >> (bit % 8);
-}
-
-fn flip_block(block: &mut CodedBlock, bit: Option<i64>) {
+/// Flips a bit among `len` bits, if one is to be flipped.
+fn flip(bytes: &mut [u8], len: u64, bit: Option<i64>) {
     if let Some(bit) = bit {
-        flip(&mut block.bytes, block.bit_len, bit);
-    }
-}
-
-fn flip_payload(payload: &mut [u8], bit: Option<i64>) {
-    if let Some(bit) = bit {
-        let len = payload.len() as u64 * 8;
-        flip(payload, len, bit);
+        let bit = if bit < 0 { len.saturating_sub(bit.unsigned_abs()) } else { bit as u64 % len };
+        bytes[bit as usize / 8] ^= 0x80 >> (bit % 8);
     }
 }
 
 impl Flipper {
     fn block(&self, mut block: CodedBlock, bit: Option<i64>) -> CodedBlock {
         self.made(block.crc);
-        flip_block(&mut block, bit);
+        flip(&mut block.bytes, block.bit_len, bit);
         block
     }
 
     fn large(&self, (header, mut payload): CodedLarge, bit: Option<i64>) -> CodedLarge {
         self.made(header.crc);
-        flip_payload(&mut payload, bit);
+        let len = payload.len() as u64 * 8;
+        flip(&mut payload, len, bit);
         (header, payload)
     }
 

@@ -1,12 +1,13 @@
 //! The readers and writers against those of the `bzip2` crate, whose names and contracts they have: same bytes, same
 //! place of the inner reader, same kinds of errors.
 
+use crate::readers::{Faults, FaultyReader};
 use crate::{crafted, ours, shapes};
 use crafted::{Case, Expect, cases};
 use hybz::{LargeBlocks, Pool, Settings};
 use hybz_testkit::{long, rounds};
 use shapes::{EDGES, Rng, SHAPES, words};
-use std::io::{self, BufRead, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::OnceLock;
 
 fn settings() -> Settings {
@@ -24,44 +25,9 @@ fn level(level: u8) -> (Settings, bzip2::Compression) {
     (settings().level(ours::level(level)), bzip2::Compression::new(level.into()))
 }
 
-/// A [`BufRead`] that shows at most `most` bytes at once, and fails at every `fail`-th call (0: never).
-#[derive(Clone)]
-struct Pieces<'a> {
-    rest: &'a [u8],
-    most: usize,
-    fail: usize,
-    calls: usize,
-}
-
-impl<'a> Pieces<'a> {
-    fn new(rest: &'a [u8], most: usize) -> Self {
-        Pieces { rest, most, fail: 0, calls: 0 }
-    }
-}
-
-impl BufRead for Pieces<'_> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.calls += 1;
-        if self.fail > 0 && self.calls.is_multiple_of(self.fail) {
-            return Err(ErrorKind::WouldBlock.into());
-        }
-        Ok(&self.rest[..self.rest.len().min(self.most)])
-    }
-
-    fn consume(&mut self, n: usize) {
-        assert!(n <= self.most);
-        self.rest = &self.rest[n..];
-    }
-}
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.fill_buf()?;
-        let n = buf.len().min(bytes.len());
-        buf[..n].copy_from_slice(&bytes[..n]);
-        self.consume(n);
-        Ok(n)
-    }
+/// A reader that shows at most `most` bytes at once, and fails at every `fail`-th call (0: never).
+fn pieces(rest: &[u8], most: usize, fail: usize) -> FaultyReader<'_> {
+    FaultyReader(rest, Faults { every: fail, kind: ErrorKind::WouldBlock, most, calls: 0 })
 }
 
 /// All bytes of a reader, read in pieces of `piece` bytes; if it would block, it is asked again.
@@ -105,25 +71,25 @@ fn agree(one: &[u8], other: &[u8]) -> bool {
 fn first_stream(file: &[u8], most: usize, fail: usize, what: &str) {
     let what = format!("{what}, {} bytes, {most} at once", file.len());
     let settings = || if file.len().is_multiple_of(3) { little_memory() } else { settings() };
-    let pieces = Pieces { fail, ..Pieces::new(file, most) };
+    let input = pieces(file, most, fail);
     // The file is given in one piece, because libbz2-rs 0.2.6 refuses right streams if a code length that goes up and
     // down is cut (`len-wander-100000` by 4096).
-    let mut theirs = bzip2::bufread::BzDecoder::new(Pieces::new(file, usize::MAX));
+    let mut theirs = bzip2::bufread::BzDecoder::new(pieces(file, usize::MAX, 0));
     let expected = read_all(&mut theirs, 4096);
-    let mut decoder = hybz::bufread::BzDecoder::with_settings(pieces.clone(), &settings());
+    let mut decoder = hybz::bufread::BzDecoder::with_settings(input.clone(), &settings());
     let (verdict, text) = read_all(&mut decoder, 4096);
     assert_eq!(verdict, expected.0.map_err(as_ours), "{what}");
     if verdict.is_ok() {
         assert!(text == expected.1, "{what}");
         assert_eq!((decoder.total_in(), decoder.total_out()), (theirs.total_in(), theirs.total_out()), "{what}");
-        assert_eq!(decoder.into_inner().rest, theirs.into_inner().rest, "{what}");
+        assert_eq!(decoder.into_inner().0, theirs.into_inner().0, "{what}");
     } else {
         assert!(agree(&text, &expected.1), "{what}");
         assert_eq!(read_all(&mut decoder, 10).0, verdict, "{what}, asked again");
     }
 
     // Through `Read` and `Write`.
-    let mut decoder = hybz::read::BzDecoder::with_settings(pieces, &settings());
+    let mut decoder = hybz::read::BzDecoder::with_settings(input, &settings());
     let read = read_all(&mut decoder, 333);
     assert!(read == (verdict, text.clone()), "{what}: {:?}", read.0);
     let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());
@@ -144,8 +110,8 @@ fn all_streams(file: &[u8], most: usize, what: &str) {
     let what = format!("{what}, {} bytes, {most} at once", file.len());
     let strict = settings().trailing_garbage(false);
     let expected = read_all(&mut bzip2::bufread::MultiBzDecoder::new(file), 4096);
-    let mut by_buf = hybz::bufread::MultiBzDecoder::with_settings(Pieces::new(file, most), &strict);
-    let mut by_read = hybz::read::MultiBzDecoder::with_settings(Pieces::new(file, most), &strict);
+    let mut by_buf = hybz::bufread::MultiBzDecoder::with_settings(pieces(file, most, 0), &strict);
+    let mut by_read = hybz::read::MultiBzDecoder::with_settings(pieces(file, most, 0), &strict);
     for (verdict, text) in [read_all(&mut by_buf, 4096), read_all(&mut by_read, 77)] {
         assert_eq!(verdict, expected.0.map_err(as_ours), "{what}");
         assert!(if verdict.is_ok() { text == expected.1 } else { agree(&text, &expected.1) }, "{what}");
@@ -172,10 +138,10 @@ fn encoders() {
         let mut expected = Vec::new();
         let mut theirs = bzip2::bufread::BzEncoder::new(&text[..], compression);
         theirs.read_to_end(&mut expected).unwrap();
-        let mut encoder = hybz::bufread::BzEncoder::with_settings(Pieces::new(&text, piece), &settings);
+        let mut encoder = hybz::bufread::BzEncoder::with_settings(pieces(&text, piece, 0), &settings);
         assert!(read_all(&mut encoder, piece) == (Ok(()), expected.clone()), "{name}");
         assert_eq!((encoder.total_in(), encoder.total_out()), (theirs.total_in(), theirs.total_out()), "{name}");
-        let mut encoder = hybz::read::BzEncoder::with_settings(Pieces::new(&text, piece), &settings);
+        let mut encoder = hybz::read::BzEncoder::with_settings(pieces(&text, piece, 0), &settings);
         assert!(read_all(&mut encoder, piece) == (Ok(()), expected.clone()), "{name}");
         assert_eq!((encoder.total_in(), encoder.total_out()), (theirs.total_in(), theirs.total_out()), "{name}");
         let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
@@ -231,7 +197,7 @@ fn one_after_the_other() {
         (0..).zip(parts).map(|(i, part)| ours::compress(part, if i % 3 == 2 { &large } else { &small })).collect();
     let file = [streams.concat(), b"the end".to_vec()].concat();
     for (most, fail) in [(usize::MAX, 0), (8192, 3), (100, 2), (1, 0), (7, 5)] {
-        let mut input = Pieces { fail, ..Pieces::new(&file, most) };
+        let mut input = pieces(&file, most, fail);
         let mut at = 0;
         for (part, stream) in parts.iter().zip(&streams) {
             let mut decoder = hybz::bufread::BzDecoder::with_settings(&mut input, &settings());
@@ -240,9 +206,9 @@ fn one_after_the_other() {
             assert_eq!(decoder.summary().bytes_in, stream.len() as u64);
             assert_eq!(decoder.summary().streams, 1);
             at += stream.len();
-            assert!(input.rest == &file[at..], "{most}");
+            assert!(input.0 == &file[at..], "{most}");
         }
-        assert_eq!(input.rest, b"the end");
+        assert_eq!(input.0, b"the end");
         // The same decoders, written to.
         let mut rest = &file[..];
         for (part, stream) in parts.iter().zip(&streams) {
@@ -328,28 +294,6 @@ fn the_end_needs_no_more_input() {
             let mut decoder = hybz::read::BzDecoder::with_settings(Waits(&coded), &settings);
             assert!(read_all(&mut decoder, 1000) == (Ok(()), text.to_vec()));
             assert_eq!(decoder.read(&mut [0; 10]).unwrap(), 0);
-        }
-    }
-}
-
-/// `.hbz` streams end exactly as well.
-#[test]
-fn large_blocks() {
-    let text = words(200_000);
-    let large = settings().encoding(LargeBlocks::try_new(30_000).unwrap().perturbation(5000, 3));
-    for len in [0, 1, 30_000, 200_000] {
-        let coded = ours::compress(&text[..len], &large);
-        for tail in [&b""[..], b"tail", &coded, &[0x89]] {
-            let file = [&coded[..], tail].concat();
-            for (most, fail) in [(1 << 20, 0), (8192, 3), (100, 0), (1, 2)] {
-                let pieces = Pieces { fail, ..Pieces::new(&file, most) };
-                let mut decoder = hybz::bufread::BzDecoder::with_settings(pieces, &settings());
-                assert!(read_all(&mut decoder, 999) == (Ok(()), text[..len].to_vec()), "{len} {most}");
-                assert_eq!((decoder.total_in(), decoder.get_ref().rest), (coded.len() as u64, tail));
-                let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());
-                assert_eq!(write_some(&mut decoder, &file, most).unwrap(), coded.len());
-                assert!(decoder.finish().unwrap() == text[..len]);
-            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `.hbz` streams through the library: every shape, real data, small pieces, damage, lists of blocks and ranges.
 
 use crate::texts::damaged;
-use crate::{crafted_hbz, ours, shapes, skip};
+use crate::{crafted_hbz, shapes};
 use hybz::internals::Flaw;
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::{Error, LargeBlocks, Pool, Settings};
@@ -29,23 +29,6 @@ fn every_shape_and_edge() {
     for shape in SHAPES {
         for (size, interval) in [(1 << 16, 0), (1 << 20, 0), (100_000, 1000), (900_000, 100), (1 << 20, 10_000)] {
             round_trip(&(shape.make)(300_000), size, interval, shape.name);
-        }
-    }
-}
-
-/// Large block sizes and all intervals of perturbation, on real data:
-/// `HYBZ_HBZ_DATA=<file> cargo test --release --test library hbz::real_data -- --ignored`.
-#[test]
-#[ignore = "minutes and gigabytes: needs HYBZ_HBZ_DATA"]
-fn real_data() {
-    let Ok(name) = std::env::var("HYBZ_HBZ_DATA") else {
-        return skip::skip(skip::Need::Large, "HYBZ_HBZ_DATA names no file");
-    };
-    let text = std::fs::read(name).unwrap();
-    for size in [900_000, 1_000_000, 4_500_000, 9_000_000, 64 << 20, 256 << 20] {
-        for interval in [0, 10_000, 1000, 100] {
-            let coded = round_trip(&text, size, interval, "real data");
-            println!("{size} {interval}: {}", coded.len());
         }
     }
 }
@@ -105,20 +88,6 @@ fn same_settings_same_bytes() {
     assert_eq!(first, hybz::compress(&text, &large(100_000, 1000).pool(&one)).unwrap());
     let other_seed = LargeBlocks::try_new(100_000).unwrap().perturbation(1000, 2);
     assert_ne!(first, hybz::compress(&text, &Settings::new().encoding(other_seed)).unwrap());
-}
-
-#[test]
-fn streams_in_small_pieces() {
-    let text = words(300_000);
-    let settings = large(50_000, 0);
-    let whole = hybz::compress(&text, &settings).unwrap();
-    assert!(ours::compress_written(&text, 777, &settings) == whole);
-    assert!(ours::decompress_written(&whole, 13, &settings) == (Ok(()), text.clone()));
-    assert!(ours::decompress_read(&whole[..], 1000, &settings) == (Ok(()), text));
-    let mut decoder = hybz::read::MultiBzDecoder::new(&whole[..]);
-    std::io::copy(&mut decoder, &mut std::io::sink()).unwrap();
-    let summary = decoder.summary();
-    assert_eq!((summary.blocks, summary.streams), (6, 1));
 }
 
 /// A block twice, with a consistent number: the index lists fewer blocks, and the error says so.

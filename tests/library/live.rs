@@ -3,7 +3,7 @@
 
 use crate::{ours, shapes};
 use hybz::{LargeBlocks, Level, Pool, Settings, bufread, read};
-use std::io::{self, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::num::NonZeroUsize;
 use std::sync::mpsc;
 use std::thread;
@@ -90,27 +90,4 @@ fn bytes_that_come_one_by_one() {
     let (one, two) = (shapes::words(3000), shapes::words(500));
     let questions = [bz2, large, bz2].map(|coded| ([coded(&one), coded(&two)].concat(), [&one[..], &two].concat()));
     converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(ours::Sips(pipe, 1))));
-}
-
-/// A reader that would block says so; everything that can be decoded comes out before that error.
-#[test]
-fn all_blocks_before_an_error() {
-    struct Pausing<'a>(&'a [u8], bool);
-    impl Read for Pausing<'_> {
-        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-            if self.0.is_empty() && !std::mem::replace(&mut self.1, true) {
-                return Err(ErrorKind::WouldBlock.into());
-            }
-            self.0.read(buf)
-        }
-    }
-    let (one, two) = (shapes::words(400_000), shapes::words(99));
-    // The second stream has only begun.
-    let coded = [&bz2(&one)[..], &bz2(&two)[..20]].concat();
-    let mut reader = read::MultiBzDecoder::new(Pausing(&coded, false));
-    let mut out = Vec::new();
-    let error = reader.read_to_end(&mut out).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::WouldBlock);
-    assert!(out == one);
-    assert_eq!(reader.read(&mut [0]).unwrap_err().kind(), ErrorKind::UnexpectedEof);
 }

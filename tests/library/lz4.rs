@@ -311,9 +311,9 @@ fn legacy_frames() {
 /// the last frame are garbage for hybz and an error for lz4.
 #[test]
 fn damage() {
-    let text = shapes::words(2000);
+    let text = shapes::words(800);
     let mut files = vec![compress(&text, Frame::new()), compress(&text, Frame::new().index(false))];
-    let info = FrameInfo::new().block_checksums(true).content_checksum(true).content_size(Some(2000));
+    let info = FrameInfo::new().block_checksums(true).content_checksum(true).content_size(Some(800));
     files.push(by_flex(&text, info.clone().block_mode(BlockMode::Linked)));
     files.push(by_flex(&text, info));
     files.push(legacy(&text));

@@ -2,7 +2,7 @@
 
 #[path = "../../examples/remote.rs"]
 #[allow(clippy::duplicate_mod)]
-mod example;
+pub mod example;
 
 use example::{get, serve};
 use hybz::{Error, Level, Settings, index::Index, seek::Plan};

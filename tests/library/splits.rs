@@ -143,7 +143,7 @@ fn parts_of_hostile_files_are_their_text() {
         let mut rng = Rng(case + 1);
         let (file, text) = some_file(&mut rng, true);
         assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text, "case {case}");
-        let count = if case % 4 == 0 { 1 + rng.below(100) } else { 1 + rng.below(12) };
+        let count = if case % 10 == 0 { 1 + rng.below(100) } else { 1 + rng.below(12) };
         let file: Arc<dyn ReadAt> = Arc::new(file);
         check(&format!("case {case}"), &file, &text, count as u64);
     }
@@ -207,6 +207,8 @@ fn traps() {
         let counts: &[u64] = match (is_long, long()) {
             (true, _) => &[3],
             (false, true) => &[1, 3, 20],
+            // A good file as one part says nothing new.
+            (false, false) if matches!(case.expect, Expect::Accepted(_)) => &[7],
             (false, false) => &[1, 7],
         };
         for &count in counts {
@@ -280,9 +282,7 @@ fn real_data() {
             let settings = Settings::new().level(Level::try_new(if streams.is_none() { 9 } else { 2 }).unwrap());
             let settings = streams.map_or(settings.clone(), |streams| settings.streams(streams));
             let file: Arc<dyn ReadAt> = Arc::new(hybz::compress(&text, &settings).unwrap());
-            for count in if streams.is_none() { [2, 100] } else { [5, 37] } {
-                check(&name, &file, &text, count);
-            }
+            check(&name, &file, &text, if streams.is_none() { 7 } else { 37 });
         }
     }
 }

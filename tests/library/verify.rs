@@ -6,7 +6,7 @@ use flipper::{Flips, Team, flipper, slanderer, with_flipper};
 use hybz::flow::Task;
 use hybz::internals::tasks::{ENCODE, ENCODE_LARGE, EncodeBlock};
 use hybz::schedule::{Accepts, Expected, Job, Station, StationError, WorkerGroup};
-use hybz::{Error, LargeBlocks, Level, Pool, Settings, Verify};
+use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -47,6 +47,11 @@ fn text(len: usize) -> Vec<u8> {
     text.dedup();
     text.truncate(len);
     text
+}
+
+/// Compresses at level 1.
+fn fastest(pool: &Pool, verify: Verify, bytes: &[u8]) -> (Vec<u8>, Result<StreamSummary, Error>) {
+    through::one(pool, Task::Compress(Level::FASTEST.into()), verify, through::stream(bytes))
 }
 
 /// One of many blocks is wrong: verification finds it, and the file is right.
@@ -132,8 +137,7 @@ fn what_a_device_made() {
     let team = Arc::default();
     let flips = Some(Flips { block: 0, bit: -100, again: true });
     let pool = pool(Company::Device, flips, &team);
-    let (out, summary) =
-        through::one(&pool, Task::Compress(Level::FASTEST.into()), Verify::Devices, through::stream(&bytes));
+    let (out, summary) = fastest(&pool, Verify::Devices, &bytes);
     let summary = summary.expect("a core codes it right");
     assert!(out == right);
     let stations = pool.summary().stations;
@@ -159,8 +163,7 @@ fn wrong_once_and_no_more() {
         let cores =
             Pool::builder().threads(NonZeroUsize::new(2).expect("two")).cores_accept(Accepts::AllBut(&[ENCODE]));
         let pool = cores.group(group).memory(1 << 20).build();
-        let (out, summary) =
-            through::one(&pool, Task::Compress(Level::FASTEST.into()), Verify::Devices, through::stream(&bytes));
+        let (out, summary) = fastest(&pool, Verify::Devices, &bytes);
         assert!(out == right && summary.is_ok_and(|summary| (summary.blocks, summary.recoded_blocks) == (blocks, 1)));
         let coded = team.coded.load(Relaxed) as u64;
         assert!(coded < blocks / 2, "{lanes} lanes have coded {coded} blocks");
@@ -187,8 +190,7 @@ fn a_core_that_was_wrong() {
         );
         let pool = (0..others).fold(liar, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
         let pool = pool.memory(1 << 20).build();
-        let (out, summary) =
-            through::one(&pool, Task::Compress(Level::FASTEST.into()), Verify::All, through::stream(&bytes));
+        let (out, summary) = fastest(&pool, Verify::All, &bytes);
         assert!(out == reference::compress(1, &bytes));
         let coded = team.coded.load(Relaxed);
         // The core may have been slow, and have had no block.
@@ -263,8 +265,7 @@ fn a_core_that_calls_its_own_blocks_wrong() {
         // The core is started by the first task of a class that it takes.
         let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
         assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
-        let (out, summary) =
-            through::one(&pool, Task::Compress(Level::FASTEST.into()), Verify::All, through::stream(&bytes));
+        let (out, summary) = fastest(&pool, Verify::All, &bytes);
         let summary = summary.unwrap_or_else(|error| panic!("accelerated: {accelerated}: {error}"));
         assert!(out == right && summary.recoded_blocks == 1, "accelerated: {accelerated}, {summary:?}");
         let stations = pool.summary().stations;
@@ -291,8 +292,7 @@ fn wrong_twice() {
     }
     // A core that is alone starts with fresh state before it codes the block again.
     let alone = pool(Company::Alone, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
-    let (out, summary) =
-        through::one(&alone, Task::Compress(Level::FASTEST.into()), Verify::All, through::stream(&bytes));
+    let (out, summary) = fastest(&alone, Verify::All, &bytes);
     assert!(out == reference::compress(1, &bytes) && summary.is_ok_and(|summary| summary.recoded_blocks == 1));
     let settings = Settings::new().level(Level::FASTEST).verify(Verify::All);
     let pool = pool(Company::Two, Some(Flips { block: 0, bit: 700, again: true }), &Arc::default());

@@ -43,7 +43,7 @@ code 1; kept a
 ## unlink-fails: both stay, and that is an error
 take a; FAULT=unlink
 x a
-code 1; kept a
+code 1; kept a; packed a.bz2 a; says "Can't remove input file a: Input/output error."
 
 ## rename-fails-force [hybz]: the old result stays
 take a; echo old > a.bz2; FAULT=rename

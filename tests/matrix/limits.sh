@@ -80,7 +80,8 @@ code 1; only n; kept n; says "ulimit -s"
 
 ## file-size-limit: nothing is left, the source stays (ulimit -f)
 take n
-( ulimit -f 2000; x n; [ "$rc" != 0 ] || bad "exit 0"; exit $failed ) || failed=1
+( ulimit -c 0; ulimit -f 2000; x n; [ "$rc" != 0 ] || bad "exit 0"
+! ours || [ "$rc" = 153 ] || bad "exit $rc"; exit $failed ) || failed=1
 only n; kept n
 
 ## small-$FLAG: little memory (10 MB; 4 for hybz) | FLAG in -s -ds

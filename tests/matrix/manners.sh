@@ -63,8 +63,8 @@ x b
 
 ## repeated-force: a nightly -9f over everything changes results once only
 take a
-x -9f a
-code 0; only a.bz2; packed a.bz2 a
+x -9f *; code 0; only a.bz2; packed a.bz2 a
+for night in 2 3; do x -9f *; code 1; only a.bz2; packed a.bz2 a; done
 
 ## perturb-0 [hybz]: none
 take a

@@ -48,6 +48,14 @@ start() {
     pid=$!
 }
 ended() { rc=0; wait $pid || rc=$?; }
+# Waits until the process has opened FILE.
+opened() {
+    local try
+    for try in {1..500}; do
+        ! find "/proc/$pid/fd" -lname "*/$1" 2>/dev/null | grep -q . || return 0
+        sleep 0.02
+    done
+}
 
 # Compares the exit code. For a peer, any refusal counts.
 code() {
@@ -88,6 +96,17 @@ own() { awk '/VmHWM/ { peak = $2 } /RssFile/ { files = $2 } END { print peak - f
 # The peak memory of process $pid in kB, while it lives.
 peak() { awk '/VmHWM/ { print $2 }' "/proc/$pid/status"; }
 below() { [ "$1" -le "$2" ] || bad "$1 kB, more than $2"; }
+# Gives FILE an access control list, in which a user may do more than the group; with `default`, a directory one for its
+# new files.
+acl() {
+    python3 - "$1" "system.posix_acl_${2:-access}" <<'P' || skip "no access control lists"
+import os, struct, sys
+rows = [(1, 6, 2**32-1), (2, 6, 1234), (4, 6 * (sys.argv[1] == "."), 2**32-1), (16, 6, 2**32-1), (32, 0, 2**32-1)]
+os.setxattr(*sys.argv[1:], struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *r) for r in rows))
+P
+}
+# Its list, if it has one.
+list_of() { python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "system.posix_acl_access"))' "$1" 2>/dev/null; }
 # Every operation on a file, here, by the program that `y` runs.
 life() {
     cp "$KIT/a" .; y a; code 0; only a.bz2; packed a.bz2 a; [ "$(stat -c %h a.bz2)" = 1 ] || bad "more links than one"

@@ -55,7 +55,8 @@ take n
 start n; sleep 0.1; kill -STOP $pid; sleep 0.2; kill -CONT $pid; ended
 code 0; only n.bz2; packed n.bz2 n
 
-## KILL-at-call-$N-$HOW [hybz]: whole source or whole result, when it is verified too | N in 2 5 8 11 14 17
+## KILL-at-call-$N-$HOW [hybz]: whole source or whole result, when it is verified too 
+| N in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20
 | HOW in --verify --verify=file
 take a; FAULT=kill@$N
 start -1 $HOW a; ended
@@ -63,7 +64,7 @@ start -1 $HOW a; ended
 [ ! -e a.bz2 ] || packed a.bz2 a
 case $(ls -A | tr '\n' ' ') in 'a ' | 'a.bz2 ' | 'a a.bz2 ') ;; *) bad "there is: $(ls -A)" ;; esac
 
-## KILL-at-call-$N-hidden-verify [hybz]: the same with a hidden file | N in 5 11 17
+## KILL-at-call-$N-hidden-verify [hybz]: the same with a hidden file | N in 2 5 8 11 14 17 20
 take a; FAULT=tmpfile,kill@$N
 start -1 --verify=file a; ended
 [ -e a ] && kept a || packed a.bz2 a

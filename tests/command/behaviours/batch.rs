@@ -6,7 +6,7 @@ use crate::skip::{Need, skip_part};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 
@@ -55,21 +55,8 @@ const FILES: [&[u8]; 5] =
 
 /// All files in `top` and below it, with their bytes.
 pub fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut left = vec![place.path(top)];
-    while let Some(directory) = left.pop() {
-        for entry in fs::read_dir(&directory).expect("a directory") {
-            let path = entry.expect("an entry").path();
-            let is = fs::symlink_metadata(&path).expect("metadata");
-            if is.is_dir() {
-                left.push(path);
-            } else {
-                let name = path.strip_prefix(place.path(top)).expect("below").as_os_str().as_bytes().to_vec();
-                found.insert(name, if is.is_file() { fs::read(&path).expect("its bytes") } else { Vec::new() });
-            }
-        }
-    }
-    found
+    let files = place.tree(top).into_iter().filter(|(_, (is, _))| !is.is_dir());
+    files.map(|(name, (_, bytes))| (name.into_os_string().into_vec(), bytes)).collect()
 }
 
 /// The result of `all` when each file has been compressed.

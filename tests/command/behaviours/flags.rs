@@ -459,21 +459,13 @@ fn garbage_without_a_value() {
 
 fn flags_without_effect() {
     let place = hello();
-    for (flags, text) in [
-        ("-l -1", "-1 to -9 and -l"),
-        ("-l --best", "-1 to -9 and -l"),
-        ("-l --no-sync", "--no-sync and -l"),
-        ("-l --no-sparse", "--no-sparse and -l"),
-        ("-l --perturb 9", "--perturb and -l"),
-        ("-l --block-size 1M", "--block-size and -l"),
-        ("--recover -9", "-1 to -9 and --recover"),
-    ] {
-        let args: Vec<&str> = flags.split(' ').chain(["b.bz2"]).collect();
-        place.hybz(&args).says(1, &format!("hybz: {text} cannot be used together.\n"));
-    }
-    place
-        .hybz(&["-l", "--perturb-seed", "3", "b.bz2"])
-        .says(1, "hybz: --perturb-seed and -l cannot be used together.\n");
+    let flags = ["--no-sync", "--no-sparse", "--perturb 9", "--block-size 1M", "--perturb-seed 3"];
+    place.refuses_each("-l {} b.bz2", "hybz: {} and -l", &flags);
+    place.refuses(&[
+        ("-l -1 b.bz2", "hybz: -1 to -9 and -l cannot be used together.\n"),
+        ("-l --best b.bz2", "hybz: -1 to -9 and -l cannot be used together.\n"),
+        ("--recover -9 b.bz2", "hybz: -1 to -9 and --recover cannot be used together.\n"),
+    ]);
     // Flags of variables are for whatever call they suit.
     run(place.called("hybz").args(["-l", "b.bz2"]).env("BZIP2", "-9").env("HYBZ", "--no-sync")).silent(0);
 }

@@ -240,7 +240,7 @@ fn lists_as_json() {
     command.args(["-lv", "--json", "a.bz2", "b.hbz", "bad", "none"]).arg(odd);
     let run = crate::place::run(&mut command);
     assert_eq!(run.code, 2);
-    let objects: Vec<serde_json::Value> = run.out().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let objects = crate::json::objects(&run.stdout);
     assert_eq!(objects.len(), 5);
     let [a, b, bad, none, odd] = &objects[..] else { unreachable!() };
     for object in &objects {

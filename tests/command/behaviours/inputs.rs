@@ -1,8 +1,7 @@
 //! Checks of inputs before and after they are read.
 
 use super::rows;
-use crate::place::{Place, as_nobody, compressed, decompressed, each_as_bzip2, run};
-use crate::races::{grown_sources, replaced_sources};
+use crate::place::{Place, compressed, decompressed, each_as_bzip2, run};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -16,12 +15,14 @@ rows! {
     "a file with other hard links" | "rc 1, also with `-k`" | "rc 1 if a name would go; with `-k` it is done"
         => hard_links;
     "the same with `-f`" | "done" | "the same" => hard_links_with_force;
-    "a FIFO, F2F" | "waits for a writer before it looks" | "rc 1 immediately" => fifos_are_refused;
+    "a FIFO, F2F" | "waits for a writer before it looks" | "rc 1 immediately" => "files"/"input-is-fifo-$FLAG";
     "a FIFO with `-c` or `-f`" | "read" | "the same; it is not removed" => fifos_are_read;
     "a device, F2F" | "rc 1" | "the same" => devices;
-    "a file that may not be read" | "rc 1" | "the same" => unreadable_files;
-    "a source that is replaced while it is read" | "the new file is removed" | "rc 1, both stay" => replaced_sources;
-    "a source that grows while it is read" | "removed, and what was added is lost" | "rc 1, both stay" => grown_sources;
+    "a file that may not be read" | "rc 1" | "the same" => "files"/"unreadable";
+    "a source that is replaced while it is read" | "the new file is removed" | "rc 1, both stay"
+        => "files"/"source-replaced";
+    "a source that grows while it is read" | "removed, and what was added is lost" | "rc 1, both stay"
+        => "files"/"source-grew";
     "an operand that an earlier one makes: `-d x.bz2 x`" | "does both" | "the same" => results_as_operands;
     "the same file twice" | "the second is missing, rc 1" | "the same" => the_same_file_twice;
     "an output that is the input" | "writes into what it reads" | "rc 1" => outputs_as_inputs;
@@ -91,16 +92,6 @@ fn hard_links_with_force() {
     each_as_bzip2(&["-f a"], put_three_links);
 }
 
-fn fifos_are_refused() {
-    let place = Place::with(&[("a", b"hello\n")]);
-    place
-        .shell("mkfifo fifo fifo.bz2; timeout 20 hybz fifo a")
-        .says(1, "hybz: Input file fifo is not a normal file.\n");
-    place.shell("timeout 20 hybz -d fifo.bz2").says(1, "hybz: Input file fifo.bz2 is not a normal file.\n");
-    place.shell("timeout 20 hybz -l fifo").says(1, "hybz: Input file fifo is not a normal file.\n");
-    assert_eq!(place.names(), ["a.bz2", "fifo", "fifo.bz2"]);
-}
-
 fn fifos_are_read() {
     let place = Place::new();
     let run = place.shell("mkfifo fifo; (sleep 0.1; echo hello > fifo) & hybz -c fifo").silent(0);
@@ -123,14 +114,6 @@ fn devices() {
     // -f removes no device, not even for root.
     place.hybz(&["-f", "-o", "zeros.bz2", "--rm", "/dev/null"]).silent(0);
     assert!(fs::symlink_metadata("/dev/null").is_ok());
-}
-
-fn unreadable_files() {
-    let place = Place::with(&[("a", b"hello\n"), ("b", b"hello\n")]);
-    place.set_mode("a", 0);
-    let Some(run) = as_nobody(&place, "hybz a b") else { return };
-    run.says(1, "hybz: Can't open input file a: Permission denied.\n");
-    assert_eq!(place.names(), ["a", "b.bz2"]);
 }
 
 fn results_as_operands() {

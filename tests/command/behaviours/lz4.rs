@@ -1,7 +1,7 @@
 //! LZ4 frames. bzip2 neither reads nor writes them, and hybz does not read them under bzip2's names.
 
-use super::rows;
-use crate::place::{Place, same_as_bzip2, text};
+use super::{as_bzip2_sees, is_read, rows};
+use crate::place::{Place, text};
 use hybz::lz4::Frame;
 use hybz::{LargeBlocks, Settings};
 
@@ -64,20 +64,13 @@ fn other_formats() {
 
 fn reading() {
     let file = coded(b"some text");
+    is_read("a.lz4", &file, b"some text");
     let place = Place::with(&[("a.lz4", &file)]);
-    place.hybz(&["-t", "a.lz4"]).silent(0);
-    assert_eq!(place.hybz(&["-dc", "a.lz4"]).silent(0).stdout, b"some text");
-    assert_eq!(place.hybz(&["-dcf", "a.lz4"]).silent(0).stdout, b"some text");
-    assert_eq!(place.hybz_with_input(&["-d"], &file).silent(0).stdout, b"some text");
     // A file that only begins like a frame is copied.
-    assert_eq!(place.hybz_with_input(&["-dcf"], b"Plain").silent(0).stdout, b"Plain");
-    assert_eq!(place.hybz_with_input(&["-dcf"], b"\x04\x22").silent(0).stdout, b"\x04\x22");
+    for other in [&b"Plain"[..], b"\x04\x22"] {
+        assert_eq!(place.hybz_with_input(&["-dcf"], other).silent(0).stdout, other);
+    }
     assert_eq!(place.hybz(&["-dc", "--ranges", "4@5", "a.lz4"]).silent(0).stdout, b"text");
-    place.hybz(&["-dk", "a.lz4"]).silent(0);
-    place.hybz(&["-d", "a.lz4"]).says(1, "Output file a already exists.");
-    assert!(place.hybz(&["-dfv", "a.lz4"]).stderr.contains("a.lz4"));
-    assert_eq!(place.names(), ["a"]);
-    assert_eq!(place.get("a"), b"some text");
 }
 
 fn names() {
@@ -161,40 +154,25 @@ fn other_flags() {
 }
 
 fn refused() {
-    let place = Place::with(&[("a", b"text")]);
-    for flag in [
-        "--block-size=1M",
-        "--perturb=9",
-        "--stream-size=1M",
+    let flags = [
+        "--block-size 1M",
+        "--perturb 9",
+        "--stream-size 1M",
         "--index",
         "--verify",
-        "--plan=1M",
-        "--shard=0 --plan-file=a -o x",
-        "--join=plan -o x",
+        "--plan 1M",
+        "--shard 0 --plan-file=a -o x",
+        "--join plan -o x",
         "--bench",
         "--gpu-required",
-        "--gpu-pipeline=bwt",
+        "--gpu-pipeline bwt",
         "-d",
         "-t",
         "-l",
-    ] {
-        let words: Vec<&str> = [&["--format=lz4"], &flag.split(' ').collect::<Vec<_>>()[..], &["a"]].concat();
-        let run = place.hybz(&words);
-        let name = flag.split('=').next().unwrap();
-        assert!(run.code == 1 && run.stderr.contains("--format") && run.stderr.contains(name), "{flag}: {run:?}");
-        assert_eq!(place.names(), ["a"]);
-    }
+    ];
+    Place::with(&[("a", b"text")]).refuses_each("--format=lz4 {} a", "hybz: --format=lz4 and {}", &flags);
 }
 
 fn called_as_bzip2() {
-    let file = coded(b"text");
-    for (name, args) in [
-        ("bunzip2", &["-k", "a.lz4", "a.bz2"][..]),
-        ("bunzip2", &["-t", "a.lz4"]),
-        ("bzip2", &["-dc", "a.lz4"]),
-        ("bzip2", &["a.lz4"]),
-        ("bzcat", &["-f", "a.lz4"]),
-    ] {
-        same_as_bzip2(name, args, b"", |place| ["a.lz4", "a.bz2"].iter().for_each(|name| place.put(name, &file)));
-    }
+    as_bzip2_sees(&["a.lz4", "a.bz2"], &coded(b"text"));
 }

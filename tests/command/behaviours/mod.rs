@@ -28,6 +28,7 @@ mod streams;
 mod verify;
 mod workers;
 
+use crate::place::{Place, same_as_bzip2};
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
@@ -38,27 +39,69 @@ pub struct Row {
     /// The behaviour of bzip2 1.0.8, as seen by running it or read in its source.
     pub bzip2: &'static str,
     pub hybz: &'static str,
-    /// The test that shows it, in the module of the table.
+    /// The test that shows it, in the module of the table, or a scenario of `tests/matrix`.
     pub test: &'static str,
 }
 
 /// `"behaviour" | "bzip2" | "hybz" => function`, for each row. The row makes its function a test; a function that no
-/// row names is dead code, which the compiler reports.
+/// row names is dead code, which the compiler reports. What the fault matrix shows is not tested twice: such a row ends
+/// with `=> "section"/"scenario"`, and does not compile without that scenario.
 macro_rules! rows {
-    ($($behaviour:literal | $bzip2:literal | $hybz:literal => $test:ident;)*) => {
+    ($($behaviour:literal | $bzip2:literal | $hybz:literal
+        => $($test:ident)? $($section:literal / $scenario:literal)?;)*) => {
         pub const ROWS: &[$crate::behaviours::Row] = &[$($crate::behaviours::Row {
             behaviour: $behaviour,
             bzip2: $bzip2,
             hybz: $hybz,
-            test: stringify!($test),
+            test: concat!($(stringify!($test))? $($section, "/", $scenario)?),
         }),*];
 
         mod row {
-            $(#[test] fn $test() { super::$test() })*
+            $($(#[test] fn $test() { super::$test() })?)*
         }
+        $($(const _: () = assert!($crate::behaviours::contains(
+            include_str!(concat!("../../matrix/", $section, ".sh")),
+            concat!("\n## ", $scenario),
+        ));)?)*
     };
 }
 use rows;
+
+const fn contains(text: &str, part: &str) -> bool {
+    let (text, part) = (text.as_bytes(), part.as_bytes());
+    let (mut at, mut same) = (0, 0);
+    while at + same < text.len() && same < part.len() {
+        (at, same) = if text[at + same] == part[same] { (at, same + 1) } else { (at + 1, 0) };
+    }
+    same == part.len()
+}
+
+/// A compressed file `a.*` is read in every way: tested, to stdout, from stdin, into a file, over one, under a name.
+pub fn is_read(name: &str, file: &[u8], text: &[u8]) {
+    let place = Place::with(&[(name, file)]);
+    place.hybz(&["-t", name]).silent(0);
+    assert!(["-dc", "-dcf"].iter().all(|flags| place.hybz(&[flags, name]).silent(0).stdout == text));
+    assert!(place.hybz_with_input(&["-d"], file).silent(0).stdout == text);
+    assert!(place.shell(&format!("cat {name} | hybz -dcf | cat")).silent(0).stdout == text);
+    place.hybz(&["-dk", name]).silent(0);
+    place.hybz(&["-d", name]).says(1, "Output file a already exists.");
+    place.hybz(&["-d", "-o", "b", name]).silent(0);
+    place.put("a", b"old");
+    place.hybz(&["-dfv", name]).says(0, name);
+    assert!(place.names() == ["a", "b"] && place.get("a") == text && place.get("b") == text);
+}
+
+/// Under bzip2's names, files of other formats are what they are for bzip2.
+fn as_bzip2_sees(names: &[&str], file: &[u8]) {
+    for (program, flags) in
+        [("bunzip2", "-k"), ("bunzip2", "-t"), ("bzip2", "-dc"), ("bzip2", "-z"), ("bzcat", "-k"), ("bzcat", "-f")]
+    {
+        same_as_bzip2(program, &[&[flags], names].concat(), b"", |place| {
+            names.iter().for_each(|name| place.put(name, file));
+        });
+    }
+    same_as_bzip2("bunzip2", &[], file, |_| {});
+}
 
 const TABLES: [(&str, &str, &[Row]); 24] = [
     ("flags", "Flags", flags::ROWS),
@@ -99,8 +142,8 @@ cargo test --test command behaviours
 
 The tests write this page from their tables in `tests/command/behaviours`; to write it again, set `HYBZ_BLESS=1`. Where
 both should do the same, most tests run the system's bzip2 next to hybz and compare exit codes, output, messages and
-files. What bzip2 does otherwise was seen by running it or read in its source. F2F: from file to file, without `-c`. rc:
-the exit code.
+files. What bzip2 does otherwise was seen by running it or read in its source. `matrix: NAME` is a scenario, or several,
+of `cargo test --test matrix`. F2F: from file to file, without `-c`. rc: the exit code.
 ";
 
 fn page() -> String {
@@ -110,7 +153,8 @@ fn page() -> String {
     for (module, title, rows) in TABLES {
         let _ = writeln!(page, "\n## {title}\n\n| what | bzip2 1.0.8 | hybz | test |\n|---|---|---|---|");
         for Row { behaviour, bzip2, hybz, test } in rows {
-            let _ = writeln!(page, "| {behaviour} | {bzip2} | {hybz} | `{module}::{test}` |");
+            let test = if test.contains('/') { format!("matrix: {test}") } else { format!("{module}::{test}") };
+            let _ = writeln!(page, "| {behaviour} | {bzip2} | {hybz} | `{test}` |");
         }
     }
     page

@@ -1,7 +1,7 @@
 //! Names of the program and of files, and the environment.
 
 use super::rows;
-use crate::place::{Place, bzip2_installed, compressed, compressed_at_9, decompressed, odd_name, run, same_as_bzip2};
+use crate::place::{Place, bzip2_installed, compressed, decompressed, odd_name, run, same_as_bzip2};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -24,12 +24,12 @@ rows! {
         => compressed_names_are_refused;
     "the same under `-c`" | "refused, rc 1" | "the same" => refused_to_stdout_too;
     "the same under `-f`" | "refused, rc 1" | "the same: a nightly `-f *` does not wrap its own results"
-        => refused_with_force_too;
+        => "manners"/"repeated-force";
     "`-d`: names of results" | "`.bz2` and `.bz` go, `.tbz2` and `.tbz` become `.tar`"
         | "the same; `.tz2` becomes `.tar`"
         => results_of_decompressing;
     "`-d` of another name" | "NAME.out, with a warning, rc 0" | "the same" => names_that_are_guessed;
-    "`-d` of `.bz2`, which leaves no name" | "rc 1, source kept" | "the same" => no_name_is_left;
+    "`-d` of `.bz2`, which leaves no name" | "rc 1, source kept" | "the same" => "files"/"nothing-but-suffix";
     "`-d NAME` where only NAME.bz2 exists" | "rc 1" | "the same" => no_suffix_is_tried;
     "a name of more than 1,024 bytes" | "rc 1 for all files" | "what the system allows" => long_names;
     "a name with any bytes" | "written as it is" | "the same" => any_bytes;
@@ -194,22 +194,6 @@ fn refused_to_stdout_too() {
     }
 }
 
-fn refused_with_force_too() {
-    for args in [&["-f", "a.bz2"][..], &["-9f", "f", "f.bz2"]] {
-        same_as_bzip2("bzip2", args, b"", |place| {
-            ["a.bz2", "f", "f.bz2"].iter().for_each(|name| place.put(name, b"x"));
-        });
-    }
-    // A nightly job: its results of the night before are not compressed again and removed.
-    let place = Place::with(&[("f", b"hello\n"), ("g", b"hello\n")]);
-    for night in 0..3 {
-        let run = place.shell("hybz -9f *");
-        assert_eq!((run.code, place.names()), (i32::from(night > 0), vec!["f.bz2".to_owned(), "g.bz2".to_owned()]));
-        let bytes = compressed_at_9(b"hello\n");
-        assert!(place.get("f.bz2") == bytes && place.get("g.bz2") == bytes, "night {night}");
-    }
-}
-
 fn results_of_decompressing() {
     for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz", "a.tar.bz2", "a.bz2.bz2", "a b.bz2"] {
         same_as_bzip2("bzip2", &["-d", name], b"", |place| place.put(name, &compressed(b"hello\n")));
@@ -223,14 +207,6 @@ fn names_that_are_guessed() {
     for args in [["-d", "a"], ["-dq", "a"], ["-d", "a.foo"], ["-d", "a.BZ2"], ["-dq", "a.BZ2"], ["-d", ".bz2x"]] {
         same_as_bzip2("bzip2", &args, b"", |place| place.put(args[1], &compressed(b"hello\n")));
     }
-}
-
-fn no_name_is_left() {
-    let place = Place::with(&[(".bz2", &compressed(b"hello\n"))]);
-    place.hybz(&["-d", ".bz2"]).says(1, "hybz: Can't create output file : No such file or directory.");
-    place.shell("mkdir dir; cp .bz2 dir").silent(0);
-    place.hybz(&["-df", "dir/.bz2"]).says(1, "hybz: Can't create output file dir/: No such file or directory.");
-    assert_eq!(place.names(), [".bz2", "dir"]);
 }
 
 fn no_suffix_is_tried() {

@@ -2,6 +2,7 @@
 
 use super::indexes::{place, to_refuse};
 use super::rows;
+use super::streams::lines;
 use crate::place::{Place, Run, compressed, noise, text};
 use std::collections::BTreeSet;
 
@@ -253,49 +254,21 @@ fn ranges_of_damage() {
     assert!(!place.has("part"));
 }
 
+/// (`src/cli/modes/run/ranges/tests.rs` reads lines of random ranges, in all ways.)
 fn whole_lines() {
-    let mut seed = 7u64;
-    let mut random = |below: usize| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as usize % below
-    };
-    // Short lines, lines longer than a range, CRLF, empty lines, no line end at the end.
-    let mut whole = String::new();
-    while whole.len() < 350_000 {
-        let len = [0, 1, 5, 80, 300, 40_000][random(6)];
-        whole += &"x".repeat(random(len + 1));
-        whole += if random(3) == 0 { "\r\n" } else { "\n" };
-    }
-    whole += "the last";
-    let place = Place::with(&[("a.bz2", &compressed(whole.as_bytes()))]);
-    for round in 0..8 {
-        let mut cuts: BTreeSet<usize> = (0..10 + round * 5).map(|_| random(whole.len())).collect();
-        // At, before and after line ends, too.
-        cuts.extend(whole.match_indices('\n').map(|(at, _)| at + round % 3).filter(|at| at % 11 == 0).take(20));
-        cuts.extend([0, whole.len()]);
-        let cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut <= whole.len()).collect();
-        let range = |pair: &[usize]| format!("{}@{}", pair[1] - pair[0], pair[0]);
-        let ranges: Vec<String> = cuts.windows(2).map(range).collect();
-        assert!(all_ways(&place, &["--lines", "--ranges", &ranges.join(",")]).silent(0).out() == whole);
-        // Each range alone.
-        for (at, (pair, range)) in cuts.windows(2).zip(&ranges).enumerate() {
-            let begins = |at: usize| at == 0 || whole.as_bytes()[at - 1] == b'\n';
-            let from = (pair[0]..whole.len()).find(|at| begins(*at)).unwrap_or(whole.len());
-            let to = (pair[1]..whole.len()).find(|at| begins(*at)).unwrap_or(whole.len());
-            let expected = if from < pair[1] { &whole[from..to] } else { "" };
-            let more = if at % 2 == 0 { "-p1" } else { "-p2" };
-            let out = place.hybz(&["-dc", more, "--lines", "--ranges", range, "a.bz2"]).silent(0).out();
-            assert!(out == expected, "{range}");
-        }
-        // In any order.
-        let mut backwards = ranges.clone();
-        backwards.reverse();
-        let out = place.hybz(&["-dc", "--lines", "--ranges", &backwards.join(","), "a.bz2"]).silent(0).out();
-        assert_eq!(out.len(), whole.len());
-        assert!(out.ends_with(&whole[..whole.find('\n').unwrap()]) || out.contains("the last"));
-    }
-    let out = place.hybz(&["-dc", "--lines", "--ranges", "1@0,inf@1", "a.bz2"]).silent(0).out();
-    assert!(out == whole);
+    let whole = lines();
+    let place = Place::with(&[("a.bz2", &compressed(&whole))]);
+    // Before, at and after a line end, in long lines, in the middle of blocks.
+    let end = whole.iter().rposition(|byte| *byte == b'\n').expect("a line end");
+    let mut cuts: BTreeSet<usize> = (0..20).map(|cut| cut * 30_011).filter(|cut| *cut < end).collect();
+    cuts.extend([end - 1, end, end + 1, end + 2, whole.len()]);
+    let cuts: Vec<usize> = cuts.into_iter().collect();
+    let ranges: Vec<String> = cuts.windows(2).map(|cut| format!("{}@{}", cut[1] - cut[0], cut[0])).collect();
+    assert!(all_ways(&place, &["--lines", "--ranges", &ranges.join(",")]).silent(0).stdout == whole);
+    let alone = |range: &String| place.hybz(&["-dc", "--lines", "--ranges", range, "a.bz2"]).silent(0).stdout;
+    let parts: Vec<Vec<u8>> = ranges.iter().map(alone).collect();
+    assert!(parts.concat() == whole && parts.iter().any(Vec::is_empty));
+    assert!(parts.iter().all(|part| part.is_empty() || part.ends_with(b"\n") || part.ends_with(b"the last")));
 }
 
 fn streams_of_a_file() {

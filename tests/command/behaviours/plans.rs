@@ -6,10 +6,8 @@ use crate::place::{Place, text};
 use crate::shapes::Rng;
 
 rows! {
-    "a plan with a digit changed, lines swapped, removed, doubled, cut" | "no shards" | "refused by `--join` and \
-     `--shard`; rc 1; nothing is written" => changed_plans;
-    "plans changed at random: bytes, lines, numbers" | "no shards" | "refused, or the results are right"
-        => plans_changed_at_random;
+    "plans changed at random: bytes, digits, lines swapped, removed, doubled" | "no shards" | "refused by `--join` and \
+     `--shard`, rc 1; or the results are right" => plans_changed_at_random;
     "a plan whose checks are right and whose CRCs disagree" | "no shards" | "refused; rc 1; nothing is written"
         => plans_that_disagree;
     "2 GB of zeros, or `/dev/zero`, as a plan" | "no shards" | "refused at the first line that is not a plan's, in \
@@ -18,31 +16,6 @@ rows! {
     "a FIFO without a writer for `--plan`, `--join`, `--shard`, `--index`" | "no such flags" | "a \
         sentence immediately; rc 1"
         => fifos;
-}
-
-/// A change of each kind: `cli/modes/plan_file.rs` tests all of them.
-fn changed_plans() {
-    let place = Place::with(&[("a", &text(250_000))]);
-    assert_eq!(parts(&place, "-1 --plan 1"), 3);
-    let plan = place.get("plan");
-    let lines: Vec<&[u8]> = plan.split_inclusive(|&byte| byte == b'\n').collect();
-    let with = |order: &[usize]| order.iter().map(|&line| lines[line]).collect::<Vec<_>>().concat();
-    assert_eq!(with(&[0, 1, 2, 3, 4, 5]), plan);
-    let mut digit = plan.clone();
-    digit[lines[0].len() + lines[1].len() + 2] ^= 1;
-    for bad in [
-        digit,
-        with(&[0, 1, 3, 2, 4, 5]),
-        with(&[0, 1, 3, 4, 5]),
-        with(&[0, 1, 2, 2, 3, 4, 5]),
-        plan[..plan.len() - 5].to_vec(),
-    ] {
-        place.put("bad", &bad);
-        for line in ["hybz --join=bad part.* -o whole", "hybz --shard=1 --plan-file=bad a -o whole"] {
-            place.shell(line).says(1, "hybz: Plan bad ");
-            assert!(!place.has("whole"), "{line}");
-        }
-    }
 }
 
 /// One to three random changes of a plan's lines; in half of the plans the checks are made right again. There are 300

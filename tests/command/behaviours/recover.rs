@@ -1,7 +1,7 @@
 //! `--recover`, and the program `bzip2recover`.
 
 use super::rows;
-use crate::place::{Place, compressed, installed, noise, run, text};
+use crate::place::{Place, compressed, installed, noise, odd_name, run, text};
 
 rows! {
     "`--recover` of a damaged file" | "bzip2recover and a loop" | "NAME.recovered; losses are reported; rc 2; the \
@@ -124,12 +124,14 @@ fn split() {
 fn as_json() {
     let (place, _) = damaged();
     place.put("none", b"none");
-    let run = place.hybz(&["--recover", "--json", "-qq", "a.bz2", "good.bz2", "none"]);
+    place.put(odd_name(), &place.get("good.bz2"));
+    let args = ["--recover", "--json", "-qq", "a.bz2", "good.bz2", "none"];
+    let run = run(place.called("hybz").args(args).arg(odd_name()));
     assert_eq!((run.code, run.stderr.as_str()), (2, ""));
-    let out = run.out();
-    let objects: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let objects = crate::json::objects(&run.stdout);
+    assert_eq!(objects[3]["results_base64"][0], "b2RkIP8KJXMnIm5hbWUucmVjb3ZlcmVk");
     let exits: Vec<_> = objects.iter().map(|object| object["exit"].as_u64().expect("exit")).collect();
-    assert_eq!(exits, [2, 0, 1]);
+    assert_eq!(exits, [2, 0, 1, 0]);
     let hole = &objects[0]["holes"][0];
     assert!(hole["bit_end"].as_u64() > hole["bit_offset"].as_u64() && hole["cause"].is_string(), "{hole}");
     assert_eq!(objects[0]["results"][0], "a.recovered");

@@ -29,8 +29,6 @@ rows! {
     "SIGUSR1, ignored when hybz is started" | "ignored" | "the same" => not_asked_by_signal;
     "`--json` with senseless flags" | "-" | "a sentence; rc 1; nothing is written"
         => nonsense;
-    "objects of `-l --json` and `--recover --json`" | "no such thing" | "fit the schema, as all others"
-        => other_objects;
 }
 
 /// The objects on stderr, without other messages.
@@ -353,22 +351,4 @@ fn nonsense() {
         ("--progress=xml a", "--progress expects text or never, not `xml'."),
         ("--progress=json a", "--progress expects text or never, not `json'."),
     ]);
-}
-
-fn other_objects() {
-    let place = Place::with(&[("a", &text(450_000)), ("none", b"none")]);
-    place.put(odd_name(), b"odd\n");
-    place.shell("hybz -1k a odd*; hybz --block-size 1M -k a; cp a.bz2 bad.bz2; cp a.bz2 cut.bz2").silent(0);
-    place.shell("printf x | dd of=bad.bz2 bs=1 seek=40000 conv=notrunc; truncate -s -1 cut.bz2");
-    for flags in ["-l", "-lv"] {
-        let run = place.shell(&format!("hybz {flags} --json a.bz2 a.hbz odd*.bz2 bad.bz2 cut.bz2 none missing"));
-        let found = objects(&run.stdout);
-        let exits: Value = found.iter().map(|object| object["exit"].clone()).collect();
-        assert_eq!((found[0]["type"].clone(), exits), (json!("list"), json!([0, 0, 0, 2, 2, 2, 1])));
-    }
-    let run = place.shell("hybz --recover --json a.bz2 odd*.bz2 bad.bz2 cut.bz2 none missing");
-    let found = objects(&run.stdout);
-    let exits: Value = found.iter().map(|object| object["exit"].clone()).collect();
-    assert_eq!((found[0]["type"].clone(), exits), (json!("recover"), json!([0, 0, 2, 0, 1, 1])));
-    assert_eq!(found[1]["results_base64"][0], json!("b2RkIP8KJXMnIm5hbWUucmVjb3ZlcmVk"));
 }

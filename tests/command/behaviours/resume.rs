@@ -5,11 +5,7 @@ use super::rows;
 use crate::json::objects;
 use crate::place::{Place, compressed, decompressed, text};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 
 rows! {
     "`--resume`" | "bad flag" | "complete, right results are left out; a wrong one is an error, or replaced with `-f`"
@@ -23,28 +19,19 @@ rows! {
     "`--resume` with `--output-dir`" | "-" | "the same" => with_an_output_directory;
 }
 
-/// Inode and times of each result: a result that is made again has others.
-fn marks(place: &Place, top: &str) -> BTreeMap<Vec<u8>, (u64, i64, i64)> {
-    let mark = |name: &Vec<u8>| {
-        let found = fs::metadata(place.path(top).join(OsStr::from_bytes(name))).expect("metadata");
-        (found.ino(), found.ctime(), found.ctime_nsec())
-    };
-    all(place, top).into_keys().filter(|name| name.ends_with(b".bz2")).map(|name| (name.clone(), mark(&name))).collect()
-}
-
 fn resumed() {
     let place = tree();
     let before = all(&place, "tree");
     // Sources that are removed.
     place.hybz(&["-qrk", "tree"]).silent(0);
     place.shell("rm tree/one.bz2").silent(0);
-    let made = marks(&place, "tree");
+    let made = place.marks("tree");
     place
         .hybz(&["-r", "--resume", "tree"])
         .says(0, "1 file compressed")
         .says(0, "8 skipped (4 already compressed, 4 complete before)");
     same(all(&place, "tree"), all_compressed(&before));
-    assert!(made.iter().all(|(name, mark)| marks(&place, "tree")[name] == *mark));
+    assert!(made.iter().all(|(name, mark)| place.marks("tree")[name] == *mark));
     // Decompressing, with sources that are kept. One of the results is cut, one is longer, one has another byte, and
     // one is foreign.
     place.hybz(&["-qrdk", "tree"]).silent(0);
@@ -89,9 +76,9 @@ fn with_an_output_directory() {
     let place = tree();
     let again = |place: &Place| place.hybz(&["-r", "--resume", "--output-dir", "out", "tree"]);
     again(&place).says(0, "5 files compressed");
-    let made = marks(&place, "out");
+    let made = place.marks("out");
     again(&place).says(0, "hybz: 0 files compressed, 0 bytes to 0; 5 skipped (5 complete before)\n");
-    assert_eq!(marks(&place, "out"), made);
+    assert_eq!(place.marks("out"), made);
     // A source that changed: its old result is not right.
     place.shell("echo new >> tree/one").silent(0);
     again(&place)

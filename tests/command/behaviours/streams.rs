@@ -14,7 +14,7 @@ rows! {
 }
 
 /// 600 kB of lines, some with CR, an empty one, some long.
-fn lines() -> Vec<u8> {
+pub fn lines() -> Vec<u8> {
     let mut lines = Vec::new();
     for number in 0..400 {
         lines.extend(format!("{number} ").bytes());

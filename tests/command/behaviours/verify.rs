@@ -1,7 +1,6 @@
 //! `--verify` proves that the output is correct. bzip2 has nothing like it.
 
 use super::rows;
-use crate::faults::with_fault;
 use crate::place::{Place, Run, compressed, decompressed, installed, text};
 
 rows! {
@@ -11,12 +10,12 @@ rows! {
     "`--verify=file`" | "no verification" | "also both files are read again, after the disk has them and before the \
      result has its name" => files_are_read_again;
     "a disk that stores wrong bytes" | "not noticed" | "with `--verify=file` rc 3, no result, \
-     source kept" => a_disk_that_lies;
+     source kept" => "calls"/"disk-rots-$HOW";
     "a source that cannot be read again: a FIFO, or a result that is a device" | "-" | "`--verify=file` refuses it; \
      rc 1" => what_cannot_be_read_again;
     "SIGKILL at any system call, with `--verify` and `--verify=file`" | "no verification" | "the source exists, or a \
         complete result"
-        => killed_at_any_call;
+        => "signals"/"KILL-at-call-$N-$HOW";
     "`--verify` with `-d`, `-t`, `-l`; `--verify=file` with `-c`, stdin, `--no-sync`" | "-" | "a sentence; rc 1; \
      nothing is written" => verify_and_other_flags;
 }
@@ -83,29 +82,6 @@ fn files_are_read_again() {
     assert_eq!(calls.join(" "), "fdatasync fadvise64 fadvise64 link fsync unlink");
 }
 
-fn a_disk_that_lies() {
-    for fault in ["rot", "tmpfile,rot"] {
-        for old in [false, true] {
-            let place = Place::with(&[("a", &text(350_000)), ("b", b"hello\n")]);
-            let flags = if old { "-1f" } else { "-1" };
-            if old {
-                place.put("a.bz2", b"old");
-            }
-            let Some(run) = with_fault(&place, fault, &[flags, "--verify=file", "a"]) else { return };
-            let text = "hybz: Input file a and its result a.bz2, read again from the disk, are not the same: ";
-            let run = run.says(3, text).says(3, ". There is no result.\n");
-            assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
-            assert_eq!(place.get("a").len(), 350_000);
-            match old {
-                true => assert_eq!(place.get("a.bz2"), b"old"),
-                false => assert_eq!(place.names(), ["a", "b"]),
-            }
-            // Without it, the same fault goes unnoticed.
-            with_fault(&place, fault, &["-1f", "--verify", "a"]).expect("a shim").silent(0);
-        }
-    }
-}
-
 fn what_cannot_be_read_again() {
     let place = Place::with(&[("a", b"hello\n")]);
     place
@@ -115,36 +91,6 @@ fn what_cannot_be_read_again() {
         .hybz(&["-fo", "/dev/null", "--verify=file", "a"])
         .says(1, "hybz: Output file /dev/null is not a normal file: --verify=file cannot read it again.");
     assert_eq!(place.names(), ["a", "p"]);
-}
-
-fn killed_at_any_call() {
-    let bytes = text(150_000);
-    for (fault, flag) in [("", "--verify"), ("", "--verify=file"), ("tmpfile,", "--verify=file")] {
-        let mut calls = 0;
-        loop {
-            let place = Place::with(&[("a", &bytes)]);
-            let fault = format!("{fault}kill@{}", calls + 1);
-            let Some(run) = with_fault(&place, &fault, &["-1", flag, "a"]) else { return };
-            let names = place.names();
-            let hidden = |name: &&String| fault.starts_with("tmpfile") && name.starts_with(".a.bz2");
-            assert!(names.iter().all(|name| name == "a" || name == "a.bz2" || hidden(&name)), "{fault}: {names:?}");
-            if place.has("a") {
-                assert!(place.get("a") == bytes, "{fault}: the source is intact");
-            }
-            if place.has("a.bz2") {
-                assert!(place.get("a.bz2") == compressed(&bytes), "{fault}: the result is complete");
-            }
-            assert!(place.has("a") || place.has("a.bz2"), "{fault}");
-            if run.code == 0 {
-                assert!(!place.has("a"));
-                break;
-            }
-            assert_eq!(run.code, 128 + 9, "{fault}: {run:?}");
-            calls += 1;
-            assert!(calls < 300, "{flag} never ends");
-        }
-        assert!(calls >= 8, "{flag}: {calls} calls");
-    }
 }
 
 fn verify_and_other_flags() {

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::json::objects;
-use crate::place::{Place, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
+use crate::place::{Place, bzip2_installed, compressed, installed, text};
 use crate::skip::{Need, skip};
 use std::thread;
 
@@ -11,10 +11,10 @@ rows! {
     "threads in a container with a CPU quota" | "one" | "as many as the quota allows" => threads_by_quota;
     "`-p 1 --no-gpu`" | "-" | "one thread" => one_thread;
     "`-p` of a million" | "-" | "four threads a core, or 16, at most" => threads_that_help;
-    "`-p` beyond reason" | "-" | "rc 1" => threads_beyond_reason;
+    "`-p` beyond reason" | "-" | "rc 1" => "limits"/"threads-$N";
     "a file that is one stream, decompressed" | "on one core" | "on all" => single_streams;
     "memory of blocks in flight" | "one block" | "bounded; `-vv` says by how much, `-m` changes it" => the_bound;
-    "the bytes of the output" | "-" | "bzip2's, at every level" => the_bytes;
+    "the bytes of the output" | "-" | "bzip2's, at every level" => "data"/"same-bytes-$LEVEL";
     "the bytes and the number of threads" | "-" | "do not depend on it" => the_bytes_with_any_threads;
     "many small files" | "one after the other" | "in one queue; each as bzip2 does it" => many_files;
     "`-l`" | "bad flag" | "streams, blocks, level, bytes, ratio and name of each file" => lists;
@@ -84,17 +84,6 @@ fn threads_that_help() {
     }
 }
 
-fn threads_beyond_reason() {
-    for threads in ["100000000", "1000000000", "9223372036854775808"] {
-        let place = Place::with(&[("a", b"hello\n")]);
-        let text = format!("-p expects at most 4194304 threads, not `{threads}'");
-        place.hybz(&["-p", threads, "a"]).says(1, &text);
-        let run = run(place.called("hybz").arg("a").env("HYBZ", format!("-p{threads}"))).says(1, &text);
-        assert!(run.stderr.contains("(in the environment variable HYBZ). For help"), "{run:?}");
-        assert_eq!(place.names(), ["a"]);
-    }
-}
-
 fn single_streams() {
     let place = Place::with(&[("a.bz2", &compressed(&text(3_000_000)))]);
     let run = place.hybz(&["-tvvp2", "a.bz2"]);
@@ -107,14 +96,6 @@ fn the_bound() {
     assert!(run.stderr.contains("\n  blocks in flight: at most "), "{}", run.stderr);
     let run = place.hybz(&["-1vvcm3", "a"]);
     assert!(run.stderr.contains("\n  blocks in flight: at most 3.0 MiB\n"), "{}", run.stderr);
-}
-
-fn the_bytes() {
-    for level in 1..=9 {
-        // The library's `identity` fills the blocks of all levels.
-        let plain = text(if level == 9 { 990_000 } else { 120_000 });
-        same_as_bzip2("bzip2", &[&format!("-{level}")], &plain, |_| {});
-    }
 }
 
 fn the_bytes_with_any_threads() {

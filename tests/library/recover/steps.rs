@@ -4,6 +4,7 @@ use crate::ours::{Counted, compress, level, pool};
 use crate::shapes::random;
 use hybz::Settings;
 use hybz::recover::{Found, recover};
+use hybz_testkit::rounds;
 use std::sync::atomic::AtomicU64;
 
 /// The bytes read of `count` streams of one block, of which these bytes are wrong in turn (counted from the end of the
@@ -47,7 +48,7 @@ fn streams_with_the_same_damage() {
         &[&[CRC], &[MAGIC, END], &[CODES, END], &[END]],
     ];
     for wrong in damages {
-        let [(short, some), (long, all)] = [1000, 2000].map(|count| steps(count, wrong));
+        let [(short, some), (long, all)] = [rounds(500, 1000), rounds(1000, 2000)].map(|count| steps(count, wrong));
         assert!(2 * long <= 5 * short, "{wrong:?}: {short} bytes for {some} blocks, {long} for {all}");
     }
 }

@@ -93,29 +93,16 @@ fn offsets_for_ratarmount() {
     if !installed(&["ratarmountcore"]) {
         return;
     }
-    let mut tar = Vec::new();
-    let mut expected = String::new();
+    let (place, mut expected) = (Place::new(), String::new());
+    std::fs::create_dir(place.0.path().join("dir")).unwrap();
     for n in 0..60usize {
         let data = words(n * 300 + 1);
-        let mut header = [0; 512];
-        let name = format!("dir/file{n:02}");
-        header[..name.len()].copy_from_slice(name.as_bytes());
-        header[100..108].copy_from_slice(b"0000644\0");
-        header[124..136].copy_from_slice(format!("{:011o}\0", data.len()).as_bytes());
-        header[136..148].copy_from_slice(b"00000000000\0");
-        header[156] = b'0';
-        header[257..265].copy_from_slice(b"ustar\x0000");
-        header[148..156].fill(b' ');
-        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-        tar.extend_from_slice(&header);
-        tar.extend_from_slice(&data);
-        tar.resize(tar.len().next_multiple_of(512), 0);
+        place.put(&format!("dir/file{n:02}"), &data);
         let sum: u64 = data.iter().map(|byte| u64::from(*byte)).sum();
-        expected += &format!("/{name} {} {}\n", data.len(), sum % 65521);
+        expected += &format!("/dir/file{n:02} {} {}\n", data.len(), sum % 65521);
     }
-    tar.resize(tar.len() + 1024, 0);
-    let place = Place::new();
+    let tar = Command::new("tar").args(["-c", "--sort=name", "dir"]).current_dir(place.0.path()).output();
+    let tar = tar.expect("tar").stdout;
     let coded = stream(1, tar).0;
     let index = Index::build(&coded[..], &Settings::new()).unwrap();
     assert!(index.blocks() > 5);

@@ -2,55 +2,23 @@
 
 use super::files::{File, files};
 use super::index::bytes;
+use crate::remote::example::{get, serve};
 use crate::shapes::Rng;
 use crate::skip::{Need, skip};
 use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{ReadAt, Settings};
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{self, BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Serves `GET` requests for ranges of the files, which are named by their place in the list.
-fn serve(files: Vec<Vec<u8>>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    std::thread::spawn(move || {
-        for connection in listener.incoming() {
-            answer(connection.unwrap(), &files).unwrap();
-        }
-    });
-    address
-}
-
-fn answer(mut connection: TcpStream, files: &[Vec<u8>]) -> io::Result<()> {
-    let (mut request, mut file, mut range) = (BufReader::new(connection.try_clone()?), 0, (0, 0));
-    loop {
-        let mut line = String::new();
-        request.read_line(&mut line)?;
-        let line = line.trim();
-        if let Some(rest) = line.strip_prefix("GET /") {
-            file = rest.split(' ').next().unwrap().parse().unwrap();
-        } else if let Some(rest) = line.strip_prefix("Range: bytes=") {
-            let (from, to) = rest.split_once('-').unwrap();
-            range = (from.parse::<usize>().unwrap(), to.parse::<usize>().unwrap());
-        } else if line.is_empty() {
-            break;
-        }
-    }
-    let file = &files[file];
-    let part = &file[range.0.min(file.len())..(range.1 + 1).min(file.len())];
-    write!(connection, "HTTP/1.1 206 Partial Content\r\nContent-Length: {}\r\n\r\n", part.len())?;
-    connection.write_all(part)
-}
-
 /// One file of the server.
 struct Remote {
-    address: String,
+    server: SocketAddr,
     path: String,
     len: u64,
     fetched: Arc<AtomicU64>,
@@ -59,32 +27,15 @@ struct Remote {
 
 impl ReadAt for Remote {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        if buf.is_empty() || offset >= self.len {
+        let range = offset..self.len.min(offset + buf.len() as u64);
+        if range.is_empty() {
             return Ok(0);
         }
-        let mut connection = TcpStream::connect(&self.address)?;
-        let last = offset + buf.len() as u64 - 1;
-        let Remote { address, path, .. } = self;
-        write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\nRange: bytes={offset}-{last}\r\n")?;
-        write!(connection, "Connection: close\r\n\r\n")?;
-        let mut answer = BufReader::new(connection);
-        let mut line = String::new();
-        answer.read_line(&mut line)?;
-        assert!(line.contains(" 206 "), "{path}: {line}");
-        while line != "\r\n" {
-            line.clear();
-            answer.read_line(&mut line)?;
-        }
-        let mut n = 0;
-        while n < buf.len() {
-            match answer.read(&mut buf[n..])? {
-                0 => break,
-                more => n += more,
-            }
-        }
-        self.fetched.fetch_add(n as u64, Relaxed);
+        let body = get(self.server, &self.path, Some(&range))?;
+        buf[..body.len()].copy_from_slice(&body);
+        self.fetched.fetch_add(body.len() as u64, Relaxed);
         self.requests.fetch_add(1, Relaxed);
-        Ok(n)
+        Ok(body.len())
     }
 
     fn len(&self) -> u64 {
@@ -102,13 +53,13 @@ fn some_files() -> Vec<File> {
 }
 
 /// Reads ranges of a file that is at `paths[0]` of a server, by its index, which is at `paths[1]`.
-fn check(File { name, coded, text }: &File, index: &Index, address: &str, paths: [&str; 2]) {
+fn check(File { name, coded, text }: &File, index: &Index, server: SocketAddr, paths: [&str; 2]) {
     let all: Vec<_> = index.iter().map(Result::unwrap).collect();
     let mut rng = Rng(9);
     for _ in 0..10 {
         let (fetched, requests) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let remote = |path: &str, len: usize| Remote {
-            address: address.to_owned(),
+            server,
             path: path.to_owned(),
             len: len as u64,
             fetched: fetched.clone(),
@@ -142,8 +93,8 @@ fn check(File { name, coded, text }: &File, index: &Index, address: &str, paths:
 fn only_the_blocks_are_fetched() {
     for file in some_files() {
         let index = Index::build(&file.coded[..], &Settings::new()).unwrap();
-        let address = serve(vec![file.coded.clone(), bytes(&index)]);
-        check(&file, &index, &address, ["/0", "/1"]);
+        let (server, _) = serve(vec![("file", file.coded.clone()), ("index", bytes(&index))]).unwrap();
+        check(&file, &index, server, ["file", "index"]);
     }
 }
 
@@ -182,8 +133,8 @@ fn only_the_blocks_are_fetched_from_s3() {
     let mut address = String::new();
     lines.read_line(&mut address).unwrap();
     for (number, file) in files.iter().enumerate().filter(|_| !address.is_empty()) {
-        let paths = [2 * number, 2 * number + 1].map(|number| format!("/files/{number}"));
-        check(file, &index(file), address.trim(), [&paths[0], &paths[1]]);
+        let paths = [2 * number, 2 * number + 1].map(|number| format!("files/{number}"));
+        check(file, &index(file), address.trim().parse().unwrap(), [&paths[0], &paths[1]]);
     }
     drop(server.stdin.take());
     let mut same = String::new();
