@@ -7,6 +7,7 @@ use hybz::internals::gpu::{self, Offload, Shown};
 use hybz::{Format, Lanes, Pool, PoolBuilder, Verify};
 use hybz_files::file::open_unnoticed;
 use hybz_files::memory;
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
