@@ -239,7 +239,7 @@ impl Reading {
                     self.skipped = at;
                 }
                 FramePart::Other(bytes) => return Err(self.other(at - bytes.len() as u64)),
-                FramePart::Wrong(unread) => return Err(self.wrong(self.skipped, unread.into())),
+                FramePart::Wrong(unread) => return Err(self.wrong(self.skipped, unread)),
                 FramePart::TooLong(len) => {
                     let max = self.open.map_or(0, |open| open.header.block_size);
                     return Err(self.wrong(at - 4, Flaw::Lz4Length { len, max }));
