@@ -212,24 +212,31 @@ fn an_index_that_lies_is_found() {
 fn is_right_or_refused(index: Vec<u8>, coded: &[u8], text: &[u8]) -> bool {
     let coded = coded.to_vec();
     let Ok(index) = Index::open(Arc::new(index), &coded) else { return true };
-    let blocks: Vec<_> = index.iter().take(1000).collect();
     for line in 1..20 {
         if let Ok(Some(block)) = index.find_line_end(line * 50) {
             let before = block.lines_before.unwrap();
             assert!(before < line * 50, "a block after the line end");
         }
     }
-    let reader = Reader::with_index(coded, index, &Settings::new());
-    let mut buf = [0; 300];
-    let places = (0..text.len() as u64).step_by(20_011);
-    let places: Vec<u64> = places.chain(blocks.iter().flatten().map(|block| block.text_offset)).collect();
-    places.into_iter().all(|offset| match reader.read_at(&mut buf, offset) {
-        Ok(n) => {
-            let rest = text.get(offset as usize..).unwrap_or_default();
-            rest.starts_with(&buf[..n]) && (n > 0 || rest.is_empty() || offset >= reader.text_len())
+    refused_reads(coded, index, text, &Settings::new()).is_some()
+}
+
+/// Reads here and there by an index. Returns the number of reads that were refused, or `None` if one gave a wrong text.
+pub fn refused_reads(coded: Vec<u8>, index: Index, text: &[u8], settings: &Settings) -> Option<usize> {
+    let blocks: Vec<_> = index.iter().take(1000).flatten().map(|block| block.text_offset).collect();
+    let reader = Reader::with_index(coded, index, settings);
+    let (mut buf, mut refused) = ([0; 300], 0);
+    for offset in (0..text.len() as u64).step_by(text.len() / 80 + 1).chain(blocks) {
+        match reader.read_at(&mut buf, offset) {
+            Ok(n) => {
+                let rest = text.get(offset as usize..).unwrap_or_default();
+                let is_end = rest.is_empty() || offset >= reader.text_len();
+                (rest.starts_with(&buf[..n]) && (n > 0 || is_end)).then_some(())?;
+            }
+            Err(_) => refused += 1,
         }
-        Err(_) => true,
-    })
+    }
+    Some(refused)
 }
 
 /// A reader that comes after a panic of the source gets an error or the text, but never waits.
