@@ -245,16 +245,6 @@ fn other_files() {
     }
 }
 
-#[test]
-fn dictionaries() {
-    let mut coded = vec![0x04, 0x22, 0x4d, 0x18, 0x41, 0x40, 7, 0, 0, 0];
-    coded.push((twox_hash::XxHash32::oneshot(0, &coded[4..]) >> 8) as u8);
-    coded.extend([0; 4]);
-    let error = decompress(&coded).unwrap_err();
-    assert!(flaw(&error) == Some(Flaw::Lz4Dictionary(7)), "{error}");
-    assert!(error.to_string().contains("dictionary 7"));
-}
-
 /// Legacy frames end where their bytes end, or where a magic follows; lz4's result for each of these is in brackets.
 #[test]
 fn legacy_frames() {
