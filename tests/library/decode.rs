@@ -9,7 +9,7 @@ use hybz::internals::codec::Decoder;
 use hybz::internals::codec::find_magic::{find, plausible};
 use hybz::internals::codec::run_length::decode::Expander;
 use hybz::internals::crc;
-use hybz_testkit::{files_below, long, rounds};
+use hybz_testkit::rounds;
 
 fn text_of(block: &DecodedBlock) -> Vec<u8> {
     match &block.text {
@@ -51,20 +51,6 @@ fn every_block(decoder: &mut Decoder, data: &[u8]) -> (Vec<u8>, u64) {
         }
     }
     (text, tried)
-}
-
-#[test]
-fn every_file_of_the_suites() {
-    let Some(suites) = program::shared("suites") else { return };
-    let mut files = files_below(&suites);
-    files.retain(|file| file.to_string_lossy().contains(".bz2"));
-    assert!(files.len() > 100, "{} files", files.len());
-    let mut decoder = Decoder::new();
-    // Two of the files are large, and slow in the plain decoder: `suites` compares them, too.
-    files.retain(|file| long() || std::fs::metadata(file).expect("readable").len() < 1 << 20);
-    for file in files {
-        every_block(&mut decoder, &std::fs::read(&file).expect("readable"));
-    }
 }
 
 /// Both decoders must give `text`, and the fast one must not have fallen back on the plain one.

@@ -3,11 +3,12 @@
 use super::files::{File, files};
 use crate::ours::{Counted, level, pool};
 use crate::shapes::{EDGES, SHAPES, words};
+use crate::texts::example;
 use crate::through::{self, Collected, stream};
 use hybz::flow::Task;
 use hybz::index::{Index, Recorder};
 use hybz::seek::Reader;
-use hybz::{Error, Format, Formats, LargeBlocks, Pool, ReadAt, Settings, Verify};
+use hybz::{Error, Formats, LargeBlocks, Pool, ReadAt, Settings, Verify};
 use hybz_testkit::long;
 use std::io;
 use std::sync::Arc;
@@ -324,18 +325,6 @@ fn a_damaged_index_is_found() {
     assert!((1..=6).contains(&wrong), "{wrong} reads failed");
 }
 
-#[test]
-fn a_hbz_has_its_own() {
-    let large = Settings::new().encoding(LargeBlocks::try_new(20_000).unwrap());
-    let text = words(100_000);
-    let coded = hybz::compress(&text, &large).unwrap();
-    assert!(matches!(Index::build(&coded[..], &Settings::new()), Err(Error::NoIndex { format: Format::Hbz, .. })));
-    let mixed = [&coded[..], &file("one block").coded].concat();
-    assert!(matches!(Index::build(&mixed[..], &Settings::new()), Err(Error::NoIndex { format: Format::Hbz, .. })));
-    let task = Task::Compress(LargeBlocks::try_new(20_000).unwrap().into());
-    assert!(matches!(recorded(&pool(1), task, &text, false).1, Err(Error::NoIndex { format: Format::Hbz, .. })));
-}
-
 /// The places of blocks and streams are reported in the same way for `.hbz`, and for streams of both kinds.
 #[test]
 fn places_of_all_streams() {
@@ -372,17 +361,9 @@ fn places_of_all_streams() {
 #[test]
 fn the_example_in_the_specification() {
     let spec = include_str!("../../../docs/INDEX.md");
-    let (_, example) = spec.split_once("<!-- example -->").expect("the example's mark");
-    let (example, _) = example.split_once("<!-- end -->").expect("its end");
-    let hex = |line: &str| -> Vec<u8> {
-        let (_, rest) = line.split_once(": ").expect("an offset");
-        let bytes = rest.split("  ").next().expect("bytes").split(' ');
-        bytes.map(|byte| u8::from_str_radix(byte, 16).expect("a byte")).collect()
-    };
-    let of_spec: Vec<u8> = example.lines().filter(|line| line.starts_with("00")).flat_map(hex).collect();
     let (coded, index) = recorded(&pool(1), Task::Compress(level(9).into()), b"to be or not to be\n", true);
     let index = index.unwrap();
-    assert_eq!((coded.len(), bytes(&index)), (53, of_spec));
+    assert_eq!((coded.len(), bytes(&index)), (53, example(spec)));
     let (_, lines) = spec.split_once("```text\n32,0\n").expect("lines of offsets");
     assert_eq!(offsets(&index), format!("32,0\n{}", lines.split_once("```").expect("an end").0).as_bytes());
 }
