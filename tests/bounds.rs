@@ -4,7 +4,7 @@
 
 mod ours;
 
-use hybz::{Error, Settings};
+use hybz::{Error, LargeBlocks, Settings};
 use hybz_testkit::crafted::block::{Block, Table};
 use hybz_testkit::crafted::{self, bits::Bits, cases};
 use hybz_testkit::memory::{forget_peak, peak};
@@ -92,6 +92,14 @@ fn long_inputs(settings: &Settings) {
         }
         encoder.finish().expect("nothing that could fail");
     });
+    let large = settings.clone().encoding(LargeBlocks::try_new(1 << 20).expect("more than 1 KiB"));
+    for settings in [settings, &large] {
+        let file = ours::compress(b"", settings).repeat(500_000);
+        check("500,000 streams without text", 128, || {
+            let mut decoder = hybz::read::MultiBzDecoder::with_settings(&file[..], settings);
+            assert_eq!(io::copy(&mut decoder, &mut io::sink()).expect("a right file"), 0);
+        });
+    }
 }
 
 fn endless_inputs(settings: &Settings) {

@@ -8,6 +8,7 @@ mod crafted_hbz;
 mod ours;
 
 use crafted_hbz::{Block, Meaning, Payload, file, stream};
+use hybz::internals::crc::{Crc, checksum};
 use hybz::internals::formats::hbz::StreamHeader;
 use hybz::{Error, Pool, Settings};
 use hybz_testkit::memory::{forget_peak, peak};
@@ -15,73 +16,56 @@ use hybz_testkit::shapes::Rng;
 use hybz_testkit::{program, shapes, skip};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 /// The number of files of each kind, unless `HYBZ_HOSTILE` gives another.
 const FILES: usize = 300;
 /// The maximum memory that the process may take, in MB.
 const LIMIT: u64 = 64;
 
-/// The text of a block: its codes, and the meaning of each.
-#[derive(Clone)]
-struct Known {
-    codes: Arc<Vec<u8>>,
-    phrases: Arc<Vec<Vec<u8>>>,
+/// The text of a block: its length and its CRC.
+type Known = (u32, u32);
+
+fn known(block: &Block) -> Known {
+    (block.header.text_len, block.header.crc)
 }
 
-impl Known {
-    /// A text that stands for itself.
-    fn plain(text: &[u8]) -> Known {
-        let phrases = (0..=255).map(|byte| vec![byte]).collect();
-        Known { codes: Arc::new(text.to_vec()), phrases: Arc::new(phrases) }
-    }
+const OTHER: &[u8] = b"the other format";
 
-    fn text(&self) -> impl Iterator<Item = &[u8]> {
-        self.codes.iter().map(|&code| &self.phrases[usize::from(code)][..])
-    }
-}
-
-/// Compares the output with the expected one.
+/// Compares the output with that of these blocks, and of no other.
 struct Expected {
-    blocks: Vec<Known>,
-    block: usize,
-    code: usize,
-    at: usize,
+    blocks: std::vec::IntoIter<Known>,
+    /// What has come of the first of them.
+    at: u32,
+    crc: Crc,
 }
 
 impl Expected {
     fn new(blocks: Vec<Known>) -> Expected {
-        Expected { blocks, block: 0, code: 0, at: 0 }
+        Expected { blocks: blocks.into_iter(), at: 0, crc: Crc::new() }
     }
 
     fn is_complete(&self) -> bool {
-        self.block == self.blocks.len()
+        self.blocks.len() == 0
     }
 
     /// Output ends between two blocks: no byte comes out before its CRC has been compared.
     fn is_between(&self) -> bool {
-        (self.code, self.at) == (0, 0)
+        self.at == 0
     }
 }
 
 impl Write for Expected {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let mut left = buf;
-        while !left.is_empty() {
-            let known = self.blocks.get(self.block).expect("more text than there is");
-            let phrase = &known.phrases[usize::from(known.codes[self.code])][self.at..];
-            let n = phrase.len().min(left.len());
-            assert!(phrase[..n] == left[..n], "a wrong text");
-            left = &left[n..];
-            self.at += n;
-            if n == phrase.len() {
-                (self.code, self.at) = (self.code + 1, 0);
-            }
-            if self.code == known.codes.len() {
-                (self.block, self.code) = (self.block + 1, 0);
-            }
+        let &(len, crc) = self.blocks.as_slice().first().expect("more text than there is");
+        let n = buf.len().min((len - self.at) as usize);
+        self.crc.update(&buf[..n]);
+        self.at += n as u32;
+        if self.at == len {
+            assert_eq!(std::mem::replace(&mut self.crc, Crc::new()).finish(), crc, "a wrong text");
+            self.at = 0;
+            self.blocks.next();
         }
-        Ok(buf.len())
+        Ok(n)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -92,7 +76,8 @@ impl Write for Expected {
 /// The sources of files of the first kind.
 struct Seeds {
     stream: StreamHeader,
-    blocks: Vec<(Block, Known)>,
+    /// Blocks, and their texts.
+    blocks: Vec<(Block, Vec<u8>)>,
 }
 
 impl Seeds {
@@ -102,41 +87,43 @@ impl Seeds {
         // Bytes from which no phrases are made, and a text with phrases.
         for (letters, len) in [(1, 300), (2, 5000), (7, 70_000), (200, 20_000), (1, 200_000)] {
             let text: Vec<u8> = (0..len).map(|_| 0x80 + rng.below(letters) as u8 / 2).collect();
-            blocks.push((Block::of(&text, &stream), Known::plain(&text)));
+            blocks.push((Block::of(&text, &stream), text));
         }
         let words = shapes::words(60_000);
-        blocks.push((Block::of(&words, &stream), Known::plain(&words)));
+        blocks.push((Block::of(&words, &stream), words));
         Seeds { stream, blocks }
     }
 
+    fn good(&self, rng: &mut Rng) -> Block {
+        self.blocks[rng.below(self.blocks.len())].0.clone()
+    }
+
     /// A block with another dictionary: good, and perhaps a bomb.
-    fn with_phrases(&self, rng: &mut Rng) -> (Block, Known) {
-        let (mut block, known) = self.blocks[rng.below(self.blocks.len() - 1)].clone();
+    fn with_phrases(&self, rng: &mut Rng) -> Block {
+        let (mut block, text) = self.blocks[rng.below(self.blocks.len() - 1)].clone();
         let mut payload = Payload::parse(&block.payload, &block.header, &self.stream);
         let most = if rng.below(4) == 0 { 255 } else { 12 };
         let mut phrases: Vec<Vec<u8>> = vec![Vec::new(); 256];
         for (_, meaning) in &mut payload.codes {
-            let Meaning::Byte(byte) = *meaning else { return (block, known) };
+            let Meaning::Byte(byte) = *meaning else { return block };
             let len = 2 + rng.below(most - 1);
             let string: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
             *meaning = Meaning::Phrase(string.clone());
             phrases[usize::from(byte)] = string;
         }
-        let known = Known { codes: known.codes, phrases: Arc::new(phrases) };
-        let mut crc = hybz::internals::crc::Crc::new();
-        known.text().for_each(|phrase| crc.update(phrase));
-        block.header.text_len = known.text().map(<[u8]>::len).sum::<usize>() as u32;
+        let phrases = text.iter().map(|&code| &phrases[usize::from(code)][..]);
+        block.header.text_len = phrases.clone().map(<[u8]>::len).sum::<usize>() as u32;
+        let mut crc = Crc::new();
+        phrases.for_each(|phrase| crc.update(phrase));
         block.header.crc = crc.finish();
         block.payload = payload.write(block.header.rows);
-        (block, known)
+        block
     }
 
     /// A block with something wrong in it.
     fn hostile(&self, rng: &mut Rng) -> (Block, Known) {
-        let (mut block, known) = match rng.below(2) {
-            0 => self.with_phrases(rng),
-            _ => self.blocks[rng.below(self.blocks.len())].clone(),
-        };
+        let mut block = if rng.below(2) == 0 { self.with_phrases(rng) } else { self.good(rng) };
+        let known = known(&block);
         let kind = rng.below(3);
         if kind != 0 {
             let mut payload = Payload::parse(&block.payload, &block.header, &self.stream);
@@ -152,14 +139,16 @@ impl Seeds {
     /// A file of good blocks and hostile ones, and what may come out of it.
     fn file(&self, rng: &mut Rng) -> (Vec<u8>, Vec<Known>) {
         let count = 1 + rng.below(4);
-        let made: Vec<(Block, Known)> = (0..count)
-            .map(|_| match rng.below(4) {
-                0 => self.blocks[rng.below(self.blocks.len())].clone(),
+        let made = (0..count).map(|_| {
+            let block = match rng.below(4) {
+                0 => self.good(rng),
                 1 => self.with_phrases(rng),
-                _ => self.hostile(rng),
-            })
-            .collect();
-        let (blocks, mut known): (Vec<Block>, Vec<Known>) = made.into_iter().unzip();
+                _ => return self.hostile(rng),
+            };
+            let known = known(&block);
+            (block, known)
+        });
+        let (blocks, mut texts): (Vec<Block>, Vec<Known>) = made.unzip();
         let mut stream = self.stream;
         match rng.below(12) {
             0 => stream.entry_log = 12 + rng.below(13) as u8,
@@ -169,23 +158,24 @@ impl Seeds {
         }
         let mut out = file(&stream, &blocks);
         // A second stream, a `.bz2` after or before it, garbage.
+        let other = (OTHER.len() as u32, checksum(OTHER));
         match rng.below(8) {
             0 => {
                 out.extend(file(&self.stream, [&self.blocks[0].0]));
-                known.push(self.blocks[0].1.clone());
+                texts.push(known(&self.blocks[0].0));
             }
             1 => {
-                out.extend(hybz::compress(b"the other format", &Settings::new()).unwrap());
-                known.push(Known::plain(b"the other format"));
+                out.extend(hybz::compress(OTHER, &Settings::new()).unwrap());
+                texts.push(other);
             }
             2 => {
-                out = [hybz::compress(b"the other format", &Settings::new()).unwrap(), out].concat();
-                known.insert(0, Known::plain(b"the other format"));
+                out = [hybz::compress(OTHER, &Settings::new()).unwrap(), out].concat();
+                texts.insert(0, other);
             }
             3 => out.extend((0..rng.below(40)).map(|_| rng.below(256) as u8)),
             _ => {}
         }
-        (out, known)
+        (out, texts)
     }
 }
 

@@ -25,4 +25,4 @@ mod together;
 mod tools;
 mod trees;
 
-use hybz_testkit::{shapes, skip};
+use hybz_testkit::skip;

@@ -1,6 +1,6 @@
 //! `.hbz` streams through the library: every shape, real data, small pieces, damage, lists of blocks and ranges.
 
-use crate::texts::damaged;
+use crate::texts::{damaged, example};
 use crate::{crafted_hbz, shapes};
 use hybz::internals::Flaw;
 use hybz::internals::formats::hbz::StreamHeader;
@@ -337,18 +337,7 @@ fn write_seeds() {
 /// The worked example of docs/FORMAT.md, byte for byte.
 #[test]
 fn the_example_in_the_specification() {
-    let spec = include_str!("../../docs/FORMAT.md");
-    let (_, example) = spec.split_once("<!-- example -->").expect("the example's mark");
-    let (example, _) = example.split_once("<!-- end -->").expect("its end");
-    let bytes: Vec<u8> = example
-        .lines()
-        .filter_map(|line| {
-            line.split_once(": ").filter(|(at, _)| at.len() == 4 && at.bytes().all(|b| b.is_ascii_hexdigit()))
-        })
-        .flat_map(|(_, line)| {
-            line.split("  ").next().unwrap().split_whitespace().map(|b| u8::from_str_radix(b, 16).unwrap())
-        })
-        .collect();
+    let bytes = example(include_str!("../../docs/FORMAT.md"));
     let text = b"abracadabra, abracadabra";
     let coded = hybz::compress(text, &Settings::new().encoding(LargeBlocks::try_new(1 << 20).unwrap())).unwrap();
     assert!(bytes == coded, "is {coded:02x?}");

@@ -54,36 +54,8 @@ fn level_is_identical(level: u8) {
 }
 
 #[test]
-fn level_1() {
-    level_is_identical(1);
-}
-
-#[test]
-fn levels_2_and_3() {
-    level_is_identical(2);
-    level_is_identical(3);
-}
-
-#[test]
-fn levels_4_and_5() {
-    level_is_identical(4);
-    level_is_identical(5);
-}
-
-#[test]
-fn levels_6_and_7() {
-    level_is_identical(6);
-    level_is_identical(7);
-}
-
-#[test]
-fn level_8() {
-    level_is_identical(8);
-}
-
-#[test]
-fn level_9() {
-    level_is_identical(9);
+fn every_level() {
+    std::thread::scope(|scope| (1..=9).for_each(|level| drop(scope.spawn(move || level_is_identical(level)))));
 }
 
 /// Texts whose run-length coded size is near the limit of a block. libbz2 cuts such a last block differently if it

@@ -3,7 +3,6 @@
 use crate::texts::text;
 use crate::{ours, shapes, through};
 use hybz::flow::Task;
-use hybz::index::Index;
 use hybz::internals::Flaw;
 use hybz::internals::formats::lzw::{Header, plain};
 use hybz::{Error, Format, Formats, Pool, Settings, Verify};
@@ -97,10 +96,4 @@ fn under_bzip2s_names() {
     assert_eq!(hybz::decompress(&[&bzip2[..], &z].concat(), &Settings::new()).unwrap(), b"text");
     let strict = hybz::decompress(&[&bzip2[..], &z].concat(), &Settings::new().trailing_garbage(false));
     assert!(matches!(strict, Err(Error::TrailingGarbage { .. })));
-}
-
-#[test]
-fn a_z_has_no_index() {
-    let z = plain::compress(&[7; 10_000], Header { max_bits: 16, block_mode: true }, |_| false);
-    assert!(matches!(Index::build(&z[..], &Settings::new()), Err(Error::NoIndex { format: Format::Lzw, .. })));
 }

@@ -21,7 +21,6 @@ mod long_files;
 mod lz4;
 mod lzw;
 mod mixed;
-mod peaks;
 mod properties;
 mod public_api;
 mod push;

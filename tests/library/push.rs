@@ -1,11 +1,11 @@
 //! The decoder and the encoder without a pool, against those with one.
 
 use crate::crafted::cases;
+use crate::ours;
 use crate::shapes::{EDGES, Rng, SHAPES, shape};
-use crate::{ours, program};
 use hybz::push::{Block, BlockDecoder, Decoder, Encoder, find_block};
-use hybz::{Error, Format, Settings};
-use hybz_testkit::{files_below, rounds};
+use hybz::{Error, Settings};
+use hybz_testkit::rounds;
 
 /// Decodes a file that is pushed in pieces. Returns all text, and the error.
 fn decode(file: &[u8], piece: usize) -> (Vec<u8>, Result<(), String>) {
@@ -75,23 +75,6 @@ fn cut_and_changed_files_as_by_the_pool() {
         assert_eq!(made.1, expected.1, "round {round}");
         assert!(made.0 == expected.0, "round {round}: {} bytes, not {}", made.0.len(), expected.0.len());
     }
-}
-
-#[test]
-fn real_files_as_by_the_pool() {
-    let Some(suites) = program::shared("suites") else { return };
-    let mut checked = 0;
-    for path in files_below(&suites) {
-        let file = std::fs::read(&path).expect("readable");
-        if Format::of(&file) != Some(Format::Bzip2) {
-            continue;
-        }
-        checked += 1;
-        let (expected, made) = (by_pool(&file), decode(&file, 60_000));
-        assert_eq!(made.1, expected.1, "{}", path.display());
-        assert!(made.0 == expected.0, "{}: {} bytes", path.display(), made.0.len());
-    }
-    assert!(checked > 40, "{checked} files");
 }
 
 #[test]

@@ -150,6 +150,8 @@ fn the_smallest_budget() {
             let (text, file) = sample();
             let pool = with_fake(Pool::builder().without_cpu().memory(1), fault, 4, &Arc::default()).build();
             assert!(ours::compress_written(text, 1000, &settings(&pool)) == *file, "compressed");
+            let verified = settings(&pool).verify(Verify::All);
+            assert!(ours::compress_read(&text[..], 7777, &verified) == *file, "compressed and verified");
             let (verdict, out) = ours::decompress_read(ours::Sips(&file[..], 999), 1000, &settings(&pool));
             assert!(verdict == Ok(()) && out == *text, "decompressed");
         });

@@ -1,4 +1,4 @@
-//! Texts for property tests, the number of cases, and damage for files.
+//! Texts for property tests, the number of cases, damage for files, and the examples of specifications.
 
 use crate::shapes::{Rng, SHAPES};
 use proptest::collection::vec;
@@ -32,4 +32,13 @@ pub fn damaged(file: &[u8], round: usize, rng: &mut Rng) -> Vec<u8> {
         bad[at] ^= 1 << rng.below(8);
     }
     bad
+}
+
+/// The bytes of the worked example of a specification: lines such as `001c: 9c ec af a3        CRC of the header`.
+pub fn example(spec: &str) -> Vec<u8> {
+    let (_, example) = spec.split_once("<!-- example -->").expect("the example's mark");
+    let (example, _) = example.split_once("<!-- end -->").expect("its end");
+    let lines = example.lines().filter_map(|line| line.split_once(": ")).filter(|(at, _)| at.len() == 4);
+    let bytes = lines.flat_map(|(_, line)| line.split("  ").next().unwrap_or_default().split(' '));
+    bytes.map(|byte| u8::from_str_radix(byte, 16).expect("a byte")).collect()
 }

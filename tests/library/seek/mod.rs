@@ -1,9 +1,8 @@
-//! Indexes, and reading at any place of the text: `hybz::index` and `hybz::seek`, compared with whole files, with a
-//! server on loopback, and with other programs' indexes.
+//! Indexes, and reading at any place of the text: `hybz::index` and `hybz::seek`, compared with whole files and
+//! with other programs' indexes.
 
 mod files;
 mod index;
 mod offsets;
 mod peers;
 mod ranges;
-mod server;
