@@ -268,6 +268,21 @@ impl Extent {
     }
 }
 
+/// The pieces of an input that comes `chunk` bytes at a time.
+#[cfg(test)]
+pub(crate) fn pieces<C: Cut>(cut: &mut C, input: &[u8], chunk: usize) -> Vec<C::Piece> {
+    let mut pieces = Vec::new();
+    for mut part in input.chunks(chunk) {
+        while !part.is_empty() {
+            part = cut.fill(part);
+            pieces.extend(std::iter::from_fn(|| cut.next_piece()));
+        }
+    }
+    cut.finish();
+    pieces.extend(std::iter::from_fn(|| cut.next_piece()));
+    pieces
+}
+
 /// Makes the two ends of a stream.
 pub(crate) fn connect<C: Cut, J: Join<Issued = <C::Piece as Piece>::Issued>>(cut: C, join: J) -> Ends {
     let (sender, receiver) = unbounded();
