@@ -246,11 +246,12 @@ pub(crate) struct Decoding {
 }
 
 /// The extent of the input that a decoder takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// This many streams: the output is complete at the end of the last of them, whatever follows.
     Streams(u64),
     /// All consecutive streams. Other bytes after them are an error.
+    #[default]
     AllStreams,
     /// All consecutive streams. Other bytes after them are ignored.
     AllThenGarbage,

@@ -36,7 +36,7 @@ pub const WINDOW: usize = 64 << 10;
 pub const STORED: u32 = 1 << 31;
 
 /// The header of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Matches reach into the blocks before.
     pub linked: bool,

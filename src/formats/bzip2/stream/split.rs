@@ -201,10 +201,6 @@ pub(crate) mod tests {
         pieces(&mut Splitter::with_limit(limit), text, chunk).into_iter().map(|piece| piece.text).collect()
     }
 
-    fn check(text: &[u8], limit: usize, chunk: usize) {
-        check_blocks(text, limit, &split(text, limit, chunk));
-    }
-
     /// Compares blocks with those that bzip2 would cut from `text`.
     pub fn check_blocks(text: &[u8], limit: usize, blocks: &[Text]) {
         let lens: Vec<usize> = blocks.iter().map(|block| block.len() as usize).collect();
@@ -227,7 +223,9 @@ pub(crate) mod tests {
     /// Runs of every length at every distance from the end of the block, with every read size.
     #[test]
     fn blocks_end_where_bzip2_ends_them() {
-        runs_around_block_ends(&mut |text, limit| [1, 3, 1 << 20].iter().for_each(|&chunk| check(text, limit, chunk)));
+        runs_around_block_ends(&mut |text, limit| {
+            [1, 3, 1 << 20].into_iter().for_each(|chunk| check_blocks(text, limit, &split(text, limit, chunk)));
+        });
     }
 
     pub fn runs_around_block_ends(check: &mut dyn FnMut(&[u8], usize)) {
