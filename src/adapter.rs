@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::flow::driver::Driver;
 use crate::gate::Gate;
 use crate::index::Recorder;
-use crate::output::Output;
+use crate::stream::output::Output;
 use crate::stream::piece::Step;
 use crate::summary::StreamSummary;
 use std::fmt;

@@ -71,7 +71,7 @@ pub trait Expand: fmt::Debug + Send + Sync {
     /// The number of bytes of text.
     fn text_len(&self) -> u64;
     /// The text in pieces of at most a few hundred kilobytes.
-    fn pieces(self: Arc<Self>) -> Box<dyn Iterator<Item = Vec<u8>> + Send>;
+    fn pieces(self: Arc<Self>) -> Box<dyn Iterator<Item = Vec<u8>> + Send + Sync>;
 }
 
 /// Text in the short form from which it is made.
@@ -80,7 +80,7 @@ pub struct Compact(pub Arc<dyn Expand>);
 
 impl Compact {
     /// The text in pieces of at most a few hundred kilobytes.
-    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> + Send + use<> {
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> + Send + Sync + use<> {
         Arc::clone(&self.0).pieces()
     }
 }

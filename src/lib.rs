@@ -107,7 +107,6 @@ pub mod index;
 #[cfg(any(test, feature = "internals"))]
 #[doc(hidden)]
 pub mod internals;
-mod output;
 pub mod read;
 mod read_at;
 pub mod recover;

@@ -394,17 +394,6 @@ mod tests {
         assert!(matches!(Part::open(&Endless), Err(Error::Truncated { .. })));
     }
 
-    #[test]
-    fn what_is_no_part() {
-        let part = crate::compress(b"text", &Settings::new()).unwrap();
-        assert!(matches!(Part::open(&b"text".to_vec()), Err(Error::NotBzip2)));
-        assert!(matches!(Part::open(&Vec::new()), Err(Error::NotBzip2)));
-        for cut in 4..part.len() {
-            assert!(matches!(Part::open(&part[..cut].to_vec()), Err(Error::Truncated { .. })), "{cut}");
-        }
-        assert!(matches!(Part::open(&[&part[..], b"\0"].concat()), Err(Error::Truncated { .. })));
-    }
-
     /// The receiver of the shards may stop, and a text that cannot be read is an error.
     #[test]
     fn errors_of_both_ends() {

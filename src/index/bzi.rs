@@ -209,16 +209,9 @@ mod tests {
         IndexHeader { lines, coded_len: 1000, text_len: 5000, records: 5, blocks: 2, streams: 2 }
     }
 
+    /// The CRC is right and the numbers are impossible.
     #[test]
-    fn every_byte_of_the_header_counts() {
-        let good = header(true).write();
-        assert_eq!(IndexHeader::parse(&good), Ok(header(true)));
-        for bit in 0..good.len() * 8 {
-            let mut bad = good;
-            bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(IndexHeader::parse(&bad).is_err(), "bit {bit}");
-        }
-        // The CRC may be right and the numbers impossible.
+    fn impossible_headers() {
         for absurd in [
             IndexHeader { records: 4, ..header(false) },
             IndexHeader { blocks: u64::MAX, ..header(false) },
@@ -240,24 +233,5 @@ mod tests {
         let opened = crate::index::Index::open_unchecked(std::sync::Arc::new(newer.to_vec()), &b"BZh9".to_vec());
         let expected = format!("this index has a newer version ({}) than this program knows", VERSION + 1);
         assert_eq!(opened.err().map(|error| error.to_string()), Some(expected));
-    }
-
-    #[test]
-    fn every_byte_of_a_record_counts() {
-        for lines in [false, true] {
-            let header = header(lines);
-            let kind = RecordKind::EndOfStream;
-            let counted = if lines { 77 } else { 0 };
-            let record =
-                Record { kind, bit_offset: 32, text_offset: 9, crc: 0x1234, stream: 1, level: 9, lines: counted };
-            let good = &record.write(1, &header)[..header.record_len()];
-            assert_eq!(Record::parse(good, 1, &header), Some(record));
-            assert_eq!(Record::parse(good, 2, &header), None, "in the wrong place");
-            for bit in 0..good.len() * 8 {
-                let mut bad = good.to_vec();
-                bad[bit / 8] ^= 1 << (bit % 8);
-                assert_eq!(Record::parse(&bad, 1, &header), None, "bit {bit}");
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The text of a block in the cache.
 
 use crate::block::Text;
-use crate::output::Output;
+use crate::stream::output::Output;
 use std::sync::{Mutex, PoisonError};
 
 /// A decoded block.
@@ -41,11 +41,8 @@ impl Decoded {
             return n;
         }
         let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut here = cursor.take().filter(|cursor| cursor.at <= from).unwrap_or_else(|| {
-            let mut output = Output::default();
-            output.set(self.text.clone());
-            Cursor { at: 0, output }
-        });
+        let here = cursor.take().filter(|cursor| cursor.at <= from);
+        let mut here = here.unwrap_or_else(|| Cursor { at: 0, output: Output::of(self.text.clone()) });
         let mut filled = 0;
         while filled < buf.len() {
             let bytes = here.output.next();

@@ -246,11 +246,12 @@ pub(crate) struct Decoding {
 }
 
 /// The extent of the input that a decoder takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// This many streams: the output is complete at the end of the last of them, whatever follows.
     Streams(u64),
     /// All consecutive streams. Other bytes after them are an error.
+    #[default]
     AllStreams,
     /// All consecutive streams. Other bytes after them are ignored.
     AllThenGarbage,
@@ -266,6 +267,21 @@ impl Extent {
     pub fn is_reached(self, streams: u64) -> bool {
         matches!(self, Extent::Streams(most) if streams >= most)
     }
+}
+
+/// The pieces of an input that comes `chunk` bytes at a time.
+#[cfg(test)]
+pub(crate) fn pieces<C: Cut>(cut: &mut C, input: &[u8], chunk: usize) -> Vec<C::Piece> {
+    let mut pieces = Vec::new();
+    for mut part in input.chunks(chunk) {
+        while !part.is_empty() {
+            part = cut.fill(part);
+            pieces.extend(std::iter::from_fn(|| cut.next_piece()));
+        }
+    }
+    cut.finish();
+    pieces.extend(std::iter::from_fn(|| cut.next_piece()));
+    pieces
 }
 
 /// Makes the two ends of a stream.

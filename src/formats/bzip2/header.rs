@@ -191,19 +191,3 @@ pub(crate) fn magic(head: &[u8]) -> Magic {
         Header::Other => Magic::No,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_are_read_byte_by_byte() {
-        assert_eq!(parse_stream_header(b"BZh7"), Header::Stream(Level::try_new(7).unwrap()));
-        for short in [&b""[..], b"B", b"BZ", b"BZh"] {
-            assert_eq!(parse_stream_header(short), Header::Short);
-        }
-        for other in [&b"b"[..], b"Bz", b"BZ0", b"BZh0", b"BZh:", b"\0\0\0\0"] {
-            assert_eq!(parse_stream_header(other), Header::Other);
-        }
-    }
-}

@@ -36,7 +36,7 @@ pub const WINDOW: usize = 64 << 10;
 pub const STORED: u32 = 1 << 31;
 
 /// The header of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Matches reach into the blocks before.
     pub linked: bool,
@@ -149,40 +149,4 @@ pub fn checksum(bytes: &[u8]) -> u32 {
 
 fn header_checksum(bytes: &[u8]) -> u8 {
     (checksum(bytes) >> 8) as u8
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As `lz4 -B4` of version 1.9.4 writes it.
-    #[test]
-    fn what_lz4_writes() {
-        assert_eq!(Header::OURS.write(), [0x04, 0x22, 0x4d, 0x18, 0x64, 0x40, 0xa7]);
-    }
-
-    #[test]
-    fn what_is_refused() {
-        let with = |flags: u8, sizes: u8, fields: &[u8]| {
-            let mut bytes = [&MAGIC[..], &[flags, sizes], fields].concat();
-            bytes.push(header_checksum(&bytes[4..]));
-            Header::parse(&bytes)
-        };
-        assert!(with(0x40, 0x40, &[]).is_ok());
-        for (flags, sizes, what) in [
-            (0x00, 0x40, "version of the frame"),
-            (0x80, 0x40, "version of the frame"),
-            (0x42, 0x40, "reserved bit of the frame"),
-            (0x40, 0x41, "reserved bit of the frame"),
-            (0x40, 0xc0, "reserved bit of the frame"),
-            (0x40, 0x30, "block size of the frame"),
-        ] {
-            assert_eq!(with(flags, sizes, &[]), Err(Flaw::Lz4Field(what)));
-        }
-        assert_eq!(with(0x41, 0x40, &[1, 2, 0, 0]), Err(Flaw::Lz4Dictionary(513)));
-        assert_eq!(with(0x49, 0x40, &[9, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0]), Err(Flaw::Lz4Dictionary(513)));
-        for bytes in [&[][..], &MAGIC, &[4, 0x22, 0x4d, 0x18, 0x48, 0x40, 1]] {
-            assert!(Header::parse(bytes).is_err());
-        }
-    }
 }

@@ -47,9 +47,10 @@ pub enum Ending {
     Cut,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum WalkState {
     /// Before or in a magic.
+    #[default]
     Magic,
     Header,
     /// Before or in a block's length.
@@ -65,7 +66,7 @@ enum WalkState {
 }
 
 /// The parser.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Walker {
     state: WalkState,
     /// The bytes of an incomplete field.
@@ -74,12 +75,6 @@ pub struct Walker {
     frame: Header,
     /// The number of bytes consumed.
     at: u64,
-}
-
-impl Default for Walker {
-    fn default() -> Self {
-        Walker { state: WalkState::Magic, head: [0; MAX_HEADER_LEN], head_len: 0, frame: Header::LEGACY, at: 0 }
-    }
 }
 
 impl Walker {

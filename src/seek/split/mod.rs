@@ -7,9 +7,9 @@ mod start;
 
 use crate::block::Text;
 use crate::error::Error;
-use crate::output::Output;
 use crate::read_at::ReadAt;
 use crate::settings::Settings;
+use crate::stream::output::Output;
 use part::Part;
 use std::fmt;
 use std::io::{self, Read};

@@ -58,7 +58,7 @@ pub fn files() -> &'static [File] {
             File::of("blocks of level 1", &[stream(1, words(1_000_000))]),
             File::of("lines", &[stream(1, lines(20_000))]),
             File::of("noise", &[stream(2, random(700_000))]),
-            File::of("streams", &[stream(9, words(300_000)), stream(9, words(10)), stream(9, random(50_000))]),
+            File::of("streams", &[stream(9, words(300_000)), stream(9, vec![b'\n'; 999]), stream(9, random(50_000))]),
             File::of(
                 "all levels",
                 &(1..=9).map(|level| stream(level, words(100_000 * usize::from(level) + 1000))).collect::<Vec<_>>(),

@@ -299,12 +299,23 @@ fn an_index_that_does_not_fit_is_found() {
 #[test]
 fn a_damaged_index_is_found() {
     let File { coded, text, .. } = file("blocks of level 1");
-    let good = bytes(&built(coded));
-    // A short index is read at once, so all damage shows. (`src/index/bzi.rs` tries every bit.)
-    for at in (0..good.len()).step_by(7) {
-        for bad in [good[..at].to_vec(), [&good[..at], &[0], &good[at..]].concat()] {
-            assert!(Index::open(Arc::new(bad), coded).is_err(), "{at}");
+    // A short index is read at once, so all damage shows.
+    let lines = Index::open(Arc::new(offsets(&built(coded))), coded).unwrap();
+    for good in [bytes(&built(coded)), bytes(&lines)] {
+        let refused = |bad: Vec<u8>| Index::open(Arc::new(bad), coded).is_err();
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(refused(bad), "bit {bit}");
         }
+        for at in (0..good.len()).step_by(7) {
+            assert!(refused(good[..at].to_vec()) && refused([&good[..at], &[0], &good[at..]].concat()), "{at}");
+        }
+        // Two records in each other's place.
+        let len = usize::from(good[10]);
+        let mut bad = good.clone();
+        bad[64..64 + 2 * len].rotate_left(len);
+        assert!(refused(bad));
     }
     // A long index shows the error where it is used.
     let coded = [&super::files::stream(1, text[..500].to_vec()).0[..]; 3000].concat();

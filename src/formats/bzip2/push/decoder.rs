@@ -4,24 +4,20 @@
 //! probably ends: decoding it earlier would be in vain. If the magic was in the block's own data, the block is followed
 //! code by code ([`BlockWalk`]) until its end has come, so the work is linear however the input is made.
 
-use crate::block::Text;
 use crate::codec;
 use crate::codec::find_magic;
-use crate::codec::run_length::decode::Expander;
 use crate::crc;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, Level, MAX_BLOCK_BITS};
-use crate::formats::bzip2::push::block::{Block, whole};
+use crate::formats::bzip2::push::block::Block;
 use crate::formats::bzip2::stream::items::Head;
 use crate::formats::bzip2::stream::walk::{BlockWalk, Walked};
+use crate::stream::output::Output;
 
 /// A block longer than this is followed code by code, so that damage is found before 64 MiB are read. No encoder writes
 /// such a block.
 const MAX_SEARCH: u64 = 4 << 23;
-
-/// The size of a piece of text that is mostly runs.
-const PIECE: usize = 256 << 10;
 
 /// Decodes consecutive `.bz2` streams. It accepts what bzip2 1.0.8 accepts, and ignores other bytes after the last
 /// stream, as bzip2 does ([`trailing`](Self::trailing) tells where they begin).
@@ -29,6 +25,7 @@ const PIECE: usize = 256 << 10;
 /// It takes about 9 MB, and the bytes of the open block. Bytes that were pushed are kept until [`text`](Self::text) has
 /// decoded them. Perturbed streams ([`Encoding::Perturbed`](crate::Encoding::Perturbed)) give the text that bzip2
 /// gives.
+#[derive(Default)]
 pub struct Decoder {
     codec: codec::Decoder,
     input: Vec<u8>,
@@ -37,8 +34,10 @@ pub struct Decoder {
     /// The next item: a bit of `input`.
     bit: u64,
     expect: Expect,
-    /// How the end of the block at `bit` is looked for.
-    search: Search,
+    /// No magic of a next item begins before this bit of the block at `bit`.
+    searched: u64,
+    /// Set once the end of that block is looked for code by code.
+    walk: Option<Box<BlockWalk>>,
     ended: bool,
     single: bool,
     streams: u64,
@@ -46,43 +45,21 @@ pub struct Decoder {
     /// The bit of the whole input at which the last block begins.
     block_bit: u64,
     combined_crc: u32,
-    text: Pending,
+    text: Output,
+    /// The number of bytes of `text` that have been handed out.
+    taken: usize,
     error: Option<Error>,
 }
 
 /// The item that is expected.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum Expect {
+    #[default]
     Header,
     /// A block of a stream of this level, or the end of the stream.
     Block(Level),
     /// Nothing: the streams have ended.
     Nothing,
-}
-
-enum Search {
-    /// By the next magic, which does not begin before this bit of the block.
-    Magic(u64),
-    /// Code by code.
-    Codes(Box<BlockWalk>),
-}
-
-impl Search {
-    /// The magic of the block itself is passed over.
-    const START: Search = Search::Magic(48);
-}
-
-/// Text to be handed out.
-enum Pending {
-    Nothing,
-    Plain(Vec<u8>),
-    /// Text that has been handed out: its memory goes with the next call.
-    Taken(Vec<u8>),
-    Coded {
-        coded: Vec<u8>,
-        expander: Expander,
-        piece: Vec<u8>,
-    },
 }
 
 /// What a step has done.
@@ -96,22 +73,7 @@ enum Step {
 impl Decoder {
     /// A decoder of all consecutive streams.
     pub fn new() -> Decoder {
-        Decoder {
-            codec: codec::Decoder::new(),
-            input: Vec::new(),
-            at: 0,
-            bit: 0,
-            expect: Expect::Header,
-            search: Search::START,
-            ended: false,
-            single: false,
-            streams: 0,
-            blocks: 0,
-            block_bit: 0,
-            combined_crc: 0,
-            text: Pending::Nothing,
-            error: None,
-        }
+        Decoder::default()
     }
 
     /// A decoder of the first stream only. [`position`](Self::position) tells where it ends.
@@ -147,21 +109,25 @@ impl Decoder {
         if let Some(error) = &self.error {
             return Err(error.again());
         }
-        while !self.next_piece() {
+        while !self.has_text() {
             match self.step() {
                 Ok(Step::On) => {}
                 Ok(Step::Stop) => return Ok(None),
                 Err(error) => {
-                    (self.input, self.text) = (Vec::new(), Pending::Nothing);
+                    (self.input, self.text) = (Vec::new(), Output::default());
                     return Err(self.error.insert(error).again());
                 }
             }
         }
-        Ok(Some(match &self.text {
-            Pending::Taken(text) | Pending::Plain(text) => text,
-            Pending::Coded { piece, .. } => piece,
-            Pending::Nothing => &[],
-        }))
+        let text = self.text.next();
+        self.taken = text.len();
+        Ok(Some(text))
+    }
+
+    /// Whether text of the last block is left after what was handed out, whose memory goes.
+    fn has_text(&mut self) -> bool {
+        self.text.consume(std::mem::take(&mut self.taken));
+        !self.text.next().is_empty()
     }
 
     /// The byte of the input at which the streams end, if other bytes follow them there.
@@ -189,7 +155,7 @@ impl Decoder {
     /// The first bit, in the input, of the block that [`text`](Self::text) would decode next; `None` if it would do
     /// something else: hand out more of the last block, ask for input, or fail.
     pub fn next_block(&mut self) -> Option<u64> {
-        while self.error.is_none() && matches!(self.text, Pending::Nothing | Pending::Taken(_)) {
+        while self.error.is_none() && !self.has_text() {
             if self.at_block() {
                 return Some(self.at * 8 + self.bit);
             }
@@ -219,32 +185,13 @@ impl Decoder {
         self.bit = end;
         self.blocks += 1;
         self.combined_crc = crc::combine(self.combined_crc, crc);
-        self.search = Search::START;
+        (self.searched, self.walk) = (0, None);
     }
 
     /// Whether the input has ended, or may end, after what was pushed: the last stream is complete.
     pub fn is_complete(&self) -> bool {
         let between = matches!(self.expect, Expect::Header) && self.bit / 8 == self.input.len() as u64;
         self.error.is_none() && (matches!(self.expect, Expect::Nothing) || self.streams > 0 && between)
-    }
-
-    /// Makes the next piece of the text that is there; false if there is none.
-    fn next_piece(&mut self) -> bool {
-        match std::mem::replace(&mut self.text, Pending::Nothing) {
-            Pending::Plain(text) if !text.is_empty() => self.text = Pending::Taken(text),
-            Pending::Coded { coded, mut expander, mut piece } => {
-                piece.resize(PIECE, 0);
-                let len = expander.next(&coded, &mut piece);
-                piece.truncate(len);
-                self.text = match len {
-                    0 => return false,
-                    PIECE => Pending::Coded { coded, expander, piece },
-                    _ => Pending::Taken(piece),
-                };
-            }
-            _ => return false,
-        }
-        true
     }
 
     /// The number of the next block.
@@ -322,20 +269,22 @@ impl Decoder {
         let data = &self.input[first..];
         let most = skew + MAX_BLOCK_BITS;
         let end = (data.len() as u64 * 8).min(most);
-        match &mut self.search {
-            Search::Magic(from) => {
-                let found = find_magic::find(data, skew + *from).or_else(|| find_magic::find_end(data, skew + *from));
+        match &mut self.walk {
+            None => {
+                // The magic of the block itself is passed over.
+                let from = skew + self.searched.max(48);
+                let found = find_magic::find(data, from).or_else(|| find_magic::find_end(data, from));
                 if found.is_none() && !self.ended {
                     // A magic may begin in the last 47 bits.
-                    *from = (*from).max((end - skew).saturating_sub(47));
+                    self.searched = self.searched.max((end - skew).saturating_sub(47));
                     if end - skew <= MAX_SEARCH {
                         return Ok(Step::Stop);
                     }
-                    self.search = Search::Codes(Box::new(BlockWalk::new(skew)));
+                    self.walk = Some(Box::new(BlockWalk::new(skew)));
                     return Ok(Step::On);
                 }
             }
-            Search::Codes(walk) => match walk.advance(data, end) {
+            Some(walk) => match walk.advance(data, end) {
                 Walked::More if end == most => {
                     return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.at * 8 + self.bit });
                 }
@@ -346,32 +295,19 @@ impl Decoder {
         match self.codec.decode(data, skew, end, level.block_limit()) {
             Ok(block) => {
                 self.pass(first as u64 * 8 + block.end_bit, block.crc);
-                self.text = match block.text {
-                    Text::RunLength { coded, .. } => {
-                        Pending::Coded { coded, expander: Expander::new(), piece: Vec::new() }
-                    }
-                    text => Pending::Plain(whole(text)),
-                };
+                self.text.set(block.text);
                 Ok(Step::On)
             }
             Err(DecodeError::Damaged(damage)) => Err(self.damaged(damage)),
-            Err(DecodeError::OutOfData) => match self.search {
-                Search::Magic(_) => {
-                    self.search = Search::Codes(Box::new(BlockWalk::new(skew)));
-                    Ok(Step::On)
-                }
-                Search::Codes(_) if self.ended => self.need(),
-                Search::Codes(_) => {
-                    let reason = "the decoder reads past the end of the block".to_owned();
-                    Err(Error::Internal { block: self.number(), reason })
-                }
-            },
+            Err(DecodeError::OutOfData) if self.walk.is_none() => {
+                self.walk = Some(Box::new(BlockWalk::new(skew)));
+                Ok(Step::On)
+            }
+            Err(DecodeError::OutOfData) if self.ended => self.need(),
+            Err(DecodeError::OutOfData) => {
+                let reason = "the decoder reads past the end of the block".to_owned();
+                Err(Error::Internal { block: self.number(), reason })
+            }
         }
-    }
-}
-
-impl Default for Decoder {
-    fn default() -> Decoder {
-        Decoder::new()
     }
 }

@@ -334,15 +334,6 @@ mod tests {
         }
     }
 
-    /// A run through many stretches is one token sequence, and its text is not kept.
-    #[test]
-    fn long_runs_travel_coded() {
-        let text = vec![0; 60_000_000];
-        let blocks = cut(&text, 899_981, 1 << 20, 2);
-        check_blocks(&text, 899_981, &blocks);
-        assert!(matches!(&blocks[0], Text::RunLength { coded, len: 45_899_235, .. } if coded.len() == 899_985));
-    }
-
     #[test]
     fn an_empty_file_has_no_block() {
         assert!(cut(b"", 100, 10, 2).is_empty());

@@ -130,24 +130,20 @@ mod tests {
         let file: Arc<dyn ReadAt> = Arc::new([b"12345", input].concat());
         let mut scanner = Scanner::new(0, Some(1 + alone % 70_000));
         let (mut spans, mut rest) = (Vec::new(), &input[..alone]);
+        let mut take = |scanner: &mut Scanner| {
+            spans.extend(std::iter::from_fn(|| scanner.next_piece()).map(|span| seen(&span, input)));
+        };
         while !rest.is_empty() {
             rest = scanner.fill(rest);
-            while let Some(span) = scanner.next_piece() {
-                spans.push(seen(&span, input));
-            }
+            take(&mut scanner);
         }
         let unread = Unread { file: &file, from: 5, read: 0, readers: count, room: 0 };
         assert!(scanner.share(&unread, stretch));
-        let mut more = true;
-        while more {
-            more = scanner.read_on().unwrap();
-            if !more {
-                scanner.finish();
-            }
-            while let Some(span) = scanner.next_piece() {
-                spans.push(seen(&span, input));
-            }
+        while scanner.read_on().unwrap() {
+            take(&mut scanner);
         }
+        scanner.finish();
+        take(&mut scanner);
         spans
     }
 

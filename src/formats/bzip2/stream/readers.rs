@@ -114,39 +114,3 @@ fn read_stretches<L: Look>(
         at += step;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Records how many bytes the search has seen.
-    struct Shown(usize);
-
-    impl Look for Shown {
-        const LOOK_AHEAD: usize = 10;
-        fn new(_: usize) -> Self {
-            Shown(0)
-        }
-        fn look(&mut self, bytes: &[u8], whole: bool) {
-            assert!(if whole { bytes.len() == self.0 } else { bytes.len() > self.0 });
-            self.0 = bytes.len();
-        }
-    }
-
-    /// Every byte is in one stretch; each stretch is shown with the bytes after it.
-    #[test]
-    fn stretches_lie_end_to_end() {
-        let text: Vec<u8> = (0..1000u32).map(|i| i as u8).collect();
-        for (stretch, count) in [(1, 1), (7, 3), (100, 2), (250, 5), (999, 2), (1000, 1), (5000, 3)] {
-            let file: Arc<dyn ReadAt> = Arc::new(text.clone());
-            let mut readers = Readers::<Shown>::start(&file, 3, count, count, stretch).unwrap();
-            let mut all = Vec::new();
-            while let Some(next) = readers.next() {
-                let Stretch { bytes, found } = next.unwrap();
-                assert_eq!(found.0, (997 - all.len()).min(stretch + 10));
-                all.extend_from_slice(&bytes);
-            }
-            assert_eq!(all, text[3..], "{stretch} {count}");
-        }
-    }
-}

@@ -214,6 +214,7 @@ impl Cut for Scanner {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::stream::piece::pieces;
 
     /// The span's begin and end, and whether it begins with a magic. Checks that its bits are those of the input.
     pub fn seen(span: &Span, input: &[u8]) -> (u64, u64, bool) {
@@ -225,17 +226,8 @@ pub(super) mod tests {
     }
 
     fn spans(input: &[u8], chunk: usize) -> Vec<(u64, u64, bool)> {
-        let mut scanner = Scanner::new(0, Some(chunk));
-        let mut spans = Vec::new();
-        let mut rest = Some(input);
-        while let Some(left) = rest.take() {
-            match left {
-                [] => scanner.finish(),
-                left => rest = Some(scanner.fill(left)),
-            }
-            spans.extend(std::iter::from_fn(|| scanner.next_piece()).map(|span| seen(&span, input)));
-        }
-        spans
+        let spans = pieces(&mut Scanner::new(0, Some(chunk)), input, input.len());
+        spans.iter().map(|span| seen(span, input)).collect()
     }
 
     /// Spans lie end to end over the whole input, for every read size, and begin exactly at the blocks.

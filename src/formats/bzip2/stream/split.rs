@@ -169,6 +169,7 @@ impl Piece for CutBlock {
 pub(crate) mod tests {
     use super::*;
     use crate::codec::run_length;
+    use crate::stream::piece::pieces;
 
     /// bzip2's own way, byte by byte: a pending run is added to the block when it can grow no more, and a full block
     /// ends before the next byte is taken. Returns the text lengths of the blocks.
@@ -197,26 +198,7 @@ pub(crate) mod tests {
     }
 
     fn split(text: &[u8], limit: usize, chunk: usize) -> Vec<Text> {
-        let mut splitter = Splitter::with_limit(limit);
-        let mut blocks = Vec::new();
-        let mut collect = |splitter: &mut Splitter| {
-            while let Some(piece) = splitter.next_piece() {
-                blocks.push(piece.text);
-            }
-        };
-        let mut rest = text;
-        while !rest.is_empty() {
-            let some = &rest[..rest.len().min(chunk)];
-            rest = &rest[some.len() - splitter.fill(some).len()..];
-            collect(&mut splitter);
-        }
-        splitter.finish();
-        collect(&mut splitter);
-        blocks
-    }
-
-    fn check(text: &[u8], limit: usize, chunk: usize) {
-        check_blocks(text, limit, &split(text, limit, chunk));
+        pieces(&mut Splitter::with_limit(limit), text, chunk).into_iter().map(|piece| piece.text).collect()
     }
 
     /// Compares blocks with those that bzip2 would cut from `text`.
@@ -241,7 +223,9 @@ pub(crate) mod tests {
     /// Runs of every length at every distance from the end of the block, with every read size.
     #[test]
     fn blocks_end_where_bzip2_ends_them() {
-        runs_around_block_ends(&mut |text, limit| [1, 3, 1 << 20].iter().for_each(|&chunk| check(text, limit, chunk)));
+        runs_around_block_ends(&mut |text, limit| {
+            [1, 3, 1 << 20].into_iter().for_each(|chunk| check_blocks(text, limit, &split(text, limit, chunk)));
+        });
     }
 
     pub fn runs_around_block_ends(check: &mut dyn FnMut(&[u8], usize)) {

@@ -154,6 +154,7 @@ mod tests {
     use super::*;
     use crate::formats::bzip2::header::Level;
     use crate::formats::bzip2::stream::split::BlockOptions;
+    use crate::stream::piece::pieces;
     use crate::{Settings, index::Index};
     use hybz_testkit::shapes::{Rng, shape};
     use std::io::Write;
@@ -177,23 +178,13 @@ mod tests {
     /// The lengths of the blocks of each stream, for a text that is read in pieces of `chunk` bytes.
     fn cut(text: &[u8], streams: Streams, chunk: usize) -> Vec<Vec<usize>> {
         let splitter = Splitter::new(Level::FASTEST, BlockOptions::default());
-        let (mut splitter, mut found) = (StreamSplitter::new(splitter, streams), Vec::<Vec<usize>>::new());
-        let mut collect = |splitter: &mut StreamSplitter| {
-            while let Some(block) = splitter.next_piece() {
-                if block.begins_stream {
-                    found.push(Vec::new());
-                }
-                found.last_mut().expect("a stream has begun").push(block.text.len() as usize);
+        let mut found = Vec::<Vec<usize>>::new();
+        for block in pieces(&mut StreamSplitter::new(splitter, streams), text, chunk) {
+            if block.begins_stream {
+                found.push(Vec::new());
             }
-        };
-        let mut rest = text;
-        while !rest.is_empty() {
-            let some = &rest[..rest.len().min(chunk)];
-            rest = &rest[some.len() - splitter.fill(some).len()..];
-            collect(&mut splitter);
+            found.last_mut().expect("a stream has begun").push(block.text.len() as usize);
         }
-        splitter.finish();
-        collect(&mut splitter);
         found
     }
 

@@ -24,9 +24,10 @@ pub(crate) enum Walked {
 }
 
 /// The item to read next.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum Item {
     /// Everything from the magic to the number of selectors.
+    #[default]
     Fields,
     /// One of the selectors, with this many left.
     Selector(usize),
@@ -41,6 +42,7 @@ enum Item {
 }
 
 /// The state of following a block's bits.
+#[derive(Default)]
 pub(crate) struct BlockWalk {
     /// The next bit that is read.
     bit: u64,
@@ -54,13 +56,7 @@ pub(crate) struct BlockWalk {
 impl BlockWalk {
     /// The block that begins at bit `start` of the data to come.
     pub fn new(start: u64) -> BlockWalk {
-        BlockWalk {
-            bit: start,
-            item: Item::Fields,
-            header: Bz2BlockHeader::default(),
-            order: [0, 1, 2, 3, 4, 5],
-            codes: Vec::new(),
-        }
+        BlockWalk { bit: start, order: [0, 1, 2, 3, 4, 5], ..BlockWalk::default() }
     }
 
     /// The next bit to be read; after [`Walked::End`], the one after the block's last.

@@ -49,7 +49,7 @@ impl Expand for Codes {
         self.text_len
     }
 
-    fn pieces(self: Arc<Self>) -> Box<dyn Iterator<Item = Vec<u8>> + Send> {
+    fn pieces(self: Arc<Self>) -> Box<dyn Iterator<Item = Vec<u8>> + Send + Sync> {
         Box::new(Pieces::new(self))
     }
 }

@@ -87,6 +87,7 @@ impl Piece for ScannedItem {
 }
 
 /// Finds blocks.
+#[derive(Default)]
 pub(super) struct Scanner {
     walker: Walker,
     chunk: usize,
@@ -111,22 +112,7 @@ pub(super) struct Scanner {
 
 impl Scanner {
     pub fn new(chunk: Option<usize>, extent: Extent) -> Scanner {
-        Scanner {
-            walker: Walker::default(),
-            chunk: chunk.unwrap_or(CHUNK).max(1),
-            room: Vec::new(),
-            extent,
-            header: Header::LEGACY,
-            relay: None,
-            blocks: Blocks::default(),
-            text: 0,
-            open: None,
-            open_text: 0,
-            frame_end: 0,
-            frames: 0,
-            done: false,
-            ready: VecDeque::new(),
-        }
+        Scanner { chunk: chunk.unwrap_or(CHUNK).max(1), extent, ..Scanner::default() }
     }
 
     /// Hands on the complete blocks.

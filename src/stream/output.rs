@@ -23,10 +23,17 @@ enum Rest {
     Nothing,
     Parts(vec::IntoIter<SharedBytes>),
     Runs(Vec<u8>, Expander),
-    Pieces(Box<dyn Iterator<Item = Vec<u8>> + Send>),
+    Pieces(Box<dyn Iterator<Item = Vec<u8>> + Send + Sync>),
 }
 
 impl Output {
+    /// The output of this text.
+    pub fn of(text: Text) -> Output {
+        let mut output = Output::default();
+        output.set(text);
+        output
+    }
+
     /// Sets the next text. All text before it must have been consumed.
     pub fn set(&mut self, text: Text) {
         self.at = 0;
@@ -62,6 +69,14 @@ impl Output {
             }
         }
         &self.bytes[self.at..]
+    }
+
+    /// Takes the next bytes.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.next();
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.drain(..std::mem::take(&mut self.at));
+        bytes
     }
 
     /// Records that the first `n` of the next bytes are handed out or written.
