@@ -82,20 +82,19 @@ impl<T> Guarded<T> {
     /// exist here, so waiting is an error. A signal's handler, or a file object's `read`, cannot wait for the call
     /// within which it runs.
     pub fn lock(&self) -> PyResult<Guard<'_, T>> {
-        let state = match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) if self.owner.load(Relaxed) == this_thread() => {
+        let state = match self.try_lock() {
+            Some(state) => state,
+            None if self.owner.load(Relaxed) == this_thread() => {
                 return Err(PyRuntimeError::new_err("reentrant call: this thread is using the object"));
             }
-            Err(TryLockError::WouldBlock) if self.process.load(Relaxed) != std::process::id() => {
+            None if self.process.load(Relaxed) != std::process::id() => {
                 let why = "another thread was using this object when the process was forked";
                 return Err(PyRuntimeError::new_err(why));
             }
-            Err(TryLockError::WouldBlock) => self.state.lock().unwrap_or_else(PoisonError::into_inner),
+            None => Guard::new(self.state.lock().unwrap_or_else(PoisonError::into_inner), &self.owner),
         };
         self.process.store(std::process::id(), Relaxed);
-        Ok(Guard::new(state, &self.owner))
+        Ok(state)
     }
 }
 

@@ -12,28 +12,22 @@ pub(crate) struct Sequential {
     /// Its position in the text.
     pub at: u64,
     /// Text that was decoded to learn where a block ends.
-    ahead: Vec<u8>,
-    ahead_at: usize,
+    ahead: AtHand,
 }
 
 impl Sequential {
     pub fn new(source: &Shared, settings: &Settings) -> Sequential {
         let decoder = MultiBzDecoder::recording(Cursor::new(source), settings);
-        Sequential { decoder, at: 0, ahead: Vec::new(), ahead_at: 0 }
+        Sequential { decoder, at: 0, ahead: AtHand::default() }
     }
 
     pub fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let ahead = &self.ahead[self.ahead_at..];
-        let n = if ahead.is_empty() {
-            self.ahead = Vec::new();
-            self.ahead_at = 0;
-            self.decoder.read(buf)?
-        } else {
-            let n = ahead.len().min(buf.len());
-            buf[..n].copy_from_slice(&ahead[..n]);
-            self.ahead_at += n;
-            n
-        };
+        let mut n = self.ahead.text().read(buf)?;
+        self.ahead.consume(n);
+        if self.ahead.text().is_empty() {
+            self.ahead = AtHand::default();
+            n = if n == 0 { self.decoder.read(buf)? } else { n };
+        }
         self.at += n as u64;
         Ok(n)
     }
@@ -41,7 +35,7 @@ impl Sequential {
     /// Decodes some more without handing it out. Returns whether there was any.
     pub fn read_ahead(&mut self, scratch: &mut [u8]) -> io::Result<bool> {
         let n = self.decoder.read(scratch)?;
-        self.ahead.extend_from_slice(&scratch[..n]);
+        self.ahead.text.extend_from_slice(&scratch[..n]);
         Ok(n > 0)
     }
 

@@ -11,7 +11,7 @@ use hybz::{Level, ReadAt};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Cuts the text of `source` (as for a reader) into shards of whole blocks, of at least `size` bytes. Returns for each
@@ -75,10 +75,7 @@ struct Bytes<'a>(&'a [u8]);
 
 impl ReadAt for Bytes<'_> {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|at| self.0.get(at..)).unwrap_or_default();
-        let n = rest.len().min(buf.len());
-        buf[..n].copy_from_slice(&rest[..n]);
-        Ok(n)
+        usize::try_from(offset).ok().and_then(|at| self.0.get(at..)).unwrap_or_default().read(buf)
     }
 
     fn len(&self) -> u64 {

@@ -9,6 +9,19 @@ fn over(dest: *mut c_char, room: u32, source: *mut c_char, len: u32) -> Stream {
     Stream { next_in: source, avail_in: len, next_out: dest, avail_out: room, ..Stream::new() }
 }
 
+/// The result of a call that had all of the input. If the stream is complete, `dest_len` gets its length.
+fn ended(code: c_int, stream: &Stream, dest_len: &mut c_uint) -> c_int {
+    match code {
+        BZ_OK if stream.avail_out > 0 => BZ_UNEXPECTED_EOF,
+        BZ_OK | BZ_FINISH_OK => BZ_OUTBUFF_FULL,
+        BZ_STREAM_END => {
+            *dest_len -= stream.avail_out;
+            BZ_OK
+        }
+        other => other,
+    }
+}
+
 /// Codes a buffer.
 ///
 /// # Safety
@@ -35,14 +48,7 @@ pub unsafe extern "C" fn BZ2_bzBuffToBuffCompress(
         }
         let code = BZ2_bzCompress(&mut stream, BZ_FINISH);
         BZ2_bzCompressEnd(&mut stream);
-        match code {
-            BZ_FINISH_OK => BZ_OUTBUFF_FULL,
-            BZ_STREAM_END => {
-                *dest_len -= stream.avail_out;
-                BZ_OK
-            }
-            other => other,
-        }
+        ended(code, &stream, &mut *dest_len)
     }
 }
 
@@ -71,14 +77,6 @@ pub unsafe extern "C" fn BZ2_bzBuffToBuffDecompress(
         }
         let code = BZ2_bzDecompress(&mut stream);
         BZ2_bzDecompressEnd(&mut stream);
-        match code {
-            BZ_OK if stream.avail_out > 0 => BZ_UNEXPECTED_EOF,
-            BZ_OK => BZ_OUTBUFF_FULL,
-            BZ_STREAM_END => {
-                *dest_len -= stream.avail_out;
-                BZ_OK
-            }
-            other => other,
-        }
+        ended(code, &stream, &mut *dest_len)
     }
 }

@@ -17,11 +17,7 @@ pub fn add(family: &mut Family) {
         ("rle-count-like-run", "a count equal to its run's byte (97) does not begin a run", b"aaaaaaaab"),
         ("rle-two-runs", "a run after a run of the same byte: counting starts afresh", b"aaaa\x03aaaa\x02"),
         ("rle-count-then-three", "three equal bytes after a count are no run", b"aaaa\x03aaa"),
-        (
-            "rle-counts-of-counts",
-            "counts that equal the bytes of their runs",
-            b"\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04",
-        ),
+        ("rle-counts-of-counts", "counts that equal the bytes of their runs", &[4; 10]),
         ("rle-three", "three equal bytes are no run", b"aaa"),
         ("rle-one", "a single byte", b"a"),
     ] {
@@ -44,12 +40,8 @@ pub fn add(family: &mut Family) {
     family.bad_block("rle-end-4-nocount-right-crc", "refused although the CRC matches", block.clone());
     let first = Block::of_text(b"a whole block before it");
     let good = first.text.clone();
-    family.damaged(
-        "rle-straddle-4nocount",
-        "a count does not come from the next block",
-        Stream::of(9, vec![first, block, Block::of_run_length_coded(b"\x02bc")]).bytes(),
-        good,
-    );
+    let file = Stream::of(9, vec![first, block, Block::of_run_length_coded(b"\x02bc")]).bytes();
+    family.damaged("rle-straddle-4nocount", "a count does not come from the next block", file, good);
     for (name, parts) in [
         ("rle-straddle-2+2", [&b"xxaa"[..], &b"aaxx"[..]]),
         ("rle-straddle-3+1", [b"xaaa", b"axxx"]),

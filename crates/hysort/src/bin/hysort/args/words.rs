@@ -90,14 +90,15 @@ impl<'a> Words<'a> {
         };
         let value = match takes(arg) {
             Takes::Value if !self.cluster.is_empty() => Some(OsString::from_vec(take(&mut self.cluster).into())),
-            Takes::Value => Some(
-                self.words
-                    .pop_front()
-                    .ok_or_else(|| Failure::usage(format!("option requires an argument -- '{letter}'")))?,
-            ),
+            Takes::Value => self.following(format!("option requires an argument -- '{letter}'"))?,
             Takes::Optional | Takes::Nothing => None,
         };
         Ok(Word::Flag { id: arg.get_id().to_string(), letter: Some(byte), typed: format!("-{letter}"), value })
+    }
+
+    /// The next word, as a value. Without one, `why` is the message.
+    fn following(&mut self, why: String) -> Result<Option<OsString>, Failure> {
+        self.words.pop_front().map(Some).ok_or_else(|| Failure::usage(why))
     }
 
     fn long(&mut self, word: &[u8]) -> Result<Word, Failure> {
@@ -110,11 +111,7 @@ impl<'a> Words<'a> {
             (Takes::Nothing, Some(_)) => {
                 return Err(Failure::usage(format!("option '--{long}' doesn't allow an argument")));
             }
-            (Takes::Value, None) => Some(
-                self.words
-                    .pop_front()
-                    .ok_or_else(|| Failure::usage(format!("option '--{long}' requires an argument")))?,
-            ),
+            (Takes::Value, None) => self.following(format!("option '--{long}' requires an argument"))?,
             (_, value) => value,
         };
         let letter = arg.get_short().map(|letter| letter as u8);
