@@ -98,15 +98,15 @@ fn runs_across_the_limit_of_a_block() {
     }
 }
 
-/// Every length below 300, over small and large alphabets: the smallest tables and the fewest selectors. The level only
-/// sets the memory that libbz2 takes for each.
+/// Every length below 300, and those at which a block gets more tables, over small and large alphabets: the smallest
+/// tables and the fewest selectors. The level only sets the memory that libbz2 takes for each.
 #[test]
 fn small_texts() {
     let pool = ours::pool(2);
     for alphabet in [1, 2, 3, 4, 17, 256] {
         let settings = Settings::new().level(ours::level(1)).pool(&pool);
-        let letters = shapes::letters(300, alphabet);
-        for len in 0..300 {
+        let letters = shapes::letters(2410, alphabet);
+        for len in (0..300).chain(590..610).chain(1190..1210).chain(2390..2410) {
             let text = &letters[..len];
             assert!(
                 ours::compress(text, &settings) == reference::compress(1, text),

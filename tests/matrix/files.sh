@@ -257,8 +257,10 @@ before=$(stat -c %.9Y a); accessed=$(stat -c %.9X a)
 x a
 code 0; [ "$(stat -c %.9Y a.bz2)" = "$before" ] || bad "$(stat -c %.9Y a.bz2), not $before"
 ! ours || [ "$(stat -c %.9X a.bz2)" = "$accessed" ] || bad "accessed at $(stat -c %.9X a.bz2), not $accessed"
+! ours || touch -a -d '2000-01-02 03:04:05.678' a.bz2
 x -d a.bz2
 code 0; [ "$(stat -c %.9Y a)" = "$before" ] || bad "$(stat -c %.9Y a), not $before"
+! ours || [ "$(stat -c %.9X a)" = "$accessed" ] || bad "accessed at $(stat -c %.9X a), not $accessed"
 
 ## owner [root]: owner and group are kept
 take a; chown 1234:2345 a

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{factors, measure};
 use hybz_gpu::{self as gpu, DeviceLane};
+use hybz_testkit::shapes::Rng;
 use hybz_testkit::skip::{Need, skip};
 
 /// Corrupts the answer of a lane.
@@ -48,11 +49,8 @@ fn fake(bytes: usize, spoil: Spoil) -> DeviceFactorizer {
 
 /// Texts of any lengths, with all kinds of factors.
 fn texts() -> Vec<Vec<u8>> {
-    let mut state = 7u64;
-    let mut random = |most: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % most
-    };
+    let mut rng = Rng(7);
+    let mut random = |most: usize| rng.below(most);
     let mut all = vec![Vec::new(), b"x".to_vec(), vec![0; 63], vec![0; 64], vec![b'a'; 300_000]];
     for (len, letters) in [(65, 256), (500, 2), (4097, 3), (100_000, 4), (300_000, 256), (1_200_000, 2)] {
         all.push((0..len).map(|_| random(letters) as u8).collect());

@@ -39,6 +39,15 @@ pub fn open_at_once(path: &Path, follow: bool) -> io::Result<(Option<File>, Meta
     }
 }
 
+/// Opens a file for reading so that its access time stays as it is: an error if the system or the file's owner does not
+/// let us.
+pub fn open_unnoticed(path: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    return OpenOptions::new().read(true).custom_flags(OFlags::NOATIME.bits() as i32).open(path);
+    #[cfg(not(target_os = "linux"))]
+    return path.metadata().and(Err(io::ErrorKind::Unsupported.into()));
+}
+
 /// Opens a regular file for reading. Returns `None` if it is anything else, such as a FIFO, without waiting for it.
 pub fn open_regular(path: &Path) -> io::Result<Option<File>> {
     let (file, found) = open_at_once(path, true)?;

@@ -88,14 +88,11 @@ impl Splitters {
         let key_of = |splitter: &Splitter| key(&splitter.line, depth, splitter.line.len() - depth);
         let (mut keys, mut ties) = (Vec::new(), Vec::new());
         let mut at = first;
-        while at < end {
-            let same = key_of(&self.splitters[at]);
-            let group = &self.splitters[at..end];
-            let next = at + group.iter().take_while(|splitter| key_of(splitter) == same).count();
-            let ended = self.splitters[at..next].iter().take_while(|splitter| splitter.line.len() <= depth + 8).count();
-            keys.push(same);
-            ties.push(Tie { first: at, ended, below: None, next });
-            at = next;
+        for group in self.splitters[first..end].chunk_by(|a, b| key_of(a) == key_of(b)) {
+            let ended = group.iter().take_while(|splitter| splitter.line.len() <= depth + 8).count();
+            keys.push(key_of(&group[0]));
+            ties.push(Tie { first: at, ended, below: None, next: at + group.len() });
+            at += group.len();
         }
         for tie in &mut ties {
             if tie.first + tie.ended < tie.next {
@@ -161,7 +158,8 @@ impl Splitters {
                 Ordering::Equal => {}
             }
             let key = key(text, at + node.depth, len - node.depth);
-            match self.decide(node, lower_bound(&node.keys, key), key, len) {
+            let [found] = lower_bounds(&node.keys, &[key]);
+            match self.decide(node, found, key, len) {
                 Ok(place) => return place,
                 Err(below) => node = below,
             }
@@ -240,20 +238,10 @@ impl Splitters {
     }
 }
 
-/// How many of the keys are smaller. It has no branches that depend on them, because those would be unpredictable.
-fn lower_bound(keys: &[u64], key: u64) -> usize {
-    let (mut base, mut len) = (0, keys.len());
-    while len > 1 {
-        let half = len / 2;
-        base = select_unpredictable(keys[base + half - 1] < key, base + half, base);
-        len -= half;
-    }
-    base + usize::from(len == 1 && keys[base] < key)
-}
-
-/// [`lower_bound`] of several keys.
-fn lower_bounds(keys: &[u64], of: &[u64; SIDE_BY_SIDE]) -> [usize; SIDE_BY_SIDE] {
-    let (mut base, mut len) = ([0; SIDE_BY_SIDE], keys.len());
+/// For each of some numbers, how many of the keys are smaller. It has no branches that depend on them, because those
+/// would be unpredictable.
+fn lower_bounds<const COUNT: usize>(keys: &[u64], of: &[u64; COUNT]) -> [usize; COUNT] {
+    let (mut base, mut len) = ([0; COUNT], keys.len());
     while len > 1 {
         let half = len / 2;
         for (base, &key) in base.iter_mut().zip(of) {

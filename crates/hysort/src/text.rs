@@ -203,20 +203,20 @@ impl Words {
     /// Adds whole words.
     #[inline]
     fn add(&mut self, text: &[u8]) {
-        // In registers: most lines are short, and this is done for each of them.
-        let mut words = self.clone();
-        for word in text.as_chunks::<8>().0 {
-            words.sum = words.sum.wrapping_add(words.product(u64::from_le_bytes(*word)));
-            words.number = words.number.wrapping_add(STEP);
-        }
-        *self = words;
+        self.add_each(text.as_chunks().0.iter());
     }
 
     /// Adds the whole words of a line of fewer than [`FEW`] bytes.
     #[inline]
     fn add_few(&mut self, text: &[u8]) {
+        self.add_each(text.as_chunks().0.iter().take(FEW / 8 - 1));
+    }
+
+    #[inline(always)]
+    fn add_each<'a>(&mut self, all: impl Iterator<Item = &'a [u8; 8]>) {
+        // In registers: most lines are short, and this is done for each of them.
         let mut words = self.clone();
-        for word in text.as_chunks::<8>().0.iter().take(FEW / 8 - 1) {
+        for word in all {
             words.sum = words.sum.wrapping_add(words.product(u64::from_le_bytes(*word)));
             words.number = words.number.wrapping_add(STEP);
         }

@@ -172,7 +172,7 @@ impl Coder {
         let missing = block.len_after(text.len()).saturating_sub(block.block.len());
         self.memory.window(|| block.block.try_reserve(missing)).map_err(|_| NoMemory)?;
         let taken = block.take(text) as u32;
-        stream.skip_input(taken);
+        stream.skip_input(taken.into());
         if self.mode != Mode::Running {
             self.expected -= taken;
         }

@@ -148,7 +148,7 @@ impl Decoder {
 
     /// Counts `len` bytes of the input as taken.
     fn count(&mut self, stream: &mut Stream, len: usize) {
-        stream.skip_input(len as u32);
+        stream.skip_input(len as i64);
         self.taken += len as u32;
         self.position += len as u64;
     }
@@ -205,7 +205,7 @@ impl Decoder {
         let surplus = self.input.len().saturating_sub(used);
         if surplus > 0 {
             let returned = self.taken.min(surplus as u32);
-            stream.return_input(returned);
+            stream.skip_input(-i64::from(returned));
             self.taken -= returned;
             self.position -= u64::from(returned);
             self.input.truncate(used);
@@ -339,7 +339,7 @@ impl Decoder {
                 Next::Damage => {
                     // bzip2's library does not count what the call has made of such a block, except by its slow ways.
                     if !self.small && !self.header.randomised {
-                        stream.return_output(before - stream.avail_out);
+                        stream.skip_output(i64::from(stream.avail_out) - i64::from(before));
                     }
                     return Err(BZ_DATA_ERROR);
                 }

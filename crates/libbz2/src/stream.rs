@@ -100,25 +100,18 @@ impl Stream {
         unsafe { std::slice::from_raw_parts(self.next_in.cast(), self.avail_in as usize) }
     }
 
-    /// Counts `count` bytes of the input as taken.
-    pub fn skip_input(&mut self, count: u32) {
-        self.next_in = self.next_in.wrapping_add(count as usize);
-        self.avail_in -= count;
-        add(&mut self.total_in_lo32, &mut self.total_in_hi32, count.into());
+    /// Counts `count` bytes of the input as taken, or if it is negative, gives so many of the last ones back.
+    pub fn skip_input(&mut self, count: i64) {
+        self.next_in = self.next_in.wrapping_offset(count as isize);
+        self.avail_in = (i64::from(self.avail_in) - count) as c_uint;
+        add(&mut self.total_in_lo32, &mut self.total_in_hi32, count);
     }
 
-    /// Gives the last `count` bytes of the input back.
-    pub fn return_input(&mut self, count: u32) {
-        self.next_in = self.next_in.wrapping_sub(count as usize);
-        self.avail_in += count;
-        add(&mut self.total_in_lo32, &mut self.total_in_hi32, -i64::from(count));
-    }
-
-    /// Does not count the last `count` bytes of the output as written.
-    pub fn return_output(&mut self, count: u32) {
-        self.next_out = self.next_out.wrapping_sub(count as usize);
-        self.avail_out += count;
-        add(&mut self.total_out_lo32, &mut self.total_out_hi32, -i64::from(count));
+    /// Counts `count` bytes of the output as written, or if it is negative, no longer counts so many of the last ones.
+    pub fn skip_output(&mut self, count: i64) {
+        self.next_out = self.next_out.wrapping_offset(count as isize);
+        self.avail_out = (i64::from(self.avail_out) - count) as c_uint;
+        add(&mut self.total_out_lo32, &mut self.total_out_hi32, count);
     }
 
     /// Writes what fits, and returns how much that was.
@@ -127,15 +120,9 @@ impl Stream {
         if count > 0 {
             // SAFETY: the caller of the library has room for `avail_out` bytes at `next_out`, apart from our memory.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.next_out.cast(), count) };
-            self.skip_output(count as u32);
+            self.skip_output(count as i64);
         }
         count
-    }
-
-    fn skip_output(&mut self, count: u32) {
-        self.next_out = self.next_out.wrapping_add(count as usize);
-        self.avail_out -= count;
-        add(&mut self.total_out_lo32, &mut self.total_out_hi32, count.into());
     }
 }
 

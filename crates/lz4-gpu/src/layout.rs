@@ -168,31 +168,24 @@ fn in_parts<T: Sync, R: Send>(all: &[T], each: impl Fn(&T) -> Result<R, Error> +
     let threads = thread::available_parallelism().map_or(1, usize::from);
     // Starting a thread takes longer than parsing a few blocks.
     let part = all.len().div_ceil(threads).max(64);
+    let work = |part: &[T]| part.iter().map(&each).collect::<Result<Vec<R>, Error>>();
     if all.len() <= part {
-        return all.iter().map(each).collect();
+        return work(all);
     }
+    let work = &work;
     thread::scope(|scope| {
-        let each = &each;
-        let work = |part| move || all_of(part, each);
-        let parts: Vec<_> = all
-            .chunks(part)
-            // If a thread cannot be started, this one does its part.
-            .map(|part| thread::Builder::new().spawn_scoped(scope, work(part)).map_err(|_| part))
-            .collect();
+        // If a thread cannot be started, this one does its part.
+        let start = |part| thread::Builder::new().spawn_scoped(scope, move || work(part)).map_err(|_| part);
+        let parts: Vec<_> = all.chunks(part).map(start).collect();
         let mut results = Vec::with_capacity(all.len());
         for part in parts {
-            let part = match part {
+            results.extend(match part {
                 Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(part) => all_of(part, each),
-            };
-            results.extend(part?);
+                Err(part) => work(part),
+            }?);
         }
         Ok(results)
     })
-}
-
-fn all_of<T, R>(part: &[T], each: &(impl Fn(&T) -> Result<R, Error> + Sync)) -> Result<Vec<R>, Error> {
-    part.iter().map(each).collect()
 }
 
 /// The state of reading a layout.
@@ -239,7 +232,7 @@ impl Reading {
                     self.skipped = at;
                 }
                 FramePart::Other(bytes) => return Err(self.other(at - bytes.len() as u64)),
-                FramePart::Wrong(unread) => return Err(self.wrong(self.skipped, unread.into())),
+                FramePart::Wrong(unread) => return Err(self.wrong(self.skipped, unread)),
                 FramePart::TooLong(len) => {
                     let max = self.open.map_or(0, |open| open.header.block_size);
                     return Err(self.wrong(at - 4, Flaw::Lz4Length { len, max }));

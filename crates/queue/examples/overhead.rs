@@ -2,12 +2,10 @@
 //! with `cargo run --release --example overhead [TASKS]`.
 
 use crossbeam_channel::{bounded, unbounded};
-use hybz_queue::{Class, Core, Expected, Job, Pool, Station, StationError, Task, WorkerGroup};
+use hybz_queue::{Class, Core, Pool, Task};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A task that does almost nothing.
 struct Add(u64);
@@ -19,27 +17,6 @@ impl Task for Add {
 
     fn run(&self, _: &mut Core) -> u64 {
         self.0 + 1
-    }
-}
-
-/// A lane that takes many tasks at once.
-struct Adder;
-
-impl Station for Adder {
-    fn name(&self) -> String {
-        "lane".to_owned()
-    }
-
-    fn max_batch(&self) -> usize {
-        32
-    }
-
-    fn work(&mut self, jobs: &mut [Job]) -> Result<(), StationError> {
-        for job in jobs.iter_mut().filter_map(Job::of::<Add>) {
-            let sum = job.task().0 + 1;
-            job.complete(sum);
-        }
-        Ok(())
     }
 }
 
@@ -72,7 +49,7 @@ fn submit_all<T>(tasks: u64, submit: impl Fn(u64) -> T + Sync, take: impl Fn(T) 
 fn measure(what: &str, tasks: u64, run: impl FnOnce()) {
     let began = Instant::now();
     run();
-    println!("{what:44} {:6.2} us a task", began.elapsed().as_secs_f64() * 1e6 / tasks as f64);
+    println!("{what:28} {:6.2} us a task", began.elapsed().as_secs_f64() * 1e6 / tasks as f64);
 }
 
 fn channels(threads: usize, tasks: u64) {
@@ -94,48 +71,18 @@ fn channels(threads: usize, tasks: u64) {
     });
 }
 
-fn pool(threads: usize, lanes: usize) -> Pool {
-    let threads = NonZeroUsize::new(threads).expect("at least one");
-    let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
-    let lane = || Ok(Box::new(Adder) as Box<dyn Station>);
-    let group = (0..lanes).fold(WorkerGroup::new(&[ADD], expected).at_once(), |group, _| group.member(lane));
-    Pool::builder().threads(threads).group(group).build()
-}
-
 fn main() {
     let tasks = std::env::args().nth(1).map_or(400_000, |count| count.parse().expect("a number of tasks"));
     for threads in [1, 4, 16] {
         measure(&format!("{threads:2} threads: channels alone"), tasks, || channels(threads, tasks));
-        for lanes in [0, 2] {
-            let pool = pool(threads, lanes);
-            measure(&format!("{threads:2} threads, {lanes} lanes: tickets"), tasks, || {
-                let client = pool.client();
-                submit_all(
-                    tasks,
-                    |number| client.task(Add(number)).class(ADD, 1000).submit(),
-                    |ticket| ticket.wait().expect("it is done"),
-                );
-            });
-        }
-        let pool = pool(threads, 0);
-        measure(&format!("{threads:2} threads: callbacks"), tasks, || {
-            let left = Arc::new(AtomicU64::new(tasks / SUBMITTERS * SUBMITTERS));
+        let pool = Pool::builder().threads(NonZeroUsize::new(threads).expect("at least one")).build();
+        measure(&format!("{threads:2} threads: tickets"), tasks, || {
             let client = pool.client();
-            std::thread::scope(|scope| {
-                for _ in 0..SUBMITTERS {
-                    scope.spawn(|| {
-                        for number in 0..tasks / SUBMITTERS {
-                            let left = Arc::clone(&left);
-                            client.task(Add(number)).class(ADD, 1000).submit_then(move |_, _, _| {
-                                left.fetch_sub(1, Relaxed);
-                            });
-                        }
-                    });
-                }
-            });
-            while left.load(Relaxed) > 0 {
-                std::thread::yield_now();
-            }
+            submit_all(
+                tasks,
+                |number| client.task(Add(number)).class(ADD, 1000).submit(),
+                |ticket| ticket.wait().expect("it is done"),
+            );
         });
     }
 }

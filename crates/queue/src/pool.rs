@@ -26,6 +26,7 @@ use std::{fmt, thread};
 /// **Forks.** A child process has none of its parent's threads. A pool that is used in a child is made anew there, with
 /// as many cores and without accelerators (a device cannot be used on both sides of a fork). Clients and tickets belong
 /// to one process: see [`Client::is_foreign`].
+#[derive(Clone)]
 pub struct Pool(Arc<Inner>);
 
 struct Inner {
@@ -92,12 +93,6 @@ impl Drop for Inner {
         if !self.shared.is_foreign() {
             self.shared.close();
         }
-    }
-}
-
-impl Clone for Pool {
-    fn clone(&self) -> Self {
-        Pool(Arc::clone(&self.0))
     }
 }
 

@@ -94,7 +94,7 @@ impl Input {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Outcome {
     /// The time in seconds at which the last block was done.
     end: f64,
@@ -102,7 +102,7 @@ struct Outcome {
     by_gpus: usize,
     started_gpus: usize,
     /// The time at which the first GPU was started.
-    gpus_from: f64,
+    gpus_from: Option<f64>,
     /// The number of blocks that were coded again.
     again: usize,
     /// The number of workers that have left.
@@ -140,16 +140,12 @@ struct World {
     arrived: usize,
     on_their_way: usize,
     done: usize,
-    by_cores: usize,
-    started_gpus: usize,
-    gpus_from: f64,
+    outcome: Outcome,
     /// The tasks that each station holds.
     held: Vec<Vec<Entry<Task>>>,
     finished: Vec<bool>,
-    again: usize,
     /// The time at which a free worker looks for work again.
     look_at: f64,
-    last_done: f64,
     /// The reader is waiting for room.
     blocked: bool,
 }
@@ -163,15 +159,8 @@ impl World {
         let mut state = State::new(machine.cores, Accepts::Everything, machine.hardware);
         for gpu in &machine.gpus {
             let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
-            let accepts = Accepts::Only(&[CLASS]);
-            state.add_group(GroupPlan {
-                accepts,
-                members: gpu.lanes,
-                expected,
-                full_task: 0,
-                at_once: false,
-                started: false,
-            });
+            let (accepts, members) = (Accepts::Only(&[CLASS]), gpu.lanes);
+            state.add_group(GroupPlan { accepts, members, expected, full_task: 0, at_once: false, started: false });
         }
         World {
             machine: machine.clone(),
@@ -184,14 +173,10 @@ impl World {
             arrived: 0,
             on_their_way: 0,
             done: 0,
-            by_cores: 0,
-            started_gpus: 0,
-            gpus_from: f64::INFINITY,
+            outcome: Outcome::default(),
             held: Vec::new(),
             finished: vec![false; input.blocks],
-            again: 0,
             look_at: f64::INFINITY,
-            last_done: 0.0,
             blocked: false,
         }
     }
@@ -226,10 +211,9 @@ impl World {
             self.settle();
         }
         assert!(self.finished.iter().all(|&finished| finished));
-        let by_gpus = self.done - self.by_cores;
-        let gone = self.stations.iter().filter(|station| station.gone).count();
-        let World { last_done: end, by_cores, started_gpus, gpus_from, again, .. } = self;
-        Outcome { end, by_cores, by_gpus, started_gpus, gpus_from, again, gone }
+        self.outcome.by_gpus = self.done - self.outcome.by_cores;
+        self.outcome.gone = self.stations.iter().filter(|station| station.gone).count();
+        self.outcome
     }
 
     fn arrive(&mut self) {
@@ -262,8 +246,8 @@ impl World {
                 }
                 Step::StartGroup(group, first) => {
                     let gpu = self.machine.gpus[group];
-                    self.started_gpus += 1;
-                    self.gpus_from = self.gpus_from.min(self.now);
+                    self.outcome.started_gpus += 1;
+                    self.outcome.gpus_from.get_or_insert(self.now);
                     for id in first..first + gpu.lanes {
                         self.add(id, Some(gpu), gpu.rate / gpu.lanes as f64);
                         self.at(self.now + gpu.start, Event::Ready(id));
@@ -341,14 +325,14 @@ impl World {
                 }
                 Task::Verify(block, maker, true) => {
                     self.state.blame(maker);
-                    self.again += 1;
+                    self.outcome.again += 1;
                     let how = attributes(self.input.block, true, Some(maker));
                     self.state.submit(clock, Task::Again(block), how, false);
                     continue;
                 }
                 Task::Code(block) | Task::Again(block) | Task::Verify(block, ..) => self.complete(block),
             }
-            self.by_cores += usize::from(station.gpu.is_none() && matches!(job, Task::Code(_)));
+            self.outcome.by_cores += usize::from(station.gpu.is_none() && matches!(job, Task::Code(_)));
         }
         self.state.finish(clock, id, (bytes, 0), Vec::new(), false);
         if self.blocked {
@@ -360,7 +344,7 @@ impl World {
         assert!(!std::mem::replace(&mut self.finished[block], true), "block {block} was done twice");
         self.done += 1;
         self.on_their_way -= 1;
-        self.last_done = self.now;
+        self.outcome.end = self.now;
     }
 }
 

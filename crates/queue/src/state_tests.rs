@@ -100,19 +100,6 @@ fn readers_feed_devices() {
     assert_eq!(state.snapshot(NOW, 0, false).feeders, 3);
 }
 
-/// There is no thread for a second core.
-#[test]
-fn a_core_that_is_avoided_and_alone() {
-    let mut state = State::new(2, Accepts::Everything, 2);
-    state.submit(NOW, 0, task(BLOCK, false), false);
-    settle_all(&mut state, NOW);
-    done(&mut state, NOW, 0);
-    state.submit(NOW, 1, Attributes { avoid: Some(0), ..task(BLOCK, true) }, false);
-    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCore(1, 1)]));
-    state.not_started(1);
-    assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
-}
-
 /// Three cores are blamed together: one leaves, and two start with fresh state.
 #[test]
 fn cores_that_were_wrong() {
@@ -224,21 +211,6 @@ fn a_caller_works() {
     state.leave(id);
     state.submit(NOW, 2, task(BLOCK, true), false);
     assert!(settle_all(&mut state, NOW).is_empty() && state.is_unserved());
-}
-
-/// When the queue closes, the waiting tasks are done, and then all workers leave.
-#[test]
-fn a_queue_that_closes() {
-    let mut state = State::new(1, Accepts::Everything, 1);
-    (1..3).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
-    assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
-    state.close();
-    assert_eq!(settle_all(&mut state, NOW), []);
-    done(&mut state, NOW, 0);
-    assert_eq!(settle_all(&mut state, NOW), [(0, vec![2])]);
-    done(&mut state, NOW, 0);
-    assert_eq!(settle_all(&mut state, NOW), [(0, vec![])]);
-    assert!(!state.depart(0, false));
 }
 
 /// A pool's earlier work does not influence its later decisions.

@@ -2,7 +2,7 @@
 
 use crate::skip::{Need, skip, skip_part};
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -31,17 +31,12 @@ pub fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<
         .spawn()
         .ok()?;
     let mut stdin = child.stdin.take()?;
-    let mut stdout = child.stdout.take()?;
-    let mut out = Vec::new();
-    std::thread::scope(|scope| {
+    let output = std::thread::scope(|scope| {
         // A program closes its stdin when it has seen enough, so a write that fails is not an error.
         scope.spawn(move || drop(stdin.write_all(input)));
-        stdout.read_to_end(&mut out)
-    })
-    .ok()?;
-    let mut err = String::new();
-    child.stderr.take()?.read_to_string(&mut err).ok()?;
-    Some((child.wait().ok()?.code().unwrap_or(-1), out, err))
+        child.wait_with_output().ok()
+    })?;
+    Some((output.status.code().unwrap_or(-1), output.stdout, String::from_utf8(output.stderr).ok()?))
 }
 
 /// Whether `program` can be started on this machine.

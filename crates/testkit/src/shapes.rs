@@ -105,19 +105,19 @@ pub fn zeros(len: usize) -> Vec<u8> {
 
 /// Runs of the given lengths in turn, of changing bytes.
 pub fn runs(len: usize, lengths: &[usize]) -> Vec<u8> {
+    let (mut rng, mut last, mut lengths) = (Rng(17), 256, lengths.iter().cycle());
+    filled(len, |out| {
+        let byte = rng.below(64);
+        last = if byte == last { 64 } else { byte }; // so that two runs never join
+        out.extend(std::iter::repeat_n(last as u8 + 32, *lengths.next().expect("a length")));
+    })
+}
+
+/// Adds bytes until there are as many, and drops what is too much.
+fn filled(len: usize, mut add: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + 512);
-    let mut rng = Rng(17);
-    let mut last = 256;
-    for &run in lengths.iter().cycle() {
-        if out.len() >= len {
-            break;
-        }
-        let mut byte = rng.below(64);
-        if byte == last {
-            byte = 64; // so that two runs never join
-        }
-        last = byte;
-        out.extend(std::iter::repeat_n(byte as u8 + 32, run));
+    while out.len() < len {
+        add(&mut out);
     }
     out.truncate(len);
     out
@@ -159,27 +159,21 @@ pub fn words(len: usize) -> Vec<u8> {
             (0..2 + rng.below(8)).map(|_| b"etaoinshrdlucmfwypvbgkjqxz"[rng.below(26).min(rng.below(26))]).collect()
         })
         .collect();
-    let mut out = Vec::with_capacity(len + 16);
-    while out.len() < len {
+    filled(len, |out| {
         // 4000^u for a uniform u is Zipf's law.
         let u = rng.next_u64() as f64 / u64::MAX as f64;
         out.extend_from_slice(&vocabulary[(4000f64.powf(u) as usize).saturating_sub(1)]);
         out.extend_from_slice(if rng.below(12) == 0 { b".\n" } else { b" " });
-    }
-    out.truncate(len);
-    out
+    })
 }
 
 fn records(len: usize) -> Vec<u8> {
     let mut rng = Rng(20);
-    let mut out = Vec::with_capacity(len + 64);
     let mut id = 0;
-    while out.len() < len {
+    filled(len, |out| {
         id += 1 + rng.below(3);
         out.extend_from_slice(format!("{id:08}  0  0  0.{:04}  0  0 {} 0\n", rng.below(20), rng.below(4)).as_bytes());
-    }
-    out.truncate(len);
-    out
+    })
 }
 
 fn sparse(len: usize) -> Vec<u8> {
@@ -194,15 +188,12 @@ fn sparse(len: usize) -> Vec<u8> {
 fn image(len: usize) -> Vec<u8> {
     let mut rng = Rng(22);
     let data = words(len);
-    let mut out = Vec::with_capacity(len + 100_000);
-    while out.len() < len {
+    filled(len, |out| {
         out.extend(std::iter::repeat_n(0, 4096 * rng.below(20)));
         let start = rng.below(len);
         let end = (start + 4096 * (1 + rng.below(6))).min(len);
         out.extend_from_slice(&data[start..end]);
-    }
-    out.truncate(len);
-    out
+    })
 }
 
 fn fibonacci(len: usize) -> Vec<u8> {
@@ -223,9 +214,8 @@ fn thue_morse(len: usize) -> Vec<u8> {
 /// Lyndon words whose length divides the order, in order (Fredricksen, Kessler and Maiorana 1978).
 fn de_bruijn(len: usize) -> Vec<u8> {
     let order = (1..).find(|&order| 1usize << order >= len).unwrap();
-    let mut out = Vec::with_capacity(len + order);
     let mut word = vec![0u8];
-    while out.len() < len {
+    filled(len, |out| {
         if order % word.len() == 0 {
             out.extend(word.iter().map(|&bit| b'0' + bit));
         }
@@ -239,25 +229,21 @@ fn de_bruijn(len: usize) -> Vec<u8> {
             Some(last) => *last = 1,
             None => word.push(0), // all done: begin again
         }
-    }
-    out.truncate(len);
-    out
+    })
 }
 
 fn a_n_b(len: usize) -> Vec<u8> {
-    let mut out = vec![b'a'; len];
-    if let Some(last) = out.last_mut() {
-        *last = b'b';
-    }
-    out
+    with_last(vec![b'a'; len], |_| b'b')
 }
 
 fn ab_n_c(len: usize) -> Vec<u8> {
-    let mut out = periodic(len, b"ab");
-    if let Some(last) = out.last_mut() {
-        *last = b'c';
-    }
-    out
+    with_last(periodic(len, b"ab"), |_| b'c')
+}
+
+/// Changes the last byte.
+fn with_last(mut bytes: Vec<u8>, change: fn(u8) -> u8) -> Vec<u8> {
+    bytes.iter_mut().next_back().into_iter().for_each(|last| *last = change(*last));
+    bytes
 }
 
 /// The word again and again.
@@ -270,38 +256,28 @@ fn doubled(len: usize) -> Vec<u8> {
 }
 
 fn doubled_but_one(len: usize) -> Vec<u8> {
-    let mut out = doubled(len);
-    if let Some(last) = out.last_mut() {
-        *last = last.wrapping_add(1);
-    }
-    out
+    with_last(doubled(len), |last| last.wrapping_add(1))
 }
 
 fn near_copies(len: usize) -> Vec<u8> {
     let mut rng = Rng(23);
     let mut page = words(10_000);
-    let mut out = Vec::with_capacity(len + page.len());
-    while out.len() < len {
+    filled(len, |out| {
         out.extend_from_slice(&page);
         let at = rng.below(page.len());
         page[at] = b'#';
-    }
-    out.truncate(len);
-    out
+    })
 }
 
 /// Letter i about as often as the i-th Fibonacci number, shuffled.
 fn fib_frequencies(len: usize) -> Vec<u8> {
     let mut rng = Rng(24);
-    let mut out = Vec::with_capacity(len + 1);
-    let (mut count, mut next) = (1, 1);
-    let mut letter = b'a';
-    while out.len() < len {
+    let (mut count, mut next, mut letter) = (1, 1, b'a');
+    let mut out = filled(len, |out| {
         out.extend(std::iter::repeat_n(letter, count));
         (count, next) = (next, count + next);
         letter += 1;
-    }
-    out.truncate(len);
+    });
     for i in (1..out.len()).rev() {
         out.swap(i, rng.below(i + 1));
     }

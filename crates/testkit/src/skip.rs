@@ -37,7 +37,7 @@ pub enum Need {
 /// # Panics
 /// If `HYBZ_DEMAND` lists `need`.
 pub fn skip(need: Need, reason: &str) {
-    record("skipped", need, reason);
+    record("skipped", need, &test_name(), reason);
 }
 
 /// Records that the running test goes on, but shows less than it could, because of `reason`.
@@ -45,7 +45,7 @@ pub fn skip(need: Need, reason: &str) {
 /// # Panics
 /// If `HYBZ_DEMAND` lists `need`.
 pub fn skip_part(need: Need, reason: &str) {
-    record("skipped in part", need, reason);
+    record("skipped in part", need, &test_name(), reason);
 }
 
 /// Like [`skip`], for a test that libtest does not know by name.
@@ -53,15 +53,11 @@ pub fn skip_part(need: Need, reason: &str) {
 /// # Panics
 /// If `HYBZ_DEMAND` lists `need`.
 pub fn skip_named(need: Need, test: &str, reason: &str) {
-    record_as("skipped", need, test, reason);
-}
-
-fn record(verdict: &'static str, need: Need, reason: &str) {
-    record_as(verdict, need, &test_name(), reason);
+    record("skipped", need, test, reason);
 }
 
 /// Prints and records a skip once for each test and reason.
-fn record_as(verdict: &'static str, need: Need, test: &str, reason: &str) {
+fn record(verdict: &'static str, need: Need, test: &str, reason: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let word = format!("{need:?}").to_lowercase();
     let demand = std::env::var("HYBZ_DEMAND").unwrap_or_default();

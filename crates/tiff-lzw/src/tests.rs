@@ -1,8 +1,8 @@
-//! Compares the decoder of strips with its twin: on shapes, on noise and on damage.
+//! Compares the decoder of strips with its twin, which `device_tests` does with noise and damage, too.
 
 use crate::{StripDecoder, StripEncoder, plain};
 use hybz::internals::Flaw;
-use hybz_testkit::shapes::{Rng, SHAPES, random};
+use hybz_testkit::shapes::{SHAPES, random};
 
 fn same_strip(coded: &[u8], len: usize, context: &str) -> Result<(), Flaw> {
     let (text, outcome) = plain::strip(coded, len);
@@ -36,23 +36,6 @@ fn strips_of_all_shapes() {
     }
 }
 
-/// Random bytes after a clear, in both orders of bits.
-#[test]
-fn noise_after_a_clear() {
-    let mut rng = Rng(5);
-    for round in 0..6000 {
-        let mut coded = random(rng.below([8, 100, 9000][round % 3]) + 2);
-        coded.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(rng.below(255) as u8 | 1));
-        if round % 5 > 0 {
-            // Mostly bytes below 128 in codes of nine bits.
-            coded.iter_mut().for_each(|byte| *byte &= if rng.below(4) > 0 { 0x11 } else { 0x7f });
-        }
-        let start: [u8; 2] = if round % 2 == 0 { [0x80, coded[1] & 0x7f] } else { [0, coded[1] | 1] };
-        coded[..2].copy_from_slice(&start);
-        let _ = same_strip(&coded, rng.below(20_000), &format!("round {round}"));
-    }
-}
-
 /// Codes in one order of bits, each with the width it has in a strip without clears.
 pub(super) fn strip_of(codes: impl Iterator<Item = u32>, old: bool) -> Vec<u8> {
     let mut bits = Vec::new();
@@ -80,19 +63,6 @@ fn full_tables() {
             let outcome = same_strip(&coded, count as usize, &format!("{count} {old}"));
             assert_eq!(outcome, if good { Ok(()) } else { Err(Flaw::LzwTable) }, "{count} {old}");
         }
-    }
-}
-
-#[test]
-fn strips_that_are_cut_or_changed() {
-    let text = (hybz_testkit::shapes::shape("words").make)(9000);
-    let mut coded = Vec::new();
-    StripEncoder::new().encode(&text, &mut coded);
-    for at in 0..coded.len() {
-        let _ = same_strip(&coded[..at], text.len(), &format!("cut at {at}"));
-        let mut coded = coded.clone();
-        coded[at] ^= 1 << (at % 8);
-        let _ = same_strip(&coded, text.len(), &format!("changed at {at}"));
     }
 }
 

@@ -5,6 +5,7 @@ use anyhow::bail;
 use hybz::internals::codec::find_magic;
 use hybz::internals::gpu::{self, Offload, Shown};
 use hybz::{Format, Lanes, Pool, PoolBuilder, Verify};
+use hybz_files::file::open_unnoticed;
 use hybz_files::memory;
 use std::fs::File;
 use std::num::NonZeroUsize;
@@ -44,7 +45,8 @@ fn is_one_block(plan: &Plan) -> bool {
     let Some(Operand::File(path)) = only_operand(plan).filter(|_| plan.coding.is_none()) else { return false };
     let Some(len @ 1..=MAX_CODED) = plan.total() else { return false };
     let mut coded = vec![0; len as usize];
-    File::open(path).and_then(|file| file.read_exact_at(&mut coded, 0)).is_ok() && has_one_block(&coded)
+    // The result gets the access time that the file had before it was read.
+    open_unnoticed(path).and_then(|file| file.read_exact_at(&mut coded, 0)).is_ok() && has_one_block(&coded)
 }
 
 /// Whether a file begins as a `.bz2` file, and has no second block.

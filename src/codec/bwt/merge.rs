@@ -153,18 +153,7 @@ pub(crate) mod twin {
         SuffixArrayConstruction::for_text(text).in_borrowed_buffer(&mut suffixes).single_threaded().run().unwrap();
         // The end mark's suffix is the empty one, the least of all.
         let all = std::iter::once(len).chain(suffixes.iter().map(|&suffix| suffix as usize));
-        from_sample(text, turn, entry_log, all.filter(|position| position % 3 != 0).collect())
-    }
-
-    /// Like [`thirds`], but from a sample that is sorted by the definition.
-    pub fn plain(text: &[u8], turn: usize, entry_log: u8) -> (Thirds, Vec<u32>) {
-        let mut sample: Vec<usize> = (0..=text.len()).filter(|position| position % 3 != 0).collect();
-        sample.sort_by_key(|&position| &text[position..]);
-        from_sample(text, turn, entry_log, sample)
-    }
-
-    fn from_sample(text: &[u8], turn: usize, entry_log: u8, sample: Vec<usize>) -> (Thirds, Vec<u32>) {
-        let len = text.len();
+        let sample: Vec<usize> = all.filter(|position| position % 3 != 0).collect();
         // The rows before those of a list, by the byte before these.
         let before = |list: &[usize]| {
             let mut rows: Vec<usize> = list.iter().filter_map(|row| row.checked_sub(1)).collect();
@@ -212,9 +201,6 @@ pub(super) mod tests {
         let word = [&block[start..], &block[..start]].concat();
         let turn = (block.len() - start) % block.len();
         let (thirds, mut origin) = twin::thirds(&word, turn, 30);
-        if block.len() < 1500 {
-            assert!((thirds.clone(), origin.clone()) == twin::plain(&word, turn, 30), "{what}, {}: lists", block.len());
-        }
         let mut bwt = ForwardBwt::new(Arc::default());
         let mut borrowed = block.to_vec();
         let expected = bwt.transform(&mut borrowed);

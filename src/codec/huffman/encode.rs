@@ -147,7 +147,9 @@ mod tests {
             weights.extend(&leaves);
             let mut parents: Vec<Option<usize>> = vec![None; 2 * count];
             let mut heap: Vec<usize> = vec![0];
-            fn rise(heap: &mut [usize], weights: &[u32], mut at: usize) {
+            fn add(heap: &mut Vec<usize>, weights: &[u32], node: usize) {
+                let mut at = heap.len();
+                heap.push(node);
                 while weights[heap[at]] < weights[heap[at / 2]] {
                     heap.swap(at, at / 2);
                     at /= 2;
@@ -169,21 +171,14 @@ mod tests {
                 }
                 taken
             }
-            for leaf in 1..=count {
-                heap.push(leaf);
-                let at = heap.len() - 1;
-                rise(&mut heap, &weights, at);
-            }
+            (1..=count).for_each(|leaf| add(&mut heap, &weights, leaf));
             while heap.len() > 2 {
                 let (a, b) = (take(&mut heap, &weights), take(&mut heap, &weights));
                 let (wa, wb) = (weights[a], weights[b]);
                 weights.push(((wa >> 8) + (wb >> 8)) << 8 | (1 + (wa & 255).max(wb & 255)));
                 let new = weights.len() - 1;
-                parents[a] = Some(new);
-                parents[b] = Some(new);
-                heap.push(new);
-                let at = heap.len() - 1;
-                rise(&mut heap, &weights, at);
+                (parents[a], parents[b]) = (Some(new), Some(new));
+                add(&mut heap, &weights, new);
             }
             let depth = |leaf: usize| std::iter::successors(parents[leaf], |&node| parents[node]).count() as u8;
             let lengths: Vec<u8> = (1..=count).map(depth).collect();

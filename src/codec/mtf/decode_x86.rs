@@ -3,37 +3,17 @@
 #![allow(unsafe_code)]
 
 use super::{MtfDecoder, ONE, RunState, rank_of};
+use crate::codec::mtf::{load, moves, store};
 use std::arch::x86_64::*;
 
 /// For each symbol: the shuffle that moves the entry of its rank to the front of `N` entries.
-const fn masks<const N: usize, const SYMBOLS: usize>() -> [[u8; N]; SYMBOLS] {
-    let mut masks = [[0; N]; SYMBOLS];
-    let mut symbol = 0;
-    while symbol < SYMBOLS {
-        let rank = if symbol == 0 { 0 } else { symbol - 1 };
-        let mut i = 0;
-        while i < N {
-            masks[symbol][i] = if i == 0 {
-                rank as u8
-            } else if i <= rank {
-                i as u8 - 1
-            } else {
-                i as u8
-            };
-            i += 1;
-        }
-        symbol += 1;
-    }
-    masks
-}
-
 #[repr(align(64))]
 struct Masks<const N: usize, const SYMBOLS: usize>([[u8; N]; SYMBOLS]);
 
 /// The shuffle that moves nothing.
 static IDENTITY: [u8; 64] = MASKS64.0[0];
-static MASKS16: Masks<16, 17> = Masks(masks());
-static MASKS64: Masks<64, 65> = Masks(masks());
+static MASKS16: Masks<16, 17> = Masks(moves(1));
+static MASKS64: Masks<64, 65> = Masks(moves(1));
 
 /// The masks of a symbol for the first 64 entries, in four registers. One shuffle of `find` gives the entry of the
 /// symbol's rank, and the others give 0; `up` has ones for the entries that take the one before them.
@@ -71,18 +51,6 @@ static NUMBERS: Rows32<6> = Rows32({
 
 #[repr(align(32))]
 struct Rows32<const N: usize>([[u8; 32]; N]);
-
-#[inline(always)]
-fn load(row: &[u8; 16]) -> __m128i {
-    // SAFETY: a row has 16 bytes.
-    unsafe { _mm_loadu_si128(row.as_ptr().cast()) }
-}
-
-#[inline(always)]
-fn store(row: &mut [u8; 16], new: __m128i) {
-    // SAFETY: a row has 16 bytes.
-    unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), new) }
-}
 
 /// The maximum number of symbols that are counted together: one bit of a word is left for their end.
 const WORD: usize = 63;

@@ -6,11 +6,11 @@
 //! most ranks are far: after such a beginning the block goes on by ranks.
 
 use super::{ByRank, MtfSymbols, Ranks, STRETCH, places};
-use crate::codec::mtf::MOVES;
+use crate::codec::mtf::{MOVES, load, store};
 use crate::cpu;
 use std::arch::x86_64::{
-    __m128i, _mm_alignr_epi8, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    _mm_shuffle_epi8, _mm_slli_si128, _mm_srli_si128, _mm_storeu_si128,
+    __m128i, _mm_alignr_epi8, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_shuffle_epi8,
+    _mm_slli_si128, _mm_srli_si128,
 };
 
 /// A block goes on by ranks if the rank of more than one byte in `FAR` is far.
@@ -138,23 +138,5 @@ fn place(row: __m128i, wanted: __m128i) -> u32 {
     #[allow(unsafe_code)]
     unsafe {
         _mm_movemask_epi8(_mm_cmpeq_epi8(row, wanted)) as u32
-    }
-}
-
-#[inline(always)]
-fn load(row: &[u8; 16]) -> __m128i {
-    // SAFETY: a row has 16 bytes.
-    #[allow(unsafe_code)]
-    unsafe {
-        _mm_loadu_si128(row.as_ptr().cast())
-    }
-}
-
-#[inline(always)]
-fn store(row: &mut [u8; 16], entries: __m128i) {
-    // SAFETY: a row has 16 bytes.
-    #[allow(unsafe_code)]
-    unsafe {
-        _mm_storeu_si128(row.as_mut_ptr().cast(), entries);
     }
 }

@@ -7,21 +7,44 @@
 pub mod decode;
 pub mod encode;
 
-/// For each rank: the shuffle of 16 entries that moves the entry of this rank to the front.
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_storeu_si128};
+
+/// Shuffles of `N` entries. Row r moves the entry of rank r - `first`, or of rank 0 if r is less, to the front.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
-static MOVES: [[u8; 16]; 16] = {
-    let mut moves = [[0; 16]; 16];
-    let mut rank = 0;
-    while rank < 16 {
+const fn moves<const N: usize, const ROWS: usize>(first: usize) -> [[u8; N]; ROWS] {
+    let mut moves = [[0; N]; ROWS];
+    let mut row = 0;
+    while row < ROWS {
+        let rank = row.saturating_sub(first);
         let mut i = 0;
-        while i < 16 {
-            moves[rank][i] = if i == 0 { rank as u8 } else { i as u8 - (i <= rank) as u8 };
+        while i < N {
+            moves[row][i] = if i == 0 { rank as u8 } else { i as u8 - (i <= rank) as u8 };
             i += 1;
         }
-        rank += 1;
+        row += 1;
     }
     moves
-};
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+static MOVES: [[u8; 16]; 16] = moves(0);
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[inline(always)]
+fn load(row: &[u8; 16]) -> __m128i {
+    // SAFETY: a row has 16 bytes.
+    unsafe { _mm_loadu_si128(row.as_ptr().cast()) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[inline(always)]
+fn store(row: &mut [u8; 16], new: __m128i) {
+    // SAFETY: a row has 16 bytes.
+    unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), new) }
+}
 
 /// Moves byte `rank` (0 to 7) of eight to the front, and also returns it.
 #[inline(always)]

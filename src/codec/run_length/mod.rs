@@ -92,26 +92,3 @@ pub fn run_len(text: &[u8]) -> usize {
     let words = text.chunks_exact(8).take_while(|word| **word == pattern.to_ne_bytes()).count();
     words * 8 + text[words * 8..].iter().take_while(|byte| **byte == text[0]).count()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hybz_testkit::shapes::{Rng, SHAPES};
-
-    #[test]
-    fn finds_what_plain_search_finds() {
-        let naive = |text: &[u8], from: usize| (from..text.len()).find(|&at| text[at..].starts_with(&[text[at]; 4]));
-        let mut rng = Rng(14);
-        for shape in SHAPES {
-            let text = (shape.make)(500);
-            for from in (0..=510).step_by(7) {
-                assert_eq!(find_run(&text, from), naive(&text, from), "{}, from {from}", shape.name);
-            }
-        }
-        for _ in 0..5000 {
-            let text: Vec<u8> = (0..rng.below(120)).map(|_| rng.below(3) as u8).collect();
-            let from = rng.below(50);
-            assert_eq!(find_run(&text, from), naive(&text, from), "{text:?} from {from}");
-        }
-    }
-}

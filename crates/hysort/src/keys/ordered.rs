@@ -22,9 +22,7 @@ struct Records<R> {
 
 impl<R: BufRead> Read for Records<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let from = self.fill_buf()?;
-        let len = from.len().min(buf.len());
-        buf[..len].copy_from_slice(&from[..len]);
+        let len = self.fill_buf()?.read(buf)?;
         self.consume(len);
         Ok(len)
     }

@@ -37,18 +37,11 @@ fn peak_with(flags: &str, name: &str, text: &[u8], expected: &[u8]) -> u64 {
 
 #[test]
 fn long_lines_need_no_more_memory() {
-    let line = |seed: u32, len: u32| -> Vec<u8> {
-        let mut state = seed | 1;
-        let mut bytes: Vec<u8> = (0..len)
-            .map(|_| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                b'a' + (state >> 24) as u8 % 26
-            })
-            .collect();
-        bytes.push(b'\n');
-        bytes
+    let line = |seed: u64, len: usize| -> Vec<u8> {
+        let mut rng = Rng(seed);
+        (0..len).map(|_| b'a' + rng.below(26) as u8).chain([b'\n']).collect()
     };
-    let random = |count: u32, len: u32| (0..count).flat_map(|n| line(n * 7919 + 12_345, len)).collect::<Vec<u8>>();
+    let random = |count: u64, len: usize| (0..count).flat_map(|n| line(n + 10, len)).collect::<Vec<u8>>();
     let equal = line(1, 1_000_000).repeat(60);
     for (name, text) in [
         ("equal lines of 1 MB", &equal),

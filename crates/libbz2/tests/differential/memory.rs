@@ -138,33 +138,27 @@ fn failing_allocations() {
     }
 }
 
-/// What a process does whose peak is measured.
-#[derive(Clone, Copy, Debug)]
-enum Use {
-    Code(usize, usize),
-    Decode(usize, usize, c_int),
-}
+/// What a process does whose peak is measured: how many streams it has, the length of their text, and `small` if it
+/// decodes.
+type Use = (usize, usize, Option<c_int>);
 
 const USES: &[(&str, Use)] = &[
-    ("code1", Use::Code(1, 3_000_000)),
-    ("decode1", Use::Decode(1, 3_000_000, 0)),
-    ("small1", Use::Decode(1, 3_000_000, 1)),
-    ("code1000", Use::Code(1000, 1000)),
-    ("decode1000", Use::Decode(1000, 1000, 0)),
-    ("small1000", Use::Decode(1000, 1000, 1)),
-    ("code8full", Use::Code(8, 1_000_000)),
-    ("decode8full", Use::Decode(8, 1_000_000, 0)),
+    ("code1", (1, 3_000_000, None)),
+    ("decode1", (1, 3_000_000, Some(0))),
+    ("small1", (1, 3_000_000, Some(1))),
+    ("code1000", (1000, 1000, None)),
+    ("decode1000", (1000, 1000, Some(0))),
+    ("small1000", (1000, 1000, Some(1))),
+    ("code8full", (8, 1_000_000, None)),
+    ("decode8full", (8, 1_000_000, Some(0))),
 ];
 
 /// Runs streams that all are open at once. Returns the kilobytes that they took at most.
-fn run(library: &Library, what: Use) -> u64 {
+fn run(library: &Library, (count, len, small): Use) -> u64 {
     let status = |field: &str| -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
-    };
-    let (count, len) = match what {
-        Use::Code(count, len) | Use::Decode(count, len, _) => (count, len),
     };
     let text = (shape("words").make)(len);
     let coded = code(library, &text, 9, &[(2, 4 << 20, 4 << 20)]).1;
@@ -177,13 +171,13 @@ fn run(library: &Library, what: Use) -> u64 {
     unsafe {
         for stream in &mut streams {
             (stream.next_out, stream.avail_out) = (room.as_mut_ptr().cast(), room.len() as c_uint);
-            match what {
-                Use::Code(..) => {
+            match small {
+                None => {
                     (library.BZ2_bzCompressInit)(&mut **stream, 9, 0, 0);
                     (stream.next_in, stream.avail_in) = (text.as_ptr().cast_mut().cast(), len as c_uint);
                     (library.BZ2_bzCompress)(&mut **stream, 0);
                 }
-                Use::Decode(.., small) => {
+                Some(small) => {
                     (library.BZ2_bzDecompressInit)(&mut **stream, 0, small);
                     (stream.next_in, stream.avail_in) = (coded.as_ptr().cast_mut().cast(), half as c_uint);
                     (library.BZ2_bzDecompress)(&mut **stream);
@@ -191,13 +185,13 @@ fn run(library: &Library, what: Use) -> u64 {
             }
         }
         for stream in &mut streams {
-            match what {
-                Use::Code(..) => {
+            match small {
+                None => {
                     assert_eq!((library.BZ2_bzCompress)(&mut **stream, 2), 4);
                     assert_eq!(room[..totals(stream).1 as usize], coded);
                     // What was written to the room belongs to the last stream.
                 }
-                Use::Decode(..) => {
+                Some(_) => {
                     let rest = &coded[totals(stream).0 as usize..];
                     (stream.next_in, stream.avail_in) = (rest.as_ptr().cast_mut().cast(), rest.len() as c_uint);
                     assert_eq!((library.BZ2_bzDecompress)(&mut **stream), 4);
@@ -207,10 +201,8 @@ fn run(library: &Library, what: Use) -> u64 {
         }
         let peak = status("VmHWM:") - before;
         for stream in &mut streams {
-            match what {
-                Use::Code(..) => assert_eq!((library.BZ2_bzCompressEnd)(&mut **stream), 0),
-                Use::Decode(..) => assert_eq!((library.BZ2_bzDecompressEnd)(&mut **stream), 0),
-            }
+            let end = if small.is_none() { library.BZ2_bzCompressEnd } else { library.BZ2_bzDecompressEnd };
+            assert_eq!(end(&mut **stream), 0);
         }
         peak
     }
@@ -227,7 +219,7 @@ fn peaks() {
     if !std::path::Path::new("/proc/self/clear_refs").exists() {
         return skip(Need::System, "no /proc");
     }
-    for (name, what) in USES {
+    for (name, _) in USES {
         let measure = |library: &str| -> u64 {
             let mut child = Command::new(std::env::current_exe().unwrap());
             child.args(["--exact", "memory::peak_of_a_process", "--nocapture", "--test-threads=1"]);
@@ -237,8 +229,8 @@ fn peaks() {
             peak.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))).parse().unwrap()
         };
         let (ours, theirs) = (measure("ours"), measure("theirs"));
-        eprintln!("{what:?}: {ours} kB, C's library {theirs} kB: {:.2}", ours as f64 / theirs as f64);
-        assert!(ours <= 3 * theirs + 512, "{what:?}: {ours} kB, C's library {theirs} kB");
+        eprintln!("{name}: {ours} kB, C's library {theirs} kB: {:.2}", ours as f64 / theirs as f64);
+        assert!(ours <= 3 * theirs + 512, "{name}: {ours} kB, C's library {theirs} kB");
     }
 }
 

@@ -91,7 +91,7 @@ struct Segment {
 }
 
 /// The memory for inverting blocks of at most [`MAX_BLOCK`] bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Inverse {
     /// T: the rows, then (after memory that is never touched) ladders and entry rows.
     table: Vec<u32>,
@@ -113,17 +113,7 @@ pub struct Inverse {
 impl Inverse {
     /// No memory yet: [`build`](Self::build) takes it, unless [`try_reserve`](Self::try_reserve) has.
     pub fn new() -> Self {
-        Inverse {
-            table: Vec::new(),
-            rows: 0,
-            rungs: 0,
-            walks: 0,
-            segments: Vec::new(),
-            first: 0,
-            came_back: false,
-            lanes: Vec::new(),
-            kernel: WalkKernel::best(),
-        }
+        Self::default()
     }
 
     /// Enlarges the memory for a block of `rows` rows. A short block gets no ladders, and is walked by one chain, which
@@ -228,11 +218,5 @@ impl<'a> Iterator for Pieces<'a> {
         self.left -= len;
         self.segment = next;
         Some(&self.inverse.lanes[at as usize..at as usize + len])
-    }
-}
-
-impl Default for Inverse {
-    fn default() -> Self {
-        Self::new()
     }
 }

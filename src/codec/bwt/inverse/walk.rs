@@ -23,9 +23,9 @@ pub(super) enum WalkKernel {
     Gather,
 }
 
-impl WalkKernel {
+impl Default for WalkKernel {
     /// The one that is known to be the fastest on this CPU.
-    pub(super) fn best() -> WalkKernel {
+    fn default() -> WalkKernel {
         #[cfg(target_arch = "x86_64")]
         if walk_avx512::is_faster() {
             return WalkKernel::Gather;

@@ -28,7 +28,7 @@ const TURNED: usize = 256;
 const SINK: u32 = 2;
 
 /// The room that [`last_column`] needs for a word of `len` bytes and its LMS positions.
-pub(super) fn room(len: usize) -> usize {
+pub(in crate::codec::bwt) fn room(len: usize) -> usize {
     len + len / 2 + 3 * AHEAD
 }
 

@@ -26,6 +26,7 @@ mod sort;
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu;
+pub(super) use induce::room;
 use order::Order;
 use sort::SORTABLE;
 
@@ -67,11 +68,6 @@ impl Kernel {
     }
 }
 
-/// The room that [`LmsSort::last_column`] needs for a word of `len` bytes.
-pub(super) fn room(len: usize) -> usize {
-    induce::room(len)
-}
-
 /// Computes last columns of rings, in memory of its own: at most 4 bytes for each byte of a word, and usually 2.5.
 ///
 /// | step | rows, 4 bytes for each byte of the word | positions, 2 | names | ranks |
@@ -90,10 +86,7 @@ pub(super) struct LmsSort {
 
 impl LmsSort {
     pub(super) fn new() -> Self {
-        Self::with_kernel(Kernel::all().last().expect("every processor runs the portable code"))
-    }
-
-    fn with_kernel(kernel: Kernel) -> Self {
+        let kernel = Kernel::all().last().expect("every processor runs the portable code");
         LmsSort { kernel, names: Vec::new(), ranks: Vec::new(), starts: Vec::new() }
     }
 

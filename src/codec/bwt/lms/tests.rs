@@ -2,7 +2,6 @@ use super::*;
 use crate::codec::bwt::rotation;
 use hybz_testkit::shapes::{Rng, SHAPES};
 use libsais::SuffixArrayConstruction;
-use proptest::prelude::*;
 
 /// The word turned to its least rotation, with its surroundings, and the new place of the word's own beginning.
 fn ring(word: &[u8]) -> Option<(Vec<u8>, i32)> {
@@ -26,11 +25,12 @@ fn wanted(ring: &[u8], turn: i32) -> (Vec<u8>, u32) {
 
 /// Returns how many kernels left the word to libsais.
 pub fn check(word: &[u8], what: &str) -> usize {
+    gather::tests::check(word, what);
     let Some((ring, turn)) = ring(word) else { return 0 };
     let (bytes, row) = wanted(&ring, turn);
     let mut left = 0;
     for kernel in Kernel::all() {
-        let mut sort = LmsSort::with_kernel(kernel);
+        let mut sort = LmsSort { kernel, ..LmsSort::new() };
         let mut memory = vec![0; room(word.len().max(1 << 15))];
         let mut last = Vec::new();
         // Sorts twice: the second time the memory has the first sort's leftovers.
@@ -102,34 +102,21 @@ fn random_bytes_are_left_to_libsais() {
     assert_eq!(check(&word, "random bytes"), 2 * Kernel::all().count());
 }
 
-/// A step in making a word: new bytes, or a copy of earlier ones.
-#[derive(Clone, Debug)]
-enum Step {
-    New(Vec<u8>),
-    Copy { from: proptest::sample::Index, len: usize },
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        3 => proptest::collection::vec(any::<u8>(), 1..30).prop_map(Step::New),
-        3 => proptest::collection::vec(97u8..100, 1..30).prop_map(Step::New),
-        1 => (any::<u8>(), 1usize..40).prop_map(|(byte, len)| Step::New(vec![byte; len])),
-        4 => (any::<proptest::sample::Index>(), 1usize..500).prop_map(|(from, len)| Step::Copy { from, len }),
-    ];
-    proptest::collection::vec(step, 1..80)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-    #[test]
-    fn words_of_copies(steps in steps()) {
+/// Words made of new bytes, of runs and of copies of earlier bytes.
+#[test]
+fn words_of_copies() {
+    let mut rng = Rng(12);
+    for _ in 0..hybz_testkit::rounds(600, 10_000) {
         let mut word = vec![0];
-        for step in steps {
-            match step {
-                Step::New(bytes) => word.extend(bytes),
-                Step::Copy { from, len } => {
-                    let from = from.index(word.len());
-                    (from..from + len).for_each(|at| word.push(word[at]));
+        for _ in 0..1 + rng.below(80) {
+            let len = 1 + rng.below(40);
+            match rng.below(11) {
+                0..3 => word.extend((0..len).map(|_| rng.below(256) as u8)),
+                3..6 => word.extend((0..len).map(|_| 97 + rng.below(3) as u8)),
+                6 => word.extend(vec![rng.below(256) as u8; len]),
+                _ => {
+                    let from = rng.below(word.len());
+                    (from..from + 1 + rng.below(500)).for_each(|at| word.push(word[at]));
                 }
             }
         }
@@ -142,24 +129,13 @@ proptest! {
 fn substrings_that_collide() {
     let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(0x9E37_79B9_7F4A_7C15))));
     assert_eq!(inverse.wrapping_mul(0x9E37_79B9_7F4A_7C15), 1);
-    let mut word = Vec::new();
-    for low in 0..40_000_000u64 {
-        // All products below 2^44 go to slot 0.
-        let bytes = (low.wrapping_mul(1_000_003)).wrapping_mul(inverse).to_be_bytes();
-        // A substring that is eight bytes long: one rise, one fall, and the last byte below the one before it.
-        let falls = (1..8).position(|i| bytes[i] < bytes[i - 1]).map(|i| i + 1);
-        let fits = falls.is_some_and(|top| {
-            (1..top).all(|i| bytes[i] > bytes[i - 1])
-                && (top..7).all(|i| bytes[i] < bytes[i - 1])
-                && bytes[7] < bytes[6]
-        });
-        if fits {
-            word.extend_from_slice(&bytes[..7]);
-            word.push(bytes[7]);
-        }
-        if word.len() > 500_000 {
-            break;
-        }
-    }
+    // All products below 2^44 go to slot 0.
+    let bytes = (0..40_000_000u64).map(|low| low.wrapping_mul(1_000_003).wrapping_mul(inverse).to_be_bytes());
+    // A substring that is eight bytes long: one rise, one fall, and the last byte below the one before it.
+    let rises_and_falls = |bytes: &[u8; 8], top: usize| {
+        (1..top).all(|i| bytes[i] > bytes[i - 1]) && (top..8).all(|i| bytes[i] < bytes[i - 1])
+    };
+    let fits = |bytes: &[u8; 8]| (1..8).any(|top| rises_and_falls(bytes, top));
+    let word: Vec<u8> = bytes.filter(fits).take(62_501).flatten().collect();
     check(&word, "collisions");
 }

@@ -5,7 +5,7 @@ use super::dictionary::{Dictionary, Meaning};
 /// The number of bytes that a code may write past the end of the text.
 const ROOM: usize = 8;
 /// The number of bytes of text that [`CodeExpander::expand_some`] makes at once.
-const PIECE: usize = 64 << 10;
+pub(super) const PIECE: usize = 64 << 10;
 
 /// Replaces codes by their text.
 #[derive(Clone, Debug)]
@@ -121,76 +121,5 @@ impl CodeExpander {
             }
         }
         Some(len)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::formats::hbz::codec::replace::replace;
-    use hybz_testkit::shapes::shape;
-
-    const INTERVAL: usize = 4096;
-
-    fn check_with(dictionary: Dictionary, text: &[u8], what: &str) -> usize {
-        let mut coded = Vec::new();
-        replace(&dictionary, text, INTERVAL, &mut coded);
-        let expander = CodeExpander::new(dictionary);
-        assert_eq!(expander.text_len(&coded, INTERVAL), Some(text.len()), "{what}");
-        assert!(expander.expand(&coded, INTERVAL, text.len()).unwrap() == text, "{what}");
-        assert!(expander.expand(&coded, INTERVAL, text.len() + 1000).unwrap() == text, "{what}");
-        assert_eq!(expander.expand(&coded, INTERVAL, text.len() - 1), None, "{what}");
-        let mut pieces = Vec::new();
-        for part in coded.chunks(INTERVAL) {
-            let mut at = 0;
-            while at < part.len() {
-                let mut piece = Vec::new();
-                at += expander.expand_some(&part[at..], &mut piece).unwrap();
-                assert!(piece.len() < PIECE + 255);
-                pieces.extend(piece);
-            }
-        }
-        assert!(pieces == text, "{what}, in pieces");
-        coded.len()
-    }
-
-    fn check(text: &[u8], what: &str) -> usize {
-        let dictionary = Dictionary::choose(text);
-        assert_eq!(Dictionary::new(dictionary.codes().to_vec()).as_ref(), Some(&dictionary), "{what}");
-        check_with(dictionary, text, what)
-    }
-
-    #[test]
-    fn words_become_bytes() {
-        let text = b"static unsigned long jiffies_to_msecs\t\t\t(struct device *dev);\n".repeat(1000);
-        assert!(check(&text, "words") < text.len() / 2);
-    }
-
-    /// A text with all byte values, some of them rare, still gets phrases.
-    #[test]
-    fn rare_bytes_are_escaped() {
-        let mut text = (shape("words").make)(400_000);
-        for (byte, at) in (0..=255).zip((1000..).step_by(1500)) {
-            text.splice(at..at, [byte, byte, 255 - byte]);
-        }
-        let dictionary = Dictionary::choose(&text);
-        assert!(dictionary.codes().contains(&Meaning::Escape));
-        assert!(check(&text, "all bytes") < text.len() * 9 / 10);
-    }
-
-    /// Escapes at every place at which a part may end.
-    #[test]
-    fn no_escape_is_torn_apart() {
-        let codes = vec![Meaning::Byte(b'a'), Meaning::Escape, Meaning::Phrase(b"bcd".to_vec())];
-        for before in INTERVAL - 3..=INTERVAL {
-            for text in [vec![0; 9], b"a\0bcd\0".to_vec(), vec![0; 3 * INTERVAL], vec![1]] {
-                let text = [vec![b'a'; before], text].concat();
-                check_with(Dictionary::new(codes.clone()).unwrap(), &text, "escapes");
-            }
-        }
-        let expander = CodeExpander::new(Dictionary::new(codes).unwrap());
-        assert_eq!(expander.expand(&[1, 0, 0, 1], INTERVAL, 2).unwrap(), b"\0a");
-        assert_eq!(expander.text_len(&[1, 255], INTERVAL), None, "255 bytes have no code");
-        assert_eq!(expander.expand(&[1, 255], INTERVAL, 9), None);
     }
 }

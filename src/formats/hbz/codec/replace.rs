@@ -257,9 +257,10 @@ impl CodeWriter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::twin::first_piece_len;
+    use super::super::expand::{CodeExpander, PIECE};
+    use super::super::words::tests::{self as pieces, first_piece_len};
     use super::*;
-    use hybz_testkit::shapes::{EDGES, Rng, SHAPES};
+    use hybz_testkit::shapes::{EDGES, Rng, SHAPES, words};
 
     /// Piece by piece, byte by byte.
     fn naive(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {
@@ -285,37 +286,80 @@ mod tests {
         out
     }
 
+    /// Checks the pieces of a text, its codes and their text. Returns the number of codes.
     fn check(text: &[u8], what: &str) -> usize {
+        pieces::check(text, what);
         let dictionary = Dictionary::choose(text);
-        check_with(&dictionary, text, what);
-        dictionary.codes().iter().filter(|code| matches!(code, Meaning::Phrase(_))).count()
+        assert_eq!(Dictionary::new(dictionary.codes().to_vec()).as_ref(), Some(&dictionary), "{what}");
+        check_with(&dictionary, text, what)
     }
 
-    fn check_with(dictionary: &Dictionary, text: &[u8], what: &str) {
-        let mut out = b"left from before".repeat(9);
+    fn check_with(dictionary: &Dictionary, text: &[u8], what: &str) -> usize {
+        let (mut out, expander) = (b"left from before".repeat(9), CodeExpander::new(dictionary.clone()));
         for interval in [64, 1 << 15] {
             let expected = naive(dictionary, text, interval);
             replace(dictionary, text, interval, &mut out);
             assert!(out == expected, "{what}, {interval}, this CPU's kernel");
             replace_portable(dictionary, text, interval, &mut out);
             assert!(out == expected, "{what}, {interval}, portable");
+            assert_eq!(expander.text_len(&out, interval), Some(text.len()), "{what}");
+            for room in [0, 1000] {
+                assert!(expander.expand(&out, interval, text.len() + room).unwrap() == text, "{what}");
+            }
+            assert_eq!(expander.expand(&out, interval, text.len() - 1), None, "{what}");
+            let mut pieces = Vec::new();
+            for mut part in out.chunks(interval) {
+                while !part.is_empty() {
+                    let mut piece = Vec::new();
+                    part = &part[expander.expand_some(part, &mut piece).unwrap()..];
+                    assert!(piece.len() < PIECE + 255);
+                    pieces.extend(piece);
+                }
+            }
+            assert!(pieces == text, "{what}, in pieces");
         }
+        out.len()
     }
 
+    /// Phrases begin with bytes that have no code, and escapes stand at every place at which a part may end.
     #[test]
-    fn phrases_begin_with_bytes_that_have_no_code() {
+    fn bytes_without_codes() {
         let bytes = (0..=255).filter(|byte| !b"xq".contains(byte)).map(Meaning::Byte);
         let codes = bytes.chain([Meaning::Phrase(b"xyz".to_vec()), Meaning::Escape]).collect();
         let dictionary = Dictionary::new(codes).unwrap();
         for fill in 0..130 {
             check_with(&dictionary, &[&b".".repeat(fill)[..], &b"xyz x,xyz q xy\0xyz.".repeat(120)].concat(), "rare");
         }
+        let codes = vec![Meaning::Byte(b'a'), Meaning::Escape, Meaning::Phrase(b"bcd".to_vec())];
+        let dictionary = Dictionary::new(codes).unwrap();
+        for before in [61, 62, 63, 64, (1 << 15) - 2, (1 << 15) - 1] {
+            for text in [&[0; 9][..], b"a\0bcd\0", &[0; 3 << 15], &[1]] {
+                check_with(&dictionary, &[&b"a".repeat(before)[..], text].concat(), "escapes");
+            }
+        }
+        let expander = CodeExpander::new(dictionary);
+        assert_eq!(expander.expand(&[1, 0, 0, 1], 64, 2).unwrap(), b"\0a");
+        assert_eq!(expander.text_len(&[1, 255], 64), None, "255 bytes have no code");
+        assert_eq!(expander.expand(&[1, 255], 64, 9), None);
+        // A text with all byte values, some of them rare, still gets phrases.
+        let mut text = words(400_000);
+        for (byte, at) in (0..=255).zip((1000..).step_by(1500)) {
+            text.splice(at..at, [byte, byte, 255 - byte]);
+        }
+        assert!(Dictionary::choose(&text).codes().contains(&Meaning::Escape));
+        assert!(check(&text, "all bytes") < text.len() * 9 / 10);
     }
 
     #[test]
     fn as_byte_by_byte() {
         EDGES.iter().filter(|edge| !(edge.make)().is_empty()).for_each(|edge| _ = check(&(edge.make)(), edge.name));
-        SHAPES.iter().for_each(|shape| _ = check(&(shape.make)(10_001), shape.name));
+        SHAPES.iter().for_each(|shape| _ = check(&(shape.make)(30_001), shape.name));
+        for len in 1..300 {
+            check(&b"a".repeat(len), "a long word");
+            check(&[&b" ".repeat(len)[..], b"ab", &b"\0".repeat(17)].concat(), "blanks");
+            check(&[&b".".repeat(len)[..], b"ab,", &b"x".repeat(len), b"  "].concat(), "others");
+        }
+        check(&(0..=255).flat_map(|byte| [byte, byte, byte / 2, b'.']).collect::<Vec<u8>>(), "all bytes");
         // Words of all lengths, which begin and end anywhere in a part, some rare bytes, and blanks.
         let mut rng = Rng(51);
         for round in 0..12 {
@@ -329,7 +373,7 @@ mod tests {
                 text.extend(b" \0\n"[rng.below(3)..].iter().cycle().take(blanks));
                 text.extend((round % 3 == 2 && rng.below(20) == 0).then(|| rng.below(256) as u8));
             }
-            assert!(check(&text, "words") > 9);
+            assert!(check(&text, "words") < text.len() * 2 / 3, "no phrases");
         }
     }
 }

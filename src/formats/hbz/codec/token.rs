@@ -239,13 +239,9 @@ mod tests {
             for (number, &end) in tokens.ends.iter().enumerate() {
                 let (mut sum, mut weight) = (0, 1);
                 for &token in &tokens.tokens[from..end] {
-                    if token < 2 {
-                        sum += weight << token;
-                        weight <<= 1;
-                    } else {
-                        sum += 1;
-                        weight = 1;
-                    }
+                    let digit = token < 2;
+                    sum += if digit { weight << token } else { 1 };
+                    weight = if digit { weight << 1 } else { 1 };
                 }
                 assert_eq!(sum, segment.min(rows - number * segment));
                 from = end;

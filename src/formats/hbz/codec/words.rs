@@ -135,8 +135,8 @@ fn mask(bits: &[u8; BLOCK]) -> u64 {
 }
 
 #[cfg(test)]
-pub mod twin {
-    use super::{MAX_BLANKS, MAX_WORD};
+pub mod tests {
+    use super::*;
 
     /// The length of the first piece of a text of at least one byte.
     pub fn first_piece_len(text: &[u8]) -> usize {
@@ -147,15 +147,9 @@ pub mod twin {
         };
         text.iter().take(kind(text[0])).take_while(|byte| kind(**byte) == kind(text[0])).count()
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::twin::first_piece_len;
-    use super::*;
-    use hybz_testkit::shapes::{EDGES, SHAPES};
-
-    fn check(text: &[u8], what: &str) {
+    /// Compares the pieces of a text with those cut one by one.
+    pub fn check(text: &[u8], what: &str) {
         let (mut expected, mut from) = (Vec::new(), 0);
         while from < text.len() {
             let len = first_piece_len(&text[from..]);
@@ -169,18 +163,5 @@ mod tests {
             }
             assert!(found == expected, "{what}, parts of {part}");
         }
-    }
-
-    #[test]
-    fn pieces_are_those_one_by_one() {
-        EDGES.iter().for_each(|edge| check(&(edge.make)(), edge.name));
-        SHAPES.iter().for_each(|shape| check(&(shape.make)(30_001), shape.name));
-        for len in 1..300 {
-            check(&b"a".repeat(len), "a long word");
-            check(&[&b" ".repeat(len)[..], b"ab", &b"\0".repeat(17)].concat(), "blanks");
-            check(&[&b".".repeat(len)[..], b"ab,", &b"x".repeat(len), b"  "].concat(), "others");
-        }
-        let all: Vec<u8> = (0..=255).flat_map(|byte| [byte, byte, byte / 2, b'.']).collect();
-        check(&all, "all bytes");
     }
 }

@@ -13,8 +13,8 @@ pub(super) type History = Arc<Vec<u8>>;
 /// Has blocks decoded once those before them are.
 pub(super) fn add(relay: &Arc<Relay<History>>, blocks: Blocks, submitter: &Submitter) -> Ticket<DecodedBlocks> {
     let (duty, ticket) = Ticket::with_duty();
-    let (next, submitter) = (Arc::clone(relay), submitter.clone());
-    relay.add(move |history| {
+    let submitter = submitter.clone();
+    relay.add(move |relay, history| {
         let task = DecodeLz4 { blocks, history };
         let bytes = task.bytes();
         submitter.task(task).class(DECODE_LZ4, bytes).submit_then(move |DecodeLz4 { history, .. }, decoded, _| {
@@ -22,7 +22,7 @@ pub(super) fn add(relay: &Arc<Relay<History>>, blocks: Blocks, submitter: &Submi
             let good = decoded.as_ref().ok().filter(|decoded| decoded.wrong.is_none());
             let history = good.map(|decoded| Arc::new(window(&history, &decoded.text)));
             duty.fulfil(decoded);
-            history.into_iter().for_each(|history| next.pass(history));
+            history.into_iter().for_each(|history| relay.pass(history));
         });
     });
     ticket

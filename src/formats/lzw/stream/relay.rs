@@ -32,10 +32,10 @@ pub(super) enum End {
 /// Has a chunk decoded once those before it are.
 pub(super) fn add(chunks: &Chunks, chunk: Chunk, submitter: &Submitter) -> Ticket<ChunkPart> {
     let (duty, ticket) = Ticket::with_duty();
-    let (next, submitter) = (Arc::clone(chunks), submitter.clone());
-    chunks.add(move |mut decoder| {
+    let submitter = submitter.clone();
+    chunks.add(move |chunks, mut decoder| {
         decoder.add(chunk);
-        submit(next, decoder, duty, &submitter);
+        submit(chunks, decoder, duty, &submitter);
     });
     ticket
 }

@@ -34,12 +34,7 @@ pub fn in_plain_quotes(word: &OsStr) -> Vec<u8> {
 /// Whether a shell reads the name as something else, or GNU's messages, where a colon ends a name.
 fn needs_quotes(name: &[u8]) -> bool {
     let special = |byte: &u8| b" !\"$&'()*:;<=>?[\\^`|".contains(byte);
-    name.is_empty()
-        || name.iter().any(special)
-        || name.starts_with(b"#")
-        || name.starts_with(b"~")
-        || name == b"{"
-        || name == b"}"
+    matches!(name, b"" | b"{" | b"}" | [b'#' | b'~', ..]) || name.iter().any(special)
 }
 
 fn in_quotes(name: &[u8]) -> Vec<u8> {
@@ -50,13 +45,6 @@ fn in_quotes(name: &[u8]) -> Vec<u8> {
     if !name.iter().any(|byte| b"!\"$&()*;<=>?[\\^`|".contains(byte)) {
         return [b"\"", name, b"\""].concat();
     }
-    let mut text = vec![b'\''];
-    for &byte in name {
-        match byte {
-            b'\'' => text.extend(b"'\\''"),
-            byte => text.push(byte),
-        }
-    }
-    text.push(b'\'');
-    text
+    let parts: Vec<&[u8]> = name.split(|byte| *byte == b'\'').collect();
+    [b"'", &parts.join(&b"'\\''"[..])[..], b"'"].concat()
 }

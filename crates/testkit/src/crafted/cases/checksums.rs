@@ -31,24 +31,16 @@ pub fn add(family: &mut Family) {
     }
     for bit in [0, 13, 31] {
         let stream = of(&[one, two, three], Some(right ^ 1 << bit));
-        family.damaged(
-            format!("crc-combined-wrong-bit{bit}"),
-            "all text is valid, and it is still an error",
-            stream.bytes(),
-            stream.text(),
-        );
+        let name = format!("crc-combined-wrong-bit{bit}");
+        family.damaged(name, "all text is valid, and it is still an error", stream.bytes(), stream.text());
     }
     for (at, good) in [(0, &[][..]), (1, &[one][..]), (2, &[one, two][..])] {
         let mut wrong = blocks.clone();
         wrong[at].crc ^= 1 << 7;
         let good = of(good, None).text();
         let mut stream = Stream::of(9, wrong.to_vec());
-        family.damaged(
-            format!("crc-block{}-wrong-combined-agrees", at + 1),
-            "a block's CRC is compared with its bytes, not with the combined CRC",
-            stream.bytes(),
-            good.clone(),
-        );
+        let (name, why) = (format!("crc-block{}-wrong-combined-agrees", at + 1), "a block's CRC is that of its bytes");
+        family.damaged(name, why, stream.bytes(), good.clone());
         stream.combined = right;
         let name = format!("crc-block{}-wrong", at + 1);
         family.damaged(name, "one bit of a block's CRC", stream.bytes(), good);
@@ -61,18 +53,10 @@ pub fn add(family: &mut Family) {
 fn over_streams(family: &mut Family, first: &Stream, second: &Stream, right: u32) {
     let mut wrong = first.clone();
     wrong.combined ^= 1;
-    family.damaged(
-        "crc-combined-wrong-then-stream",
-        "no stream is read after a damaged one",
-        [wrong.bytes(), second.bytes()].concat(),
-        wrong.text(),
-    );
+    let file = [wrong.bytes(), second.bytes()].concat();
+    family.damaged("crc-combined-wrong-then-stream", "no stream is read after a damaged one", file, wrong.text());
     let mut continued = second.clone();
     continued.combined = right;
-    family.damaged(
-        "crc-combined-over-streams",
-        "the combined CRC starts afresh with each stream",
-        [first.bytes(), continued.bytes()].concat(),
-        [first.text(), second.text()].concat(),
-    );
+    let (file, text) = ([first.bytes(), continued.bytes()].concat(), [first.text(), second.text()].concat());
+    family.damaged("crc-combined-over-streams", "the combined CRC starts afresh with each stream", file, text);
 }

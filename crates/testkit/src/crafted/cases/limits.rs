@@ -64,33 +64,16 @@ fn lengths(family: &mut Family) {
         }
     }
     for len in [4, 9, 99_999] {
-        family.damaged(
-            format!("blocklen-level1-{len}"),
-            "equal bytes, of which the last four have no count",
-            Stream::of(1, vec![constant(7, len)]).bytes(),
-            Vec::new(),
-        );
+        let (name, file) = (format!("blocklen-level1-{len}"), Stream::of(1, vec![constant(7, len)]).bytes());
+        family.damaged(name, "equal bytes, of which the last four have no count", file, Vec::new());
     }
     let cut = Stream::of(1, vec![Block::of_column(&noise(9, 150_000), 0)]).bytes();
-    family.damaged(
-        "blocklen-level1-150000-cut",
-        "the file ends after the block's length exceeds the limit, before the block's end",
-        cut[..140_000].to_vec(),
-        Vec::new(),
-    );
-    family.refused(
-        "blocklen-level1-150000-cut-early",
-        "the file ends before the block's length exceeds the limit",
-        cut[..90_000].to_vec(),
-        Refusal::Ends,
-        Vec::new(),
-    );
-    family.damaged(
-        "blocklen-level1-900000",
-        "a block of level 9 in a stream of level 1",
-        Stream::of(1, vec![constant(1, 900_000)]).bytes(),
-        Vec::new(),
-    );
+    let why = "the file ends after the block's length exceeds the limit, before the block's end";
+    family.damaged("blocklen-level1-150000-cut", why, cut[..140_000].to_vec(), Vec::new());
+    let (why, file) = ("the file ends before the block's length exceeds the limit", cut[..90_000].to_vec());
+    family.refused("blocklen-level1-150000-cut-early", why, file, Refusal::Ends, Vec::new());
+    let file = Stream::of(1, vec![constant(1, 900_000)]).bytes();
+    family.damaged("blocklen-level1-900000", "a block of level 9 in a stream of level 1", file, Vec::new());
     digits(family);
 }
 
@@ -126,13 +109,10 @@ fn run_overflow(family: &mut Family) {
     let mut wrong = a19;
     wrong.crc ^= 1;
     family.bad_block("runoverflow-a19-crc", "bzip2 writes 10,590,000 bytes before it notices; hybz writes none", wrong);
+    let why = "the weight of a run symbol doubles each time: it must not overflow (CVE-2010-0405)";
     for times in [20, 21, 22, 23, 31, 32, 33, 63, 64, 65, 200] {
         for (name, symbol) in [("a", 0), ("b", 1)] {
-            family.bad_block(
-                format!("runoverflow-{name}{times}"),
-                "the weight of a run symbol doubles each time: it must not overflow (CVE-2010-0405)",
-                of(symbol, times),
-            );
+            family.bad_block(format!("runoverflow-{name}{times}"), why, of(symbol, times));
         }
     }
     family.bad_block("runoverflow-b19", "a run longer than any block", of(1, 19));

@@ -73,35 +73,21 @@ fn false_magics(family: &mut Family) {
         for grid in 0..8 {
             for offset in 0..8 {
                 let block = carrier(&Bits::number(magic, 48), grid, offset).expect("no magic has eight ones in a row");
-                family.good_block(
-                    format!("falsemagic-{which}-grid{grid}-offset{offset}"),
-                    "a magic within a block's data is data, at any alignment",
-                    block,
-                );
+                let name = format!("falsemagic-{which}-grid{grid}-offset{offset}");
+                family.good_block(name, "a magic within a block's data is data, at any alignment", block);
             }
         }
-        let mut bits = Bits::new();
-        for i in 0..200 {
-            bits.push(magic, 48);
-            bits.push(0x155, i % 9); // so that the magics occur at all alignments
+        for (name, why, count, alignments, grid) in [
+            ("200", "200 candidates in one block: none may cost much, or displace the true block", 200, 9, 3),
+            ("flood", "50,000 in one block of 300 kB: the work must not grow with their square", 50_000, 3, 1),
+        ] {
+            let mut bits = Bits::new();
+            for i in 0..count {
+                bits.push(magic, 48);
+                bits.push(0x155, i % alignments); // so that the magics occur at all alignments
+            }
+            family.right(format!("falsemagic-{which}-{name}"), why, &between(bits, grid));
         }
-        family.right(
-            format!("falsemagic-{which}-200"),
-            "200 candidates in one block: none may cost much, or displace the true block",
-            &Stream::of(9, vec![Block::of_text(b"before"), first([bits].into_iter(), 3), Block::of_text(b"after")]),
-        );
-    }
-    for (which, magic) in MAGICS {
-        let mut bits = Bits::new();
-        for i in 0..50_000 {
-            bits.push(magic, 48);
-            bits.push(0x15, i % 3);
-        }
-        family.right(
-            format!("falsemagic-{which}-flood"),
-            "50,000 candidates in one block of 300 kB: the work must not grow with their square",
-            &Stream::of(9, vec![Block::of_text(b"before"), first([bits].into_iter(), 1), Block::of_text(b"after")]),
-        );
     }
     let mut bits = Bits::new();
     for i in 0..100 {
@@ -117,65 +103,48 @@ fn nested(family: &mut Family) {
     let inner = |seed| Stream::single(Block::of_text(&words(seed, 60)));
     for grid in 0..8 {
         let block = first((0..).map(|seed| inner(seed).blocks[0].bits()), grid);
-        family.good_block(
-            format!("nested-valid-block-grid{grid}"),
-            "a valid block with its CRC inside another block's data: it decodes, but it is data",
-            block,
-        );
+        let why = "a valid block with its CRC inside another block's data: it decodes, but it is data";
+        family.good_block(format!("nested-valid-block-grid{grid}"), why, block);
     }
-    let many = |count: u64| {
-        let one = first((0..).map(|seed| inner(seed).blocks[0].bits()), 0);
-        let Body::Verbatim(bits) = &one.body else { unreachable!("a carrier's body is verbatim") };
-        let without_end = bits.slice(0, bits.len() - 8);
-        let mut all = Bits::new();
-        (0..count).for_each(|_| all.extend(&without_end));
-        all
-    };
-    family.right(
-        "nested-valid-block-40",
-        "40 false blocks with valid CRCs in one true block, between true blocks",
-        &Stream::of(9, vec![Block::of_text(b"one"), first([many(40)].into_iter(), 0), Block::of_text(b"three")]),
-    );
-    family.right(
-        "nested-valid-block-flood",
-        "2,000 of them: much is decoded in vain, and then the true block",
-        &Stream::of(9, vec![Block::of_text(b"one"), first([many(2000)].into_iter(), 0), Block::of_text(b"three")]),
-    );
-    family.good_block(
-        "nested-valid-stream",
-        "a whole stream with valid CRCs inside a block's data",
-        first((0..).map(|seed| inner(seed).bits()), 0),
-    );
+    for (name, why, count) in [
+        ("40", "40 false blocks with valid CRCs in one true block, between true blocks", 40),
+        ("flood", "2,000 of them: much is decoded in vain, and then the true block", 2000),
+    ] {
+        let many = repeated((0..).map(|seed| inner(seed).blocks[0].bits()), count);
+        family.right(format!("nested-valid-block-{name}"), why, &between(many, 0));
+    }
+    let stream = first((0..).map(|seed| inner(seed).bits()), 0);
+    family.good_block("nested-valid-stream", "a whole stream with valid CRCs inside a block's data", stream);
     let aligned = |mut payload: Bits, tail: &[u8]| {
         payload.extend(&Bits::of(tail));
         carrier(&payload, 0, 0).expect("no 0xFF in these")
     };
-    family.good_block(
-        "falseheader-bytealigned",
-        "the ten bytes at which pbzip2 splits a file",
-        aligned(Bits::new(), b"BZh91AY&SY"),
-    );
+    let header = aligned(Bits::new(), b"BZh91AY&SY");
+    family.good_block("falseheader-bytealigned", "the ten bytes at which pbzip2 splits a file", header);
     let mut trailer = Bits::number(END_MAGIC, 48);
     trailer.push(0, 32);
-    family.good_block(
-        "falsetrailer-header",
-        "the end of a stream and the beginning of another, byte-aligned, in a block's data",
-        aligned(trailer.clone(), b"BZh91AY&SY"),
-    );
-    family.good_block(
-        "falsetrailer-emptystream",
-        "the end of a stream and a whole empty one after it",
-        aligned(trailer, b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0"),
-    );
+    let why = "the end of a stream and the beginning of another, byte-aligned, in a block's data";
+    family.good_block("falsetrailer-header", why, aligned(trailer.clone(), b"BZh91AY&SY"));
+    let empty = aligned(trailer, b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0");
+    family.good_block("falsetrailer-emptystream", "the end of a stream and a whole empty one after it", empty);
+}
+
+/// The data of the first carrier of one of `payloads`, this many times.
+fn repeated(payloads: impl Iterator<Item = Bits>, count: usize) -> Bits {
+    let Body::Verbatim(bits) = first(payloads, 0).body else { unreachable!("a carrier's body is verbatim") };
+    let (without_end, mut all) = (bits.slice(0, bits.len() - 8), Bits::new());
+    (0..count).for_each(|_| all.extend(&without_end));
+    all
+}
+
+/// A carrier of this payload between other blocks.
+fn between(payload: Bits, grid: usize) -> Stream {
+    Stream::of(9, vec![Block::of_text(b"before"), first([payload].into_iter(), grid), Block::of_text(b"after")])
 }
 
 /// A valid stream of one block whose data contain `count` whole blocks, each of which would decode to 46 MB.
 pub fn nested_bombs(count: usize) -> Stream {
-    let one = first((0..=255).map(|byte| super::limits::constant(byte, 900_000).bits()), 0);
-    let Body::Verbatim(bits) = &one.body else { unreachable!("a carrier's body is verbatim") };
-    let without_end = bits.slice(0, bits.len() - 8);
-    let mut all = Bits::new();
-    (0..count).for_each(|_| all.extend(&without_end));
+    let all = repeated((0..=255).map(|byte| super::limits::constant(byte, 900_000).bits()), count);
     Stream::single(first([all].into_iter(), 0))
 }
 
@@ -274,11 +243,8 @@ fn real_magics(family: &mut Family) {
     for spare in 0..8 {
         let first = Block::of_text(b"the first block").spare_selectors(spare);
         let at = (32 + first.bits().len()) % 8;
-        family.right(
-            format!("realmagic-offset{at}"),
-            "a block begins at any bit",
-            &Stream::of(9, vec![first, small.clone()]),
-        );
+        let stream = Stream::of(9, vec![first, small.clone()]);
+        family.right(format!("realmagic-offset{at}"), "a block begins at any bit", &stream);
     }
 
     // A block shifted so that the data after it begin at bit `at` of the file.
@@ -290,27 +256,19 @@ fn real_magics(family: &mut Family) {
     for around in -50isize..=4 {
         let at = (4096 * 8 + around) as usize;
         let first = moved(&about_4k, 32, at);
-        family.right(
-            format!("realmagic-4096bytes{around:+}"),
-            "a magic across the edge of a 4096-byte chunk",
-            &Stream::of(9, vec![first.clone(), small.clone()]),
-        );
-        family.right(
-            format!("realend-4096bytes{around:+}"),
-            "the end of a stream across the edge of a 4096-byte chunk",
-            &Stream::of(9, vec![first]),
-        );
+        let (alone, name) = (Stream::of(9, vec![first.clone()]), format!("realmagic-4096bytes{around:+}"));
+        let two = Stream::of(9, vec![first, small.clone()]);
+        family.right(name, "a magic across the edge of a 4096-byte chunk", &two);
+        let why = "the end of a stream across the edge of a 4096-byte chunk";
+        family.right(format!("realend-4096bytes{around:+}"), why, &alone);
     }
     for around in -16isize..=4 {
         let end = (4096 + around) as usize;
         let one = Stream::of(9, vec![moved(&about_4k, 32, end * 8 - 80)]);
         let two = Stream::of(3, vec![small.clone()]);
-        family.accepted(
-            format!("realheader-4096bytes{around:+}"),
-            "the header of the next stream across the edge of a 4096-byte chunk",
-            [one.bytes(), two.bytes()].concat(),
-            [one.text(), two.text()].concat(),
-        );
+        let (file, text) = ([one.bytes(), two.bytes()].concat(), [one.text(), two.text()].concat());
+        let why = "the header of the next stream across the edge of a 4096-byte chunk";
+        family.accepted(format!("realheader-4096bytes{around:+}"), why, file, text);
     }
 
     let large = Block::of_column(&noise(5, 900_000), 0);
@@ -318,10 +276,7 @@ fn real_magics(family: &mut Family) {
     for around in [-48isize, -47, -24, -1, 0, 1] {
         let at = ((1 << 23) + around) as usize;
         let rest = moved(&rest, 32 + large.bits().len(), at);
-        family.right(
-            format!("realmagic-1MiB{around:+}"),
-            "a magic across the edge of a chunk of 1 MiB",
-            &Stream::of(9, vec![large.clone(), rest, small.clone()]),
-        );
+        let stream = Stream::of(9, vec![large.clone(), rest, small.clone()]);
+        family.right(format!("realmagic-1MiB{around:+}"), "a magic across the edge of a chunk of 1 MiB", &stream);
     }
 }

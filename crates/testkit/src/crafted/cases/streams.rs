@@ -41,20 +41,12 @@ fn concatenated(family: &mut Family) {
         Stream::of(2, vec![Block::of_text(&words(3, 1000))]),
         Stream::of(7, Vec::new()),
     ];
-    family.accepted(
-        "concat-mixed-levels",
-        "each stream has its own level, and some are empty",
-        parts.iter().flat_map(Stream::bytes).collect(),
-        parts.iter().flat_map(Stream::text).collect(),
-    );
+    let (file, text) = (parts.iter().flat_map(Stream::bytes).collect(), parts.iter().flat_map(Stream::text).collect());
+    family.accepted("concat-mixed-levels", "each stream has its own level, and some are empty", file, text);
     let small_first =
         [Stream::of(9, vec![Block::of_text(b"a")]), Stream::of(1, vec![Block::of_column(&noise(1, 100_001), 1)])];
-    family.damaged(
-        "concat-level-of-the-other",
-        "the limit of a block is that of its own stream",
-        small_first.iter().flat_map(Stream::bytes).collect(),
-        b"a".to_vec(),
-    );
+    let (why, file) = ("the limit of a block is that of its own stream", small_first.iter().flat_map(Stream::bytes));
+    family.damaged("concat-level-of-the-other", why, file.collect(), b"a".to_vec());
 }
 
 fn trailing(family: &mut Family) {
@@ -90,13 +82,9 @@ fn trailing(family: &mut Family) {
 
     let header = b"BZh91AY&SY";
     for len in 1..=header.len() {
-        family.refused(
-            format!("trail-cut-{}", String::from_utf8_lossy(&header[..len])),
-            "what begins like a stream must be one",
-            with(&header[..len]),
-            Refusal::Ends,
-            good.text(),
-        );
+        let name = format!("trail-cut-{}", String::from_utf8_lossy(&header[..len]));
+        let file = with(&header[..len]);
+        family.refused(name, "what begins like a stream must be one", file, Refusal::Ends, good.text());
     }
     for (name, garbage) in
         [("trail-BZh9junk", &b"BZh9junk"[..]), ("trail-BZh9-long", b"BZh9this is no stream at all, at all")]
@@ -120,12 +108,8 @@ fn not_bzip2(family: &mut Family) {
     let after_garbage = [&b"\n"[..], &hello().bytes()].concat();
     family.refused("not-late", "a stream must begin at the first byte", after_garbage, Refusal::NotBzip2, Vec::new());
     family.refused("not-empty", "an empty file is no stream", Vec::new(), Refusal::Ends, Vec::new());
-    family.damaged(
-        "magic-bad",
-        "neither a block nor an end of stream",
-        b"BZh9 neither block nor end".to_vec(),
-        Vec::new(),
-    );
+    let neither = b"BZh9 neither block nor end".to_vec();
+    family.damaged("magic-bad", "neither a block nor an end of stream", neither, Vec::new());
     for byte in 0..6 {
         let mut file = hello().bytes();
         file[4 + byte] ^= 0x10;
@@ -143,12 +127,8 @@ fn padding(family: &mut Family) {
         stream.padding = true;
         let pad = (8 - stream.bits().len() % 8) % 8;
         family.right(format!("pad-ones-{pad}"), "the padding of the last byte means nothing", &stream);
-        family.accepted(
-            format!("pad-ones-{pad}-twice"),
-            "padding between streams means nothing",
-            stream.bytes().repeat(2),
-            stream.text().repeat(2),
-        );
+        let (file, text) = (stream.bytes().repeat(2), stream.text().repeat(2));
+        family.accepted(format!("pad-ones-{pad}-twice"), "padding between streams means nothing", file, text);
     }
 }
 
