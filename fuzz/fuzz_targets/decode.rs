@@ -3,7 +3,8 @@
 
 use hybz::{Error, Formats};
 use hybz_fuzz::{MAX_TEXT, decoded, settings};
-use hybz_testkit::reference::{self, Refused};
+use hybz_testkit::program::Refusal;
+use hybz_testkit::reference;
 use libfuzzer_sys::fuzz_target;
 use std::io;
 
@@ -12,10 +13,10 @@ fuzz_target!(|file: &[u8]| {
     let chunk = [1, 7, 64, 1 << 18][file.iter().fold(0u8, |sum, b| sum.wrapping_add(*b)) as usize % 4];
     let (text, verdict) = decoded(file, chunk, &settings(64 << 20).scan_chunk(chunk).formats(Formats::Bzip2));
     let verdict = verdict.map_err(|error| match error.get_ref().and_then(|e| e.downcast_ref()) {
-        Some(Error::NotBzip2) => Refused::NotBzip2,
-        Some(Error::Truncated { .. }) => Refused::Ends,
-        Some(Error::Data { .. }) => Refused::Data,
-        _ if error.kind() == io::ErrorKind::StorageFull => Refused::TooLong,
+        Some(Error::NotBzip2) => Refusal::NotBzip2,
+        Some(Error::Truncated { .. }) => Refusal::Ends,
+        Some(Error::Data { .. }) => Refusal::Data,
+        _ if error.kind() == io::ErrorKind::StorageFull => Refusal::TooLong,
         _ => panic!("{error}"),
     });
     match reference::decompress(file, MAX_TEXT) {
@@ -24,7 +25,7 @@ fuzz_target!(|file: &[u8]| {
             assert!(text == expected);
         }
         // The text is too long to be judged. hybz fails as well: it meets the limit, or damage beyond it.
-        Err(Refused::TooLong) => assert!(verdict.is_err()),
+        Err(Refusal::TooLong) => assert!(verdict.is_err()),
         Err(refused) => assert_eq!(verdict, Err(refused)),
     }
 });

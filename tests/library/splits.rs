@@ -6,10 +6,9 @@ use crate::crafted::block::{BLOCK_MAGIC, Block, END_MAGIC, Table};
 use crate::crafted::cases::{self, magics};
 use crate::crafted::stream::Stream;
 use crate::crafted::{Expect, words};
-use crate::shapes::{Rng, real_files, shape};
-use crate::skip::{Need, skip};
+use crate::shapes::{Rng, shape};
 use hybz::seek::SplitReader;
-use hybz::{Encoding, Error, LargeBlocks, Level, ReadAt, Settings, Streams};
+use hybz::{Encoding, Error, LargeBlocks, Level, ReadAt, Settings};
 use hybz_testkit::long;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -268,21 +267,4 @@ fn files_that_cannot_be_split() {
     let large = LargeBlocks::try_new(1 << 20).expect("a size of blocks");
     let hbz = hybz::compress(b"text\n", &Settings::new().encoding(Encoding::Hbz(large)));
     assert_eq!(kinds([&good[..], &hbz.unwrap()].concat())[0], Some(InvalidData));
-}
-
-/// Real files, and the same as many streams.
-#[test]
-fn real_data() {
-    let files = real_files(20 << 20);
-    if files.is_empty() {
-        return skip(Need::Shared, "no ../shared/data");
-    }
-    for (name, text) in files {
-        for streams in [None, Streams::try_new(100_000)] {
-            let settings = Settings::new().level(Level::try_new(if streams.is_none() { 9 } else { 2 }).unwrap());
-            let settings = streams.map_or(settings.clone(), |streams| settings.streams(streams));
-            let file: Arc<dyn ReadAt> = Arc::new(hybz::compress(&text, &settings).unwrap());
-            check(&name, &file, &text, if streams.is_none() { 7 } else { 37 });
-        }
-    }
 }

@@ -21,15 +21,6 @@ fn each(check: impl Fn(&Case) -> Result<(), String>) {
 }
 
 #[test]
-fn names_are_unique() {
-    let mut names: Vec<String> = table().iter().map(|case| case.name.clone()).collect();
-    names.sort();
-    for pair in names.windows(2) {
-        assert_ne!(pair[0], pair[1]);
-    }
-}
-
-#[test]
 fn the_table_says_what_bzip2_does() {
     if !program::installed("bzip2") {
         return;
@@ -55,7 +46,7 @@ fn the_table_says_what_bzip2_does() {
 fn the_bzip2_crate_says_what_bzip2_does() {
     each(|case| match (&case.expect, reference::decompress(&case.file, usize::MAX)) {
         (Expect::Accepted(text), Ok(out)) if *text == out => Ok(()),
-        (Expect::Refused { reason, .. }, Err(said)) if format!("{reason:?}") == format!("{said:?}") => Ok(()),
+        (Expect::Refused { reason, .. }, Err(said)) if *reason == said => Ok(()),
         (_, said) => Err(format!("{:?}", said.map(|out| out.len()))),
     });
 }

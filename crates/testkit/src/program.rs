@@ -16,6 +16,8 @@ pub enum Refusal {
     Ends,
     /// "data integrity error".
     Data,
+    /// The output exceeds the limit of [`reference::decompress`](crate::reference::decompress): it was not judged.
+    TooLong,
 }
 
 /// Runs `program` with `arguments` and with `input` on its stdin. Returns its exit code, stdout and stderr, or `None`

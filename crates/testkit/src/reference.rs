@@ -1,23 +1,11 @@
 //! The `bzip2` crate (libbz2), used as the `bzip2` program uses libbz2: a judge that needs no process.
 
+use crate::program::Refusal;
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
-
-/// The reason why the program refuses a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The file does not begin with a stream.
-    NotBzip2,
-    /// The file ends within a stream.
-    Ends,
-    /// The file is damaged.
-    Data,
-    /// The output exceeds `limit` bytes, so the file was not judged.
-    TooLong,
-}
 
 /// The program's output for `file`: one stream after another, until the file ends or other data follow, which are
 /// ignored.
-pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
+pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refusal> {
     let mut text = Vec::new();
     let mut rest = file;
     let mut streams = 0;
@@ -31,15 +19,15 @@ pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
             rest = &rest[taken..];
             text.extend_from_slice(&buffer[..made]);
             if text.len() > limit {
-                return Err(Refused::TooLong);
+                return Err(Refusal::TooLong);
             }
             match status {
                 Ok(Status::StreamEnd) => break,
-                Ok(_) if rest.is_empty() && made < buffer.len() => return Err(Refused::Ends),
+                Ok(_) if rest.is_empty() && made < buffer.len() => return Err(Refusal::Ends),
                 Ok(_) => {}
                 Err(Error::DataMagic) if streams > 0 => return Ok(text),
-                Err(Error::DataMagic) => return Err(Refused::NotBzip2),
-                Err(_) => return Err(Refused::Data),
+                Err(Error::DataMagic) => return Err(Refusal::NotBzip2),
+                Err(_) => return Err(Refusal::Data),
             }
         }
         streams += 1;
