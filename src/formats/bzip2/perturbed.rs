@@ -232,7 +232,7 @@ impl Restored {
         (block.text_len, block.lines) = (0, block.lines.and(Some(0)));
         match text {
             Text::RunLength { coded, .. } => {
-                self.long = Some(LongText { expander: Expander::new(), coded, block });
+                self.long = Some(LongText { expander: Expander::default(), coded, block });
                 Step::Out(Text::Plain(Vec::new()), None)
             }
             text => {

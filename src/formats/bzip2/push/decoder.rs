@@ -348,7 +348,7 @@ impl Decoder {
                 self.pass(first as u64 * 8 + block.end_bit, block.crc);
                 self.text = match block.text {
                     Text::RunLength { coded, .. } => {
-                        Pending::Coded { coded, expander: Expander::new(), piece: Vec::new() }
+                        Pending::Coded { coded, expander: Expander::default(), piece: Vec::new() }
                     }
                     text => Pending::Plain(whole(text)),
                 };
