@@ -74,12 +74,12 @@ impl Input {
         header.read(&mut bits, 900_000).unwrap();
         let codes = bits.position();
         let mut decoded = Vec::new();
-        decode_codes(&mut GroupDecoder::new(), &header, &data, codes, |piece| decoded.push(piece.to_vec()));
+        decode_codes(&mut GroupDecoder::default(), &header, &data, codes, |piece| decoded.push(piece.to_vec()));
         let mut mtf = MtfDecoder::new(MAX_ROWS);
         mtf.begin(&header.used, 900_000);
         decoded.iter().for_each(|piece| mtf.push(piece).unwrap());
         let (runs, rows) = mtf.finish();
-        let mut bwt = Bwt::new();
+        let mut bwt = Bwt::default();
         bwt.build(runs, rows);
         bwt.walk(header.origin);
         assert!(bwt.pieces().collect::<Vec<_>>().concat() == block, "{name}");
@@ -122,7 +122,7 @@ fn plain(text: &Text) -> Vec<u8> {
         Text::Compact(compact) => compact.pieces().flatten().collect(),
         Text::RunLength { coded, len, .. } => {
             let mut text = vec![0; *len as usize];
-            Expander::new().next(coded, &mut text);
+            Expander::default().next(coded, &mut text);
             text
         }
     }
@@ -247,7 +247,7 @@ fn selector_write(bencher: Bencher<'_, '_>, input: &Input) {
 #[divan::bench(args = inputs())]
 fn hbz_prepare(bencher: Bencher<'_, '_>, input: &Input) {
     let stream = StreamHeader { block_size: LEN as u32, interval: 0, seed: 0, entry_log: ENTRY_LOG };
-    let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
+    let (mut encoder, mut codes) = (HbzEncoder::default(), Vec::new());
     bencher.counter(input.bytes()).bench_local(|| encoder.prepare(black_box(&input.text), 0, &stream, &mut codes));
 }
 
@@ -289,14 +289,14 @@ fn header_read(bencher: Bencher<'_, '_>, input: &Input) {
 
 #[divan::bench(args = inputs())]
 fn huffman_tables(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut groups = GroupDecoder::new();
+    let mut groups = GroupDecoder::default();
     bencher.counter(input.bytes()).bench_local(|| groups.start_block(black_box(&input.header)).unwrap());
 }
 
 /// Including the tables.
 #[divan::bench(args = inputs())]
 fn huffman_decode(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut groups = GroupDecoder::new();
+    let mut groups = GroupDecoder::default();
     let mut symbols = 0;
     bencher.counter(input.bytes()).bench_local(|| {
         symbols = 0;
@@ -317,13 +317,13 @@ fn mtf_decode(bencher: Bencher<'_, '_>, input: &Input) {
 
 #[divan::bench(args = inputs())]
 fn bwt_build(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut bwt = Bwt::new();
+    let mut bwt = Bwt::default();
     bencher.counter(input.bytes()).bench_local(|| bwt.build(black_box(&input.runs), input.rows));
 }
 
 #[divan::bench(args = inputs())]
 fn bwt_walk(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut bwt = Bwt::new();
+    let mut bwt = Bwt::default();
     bwt.build(&input.runs, input.rows);
     bencher.counter(input.bytes()).bench_local(|| bwt.walk(black_box(input.header.origin)));
 }

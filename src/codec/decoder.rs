@@ -48,10 +48,10 @@ impl Decoder {
     pub fn new() -> Self {
         Decoder {
             header: Bz2BlockHeader::default(),
-            groups: GroupDecoder::new(),
+            groups: GroupDecoder::default(),
             symbols: Box::new([0; SYMBOL_BYTES]),
             mtf: mtf::MtfDecoder::new(0),
-            bwt: inverse::Inverse::new(),
+            bwt: inverse::Inverse::default(),
             room: Vec::new(),
             coded: Vec::new(),
             fallbacks: 0,

@@ -197,7 +197,7 @@ fn is_same(decoded: &Text, text: &Text) -> bool {
             coded == right && len == right_len && crc == right_crc
         }
         (Text::RunLength { coded, .. }, text) => {
-            let (mut expander, mut room, mut buf) = (Expander::new(), Vec::new(), vec![0; 1 << 16]);
+            let (mut expander, mut room, mut buf) = (Expander::default(), Vec::new(), vec![0; 1 << 16]);
             let mut rest = text.plain(&mut room).unwrap_or_default();
             loop {
                 let n = expander.next(coded, &mut buf);

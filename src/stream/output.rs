@@ -41,7 +41,7 @@ impl Output {
         match text {
             Text::Plain(bytes) => self.bytes = bytes,
             Text::Parts(parts) => self.rest = Rest::Parts(parts.into_iter()),
-            Text::RunLength { coded, .. } => self.rest = Rest::Runs(coded, Expander::new()),
+            Text::RunLength { coded, .. } => self.rest = Rest::Runs(coded, Expander::default()),
             Text::Compact(compact) => self.rest = Rest::Pieces(Box::new(compact.pieces())),
         }
     }

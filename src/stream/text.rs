@@ -11,7 +11,7 @@ pub(crate) fn each_piece(text: &Text, mut take: impl FnMut(&[u8]) -> io::Result<
         Text::Parts(parts) => parts.iter().try_for_each(|part| take(part)),
         Text::Compact(compact) => compact.pieces().try_for_each(|piece| take(&piece)),
         Text::RunLength { coded, .. } => {
-            let (mut expander, mut buf) = (Expander::new(), vec![0; 128 << 10]);
+            let (mut expander, mut buf) = (Expander::default(), vec![0; 128 << 10]);
             while let n @ 1.. = expander.next(coded, &mut buf) {
                 take(&buf[..n])?;
             }

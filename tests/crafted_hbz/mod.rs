@@ -25,7 +25,7 @@ pub struct Block {
 impl Block {
     /// A block of this text.
     pub fn of(text: &[u8], stream: &StreamHeader) -> Block {
-        let (header, payload) = HbzEncoder::new().encode(text, 0, stream);
+        let (header, payload) = HbzEncoder::default().encode(text, 0, stream);
         Block { header, payload }
     }
 

@@ -18,7 +18,7 @@ fn text_of(block: &DecodedBlock) -> Vec<u8> {
         Text::Compact(compact) => compact.pieces().flatten().collect(),
         Text::RunLength { coded, len, crc } => {
             let mut text = vec![0; *len as usize + 1];
-            assert_eq!(Expander::new().next(coded, &mut text), *len as usize);
+            assert_eq!(Expander::default().next(coded, &mut text), *len as usize);
             text.pop();
             assert_eq!(crc::checksum(&text), *crc);
             text

@@ -58,10 +58,10 @@ impl Fast {
     /// A decoder without memory.
     pub fn new() -> Self {
         Fast {
-            groups: GroupDecoder::new(),
+            groups: GroupDecoder::default(),
             symbols: Box::new([0; SYMBOL_BYTES]),
             mtf: MtfDecoder::new(0),
-            inverse: Inverse::new(),
+            inverse: Inverse::default(),
             group: 0,
             limit: 0,
             text: Vec::new(),

@@ -69,11 +69,6 @@ struct Known {
 }
 
 impl PeriodicOrigins {
-    /// An empty memo.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The origin that bzip2 gives to the run-length-coded `block`. The block consists of at least two copies of a
     /// word, its first `period` bytes; `row` is the word's row among its own sorted rotations. A block too long for
     /// bzip2 gets some origin that decodes.
@@ -146,7 +141,7 @@ mod tests {
     /// The text of a run-length-coded block.
     fn text_of(block: &[u8]) -> Vec<u8> {
         let mut text = vec![0; 52 * block.len()];
-        let len = Expander::new().next(block, &mut text);
+        let len = Expander::default().next(block, &mut text);
         text.truncate(len);
         text
     }
@@ -340,7 +335,7 @@ mod tests {
 
     #[test]
     fn asked_by_many_at_once() {
-        let origins = PeriodicOrigins::new();
+        let origins = PeriodicOrigins::default();
         let answers: Vec<u32> = std::thread::scope(|scope| {
             let ask = |times| origins.origin(&b"abcab".repeat(times), 5, 1);
             let threads: Vec<_> = (0..8).map(|i| scope.spawn(move || ask(1000 + i % 2))).collect();
@@ -353,7 +348,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded_and_the_latest() {
-        let origins = PeriodicOrigins::new();
+        let origins = PeriodicOrigins::default();
         for times in 2..200 {
             origins.remember(b"ab", times, 0);
         }
@@ -371,7 +366,7 @@ mod tests {
     /// that decodes.
     #[test]
     fn what_bzip2_could_not_have_made() {
-        let origins = PeriodicOrigins::new();
+        let origins = PeriodicOrigins::default();
         assert_eq!(origins.origin(&b"ab".repeat(450_001), 2, 0), 0);
         assert_eq!(origins.origin(&b"ba".repeat(450_001), 2, 1), 450_001);
         assert!(origins.origin(&[0; 1000], 1, 0) < 1000);

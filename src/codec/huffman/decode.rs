@@ -308,11 +308,6 @@ const FEW_GROUPS: usize = 256;
 pub const SYMBOL_BYTES: usize = GROUPS_AT_ONCE * GROUP * 2 + 16;
 
 impl GroupDecoder {
-    /// A decoder without tables.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Prepares for the codes of the block with this header.
     pub fn start_block(&mut self, header: &Bz2BlockHeader) -> Result<(), Irregular> {
         let symbols = header.alphabet();

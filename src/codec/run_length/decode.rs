@@ -235,7 +235,8 @@ impl InMemoryExpander {
 
 /// Expands run-length-coded bytes into pieces of any size, for texts that should never be in memory as a whole.
 ///
-/// Four equal bytes at the very end without a count stand for themselves; [`decode_text`] has rejected them before.
+/// A default one is at the beginning of the coded bytes. Four equal bytes at the very end without a count stand for
+/// themselves; [`decode_text`] has rejected them before.
 #[derive(Clone, Debug, Default)]
 pub struct Expander {
     /// The position in the coded bytes.
@@ -247,11 +248,6 @@ pub struct Expander {
 }
 
 impl Expander {
-    /// An expander at the beginning of the coded bytes, which is the beginning of a token.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Fills `buf` with the next bytes and returns their number, which is less than the size of `buf` only at the end
     /// of the text. `coded` must be the same at every call.
     pub fn next(&mut self, coded: &[u8], buf: &mut [u8]) -> usize {
@@ -318,7 +314,7 @@ pub fn decode_text<'a>(pieces: impl Iterator<Item = &'a [u8]> + Clone, len: usiz
     while let Some(run) = find_run(rest, 0) {
         rest = rest.get(run + 5..).ok_or(Flaw::MissingRunCount)?;
     }
-    let (mut expander, mut crc, mut len) = (Expander::new(), Crc::new(), 0);
+    let (mut expander, mut crc, mut len) = (Expander::default(), Crc::new(), 0);
     let mut buf = vec![0; 1 << 16];
     loop {
         let n = expander.next(&coded, &mut buf);

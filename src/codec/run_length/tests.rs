@@ -59,7 +59,7 @@ fn expand(coded: &[u8], size: usize, kernel: Kernel) -> Result<Result<Vec<u8>, T
 }
 
 fn pieces(coded: &[u8], size: usize) -> Vec<u8> {
-    let (mut expander, mut buf, mut all) = (Expander::new(), vec![0; size], Vec::new());
+    let (mut expander, mut buf, mut all) = (Expander::default(), vec![0; size], Vec::new());
     loop {
         let n = expander.next(coded, &mut buf);
         all.extend_from_slice(&buf[..n]);

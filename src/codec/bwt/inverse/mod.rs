@@ -90,7 +90,8 @@ struct Segment {
     next: u32,
 }
 
-/// The memory for inverting blocks of at most [`MAX_BLOCK`] bytes.
+/// The memory for inverting blocks of at most [`MAX_BLOCK`] bytes. At first there is none: [`build`](Self::build) takes
+/// it, unless [`try_reserve`](Self::try_reserve) has.
 #[derive(Clone, Debug, Default)]
 pub struct Inverse {
     /// T: the rows, then (after memory that is never touched) ladders and entry rows.
@@ -111,11 +112,6 @@ pub struct Inverse {
 }
 
 impl Inverse {
-    /// No memory yet: [`build`](Self::build) takes it, unless [`try_reserve`](Self::try_reserve) has.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Enlarges the memory for a block of `rows` rows. A short block gets no ladders, and is walked by one chain, which
     /// costs less than touching the memory of all lanes.
     ///

@@ -21,7 +21,7 @@ fn fast(inverse: &mut Inverse, column: &[u8], origin: u32) -> Vec<u8> {
 /// A memory for each kernel that this CPU has.
 fn inverses() -> Vec<Inverse> {
     let with = |kernel| {
-        let mut inverse = Inverse { kernel, ..Inverse::new() };
+        let mut inverse = Inverse { kernel, ..Inverse::default() };
         inverse.try_reserve(MAX_BLOCK).unwrap();
         inverse
     };
@@ -34,7 +34,7 @@ fn inverses() -> Vec<Inverse> {
 
 /// Memories with which `check` inverts columns: one of each kernel, and one that grows with the blocks.
 pub fn memories() -> Vec<Inverse> {
-    let (mut memories, growing) = (inverses(), Inverse::new());
+    let (mut memories, growing) = (inverses(), Inverse::default());
     assert!(
         memories.iter().any(|inverse| inverse.kernel == growing.kernel),
         "the best kernel is one that this CPU has"

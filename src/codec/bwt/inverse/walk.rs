@@ -237,11 +237,8 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn steps_as_the_plain_ones() {
-        let mut random = 1u32;
-        let mut below = |end: usize| {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            ((u64::from(random) * end as u64) >> 32) as u32
-        };
+        let mut random = hybz_testkit::shapes::Rng(1);
+        let mut below = |end: usize| random.below(end) as u32;
         let table: Vec<u32> = (0..TABLE).map(|_| below(TABLE) << 8 | below(256)).collect();
         let mut rows: [u32; LANES] = std::array::from_fn(|_| below(TABLE));
         let mut plain_rows = rows;

@@ -62,7 +62,7 @@ pub(in crate::formats) fn whole(text: Text) -> Vec<u8> {
     match text {
         Text::RunLength { coded, len, .. } => {
             let mut bytes = vec![0; len as usize];
-            Expander::new().next(&coded, &mut bytes);
+            Expander::default().next(&coded, &mut bytes);
             bytes
         }
         Text::Plain(bytes) => bytes,

@@ -52,11 +52,6 @@ pub struct HbzEncoder {
 }
 
 impl HbzEncoder {
-    /// A new encoder.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Encodes block `number` of a stream, and returns its header and its payload.
     ///
     /// # Panics

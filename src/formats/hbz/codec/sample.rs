@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn beginnings_of_the_right_text_only() {
-        let mut encoder = HbzEncoder::new();
+        let mut encoder = HbzEncoder::default();
         for shape in SHAPES {
             for (len, interval) in [(1, 0), (4097, 0), (70_003, 1000), (200_003, 0)] {
                 let text = (shape.make)(len);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_wrong_bit_in_the_middle() {
         let text = (shape("words").make)(200_003);
-        let (header, mut payload) = HbzEncoder::new().encode(&text, 0, &stream(0));
+        let (header, mut payload) = HbzEncoder::default().encode(&text, 0, &stream(0));
         let middle = payload.len() / 2;
         payload[middle] ^= 1;
         let header = BlockHeader { coded_crc: crate::crc::checksum(&payload), ..header };

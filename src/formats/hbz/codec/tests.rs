@@ -25,7 +25,7 @@ fn a_sample_that_deceives() {
         text.extend((0..1_250_000 - 17_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8));
     }
     let stream = stream(1 << 26);
-    let (header, payload) = HbzEncoder::new().encode(&text, 3, &stream);
+    let (header, payload) = HbzEncoder::default().encode(&text, 3, &stream);
     assert!(HbzDecoder::new().decode(stream, header, payload.into()).map(whole) == Ok(text));
 }
 
@@ -34,7 +34,7 @@ fn a_sample_that_deceives() {
 fn the_vector_is_the_naive_one() {
     let text = (hybz_testkit::shapes::shape("words").make)(30_000);
     let stream = stream(1 << 20);
-    let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
+    let (header, payload) = HbzEncoder::default().encode(&text, 0, &stream);
     let block = PayloadBlock::parse(stream, header, payload.into()).unwrap();
     let runs = vec![block.runs(0, &mut super::decode::segment_mtf()).unwrap()];
     let (starts, first) = block.segment_starts(&runs);
@@ -57,7 +57,7 @@ fn damaged_payloads_with_good_crcs() {
     let stream = stream(1 << 20);
     for shape in ["words", "short_runs", "random", "zeros"] {
         let text = (hybz_testkit::shapes::shape(shape).make)(140_000);
-        let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
+        let (header, payload) = HbzEncoder::default().encode(&text, 0, &stream);
         for round in 0..400 {
             let mut bad = payload.clone();
             let near = if round % 2 == 0 { bad.len().min(900) } else { bad.len() };
