@@ -8,8 +8,7 @@ use crate::flaw::Flaw;
 use crate::formats::bzip2::stream::items::Head;
 use crate::formats::bzip2::stream::tasks::{DECODE, DecodeBlock};
 use crate::index::{Block, Index};
-use hybz_queue::Client;
-use hybz_queue::TaskError;
+use hybz_queue::{Client, TaskError};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -10,8 +10,7 @@ use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::HEADER_LEN;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::read_at::{Positioned, ReadAt};
-use hybz_queue::Client;
-use hybz_queue::TaskError;
+use hybz_queue::{Client, TaskError};
 use std::sync::Arc;
 
 /// Blocks of `.hbz` files with more rows than this are decoded in stages by all stations: a block that is read alone

@@ -27,9 +27,10 @@ pub(crate) enum StreamPart<'a> {
     Damaged(Flaw),
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum WalkState {
     /// Before or in the header of a stream.
+    #[default]
     Header,
     /// Before or in the header of a block, or the first bytes of the index.
     Next(StreamHeader),
@@ -41,6 +42,7 @@ enum WalkState {
 }
 
 /// The parser.
+#[derive(Default)]
 pub(crate) struct Walker {
     state: WalkState,
     /// The bytes of an incomplete part.
@@ -49,13 +51,6 @@ pub(crate) struct Walker {
     index: Index,
     begin: u64,
     at: u64,
-}
-
-impl Default for Walker {
-    fn default() -> Self {
-        let (state, head) = (WalkState::Header, [0; HEADER_LEN]);
-        Walker { state, head, head_len: 0, index: Index::new(), begin: 0, at: 0 }
-    }
 }
 
 impl Walker {
@@ -149,7 +144,7 @@ impl Walker {
         }
         match StreamHeader::parse(&self.head) {
             Ok(stream) => {
-                self.index = Index::new();
+                self.index = Index::default();
                 self.enter(WalkState::Next(stream));
                 StreamPart::Stream(stream)
             }
@@ -227,13 +222,15 @@ struct Index {
     len: u64,
 }
 
-impl Index {
-    fn new() -> Index {
+impl Default for Index {
+    fn default() -> Index {
         let key = RandomState::new();
         let (of_blocks, of_index) = (key.build_hasher(), key.build_hasher());
         Index { blocks: 0, of_blocks, of_index, crc: Crc::new(), len: 0 }
     }
+}
 
+impl Index {
     fn add(&mut self, entry: IndexEntry) {
         self.of_blocks.write(&entry.write());
         self.blocks += 1;

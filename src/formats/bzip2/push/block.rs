@@ -1,9 +1,8 @@
 //! Single blocks, wherever they begin.
 
 use crate::block::Text;
-use crate::codec;
-use crate::codec::find_magic;
 use crate::codec::run_length::decode::Expander;
+use crate::codec::{self, find_magic};
 use crate::error::{DecodeError, Error};
 use crate::formats::bzip2::header::MAX_BLOCK;
 

@@ -4,8 +4,7 @@
 //! probably ends: decoding it earlier would be in vain. If the magic was in the block's own data, the block is followed
 //! code by code ([`BlockWalk`]) until its end has come, so the work is linear however the input is made.
 
-use crate::codec;
-use crate::codec::find_magic;
+use crate::codec::{self, find_magic};
 use crate::crc;
 use crate::error::{DecodeError, Error};
 use crate::flaw::Flaw;

@@ -5,8 +5,7 @@ use crate::block::{DecodedBlock, SharedBytes};
 use crate::codec::find_magic;
 use crate::error::DecodeError;
 use crate::stream::piece::Piece;
-use hybz_queue::Client;
-use hybz_queue::Ticket;
+use hybz_queue::{Client, Ticket};
 
 /// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:
 /// 18,002 groups of 50 codes of 20 bits are 2.25 MB.

@@ -2,8 +2,7 @@
 
 use super::ENCODE_BYTES;
 use super::tasks::{ENCODE_LARGE, EncodeLarge};
-use crate::formats::hbz::header::BlockHeader;
-use crate::formats::hbz::header::StreamHeader;
+use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::stream::piece::{Cut, Input, Piece};
 use crate::stream::verify::{CodedTicket, Verify, encode};
 use hybz_queue::{Client, Pool};
@@ -34,9 +33,7 @@ impl Blocks {
         let (text, given) = (Vec::new(), Vec::new());
         Blocks { stream, text, len: 0, ready: None, given, number: 0, goes_on: false, verify }
     }
-}
 
-impl Blocks {
     /// The text of an earlier block that is done. Its pages are there: to get new ones for 64 MB, and to clear them,
     /// takes longer than to read the text.
     fn take_back(&mut self) -> Option<Vec<u8>> {

@@ -13,8 +13,7 @@ use crate::formats::hbz::codec::decode::{VectorCharge, Vectors};
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::walk::{StreamPart, Walker};
 use crate::stream::piece::{Cut, Input, Piece};
-use hybz_queue::Ticket;
-use hybz_queue::{Client, Pool};
+use hybz_queue::{Client, Pool, Ticket};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -8,8 +8,7 @@ use crate::formats::lz4::header::{Header, WINDOW};
 use crate::formats::lz4::walk::{Ending, FramePart, Walker};
 use crate::stream::piece::{Cut, Extent, Input, Piece};
 use crate::stream::relay::Relay;
-use hybz_queue::Client;
-use hybz_queue::Ticket;
+use hybz_queue::{Client, Ticket};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -3,8 +3,7 @@
 use super::relay::{self, ChunkPart};
 use crate::formats::lzw::Chunk;
 use crate::stream::piece::{Cut, Input, Piece};
-use hybz_queue::Client;
-use hybz_queue::{Submitter, Ticket};
+use hybz_queue::{Client, Submitter, Ticket};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
