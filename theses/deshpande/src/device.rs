@@ -67,7 +67,7 @@ pub fn decoding_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> 
 /// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must equal the block that cores
 /// alone wrote.
 fn sort(lane: &mut dyn DeviceLane, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
-    let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
+    let (mut encoder, mut codes) = (HbzEncoder::default(), Vec::new());
     let mut seconds = 0.0;
     let mut rest = &plain[32..];
     let mut number = 0;

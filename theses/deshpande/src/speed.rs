@@ -37,7 +37,7 @@ enum Libsais {
 
 fn measure(text: &[u8], size: usize, interval: u32, every: usize, libsais: Libsais) -> Times {
     let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
-    let (mut encoder, mut decoder) = (HbzEncoder::new(), HbzDecoder::new());
+    let (mut encoder, mut decoder) = (HbzEncoder::default(), HbzDecoder::new());
     let mut times = Times::default();
     let (mut suffixes, mut vector) = (vec![0i32; size + 10_000], vec![0i32; size + 1]);
     for block in text.chunks(size).step_by(every) {

@@ -100,8 +100,8 @@ fn encode_on_core(blocks: &[Block]) -> Times<4> {
 
 /// Run lengths and CRC, BWT, MTF, Huffman decoding.
 fn decode_on_core(stream: &[u8], blocks: &[Block]) -> Times<4> {
-    let (mut header, mut groups) = (Bz2BlockHeader::default(), GroupDecoder::new());
-    let (mut mtf, mut bwt) = (MtfDecoder::new(MAX_BLOCK), Inverse::new());
+    let (mut header, mut groups) = (Bz2BlockHeader::default(), GroupDecoder::default());
+    let (mut mtf, mut bwt) = (MtfDecoder::new(MAX_BLOCK), Inverse::default());
     let mut out = [0; SYMBOL_BYTES];
     best(|| {
         let mut times = [0.0; 4];
