@@ -26,14 +26,14 @@ pub(super) struct BatchBlock {
 
 /// The common part of all kinds of lanes for `.bz2`.
 #[derive(Default)]
-pub(super) struct Blocks {
+pub(super) struct BatchWriter {
     /// A text assembled from its parts and run-length-coded.
     text: Vec<u8>,
     coded: Vec<u8>,
     candidates: Vec<u32>,
 }
 
-impl Blocks {
+impl BatchWriter {
     /// Writes a block into the texts of a lane at `at`, if it is for the device. With `turn`, the block is turned to
     /// its least rotation.
     pub fn put(

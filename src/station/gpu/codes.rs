@@ -11,7 +11,7 @@
 //! all cores of its host busy: 0.6 ns a byte for both, in batches of 28.
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
-use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
+use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
 use super::trust::{computes_wrongly, too_little};
 use crate::block::CodedBlock;
 use crate::codec::Encoder;
@@ -24,7 +24,7 @@ use hybz_gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
 /// State for finishing and checking blocks, made when it is first needed.
 #[derive(Default)]
 pub(super) struct Codes {
-    blocks: Blocks,
+    blocks: BatchWriter,
     /// Whether a block of each batch is decoded.
     samples: bool,
     /// The number of batches so far, of this lane and those that it has replaced.

@@ -2,7 +2,7 @@
 //! whose suffixes are sorted: `suffixes`.
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
-use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
+use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::bzip2::stream::tasks::{EncodeBlock, SortedBlock};
@@ -10,7 +10,7 @@ use hybz_gpu::{DeviceError, DeviceLane, Sorted};
 use hybz_queue::TypedJob;
 
 #[derive(Default)]
-pub(super) struct Columns(Blocks);
+pub(super) struct Columns(BatchWriter);
 
 impl Batched for Columns {
     type Task = EncodeBlock;

@@ -4,7 +4,7 @@
 //! their least rotations.
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
-use super::blocks::{BatchBlock, Blocks, MIN_BATCH};
+use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
 use super::columns::{check, forward};
 use super::suffixes::{ENTRY_LOG, Preparer, SuffixBlock, forward_large};
 use super::trust::{computes_wrongly, power_sums, too_little};
@@ -17,7 +17,7 @@ use hybz_gpu::{DeviceError, DeviceLane, SortedThirds};
 const NO_ENTRIES: u8 = 30;
 
 #[derive(Default)]
-pub(super) struct Thirds(Blocks);
+pub(super) struct Thirds(BatchWriter);
 
 impl Batched for Thirds {
     type Task = EncodeBlock;
