@@ -77,7 +77,7 @@ pub fn merge(sources: Vec<impl BufRead + Send>, keys: impl Into<Keys>, mut out: 
 }
 
 /// The first line of `text` that is out of order: it comes before the one that precedes it, or, if equal lines are not
-/// kept ([`Order::unique`]), it equals it. `None` if there is none.
+/// kept ([`Order::unique`](crate::Order::unique)), it equals it. `None` if there is none.
 ///
 /// ```
 /// use hysort::{Order, check};
