@@ -85,6 +85,35 @@ pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     rest.windows(4).position(|four| four.iter().all(|&byte| byte == four[0])).map(|position| at + position)
 }
 
+/// Appends the runs of four and more bytes that begin at or after `from`. Returns the position before which all of them
+/// are listed: the start of a run that may go on after `bytes`, or one in the last 64 bytes.
+pub fn list_runs(bytes: &[u8], from: usize, runs: &mut Vec<Run>) -> usize {
+    let mut at = from;
+    while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let equal = equal_to_next(window);
+        let mut begin = equal & equal >> 1 & equal >> 2;
+        let mut next = at + WINDOW - 3;
+        while begin != 0 {
+            let bit = begin.trailing_zeros();
+            let last = bit + (equal >> bit).trailing_ones();
+            let (start, mut end) = (at + bit as usize, at + last as usize + 1);
+            if end == at + WINDOW {
+                while end < bytes.len() && bytes[end] == bytes[start] {
+                    end += run_len(&bytes[end..]);
+                }
+                if end == bytes.len() {
+                    return start;
+                }
+                next = end;
+            }
+            runs.push(Run { start: start as u32, len: (end - start) as u32 });
+            begin &= u64::MAX.checked_shl(last).unwrap_or(0);
+        }
+        at = next;
+    }
+    at
+}
+
 /// The length of the run at the start of `text`, at most 255.
 pub fn run_len(text: &[u8]) -> usize {
     let text = &text[..text.len().min(MAX_RUN)];

@@ -56,15 +56,13 @@ impl Splitter {
     /// Gives the text to the cutter.
     fn hand_on(&mut self) {
         if self.len > 0 {
-            // The next text is as long, if this one filled its room.
-            let next = Vec::with_capacity(if self.len == self.text.len() { self.len } else { 0 });
-            let mut bytes = std::mem::replace(&mut self.text, next);
+            let mut bytes = std::mem::take(&mut self.text);
             bytes.truncate(self.len);
             // Streams of a few bytes would keep FIRST_ROOM each.
             if bytes.capacity() / 8 > self.len {
                 bytes.shrink_to_fit();
             }
-            let mut found = std::mem::replace(&mut self.runs, Runs::new(self.text.capacity()));
+            let mut found = std::mem::replace(&mut self.runs, Runs::new(0));
             found.look(&bytes, true);
             self.cutter.add(Stretch { bytes: Arc::new(bytes), found });
             self.len = 0;
@@ -88,7 +86,11 @@ impl Input for Splitter {
         self.runs.look(&self.text[..self.len], false);
         if self.len > self.cutter.left() {
             self.hand_on();
-            self.cutter.take_back(&mut self.text);
+            let rest = self.cutter.take_back();
+            // Memory for all that the open block may still need: grown step by step, a text is moved to other pages.
+            self.text = Vec::with_capacity(self.cutter.left() + PAST);
+            self.runs = Runs::new(self.text.capacity());
+            self.text.extend_from_slice(rest.as_deref().unwrap_or_default());
             self.len = self.text.len();
         }
     }
