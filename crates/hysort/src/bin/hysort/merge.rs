@@ -1,11 +1,12 @@
 //! `-m`: files that are sorted become one. All of them are open at once. If they are too many for that, they are
 //! sorted: lines that are in order in their files come out the same.
 
+use crate::args::Plan;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::input::{self, Input};
+use crate::limits;
 use crate::progress::Progress;
-use crate::{limits, run};
 use hybz_files::process;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Take};
@@ -22,25 +23,26 @@ fn is_out_of_descriptors(failure: &Failure) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
-pub fn merge(call: Call<'_>) -> Result<(), Failure> {
-    let plan = call.plan;
-    let count = plan.files.len();
+/// Opens all files, or as many as can be open at once.
+pub fn open(plan: &Plan) -> Result<Vec<Input>, Failure> {
     process::raise_max_descriptors();
     // For temporary files when no descriptor is left.
-    let reserve: Vec<io::Result<File>> = (0..3).map(|_| File::open("/dev/null")).collect();
+    let _reserve: Vec<io::Result<File>> = (0..3).map(|_| File::open("/dev/null")).collect();
     let mut inputs = Vec::new();
-    for name in plan.files.iter().filter(|_| plan.batch.is_none_or(|most| count <= most)) {
+    for name in plan.files.iter().filter(|_| plan.batch.is_none_or(|most| plan.files.len() <= most)) {
         match input::open(name) {
             Err(failure) if is_out_of_descriptors(&failure) => break,
             input => inputs.push(input?),
         }
     }
-    drop(reserve);
-    if inputs.len() < count {
-        return run::sort(call, inputs);
-    }
+    Ok(inputs)
+}
+
+/// Merges files, which are all open.
+pub fn merge(call: Call<'_>, inputs: Vec<Input>) -> Result<(), Failure> {
+    let plan = call.plan;
     let own = call.output.regular_stdout().map(|found| (found.dev(), found.ino()));
-    let room = (limits::memory(plan) / 2 / count as u64).clamp(LEAST, MOST) as usize;
+    let room = (limits::memory(plan) / 2 / inputs.len() as u64).clamp(LEAST, MOST) as usize;
     let text = |input: Input| {
         let len = input.extent.as_ref().filter(|_| own.is_some_and(|own| input.is(own)));
         let len = len.map_or(u64::MAX, |extent| extent.end - extent.start);

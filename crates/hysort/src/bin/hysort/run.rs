@@ -30,9 +30,10 @@ pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
     input::check_readable(&plan.files)?;
     let progress = Arc::new(Progress::new(&plan));
     let call = Call { plan: &plan, output: Output::prepare(&plan, &progress)?, progress };
+    let opened = if plan.what == What::Merge { merge::open(&plan)? } else { Vec::new() };
     match plan.what {
-        What::Merge => merge::merge(call),
-        _ => sort(call, Vec::new()),
+        What::Merge if opened.len() == plan.files.len() => merge::merge(call, opened),
+        _ => sort(call, opened),
     }?;
     Ok(Outcome::Done)
 }
@@ -46,7 +47,7 @@ fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
 }
 
 /// Sorts all files, the first of which have been opened.
-pub fn sort(call: Call<'_>, opened: Vec<Input>) -> Result<(), Failure> {
+fn sort(call: Call<'_>, opened: Vec<Input>) -> Result<(), Failure> {
     let (plan, progress, started) = (call.plan, Arc::clone(&call.progress), Instant::now());
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
