@@ -5,22 +5,19 @@
 //! files, a thread therefore does these steps for all files that are ready at once: it syncs a directory once, however
 //! many names it got. Messages pass through the same thread, so they come in the order of the operands.
 
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::pending::Pending;
 use crate::cli::files::reread::Reread;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::{OutputFile, Pending, SourceFile};
 use crate::cli::messages::{Failure, Messages, Note};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hybz_files::directory::Directory;
 use hybz_files::tree::{self, Id};
 use std::collections::HashSet;
-use std::io;
-use std::iter;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use std::{io, iter};
 
 /// A complete result, and what remains to be done with it.
 pub struct Finished {

@@ -1,6 +1,6 @@
 //! The names that `--filelist` gives, one after another: the whole list is never in memory.
 
-use crate::cli::files::source::stdin;
+use crate::cli::files::stdin;
 use crate::cli::messages::Failure;
 use hybz_files::file;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

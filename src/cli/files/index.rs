@@ -1,9 +1,7 @@
 //! Index files: finding an operand's index, reading it, and writing one.
 
 use crate::cli::args::{Plan, usual_index};
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::place::Place;
-use crate::cli::files::source::{SourceFile, id};
+use crate::cli::files::{OutputFile, Place, SourceFile, id};
 use crate::cli::messages::Failure;
 use crate::cli::messages::formats::WITHOUT_STREAMS;
 use hybz::index::{Index, Recorder};

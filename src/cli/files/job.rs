@@ -1,13 +1,9 @@
 //! An operand that has been opened and checked, or has failed.
 
 use crate::cli::args::Range;
-use crate::cli::files::index::IndexJob;
-use crate::cli::files::pending::Pending;
-use crate::cli::files::place::Place;
-use crate::cli::files::source::SourceFile;
-use crate::cli::messages::Failure;
+use crate::cli::files::{IndexJob, Pending, Place, SourceFile};
 use crate::cli::messages::formats::HEAD_LEN;
-use crate::cli::messages::report::Entry;
+use crate::cli::messages::{Entry, Failure};
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -10,11 +10,10 @@ use hybz_files::last_mode::LastMode;
 use hybz_files::slots::Slots;
 use hybz_files::tree::{self, Attributes, Id};
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 pub struct Mirror {
     root: Directory,

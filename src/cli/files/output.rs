@@ -16,7 +16,7 @@
 //! reads as zeros, and takes no space on most file systems. A run begins with a whole piece of the file, so no block of
 //! the file system is written for it.
 
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::SourceFile;
 use hybz::internals::Sequential;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::Directory;

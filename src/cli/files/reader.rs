@@ -1,6 +1,6 @@
 //! Files as the flow reads them.
 
-use crate::cli::files::job::Seen;
+use crate::cli::files::Seen;
 use crate::cli::messages::formats::HEAD_LEN;
 use hybz::flow::Source;
 use hybz::internals::flow::LONG_FILE;

@@ -4,8 +4,7 @@
 //! Blocks are verified against the text as it was read. Only this check detects misread input and disk corruption. The
 //! system is asked to drop both files from its cache; if it cannot (as on tmpfs), they are read from memory.
 
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::{OutputFile, SourceFile};
 use crate::cli::messages::Failure;
 use hybz::read::MultiBzDecoder;
 use hybz::{Pool, Settings};

@@ -1,7 +1,7 @@
 //! The destination of a result's bytes, and their count.
 
-use crate::cli::files::output::OutputFile;
-use crate::cli::messages::counts::Counts;
+use crate::cli::files::OutputFile;
+use crate::cli::messages::Counts;
 use hybz::{Error, Pool};
 use hybz_files::pipe::{self, Giver};
 use hybz_files::stdout;

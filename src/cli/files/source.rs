@@ -2,7 +2,7 @@
 //! attributes, and the file may be removed afterwards.
 
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::place::Place;
+use crate::cli::files::Place;
 use crate::cli::messages::Failure;
 use hybz_files::acl::Acl;
 use hybz_files::directory::{Directory, Stat};

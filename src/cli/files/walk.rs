@@ -9,17 +9,15 @@
 //! ([`Place`]): nothing leads the walk out of the tree, and no path is too long. Only the deepest directories are kept
 //! open. A directory further up is opened again from the one below it, if it is still the same directory.
 
-use crate::cli::files::place::Place;
-use crate::cli::messages::Failure;
-use crate::cli::messages::tally::{Skipped, Tally};
+use crate::cli::files::Place;
+use crate::cli::messages::{Failure, Skipped, Tally};
 use hybz_files::directory::{Directory, Stat};
 use hybz_files::slots::Slots;
 use hybz_files::tree::{self, Attributes, Id, Kind};
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::vec;
+use std::{io, vec};
 
 /// The maximum number of directories kept open: the deepest ones.
 const MAX_OPEN: usize = 16;

@@ -5,8 +5,7 @@ use crate::cli::messages::progress::screen::CLEAR;
 use hybz_files::process;
 use std::fmt;
 use std::io::{Cursor, Write};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 pub struct Counts {

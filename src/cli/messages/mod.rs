@@ -2,19 +2,21 @@
 //!
 //! The texts are bzip2's; those that programs search for are the same byte for byte.
 
-pub mod counts;
+mod counts;
 pub mod formats;
 pub mod json;
-pub mod progress;
-pub mod report;
+mod progress;
+mod report;
 pub mod stations;
-pub mod tally;
+mod tally;
+
+pub use counts::Counts;
+pub use progress::Progress;
+pub use report::{Entry, Report};
+pub use tally::{Skipped, Tally};
 
 use crate::cli::args::{Kind, Plan};
 use crate::cli::messages::formats::is_of;
-use crate::cli::messages::progress::Progress;
-use crate::cli::messages::report::{Entry, Report};
-use crate::cli::messages::tally::Tally;
 use anyhow::bail;
 use hybz::internals::formats::Blocks;
 use hybz::{BlockInfo, Damage, Error, Formats, StreamSummary, Summary};

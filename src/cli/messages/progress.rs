@@ -10,7 +10,8 @@
 //! waiting.
 
 use crate::cli::args::{Kind, Plan, ProgressFormat};
-use crate::cli::messages::counts::{Counts, bytes};
+use crate::cli::messages::Counts;
+use crate::cli::messages::counts::bytes;
 use hybz_files::quote::shown;
 use hybz_files::{process, signals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -18,13 +19,12 @@ use row::{Row, amount, clock, rate};
 use screen::{Screen, row_columns};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::fmt;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 mod row;
 pub mod screen;

@@ -7,17 +7,14 @@
 
 use crate::cli::args::Plan;
 use crate::cli::messages::counts::{bytes, line};
-use crate::cli::messages::errno_text;
 use crate::cli::messages::json::{self, Object, SCHEMA};
-use crate::cli::messages::tally::Tally;
+use crate::cli::messages::{Tally, errno_text};
 use anyhow::anyhow;
 use hybz::internals::formats::Blocks;
 use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
 use hybz_files::file::wait_writable;
 use hybz_files::quote::shown;
-use hybz_files::signals;
-use hybz_files::stdout;
-use hybz_files::temporary;
+use hybz_files::{signals, stdout, temporary};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Display};

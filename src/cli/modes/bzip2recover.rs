@@ -10,8 +10,7 @@ use hybz::{Error, ReadAt};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::prelude::*;
 
 const MAX_NAME: usize = 1980;
 /// bzip2recover counts data as a block if more bits than this follow the magic.

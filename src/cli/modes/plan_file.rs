@@ -4,7 +4,7 @@
 //! tab before the check. It detects a line that was changed, swapped, removed or doubled. The end has the combined CRC
 //! of the whole text, which must also follow from the CRCs and block counts of the shards.
 
-use crate::cli::files::reader::Reader;
+use crate::cli::files::Reader;
 use crate::cli::messages::Failure;
 use anyhow::{Context as _, anyhow, bail};
 use hybz::Level;

@@ -3,8 +3,7 @@
 use super::plan_file::PlanFile;
 use super::single;
 use crate::cli::args::{Coding, Kind, Plan, Target};
-use crate::cli::files::place::Place;
-use crate::cli::files::source::check_file;
+use crate::cli::files::{Place, check_file};
 use crate::cli::messages::Failure;
 use hybz::shard::Shard;
 use hybz::{Error, ReadAt};

@@ -1,11 +1,7 @@
 //! The one result of `--recover`, `--plan` and `--join`: a file, which appears when it is complete, or stdout.
 
 use crate::cli::args::{Plan, Target};
-use crate::cli::files::commit;
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::place::Place;
-use crate::cli::files::sink::Sink;
-use crate::cli::files::source::{SourceFile, id};
+use crate::cli::files::{OutputFile, Place, Sink, SourceFile, commit, id};
 use crate::cli::messages::{Failure, Messages, Outcome};
 use hybz_files::directory::is_directory;
 use hybz_files::{stdout, tree};

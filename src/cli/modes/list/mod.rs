@@ -9,11 +9,9 @@
 mod table;
 
 use crate::cli::args::Plan;
-use crate::cli::files::commit;
-use crate::cli::files::index::{self, IndexJob};
-use crate::cli::files::place::Place;
-use crate::cli::files::reader::Reader;
-use crate::cli::files::source::{self, SourceFile};
+use crate::cli::files::index::{self};
+use crate::cli::files::source::{self};
+use crate::cli::files::{IndexJob, Place, Reader, SourceFile, commit};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use crate::cli::modes::{One, decompress, limits, print, undecoded};

@@ -8,8 +8,7 @@ mod gpu;
 mod table;
 
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::reader::Reader;
-use crate::cli::files::source;
+use crate::cli::files::{Reader, source};
 use crate::cli::messages::{Failure, Messages, Note, Outcome};
 use crate::cli::modes::{limits, print, read_all, undecoded};
 use crossbeam_channel::{Sender, bounded};

@@ -9,15 +9,13 @@ mod results;
 mod resume;
 
 use crate::cli::args::{Gpus, Kind, Plan};
-use crate::cli::files::operand_iter::OperandIter;
+use crate::cli::files::OperandIter;
 use crate::cli::messages::{Messages, Note, Outcome};
-use crate::cli::modes::limits;
 use crate::cli::modes::run::operands::Operands;
 use crate::cli::modes::run::results::Results;
-use crate::cli::modes::shard;
+use crate::cli::modes::{limits, shard};
 use anyhow::anyhow;
-use hybz::Pool;
-use hybz::flow;
+use hybz::{Pool, flow};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;

@@ -4,22 +4,14 @@
 //! not follow). All checks are then made on the open file, so the file that is read is the one that was checked.
 
 use crate::cli::args::{Kind, Operand, Plan, Target};
-use crate::cli::files::index::IndexJob;
-use crate::cli::files::job::{Destination, Job, Ready, State};
-use crate::cli::files::names::{appended, ending, original_name};
-use crate::cli::files::operand_iter::{Found, OperandIter};
-use crate::cli::files::pending::Pending;
-use crate::cli::files::place::Place;
-use crate::cli::files::preconditions::Preconditions;
-use crate::cli::files::reader::Reader;
-use crate::cli::files::source::{SourceFile, id, list_of, stdin};
+use crate::cli::files::{
+    Destination, Found, IndexJob, Job, OperandIter, Pending, Place, Preconditions, Reader, Ready, SourceFile, State,
+    appended, ending, id, list_of, original_name, stdin,
+};
 use crate::cli::messages::formats::COPY_HEAD_LEN;
-use crate::cli::messages::report::Entry;
-use crate::cli::messages::tally::Skipped;
-use crate::cli::messages::{Failure, Messages};
-use crate::cli::modes::run::part;
+use crate::cli::messages::{Entry, Failure, Messages, Skipped};
 use crate::cli::modes::run::ranges::Parts;
-use crate::cli::modes::run::resume;
+use crate::cli::modes::run::{part, resume};
 use crate::cli::modes::{decompress, limits, shard};
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
@@ -29,12 +21,10 @@ use hybz_files::{file, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The length of files whose frames state it.
 const LONG: u64 = 1 << 20;

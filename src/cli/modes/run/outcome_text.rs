@@ -1,12 +1,10 @@
 //! The messages about a file when its stream has ended, with or without an error.
 
 use crate::cli::args::{Kind, Plan};
-use crate::cli::files::index;
-use crate::cli::files::job::Destination;
+use crate::cli::files::{Destination, index};
 use crate::cli::messages::formats::foreign;
 use crate::cli::messages::{self as words, Failure, Messages, Note};
-use hybz::Format;
-use hybz::{Error, Formats, StreamSummary};
+use hybz::{Error, Format, Formats, StreamSummary};
 use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -4,7 +4,7 @@
 //! from the beginning to the end of the last part; if parts go backwards, an index is made first.
 
 use crate::cli::args::{Amount, Range};
-use crate::cli::files::job::Seen;
+use crate::cli::files::Seen;
 use hybz::index::Index;
 use hybz::internals::Sequential;
 use hybz::read::MultiBzDecoder;

@@ -2,21 +2,14 @@
 //! files, their messages are printed, and together they give the exit code.
 
 use crate::cli::args::{Kind, Plan, Target, usual_index};
-use crate::cli::files::commit::{Committer, Finished, Item};
-use crate::cli::files::index::IndexJob;
-use crate::cli::files::job::{Destination, Job, Ready, State};
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::pending::Pending;
 use crate::cli::files::reread::Reread;
-use crate::cli::files::sink::{Counted, Sink};
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::{
+    Committer, Counted, Destination, Finished, IndexJob, Item, Job, OutputFile, Pending, Ready, Sink, SourceFile, State,
+};
 use crate::cli::messages::formats::no_index;
-use crate::cli::messages::report::Entry;
-use crate::cli::messages::stations;
-use crate::cli::messages::{self, Failure, Messages, Note, Outcome, errno_text};
-use crate::cli::modes::limits;
+use crate::cli::messages::{self, Entry, Failure, Messages, Note, Outcome, errno_text, stations};
 use crate::cli::modes::run::outcome_text;
-use crate::cli::modes::shard;
+use crate::cli::modes::{limits, shard};
 use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
@@ -27,11 +20,9 @@ use hybz_files::quote::shown;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub struct Results {
     plan: Arc<Plan>,

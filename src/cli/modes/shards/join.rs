@@ -6,7 +6,7 @@
 use super::meanwhile::write_meanwhile;
 use super::{create, write_trouble};
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::source::is_still;
+use crate::cli::files::is_still;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
 use crate::cli::modes::plan_file::PlanFile;
