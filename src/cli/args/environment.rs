@@ -150,13 +150,6 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    fn read(variables: &[(&str, &str)]) -> (Vec<String>, usize) {
-        let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
-        let found = Environment::read(&Flags::command(), value);
-        let flags = found.words().map(|word| word.to_str().expect("UTF-8").to_owned()).collect();
-        (flags, found.ignored_words.len())
-    }
-
     #[test]
     fn quiet_words() {
         for (line, count) in
@@ -165,19 +158,5 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert_eq!(quietness(&Flags::command(), words.iter()), count, "{line}");
         }
-    }
-
-    #[test]
-    fn words_of_variables() {
-        assert_eq!(read(&[]), (vec![], 0));
-        let flags = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-        let (found, ignored) = read(&[("HYBZ", " -9  -p 2\t--gpu none x"), ("BZIP2", "pbzip2"), ("BZIP", "-kp - --")]);
-        // `-` is the value of -p here, and clap will refuse it.
-        assert_eq!(found, flags(&["-kp", "-", "-9", "-p", "2", "--gpu", "none"]));
-        assert_eq!(ignored, 3);
-        assert_eq!(
-            read(&[("BZIP", "-p2 file --threads=2 file -o name")]).0,
-            flags(&["-p2", "--threads=2", "-o", "name"])
-        );
     }
 }

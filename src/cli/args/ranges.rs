@@ -1,7 +1,7 @@
 //! The values of `--ranges`, ranges of the text as rapidgzip writes them (`SIZE@OFFSET`, separated by commas), and of
 //! `--split`, parts of the compressed bytes (`I/N`, or `SIZE@OFFSET`).
 
-use super::values::text_length;
+use super::values::{BAD, Parsed, text_length};
 use std::{fmt, ops};
 
 /// A length or an offset in the text.
@@ -59,25 +59,21 @@ impl fmt::Display for Range {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges(pub Vec<Range>);
 
-pub fn ranges(text: &str) -> Result<Ranges, String> {
-    text.split(',').map(range).collect::<Result<_, _>>().map(Ranges)
+pub fn ranges(text: &str) -> Parsed<Ranges> {
+    text.split(',').map(range).collect::<Option<_>>().map(Ranges).ok_or(BAD)
 }
 
-fn range(text: &str) -> Result<Range, String> {
-    let (size, offset) = text.split_once('@').ok_or("no `@'")?;
-    Ok(Range { size: amount(size)?, offset: amount(offset).and_then(no_infinity)? })
+fn range(text: &str) -> Option<Range> {
+    let (size, offset) = text.split_once('@')?;
+    Some(Range { size: amount(size)?, offset: amount(offset).filter(|offset| *offset != Amount::All)? })
 }
 
-fn amount(text: &str) -> Result<Amount, String> {
+fn amount(text: &str) -> Option<Amount> {
     match text.strip_suffix('L') {
-        _ if text == "inf" => Ok(Amount::All),
-        Some(lines) => lines.parse().map(Amount::Lines).map_err(|_| "not a number of lines".to_owned()),
-        None => text_length(text).map(Amount::Bytes),
+        _ if text == "inf" => Some(Amount::All),
+        Some(lines) => lines.parse().ok().map(Amount::Lines),
+        None => text_length(text).ok().map(Amount::Bytes),
     }
-}
-
-fn no_infinity(offset: Amount) -> Result<Amount, String> {
-    if offset == Amount::All { Err("no range begins after the end".to_owned()) } else { Ok(offset) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,17 +94,16 @@ impl Split {
     }
 }
 
-pub fn split(text: &str) -> Result<Split, String> {
+pub fn split(text: &str) -> Parsed<Split> {
     if let Some((size, offset)) = text.split_once('@') {
         let from = text_length(offset)?;
         let end = if size == "inf" { u64::MAX } else { from.saturating_add(text_length(size)?) };
         return Ok(Split::Bytes { from, end });
     }
-    let (number, of) = text.split_once('/').ok_or("neither `/' nor `@'")?;
-    let parsed = |text: &str| text.parse::<u64>().map_err(|_| "not a number".to_owned());
-    match (parsed(number)?, parsed(of)?) {
-        (number @ 1.., of) if number <= of => Ok(Split::Part { number, of }),
-        _ => Err("the parts of N are 1 to N".to_owned()),
+    let (number, of) = text.split_once('/').ok_or(BAD)?;
+    match (number.parse(), of.parse()) {
+        (Ok(number @ 1..), Ok(of)) if number <= of => Ok(Split::Part { number, of }),
+        _ => Err(BAD),
     }
 }
 
