@@ -17,7 +17,6 @@ fn pool(plan: &Plan) -> Pool {
     limits::pool_of(plan, limits::threads(plan, plan.coding)).build()
 }
 
-/// Compresses the text on all cores.
 pub fn compressed(plan: &Plan, text: &[u8]) -> Result<Vec<u8>, Error> {
     let encoding = plan.coding.map(|coding| coding.encoding).unwrap_or_default();
     hybz::compress(text, &Settings::new().encoding(encoding).pool(&pool(plan)))
@@ -36,8 +35,7 @@ pub fn timed(
     direction: Kind,
     threads: usize,
     gpus: bool,
-    from: &Arc<Vec<u8>>,
-    to: &[u8],
+    (from, to): (&Arc<Vec<u8>>, &[u8]),
 ) -> Result<Duration, String> {
     let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
     let coding = plan.coding.filter(|_| direction == Kind::Compress);
@@ -57,11 +55,7 @@ pub fn timed(
     let pool = lanes.iter().fold(limits::pool_of(plan, threads), |pool, lanes| pool.accelerators(lanes)).build();
     flow::run(&pool, One(Some(input), Some(from.len() as u64)), &mut compared);
     let time = started.elapsed();
-    match compared.outcome {
-        Ok(_) => Ok(time),
-        Err(Error::Write(e)) => Err(e.to_string()),
-        Err(error) => Err(error.to_string()),
-    }
+    compared.outcome.map(|_| time).map_err(|error| error.to_string())
 }
 
 /// Compares the output. This takes about as long as the system's copy into a pipe.
