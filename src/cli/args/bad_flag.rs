@@ -87,7 +87,6 @@ fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)>
     })
 }
 
-/// The values that `arg` accepts.
 fn wanted(arg: &Arg) -> String {
     let text = match arg.get_id().as_str() {
         "threads" => "a number of threads, at most 4194304",

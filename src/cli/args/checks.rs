@@ -11,7 +11,6 @@ use hybz::{Encoding, Format};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// The plan for these flags and operands, if the program was called by the name `program`.
 pub fn plan(program: &OsStr, flags: Flags, operands: Vec<Operand>) -> Result<Plan> {
     let coding = Coding::new(&flags);
     let mut plan = Plan::unchecked(kind(program, &flags), program, flags, operands);

@@ -108,7 +108,6 @@ impl Environment {
     }
 }
 
-/// Whether `word` is a flag whose value is the next word.
 fn takes_next_word(command: &Command, word: &[u8]) -> bool {
     let word = String::from_utf8_lossy(word);
     with_value(command).any(|arg| match word.strip_prefix("--") {
@@ -128,7 +127,6 @@ pub fn quietness<'a>(command: &Command, words: impl Iterator<Item = &'a OsString
     u8::try_from(count(command, words, 'q') + long).unwrap_or(u8::MAX)
 }
 
-/// How often the short flag `short` occurs among `words`.
 pub fn count<'a>(command: &Command, words: impl Iterator<Item = &'a OsString>, short: char) -> usize {
     let takes_value = |letter| {
         with_value(command).any(|arg| arg.get_short_and_visible_aliases().unwrap_or_default().contains(&letter))

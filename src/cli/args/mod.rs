@@ -50,7 +50,6 @@ pub struct Refusal {
     pub quiet: u8,
 }
 
-/// Reads the words after the program's name.
 pub fn parse(
     program: &OsStr,
     mut words: impl Iterator<Item = OsString>,

@@ -4,7 +4,6 @@
 use super::values::{BAD, Parsed, text_length};
 use std::{fmt, ops};
 
-/// A length or an offset in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     Bytes(u64),
@@ -21,7 +20,6 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range in bytes, if both its numbers are bytes.
     pub fn bytes(&self) -> Option<(u64, u64)> {
         match (self.offset, self.size) {
             (Amount::Bytes(from), Amount::Bytes(len)) => Some((from, from.saturating_add(len))),
@@ -30,7 +28,6 @@ impl Range {
         }
     }
 
-    /// The range in lines, if both its numbers are lines.
     pub fn lines(&self) -> Option<(u64, u64)> {
         match (self.offset, self.size) {
             (Amount::Lines(from), Amount::Lines(count)) => Some((from, from.saturating_add(count))),
@@ -85,7 +82,6 @@ pub enum Split {
 }
 
 impl Split {
-    /// The range of these bytes in a file of `len` bytes.
     pub fn of(self, len: u64) -> ops::Range<u64> {
         match self {
             Split::Part { number, of } => hybz::seek::SplitReader::bytes_of_part(number - 1, of, len),

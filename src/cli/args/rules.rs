@@ -8,7 +8,6 @@ use super::rows::{Kind, ROWS, Row};
 use anyhow::bail;
 use std::borrow::Cow;
 
-/// Refuses flags that do not go with the mode, or with each other.
 pub fn check(plan: &Plan) -> anyhow::Result<()> {
     let mode = plan.kind;
     for row in ROWS.iter().filter(|row| !row.is_taken_by(mode)) {
@@ -28,7 +27,6 @@ pub fn check(plan: &Plan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses each of the flags `others` together with `flag`.
 pub fn refuse(plan: &Plan, flag: &str, others: &[&str]) -> anyhow::Result<()> {
     let rows = others.iter().filter_map(|name| ROWS.iter().find(|row| row.name == *name));
     match rows.filter_map(|row| spelling(plan, row)).next() {

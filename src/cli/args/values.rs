@@ -52,7 +52,6 @@ fn bytes(text: &str, bare: u64, kilo: u64) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.try_into().ok()?)
 }
 
-/// A pattern of file names, as in a shell.
 pub fn pattern(text: &str) -> Parsed<Pattern> {
     // Paths below a directory begin and end with names.
     let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
@@ -69,7 +68,6 @@ pub fn interval(text: &str) -> Parsed<u32> {
     }
 }
 
-/// A time in seconds, at most an hour.
 pub fn seconds(text: &str) -> Parsed<f64> {
     text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds)).ok_or(BAD)
 }

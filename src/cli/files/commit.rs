@@ -39,14 +39,12 @@ pub struct Finished {
     pub count: Option<(u64, u64)>,
     failure: Option<Failure>,
     index_failure: Option<Failure>,
-    /// Whether its data could not be synced.
     unsynced: bool,
     /// Dropped when the last step is done.
     _pending: Pending,
 }
 
 impl Finished {
-    /// A file that only gets its name.
     pub fn new(output: OutputFile, replace: bool, pending: Pending) -> Finished {
         Finished {
             path: output.path.clone(),
@@ -143,7 +141,6 @@ fn next_batch(items: &Receiver<Item>, full: &Receiver<()>, max: usize) -> Option
     Some(iter::once(first).chain(items.try_iter()).take(max).collect())
 }
 
-/// What the last steps need to know of each other.
 struct Steps {
     messages: Arc<Messages>,
     /// The results that this call has made with -f and whose sources it removes: one must not replace another, or both
@@ -170,7 +167,6 @@ impl Steps {
         }
     }
 
-    /// Closes a result and gives it its name.
     fn give_name(&self, file: &mut Finished, synced: io::Result<bool>) -> Result<(), Failure> {
         let Some(output) = file.output.take() else { return Ok(()) };
         file.unsynced = !synced.map_err(|e| Failure::output("write", file.path.as_os_str(), &e))?;
@@ -249,7 +245,6 @@ fn sync_files(items: &[Item]) -> Vec<io::Result<bool>> {
     items.iter().map(|item| output(item).map_or(Ok(true), OutputFile::sync)).collect()
 }
 
-/// Closes a file and gives it its name.
 pub fn publish(output: OutputFile, replace: bool) -> Result<(), Failure> {
     let path = output.path.clone();
     output.publish(replace).map_err(|e| match e.kind() {

@@ -113,7 +113,6 @@ pub fn useless(why: &[u8], without: &str) -> Vec<u8> {
     [why.strip_suffix(b".").unwrap_or(why), b"; ", without.as_bytes(), b" without it."].concat()
 }
 
-/// Reads the index of the compressed file `coded` from the file `place`.
 pub fn open(place: &Place, coded: &dyn ReadAt) -> Result<Index, Failure> {
     let file = open_file(place)?;
     Index::open(Arc::new(file), coded).map_err(|error| failure(place.name(), &error))

@@ -20,7 +20,6 @@ pub struct Job {
     pub pending: Pending,
 }
 
-/// The work to be done on an operand.
 pub enum State {
     Ready(Box<Ready>),
     /// No work: `--resume` found the result complete and correct. `bytes` is the length of the source.
@@ -28,13 +27,11 @@ pub enum State {
         result: OsString,
         bytes: u64,
     },
-    /// No work: the operand failed a check.
     Failed(Failure),
     /// No work: it is a file that hybz itself writes. (Or it is not open yet.)
     Own,
 }
 
-/// An operand that passed all checks.
 pub struct Ready {
     /// The file; `None` is stdin.
     pub source: Option<SourceFile>,
@@ -57,7 +54,6 @@ impl Ready {
     }
 }
 
-/// The data recorded about an operand while it is read.
 #[derive(Default)]
 pub struct Seen {
     /// The first bytes of an input that cannot be read again, such as a pipe.
@@ -80,7 +76,6 @@ impl Seen {
     }
 }
 
-/// The destination of one operand's result.
 #[derive(Clone, Debug)]
 pub enum Destination {
     Stdout,

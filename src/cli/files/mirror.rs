@@ -74,7 +74,6 @@ impl Mirror {
         Ok(self.last.1.clone())
     }
 
-    /// Descends to `name` in the last directory, which is at `depth`.
     fn go_down(
         &mut self,
         depth: usize,

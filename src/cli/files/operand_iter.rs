@@ -21,12 +21,10 @@ pub struct Found {
     pub typed: bool,
 }
 
-/// All files, one after another.
 pub struct OperandIter {
     plan: Arc<Plan>,
     messages: Arc<Messages>,
     slots: Slots,
-    /// How many operands of the command line have been taken.
     taken: usize,
     list: Option<List>,
     walk: Option<Walk>,
@@ -68,7 +66,6 @@ impl OperandIter {
         })
     }
 
-    /// The next file, or the error that prevents reading it.
     pub fn next(&mut self) -> Option<Result<Found, Failure>> {
         loop {
             if let Some(walk) = &mut self.walk {
@@ -168,7 +165,6 @@ impl OperandIter {
     }
 }
 
-/// Whether a file is skipped because of its suffix.
 fn by_suffix(plan: &Plan, name: &Path) -> bool {
     let is_compressed = |name: &Path| ending(name, plan).is_some();
     match plan.kind {
@@ -182,7 +178,6 @@ fn by_suffix(plan: &Plan, name: &Path) -> bool {
     }
 }
 
-/// Whether `--exclude` excludes this name.
 fn is_excluded(plan: &Plan, name: &OsStr, below: &Path) -> bool {
     // A byte that is not valid text counts as one character.
     let matches = |text: &OsStr| plan.exclude.iter().any(|glob| glob.matches_with(&text.to_string_lossy(), MATCHING));
@@ -196,7 +191,6 @@ fn listed(plan: &Plan, path: &Path) -> Result<(), Skipped> {
     wants(plan, kind, name, below)
 }
 
-/// Checks whether a file or directory that a walk meets is skipped.
 fn wants(plan: &Plan, kind: tree::Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
     match kind == tree::Kind::File {
         true if temporary::is_hidden_name(name) => Err(Skipped::Own),

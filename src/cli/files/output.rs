@@ -42,7 +42,6 @@ pub struct OutputFile {
 enum Kind {
     /// It has no name yet. If it replaces a file, it will have a hidden name for a moment.
     Unnamed,
-    /// It has a hidden name.
     Hidden(TemporaryName),
     /// It is a device or FIFO that existed before, and stays.
     Existing,
@@ -92,7 +91,6 @@ impl OutputFile {
         self.taken
     }
 
-    /// Starts writing the data to the disk, without waiting.
     pub fn start_sync(&self) {
         file::start_writing(&self.file);
     }
@@ -105,7 +103,6 @@ impl OutputFile {
         }
     }
 
-    /// Reads the file on the disk from its beginning.
     pub fn read_again(&self) -> io::Result<Sequential<File>> {
         file::forget_pages(&self.file);
         Ok(Sequential { source: self.file.try_clone()?, at: 0 })
@@ -169,14 +166,12 @@ struct Holes {
     gap: u64,
 }
 
-/// The run at the beginning of some bytes.
 enum Run {
     Zeros(usize),
     Data(usize),
 }
 
 impl Holes {
-    /// The run that these bytes begin with: zeros to skip, or bytes that must be written.
     fn first_run(&self, bytes: &[u8]) -> Run {
         let into_piece = (self.at % PIECE as u64) as usize;
         let head = if into_piece == 0 { 0 } else { (PIECE - into_piece).min(bytes.len()) };

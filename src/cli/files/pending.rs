@@ -31,7 +31,6 @@ enum Touched {
     File(Id),
 }
 
-/// The files that the pending operands make, replace or remove.
 #[derive(Clone, Default)]
 pub struct PathLocks(Arc<SharedPending>);
 
@@ -58,12 +57,10 @@ impl PathLocks {
         Pending { locks: self.clone(), touched: Vec::new() }
     }
 
-    /// Whether an operand may make a file of this name.
     pub fn has_name(&self, path: &Path) -> bool {
         self.lock().touched.contains_key(&named(path))
     }
 
-    /// Whether an operand replaces or removes this file.
     pub fn has_file(&self, file: Id) -> bool {
         self.lock().touched.contains_key(&Touched::File(file))
     }

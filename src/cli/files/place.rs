@@ -13,7 +13,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A file's name.
 #[derive(Clone, Debug)]
 pub struct Place {
     path: PathBuf,

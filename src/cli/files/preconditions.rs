@@ -12,7 +12,6 @@ use std::io;
 use std::os::unix::prelude::*;
 use std::sync::Arc;
 
-/// The files that operands are checked against.
 pub struct Preconditions {
     plan: Arc<Plan>,
     /// The file that stdout refers to, if any: it must not be read.

@@ -34,14 +34,12 @@ impl Reader {
         Reader { file, wait_first: false, is_long: false, seen: None }
     }
 
-    /// A reader of a file whose metadata are known.
     pub fn of(file: File, found: &Metadata) -> Self {
         let wait_first = found.file_type().is_fifo();
         let is_long = found.is_file() && found.len() >= LONG_FILE;
         Reader { file, wait_first, is_long, seen: None }
     }
 
-    /// Records the first bytes in `seen`.
     pub fn noting(self, seen: &Arc<Seen>) -> Self {
         Reader { seen: Some(Arc::clone(seen)), ..self }
     }

@@ -12,13 +12,11 @@ use hybz_files::file;
 use hybz_files::quote::shown;
 use std::io::{self, Read};
 
-/// Everything needed to read both files again.
 pub struct Reread {
     pub source: SourceFile,
     pub pool: Pool,
 }
 
-/// The number of bytes compared in one step.
 const PIECE: usize = 1 << 20;
 
 /// The reason why a text and a decoded file are not known to be the same.
@@ -30,7 +28,6 @@ pub enum Trouble {
 }
 
 impl Reread {
-    /// Compares the source with its result on the disk.
     pub fn check(&self, output: &OutputFile) -> Result<(), Failure> {
         let name = self.source.place.name();
         let changed = || Failure::about(1, "Input file ", name, " changed while it was read: its result was not kept.");
@@ -66,7 +63,6 @@ impl Reread {
     }
 }
 
-/// Whether an error of a decoder is about the compressed data.
 pub fn is_damage(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }

@@ -111,7 +111,6 @@ impl Sink {
     }
 }
 
-/// A sink, and the count of its bytes.
 pub struct Counted {
     pub sink: Sink,
     pub counts: Arc<Counts>,

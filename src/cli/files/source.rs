@@ -58,7 +58,6 @@ pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failu
     Ok(())
 }
 
-/// A source file as it was when it was opened.
 pub struct SourceFile {
     pub place: Place,
     pub found: Metadata,
@@ -80,7 +79,6 @@ impl SourceFile {
         }
     }
 
-    /// Whether this open file is the one opened first, unchanged since.
     pub fn is_unchanged(&self, file: &File) -> io::Result<bool> {
         Ok(self.is_still(&rustix::fs::fstat(file)?))
     }
@@ -104,7 +102,6 @@ impl SourceFile {
         }
     }
 
-    /// Whether the file has not changed since it was opened.
     pub fn is_still(&self, now: &Stat) -> bool {
         is_still(&self.found, now)
     }

@@ -33,7 +33,6 @@ pub struct Walk {
     below: PathBuf,
     slots: Slots,
     tally: Arc<Tally>,
-    /// Whether to walk other file systems too.
     pub crosses: bool,
     /// A directory that is not walked, because results go to it.
     pub avoids: Option<Id>,
@@ -73,7 +72,6 @@ impl Walk {
         }))
     }
 
-    /// The walk's position, as a path below the operand.
     pub fn below(&self) -> &Path {
         &self.below
     }
@@ -83,7 +81,6 @@ impl Walk {
         Some(self.levels.get(depth)?.attributes)
     }
 
-    /// Whether neither files nor directories are left.
     pub fn is_at_end(&self) -> bool {
         self.levels.iter().all(|level| level.files.len() + level.directories.len() == 0)
     }

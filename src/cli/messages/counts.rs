@@ -23,7 +23,6 @@ pub struct Counts {
     operands: Option<u64>,
     /// The last measured rate in bytes a second, or [`UNKNOWN`].
     rate: AtomicU64,
-    /// Whether a bar is on the terminal.
     pub bar: AtomicBool,
 }
 
@@ -45,7 +44,6 @@ impl Counts {
         }
     }
 
-    /// Sets the total length of all inputs, if it is known.
     pub fn set_total(&self, total: Option<u64>) {
         self.total.store(total.unwrap_or(UNKNOWN), Relaxed);
     }

@@ -81,7 +81,6 @@ impl From<Object> for Value {
     }
 }
 
-/// A checksum, written as eight hexadecimal digits, as everywhere in hybz.
 pub fn crc(crc: u32) -> Value {
     format!("{crc:08x}").into()
 }

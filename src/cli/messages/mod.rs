@@ -141,7 +141,6 @@ impl Failure {
     }
 }
 
-/// The advice when there is not enough memory.
 const TRY_LESS: &str = "try -m1 -p1, or -s";
 
 /// The C library's text for an error, without the number that Rust adds.
@@ -171,7 +170,6 @@ impl Note {
     }
 }
 
-/// The printer of all messages of one call.
 pub struct Messages {
     pub plan: Arc<Plan>,
     /// The width of names in the lines of `-v`: the width of the longest name, but at least the width of `(stdin)`.
@@ -196,7 +194,6 @@ impl Messages {
         }
     }
 
-    /// With the report for programs, if there is to be one.
     pub fn with_report(plan: &Arc<Plan>) -> anyhow::Result<Messages> {
         let tally = Arc::default();
         let report = Report::open(plan, &tally)?;
@@ -244,7 +241,6 @@ impl Messages {
         }
     }
 
-    /// Lets `write` write to the report, if there is one.
     fn write_report(&self, write: impl FnOnce(&Report) -> io::Result<()>) {
         let Some(report) = &self.report else { return };
         let mut written = Ok(());
@@ -260,7 +256,6 @@ impl Messages {
         self.write_report(|report| report.summary(summary, code, broken_pipe));
     }
 
-    /// The failure to close stdout, if there is one.
     pub fn stdout_failure() -> Option<Note> {
         stdout::close().err().map(|e| Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)))
     }
@@ -273,7 +268,6 @@ impl Messages {
     }
 }
 
-/// The line of `-v` about a compressed file.
 pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
     if bytes_in == 0 {
         return " no data compressed.\n".to_owned();

@@ -66,12 +66,10 @@ struct Display {
 struct Rate(VecDeque<(Duration, u64)>);
 
 impl Rate {
-    /// A rate measured from the start of the process, when no bytes were done.
     fn new() -> Rate {
         Rate(VecDeque::from([(Duration::ZERO, 0)]))
     }
 
-    /// Records that `bytes` are done at the time `now`.
     fn measure(&mut self, now: Duration, bytes: u64) {
         if self.0.back().is_none_or(|&(last, _)| now >= last + SPACING) {
             self.0.push_back((now, bytes));
@@ -87,7 +85,6 @@ impl Rate {
         if seconds > 0.0 { bytes.saturating_sub(before) as f64 / seconds } else { 0.0 }
     }
 
-    /// The time that the rest up to `total` will take.
     fn left(&self, now: Duration, bytes: u64, total: Option<u64>) -> Option<Duration> {
         let rate = self.per_second(now, bytes);
         let rest = total?.saturating_sub(bytes) as f64;
@@ -115,7 +112,6 @@ impl Progress {
         Progress { plan: Arc::clone(plan), style, counts, unit, display: Mutex::new(display) }
     }
 
-    /// Records that `bytes` of the input `name` are done.
     pub fn advance(&self, name: &OsStr, bytes: u64) {
         let position = self.counts.advance(bytes);
         if matches!(self.style, Style::Nothing) {
@@ -167,7 +163,6 @@ impl Progress {
         }
     }
 
-    /// Removes the bar from the terminal.
     pub fn end(&self) {
         let Some((bar, _)) = lock(&self.display).bar.take() else { return };
         self.counts.bar.store(false, Ordering::Relaxed);

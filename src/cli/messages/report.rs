@@ -40,7 +40,6 @@ pub struct Report {
     failures: Mutex<Vec<Trouble>>,
     /// Failures that belong to no file.
     apart: Mutex<Vec<Trouble>>,
-    /// Whether the report could not be written.
     unwritable: AtomicBool,
 }
 
@@ -67,7 +66,6 @@ const CLOSED: u8 = 1;
 /// The process is being ended, by a signal or for lack of memory.
 const ENDING: u8 = 2;
 
-/// The report's data about a file.
 pub struct Entry {
     name: OsString,
     opened: Instant,
@@ -88,7 +86,6 @@ pub struct Entry {
 type Trouble = (u8, Vec<u8>);
 
 impl Entry {
-    /// Begins one, if there is to be a report.
     pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
         plan.json.as_ref()?;
         let format = plan.coding.map(|coding| coding.encoding.format());
@@ -106,7 +103,6 @@ impl Entry {
 }
 
 impl Report {
-    /// Opens the report, if there is to be one.
     pub fn open(plan: &Plan, tally: &Arc<Tally>) -> anyhow::Result<Option<Report>> {
         let Some(file) = &plan.json else { return Ok(None) };
         let (name, opened) = match file.as_bytes() {
@@ -135,7 +131,6 @@ impl Report {
         Ok(Some(Report { place: name.to_owned(), totals, failures, apart: Mutex::default(), unwritable }))
     }
 
-    /// Has the summary written if a signal ends the process.
     pub fn speak_at_the_end(&self) -> io::Result<()> {
         let totals = Arc::clone(&self.totals);
         temporary::speak_at_the_end(Box::new(move |signal| totals.last_words(signal)))

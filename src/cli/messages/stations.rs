@@ -79,7 +79,6 @@ pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {
     cores.map(remark).collect()
 }
 
-/// The line of `-vv`, if anything was verified.
 pub fn verified(summary: &Summary) -> Vec<u8> {
     let (mut verified, mut wrong, mut by) = (0, 0, Vec::new());
     for station in &summary.stations {

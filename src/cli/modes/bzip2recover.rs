@@ -26,7 +26,6 @@ struct Ends(Vec<u8>);
 /// The bits between two magics: the positions of the first and the last bit.
 type BlockBits = (u64, u64);
 
-/// Runs the whole program. Returns its exit code.
 pub fn run(called: &OsStr, words: impl Iterator<Item = OsString>) -> u8 {
     say(b"bzip2recover 1.0.8: extracts blocks from damaged .bz2 files.\n");
     match extract(called.as_bytes(), &words.collect::<Vec<_>>()) {

@@ -49,7 +49,6 @@ fn is_one_block(plan: &Plan) -> bool {
     open_unnoticed(path).and_then(|file| file.read_exact_at(&mut coded, 0)).is_ok() && has_one_block(&coded)
 }
 
-/// Whether a file begins as a `.bz2` file, and has no second block.
 fn has_one_block(coded: &[u8]) -> bool {
     const FIRST: u64 = 32;
     coded.starts_with(b"BZh")
@@ -229,7 +228,6 @@ pub fn pool_of(plan: &Plan, threads: NonZeroUsize) -> PoolBuilder {
     within_memory(plan, Pool::builder().threads(threads).max_memory(share_of_memory()))
 }
 
-/// Limits a pool to the memory that `-m` allows.
 pub fn within_memory(plan: &Plan, pool: PoolBuilder) -> PoolBuilder {
     match plan.memory {
         Some(memory) => pool.memory(memory),
@@ -237,7 +235,6 @@ pub fn within_memory(plan: &Plan, pool: PoolBuilder) -> PoolBuilder {
     }
 }
 
-/// The pool of a mode that decodes, without GPUs.
 pub fn pool(plan: &Plan) -> Pool {
     pool_of(plan, threads(plan, None)).build()
 }

@@ -42,7 +42,6 @@ fn undecoded(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
     Failure::of(plan, name, error).unwrap_or_else(verdict)
 }
 
-/// Decompressing as the plan says.
 fn decompress(plan: &Plan) -> Task {
     Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage }
 }

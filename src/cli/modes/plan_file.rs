@@ -36,7 +36,6 @@ pub struct PlanFile {
     pub shards: Vec<Shard>,
 }
 
-/// Makes the lines of a plan in order.
 #[derive(Default)]
 pub struct Lines(Crc);
 
@@ -52,7 +51,6 @@ impl Lines {
         self.checked(&format!("{number}\t{offset}\t{length}\t{blocks}\t{crc:08x}"))
     }
 
-    /// The last line, with the combined CRC of all blocks.
     pub fn end(&mut self, crc: u32) -> String {
         self.checked(&format!("{END}\t{crc:08x}"))
     }
@@ -85,7 +83,6 @@ impl PlanFile {
         })
     }
 
-    /// The plan, or the reason why it cannot be used.
     fn parse(mut reader: impl BufRead) -> anyhow::Result<PlanFile> {
         let mut lines = Lines::default();
         let first = next_line(&mut reader)?;

@@ -66,13 +66,11 @@ fn why_changed(shard: &Shard) -> io::Error {
     io::Error::other(format!("shard {number} differs from the plan: the file has changed, or is another one"))
 }
 
-/// The place that a target names, near the `source`.
 pub fn place_of(target: &Target, source: Option<&Place>) -> Result<Option<Place>, Failure> {
     let Target::File(path) = target else { return Ok(None) };
     Place::opened(path, source).map(Some).map_err(|e| Failure::output("create", path.as_os_str(), &e))
 }
 
-/// The attributes of files that are read.
 pub fn inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) -> impl Iterator<Item = (&'a OsStr, Metadata)> {
     paths.into_iter().filter_map(|path| Some((path.as_os_str(), fs::metadata(path).ok()?)))
 }

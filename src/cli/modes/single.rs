@@ -9,7 +9,6 @@ use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
 
-/// The reason why there is no result.
 pub enum Trouble {
     Failure(Failure),
     /// The reason has been printed already.

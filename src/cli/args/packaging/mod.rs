@@ -12,10 +12,8 @@
 
 use super::choices::Shell;
 
-/// The manual page hybz(1), as roff.
 pub const MANUAL_PAGE: &str = include_str!("hybz.1");
 
-/// The completions for hybz, hybunz and hybcat.
 pub fn completions(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => include_str!("hybz.bash"),
@@ -59,7 +57,6 @@ mod tests {
         [head, before, new, after, tail].concat()
     }
 
-    /// The manual page, with its version and options.
     fn manual_page() -> String {
         // clap keeps the full stops of a text of several paragraphs, and drops the full stop of a single paragraph.
         let heading = |id: &str| GROUPS.iter().find(|(_, ids)| ids.contains(&id)).map(|(title, _)| *title);

@@ -5,14 +5,12 @@ use std::time::Duration;
 
 #[derive(Default)]
 pub struct Row {
-    /// The name of the input that is being processed.
     pub name: String,
     /// The part that is done, from 0 to 1, if it is known.
     pub share: Option<f64>,
     /// The amount done, such as `1.5 of 20.0 MB`.
     pub amount: String,
     pub rate: String,
-    /// The time that the rest will take.
     pub left: Option<Duration>,
 }
 
@@ -76,7 +74,6 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
-/// The amount done out of `total`, in millions of bytes.
 pub fn amount(bytes: u64, total: Option<u64>) -> String {
     let (unit, name) = if total.unwrap_or(bytes) < 100_000_000_000 { (1e6, "MB") } else { (1e9, "GB") };
     let shown = |bytes: u64| format!("{:.1}", bytes as f64 / unit);
@@ -86,7 +83,6 @@ pub fn amount(bytes: u64, total: Option<u64>) -> String {
     }
 }
 
-/// A rate in millions of bytes a second.
 pub fn rate(per_second: f64) -> String {
     format!("{:.1} MB/s", per_second / 1e6)
 }

@@ -31,7 +31,6 @@ use table::Row;
 /// The number of bytes that identify the start of a `.bz2` stream.
 const HEADER_LEN: usize = 3;
 
-/// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
     let (messages, pool) = (Messages::new(&plan), limits::pool(&plan));
@@ -171,7 +170,6 @@ impl Lister<'_> {
         Ok(Some(job))
     }
 
-    /// Lists a file that must be decoded.
     fn decoded(
         &self,
         name: &OsStr,
@@ -209,7 +207,6 @@ impl Lister<'_> {
         Ok(())
     }
 
-    /// Lists a file that contains an index.
     fn by_own_index(
         &self,
         name: &OsStr,
@@ -264,7 +261,6 @@ impl Lister<'_> {
         self.whole(name, &list)
     }
 
-    /// Whether all blocks of a file have been found.
     fn whole(&self, name: &OsStr, list: &List) -> Result<(), Failure> {
         let damage = ": damaged or cut between blocks: there may be more blocks";
         if list.is_complete() { Ok(()) } else { Err(Failure::about(2, "", name, damage)) }
@@ -288,7 +284,6 @@ impl Lister<'_> {
     }
 }
 
-/// Lists a file of `len` bytes that has this index.
 fn indexed(index: &Index, len: u64) -> Result<Totals, Error> {
     Ok(Totals {
         format: Format::Bzip2,
@@ -303,7 +298,6 @@ fn indexed(index: &Index, len: u64) -> Result<Totals, Error> {
     })
 }
 
-/// The result of decoding a file.
 struct Decoded<'a> {
     messages: &'a Messages,
     name: &'a OsStr,

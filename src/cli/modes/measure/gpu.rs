@@ -49,7 +49,6 @@ impl Gpu {
         })
     }
 
-    /// Measures on the device, and opens it first if necessary.
     fn try_measure(&self, device: &mut Device, text: &[u8]) -> Result<(Measures, String), DeviceError> {
         if !matches!(device, Device::Open(_)) {
             let list = if let Gpus::These(list) = &self.devices { Some(&**list) } else { None };

@@ -216,7 +216,6 @@ impl Measurer {
         Ok((text, permit))
     }
 
-    /// Records that `bytes` more are done.
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = lock(&self.progress);
         progress.0 += bytes;
@@ -266,7 +265,6 @@ fn share(step: Step, bytes: u64) -> f64 {
     }
 }
 
-/// The memory for a text of this length and for measuring it.
 fn with_text(len: u64) -> u64 {
     memory_needed(len).saturating_add(len)
 }

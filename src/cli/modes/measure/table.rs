@@ -25,7 +25,6 @@ fn columns(numbers: [&str; 8], name: &OsStr) -> Vec<u8> {
     table_line([13, 8, 7, 11, 8, 11, 8, 10], numbers, name)
 }
 
-/// Adds the measures of a file to those of others.
 pub fn add(sum: &mut Measures, one: &Measures) {
     sum.bytes += one.bytes;
     sum.runs += one.runs;
@@ -33,7 +32,6 @@ pub fn add(sum: &mut Measures, one: &Measures) {
     sum.longest = sum.longest.max(one.longest);
 }
 
-/// The lines of `-v` about a file.
 pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     let [read, sort, neighbours, parse, all] =
         [times.read, times.sort, times.neighbours, times.parse, times.all].map(|time| time.as_secs_f64());

@@ -24,7 +24,6 @@ pub type Coded = Arc<dyn ReadAt>;
 pub struct Parts {
     text: Cursor,
     ranges: vec::IntoIter<Range>,
-    /// Whether whole lines are wanted.
     lines: bool,
     now: Now,
     /// The end of the last range of whole lines. The current position is then the first line that begins there or
@@ -179,7 +178,6 @@ pub struct Cursor {
     line: Option<Line>,
 }
 
-/// A place among the lines.
 #[derive(Clone, Copy)]
 struct Line {
     /// The number of line ends before the place.
@@ -204,7 +202,6 @@ impl Line {
     }
 }
 
-/// The way to a place in the text.
 enum Way {
     Indexed(Box<Reader<Coded>>),
     /// By decoding everything before it.
@@ -216,12 +213,10 @@ enum Way {
 }
 
 impl Cursor {
-    /// A cursor that uses an index.
     pub fn indexed(reader: Reader<Coded>) -> Cursor {
         Cursor::new(Way::Indexed(Box::new(reader)))
     }
 
-    /// Through everything before.
     pub fn forward(coded: Coded, settings: Settings) -> Cursor {
         let decoder = Box::new(MultiBzDecoder::with_settings(Sequential { source: coded.clone(), at: 0 }, &settings));
         Cursor::new(Way::Forward { coded, settings, decoder })
@@ -300,7 +295,6 @@ impl Cursor {
         Ok(())
     }
 
-    /// Copies at most this many bytes.
     fn copy(&mut self, buf: &mut [u8], most: u64) -> io::Result<usize> {
         let most = buf.len().min(usize::try_from(most).unwrap_or(usize::MAX));
         let counts = !self.text.buffer().is_empty();

@@ -85,7 +85,6 @@ impl Results {
         })
     }
 
-    /// Whether operands were skipped, for the side that opens them.
     pub fn stopped(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stopped)
     }
@@ -98,7 +97,6 @@ impl Results {
         self.committer.push(Item::Note(note));
     }
 
-    /// Opens the destination of a result.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
         let place = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
@@ -261,7 +259,6 @@ impl Results {
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
     }
 
-    /// Puts the outcome of a file into the report, after its messages.
     fn write_report(&self, entry: Option<Box<Entry>>) {
         if let Some(entry) = entry {
             self.print(Note::Entry(entry));

@@ -25,7 +25,6 @@ use std::path::Path;
 /// The maximum number of missing shards that are named.
 const NAMED: usize = 10;
 
-/// Joins the parts that the operands name.
 pub fn join(plan: &Plan, messages: &Messages) -> Result<(), Trouble> {
     let plan_path = Path::new(plan.join.as_deref().unwrap_or_default());
     let PlanFile { level, crc, shards, .. } = PlanFile::read(plan_path)?;
@@ -56,7 +55,6 @@ pub fn join(plan: &Plan, messages: &Messages) -> Result<(), Trouble> {
     single::finish(out, None, plan)
 }
 
-/// A part that has been examined.
 struct Examined<'a> {
     path: &'a Path,
     found: Metadata,

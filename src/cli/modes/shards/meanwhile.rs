@@ -37,9 +37,7 @@ pub fn write_meanwhile<T: Send>(
     })
 }
 
-/// The writer that `make` has.
 struct Pieces {
-    /// The piece that is being filled.
     piece: Vec<u8>,
     full: Sender<Vec<u8>>,
 }
@@ -64,7 +62,6 @@ impl Write for Pieces {
 mod tests {
     use super::*;
 
-    /// Takes this many bytes, then fails.
     struct Full(usize);
 
     impl Write for Full {

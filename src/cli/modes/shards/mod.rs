@@ -18,7 +18,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Plans shards, or joins parts.
 pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan, false);
     let plan = Arc::new(plan);
@@ -48,7 +47,6 @@ fn write_trouble(plan: &Plan, e: &io::Error) -> Trouble {
     single::write_trouble(name, e)
 }
 
-/// `--plan`.
 fn cut(plan: &Plan) -> Result<(), Trouble> {
     let (size, level) = (plan.plan.unwrap_or_default(), plan.coding.map(|coding| coding.level).unwrap_or_default());
     let Some(operand) = plan.operands.first() else { return Ok(()) };

@@ -25,7 +25,6 @@ impl Rng {
     }
 }
 
-/// A text, and the ways to reach it.
 struct Text {
     plain: Vec<u8>,
     bz2: Coded,
@@ -138,7 +137,6 @@ fn ranges(rng: &mut Rng, plain: &[u8], lines: bool) -> Vec<Range> {
     all
 }
 
-/// The end of this many lines from `from` on.
 fn skip_lines(plain: &[u8], from: usize, count: u64) -> usize {
     let lines = plain[from..].split_inclusive(|byte| *byte == b'\n');
     let count = usize::try_from(count).unwrap_or(usize::MAX);
