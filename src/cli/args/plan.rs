@@ -323,14 +323,4 @@ mod tests {
         }
         assert!(plan("--verify=file a").rereads && !plan("--verify a").rereads);
     }
-
-    #[test]
-    fn what_is_to_be_read() {
-        let mut files = plan("-c Cargo.toml src/lib.rs");
-        let lengths = ["Cargo.toml", "src/lib.rs"].map(|name| fs::metadata(name).unwrap().len());
-        assert_eq!(files.expected_bytes(), Some(lengths[0] + lengths[1]));
-        files.part = Some((Shard::new(3, 10, 20, 1, 0), 30));
-        assert_eq!(files.expected_bytes(), Some(20));
-        assert_eq!(plan("-c -r src").expected_bytes(), None);
-    }
 }

@@ -89,26 +89,3 @@ pub fn compare(mut text: impl Read, mut decoder: impl Read, whole: bool) -> Resu
         at += PIECE as u64;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// (What `--verify=file` says of a difference is in the tests of the command.)
-    #[test]
-    fn every_difference_is_found() {
-        let text: Vec<u8> = (0..750_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect();
-        assert!(compare(&text[..], &text[..], false).is_ok() && compare(&b""[..], &b""[..], true).is_ok());
-        for (other, at) in [
-            (text[..text.len() - 1].to_vec(), text.len() - 1),
-            ([&text[..], b"x"].concat(), text.len()),
-            ([&text[..PIECE], b"x", &text[PIECE..]].concat(), PIECE),
-            (Vec::new(), 0),
-        ] {
-            for whole in [false, true] {
-                let found = compare(&text[..], &other[..], whole);
-                assert!(matches!(found, Err(Trouble::Differs(found)) if found == at as u64), "{at}");
-            }
-        }
-    }
-}

@@ -16,8 +16,8 @@ pub struct Counts {
     /// Total length of the finished inputs, in bytes. Only its writer reads it.
     done: AtomicU64,
     written: AtomicU64,
-    /// The number of bytes of all inputs together, or [`UNKNOWN`].
-    total: AtomicU64,
+    /// The number of bytes of all inputs together, if it is known.
+    total: Option<u64>,
     /// Inputs that are done, successfully or not.
     files: AtomicU64,
     operands: Option<u64>,
@@ -29,23 +29,19 @@ pub struct Counts {
 const UNKNOWN: u64 = u64::MAX;
 
 impl Counts {
-    pub fn new(program: &[u8], operands: Option<u64>) -> Counts {
+    pub fn new(program: &[u8], operands: Option<u64>, total: Option<u64>) -> Counts {
         Counts {
             program: program.to_vec(),
             started: Instant::now(),
             read: AtomicU64::new(0),
             done: AtomicU64::new(0),
             written: AtomicU64::new(0),
-            total: AtomicU64::new(UNKNOWN),
+            total,
             files: AtomicU64::new(0),
             operands,
             rate: AtomicU64::new(UNKNOWN),
             bar: AtomicBool::new(false),
         }
-    }
-
-    pub fn set_total(&self, total: Option<u64>) {
-        self.total.store(total.unwrap_or(UNKNOWN), Relaxed);
     }
 
     /// Records that `bytes` of the current input are read. Returns how many of all inputs are.
@@ -69,10 +65,6 @@ impl Counts {
         self.files.fetch_add(1, Relaxed);
     }
 
-    pub fn read(&self) -> u64 {
-        self.read.load(Relaxed)
-    }
-
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
@@ -88,13 +80,8 @@ impl Counts {
         }
     }
 
-    fn total(&self, read: u64) -> Option<u64> {
-        // A file grew, or its size was wrong: the total is unknown from now on.
-        Some(self.total.load(Relaxed)).filter(|&total| total != UNKNOWN && total >= read)
-    }
-
     pub fn words(&self) -> Line {
-        let (read, written, time) = (self.read(), self.written.load(Relaxed), self.elapsed());
+        let (read, written, time) = (self.read.load(Relaxed), self.written.load(Relaxed), self.elapsed());
         let mut line = line();
         if self.bar.load(Relaxed) && !process::is_in_background() {
             let _ = line.write_all(CLEAR); // the bar is drawn again below the line
@@ -102,7 +89,9 @@ impl Counts {
         // A line that is too long is cut; nothing else can go wrong.
         let _ = line.write_all(&self.program);
         let _ = write!(line, ": {}", Mega(read));
-        let _ = self.total(read).map_or(Ok(()), |total| write!(line, " of {}", Mega(total)));
+        // A file grew, or its size was wrong: the total is unknown from now on.
+        let total = self.total.filter(|&total| total >= read);
+        let _ = total.map_or(Ok(()), |total| write!(line, " of {}", Mega(total)));
         let _ = write!(line, " MB read, {} MB written, {}", Mega(written), self.files.load(Relaxed));
         let _ = self.operands.map_or(Ok(()), |operands| write!(line, " of {operands}"));
         let _ = write!(line, " files done, {}.{} s, ", time.as_secs(), time.subsec_millis() / 100);
@@ -137,13 +126,12 @@ mod tests {
 
     #[test]
     fn more_bytes_than_the_total_and_long_lines() {
-        let counts = Counts::new(b"hybz", Some(3));
-        counts.set_total(Some(20_000_000));
+        let counts = Counts::new(b"hybz", Some(3), Some(20_000_000));
         counts.advance(5_000_000);
         let said = |counts: &Counts| String::from_utf8_lossy(bytes(&counts.words())).into_owned();
         assert!(said(&counts).starts_with("hybz: 5.0 of 20.0 MB read, 0.0 MB written, 0 of 3 files done, 0.0 s, "));
         counts.input_done(Some(30_000_000));
         assert!(said(&counts).starts_with("hybz: 30.0 MB read, 0.0 MB written, 1 of 3 files done, "));
-        assert_eq!(bytes(&Counts::new(&[b'n'; 3000], Some(1)).words()), [b'n'; 1024]);
+        assert_eq!(bytes(&Counts::new(&[b'n'; 3000], None, None).words()), [b'n'; 1024]);
     }
 }

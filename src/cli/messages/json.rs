@@ -14,15 +14,10 @@ pub const SCHEMA: u32 = 1;
 pub struct Object(Map<String, Value>);
 
 impl Object {
-    pub fn new(of: &str) -> Object {
+    pub fn of_file(of: &str, name: &OsStr) -> Object {
         let mut object = Object(Map::new());
         object.put("schema", SCHEMA);
         object.put("type", of);
-        object
-    }
-
-    pub fn of_file(of: &str, name: &OsStr) -> Object {
-        let mut object = Object::new(of);
         object.put_name("name", name);
         object
     }
@@ -73,12 +68,6 @@ pub fn line(text: &str) -> Vec<u8> {
     }
     line.push('\n');
     line.into_bytes()
-}
-
-impl From<Object> for Value {
-    fn from(object: Object) -> Value {
-        Value::Object(object.0)
-    }
 }
 
 pub fn crc(crc: u32) -> Value {

@@ -101,9 +101,8 @@ impl Progress {
             false if asked => Style::Lines, // also on a terminal that draws no rows
             false => Style::Nothing,
         };
-        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count()));
         // The rest of stdin is measured before anything is read from it.
-        counts.set_total(plan.expected_bytes());
+        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count(), plan.expected_bytes()));
         answer_signals(&counts);
         let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new() };
         // Speeds of decompressing are usually given for the text.
@@ -133,7 +132,10 @@ impl Progress {
         let left = display.rate.left(now, position, total);
         if matches!(self.style, Style::Bar) {
             let share = total.map(|total| if total > 0 { position as f64 / total as f64 } else { 1.0 });
-            self.draw(&mut display, Row { name: shown(name).display().to_string(), share, amount, rate, left });
+            let (bar, row) = display.bar.get_or_insert_with(bar);
+            *lock(row) = Row { name: shown(name).display().to_string(), share, amount, rate, left };
+            self.counts.bar.store(true, Ordering::Relaxed);
+            bar.tick();
         } else if display.last_line.elapsed() >= INTERVAL {
             display.last_line = Instant::now();
             let left = left.map(|left| format!(", {} left", clock(left))).unwrap_or_default();
@@ -141,18 +143,6 @@ impl Progress {
             let line = format!("{}: {}, {rate}{left}\n", name.display(), amount.trim_start());
             let _ = io::stderr().write_all(line.as_bytes());
         }
-    }
-
-    fn draw(&self, display: &mut Display, row: Row) {
-        let (bar, shown) = display.bar.get_or_insert_with(bar);
-        *lock(shown) = row;
-        self.counts.bar.store(true, Ordering::Relaxed);
-        bar.tick();
-    }
-
-    /// Records that an input is done. It had `bytes` bytes, if it did not fail.
-    pub fn input_done(&self, bytes: Option<u64>) {
-        self.counts.input_done(bytes);
     }
 
     /// Lets `print` write to the terminal, with the bar out of the way.
@@ -244,17 +234,5 @@ mod tests {
         assert_eq!(shown(&rate, now, 30 * MIB, Some(40 * MIB)), (2.0, Some(5.0)));
         assert_eq!(shown(&rate, now, 30 * MIB, None), (2.0, None));
         assert!(rate.0.len() <= 22, "one measurement for each 250 ms of 5 s, and two");
-    }
-
-    /// There was no progress in the last seconds, so no time left can be given.
-    #[test]
-    fn a_rate_of_nothing() {
-        let mut rate = Rate::new();
-        for second in 0..20 {
-            rate.measure(Duration::from_secs(second), MIB);
-        }
-        assert_eq!(rate.per_second(Duration::from_secs(19), MIB), 0.0);
-        assert_eq!(rate.left(Duration::from_secs(19), MIB, Some(2 * MIB)), None);
-        assert_eq!(Rate::new().per_second(Duration::ZERO, 5), 0.0);
     }
 }

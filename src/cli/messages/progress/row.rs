@@ -123,28 +123,6 @@ mod tests {
         assert_eq!(unknown.fit(30), "linux-6.1...d-on.tar  203.1 MB");
     }
 
-    /// It is one row at any width, whatever its contents.
-    #[test]
-    fn a_row_is_never_wider_than_the_terminal() {
-        let long = "long".repeat(100);
-        let names = ["", "a", "linux.tar", &long, "日本語の名前の長いファイル.tar", "e\u{301}té"];
-        for name in names {
-            for total in [None, Some(0), Some(5_000_000), Some(u64::MAX)] {
-                for columns in 0..200 {
-                    let row = Row {
-                        name: name.to_owned(),
-                        share: total.map(|_| 1.0),
-                        amount: amount(total.unwrap_or(77), total),
-                        rate: rate(1e12),
-                        left: Some(Duration::from_secs(u64::MAX)),
-                    };
-                    let made = row.fit(columns);
-                    assert!(width(&made) <= columns && !made.contains('\n'), "{columns}: {made:?}");
-                }
-            }
-        }
-    }
-
     #[test]
     fn numbers() {
         let times = [0, 5, 754, 3723, 359_999, 360_000].map(|seconds| clock(Duration::from_secs(seconds)));

@@ -52,7 +52,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
             verdict = Err(lister.failure(name, &Error::TrailingGarbage { offset }));
             found = Contents::default();
         }
-        messages.progress.input_done(None);
+        messages.progress.counts.input_done(None);
         let (mut text, verbose) = (Vec::new(), plan.verbose > 0);
         match plan.json {
             None => table::write(name, &found, verbose, &mut text),

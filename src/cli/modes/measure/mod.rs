@@ -54,7 +54,7 @@ pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan, threads == 1);
     let memory = plan.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
     let budget = Pool::builder().without_cpu().memory(memory).build().client();
-    let (next, gpu, progress) = (AtomicUsize::new(0), Gpu::new(&plan), Mutex::default());
+    let (next, gpu, progress) = (AtomicUsize::new(0), Gpu::new(plan.gpus.clone()), Mutex::default());
     let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress });
     let outcome = measurer.all(threads);
     measurer.messages.progress.end();
@@ -120,7 +120,7 @@ impl Measurer {
         let found = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
         times.all = started.elapsed();
         let mut progress = lock(&self.progress);
-        self.messages.progress.input_done(Some(progress.0 - progress.1));
+        self.messages.progress.counts.input_done(Some(progress.0 - progress.1));
         progress.1 = progress.0;
         let defect = || Failure::about(3, "", self.plan.operands[number].name(), ": a defect of hybz.");
         FileMeasures { found: found.unwrap_or_else(|_| Err(defect())), times }

@@ -36,7 +36,7 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
     for operand in &rescuer.plan.operands {
         let mut story = Story::default();
         let recovered = rescuer.operand(operand, &mut story);
-        rescuer.messages.progress.input_done(None);
+        rescuer.messages.progress.counts.input_done(None);
         let failure = match recovered {
             Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
             Err(Trouble::Failure(failure)) => Some(failure),

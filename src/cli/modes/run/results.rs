@@ -295,7 +295,7 @@ impl Outputs for Results {
             State::Own => return None,
             State::Complete { result, bytes } => {
                 self.done += 1;
-                self.messages.progress.input_done(Some(*bytes));
+                self.messages.progress.counts.input_done(Some(*bytes));
                 if let Some(entry) = &mut job.entry {
                     (entry.result, entry.complete) = (Some(result.clone()), true);
                 }
@@ -312,7 +312,7 @@ impl Outputs for Results {
             }
             Err(failure) => {
                 self.done += 1;
-                self.messages.progress.input_done(None);
+                self.messages.progress.counts.input_done(None);
                 let apart = job.entry.is_none();
                 self.print(if apart { Note::Apart(failure) } else { Note::Failure(failure) });
                 self.write_report(job.entry.take());
@@ -356,7 +356,7 @@ impl Outputs for Results {
     fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
         let sink = sink.sink;
         self.done += 1;
-        self.messages.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
+        self.messages.progress.counts.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
         let mut entry = job.entry.take();
         let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
