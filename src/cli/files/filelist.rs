@@ -75,36 +75,3 @@ impl List {
         None
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-    use std::os::fd::OwnedFd;
-
-    fn names(list: impl Into<OwnedFd>) -> List {
-        let file = File::from(list.into());
-        List { name: "list".into(), reader: BufReader::new(file), end: b'\n', failed: false }
-    }
-
-    #[test]
-    fn whether_a_list_has_ended() {
-        let (reader, mut writer) = io::pipe().unwrap();
-        let mut list = names(reader);
-        assert!(!list.is_at_end(), "the pipe is open");
-        writer.write_all(b"a\nb\n\n").unwrap();
-        assert!(!list.is_at_end());
-        assert_eq!(list.next().unwrap().ok(), Some("a".into()));
-        assert!(!list.is_at_end());
-        assert_eq!(list.next().unwrap().ok(), Some("b".into()));
-        drop(writer);
-        assert!(list.is_at_end(), "only an empty name is left");
-        assert!(list.next().is_none() && list.is_at_end());
-
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(b"a\n").unwrap();
-        io::Seek::rewind(&mut file).unwrap();
-        let mut list = names(file);
-        assert!(!list.is_at_end() && list.next().is_some() && list.is_at_end());
-    }
-}

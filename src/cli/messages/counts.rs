@@ -21,12 +21,8 @@ pub struct Counts {
     /// Inputs that are done, successfully or not.
     files: AtomicU64,
     operands: Option<u64>,
-    /// The last measured rate in bytes a second, or [`UNKNOWN`].
-    rate: AtomicU64,
     pub bar: AtomicBool,
 }
-
-const UNKNOWN: u64 = u64::MAX;
 
 impl Counts {
     pub fn new(program: &[u8], operands: Option<u64>, total: Option<u64>) -> Counts {
@@ -39,7 +35,6 @@ impl Counts {
             total,
             files: AtomicU64::new(0),
             operands,
-            rate: AtomicU64::new(UNKNOWN),
             bar: AtomicBool::new(false),
         }
     }
@@ -69,17 +64,6 @@ impl Counts {
         self.started.elapsed()
     }
 
-    pub fn set_rate(&self, rate: f64) {
-        self.rate.store(rate as u64, Relaxed);
-    }
-
-    fn rate(&self, read: u64, time: Duration) -> u64 {
-        match self.rate.load(Relaxed) {
-            UNKNOWN => (u128::from(read) * 1000 / time.as_millis().max(1)) as u64,
-            rate => rate,
-        }
-    }
-
     pub fn words(&self) -> Line {
         let (read, written, time) = (self.read.load(Relaxed), self.written.load(Relaxed), self.elapsed());
         let mut line = line();
@@ -95,7 +79,7 @@ impl Counts {
         let _ = write!(line, " MB read, {} MB written, {}", Mega(written), self.files.load(Relaxed));
         let _ = self.operands.map_or(Ok(()), |operands| write!(line, " of {operands}"));
         let _ = write!(line, " files done, {}.{} s, ", time.as_secs(), time.subsec_millis() / 100);
-        let _ = writeln!(line, "{} MB/s", Mega(self.rate(read, time)));
+        let _ = writeln!(line, "{} MB/s", Mega((u128::from(read) * 1000 / time.as_millis().max(1)) as u64));
         line
     }
 }
