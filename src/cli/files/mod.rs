@@ -27,5 +27,5 @@ pub use pending::{PathLocks, Pending};
 pub use place::Place;
 pub use preconditions::Preconditions;
 pub use reader::Reader;
-pub use sink::{Counted, Sink};
+pub use sink::Sink;
 pub use source::{SourceFile, check_file, id, is_still, list_of, stdin};

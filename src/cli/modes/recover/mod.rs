@@ -23,7 +23,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// Recovers the operands, one after the other.
 pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
@@ -121,7 +120,6 @@ impl Rescuer {
         Ok(found.map(|(_, index)| index))
     }
 
-    /// Opens the destination of the result of `operand`, whose file is `source`.
     fn results(&self, operand: &OsStr, source_place: Option<&Place>, source: &Metadata) -> Result<Results, Failure> {
         let kind = self.plan.recover.unwrap_or_default();
         let place = match (&self.plan.target, source_place) {

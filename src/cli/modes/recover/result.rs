@@ -20,7 +20,6 @@ pub struct Results {
     last_len: Option<u64>,
     /// Lost blocks whose zeros are not written yet, because no good block came before them.
     owed: u64,
-    /// Whether the length of a hole was guessed.
     pub guessed: bool,
 }
 

@@ -81,7 +81,7 @@ fn run_with(plan: Arc<Plan>, messages: Arc<Messages>, pool: &Pool, no_threads: b
         }
     };
     let mut results = Results::new(plan.clone(), messages.clone(), pool)?;
-    let operands = Operands::new(plan, messages, iter, pool, results.stopped());
+    let operands = Operands::new(plan, messages, iter, pool, Arc::clone(&results.stopped));
     match no_threads {
         true => hybz::internals::flow::run_here(pool, operands, &mut results),
         false => flow::run(pool, operands, &mut results),
@@ -89,7 +89,6 @@ fn run_with(plan: Arc<Plan>, messages: Arc<Messages>, pool: &Pool, no_threads: b
     Ok(results.finish(pool))
 }
 
-/// Returns an error if a GPU that is required cannot be used.
 fn require_gpus(gpus: &Gpus) -> anyhow::Result<()> {
     let found = hybz::internals::gpu::devices().and_then(|devices| match gpus {
         Gpus::These(list) => hybz::internals::gpu::select(list, &devices),

@@ -29,7 +29,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// The length of files whose frames state it.
 const LONG: u64 = 1 << 20;
 
-/// The operands in the form that the flow needs: opened one after the other.
 pub struct Operands {
     plan: Arc<Plan>,
     messages: Arc<Messages>,
@@ -62,7 +61,6 @@ impl Operands {
         Operands { plan, messages, pool, iter, preconditions, woken: false, stopped }
     }
 
-    /// The job of an operand, which has not been opened.
     fn job(&self, name: OsString, entry: Option<Box<Entry>>) -> Job {
         Job { name, remark: None, state: State::Own, index: None, entry, pending: self.preconditions.locks.begin() }
     }
@@ -98,7 +96,6 @@ impl Operands {
         Some(self.input(job, work))
     }
 
-    /// The work on an operand that passed all checks.
     fn work(&mut self, operand: &Operand, file: File, job: &mut Job) -> Result<Work, Failure> {
         let plan = &self.plan;
         let Job { state: State::Ready(ready), remark, pending, .. } = job else { return Ok(nothing()) };
@@ -123,7 +120,6 @@ impl Operands {
         }
     }
 
-    /// The work on all of a file.
     fn whole(&self, ready: &Ready, file: File) -> Work {
         let Ready { source, destination, .. } = ready;
         let found = source.as_ref().map(|source| &source.found);
@@ -232,7 +228,6 @@ impl Operands {
         Ok(Some(file))
     }
 
-    /// Examines the result that `--resume` finds.
     fn is_complete(&self, source: (&SourceFile, &File), result: &Place, pending: &Pending) -> Result<bool, Failure> {
         // An earlier operand may be about to make or replace it.
         if self.preconditions.locks.has_name(result.path()) {
@@ -302,7 +297,6 @@ impl Operands {
         Ok((Ready { source: None, destination, seen: Arc::default() }, file))
     }
 
-    /// The place of the result that `-o` names.
     fn typed_result(&mut self, path: &Path, source: Option<&Place>) -> Result<Place, Failure> {
         let mut place = Place::near(path, source);
         let opened = self.iter.open_directory(&mut place);
@@ -310,7 +304,6 @@ impl Operands {
         Ok(place)
     }
 
-    /// The destination of a file's result.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
         let (path, plan) = (source.path(), Arc::clone(&self.plan));
         let result = match (&plan.target, plan.coding) {

@@ -10,7 +10,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The messages about a stream that failed.
 pub struct Verdict {
     pub notes: Vec<Note>,
     /// Whether `--recover` or bzip2recover may find good blocks.
@@ -22,7 +21,6 @@ fn line_start(messages: &Messages, name: &OsStr) -> Vec<u8> {
     if messages.plan.verbose == 1 { messages.line_start(name) } else { Vec::new() }
 }
 
-/// The messages about a stream that succeeded.
 pub fn success(messages: &Messages, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
     let Plan { kind, program, .. } = &*messages.plan;
     let (verbose, quiet) = (messages.plan.verbose, messages.plan.quiet);

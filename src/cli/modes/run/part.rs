@@ -63,7 +63,6 @@ pub fn ranges(
     Ok(open.without_index(has_own_index))
 }
 
-/// A file of whose text ranges are wanted.
 struct Open<'a> {
     plan: &'a Plan,
     ranges: &'a [Range],

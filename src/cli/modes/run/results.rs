@@ -4,7 +4,7 @@
 use crate::cli::args::{Kind, Plan, Target, usual_index};
 use crate::cli::files::reread::Reread;
 use crate::cli::files::{
-    Committer, Counted, Destination, Finished, IndexJob, Item, Job, OutputFile, Pending, Ready, Sink, SourceFile, State,
+    Committer, Destination, Finished, IndexJob, Item, Job, OutputFile, Pending, Ready, Sink, SourceFile, State,
 };
 use crate::cli::messages::formats::no_index;
 use crate::cli::messages::{self, Entry, Failure, Messages, Note, Outcome, errno_text, stations};
@@ -38,7 +38,7 @@ pub struct Results {
     done: usize,
     /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used. The side that
     /// opens operands sets it too: after a failure it opens no more, so they may never come here.
-    stopped: Arc<AtomicBool>,
+    pub stopped: Arc<AtomicBool>,
     wrote_to_stdout: bool,
     /// Whether a remark said that a result has another mode than its source: once is enough.
     said_mode: AtomicBool,
@@ -85,10 +85,6 @@ impl Results {
         })
     }
 
-    pub fn stopped(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stopped)
-    }
-
     /// Prints a message, after those of the operands before.
     fn print(&self, note: Note) {
         if let Note::Failure(failure) | Note::Apart(failure) = &note {
@@ -99,7 +95,7 @@ impl Results {
 
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
         let place = match &ready.destination {
-            Destination::Nothing => return Ok(Sink::Nothing),
+            Destination::Nothing => return Ok(Sink::nothing()),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
                 return Ok(Sink::stdout());
@@ -274,9 +270,9 @@ impl Results {
 
 impl Outputs for Results {
     type Meta = Job;
-    type Out = Counted;
+    type Out = Sink;
 
-    fn begin(&mut self, job: &mut Job) -> Option<Counted> {
+    fn begin(&mut self, job: &mut Job) -> Option<Sink> {
         if self.plan.fail_fast && self.messages.code() > 0 {
             self.stopped.store(true, Relaxed);
             return None;
@@ -304,11 +300,12 @@ impl Outputs for Results {
             }
         };
         match opened {
-            Ok(sink) => {
+            Ok(mut sink) => {
                 if self.plan.verbose >= 2 {
                     self.print(Note::Line(self.messages.line_start(&job.name)));
                 }
-                Some(Counted { sink, counts: Arc::clone(&self.messages.progress.counts) })
+                sink.counts = Some(Arc::clone(&self.messages.progress.counts));
+                Some(sink)
             }
             Err(failure) => {
                 self.done += 1;
@@ -321,7 +318,7 @@ impl Outputs for Results {
         }
     }
 
-    fn write(&mut self, out: &mut Counted, text: Vec<u8>) -> io::Result<()> {
+    fn write(&mut self, out: &mut Sink, text: Vec<u8>) -> io::Result<()> {
         // More than one reader: accelerators have been started.
         if !self.accelerated && self.pool.readers() > 1 {
             self.accelerated = true;
@@ -353,8 +350,7 @@ impl Outputs for Results {
         self.messages.progress.advance(&job.name, block.bytes_in);
     }
 
-    fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-        let sink = sink.sink;
+    fn end(&mut self, mut job: Job, sink: Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
         self.done += 1;
         self.messages.progress.counts.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
         let mut entry = job.entry.take();

@@ -63,11 +63,9 @@ struct Examined<'a> {
 impl Examined<'_> {
     /// Opens the part again, which must still be of this shard.
     fn again(&self, level: Level, shard: &Shard) -> Result<File, Failure> {
-        let file = open_file(self.path)?;
-        match Part::open(&file) {
-            Ok(part) if (part.level, part.crc) == (level, shard.crc) => {}
-            Err(Error::Read(e)) => return Err(Failure::input("read", self.path.as_os_str(), &e)),
-            _ => return Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed.")),
+        let (file, part, _) = open(self.path)?;
+        if (part.level, part.crc) != (level, shard.crc) {
+            return Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed."));
         }
         self.check_unchanged(&file).map(|()| file)
     }
@@ -99,11 +97,11 @@ fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], messages: &Message
         let is = |what: &str| Failure::about(1, "Part ", path.as_os_str(), what);
         match open(path) {
             Err(failure) => say(failure),
-            Ok((part, _)) if part.level != level => {
+            Ok((_, part, _)) if part.level != level => {
                 let levels = (part.level.get(), level.get());
                 say(is(&format!(" has level {}, but the plan has level {}.", levels.0, levels.1)));
             }
-            Ok((part, found)) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
+            Ok((_, part, found)) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
                 Some(Some(shard)) => parts[shard] = Some(Examined { path, found }),
                 None => {
                     say(is(" belongs to no shard of the plan: it belongs to another plan, or its file has changed."))
@@ -136,7 +134,7 @@ fn open_file(path: &Path) -> Result<File, Failure> {
 }
 
 /// Examines both ends of a part.
-fn open(path: &Path) -> Result<(Part, Metadata), Failure> {
+fn open(path: &Path) -> Result<(File, Part, Metadata), Failure> {
     let name = path.as_os_str();
     let file = open_file(path)?;
     let found = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
@@ -145,7 +143,7 @@ fn open(path: &Path) -> Result<(Part, Metadata), Failure> {
         Error::NotBzip2 => Failure::about(1, "Part ", name, " is not a .bz2 file."),
         _ => Failure::about(1, "Part ", name, " does not end as a .bz2 file: it is cut, or other data follow."),
     })?;
-    Ok((part, found))
+    Ok((file, part, found))
 }
 
 /// Decodes a part. (Its CRCs are then known to be right, and combined they give the shard's.)
@@ -159,12 +157,8 @@ fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure>
     if (decoded, found.blocks, found.streams) == (shard.length, shard.blocks, 1) {
         return Ok(());
     }
-    Err(Failure::about(
-        1,
-        "Part ",
-        name,
-        &format!(" does not belong to shard {}, although it has its CRC.", shard.number),
-    ))
+    let text = format!(" does not belong to shard {}, although it has its CRC.", shard.number);
+    Err(Failure::about(1, "Part ", name, &text))
 }
 
 fn trouble(plan: &Plan, name: &OsStr, error: Error) -> Trouble {

@@ -1,6 +1,4 @@
 //! Random parts of random texts, read in every way, and compared with slices of the text.
-//!
-//! `HYBZ_RANGES_CASES` says how many cases there are (default: 300; 1,000 with `HYBZ_LONG`).
 
 use super::{Coded, Cursor, Parts};
 use crate::cli::args::{Amount, Range};
@@ -180,12 +178,10 @@ fn read(mut parts: Parts, rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn random_parts_are_slices_of_the_text() {
-    let cases =
-        std::env::var("HYBZ_RANGES_CASES").ok().map_or(rounds(300, 1000), |cases| cases.parse().expect("a number"));
     let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
     let (settings, mut rng) = (Settings::new().pool(&pool), Rng(24));
     let texts = texts(&mut rng, &settings);
-    for case in 0..cases {
+    for case in 0..rounds(300, 1000) {
         let text = &texts[case % texts.len()];
         let lines = rng.below(4) == 0;
         let ranges = ranges(&mut rng, &text.plain, lines);
@@ -198,26 +194,6 @@ fn random_parts_are_slices_of_the_text() {
             let text = String::from_utf8_lossy(&text.plain[..text.plain.len().min(60)]);
             let way = WAYS[way as usize];
             assert!(found == expected, "{case}, {way}, --lines {lines}: {ranges:?} of {text:?}: {len} for {right}");
-        }
-    }
-}
-
-#[test]
-fn parts_that_were_wrong_once() {
-    let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
-    let (settings, mut rng) = (Settings::new().pool(&pool), Rng(1));
-    let (bytes, of_lines) = (Amount::Bytes, Amount::Lines);
-    let lines = "hello world\nsecond line here\nthird one";
-    for (plain, ranges, expected) in [
-        (lines, [(bytes(3), of_lines(1)), (bytes(3), of_lines(1))], "secsec"),
-        (lines, [(of_lines(2), of_lines(1)), (of_lines(1), of_lines(2))], "second line here\nthird onethird one"),
-        ("abc", [(of_lines(5), of_lines(0)), (bytes(2), of_lines(0))], "abcab"),
-    ] {
-        let text = Text::new(&[plain.as_bytes()], &settings);
-        let ranges = ranges.map(|(size, offset)| Range { size, offset }).to_vec();
-        for (way, name) in WAYS.iter().enumerate() {
-            let parts = Parts::new(text.cursor(way, &settings, &mut rng), ranges.clone(), false);
-            assert_eq!(String::from_utf8(read(parts, &mut rng)).unwrap(), expected, "{name}: {ranges:?}");
         }
     }
 }
