@@ -125,14 +125,4 @@ mod tests {
             assert!(ranges(bad).is_err(), "{bad}");
         }
     }
-
-    #[test]
-    fn both_forms_of_split() {
-        assert_eq!(split("64Mi@0"), Ok(Split::Bytes { from: 0, end: 64 << 20 }));
-        assert_eq!(split("inf@1k"), Ok(Split::Bytes { from: 1000, end: u64::MAX }));
-        let bad = "1 0/2 3/2 0/0 1/ /2 -1/2 1.5/2 1/2/3 @ 1@ @1 1@inf 1L@0";
-        assert!(bad.split(' ').chain([""]).all(|bad| split(bad).is_err()));
-        let bytes = ["1/1", "2/3", "10@90"].map(|part| split(part).unwrap().of(100));
-        assert_eq!(bytes, [0..100, 33..66, 90..100]);
-    }
 }

@@ -121,19 +121,3 @@ pub fn typed_attributes(path: &Path, count: usize) -> Option<Attributes> {
     let path = if path.is_absolute() { Path::new("/").join(parts) } else { parts };
     directory::find(&path, true).ok().map(|found| (&found).into())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::below;
-    use std::path::Path;
-
-    #[test]
-    fn places_of_results() {
-        for (path, expected) in [("a/b", "a/b"), ("/a//b", "a/b"), ("./a/./b/", "a/b"), (".", ""), ("/", "")] {
-            assert_eq!(below(Path::new(path)).ok().as_deref(), Some(Path::new(expected)), "{path}");
-        }
-        for path in ["..", "a/../b", "/..", "a/.."] {
-            assert!(below(Path::new(path)).is_err(), "{path}");
-        }
-    }
-}

@@ -35,14 +35,19 @@ pub enum Outcome {
     BrokenPipe,
 }
 
-/// Prints the requested text on stdout. If the reader of stdout is gone, returns the outcome of the process. A closed
-/// stdout is an error even if there is nothing to print.
-pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
+/// Prints the requested text on stdout. A closed stdout is an error even if there is nothing to print; the error of one
+/// whose reader is gone is [`reader_is_gone`].
+pub fn print_stdout(text: &[u8]) -> anyhow::Result<()> {
     match stdout::print(text) {
-        Ok(()) => Ok(None),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Some(Outcome::BrokenPipe)),
-        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            bail!("Can't write output file (stdout): {}.", errno_text(&e))
+        }
+        printed => Ok(printed?),
     }
+}
+
+pub fn reader_is_gone(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[derive(Clone, Debug)]

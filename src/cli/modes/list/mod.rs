@@ -42,9 +42,8 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
-            && let Some(end) = print(&messages, &head)?
         {
-            return Ok(end);
+            print(&messages, &head)?;
         }
         let mut verdict = opened.and_then(|(source, file)| lister.operand(name, source.as_ref(), file, &mut found));
         let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
@@ -65,9 +64,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
             Ok(()) => {}
             Err(failure) => messages.print(&Note::Failure(failure)),
         }
-        if let Some(end) = print(&messages, &text)? {
-            return Ok(end);
-        }
+        print(&messages, &text)?;
     }
     Ok(Outcome::Exit(messages.code()))
 }

@@ -36,13 +36,9 @@ pub struct FileMeasures {
 
 #[derive(Clone, Default)]
 struct Times {
-    /// Time to read it, and to decode it if requested.
-    read: Duration,
-    sort: Duration,
-    neighbours: Duration,
-    parse: Duration,
-    /// If a GPU measured the file: how long it took, and in which steps.
-    gpu: Option<(Duration, String)>,
+    /// How long each step took, for people.
+    steps: String,
+    by_gpu: bool,
     /// Time since the file was opened.
     all: Duration,
 }
@@ -78,9 +74,7 @@ impl Measurer {
     /// ends without the threads.
     fn all(self: &Arc<Self>, threads: usize) -> anyhow::Result<Outcome> {
         let (operands, is_table) = (&self.plan.operands, self.plan.json.is_none());
-        if let Some(end) = print(&self.messages, &if is_table { table::head() } else { Vec::new() })? {
-            return Ok(end);
-        }
+        print(&self.messages, &if is_table { table::head() } else { Vec::new() })?;
         let (senders, ends): (Vec<_>, Vec<_>) = operands.iter().map(|_| bounded(1)).unzip();
         let (senders, workers) = (Arc::new(senders), threads.min(operands.len()));
         let spawn = |_: &usize| {
@@ -95,13 +89,12 @@ impl Measurer {
                 files += 1;
                 table::add(&mut sum, measures);
             }
-            if let Some(end) = self.show(operands[number].name(), found)? {
-                return Ok(end);
-            }
+            self.show(operands[number].name(), found)?;
         }
         let name = format!("({files} files)");
         let sums = if is_table && files > 1 { table::line(&sum, true, OsStr::new(&name)) } else { Vec::new() };
-        Ok(print(&self.messages, &sums)?.unwrap_or_else(|| Outcome::Exit(self.messages.code())))
+        print(&self.messages, &sums)?;
+        Ok(Outcome::Exit(self.messages.code()))
     }
 
     /// Takes operands until there is none.
@@ -127,7 +120,7 @@ impl Measurer {
     }
 
     /// Prints the measurements of an operand: the table or objects on stdout, the rest to stderr.
-    fn show(&self, name: &OsStr, FileMeasures { found, times }: FileMeasures) -> anyhow::Result<Option<Outcome>> {
+    fn show(&self, name: &OsStr, FileMeasures { found, times }: FileMeasures) -> anyhow::Result<()> {
         let text = match (&self.plan.json, &found) {
             (Some(_), _) => table::object(self.plan.decompress, name, &found, &times),
             (None, Ok(measures)) => table::line(measures, false, &for_terminal(name, stdout::is_terminal())),
@@ -149,14 +142,15 @@ impl Measurer {
         let started = Instant::now();
         let (file, len) = open(&self.plan, &self.plan.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
-        times.read = started.elapsed();
         let mut last = Instant::now();
-        let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
+        times.steps = format!("read in {:.2} s", (last - started).as_secs_f64());
+        let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
         // A file counts with its own length, not with the length of its decompressed text.
         let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
         match self.gpu.measure(&text) {
             Ok(Some((measures, steps))) => {
-                times.gpu = Some((lap(), steps));
+                times.by_gpu = true;
+                times.steps += &format!(", by a GPU in {:.2} ({steps})", lap());
                 self.advance(name, counts);
                 return Ok(measures);
             }
@@ -166,17 +160,18 @@ impl Measurer {
                 self.messages.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
             }
         }
-        let mut told = 0;
+        let (mut told, mut parsing) = (0, 0.0);
         let found = measure_in_steps(&text, &mut |step| {
             match step {
-                Step::Sorted => times.sort = lap(),
-                Step::Neighbours => times.neighbours = lap(),
-                Step::Parsed(_) => times.parse += lap(),
+                Step::Sorted => times.steps += &format!(", sorted in {:.2}", lap()),
+                Step::Neighbours => times.steps += &format!(", neighbours in {:.2}", lap()),
+                Step::Parsed(_) => parsing += lap(),
             }
             let done = (share(step, bytes) * counts as f64) as u64;
             self.advance(name, done - told);
             told = done;
         });
+        times.steps += &format!(", factors in {parsing:.2}");
         drop(permit);
         found.map_err(|error| Failure::about(1, "", name, &format!(": {error}.")))
     }

@@ -26,10 +26,8 @@ use std::sync::Arc;
 pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
-    if plan.json.is_some()
-        && let Some(end) = print_stdout(b"")?
-    {
-        return Ok(end);
+    if plan.json.is_some() {
+        print_stdout(b"")?;
     }
     let rescuer = Rescuer { pool: limits::pool(&plan), plan, messages };
     for operand in &rescuer.plan.operands {
@@ -42,9 +40,7 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
             _ => None,
         };
         rescuer.messages.progress.end();
-        if let Some(end) = rescuer.tell(operand.name(), &story, failure)? {
-            return Ok(end);
-        }
+        rescuer.tell(operand.name(), &story, failure)?;
     }
     Ok(single::end(&rescuer.plan.target, &rescuer.messages))
 }
@@ -145,18 +141,14 @@ impl Rescuer {
         Results::new(kind, place, source_place.is_some(), &self.plan)
     }
 
-    /// Reports the findings. Returns the outcome of the process if the reader of stdout is gone.
-    fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<Option<Outcome>> {
+    fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<()> {
         let code = match &failure {
             Some(failure) => failure.code,
             None if story.found.holes > 0 => 2,
             None => 0,
         };
         if self.plan.json.is_some() {
-            let line = story.json(name, failure.as_ref(), code);
-            if let Some(end) = print_stdout(&line)? {
-                return Ok(Some(end));
-            }
+            print_stdout(&story.json(name, failure.as_ref(), code))?;
         }
         for (lost, line) in &story.lines {
             let text = [shown(name).as_bytes(), b": ", line.as_bytes()].concat();
@@ -169,6 +161,6 @@ impl Rescuer {
             Some(failure) => self.messages.print(&Note::Failure(failure)),
             None => self.messages.print(&Note::Remark(story.summary(name))),
         }
-        Ok(None)
+        Ok(())
     }
 }

@@ -113,7 +113,7 @@ impl Operands {
             }
             (_, Some(ranges), _) => {
                 let cursor = part::ranges(plan, &ranges.0, &self.pool, (operand, ready), file, remark)?;
-                copied(Box::new(Parts::new(cursor, ranges.0.clone(), plan.lines).noting(&ready.seen)))
+                copied(Box::new(Parts::new(cursor, ranges.0.clone(), plan.lines, &ready.seen)))
             }
             (.., Some(split)) => copied(Box::new(part::split(plan, split, &self.pool, name, file)?)),
             _ => Ok(self.whole(ready, file)),

@@ -49,14 +49,11 @@ enum Now {
 
 impl Parts {
     /// These ranges of a text; with `lines`, the lines that begin in them.
-    pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool) -> Parts {
-        Parts { text, ranges: ranges.into_iter(), lines, now: Now::Next, ended: None, empty: None, seen: None }
-    }
-
     /// Notes in `seen` the first range that begins at the end of the text or after it. (With whole lines an empty range
     /// proves nothing, because a range may have no line's beginning.)
-    pub fn noting(self, seen: &Arc<Seen>) -> Parts {
-        Parts { seen: Some(Arc::clone(seen)).filter(|_| !self.lines), ..self }
+    pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool, seen: &Arc<Seen>) -> Parts {
+        let (ranges, seen) = (ranges.into_iter(), (!lines).then(|| Arc::clone(seen)));
+        Parts { text, ranges, lines, now: Now::Next, ended: None, empty: None, seen }
     }
 
     /// Notes the last range, if it was not empty and did not begin at the beginning of the text, but gave no byte.

@@ -189,7 +189,7 @@ fn random_parts_are_slices_of_the_text() {
         // Each way gets at least 300 of 1,000 cases.
         for way in [rng.below(2), 2 + rng.below(3), 5 + rng.below(2)] {
             let cursor = text.cursor(way as usize, &settings, &mut rng);
-            let found = read(Parts::new(cursor, ranges.clone(), lines), &mut rng);
+            let found = read(Parts::new(cursor, ranges.clone(), lines, &Arc::default()), &mut rng);
             let (len, right) = (found.len(), expected.len());
             let text = String::from_utf8_lossy(&text.plain[..text.plain.len().min(60)]);
             let way = WAYS[way as usize];
