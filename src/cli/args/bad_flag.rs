@@ -88,7 +88,7 @@ fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)>
 }
 
 fn wanted(arg: &Arg) -> String {
-    let text = match arg.get_id().as_str() {
+    match arg.get_id().as_str() {
         "threads" => "a number of threads, at most 4194304",
         "memory" => "a size such as 100 (MiB), 300k or 1G",
         "block_size" => "a size such as 9M or 1G",
@@ -106,15 +106,15 @@ fn wanted(arg: &Arg) -> String {
         _ => {
             let possible = arg.get_possible_values();
             let names: Vec<&str> = possible.iter().map(|value| value.get_name()).collect();
-            return match &names[..] {
-                [] if arg.get_value_hint() == ValueHint::FilePath => "the name of a file".to_owned(),
-                [] if arg.get_value_hint() == ValueHint::DirPath => "the name of a directory".to_owned(),
-                [] => "a number".to_owned(),
-                [others @ .., last] => format!("{} or {last}", others.join(", ")),
-            };
+            match (&names[..], arg.get_value_hint()) {
+                ([], ValueHint::FilePath) => "the name of a file",
+                ([], ValueHint::DirPath) => "the name of a directory",
+                ([], _) => "a number",
+                ([others @ .., last], _) => return format!("{} or {last}", others.join(", ")),
+            }
         }
-    };
-    text.to_owned()
+    }
+    .to_owned()
 }
 
 /// Refuses flags that mean something else under pbzip2's name, with the flag to use. (hybz would list files where

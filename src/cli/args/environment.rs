@@ -8,7 +8,6 @@ use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The variables, in the order in which they are read.
 const VARIABLES: [&str; 3] = ["BZIP2", "BZIP", "HYBZ"];
 
 /// A flag in a variable: a word, or two if its value is a word of its own.

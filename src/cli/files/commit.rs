@@ -31,7 +31,6 @@ pub struct Finished {
     pub source: Option<SourceFile>,
     /// Whether the data must be on the disk before the result gets its name, and then the name.
     pub sync: bool,
-    /// Compares the result with its source, both read again from the disk, before the result gets its name.
     pub reread: Option<Reread>,
     pub replace: bool,
     pub message: Vec<u8>,
@@ -65,7 +64,6 @@ impl Finished {
     }
 }
 
-/// An item for the thread, in the order of the operands.
 pub enum Item {
     File(Box<Finished>),
     Note(Note),
@@ -194,7 +192,6 @@ impl Steps {
         Ok(())
     }
 
-    /// Removes the source of a result that has its name, and prints its message, or its failure.
     fn conclude(&self, file: Finished) {
         let Finished { path, source, message, count, directory, unsynced, failure, index_failure, .. } = file;
         if let Some(failure) = failure {
@@ -253,7 +250,6 @@ pub fn publish(output: OutputFile, replace: bool) -> Result<(), Failure> {
     })
 }
 
-/// Waits until the names of these files are on the disk, with one sync for each directory.
 fn sync_directories(items: &mut [Item]) {
     let mut synced: Vec<(Directory, io::Result<()>)> = Vec::new();
     for item in items {

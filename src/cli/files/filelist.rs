@@ -42,7 +42,6 @@ impl List {
         self.failed || comes && self.reader.fill_buf().is_ok_and(|rest| rest.iter().all(|byte| *byte == self.end))
     }
 
-    /// The next name that is not empty.
     pub fn next(&mut self) -> Option<Result<PathBuf, Failure>> {
         while !self.failed {
             let mut name = Vec::new();

@@ -14,7 +14,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An index that is built while its file is read or written.
 pub struct IndexJob {
     pub place: Place,
     pub recorder: Recorder,
@@ -107,7 +106,6 @@ pub fn wanted(
     })
 }
 
-/// The remark about an index that was found but cannot be used.
 pub fn useless(why: &[u8], without: &str) -> Vec<u8> {
     let why = why.trim_ascii_end();
     [why.strip_suffix(b".").unwrap_or(why), b"; ", without.as_bytes(), b" without it."].concat()

@@ -8,7 +8,6 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What is known about an operand before work on it begins.
 pub struct Job {
     pub name: OsString,
     /// A remark that bzip2 prints before it begins the work.

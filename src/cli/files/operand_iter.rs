@@ -112,7 +112,6 @@ impl OperandIter {
         Ok(Some(Found { place: Place::typed(operand.name()), operand, typed }))
     }
 
-    /// Opens the directory of a typed name ([`Place::open_directory`]).
     pub fn open_directory(&mut self, place: &mut Place) -> io::Result<()> {
         place.open_directory(&mut self.directory, &self.slots)
     }

@@ -126,11 +126,12 @@ impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(holes) = &mut self.holes else { return self.file.write(bytes) };
         match holes.first_run(bytes) {
-            Run::Zeros(zeros) => {
-                holes.pass(zeros);
+            (true, zeros) => {
+                holes.at += zeros as u64;
+                holes.gap += zeros as u64;
                 Ok(zeros)
             }
-            Run::Data(len) => {
+            (false, len) => {
                 if holes.gap > 0 {
                     self.file.seek(SeekFrom::Start(holes.at))?;
                 }
@@ -166,13 +167,9 @@ struct Holes {
     gap: u64,
 }
 
-enum Run {
-    Zeros(usize),
-    Data(usize),
-}
-
 impl Holes {
-    fn first_run(&self, bytes: &[u8]) -> Run {
+    /// The run that these bytes begin with: whether it is of zeros to skip, and its length.
+    fn first_run(&self, bytes: &[u8]) -> (bool, usize) {
         let into_piece = (self.at % PIECE as u64) as usize;
         let head = if into_piece == 0 { 0 } else { (PIECE - into_piece).min(bytes.len()) };
         let mut zeros = 0;
@@ -188,16 +185,11 @@ impl Holes {
             }
         }
         if zeros > 0 {
-            return Run::Zeros(zeros);
+            return (true, zeros);
         }
         let first = if head > 0 { head } else { PIECE.min(bytes.len()) };
         let next = bytes[first..].chunks_exact(PIECE).position(is_zero);
-        Run::Data(next.map_or(bytes.len(), |pieces| first + pieces * PIECE))
-    }
-
-    fn pass(&mut self, zeros: usize) {
-        self.at += zeros as u64;
-        self.gap += zeros as u64;
+        (false, next.map_or(bytes.len(), |pieces| first + pieces * PIECE))
     }
 }
 

@@ -21,7 +21,6 @@ pub struct Pending {
     touched: Vec<Touched>,
 }
 
-/// A file that an operand makes, replaces or removes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Touched {
     /// The name of a result without its directory, in lower case: some file systems do not distinguish `A` from `a`.
@@ -43,7 +42,6 @@ struct SharedPending {
 #[derive(Default)]
 struct PendingState {
     operands: usize,
-    /// How many operands touch each file.
     touched: HashMap<Touched, usize>,
 }
 
@@ -75,7 +73,6 @@ impl PathLocks {
 }
 
 impl Pending {
-    /// The operand will make `result`, and replace or remove the files `gone`.
     pub fn touch(&mut self, result: &Path, gone: impl Iterator<Item = Id>) {
         let mut state = self.locks.lock();
         for touched in iter::once(named(result)).chain(gone.map(Touched::File)) {

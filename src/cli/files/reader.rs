@@ -17,7 +17,6 @@ pub struct Reader {
     wait_first: bool,
     /// The file is on a disk, and so long that reading it with several threads may pay.
     is_long: bool,
-    /// Records the first bytes; `None` once they are recorded.
     seen: Option<Arc<Seen>>,
 }
 

@@ -19,7 +19,6 @@ pub struct Reread {
 
 const PIECE: usize = 1 << 20;
 
-/// The reason why a text and a decoded file are not known to be the same.
 pub enum Trouble {
     Text(io::Error),
     Decoded(io::Error),

@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// A pipe is enlarged for results of this many bytes or more, not for smaller ones: the system limits a user's pages.
 const LONG: u64 = 8 << 20;
 
-/// Stdout without a buffer.
 #[derive(Default)]
 pub struct Stdout {
     written: u64,

@@ -42,7 +42,6 @@ pub struct Walk {
     avoids: Option<Id>,
 }
 
-/// A directory on the path from the operand to the walk's position.
 struct Level {
     id: Id,
     attributes: Attributes,
@@ -95,7 +94,6 @@ impl Walk {
         self.levels.iter().all(|level| level.files.len() + level.directories.len() == 0)
     }
 
-    /// The next file, or the error that occurred on the way to it.
     pub fn next(&mut self) -> Option<Result<Place, Failure>> {
         loop {
             let level = self.levels.last_mut()?;

@@ -18,7 +18,6 @@ pub struct Counts {
     written: AtomicU64,
     /// The number of bytes of all inputs together, if it is known.
     total: Option<u64>,
-    /// Inputs that are done, successfully or not.
     files: AtomicU64,
     operands: Option<u64>,
     pub bar: AtomicBool,
@@ -84,7 +83,6 @@ impl Counts {
     }
 }
 
-/// Bytes in millions, with one decimal.
 struct Mega(u64);
 
 impl fmt::Display for Mega {

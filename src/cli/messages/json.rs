@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 pub const SCHEMA: u32 = 1;
 
-/// An object, with its members in the order in which they are put.
 pub struct Object(Map<String, Value>);
 
 impl Object {
@@ -74,7 +73,6 @@ pub fn crc(crc: u32) -> Value {
     format!("{crc:08x}").into()
 }
 
-/// Seconds to the microsecond.
 pub fn seconds(time: std::time::Duration) -> Value {
     (time.as_micros() as f64 / 1e6).into()
 }
@@ -87,7 +85,6 @@ fn base64(name: &OsStr) -> String {
 mod tests {
     use super::*;
 
-    /// No byte of a line controls the terminal.
     #[test]
     fn control_characters_are_escaped() {
         let name = "a\u{7f}b\u{9b}31m\u{1b}é";

@@ -72,7 +72,6 @@ impl Failure {
         Failure::new(code, [what.as_bytes(), shown(name).as_bytes(), text.as_bytes()].concat())
     }
 
-    /// The same message, but hidden by `-q`.
     pub fn remark(self) -> Failure {
         Failure { remark: true, ..self }
     }
@@ -82,7 +81,6 @@ impl Failure {
         Failure::about(1, &format!("Can't {what} "), name, &format!(": {}.", errno_text(e)))
     }
 
-    /// `Can't open input file NAME: ERR.`
     pub fn input(what: &str, name: &OsStr, e: &io::Error) -> Failure {
         Failure::cannot(&format!("{what} input file"), name, e)
     }
@@ -92,7 +90,6 @@ impl Failure {
         Failure::cannot(if kind == Kind::Test { "open input" } else { "open input file" }, name, e)
     }
 
-    /// `Can't create output file NAME: ERR.`
     pub fn output(what: &str, name: &OsStr, e: &io::Error) -> Failure {
         Failure::cannot(&format!("{what} output file"), name, e)
     }
@@ -134,12 +131,10 @@ impl Failure {
         Failure::about(1, "Input file ", name, " is perturbed: it can only be decoded from its beginning.")
     }
 
-    /// The source is no longer the file that was read.
     pub fn changed(name: &OsStr) -> Failure {
         Failure::about(1, "Input file ", name, " changed while it was read: not removed.")
     }
 
-    /// `Output file NAME already exists.`
     pub fn exists(name: &OsStr) -> Failure {
         let advice = if Path::new(name).is_dir() { "" } else { " -f overwrites it." };
         Failure { advice, ..Failure::about(1, "Output file ", name, " already exists.") }
@@ -255,7 +250,6 @@ impl Messages {
         }
     }
 
-    /// Ends the report, if there is one and it has not ended.
     pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
         let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
         self.write_report(|report| report.summary(summary, code, broken_pipe));

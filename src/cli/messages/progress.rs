@@ -54,7 +54,6 @@ enum Style {
 
 struct Display {
     last_line: Instant,
-    /// The bar on the terminal, if there is one, and its row.
     bar: Option<(ProgressBar, Arc<Mutex<Row>>)>,
 }
 

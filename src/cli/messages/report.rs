@@ -149,16 +149,8 @@ impl Report {
         let failed = !failures.is_empty();
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
-        object.put(
-            "status",
-            if failed {
-                "failed"
-            } else if entry.complete {
-                "complete"
-            } else {
-                "done"
-            },
-        );
+        let status = if entry.complete { "complete" } else { "done" };
+        object.put("status", if failed { "failed" } else { status });
         object.put("format", entry.format.map(Format::name));
         match &entry.result {
             Some(name) => object.put_name("result", name),
@@ -312,27 +304,22 @@ impl<T: Display> Display for OrNull<T> {
 /// Opens a report to append to it. An existing regular file must be empty or a report.
 fn open_file(path: &Path) -> io::Result<File> {
     let found = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+    let (mut head, mut last) = (Vec::new(), [b'\n']);
     if found {
-        let mut head = Vec::new();
-        File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+        let mut file = File::open(path)?;
+        (&mut file).take(BEGINNING.len() as u64).read_to_end(&mut head)?;
         if head != BEGINNING {
             return Err(io::ErrorKind::InvalidData.into());
         }
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
     }
     let mut file = File::options().append(true).create(true).open(path)?;
     // A process that was killed may have left half a line.
-    if found && !ends_with_line(path)? {
+    if last != *b"\n" {
         file.write_all(b"\n")?;
     }
     Ok(file)
-}
-
-fn ends_with_line(path: &Path) -> io::Result<bool> {
-    let mut last = [0];
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
 }
 
 fn station(station: &StationReport) -> Value {

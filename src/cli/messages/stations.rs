@@ -64,7 +64,6 @@ pub fn table(summary: &Summary) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A remark for each core that coded a block wrong. ([`gpu_trouble`] has the remark about GPUs.)
 pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {
     let cores = summary.stations.iter().filter(|station| station.wrong > 0 && !station.accelerator);
     let remark = |station: &StationReport| {

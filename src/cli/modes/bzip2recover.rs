@@ -82,7 +82,6 @@ fn extract(program: &[u8], words: &[OsString]) -> Result<(), Ends> {
     Ok(())
 }
 
-/// Finds the blocks, and prints where they are.
 fn find(file: &File) -> Result<Vec<BlockBits>, Error> {
     let mut blocks = Vec::new();
     // The number of magics so far, and the end of the last one.

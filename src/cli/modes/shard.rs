@@ -28,7 +28,6 @@ pub fn read_plan(plan: &mut Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file, limited to the end of a shard.
 pub struct UpTo {
     file: File,
     end: u64,
@@ -56,7 +55,6 @@ pub fn text(name: &OsStr, mut file: File, shard: &Shard, file_len: u64) -> Resul
     Ok(UpTo { file, end: shard.offset + shard.length })
 }
 
-/// The reason why a shard differs from its plan.
 pub fn changed(shard: &Shard) -> Error {
     Error::Read(why_changed(shard))
 }

@@ -56,7 +56,6 @@ pub fn create(place: Option<&Place>, private: bool, force: bool, holes: bool) ->
     Ok(Sink::file(file.with_holes(holes)))
 }
 
-/// Opens a file that is to appear at this place, or the `existing` one.
 pub fn new_file(place: &Place, private: bool, existing: bool) -> io::Result<OutputFile> {
     OutputFile::create(place.path(), place.directory(None)?, (private, existing), place.owner().as_slice())
 }
@@ -81,7 +80,6 @@ pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
     }
 }
 
-/// Ends a call whose results went to `target`.
 pub fn end(target: &Target, messages: &Messages) -> Outcome {
     if *target == Target::Stdout {
         Messages::stdout_failure().into_iter().for_each(|note| messages.print(&note));

@@ -44,7 +44,7 @@ impl BenchInput {
                 let text = format!(" is {}: --bench works only with {}.", format.file(), native());
                 return Err(Failure::about(1, "", name, &text));
             }
-            match (only_decompress, is_compressed(&bytes)) {
+            match (only_decompress, Format::of(&bytes).is_some_and(Format::is_native)) {
                 (true, _) if longer => return Err(too_large()),
                 (true, _) => {
                     let garbage = plan.trailing_garbage && plan.operands.len() == 1;
@@ -85,10 +85,4 @@ fn read(plan: &Plan, operand: &Operand, max: u64) -> Result<(Vec<u8>, bool), Fai
     });
     let longer = read.map_err(|e| Failure::input("read", name, &e))?;
     Ok((bytes, longer))
-}
-
-fn is_compressed(bytes: &[u8]) -> bool {
-    let magics = [&b"\x31\x41\x59\x26\x53\x59"[..], b"\x17\x72\x45\x38\x50\x90"];
-    let bzip2 = magics.iter().any(|magic| bytes.get(4..10) == Some(magic)) && Format::Bzip2.fits(&bytes[..3]);
-    bzip2 || other_than_bzip2(bytes).is_some_and(Format::is_native)
 }

@@ -117,7 +117,8 @@ struct Cell {
 /// The rows with this many threads. A program that cannot be told how many has a row with one.
 fn rows<'a>(plan: &Plan, threads: usize, with_gpus: bool, peers: &'a [Peer]) -> Vec<Row<'a>> {
     let ours = [(None, false), (None, true)].into_iter().filter(|(_, gpus)| with_gpus || !gpus);
-    let peers = peers.iter().filter(|peer| threads == 1 || peer.takes_threads()).map(|peer| (Some(peer), false));
+    let peers =
+        peers.iter().filter(|peer| threads == 1 || peer.threads_flag().is_some()).map(|peer| (Some(peer), false));
     let cell = |direction| Cell { direction, times: Vec::new(), failure: None };
     let row = |(peer, gpus)| Row { peer, threads, gpus, cells: directions(plan).map(cell).collect() };
     ours.chain(peers).map(row).collect()
@@ -146,7 +147,6 @@ impl Row<'_> {
         ran
     }
 
-    /// The line of the table, for a text of this many bytes.
     fn line(&self, bytes: usize) -> String {
         let (program, gpus) = (middle_out(&self.program(), PROGRAM), if self.gpus { "yes" } else { "-" });
         let mut line = format!("{program:<PROGRAM$} {:>7} {gpus:>4}", self.threads);
@@ -189,7 +189,6 @@ fn run_peer(peer: &Peer, plan: &Plan, direction: Kind, threads: usize, input: &B
     }
 }
 
-/// A size in millions of bytes, or in thousands.
 fn shown_size(bytes: usize) -> String {
     let (unit, name) = if bytes < 1_000_000 { (1e3, "kB") } else { (1e6, "MB") };
     format!("{:.1} {name}", bytes as f64 / unit)

@@ -64,7 +64,6 @@ struct Compared<'a> {
     outcome: Result<StreamSummary, Error>,
 }
 
-/// The bytes still expected.
 struct Expected<'a>(&'a [u8]);
 
 impl Write for Expected<'_> {

@@ -155,7 +155,6 @@ impl Lister<'_> {
         self.plan.formats.of(head).unwrap_or(Format::Bzip2)
     }
 
-    /// The index to write, if its name is free.
     fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
         if self.plan.index.is_none() {
             return Ok(None);

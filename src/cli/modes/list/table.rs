@@ -158,7 +158,6 @@ pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     rows.collect()
 }
 
-/// "ok" for a good block, or its error.
 fn state(verdict: Result<(), Error>) -> Cow<'static, str> {
     match verdict {
         Ok(()) => "ok".into(),

@@ -97,7 +97,6 @@ impl Measurer {
         Ok(Outcome::Exit(self.messages.code()))
     }
 
-    /// Takes operands until there is none.
     fn work(&self, ends: &[Sender<FileMeasures>]) {
         while let number = self.next.fetch_add(1, Relaxed)
             && let Some(end) = ends.get(number)
@@ -119,7 +118,6 @@ impl Measurer {
         FileMeasures { found: found.unwrap_or_else(|_| Err(defect())), times }
     }
 
-    /// Prints the measurements of an operand: the table or objects on stdout, the rest to stderr.
     fn show(&self, name: &OsStr, FileMeasures { found, times }: FileMeasures) -> anyhow::Result<()> {
         let text = match (&self.plan.json, &found) {
             (Some(_), _) => table::object(self.plan.decompress, name, &found, &times),

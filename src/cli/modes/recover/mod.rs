@@ -104,7 +104,6 @@ impl Rescuer {
         }
     }
 
-    /// The index that was named, or the one next to the file.
     fn index(&self, operand: Option<&Place>, coded: &File) -> Result<Option<Index>, Failure> {
         let open = |place: &Place| {
             let file = index::open_file(place)?;

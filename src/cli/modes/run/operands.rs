@@ -35,7 +35,6 @@ pub struct Operands {
     pool: Pool,
     iter: OperandIter,
     preconditions: Preconditions,
-    /// Whether the driver of the GPUs is being started.
     woken: bool,
     /// Set if operands are left when `--fail-fast` ends the work.
     stopped: Arc<AtomicBool>,
@@ -327,7 +326,6 @@ impl Operands {
     }
 }
 
-/// Whether a regular file begins as a compressed one does.
 fn may_be_compressed(file: &File) -> bool {
     let mut head = [0; COPY_HEAD_LEN];
     file.read_at(&mut head, 0).is_ok_and(|len| len > 0 && Formats::All.may_begin_with(&head[..len]))

@@ -31,7 +31,6 @@ pub struct Parts {
     ended: Option<u64>,
     /// The range that is being read, until it has given a byte.
     empty: Option<Range>,
-    /// Records that a range begins at or after the end of the text.
     seen: Option<Arc<Seen>>,
 }
 
@@ -135,7 +134,6 @@ impl Read for Parts {
 }
 
 impl Parts {
-    /// Reads on, up to the end of this many lines.
     fn copy_lines(&mut self, buf: &mut [u8], count: u64) -> io::Result<usize> {
         let piece = self.text.piece()?;
         let piece = &piece[..piece.len().min(buf.len())];
@@ -169,7 +167,6 @@ fn line_ends(bytes: &[u8]) -> u64 {
 
 pub struct Cursor {
     text: BufReader<Way>,
-    /// The offset in the text.
     at: u64,
     /// The line of that offset, if known.
     line: Option<Line>,
@@ -186,7 +183,6 @@ struct Line {
 impl Line {
     const FIRST: Line = Line { ends: 0, begins: true };
 
-    /// The place after these bytes.
     fn after(self, bytes: &[u8]) -> Line {
         let Some(last) = bytes.last() else { return self };
         Line { ends: self.ends + line_ends(bytes), begins: *last == b'\n' }
@@ -301,7 +297,6 @@ impl Cursor {
         Ok(n)
     }
 
-    /// The next bytes; none at the end.
     fn piece(&mut self) -> io::Result<&[u8]> {
         self.text.fill_buf()
     }

@@ -30,11 +30,9 @@ pub struct Results {
     committer: Committer,
     /// The directory of the last result: the next result usually goes to the same one.
     directory: Option<Directory>,
-    /// Decodes results that are read again.
     pool: Pool,
     /// The number of the last block's stream, and of the blocks of its input before that stream.
     stream: (u64, u64),
-    /// The number of finished operands, successful or not.
     done: usize,
     /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used. The side that
     /// opens operands sets it too: after a failure it opens no more, so they may never come here.
@@ -194,7 +192,6 @@ impl Results {
         (found.st_size > 0).then(|| [index.as_bytes(), b" is kept: it is the index of ", name.as_bytes()].concat())
     }
 
-    /// The index made for an operand, complete except for its name.
     fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
         match index.write(ready.source.as_ref()) {
             Ok(Ok(output)) => return Some(output),
@@ -204,7 +201,6 @@ impl Results {
         None
     }
 
-    /// A shard must have the blocks that the plan states.
     fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
         match &self.plan.part {
             Some((shard, _))
@@ -216,7 +212,6 @@ impl Results {
         }
     }
 
-    /// Waits for all last steps, and prints the messages that follow all files.
     pub fn finish(self, pool: &Pool) -> Outcome {
         let plan = &self.plan;
         self.messages.progress.end();

@@ -22,7 +22,6 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// The maximum number of missing shards that are named.
 const NAMED: usize = 10;
 
 pub fn join(plan: &Plan, messages: &Messages) -> Result<(), Trouble> {
@@ -133,7 +132,6 @@ fn open_file(path: &Path) -> Result<File, Failure> {
     file.ok_or_else(|| Failure::about(1, "Part ", name, " is not a normal file."))
 }
 
-/// Examines both ends of a part.
 fn open(path: &Path) -> Result<(File, Part, Metadata), Failure> {
     let name = path.as_os_str();
     let file = open_file(path)?;

@@ -41,7 +41,6 @@ fn create(plan: &Plan, used: Option<&Path>, source: Option<&Place>) -> Result<Si
     single::create(place.as_ref(), false, plan.force, false)
 }
 
-/// An error of writing a plan or a joined file.
 fn write_trouble(plan: &Plan, e: &io::Error) -> Trouble {
     let name = if let Target::File(path) = &plan.target { path.as_os_str() } else { OsStr::new("(stdout)") };
     single::write_trouble(name, e)

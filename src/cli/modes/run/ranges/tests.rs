@@ -31,8 +31,6 @@ struct Text {
     indexes: [Arc<Vec<u8>>; 3],
 }
 
-const WAYS: [&str; 7] = ["forward", "forward, .hbz", ".bzi", ".bzi without lines", "offsets", "built", ".hbz"];
-
 impl Text {
     /// The `.bz2` has a stream for each piece.
     fn new(pieces: &[&[u8]], settings: &Settings) -> Text {
@@ -192,7 +190,6 @@ fn random_parts_are_slices_of_the_text() {
             let found = read(Parts::new(cursor, ranges.clone(), lines, &Arc::default()), &mut rng);
             let (len, right) = (found.len(), expected.len());
             let text = String::from_utf8_lossy(&text.plain[..text.plain.len().min(60)]);
-            let way = WAYS[way as usize];
             assert!(found == expected, "{case}, {way}, --lines {lines}: {ranges:?} of {text:?}: {len} for {right}");
         }
     }
