@@ -24,6 +24,7 @@ pub use plan::{Gpus, Operand, Plan, Target, usual_index};
 pub use ranges::{Amount, Range, Split};
 pub use rows::Kind;
 
+use anyhow::Context as _;
 use bad_flag::{bad_flag, check_pbzip2};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -124,12 +125,8 @@ fn operands(
 fn threads_of_environment(variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Option<u64>> {
     let Some(value) = variable("HYBZ_THREADS").filter(|value| !value.is_empty()) else { return Ok(None) };
     let number = value.to_str().and_then(|value| value.trim().parse().ok());
-    match number.filter(|number| *number <= values::MAX_THREADS) {
-        Some(number) => Ok(Some(number)),
-        None => {
-            anyhow::bail!("HYBZ_THREADS expects a number of threads, not `{}'.", value.display())
-        }
-    }
+    let number = number.filter(|number| *number <= values::MAX_THREADS);
+    number.map(Some).with_context(|| format!("HYBZ_THREADS expects a number of threads, not `{}'.", value.display()))
 }
 
 #[cfg(test)]

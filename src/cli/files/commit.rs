@@ -175,11 +175,8 @@ impl Steps {
         }
         let name = output.name.clone();
         publish(output, file.replace)?;
-        if file.replace
-            && file.source.is_some()
-            && let Ok(found) = file.directory.find_link(&name)
-        {
-            self.made().insert(tree::id(&found));
+        if file.replace && file.source.is_some() {
+            self.made().extend(file.directory.find_link(&name).ok().as_ref().map(tree::id));
         }
         let name_index = |mut index: OutputFile| {
             // Replacing loses at most an older index.

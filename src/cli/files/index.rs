@@ -48,15 +48,10 @@ impl IndexJob {
         let create = || {
             let directory = self.place.directory(last)?;
             // An existing regular file may be replaced (see `check`); an existing device or FIFO is written to.
-            OutputFile::create(
-                self.place.path(),
-                directory,
-                (private, self.place.is_typed()),
-                self.place.owner().as_slice(),
-            )
+            let (place, existing) = (&self.place, self.place.is_typed());
+            OutputFile::create(place.path(), directory, (private, existing), place.owner().as_slice())
         };
-        let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
-        self.output = Some(output);
+        self.output = Some(create().map_err(|e| Failure::output("create", self.place.name(), &e))?);
         Ok(())
     }
 

@@ -42,7 +42,7 @@ impl Ready {
     /// The first bytes of the compressed data, as far as they are known. They are read again if the operand is a file
     /// that has not changed.
     pub fn head(&self) -> Vec<u8> {
-        let mut head = self.seen.head();
+        let mut head = self.seen.head.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(source) = self.source.as_ref().filter(|source| head.is_empty() && source.found.is_file())
             && let Ok(Some(file)) = source.open_again()
         {
@@ -62,10 +62,6 @@ pub struct Seen {
 }
 
 impl Seen {
-    fn head(&self) -> Vec<u8> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Records the next bytes. Returns whether more of them are wanted.
     pub fn note(&self, bytes: &[u8]) -> bool {
         let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,7 +17,7 @@ use std::{fs, io};
 
 pub struct Mirror {
     root: Directory,
-    id: Id,
+    pub id: Id,
     /// The directory DIR, for [`LastMode`].
     top: Arc<OwnedFd>,
     /// The directory of the last result, below DIR: usually the next result goes to the same one.
@@ -45,10 +45,6 @@ impl Mirror {
         let (root, id, top) = open().map_err(|e| Failure::cannot("make the directory", path.as_os_str(), &e))?;
         let (last, last_modes) = ((PathBuf::new(), root.clone()), Vec::new());
         Ok(Mirror { top: Arc::new(top), last, last_modes, root, id, slots: slots.clone(), sync })
-    }
-
-    pub fn id(&self) -> Id {
-        self.id
     }
 
     /// Opens the directory `below` DIR, or creates it. `attributes(n)` returns the attributes of the source's directory

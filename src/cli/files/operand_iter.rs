@@ -98,7 +98,7 @@ impl OperandIter {
     fn begin(&mut self, operand: Operand, typed: bool) -> Result<Option<Found>, Failure> {
         if self.plan.recursive
             && let Operand::File(path) = &operand
-            && let avoids = self.mirror.as_ref().map(Mirror::id)
+            && let avoids = self.mirror.as_ref().map(|mirror| mirror.id)
             && let Some(mut walk) = Walk::new(path, &self.plan, &self.slots, &self.messages.tally, avoids)?
         {
             if self.mirror.is_some() {
@@ -125,7 +125,7 @@ impl OperandIter {
             Some(walk) => {
                 let top = mirror::below(&self.top)?;
                 let depth = top.components().count();
-                mirror.directory(&top.join(walk.below()), |parts| match parts.checked_sub(depth) {
+                mirror.directory(&top.join(&walk.below), |parts| match parts.checked_sub(depth) {
                     Some(level) => walk.attributes(level),
                     None => mirror::typed_attributes(&self.top, parts),
                 })

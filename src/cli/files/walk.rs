@@ -35,7 +35,7 @@ pub struct Walk {
     levels: Vec<Level>,
     /// The paths of the last level's directory: as a whole, and below the operand.
     path: PathBuf,
-    below: PathBuf,
+    pub below: PathBuf,
     slots: Slots,
     tally: Arc<Tally>,
     /// A directory that is not walked, because results go to it.
@@ -79,10 +79,6 @@ impl Walk {
             tally: Arc::clone(tally),
             avoids,
         }))
-    }
-
-    pub fn below(&self) -> &Path {
-        &self.below
     }
 
     /// The attributes of the directory `depth` levels below the operand, on the path to the walk's position.

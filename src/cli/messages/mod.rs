@@ -29,12 +29,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-pub enum Outcome {
-    Exit(u8),
-    /// The reader of our stdout is gone.
-    BrokenPipe,
-}
-
 /// Prints the requested text on stdout. A closed stdout is an error even if there is nothing to print; the error of one
 /// whose reader is gone is [`reader_is_gone`].
 pub fn print_stdout(text: &[u8]) -> anyhow::Result<()> {
@@ -44,6 +38,10 @@ pub fn print_stdout(text: &[u8]) -> anyhow::Result<()> {
         }
         printed => Ok(printed?),
     }
+}
+
+pub fn broken_pipe() -> anyhow::Error {
+    io::Error::from(io::ErrorKind::BrokenPipe).into()
 }
 
 pub fn reader_is_gone(error: &anyhow::Error) -> bool {

@@ -102,7 +102,8 @@ pub fn lanes(plan: &Plan) -> Vec<Lanes> {
     let expected = plan.expected_bytes();
     let mut lanes = lanes_for(plan, plan.coding, expected);
     let codes_on_devices = plan.gpu_pipeline == Offload::Resident && !lanes.is_empty();
-    if plan.verified != Verify::Off && codes_on_devices && is_bzip2(plan) {
+    let is_bzip2 = plan.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2);
+    if plan.verified != Verify::Off && codes_on_devices && is_bzip2 {
         lanes = lanes.into_iter().map(Lanes::verified).collect();
         lanes.push(of_plan(Lanes::for_verifying(), plan, expected));
     }
@@ -165,10 +166,6 @@ pub fn huge_pages_for_texts(plan: &Plan) {
     }
 }
 
-fn is_bzip2(plan: &Plan) -> bool {
-    plan.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2)
-}
-
 /// Like [`lanes`], for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
 pub fn lanes_for(plan: &Plan, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
     if plan.gpus == Gpus::None {
@@ -201,7 +198,7 @@ fn of_plan(lanes: Lanes, plan: &Plan, expected: Option<u64>) -> Lanes {
 
 /// The number of CPU stations: as many as requested, or one per core that affinity and the container's quota allow, but
 /// at most as many as fit into a quarter of the memory. If the process is limited, a request is reduced to what fits.
-pub fn threads(plan: &Plan, coding: Option<Coding>) -> NonZeroUsize {
+pub fn threads(plan: &Plan) -> NonZeroUsize {
     let fit = |room: u64, each| {
         let room = usize::try_from(room / each).unwrap_or(usize::MAX);
         NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN)
@@ -219,7 +216,7 @@ pub fn threads(plan: &Plan, coding: Option<Coding>) -> NonZeroUsize {
         return cores;
     }
     // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
-    let large = coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
+    let large = plan.coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
     cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
 }
 
@@ -236,7 +233,7 @@ pub fn within_memory(plan: &Plan, pool: PoolBuilder) -> PoolBuilder {
 }
 
 pub fn pool(plan: &Plan) -> Pool {
-    pool_of(plan, threads(plan, None)).build()
+    pool_of(plan, threads(plan)).build()
 }
 
 /// A quarter of the memory of the machine or container: by default, blocks in flight take at most this much.

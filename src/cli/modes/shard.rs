@@ -2,11 +2,11 @@
 
 use super::plan_file::PlanFile;
 use super::single;
-use crate::cli::args::{Coding, Kind, Plan, Target};
+use crate::cli::args::{Coding, Plan, Target};
 use crate::cli::files::{Place, check_file};
 use crate::cli::messages::Failure;
+use hybz::ReadAt;
 use hybz::shard::Shard;
-use hybz::{Error, ReadAt};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -24,7 +24,6 @@ pub fn read_plan(plan: &mut Plan) -> Result<(), Failure> {
     let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, but no shard {number}."));
     plan.part = Some((*found.ok_or_else(none)?, len));
     plan.coding = Some(Coding::of_level(level));
-    plan.kind = Kind::Compress;
     Ok(())
 }
 
@@ -50,16 +49,12 @@ pub fn text(name: &OsStr, mut file: File, shard: &Shard, file_len: u64) -> Resul
     check_file(name, &mut file, "--shard")?;
     let read_error = |e: &io::Error| Failure::input("read", name, e);
     if file.metadata().map_err(|e| read_error(&e))?.len() != file_len {
-        return Err(read_error(&why_changed(shard)));
+        return Err(read_error(&changed(shard)));
     }
     Ok(UpTo { file, end: shard.offset + shard.length })
 }
 
-pub fn changed(shard: &Shard) -> Error {
-    Error::Read(why_changed(shard))
-}
-
-fn why_changed(shard: &Shard) -> io::Error {
+pub fn changed(shard: &Shard) -> io::Error {
     let number = shard.number;
     io::Error::other(format!("shard {number} differs from the plan: the file has changed, or is another one"))
 }

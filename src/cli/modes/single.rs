@@ -2,7 +2,7 @@
 
 use crate::cli::args::{Plan, Target};
 use crate::cli::files::{OutputFile, Place, Sink, SourceFile, commit, id};
-use crate::cli::messages::{Failure, Messages, Outcome};
+use crate::cli::messages::{Failure, Messages};
 use hybz_files::directory::is_directory;
 use hybz_files::{stdout, tree};
 use std::ffi::OsStr;
@@ -80,9 +80,9 @@ pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
     }
 }
 
-pub fn end(target: &Target, messages: &Messages) -> Outcome {
+pub fn end(target: &Target, messages: &Messages) -> u8 {
     if *target == Target::Stdout {
         Messages::stdout_failure().into_iter().for_each(|note| messages.print(&note));
     }
-    Outcome::Exit(messages.code())
+    messages.code()
 }

@@ -12,7 +12,7 @@ mod peer;
 mod work;
 
 use crate::cli::args::{Gpus, Kind, Operand, Plan};
-use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
+use crate::cli::messages::{Failure, Messages, Note, print_stdout};
 use crate::cli::modes::limits;
 use anyhow::bail;
 use hybz::internals::gpu::{Device, devices as all_devices, select};
@@ -29,7 +29,7 @@ use work::{decompressed, timed};
 
 const PROGRAM: usize = 9;
 
-pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn bench(plan: Plan) -> anyhow::Result<u8> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
     if !plan.decompress {
@@ -41,13 +41,13 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
         Ok(input) => input,
         Err(failure) => {
             messages.print(&Note::Failure(failure));
-            return Ok(Outcome::Exit(messages.code()));
+            return Ok(messages.code());
         }
     };
     if let Some(remark) = &input.remark {
         messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let max = limits::threads(&plan, plan.coding).get();
+    let max = limits::threads(&plan).get();
     let mut peers = Vec::new();
     for name in plan.against.iter().flat_map(|names| names.split(',')) {
         match Peer::find(name) {
@@ -70,7 +70,7 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
         }
         print_stdout(text.as_bytes())?;
     }
-    Ok(Outcome::Exit(messages.code()))
+    Ok(messages.code())
 }
 
 fn directions(plan: &Plan) -> impl Iterator<Item = Kind> {

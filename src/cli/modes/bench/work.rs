@@ -6,25 +6,21 @@ use hybz::flow::{self, Outputs, Source, Task};
 use hybz::internals::Sequential;
 use hybz::internals::flow::LONG_FILE;
 use hybz::read::MultiBzDecoder;
-use hybz::{Error, Pool, Settings, StreamSummary, Verify};
+use hybz::{Error, Settings, StreamSummary, Verify};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-fn pool(plan: &Plan) -> Pool {
-    limits::pool_of(plan, limits::threads(plan, plan.coding)).build()
-}
-
 pub fn compressed(plan: &Plan, text: &[u8]) -> Result<Vec<u8>, Error> {
     let encoding = plan.coding.map(|coding| coding.encoding).unwrap_or_default();
-    hybz::compress(text, &Settings::new().encoding(encoding).pool(&pool(plan)))
+    hybz::compress(text, &Settings::new().encoding(encoding).pool(&limits::pool(plan)))
 }
 
 /// Decompresses. Returns `None` for a text of more than `max` bytes: a few bytes can be any amount of text.
 pub fn decompressed(plan: &Plan, coded: &[u8], trailing_garbage: bool, max: u64) -> Result<Option<Vec<u8>>, Error> {
-    let settings = Settings::new().pool(&pool(plan)).formats(plan.formats).trailing_garbage(trailing_garbage);
+    let settings = Settings::new().pool(&limits::pool(plan)).formats(plan.formats).trailing_garbage(trailing_garbage);
     let text = read_all(MultiBzDecoder::with_settings(coded, &settings), max);
     text.map_err(|e| e.downcast().unwrap_or_else(Error::Read))
 }

@@ -13,7 +13,7 @@ use crate::cli::files::index::{self};
 use crate::cli::files::source::{self};
 use crate::cli::files::{IndexJob, Place, Reader, SourceFile, commit};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::{One, decompress, limits, print, undecoded};
 use hybz::flow::{self, Input, Outputs, Source};
 use hybz::hbz::List;
@@ -28,10 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 use table::Row;
 
-/// The number of bytes that identify the start of a `.bz2` stream.
-const HEADER_LEN: usize = 3;
-
-pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn list(plan: Plan) -> anyhow::Result<u8> {
     let plan = Arc::new(plan);
     let (messages, pool) = (Messages::new(&plan), limits::pool(&plan));
     let lister = Lister { plan: &plan, pool, messages: &messages };
@@ -66,7 +63,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
         }
         print(&messages, &text)?;
     }
-    Ok(Outcome::Exit(messages.code()))
+    Ok(messages.code())
 }
 
 struct Lister<'a> {
@@ -214,11 +211,11 @@ impl Lister<'_> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let coded_len = file.metadata().map_err(read_error)?.len();
         if list.end() < coded_len {
-            // A `.bz2` stream may follow.
+            // A `.bz2` stream may follow: three bytes tell.
             let mut head = Vec::new();
             file.seek(SeekFrom::Start(list.end())).map_err(read_error)?;
-            (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
-            if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
+            (&file).take(3).read_to_end(&mut head).map_err(read_error)?;
+            if head.len() == 3 && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
                 return self.decoded(name, Source::Stream(Box::new(file)), &head, None, found);
             }

@@ -9,7 +9,7 @@ mod table;
 
 use crate::cli::args::{Operand, Plan};
 use crate::cli::files::{Reader, source};
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::{limits, print, read_all, undecoded};
 use crossbeam_channel::{Sender, bounded};
 use gpu::Gpu;
@@ -43,10 +43,10 @@ struct Times {
     all: Duration,
 }
 
-pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn measure(plan: Plan) -> anyhow::Result<u8> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
-    let threads = limits::threads(&plan, None).get();
+    let threads = limits::threads(&plan).get();
     limits::choose_memory(&plan, threads == 1);
     let memory = plan.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
     let budget = Pool::builder().without_cpu().memory(memory).build().client();
@@ -72,7 +72,7 @@ struct Measurer {
 impl Measurer {
     /// Has all operands measured by as many threads, and prints what they find. If stdout can take no more, the process
     /// ends without the threads.
-    fn all(self: &Arc<Self>, threads: usize) -> anyhow::Result<Outcome> {
+    fn all(self: &Arc<Self>, threads: usize) -> anyhow::Result<u8> {
         let (operands, is_table) = (&self.plan.operands, self.plan.json.is_none());
         print(&self.messages, &if is_table { table::head() } else { Vec::new() })?;
         let (senders, ends): (Vec<_>, Vec<_>) = operands.iter().map(|_| bounded(1)).unzip();
@@ -94,7 +94,7 @@ impl Measurer {
         let name = format!("({files} files)");
         let sums = if is_table && files > 1 { table::line(&sum, true, OsStr::new(&name)) } else { Vec::new() };
         print(&self.messages, &sums)?;
-        Ok(Outcome::Exit(self.messages.code()))
+        Ok(self.messages.code())
     }
 
     fn work(&self, ends: &[Sender<FileMeasures>]) {

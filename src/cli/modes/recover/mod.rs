@@ -7,7 +7,7 @@ use crate::cli::args::{Operand, Plan, Recovery, Target};
 use crate::cli::files::source::{self};
 use crate::cli::files::{Place, appended, check_file, index, original_name};
 use crate::cli::messages::formats::other_than_bzip2;
-use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
+use crate::cli::messages::{Failure, Messages, Note, broken_pipe, print_stdout};
 use crate::cli::modes::single::{self, Trouble, write_trouble};
 use crate::cli::modes::{limits, undecoded};
 use hybz::index::Index;
@@ -23,7 +23,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn recover(plan: Plan) -> anyhow::Result<u8> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
     if plan.json.is_some() {
@@ -35,7 +35,7 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
         let recovered = rescuer.operand(operand, &mut story);
         rescuer.messages.progress.counts.input_done(None);
         let failure = match recovered {
-            Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
+            Err(Trouble::BrokenPipe) => return Err(broken_pipe()),
             Err(Trouble::Failure(failure)) => Some(failure),
             _ => None,
         };

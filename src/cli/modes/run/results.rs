@@ -7,7 +7,7 @@ use crate::cli::files::{
     Committer, Destination, Finished, IndexJob, Item, Job, OutputFile, Pending, Ready, Sink, SourceFile, State,
 };
 use crate::cli::messages::formats::no_index;
-use crate::cli::messages::{self, Entry, Failure, Messages, Note, Outcome, errno_text, stations};
+use crate::cli::messages::{self, Entry, Failure, Messages, Note, broken_pipe, errno_text, stations};
 use crate::cli::modes::run::outcome_text;
 use crate::cli::modes::{limits, shard};
 use anyhow::Context as _;
@@ -206,13 +206,13 @@ impl Results {
             Some((shard, _))
                 if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
             {
-                Err(shard::changed(shard))
+                Err(Error::Read(shard::changed(shard)))
             }
             _ => Ok(stream),
         }
     }
 
-    pub fn finish(self, pool: &Pool) -> Outcome {
+    pub fn finish(self, pool: &Pool) -> anyhow::Result<u8> {
         let plan = &self.plan;
         self.messages.progress.end();
         if let Some(file) = &self.damaged {
@@ -247,7 +247,7 @@ impl Results {
             self.messages.print(&Note::Remark(self.messages.tally.line(plan.kind).into_bytes()));
         }
         self.messages.close(Some(&summary), self.broken_pipe);
-        if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
+        if self.broken_pipe { Err(broken_pipe()) } else { Ok(self.messages.code()) }
     }
 
     fn write_report(&self, entry: Option<Box<Entry>>) {

@@ -7,7 +7,7 @@ mod meanwhile;
 use crate::cli::args::{Kind, Operand, Plan, Target};
 use crate::cli::files::source::{self};
 use crate::cli::files::{Place, Sink, SourceFile, check_file};
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::messages::{Failure, Messages, Note, broken_pipe};
 use crate::cli::modes::plan_file::Lines;
 use crate::cli::modes::shard::{inputs, place_of};
 use crate::cli::modes::single::{self, Trouble};
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn shards(plan: Plan) -> anyhow::Result<u8> {
     limits::choose_memory(&plan, false);
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
@@ -26,11 +26,11 @@ pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
     messages.progress.end();
     match done {
         Ok(()) => return Ok(single::end(&plan.target, &messages)),
-        Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
+        Err(Trouble::BrokenPipe) => return Err(broken_pipe()),
         Err(Trouble::Failure(failure)) => messages.print(&Note::Failure(failure)),
         Err(Trouble::Said) => {}
     }
-    Ok(Outcome::Exit(messages.code()))
+    Ok(messages.code())
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read, `source` the file to plan.
