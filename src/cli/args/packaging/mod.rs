@@ -39,6 +39,8 @@ mod tests {
         up_to_date("hybz.1", MANUAL_PAGE, &manual_page());
         up_to_date("hybz.zsh", completions(Shell::Zsh), &zsh());
         up_to_date("hybz.fish", completions(Shell::Fish), &fish());
+        let mut suffixes = hybz::Format::all_read().flat_map(hybz::Format::suffixes);
+        assert!(suffixes.all(|(suffix, _)| completions(Shell::Bash).contains(&format!("*{suffix}"))));
     }
 
     fn up_to_date(file: &str, kept: &str, made: &str) {

@@ -58,7 +58,7 @@ pub fn bench(plan: Plan) -> anyhow::Result<u8> {
     print_stdout(&head(&plan, &input, &devices, max))?;
     for threads in numbers_of_threads(max) {
         let mut rows = rows(&plan, threads, !devices.is_empty(), &peers);
-        while rows.iter_mut().fold(false, |ran, row| row.run(&plan, &input) || ran) {}
+        while rows.iter_mut().map(|row| row.run(&plan, &input)).sum::<usize>() > 0 {}
         let mut text = String::new();
         for row in &rows {
             for (direction, why) in row.cells.iter().filter_map(|cell| Some((cell.direction, cell.failure.as_ref()?))) {
@@ -129,9 +129,9 @@ impl Row<'_> {
         self.peer.map_or("hybz".to_owned(), |peer| shown(OsStr::new(&peer.name)).display().to_string())
     }
 
-    /// Runs each cell that has time left, once. Returns whether there was one.
-    fn run(&mut self, plan: &Plan, input: &BenchInput) -> bool {
-        let (peer, threads, gpus, mut ran) = (self.peer, self.threads, self.gpus, false);
+    /// Runs each cell that has time left, once. Returns their number.
+    fn run(&mut self, plan: &Plan, input: &BenchInput) -> usize {
+        let (peer, threads, gpus, mut ran) = (self.peer, self.threads, self.gpus, 0);
         let time = Duration::from_secs_f64(plan.bench.unwrap_or_default());
         for cell in self.cells.iter_mut().filter(|cell| cell.goes_on(time)) {
             let done = match peer {
@@ -142,7 +142,7 @@ impl Row<'_> {
                 Ok(time) => cell.times.push(time),
                 Err(why) => cell.failure = Some(why),
             }
-            ran = true;
+            ran += 1;
         }
         ran
     }
