@@ -6,7 +6,7 @@
 mod cli;
 
 use cli::args::{self, Kind, Plan, Refusal, Request};
-use cli::messages::{Outcome, errno_text, print_stdout};
+use cli::messages::{errno_text, print_stdout, reader_is_gone};
 use cli::modes::{bench, bzip2recover, list, measure, recover, run, shards};
 use hybz_files::{memory, process};
 use std::env;
@@ -70,14 +70,14 @@ fn call() -> u8 {
     }
 
     let (quiet, result) = match args::parse(&program, words, |name| env::var_os(name)) {
-        Ok(Request::Show(text)) => (0, printing(|| Ok(print_stdout(text.as_bytes())?.unwrap_or(Outcome::Exit(0))))),
+        Ok(Request::Show(text)) => (0, printing(|| print_stdout(text.as_bytes()).map(|()| 0))),
         Ok(Request::Run(plan)) => (plan.quiet, run_mode(*plan)),
         Err(Refusal { error, quiet }) => (quiet, Err(error)),
     };
     match result {
         // Exits without waiting for a GPU that is still starting. The kernel frees memory faster than we could.
-        Ok(Outcome::Exit(code)) => process::exit_now(code),
-        Ok(Outcome::BrokenPipe) => process::end_by_broken_pipe(),
+        Ok(code) => process::exit_now(code),
+        Err(error) if reader_is_gone(&error) => process::end_by_broken_pipe(),
         Err(_) if quiet > 1 => 1,
         Err(error) => {
             let text = [program.as_bytes(), b": ", format!("{error:#}\n").as_bytes()].concat();
@@ -89,7 +89,7 @@ fn call() -> u8 {
 }
 
 /// Runs the mode.
-fn run_mode(plan: Plan) -> anyhow::Result<Outcome> {
+fn run_mode(plan: Plan) -> anyhow::Result<u8> {
     for remark in plan.ignored_words.iter().filter(|_| plan.quiet == 0) {
         // If stderr fails, there is nowhere to report it.
         let _ = io::stderr().write_all(&[plan.program.as_bytes(), b": ", remark.as_bytes(), b"\n"].concat());
@@ -106,14 +106,12 @@ fn run_mode(plan: Plan) -> anyhow::Result<Outcome> {
 }
 
 /// Runs `work`. A panic is a defect in hybz, and has already printed where it happened.
-fn unless_it_panics(work: impl FnOnce() -> anyhow::Result<Outcome> + UnwindSafe) -> anyhow::Result<Outcome> {
-    panic::catch_unwind(work).unwrap_or(Ok(Outcome::Exit(3)))
+fn unless_it_panics(work: impl FnOnce() -> anyhow::Result<u8> + UnwindSafe) -> anyhow::Result<u8> {
+    panic::catch_unwind(work).unwrap_or(Ok(3))
 }
 
 /// Like [`unless_it_panics`], for work whose result goes to stdout: nothing is done if stdout cannot take it.
-fn printing(work: impl FnOnce() -> anyhow::Result<Outcome> + UnwindSafe) -> anyhow::Result<Outcome> {
-    match print_stdout(b"")? {
-        Some(end) => Ok(end),
-        None => unless_it_panics(work),
-    }
+fn printing(work: impl FnOnce() -> anyhow::Result<u8> + UnwindSafe) -> anyhow::Result<u8> {
+    print_stdout(b"")?;
+    unless_it_panics(work)
 }

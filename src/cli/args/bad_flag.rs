@@ -2,14 +2,11 @@
 
 use super::environment::{Environment, count};
 use super::flags::Flags;
-use super::values::MAX_THREADS;
 use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, ValueHint};
 use hybz_files::quote::shown;
-use std::error::Error;
 use std::ffi::{OsStr, OsString};
-use std::num::ParseIntError;
 use std::os::unix::ffi::OsStrExt;
 
 /// The message: the flag as it was typed, the nearest known flag or what its value should be, and where to find help.
@@ -28,39 +25,28 @@ pub fn bad_flag(
     let flag = context(ContextKind::InvalidArg);
     let words: Vec<&OsStr> = environment.words().chain(typed).map(|word| &**word).collect();
     let bad_value = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::NoEquals);
-    let (at, what, nearest) = match bad_value.then(|| argument(command, &flag)).flatten() {
+    let (at, what, end) = match bad_value.then(|| argument(command, &flag)).flatten() {
         Some(arg) => {
             let value = context(ContextKind::InvalidValue);
-            let (at, what) = bad_value_text(&words, arg, &value);
-            let why = if value.is_empty() { String::new() } else { reason(error) };
-            (at, what + &why, None)
+            let (at, spelling) = spelling(&words, arg, &value)
+                .unwrap_or_else(|| (words.len(), format!("--{}", arg.get_long().unwrap_or_default())));
+            let but = format!(", not `{}'", shown(OsStr::new(&value)).display());
+            let but = if value.is_empty() { "" } else { &but };
+            (at, format!("{spelling} expects {}{but}", wanted(arg)), ".".to_owned())
         }
         None => {
             let at = words.iter().position(|word| has_flag(word, &flag)).unwrap_or(words.len());
             let word = words.get(at).copied().unwrap_or(OsStr::new(&flag));
-            let nearest = nearest(command, &word.to_string_lossy(), context(ContextKind::SuggestedArg));
-            (at, format!("Bad flag `{}'", shown(word).display()), nearest)
+            let end = match &*context(ContextKind::SuggestedArg) {
+                "" => ".".to_owned(),
+                nearest => format!("; did you mean `{nearest}'?"),
+            };
+            (at, format!("Bad flag `{}'", shown(word).display()), end)
         }
     };
     let variable = environment.variable(at);
     let source = variable.map(|name| format!(" (in the environment variable {name})")).unwrap_or_default();
-    let end = nearest.map_or(".".to_owned(), |nearest| format!("; did you mean `{nearest}'?"));
     anyhow!("{what}{source}{end} For help, type: `{} --help'.", program.display())
-}
-
-/// Why the parser of a value refused it, unless [`wanted`] says as much. (It does where the parser is clap's own.)
-fn reason(error: &clap::Error) -> String {
-    let why = error.source().filter(|why| !why.is::<ParseIntError>()).map(|why| why.to_string());
-    let is_new = |why: &String| !why.contains(" is not in ") && why != "not a number";
-    why.filter(is_new).map(|why| format!(": {why}")).unwrap_or_default()
-}
-
-/// Which of `words` has the bad value, and the message about it.
-fn bad_value_text(words: &[&OsStr], arg: &Arg, value: &str) -> (usize, String) {
-    let long = || (words.len(), format!("--{}", arg.get_long().unwrap_or_default()));
-    let (at, spelling) = spelling(words, arg, value).unwrap_or_else(long);
-    let but = if value.is_empty() { String::new() } else { format!(", not `{}'", shown(OsStr::new(value)).display()) };
-    (at, format!("{spelling} expects {}{but}", wanted(arg, value)))
 }
 
 /// Whether `word` is, or contains, the flag that clap complains about. In a cluster clap names one letter, but bzip2
@@ -73,23 +59,6 @@ fn has_flag(word: &OsStr, flag: &str) -> bool {
     is_cluster && flag.chars().nth(1).is_some_and(|letter| word.to_string_lossy()[1..].contains(letter))
 }
 
-/// The flag that the user may have meant by `word`: a long one typed with one dash or with a value that it does not
-/// take, the one that clap finds similar, or a letter in the other case.
-fn nearest(command: &Command, word: &str, similar: String) -> Option<String> {
-    let shown = || command.get_arguments().filter(|arg| !arg.is_hide_set());
-    let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-    if name.len() > 1 && shown().filter_map(Arg::get_long).any(|long| long == name) {
-        return Some(format!("--{name}"));
-    }
-    if !similar.is_empty() {
-        return Some(similar);
-    }
-    let mut letters = name.chars();
-    let (letter, None) = (letters.next()?, letters.next()) else { return None };
-    let other = if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
-    (other != letter && shown().any(|arg| shorts(arg).contains(&other))).then(|| format!("-{other}"))
-}
-
 /// The argument that clap writes like `--threads <N>` or `--recover[=<RESULT>]`.
 fn argument<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
     let flag = flag.split([' ', '[']).next().unwrap_or_default();
@@ -97,10 +66,6 @@ fn argument<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
         Some(long) => arg.get_long() == Some(long),
         None => flag.chars().nth(1).is_some_and(|short| arg.get_short() == Some(short)),
     })
-}
-
-fn shorts(arg: &Arg) -> Vec<char> {
-    arg.get_short_and_visible_aliases().unwrap_or_default()
 }
 
 /// The position at which `arg` was typed with this value, and its spelling: `-n`, `--threads`.
@@ -118,17 +83,13 @@ fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)>
         }
         let cluster = word.strip_prefix('-')?;
         let fitting = |short: &char| cluster.split_once(*short).is_some_and(|(_, attached)| fits(attached));
-        shorts(arg).into_iter().find(fitting).map(|short| (at, format!("-{short}")))
+        arg.get_short_and_visible_aliases()?.into_iter().find(fitting).map(|short| (at, format!("-{short}")))
     })
 }
 
-/// The values that `arg` accepts, for a message that refuses `value`.
-fn wanted(arg: &Arg, value: &str) -> String {
-    let text = match arg.get_id().as_str() {
-        "threads" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
-            return format!("at most {MAX_THREADS} threads");
-        }
-        "threads" => "a number of threads",
+fn wanted(arg: &Arg) -> String {
+    match arg.get_id().as_str() {
+        "threads" => "a number of threads, at most 4194304",
         "memory" => "a size such as 100 (MiB), 300k or 1G",
         "block_size" => "a size such as 9M or 1G",
         "plan" | "stream_size" => "a size such as 100M or 1.5G",
@@ -145,15 +106,15 @@ fn wanted(arg: &Arg, value: &str) -> String {
         _ => {
             let possible = arg.get_possible_values();
             let names: Vec<&str> = possible.iter().map(|value| value.get_name()).collect();
-            return match &names[..] {
-                [] if arg.get_value_hint() == ValueHint::FilePath => "the name of a file".to_owned(),
-                [] if arg.get_value_hint() == ValueHint::DirPath => "the name of a directory".to_owned(),
-                [] => "a number".to_owned(),
-                [others @ .., last] => format!("{} or {last}", others.join(", ")),
-            };
+            match (&names[..], arg.get_value_hint()) {
+                ([], ValueHint::FilePath) => "the name of a file",
+                ([], ValueHint::DirPath) => "the name of a directory",
+                ([], _) => "a number",
+                ([others @ .., last], _) => return format!("{} or {last}", others.join(", ")),
+            }
         }
-    };
-    text.to_owned()
+    }
+    .to_owned()
 }
 
 /// Refuses flags that mean something else under pbzip2's name, with the flag to use. (hybz would list files where

@@ -11,7 +11,6 @@ use hybz::{Encoding, Format};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// The plan for these flags and operands, if the program was called by the name `program`.
 pub fn plan(program: &OsStr, flags: Flags, operands: Vec<Operand>) -> Result<Plan> {
     let coding = Coding::new(&flags);
     let mut plan = Plan::unchecked(kind(program, &flags), program, flags, operands);
@@ -28,10 +27,7 @@ fn check(plan: &Plan) -> Result<()> {
     }
     match plan.kind {
         Kind::Compress | Kind::Decompress | Kind::Test => {
-            names(plan)?;
-            json(plan)?;
-            rereading(plan)?;
-            ranges(plan)?;
+            files(plan)?;
             index(plan)?;
         }
         Kind::List => index(plan)?,
@@ -46,12 +42,10 @@ fn check(plan: &Plan) -> Result<()> {
             let Some(shards) = &plan.plan_file else { bail!("--shard expects a plan: --plan-file PLAN.") };
             one_file(plan)?;
             named_target(plan, shards)?;
-            json(plan)?;
+            files(plan)?;
         }
         Kind::Join => {
-            if plan.operands.len() > 1 && plan.reads_stdin() {
-                bail!("--join reads files, not standard input.");
-            }
+            no(plan.operands.len() > 1 && plan.reads_stdin(), "--join reads files, not standard input.")?;
             named_target(plan, plan.join.as_deref().unwrap_or_default())?;
         }
     }
@@ -59,65 +53,51 @@ fn check(plan: &Plan) -> Result<()> {
     gpus(plan)
 }
 
-/// Names that are missing, or used twice.
-fn names(plan: &Plan) -> Result<()> {
-    let is_empty = |name: &Option<OsString>| name.as_ref().is_some_and(|name| name.is_empty());
-    match () {
-        () if is_empty(&plan.filelist) => bail!("--filelist expects the name of a file, or -."),
-        () if is_empty(&plan.output_dir) => bail!("--output-dir expects the name of a directory."),
-        () if plan.filelist.as_ref().is_some_and(|file| file == "-") && plan.reads_stdin() => {
-            bail!("--filelist - reads the list from stdin, which is also an input file.")
-        }
-        () if plan.typed == 0 && plan.filelist.is_none() && plan.recursive => {
-            bail!("-r expects the name of a directory.")
-        }
-        () if plan.typed == 0 && plan.filelist.is_none() && plan.resume => {
-            bail!("--resume expects the names of files.")
-        }
-        () if plan.output_dir.is_some() && plan.reads_stdin() => {
-            bail!("--output-dir expects files: the result of stdin has no name.")
-        }
-        () => Ok(()),
-    }
+fn no(is_wrong: bool, text: &str) -> Result<()> {
+    if is_wrong { bail!("{text}") } else { Ok(()) }
 }
 
-/// The report and the data cannot share stdout, and the report and the lines of `-vv` cannot share stderr.
-fn json(plan: &Plan) -> Result<()> {
-    let data_on_stdout = plan.target == Target::Stdout || plan.target == Target::Beside && plan.reads_stdin();
-    match plan.json.as_ref().map(|file| file.as_bytes()) {
-        Some(b"") if plan.verbose > 1 => bail!("--json and -vv cannot be used together: use --json=FILE."),
-        Some(b"-") if data_on_stdout => bail!("--json=- and a result on standard output cannot be used together."),
-        _ => Ok(()),
-    }
-}
-
-fn rereading(plan: &Plan) -> Result<()> {
-    match () {
-        () if !plan.rereads => Ok(()),
-        () if plan.target == Target::Stdout => {
-            bail!("--verify=file reads the result again from the disk: it cannot be used together with -c.")
-        }
-        () if plan.reads_stdin() => {
-            bail!("--verify=file reads the input file again from the disk: it cannot be used with stdin.")
-        }
-        () if plan.no_sync => {
-            bail!("--verify=file reads what is on the disk: it cannot be used together with --no-sync.")
-        }
-        () => Ok(()),
-    }
-}
-
-fn ranges(plan: &Plan) -> Result<()> {
-    let Some(ranges) = &plan.ranges else { return Ok(()) };
-    if plan.target == Target::Beside {
-        bail!("--ranges gives a part of the text: use it with -c or -o.");
-    }
+/// What does not go together when each file is processed by itself.
+fn files(plan: &Plan) -> Result<()> {
+    let is = |name: &Option<OsString>, expected: &str| name.as_ref().is_some_and(|name| name == expected);
+    let (none, stdin) = (plan.typed == 0 && plan.filelist.is_none(), plan.reads_stdin());
+    // The report and the data cannot share stdout, and the report and the lines of `-vv` cannot share stderr.
+    let data_on_stdout = plan.target == Target::Stdout || plan.target == Target::Beside && stdin;
     let is_lines = |amount| matches!(amount, Amount::Lines(_));
-    if plan.lines && ranges.0.iter().any(|range| is_lines(range.size) || is_lines(range.offset)) {
-        bail!("--lines and ranges of lines (L) cannot be used together.");
-    }
-    if plan.reads_stdin() && plan.operands.len() > 1 {
-        bail!("--ranges reads stdin only if it is the one input file.");
+    let ranges = plan.ranges.as_ref().map_or(&[][..], |ranges| &ranges.0);
+    let by_line = ranges.iter().any(|range| is_lines(range.size) || is_lines(range.offset));
+    for (is_wrong, text) in [
+        (is(&plan.filelist, ""), "--filelist expects the name of a file, or -."),
+        (is(&plan.output_dir, ""), "--output-dir expects the name of a directory."),
+        (is(&plan.filelist, "-") && stdin, "--filelist - reads the list from stdin, which is also an input file."),
+        (none && plan.recursive, "-r expects the name of a directory."),
+        (none && plan.resume, "--resume expects the names of files."),
+        (plan.output_dir.is_some() && stdin, "--output-dir expects files: the result of stdin has no name."),
+        (is(&plan.json, "") && plan.verbose > 1, "--json and -vv cannot be used together: use --json=FILE."),
+        (is(&plan.json, "-") && data_on_stdout, "--json=- and a result on standard output cannot be used together."),
+        (
+            plan.rereads && plan.target == Target::Stdout,
+            "--verify=file reads the result again from the disk: it cannot be used together with -c.",
+        ),
+        (
+            plan.rereads && stdin,
+            "--verify=file reads the input file again from the disk: it cannot be used with stdin.",
+        ),
+        (
+            plan.rereads && plan.no_sync,
+            "--verify=file reads what is on the disk: it cannot be used together with --no-sync.",
+        ),
+        (
+            !ranges.is_empty() && plan.target == Target::Beside,
+            "--ranges gives a part of the text: use it with -c or -o.",
+        ),
+        (plan.lines && by_line, "--lines and ranges of lines (L) cannot be used together."),
+        (
+            !ranges.is_empty() && stdin && plan.operands.len() > 1,
+            "--ranges reads stdin only if it is the one input file.",
+        ),
+    ] {
+        no(is_wrong, text)?;
     }
     Ok(())
 }
@@ -155,33 +135,22 @@ fn index(plan: &Plan) -> Result<()> {
 }
 
 fn recover(plan: &Plan) -> Result<()> {
-    match plan.target {
-        Target::Beside if plan.reads_stdin() => {
-            bail!("The result of recovering stdin needs a name: use -o or -c.")
-        }
-        Target::Beside => Ok(()),
-        _ if plan.recover == Some(Recovery::Split) => {
-            bail!("--recover=split makes several files: it takes neither -c nor -o.")
-        }
-        Target::Stdout if plan.json.is_some() => {
-            bail!("--json prints to standard output: use --recover with -o, not with -c.")
-        }
-        _ => Ok(()),
-    }
+    let named = plan.target != Target::Beside;
+    no(!named && plan.reads_stdin(), "The result of recovering stdin needs a name: use -o or -c.")?;
+    let is_split = plan.recover == Some(Recovery::Split);
+    no(named && is_split, "--recover=split makes several files: it takes neither -c nor -o.")?;
+    let shared = plan.target == Target::Stdout && plan.json.is_some();
+    no(shared, "--json prints to standard output: use --recover with -o, not with -c.")
 }
 
 fn bench(plan: &Plan) -> Result<()> {
-    if plan.reads_stdin() {
-        bail!("--bench reads files, not standard input.");
-    }
+    no(plan.reads_stdin(), "--bench reads files, not standard input.")?;
     if plan.decompress {
         let coding = "--format=bz2 --format=hbz --format=lz4 --stream-size --block-size --perturb";
         rules::refuse(plan, "-d", &coding.split(' ').collect::<Vec<_>>())?;
     }
     let Some(against) = &plan.against else { return Ok(()) };
-    if against.split(',').any(str::is_empty) {
-        bail!("--against expects programs such as lbzip2,pbzip2.");
-    }
+    no(against.split(',').any(str::is_empty), "--against expects programs such as lbzip2,pbzip2.")?;
     if plan.coding.is_some_and(|coding| coding.large_blocks().is_some()) || plan.perturb.is_some() {
         bail!("--against works only with .bz2 output: it cannot be used together with {LARGE_FLAGS}.");
     }
@@ -229,8 +198,5 @@ fn gpus(plan: &Plan) -> Result<()> {
         bail!("--gpu-required and {forbids} cannot be used together.");
     }
     let asked = plan.gpu_required || is_given("--gpu-pipeline", plan) || matches!(plan.gpus, Gpus::These(_));
-    if asked && !cfg!(feature = "cuda") {
-        bail!("This hybz was built without GPU support (feature `cuda').");
-    }
-    Ok(())
+    no(asked && !cfg!(feature = "cuda"), "This hybz was built without GPU support (feature `cuda').")
 }

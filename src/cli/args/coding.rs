@@ -13,7 +13,6 @@ const HBZ_SIZE: u64 = 9_000_000;
 /// The block size of perturbed streams, unless `--block-size` gives another.
 const PERTURBED_SIZE: u64 = 900_000;
 
-/// The flags that ask for the blocks of a `.hbz`.
 pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +45,6 @@ impl Coding {
         Coding { encoding: level.into(), level }
     }
 
-    /// What others see of a perturbed `.bz2`.
     pub fn remark(&self) -> Option<String> {
         let Encoding::Perturbed { interval, .. } = self.encoding else { return None };
         Some(format!(

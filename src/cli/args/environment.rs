@@ -8,7 +8,6 @@ use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The variables, in the order in which they are read.
 const VARIABLES: [&str; 3] = ["BZIP2", "BZIP", "HYBZ"];
 
 /// A flag in a variable: a word, or two if its value is a word of its own.
@@ -108,7 +107,6 @@ impl Environment {
     }
 }
 
-/// Whether `word` is a flag whose value is the next word.
 fn takes_next_word(command: &Command, word: &[u8]) -> bool {
     let word = String::from_utf8_lossy(word);
     with_value(command).any(|arg| match word.strip_prefix("--") {
@@ -128,7 +126,6 @@ pub fn quietness<'a>(command: &Command, words: impl Iterator<Item = &'a OsString
     u8::try_from(count(command, words, 'q') + long).unwrap_or(u8::MAX)
 }
 
-/// How often the short flag `short` occurs among `words`.
 pub fn count<'a>(command: &Command, words: impl Iterator<Item = &'a OsString>, short: char) -> usize {
     let takes_value = |letter| {
         with_value(command).any(|arg| arg.get_short_and_visible_aliases().unwrap_or_default().contains(&letter))
@@ -150,13 +147,6 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    fn read(variables: &[(&str, &str)]) -> (Vec<String>, usize) {
-        let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
-        let found = Environment::read(&Flags::command(), value);
-        let flags = found.words().map(|word| word.to_str().expect("UTF-8").to_owned()).collect();
-        (flags, found.ignored_words.len())
-    }
-
     #[test]
     fn quiet_words() {
         for (line, count) in
@@ -165,19 +155,5 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert_eq!(quietness(&Flags::command(), words.iter()), count, "{line}");
         }
-    }
-
-    #[test]
-    fn words_of_variables() {
-        assert_eq!(read(&[]), (vec![], 0));
-        let flags = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-        let (found, ignored) = read(&[("HYBZ", " -9  -p 2\t--gpu none x"), ("BZIP2", "pbzip2"), ("BZIP", "-kp - --")]);
-        // `-` is the value of -p here, and clap will refuse it.
-        assert_eq!(found, flags(&["-kp", "-", "-9", "-p", "2", "--gpu", "none"]));
-        assert_eq!(ignored, 3);
-        assert_eq!(
-            read(&[("BZIP", "-p2 file --threads=2 file -o name")]).0,
-            flags(&["-p2", "--threads=2", "-o", "name"])
-        );
     }
 }

@@ -1,8 +1,7 @@
 //! The command line, in two steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program needs.
 //!
-//! Three steps come before clap: reading the flags of environment variables, splitting at `--`, and completing long
-//! flags ([`in_full`]). One step comes after it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE`
-//! need no clap ([`plain`]).
+//! Two steps come before clap: reading the flags of environment variables, and splitting at `--`. One step comes after
+//! it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no clap ([`plain`]).
 
 mod bad_flag;
 mod checks;
@@ -25,16 +24,17 @@ pub use plan::{Gpus, Operand, Plan, Target, usual_index};
 pub use ranges::{Amount, Range, Split};
 pub use rows::Kind;
 
+use anyhow::Context as _;
 use bad_flag::{bad_flag, check_pbzip2};
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{Arg, Command, CommandFactory};
 use environment::{Environment, quietness};
 use flags::Flags;
 use hybz_files::terminal;
 use plan::is_bzip2;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::mem::{ManuallyDrop, take};
+use std::mem::ManuallyDrop;
 
 /// bzip2's first line of `--version` and `--help`. Under bzip2's names it comes first, because programs parse it.
 const BZIP2_LINE: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
@@ -51,13 +51,12 @@ pub struct Refusal {
     pub quiet: u8,
 }
 
-/// Reads the words after the program's name.
 pub fn parse(
     program: &OsStr,
     mut words: impl Iterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString> + Copy,
 ) -> Result<Request, Refusal> {
-    let mut typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
+    let typed: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
     if Environment::is_empty(variable)
         && let Some(mut flags) = plain::read(&typed)
     {
@@ -69,16 +68,8 @@ pub fn parse(
 
     // Never dropped: freeing all flags would take 3.8 % of the instructions of compressing 1 kB, and the process ends
     // soon.
-    let mut command = ManuallyDrop::new(Flags::command());
+    let mut command = ManuallyDrop::new(Flags::command().infer_long_args(!is_bzip2(program)));
     let mut environment = Environment::read(&command, variable);
-    if !is_bzip2(program) {
-        let mut is_value = false;
-        for word in &mut typed {
-            *word = if is_value { take(word) } else { in_full(&command, take(word)) };
-            is_value = !is_value && takes_any(&command, word);
-        }
-    }
-
     let first_line = if is_bzip2(program) { BZIP2_LINE } else { "" };
     let found = Flags::read(&mut command, environment.words().chain(&typed));
     let found = found.and_then(|all| environment.keep_suitable(&mut command, program, &typed, all));
@@ -117,27 +108,6 @@ pub fn parse(
     Ok(Request::Run(Box::new(plan)))
 }
 
-/// Completes an abbreviated long flag if no other flag begins so, as GNU's programs do.
-fn in_full(command: &Command, word: OsString) -> OsString {
-    let Some(text) = word.to_str().and_then(|word| word.strip_prefix("--")) else { return word };
-    let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
-    let longs = command.get_arguments().filter_map(Arg::get_long_and_visible_aliases).flatten();
-    let mut longs = longs.filter(|long| long.starts_with(name));
-    match (longs.next(), longs.next()) {
-        (Some(long), None) => format!("--{long}{value}").into(),
-        _ => word,
-    }
-}
-
-/// Whether the next word is this flag's value even if it looks like a flag.
-fn takes_any(command: &Command, flag: &OsStr) -> bool {
-    let Some(flag) = flag.to_str().and_then(|flag| flag.strip_prefix('-')) else { return false };
-    command.get_arguments().filter(|arg| arg.is_allow_hyphen_values_set()).any(|arg| match flag.strip_prefix('-') {
-        Some(long) => arg.get_long() == Some(long),
-        None => arg.get_short().is_some_and(|short| flag.ends_with(short)),
-    })
-}
-
 /// The operands: those among the flags, and the words after `--`. Adds to `flags` what HYBZ_THREADS says.
 fn operands(
     flags: &mut Flags,
@@ -155,12 +125,8 @@ fn operands(
 fn threads_of_environment(variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Option<u64>> {
     let Some(value) = variable("HYBZ_THREADS").filter(|value| !value.is_empty()) else { return Ok(None) };
     let number = value.to_str().and_then(|value| value.trim().parse().ok());
-    match number.filter(|number| *number <= values::MAX_THREADS) {
-        Some(number) => Ok(Some(number)),
-        None => {
-            anyhow::bail!("HYBZ_THREADS expects a number of threads, not `{}'.", value.display())
-        }
-    }
+    let number = number.filter(|number| *number <= values::MAX_THREADS);
+    number.map(Some).with_context(|| format!("HYBZ_THREADS expects a number of threads, not `{}'.", value.display()))
 }
 
 #[cfg(test)]

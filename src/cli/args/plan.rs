@@ -25,7 +25,6 @@ pub enum Gpus {
     These(String),
 }
 
-/// One thing to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     Stdin,
@@ -78,7 +77,6 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether the result of a file is a file.
     pub fn makes_files(&self) -> bool {
         !matches!(self, Target::Stdout | Target::Nowhere)
     }
@@ -100,20 +98,16 @@ pub struct Plan {
     pub trailing_garbage: bool,
     pub threads: Option<NonZeroUsize>,
     pub gpus: Gpus,
-    /// How GPUs and cores share the work.
     pub gpu_pipeline: Offload,
     /// What to write, if text is compressed.
     pub coding: Option<Coding>,
     pub target: Target,
-    /// Whether to remove a source once its result is safe.
     pub remove_sources: bool,
-    /// Which blocks to decode before they are written.
     pub verified: Verify,
     /// Whether to read source and result again from the disk and compare them.
     pub rereads: bool,
     /// The shard to compress of the single input, and the length of that file, once the plan of shards has been read.
     pub part: Option<(Shard, u64)>,
-    /// Remarks about words in environment variables that were ignored.
     pub ignored_words: Vec<String>,
     total: OnceLock<Option<u64>>,
 }
@@ -185,7 +179,6 @@ impl Plan {
         plan
     }
 
-    /// The destination that the flags and the program's name ask for.
     fn destination(&self) -> Target {
         let is_split = self.kind == Kind::Decompress && self.split.is_some();
         match &self.output {
@@ -198,7 +191,6 @@ impl Plan {
         }
     }
 
-    /// Whether the program's name stands for the flag.
     pub fn name_means(&self, flag: &str) -> bool {
         match (flag, self.kind) {
             ("-d", _) => name_decompresses(&self.program) && !(self.compress || self.test || self.list),
@@ -211,7 +203,6 @@ impl Plan {
         }
     }
 
-    /// Whether the program was called like `bzcat`.
     fn is_cat(&self) -> bool {
         has_part(&self.program, &CATS)
     }
@@ -230,7 +221,6 @@ impl Plan {
         self.recursive || self.filelist.is_some()
     }
 
-    /// Whether there may be more than one input file.
     pub fn has_many(&self) -> bool {
         self.operands.len() > 1 || self.is_open_ended()
     }
@@ -258,7 +248,6 @@ impl Plan {
         }
     }
 
-    /// Whether an index of each compressed file is to be written.
     pub fn writes_index(&self) -> bool {
         self.index.is_some() && self.ranges.is_none()
     }
@@ -267,7 +256,6 @@ impl Plan {
         self.index.as_ref().is_some_and(|name| !name.is_empty())
     }
 
-    /// The name of the index of the compressed file `path`.
     pub fn index_of(&self, path: &Path) -> PathBuf {
         match &self.index {
             Some(name) if self.names_index() => name.into(),
@@ -276,7 +264,6 @@ impl Plan {
     }
 }
 
-/// The default name of an index: next to `path`.
 pub fn usual_index(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".bzi");
@@ -288,7 +275,6 @@ pub fn kind(program: &OsStr, flags: &Flags) -> Kind {
     asked_for(flags).unwrap_or(usual)
 }
 
-/// The mode that the flags ask for, if any.
 pub fn asked_for(flags: &Flags) -> Option<Kind> {
     let asked = Kind::ALL.iter().find(|(_, flag)| rows::is_given(flag, flags)).map(|(kind, _)| *kind);
     asked.or(flags.split.is_some().then_some(Kind::Decompress))
@@ -307,7 +293,6 @@ fn has_part(program: &OsStr, parts: &[&str]) -> bool {
     parts.iter().any(|part| name.contains(part))
 }
 
-/// Whether the program was called by a name of bzip2's own.
 pub fn is_bzip2(program: &OsStr) -> bool {
     let name = program.to_string_lossy();
     ["bzip2", "bunzip2", "bzcat"].contains(&name.strip_suffix(".exe").unwrap_or(&name))
@@ -337,15 +322,5 @@ mod tests {
             assert_eq!(plan(words).verified, blocks, "{words}");
         }
         assert!(plan("--verify=file a").rereads && !plan("--verify a").rereads);
-    }
-
-    #[test]
-    fn what_is_to_be_read() {
-        let mut files = plan("-c Cargo.toml src/lib.rs");
-        let lengths = ["Cargo.toml", "src/lib.rs"].map(|name| fs::metadata(name).unwrap().len());
-        assert_eq!(files.expected_bytes(), Some(lengths[0] + lengths[1]));
-        files.part = Some((Shard::new(3, 10, 20, 1, 0), 30));
-        assert_eq!(files.expected_bytes(), Some(20));
-        assert_eq!(plan("-c -r src").expected_bytes(), None);
     }
 }

@@ -1,10 +1,9 @@
 //! The values of `--ranges`, ranges of the text as rapidgzip writes them (`SIZE@OFFSET`, separated by commas), and of
 //! `--split`, parts of the compressed bytes (`I/N`, or `SIZE@OFFSET`).
 
-use super::values::text_length;
+use super::values::{BAD, Parsed, text_length};
 use std::{fmt, ops};
 
-/// A length or an offset in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     Bytes(u64),
@@ -21,7 +20,6 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range in bytes, if both its numbers are bytes.
     pub fn bytes(&self) -> Option<(u64, u64)> {
         match (self.offset, self.size) {
             (Amount::Bytes(from), Amount::Bytes(len)) => Some((from, from.saturating_add(len))),
@@ -30,7 +28,6 @@ impl Range {
         }
     }
 
-    /// The range in lines, if both its numbers are lines.
     pub fn lines(&self) -> Option<(u64, u64)> {
         match (self.offset, self.size) {
             (Amount::Lines(from), Amount::Lines(count)) => Some((from, from.saturating_add(count))),
@@ -59,25 +56,21 @@ impl fmt::Display for Range {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges(pub Vec<Range>);
 
-pub fn ranges(text: &str) -> Result<Ranges, String> {
-    text.split(',').map(range).collect::<Result<_, _>>().map(Ranges)
+pub fn ranges(text: &str) -> Parsed<Ranges> {
+    text.split(',').map(range).collect::<Option<_>>().map(Ranges).ok_or(BAD)
 }
 
-fn range(text: &str) -> Result<Range, String> {
-    let (size, offset) = text.split_once('@').ok_or("no `@'")?;
-    Ok(Range { size: amount(size)?, offset: amount(offset).and_then(no_infinity)? })
+fn range(text: &str) -> Option<Range> {
+    let (size, offset) = text.split_once('@')?;
+    Some(Range { size: amount(size)?, offset: amount(offset).filter(|offset| *offset != Amount::All)? })
 }
 
-fn amount(text: &str) -> Result<Amount, String> {
+fn amount(text: &str) -> Option<Amount> {
     match text.strip_suffix('L') {
-        _ if text == "inf" => Ok(Amount::All),
-        Some(lines) => lines.parse().map(Amount::Lines).map_err(|_| "not a number of lines".to_owned()),
-        None => text_length(text).map(Amount::Bytes),
+        _ if text == "inf" => Some(Amount::All),
+        Some(lines) => lines.parse().ok().map(Amount::Lines),
+        None => text_length(text).ok().map(Amount::Bytes),
     }
-}
-
-fn no_infinity(offset: Amount) -> Result<Amount, String> {
-    if offset == Amount::All { Err("no range begins after the end".to_owned()) } else { Ok(offset) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +82,6 @@ pub enum Split {
 }
 
 impl Split {
-    /// The range of these bytes in a file of `len` bytes.
     pub fn of(self, len: u64) -> ops::Range<u64> {
         match self {
             Split::Part { number, of } => hybz::seek::SplitReader::bytes_of_part(number - 1, of, len),
@@ -98,17 +90,16 @@ impl Split {
     }
 }
 
-pub fn split(text: &str) -> Result<Split, String> {
+pub fn split(text: &str) -> Parsed<Split> {
     if let Some((size, offset)) = text.split_once('@') {
         let from = text_length(offset)?;
         let end = if size == "inf" { u64::MAX } else { from.saturating_add(text_length(size)?) };
         return Ok(Split::Bytes { from, end });
     }
-    let (number, of) = text.split_once('/').ok_or("neither `/' nor `@'")?;
-    let parsed = |text: &str| text.parse::<u64>().map_err(|_| "not a number".to_owned());
-    match (parsed(number)?, parsed(of)?) {
-        (number @ 1.., of) if number <= of => Ok(Split::Part { number, of }),
-        _ => Err("the parts of N are 1 to N".to_owned()),
+    let (number, of) = text.split_once('/').ok_or(BAD)?;
+    match (number.parse(), of.parse()) {
+        (Ok(number @ 1..), Ok(of)) if number <= of => Ok(Split::Part { number, of }),
+        _ => Err(BAD),
     }
 }
 
@@ -133,15 +124,5 @@ mod tests {
         for bad in bad.split(' ').chain(["", "1 @0"]) {
             assert!(ranges(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn both_forms_of_split() {
-        assert_eq!(split("64Mi@0"), Ok(Split::Bytes { from: 0, end: 64 << 20 }));
-        assert_eq!(split("inf@1k"), Ok(Split::Bytes { from: 1000, end: u64::MAX }));
-        let bad = "1 0/2 3/2 0/0 1/ /2 -1/2 1.5/2 1/2/3 @ 1@ @1 1@inf 1L@0";
-        assert!(bad.split(' ').chain([""]).all(|bad| split(bad).is_err()));
-        let bytes = ["1/1", "2/3", "10@90"].map(|part| split(part).unwrap().of(100));
-        assert_eq!(bytes, [0..100, 33..66, 90..100]);
     }
 }

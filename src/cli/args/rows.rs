@@ -33,7 +33,6 @@ impl Kind {
         (Kind::Compress, "-z"),
     ];
 
-    /// The work on files in one word.
     pub fn work(self) -> &'static str {
         match self {
             Compress => "compress",
@@ -42,7 +41,6 @@ impl Kind {
         }
     }
 
-    /// The flag that asks for this mode.
     pub fn flag(self) -> &'static str {
         Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, flag)| flag)
     }
@@ -59,12 +57,10 @@ pub struct Row {
     pub excludes: &'static [&'static str],
 }
 
-/// The row of a flag that these modes take.
 const fn only(name: &'static str, is_given: fn(&Flags) -> bool, modes: &'static [Kind]) -> Row {
     Row { name, is_given, modes, only: true, needs: &[], excludes: &[] }
 }
 
-/// The row of a flag that all modes but these take.
 const fn all_but(name: &'static str, is_given: fn(&Flags) -> bool, modes: &'static [Kind]) -> Row {
     Row { only: false, ..only(name, is_given, modes) }
 }
@@ -82,7 +78,6 @@ impl Row {
         self.modes.contains(&mode) == self.only
     }
 
-    /// Whether the flag is given without a flag that it needs.
     pub fn lacks(&self, flags: &Flags) -> bool {
         (self.is_given)(flags) && !self.needs.is_empty() && !self.needs.iter().any(|name| is_given(name, flags))
     }
@@ -90,7 +85,6 @@ impl Row {
 
 /// The modes that process each file by itself.
 const FILES: &[Kind] = &[Compress, Decompress, Test];
-/// These, and the list of files.
 const FILES_AND_LIST: &[Kind] = &[Compress, Decompress, Test, List];
 /// The modes whose results have a destination.
 const RESULTS: &[Kind] = &[Compress, Decompress, Recover, Plan, Shard, Join];
@@ -164,12 +158,10 @@ pub static ROWS: &[Row] = &[
     only("--plan-file", |flags| flags.plan_file.is_some(), &[Shard]),
 ];
 
-/// Whether the flag of this name is one of `flags`.
 pub fn is_given(name: &str, flags: &Flags) -> bool {
     ROWS.iter().any(|row| row.name == name && (row.is_given)(flags))
 }
 
-/// Whether `mode` takes all these flags.
 pub fn are_taken(flags: &Flags, mode: Kind) -> bool {
     ROWS.iter().all(|row| row.is_taken_by(mode) || !(row.is_given)(flags))
 }

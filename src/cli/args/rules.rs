@@ -8,7 +8,6 @@ use super::rows::{Kind, ROWS, Row};
 use anyhow::bail;
 use std::borrow::Cow;
 
-/// Refuses flags that do not go with the mode, or with each other.
 pub fn check(plan: &Plan) -> anyhow::Result<()> {
     let mode = plan.kind;
     for row in ROWS.iter().filter(|row| !row.is_taken_by(mode)) {
@@ -28,7 +27,6 @@ pub fn check(plan: &Plan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses each of the flags `others` together with `flag`.
 pub fn refuse(plan: &Plan, flag: &str, others: &[&str]) -> anyhow::Result<()> {
     let rows = others.iter().filter_map(|name| ROWS.iter().find(|row| row.name == *name));
     match rows.filter_map(|row| spelling(plan, row)).next() {
@@ -61,72 +59,54 @@ mod tests {
     use super::super::parse;
     use super::*;
     use clap::{Arg, CommandFactory};
-    use std::ffi::OsStr;
+    use std::ffi::{OsStr, OsString};
 
     /// Flags that need no row, because they go with every mode.
     const EVERYWHERE: &str = "--keep-going --keep --force --small --loadavg --threads --memory --gpu --no-gpu --quiet \
-                              --verbose --exponential --sequential -b --help --version --man \
-                              --completions";
+                              --verbose --exponential --sequential -b --help --version --man --completions";
 
-    fn refused(words: &str) -> Option<String> {
-        let parsed = parse(OsStr::new("hybz"), words.split([' ', '+']).map(Into::into), |_| None);
-        parsed.err().map(|refusal| refusal.error.to_string())
-    }
+    const MODES: &str = "-z -d -t -l --recover --bench --measure --plan=1M --shard=0 --join=p";
 
-    /// Which flags each mode takes, and which it refuses.
+    /// The modes that take these flags; the others refuse them.
     #[test]
-    #[rustfmt::skip]
     fn flags_and_modes() {
-        // Only -z, -d and -t take these, or some of them.
-        let files = "-r --filelist=f --output-dir=y --resume --ranges=1@0 --split=1/2 --verify=file";
-        let coding = "--format=hbz --format=lz4 --block-size=1M --perturb=9 --stream-size=1M --lines";
-        let compressed = "-S.x --rm --index";
-        let against = "--against=a";
-        let modes = "-d -t -l --recover --bench --measure";
-        let disk = "--no-sync --no-sparse";
-        let always = "--fail-fast --ignore-trailing-garbage -9";
-        for (mode, taken, refused_flags) in [
-            ("-z", vec!["-c -oy -r+--exclude=a -r+--cross-file-systems --filelist=f+--null --output-dir=y --resume",
-                "--stream-size=1M+--lines --format=bz2 --format=hbz --format=lz4 --block-size=1M --verify=file",
-                "--verify --index=i --perturb=9+--perturb-seed=9 --verify=none",
-                compressed, disk, always, "--json=r --progress"],
-                vec!["--ranges=1@0 --split=1/2 --plan-file=p", against]),
-            ("-d", vec!["-c -oy -r --filelist=f --output-dir=y --resume -k+--index -c+--ranges=1@0 --split=1/2+--lines",
-                "-S.x --rm --block-size=1M --perturb=9 --verify=none --json=r --progress", disk, always],
-                vec!["--format=bz2 --format=hbz --format=lz4 --stream-size=1M --verify --verify=file",
-                "--plan-file=p", against]),
-            ("-t", vec!["-r --filelist=f --block-size=1M --perturb=9 --verify=none --json=r --progress",
-                compressed, disk, always],
-                vec!["-c -oy --output-dir=y --resume --ranges=1@0 --split=1/2 --lines --format=bz2 --stream-size=1M",
-                "--verify=file --verify --plan-file=p", against]),
-            ("-l", vec![compressed, "--ignore-trailing-garbage --verify=none --json --progress"],
-                vec!["-c -oy --fail-fast -9 --verify --gpu-required --json=r --against=a --plan-file=p",
-                files, coding, disk]),
-            ("--recover", vec!["-d -c -oy -S.x --index --verify=none --json --progress", disk],
-                vec!["-z -t -l --rm --verify --gpu-required --json=r --against=a",
-                "--plan-file=p", files, coding, always]),
-            ("--bench", vec!["-z -d --stream-size=1M+--lines --format=hbz --block-size=1M --perturb=9",
-                against, always],
-                vec!["-t -l --recover -c -oy --format=lz4 --verify=none --verify --json --json=r",
-                "--progress --plan-file=p", files, compressed, disk]),
-            ("--measure", vec!["-d --json --progress", always],
-                vec!["-z -t -l --recover --bench --json=r -c -oy --verify=none --verify",
-                "--gpu-required --against=a --plan-file=p", files, coding, compressed, disk]),
-            ("--plan=1M", vec!["-z -c -oy --format=bz2 --verify=none --progress", disk, always],
-                vec!["--shard=0 --join=p --verify --json=r --plan-file=p",
-                modes, files, coding, compressed, against]),
-            ("--shard=0 --plan-file=p -oy", vec!["-z --format=bz2 --verify=none --verify --json=r --progress",
-                disk, always],
-                vec!["--join=p", modes, files, coding, compressed, against]),
-            ("--join=p -oy", vec!["-z --format=bz2 --verify=none --verify --progress", disk, always],
-                vec!["--json=r --plan-file=p", modes, files, coding, compressed, against]),
+        for (taking, flags) in [
+            ("-z -d --recover --plan=1M --shard=0 --join=p", "-c -oy"),
+            ("-z -d -t", "-r --cross-file-systems --filelist=f --null --exclude=a"),
+            ("-z -d", "--output-dir=y --resume"),
+            ("-z -d -t --bench --measure --plan=1M --shard=0 --join=p", "--fail-fast -9"),
+            ("-z -d -t -l", "--rm"),
+            ("-z -d -t -l --recover", "-S.x --index --index=i"),
+            ("-z -d -t --recover --plan=1M --shard=0 --join=p", "--no-sync --no-sparse"),
+            ("-z -d -t -l --bench --measure --plan=1M --shard=0 --join=p", "--ignore-trailing-garbage"),
+            ("-d", "--ranges=1@0 --split=1/2"),
+            ("-z -d --bench", "--lines"),
+            ("-z --bench --plan=1M --shard=0 --join=p", "--format=bz2"),
+            ("-z --bench", "--format=hbz --stream-size=1M"),
+            ("-z", "--format=lz4 --verify=file"),
+            ("-z -d -t --bench", "--block-size=1M --perturb=9 --perturb-seed=9"),
+            ("-z -d -t -l --recover --plan=1M --shard=0 --join=p", "--verify=none"),
+            ("-z --shard=0 --join=p", "--verify"),
+            ("-z -d -t --bench --plan=1M --shard=0 --join=p", "--gpu-required"),
+            ("-z -d -t -l --recover --bench --measure --plan=1M --shard=0 --join=p", "--gpu-pipeline=bwt"),
+            ("-z -d -t -l --recover --measure --shard=0", "--json"),
+            ("-z -d -t --shard=0", "--json=r"),
+            ("-z -d -t -l --recover --measure --plan=1M --shard=0 --join=p", "--progress"),
+            ("--bench", "--against=a"),
+            ("--recover --bench --measure", "-d"),
+            ("--bench --plan=1M --shard=0 --join=p", "-z"),
+            ("", "-t -l --recover --bench --measure --plan=1M --shard=0 --join=p"),
         ] {
-            for flag in taken.iter().flat_map(|flags| flags.split(' ')) {
-                assert_eq!(refused(&format!("{mode} {flag} x")), None, "{mode} {flag}");
-            }
-            for flag in refused_flags.iter().flat_map(|flags| flags.split(' ')) {
-                let text = refused(&format!("{mode} {flag} x")).unwrap_or_else(|| panic!("{mode} {flag}"));
-                assert!(text.contains("cannot be used together."), "{mode} {flag}: {text}");
+            for flag in flags.split(' ') {
+                // The last of the first four modes wins.
+                let some = if MODES.contains(flag) { 4 } else { 0 };
+                for mode in MODES.split(' ').skip(some).filter(|mode| *mode != flag) {
+                    let words = [mode, flag, "x"].map(OsString::from).into_iter();
+                    let refused = parse(OsStr::new("hybz"), words, |_| None).err();
+                    let text = refused.map(|refusal| refusal.error.to_string()).unwrap_or_default();
+                    let is_taken = taking.split(' ').any(|taking| taking == mode);
+                    assert_eq!(!text.contains("cannot be used together."), is_taken, "{mode} {flag}: {text}");
+                }
             }
         }
     }

@@ -5,112 +5,71 @@ use glob::Pattern;
 /// The maximum number of threads: Linux has no more process ids (PID_MAX_LIMIT).
 pub const MAX_THREADS: u64 = 1 << 22;
 
-/// The meaning of the letters in a size.
-#[derive(Clone, Copy)]
-struct Letters {
-    /// The unit of a number without a letter.
-    bare: u64,
-    /// The factor for which k stands; Ki is 1024 in any case.
-    kilo: u64,
-}
+/// The values that a parser accepts are in [`bad_flag`](super::bad_flag), so an error has nothing to add.
+pub type Parsed<T> = Result<T, &'static str>;
+pub const BAD: &str = "another value is expected";
 
 /// A size of memory: a number of MiB, or of the binary unit that follows it.
-pub fn size(text: &str) -> Result<u64, String> {
-    not_zero(bytes(text, Letters { bare: 1 << 20, kilo: 1024 })?)
+pub fn size(text: &str) -> Parsed<u64> {
+    bytes(text, 1 << 20, 1024).filter(|bytes| *bytes > 0).ok_or(BAD)
 }
 
 /// A number of bytes of text, or of the unit that follows it. `k` is 1000, because bzip2 counts its blocks that way.
-pub fn text_length(text: &str) -> Result<u64, String> {
-    bytes(text, Letters { bare: 1, kilo: 1000 })
+pub fn text_length(text: &str) -> Parsed<u64> {
+    bytes(text, 1, 1000).ok_or(BAD)
 }
 
 /// Like [`text_length`], but 0 is refused.
-pub fn shard_size(text: &str) -> Result<u64, String> {
-    not_zero(text_length(text)?)
+pub fn shard_size(text: &str) -> Parsed<u64> {
+    text_length(text).and_then(|bytes| if bytes > 0 { Ok(bytes) } else { Err(BAD) })
 }
 
-/// Parses a size: `900k`, `1.5G`, `4Gi`, `64MiB`. A fraction needs a unit, and fractions of a byte are dropped.
-fn bytes(text: &str, letters: Letters) -> Result<u64, String> {
+/// Parses a size: `900k`, `1.5G`, `4Gi`, `64MiB`. A fraction needs a unit, and fractions of a byte are dropped. Without
+/// a letter, the unit is `bare` bytes; k stands for the factor `kilo`, and Ki for 1024 in any case.
+fn bytes(text: &str, bare: u64, kilo: u64) -> Option<u64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
-    if number.is_empty() {
-        return Err(not_a_number());
-    }
     let unit = match unit.to_ascii_lowercase().as_str() {
-        "" => letters.bare,
+        "" => bare,
         "b" => 1,
         lower => {
             let (letter, rest) = lower.split_at(lower.chars().next().map_or(0, char::len_utf8));
-            let power = "kmgt".find(letter).ok_or_else(|| not_a_unit(unit))? as u32 + 1;
+            let power = "kmgt".find(letter)? as u32 + 1;
             let base: u64 = match rest {
-                "" | "b" => letters.kilo,
+                "" | "b" => kilo,
                 "i" | "ib" => 1024,
-                _ => return Err(not_a_unit(unit)),
+                _ => return None,
             };
             base.pow(power)
         }
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    if unit == 1 && number.contains('.') {
-        return Err("a fraction of a byte".to_owned());
+    if unit == 1 && number.contains('.') || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
     }
     // Further digits change the result by less than a byte.
     let digits = &fraction[..fraction.len().min(18)];
-    if fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
-        return Err(not_a_number());
-    }
-    let part = u128::from(parsed(digits)?) * u128::from(unit) / 10u128.pow(digits.len() as u32);
-    let part = u64::try_from(part).map_err(|_| out_of_range())?;
-    parsed(whole)?.checked_mul(unit).and_then(|bytes| bytes.checked_add(part)).ok_or_else(out_of_range)
+    let part = u128::from(digits.parse::<u64>().ok()?) * u128::from(unit) / 10u128.pow(digits.len() as u32);
+    whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.try_into().ok()?)
 }
 
-fn not_zero(bytes: u64) -> Result<u64, String> {
-    if bytes > 0 { Ok(bytes) } else { Err("it must be more than 0".to_owned()) }
-}
-
-/// A pattern of file names, as in a shell.
-pub fn pattern(text: &str) -> Result<Pattern, String> {
+pub fn pattern(text: &str) -> Parsed<Pattern> {
     // Paths below a directory begin and end with names.
     let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-    if text.is_empty() {
-        return Err("it is empty".to_owned());
-    }
-    Pattern::new(text).map_err(|e| e.msg.to_owned())
+    Pattern::new(text).ok().filter(|_| !text.is_empty()).ok_or(BAD)
 }
 
 /// An interval of perturbation: a number of bytes, or the percentage of bytes to insert. 0 means none, in both forms.
-pub fn interval(text: &str) -> Result<u32, String> {
-    let number = |text: &str| text.parse::<f64>().map_err(|_| not_a_number());
-    let interval = match text.strip_suffix('%').map(number) {
-        Some(Ok(0.0)) => return Ok(0),
-        Some(percent) => (100.0 / percent?).round(),
-        None => number(text)?,
-    };
-    match interval {
-        0.0 if !text.ends_with('%') => Ok(0),
-        1.0..=1e9 => Ok(interval as u32),
-        _ => Err(out_of_range()),
+pub fn interval(text: &str) -> Parsed<u32> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().map_err(|_| BAD)?;
+    match if text.ends_with('%') { (100.0 / number).round() } else { number } {
+        _ if number == 0.0 => Ok(0),
+        interval @ 1.0..=1e9 => Ok(interval as u32),
+        _ => Err(BAD),
     }
 }
 
-/// A time in seconds, at most an hour.
-pub fn seconds(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds)).ok_or_else(not_a_number)
-}
-
-fn parsed(number: &str) -> Result<u64, String> {
-    number.parse().map_err(|_| not_a_number())
-}
-
-fn not_a_number() -> String {
-    "not a number".to_owned()
-}
-
-fn not_a_unit(unit: &str) -> String {
-    format!("`{unit}' is not a unit")
-}
-
-fn out_of_range() -> String {
-    "out of range".to_owned()
+pub fn seconds(text: &str) -> Parsed<f64> {
+    text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds)).ok_or(BAD)
 }
 
 #[cfg(test)]
@@ -118,7 +77,7 @@ mod tests {
     use super::*;
 
     /// Whether `read` gives these values for these texts, and refuses `bad` ones.
-    fn check<T: PartialEq + std::fmt::Debug>(read: fn(&str) -> Result<T, String>, good: &[(&str, T)], bad: &str) {
+    fn check<T: PartialEq + std::fmt::Debug>(read: fn(&str) -> Parsed<T>, good: &[(&str, T)], bad: &str) {
         for (text, value) in good {
             assert_eq!(read(text).as_ref(), Ok(value), "{text}");
         }

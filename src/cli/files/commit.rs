@@ -5,22 +5,19 @@
 //! files, a thread therefore does these steps for all files that are ready at once: it syncs a directory once, however
 //! many names it got. Messages pass through the same thread, so they come in the order of the operands.
 
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::pending::Pending;
 use crate::cli::files::reread::Reread;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::{OutputFile, Pending, SourceFile};
 use crate::cli::messages::{Failure, Messages, Note};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hybz_files::directory::Directory;
 use hybz_files::tree::{self, Id};
 use std::collections::HashSet;
-use std::io;
-use std::iter;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use std::{io, iter};
 
 /// A complete result, and what remains to be done with it.
 pub struct Finished {
@@ -34,7 +31,6 @@ pub struct Finished {
     pub source: Option<SourceFile>,
     /// Whether the data must be on the disk before the result gets its name, and then the name.
     pub sync: bool,
-    /// Compares the result with its source, both read again from the disk, before the result gets its name.
     pub reread: Option<Reread>,
     pub replace: bool,
     pub message: Vec<u8>,
@@ -42,14 +38,12 @@ pub struct Finished {
     pub count: Option<(u64, u64)>,
     failure: Option<Failure>,
     index_failure: Option<Failure>,
-    /// Whether its data could not be synced.
     unsynced: bool,
     /// Dropped when the last step is done.
     _pending: Pending,
 }
 
 impl Finished {
-    /// A file that only gets its name.
     pub fn new(output: OutputFile, replace: bool, pending: Pending) -> Finished {
         Finished {
             path: output.path.clone(),
@@ -70,7 +64,6 @@ impl Finished {
     }
 }
 
-/// An item for the thread, in the order of the operands.
 pub enum Item {
     File(Box<Finished>),
     Note(Note),
@@ -146,7 +139,6 @@ fn next_batch(items: &Receiver<Item>, full: &Receiver<()>, max: usize) -> Option
     Some(iter::once(first).chain(items.try_iter()).take(max).collect())
 }
 
-/// What the last steps need to know of each other.
 struct Steps {
     messages: Arc<Messages>,
     /// The results that this call has made with -f and whose sources it removes: one must not replace another, or both
@@ -173,7 +165,6 @@ impl Steps {
         }
     }
 
-    /// Closes a result and gives it its name.
     fn give_name(&self, file: &mut Finished, synced: io::Result<bool>) -> Result<(), Failure> {
         let Some(output) = file.output.take() else { return Ok(()) };
         file.unsynced = !synced.map_err(|e| Failure::output("write", file.path.as_os_str(), &e))?;
@@ -184,11 +175,8 @@ impl Steps {
         }
         let name = output.name.clone();
         publish(output, file.replace)?;
-        if file.replace
-            && file.source.is_some()
-            && let Ok(found) = file.directory.find_link(&name)
-        {
-            self.made().insert(tree::id(&found));
+        if file.replace && file.source.is_some() {
+            self.made().extend(file.directory.find_link(&name).ok().as_ref().map(tree::id));
         }
         let name_index = |mut index: OutputFile| {
             // Replacing loses at most an older index.
@@ -201,7 +189,6 @@ impl Steps {
         Ok(())
     }
 
-    /// Removes the source of a result that has its name, and prints its message, or its failure.
     fn conclude(&self, file: Finished) {
         let Finished { path, source, message, count, directory, unsynced, failure, index_failure, .. } = file;
         if let Some(failure) = failure {
@@ -252,7 +239,6 @@ fn sync_files(items: &[Item]) -> Vec<io::Result<bool>> {
     items.iter().map(|item| output(item).map_or(Ok(true), OutputFile::sync)).collect()
 }
 
-/// Closes a file and gives it its name.
 pub fn publish(output: OutputFile, replace: bool) -> Result<(), Failure> {
     let path = output.path.clone();
     output.publish(replace).map_err(|e| match e.kind() {
@@ -261,7 +247,6 @@ pub fn publish(output: OutputFile, replace: bool) -> Result<(), Failure> {
     })
 }
 
-/// Waits until the names of these files are on the disk, with one sync for each directory.
 fn sync_directories(items: &mut [Item]) {
     let mut synced: Vec<(Directory, io::Result<()>)> = Vec::new();
     for item in items {

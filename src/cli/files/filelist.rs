@@ -1,6 +1,6 @@
 //! The names that `--filelist` gives, one after another: the whole list is never in memory.
 
-use crate::cli::files::source::stdin;
+use crate::cli::files::stdin;
 use crate::cli::messages::Failure;
 use hybz_files::file;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -42,7 +42,6 @@ impl List {
         self.failed || comes && self.reader.fill_buf().is_ok_and(|rest| rest.iter().all(|byte| *byte == self.end))
     }
 
-    /// The next name that is not empty.
     pub fn next(&mut self) -> Option<Result<PathBuf, Failure>> {
         while !self.failed {
             let mut name = Vec::new();
@@ -73,38 +72,5 @@ impl List {
             }
         }
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-    use std::os::fd::OwnedFd;
-
-    fn names(list: impl Into<OwnedFd>) -> List {
-        let file = File::from(list.into());
-        List { name: "list".into(), reader: BufReader::new(file), end: b'\n', failed: false }
-    }
-
-    #[test]
-    fn whether_a_list_has_ended() {
-        let (reader, mut writer) = io::pipe().unwrap();
-        let mut list = names(reader);
-        assert!(!list.is_at_end(), "the pipe is open");
-        writer.write_all(b"a\nb\n\n").unwrap();
-        assert!(!list.is_at_end());
-        assert_eq!(list.next().unwrap().ok(), Some("a".into()));
-        assert!(!list.is_at_end());
-        assert_eq!(list.next().unwrap().ok(), Some("b".into()));
-        drop(writer);
-        assert!(list.is_at_end(), "only an empty name is left");
-        assert!(list.next().is_none() && list.is_at_end());
-
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(b"a\n").unwrap();
-        io::Seek::rewind(&mut file).unwrap();
-        let mut list = names(file);
-        assert!(!list.is_at_end() && list.next().is_some() && list.is_at_end());
     }
 }

@@ -1,9 +1,7 @@
 //! Index files: finding an operand's index, reading it, and writing one.
 
 use crate::cli::args::{Plan, usual_index};
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::place::Place;
-use crate::cli::files::source::{SourceFile, id};
+use crate::cli::files::{OutputFile, Place, SourceFile, id};
 use crate::cli::messages::Failure;
 use crate::cli::messages::formats::WITHOUT_STREAMS;
 use hybz::index::{Index, Recorder};
@@ -16,7 +14,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An index that is built while its file is read or written.
 pub struct IndexJob {
     pub place: Place,
     pub recorder: Recorder,
@@ -51,15 +48,10 @@ impl IndexJob {
         let create = || {
             let directory = self.place.directory(last)?;
             // An existing regular file may be replaced (see `check`); an existing device or FIFO is written to.
-            OutputFile::create(
-                self.place.path(),
-                directory,
-                (private, self.place.is_typed()),
-                self.place.owner().as_slice(),
-            )
+            let (place, existing) = (&self.place, self.place.is_typed());
+            OutputFile::create(place.path(), directory, (private, existing), place.owner().as_slice())
         };
-        let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
-        self.output = Some(output);
+        self.output = Some(create().map_err(|e| Failure::output("create", self.place.name(), &e))?);
         Ok(())
     }
 
@@ -109,13 +101,11 @@ pub fn wanted(
     })
 }
 
-/// The remark about an index that was found but cannot be used.
 pub fn useless(why: &[u8], without: &str) -> Vec<u8> {
     let why = why.trim_ascii_end();
     [why.strip_suffix(b".").unwrap_or(why), b"; ", without.as_bytes(), b" without it."].concat()
 }
 
-/// Reads the index of the compressed file `coded` from the file `place`.
 pub fn open(place: &Place, coded: &dyn ReadAt) -> Result<Index, Failure> {
     let file = open_file(place)?;
     Index::open(Arc::new(file), coded).map_err(|error| failure(place.name(), &error))

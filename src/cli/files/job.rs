@@ -1,18 +1,13 @@
 //! An operand that has been opened and checked, or has failed.
 
 use crate::cli::args::Range;
-use crate::cli::files::index::IndexJob;
-use crate::cli::files::pending::Pending;
-use crate::cli::files::place::Place;
-use crate::cli::files::source::SourceFile;
-use crate::cli::messages::Failure;
+use crate::cli::files::{IndexJob, Pending, Place, SourceFile};
 use crate::cli::messages::formats::HEAD_LEN;
-use crate::cli::messages::report::Entry;
+use crate::cli::messages::{Entry, Failure};
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What is known about an operand before work on it begins.
 pub struct Job {
     pub name: OsString,
     /// A remark that bzip2 prints before it begins the work.
@@ -24,7 +19,6 @@ pub struct Job {
     pub pending: Pending,
 }
 
-/// The work to be done on an operand.
 pub enum State {
     Ready(Box<Ready>),
     /// No work: `--resume` found the result complete and correct. `bytes` is the length of the source.
@@ -32,13 +26,11 @@ pub enum State {
         result: OsString,
         bytes: u64,
     },
-    /// No work: the operand failed a check.
     Failed(Failure),
     /// No work: it is a file that hybz itself writes. (Or it is not open yet.)
     Own,
 }
 
-/// An operand that passed all checks.
 pub struct Ready {
     /// The file; `None` is stdin.
     pub source: Option<SourceFile>,
@@ -50,7 +42,7 @@ impl Ready {
     /// The first bytes of the compressed data, as far as they are known. They are read again if the operand is a file
     /// that has not changed.
     pub fn head(&self) -> Vec<u8> {
-        let mut head = self.seen.head();
+        let mut head = self.seen.head.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(source) = self.source.as_ref().filter(|source| head.is_empty() && source.found.is_file())
             && let Ok(Some(file)) = source.open_again()
         {
@@ -61,7 +53,6 @@ impl Ready {
     }
 }
 
-/// The data recorded about an operand while it is read.
 #[derive(Default)]
 pub struct Seen {
     /// The first bytes of an input that cannot be read again, such as a pipe.
@@ -71,10 +62,6 @@ pub struct Seen {
 }
 
 impl Seen {
-    fn head(&self) -> Vec<u8> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Records the next bytes. Returns whether more of them are wanted.
     pub fn note(&self, bytes: &[u8]) -> bool {
         let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +71,6 @@ impl Seen {
     }
 }
 
-/// The destination of one operand's result.
 #[derive(Clone, Debug)]
 pub enum Destination {
     Stdout,

@@ -10,15 +10,14 @@ use hybz_files::last_mode::LastMode;
 use hybz_files::slots::Slots;
 use hybz_files::tree::{self, Attributes, Id};
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 pub struct Mirror {
     root: Directory,
-    id: Id,
+    pub id: Id,
     /// The directory DIR, for [`LastMode`].
     top: Arc<OwnedFd>,
     /// The directory of the last result, below DIR: usually the next result goes to the same one.
@@ -48,10 +47,6 @@ impl Mirror {
         Ok(Mirror { top: Arc::new(top), last, last_modes, root, id, slots: slots.clone(), sync })
     }
 
-    pub fn id(&self) -> Id {
-        self.id
-    }
-
     /// Opens the directory `below` DIR, or creates it. `attributes(n)` returns the attributes of the source's directory
     /// at the first `n` parts of `below`.
     pub fn directory(
@@ -75,7 +70,6 @@ impl Mirror {
         Ok(self.last.1.clone())
     }
 
-    /// Descends to `name` in the last directory, which is at `depth`.
     fn go_down(
         &mut self,
         depth: usize,
@@ -122,20 +116,4 @@ pub fn typed_attributes(path: &Path, count: usize) -> Option<Attributes> {
     let parts: PathBuf = path.iter().filter(is_name).take(count).collect();
     let path = if path.is_absolute() { Path::new("/").join(parts) } else { parts };
     directory::find(&path, true).ok().map(|found| (&found).into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::below;
-    use std::path::Path;
-
-    #[test]
-    fn places_of_results() {
-        for (path, expected) in [("a/b", "a/b"), ("/a//b", "a/b"), ("./a/./b/", "a/b"), (".", ""), ("/", "")] {
-            assert_eq!(below(Path::new(path)).ok().as_deref(), Some(Path::new(expected)), "{path}");
-        }
-        for path in ["..", "a/../b", "/..", "a/.."] {
-            assert!(below(Path::new(path)).is_err(), "{path}");
-        }
-    }
 }

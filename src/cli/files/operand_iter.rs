@@ -1,20 +1,14 @@
 //! The source of operands: the command line, then a list, each name a file or, with `-r`, a tree.
 
-use crate::cli::args::{Kind, Operand, Plan, Target};
+use crate::cli::args::{Operand, Plan, Target};
+use crate::cli::files::Place;
 use crate::cli::files::filelist::List;
 use crate::cli::files::mirror::{self, Mirror};
-use crate::cli::files::names::ending;
-use crate::cli::files::place::Place;
-use crate::cli::files::walk::Walk;
-use crate::cli::messages::tally::Skipped;
-use crate::cli::messages::{Failure, Messages};
-use glob::MatchOptions;
+use crate::cli::files::walk::{Walk, wants};
+use crate::cli::messages::{Failure, Messages, Skipped};
 use hybz_files::directory::Directory;
-use hybz_files::process;
 use hybz_files::slots::Slots;
-use hybz_files::temporary;
-use hybz_files::tree;
-use std::ffi::OsStr;
+use hybz_files::{process, tree};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,12 +19,10 @@ pub struct Found {
     pub typed: bool,
 }
 
-/// All files, one after another.
 pub struct OperandIter {
     plan: Arc<Plan>,
     messages: Arc<Messages>,
     slots: Slots,
-    /// How many operands of the command line have been taken.
     taken: usize,
     list: Option<List>,
     walk: Option<Walk>,
@@ -40,21 +32,12 @@ pub struct OperandIter {
     directory: Option<Directory>,
 }
 
-/// `*` and `?` as in a shell, but a leading dot is no exception.
-const MATCHING: MatchOptions =
-    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
-
 impl OperandIter {
     pub fn new(plan: &Arc<Plan>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
         let list = plan.filelist.as_ref().map(|list| List::open(list, plan.null)).transpose()?;
-        let mut max = usize::MAX;
-        // Many files can wait for the disk at once.
-        let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
-        if plan.has_many() {
-            // Directories may use a quarter of all descriptors: pending files and their results need others.
-            max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
-        }
-        let slots = Slots::new(max);
+        // Directories may use a quarter of all descriptors: files that wait for the disk and their results need others.
+        let quarter = plan.has_many().then(|| process::raise_max_descriptors() / 4);
+        let slots = Slots::new(quarter.and_then(|max| usize::try_from(max.max(24)).ok()).unwrap_or(usize::MAX));
         let mirror = match &plan.target {
             Target::Below(path) => Some(Mirror::new(path, &slots, plan.sync)?),
             _ => None,
@@ -72,20 +55,15 @@ impl OperandIter {
         })
     }
 
-    /// The next file, or the error that prevents reading it.
     pub fn next(&mut self) -> Option<Result<Found, Failure>> {
         loop {
             if let Some(walk) = &mut self.walk {
-                match walk.next(&|kind, name, below| wants(&self.plan, kind, name, below)) {
-                    Some(found) => {
-                        let found = found.map(|place| {
-                            let operand = Operand::File(place.path().to_owned());
-                            Found { operand, place, typed: false }
-                        });
-                        return Some(found);
-                    }
-                    None => self.walk = None,
-                }
+                let Some(found) = walk.next() else {
+                    self.walk = None;
+                    continue;
+                };
+                let found = found.map(|place| (Operand::File(place.path().to_owned()), place));
+                return Some(found.map(|(operand, place)| Found { operand, place, typed: false }));
             }
             let (operand, typed) = match self.plan.operands.get(self.taken) {
                 Some(operand) => {
@@ -103,10 +81,8 @@ impl OperandIter {
                     Err(failure) => return Some(Err(failure)),
                 },
             };
-            match self.begin(operand, typed) {
-                Ok(None) => {}
-                Ok(Some(found)) => return Some(Ok(found)),
-                Err(failure) => return Some(Err(failure)),
+            if let Some(found) = self.begin(operand, typed).transpose() {
+                return Some(found);
             }
         }
     }
@@ -120,29 +96,22 @@ impl OperandIter {
 
     /// Begins the walk through an operand, or returns it if it is a file.
     fn begin(&mut self, operand: Operand, typed: bool) -> Result<Option<Found>, Failure> {
-        let path = match &operand {
-            Operand::Stdin => Path::new("(stdin)"),
-            Operand::File(path) => path,
-        };
         if self.plan.recursive
             && let Operand::File(path) = &operand
-            && let Some(mut walk) = Walk::new(path, self.plan.force, &self.slots, &self.messages.tally)?
+            && let avoids = self.mirror.as_ref().map(|mirror| mirror.id)
+            && let Some(mut walk) = Walk::new(path, &self.plan, &self.slots, &self.messages.tally, avoids)?
         {
             if self.mirror.is_some() {
                 mirror::below(path)?;
             }
-            walk.crosses = self.plan.cross_file_systems;
-            walk.avoids = self.mirror.as_ref().map(Mirror::id);
-            let read = walk.read(&|kind, name, below| wants(&self.plan, kind, name, below));
+            let read = walk.read();
             self.top = path.clone();
             self.walk = Some(walk);
             return read.map(|()| None);
         }
-        let place = Place::typed(path);
-        Ok(Some(Found { operand, place, typed }))
+        Ok(Some(Found { place: Place::typed(operand.name()), operand, typed }))
     }
 
-    /// Opens the directory of a typed name ([`Place::open_directory`]).
     pub fn open_directory(&mut self, place: &mut Place) -> io::Result<()> {
         place.open_directory(&mut self.directory, &self.slots)
     }
@@ -156,7 +125,7 @@ impl OperandIter {
             Some(walk) => {
                 let top = mirror::below(&self.top)?;
                 let depth = top.components().count();
-                mirror.directory(&top.join(walk.below()), |parts| match parts.checked_sub(depth) {
+                mirror.directory(&top.join(&walk.below), |parts| match parts.checked_sub(depth) {
                     Some(level) => walk.attributes(level),
                     None => mirror::typed_attributes(&self.top, parts),
                 })
@@ -172,40 +141,9 @@ impl OperandIter {
     }
 }
 
-/// Whether a file is skipped because of its suffix.
-fn by_suffix(plan: &Plan, name: &Path) -> bool {
-    let is_compressed = |name: &Path| ending(name, plan).is_some();
-    match plan.kind {
-        Kind::Compress => {
-            let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
-            is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
-        }
-        // Files that are not compressed are copied.
-        Kind::Decompress if plan.force && plan.target == Target::Stdout => false,
-        _ => !is_compressed(name),
-    }
-}
-
-/// Whether `--exclude` excludes this name.
-fn is_excluded(plan: &Plan, name: &OsStr, below: &Path) -> bool {
-    // A byte that is not valid text counts as one character.
-    let matches = |text: &OsStr| plan.exclude.iter().any(|glob| glob.matches_with(&text.to_string_lossy(), MATCHING));
-    !plan.exclude.is_empty() && (matches(name) || matches(below.join(name).as_os_str()))
-}
-
 /// Checks whether a file of a list is skipped. (With `-r` the name may be a directory's, which has no suffix.)
 fn listed(plan: &Plan, path: &Path) -> Result<(), Skipped> {
     let kind = if plan.recursive && path.is_dir() { tree::Kind::Directory } else { tree::Kind::File };
     let (name, below) = (path.file_name().unwrap_or_default(), path.parent().unwrap_or(Path::new("")));
     wants(plan, kind, name, below)
-}
-
-/// Checks whether a file or directory that a walk meets is skipped.
-fn wants(plan: &Plan, kind: tree::Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
-    match kind == tree::Kind::File {
-        true if temporary::is_hidden_name(name) => Err(Skipped::Own),
-        _ if is_excluded(plan, name, below) => Err(Skipped::Excluded),
-        true if by_suffix(plan, Path::new(name)) => Err(Skipped::Suffix),
-        _ => Ok(()),
-    }
 }

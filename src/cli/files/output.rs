@@ -16,7 +16,7 @@
 //! reads as zeros, and takes no space on most file systems. A run begins with a whole piece of the file, so no block of
 //! the file system is written for it.
 
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::SourceFile;
 use hybz::internals::Sequential;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::Directory;
@@ -42,7 +42,6 @@ pub struct OutputFile {
 enum Kind {
     /// It has no name yet. If it replaces a file, it will have a hidden name for a moment.
     Unnamed,
-    /// It has a hidden name.
     Hidden(TemporaryName),
     /// It is a device or FIFO that existed before, and stays.
     Existing,
@@ -92,7 +91,6 @@ impl OutputFile {
         self.taken
     }
 
-    /// Starts writing the data to the disk, without waiting.
     pub fn start_sync(&self) {
         file::start_writing(&self.file);
     }
@@ -105,7 +103,6 @@ impl OutputFile {
         }
     }
 
-    /// Reads the file on the disk from its beginning.
     pub fn read_again(&self) -> io::Result<Sequential<File>> {
         file::forget_pages(&self.file);
         Ok(Sequential { source: self.file.try_clone()?, at: 0 })
@@ -129,11 +126,12 @@ impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(holes) = &mut self.holes else { return self.file.write(bytes) };
         match holes.first_run(bytes) {
-            Run::Zeros(zeros) => {
-                holes.pass(zeros);
+            (true, zeros) => {
+                holes.at += zeros as u64;
+                holes.gap += zeros as u64;
                 Ok(zeros)
             }
-            Run::Data(len) => {
+            (false, len) => {
                 if holes.gap > 0 {
                     self.file.seek(SeekFrom::Start(holes.at))?;
                 }
@@ -169,15 +167,9 @@ struct Holes {
     gap: u64,
 }
 
-/// The run at the beginning of some bytes.
-enum Run {
-    Zeros(usize),
-    Data(usize),
-}
-
 impl Holes {
-    /// The run that these bytes begin with: zeros to skip, or bytes that must be written.
-    fn first_run(&self, bytes: &[u8]) -> Run {
+    /// The run that these bytes begin with: whether it is of zeros to skip, and its length.
+    fn first_run(&self, bytes: &[u8]) -> (bool, usize) {
         let into_piece = (self.at % PIECE as u64) as usize;
         let head = if into_piece == 0 { 0 } else { (PIECE - into_piece).min(bytes.len()) };
         let mut zeros = 0;
@@ -193,16 +185,11 @@ impl Holes {
             }
         }
         if zeros > 0 {
-            return Run::Zeros(zeros);
+            return (true, zeros);
         }
         let first = if head > 0 { head } else { PIECE.min(bytes.len()) };
         let next = bytes[first..].chunks_exact(PIECE).position(is_zero);
-        Run::Data(next.map_or(bytes.len(), |pieces| first + pieces * PIECE))
-    }
-
-    fn pass(&mut self, zeros: usize) {
-        self.at += zeros as u64;
-        self.gap += zeros as u64;
+        (false, next.map_or(bytes.len(), |pieces| first + pieces * PIECE))
     }
 }
 

@@ -21,7 +21,6 @@ pub struct Pending {
     touched: Vec<Touched>,
 }
 
-/// A file that an operand makes, replaces or removes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Touched {
     /// The name of a result without its directory, in lower case: some file systems do not distinguish `A` from `a`.
@@ -31,7 +30,6 @@ enum Touched {
     File(Id),
 }
 
-/// The files that the pending operands make, replace or remove.
 #[derive(Clone, Default)]
 pub struct PathLocks(Arc<SharedPending>);
 
@@ -44,7 +42,6 @@ struct SharedPending {
 #[derive(Default)]
 struct PendingState {
     operands: usize,
-    /// How many operands touch each file.
     touched: HashMap<Touched, usize>,
 }
 
@@ -58,12 +55,10 @@ impl PathLocks {
         Pending { locks: self.clone(), touched: Vec::new() }
     }
 
-    /// Whether an operand may make a file of this name.
     pub fn has_name(&self, path: &Path) -> bool {
         self.lock().touched.contains_key(&named(path))
     }
 
-    /// Whether an operand replaces or removes this file.
     pub fn has_file(&self, file: Id) -> bool {
         self.lock().touched.contains_key(&Touched::File(file))
     }
@@ -78,7 +73,6 @@ impl PathLocks {
 }
 
 impl Pending {
-    /// The operand will make `result`, and replace or remove the files `gone`.
     pub fn touch(&mut self, result: &Path, gone: impl Iterator<Item = Id>) {
         let mut state = self.locks.lock();
         for touched in iter::once(named(result)).chain(gone.map(Touched::File)) {

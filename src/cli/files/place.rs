@@ -13,7 +13,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A file's name.
 #[derive(Clone, Debug)]
 pub struct Place {
     path: PathBuf,
@@ -64,7 +63,6 @@ impl Place {
         self.path.as_os_str()
     }
 
-    /// Whether it was typed, not found by a walk.
     pub fn is_typed(&self) -> bool {
         self.is_typed
     }
@@ -116,7 +114,6 @@ impl Place {
         }
     }
 
-    /// Whether the name leads to a FIFO or a character device.
     pub fn is_stream(&self) -> bool {
         self.find().is_ok_and(|found| directory::is_stream(&found))
     }
@@ -129,7 +126,6 @@ impl Place {
         }
     }
 
-    /// The owner of the file, if it is a regular one.
     pub fn owner(&self) -> Option<u32> {
         self.find_link().ok().filter(directory::is_file).map(|found| found.st_uid)
     }

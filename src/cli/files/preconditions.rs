@@ -1,9 +1,7 @@
 //! bzip2's checks of the file that a result would replace, and our checks of files that must not be read or replaced.
 
 use crate::cli::args::{Kind, Plan, Target};
-use crate::cli::files::pending::{PathLocks, Pending};
-use crate::cli::files::place::Place;
-use crate::cli::files::source::id;
+use crate::cli::files::{PathLocks, Pending, Place, id};
 use crate::cli::messages::Failure;
 use hybz_files::directory::{is_directory, is_file, is_link, is_stream};
 use hybz_files::temporary::remove_leftover;
@@ -11,11 +9,9 @@ use hybz_files::{file, stdout, tree};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::prelude::*;
 use std::sync::Arc;
 
-/// The files that operands are checked against.
 pub struct Preconditions {
     plan: Arc<Plan>,
     /// The file that stdout refers to, if any: it must not be read.

@@ -1,6 +1,6 @@
 //! Files as the flow reads them.
 
-use crate::cli::files::job::Seen;
+use crate::cli::files::Seen;
 use crate::cli::messages::formats::HEAD_LEN;
 use hybz::flow::Source;
 use hybz::internals::flow::LONG_FILE;
@@ -17,7 +17,6 @@ pub struct Reader {
     wait_first: bool,
     /// The file is on a disk, and so long that reading it with several threads may pay.
     is_long: bool,
-    /// Records the first bytes; `None` once they are recorded.
     seen: Option<Arc<Seen>>,
 }
 
@@ -34,14 +33,12 @@ impl Reader {
         Reader { file, wait_first: false, is_long: false, seen: None }
     }
 
-    /// A reader of a file whose metadata are known.
     pub fn of(file: File, found: &Metadata) -> Self {
         let wait_first = found.file_type().is_fifo();
         let is_long = found.is_file() && found.len() >= LONG_FILE;
         Reader { file, wait_first, is_long, seen: None }
     }
 
-    /// Records the first bytes in `seen`.
     pub fn noting(self, seen: &Arc<Seen>) -> Self {
         Reader { seen: Some(Arc::clone(seen)), ..self }
     }

@@ -4,8 +4,7 @@
 //! Blocks are verified against the text as it was read. Only this check detects misread input and disk corruption. The
 //! system is asked to drop both files from its cache; if it cannot (as on tmpfs), they are read from memory.
 
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::{OutputFile, SourceFile};
 use crate::cli::messages::Failure;
 use hybz::read::MultiBzDecoder;
 use hybz::{Pool, Settings};
@@ -13,16 +12,13 @@ use hybz_files::file;
 use hybz_files::quote::shown;
 use std::io::{self, Read};
 
-/// Everything needed to read both files again.
 pub struct Reread {
     pub source: SourceFile,
     pub pool: Pool,
 }
 
-/// The number of bytes compared in one step.
 const PIECE: usize = 1 << 20;
 
-/// The reason why a text and a decoded file are not known to be the same.
 pub enum Trouble {
     Text(io::Error),
     Decoded(io::Error),
@@ -31,7 +27,6 @@ pub enum Trouble {
 }
 
 impl Reread {
-    /// Compares the source with its result on the disk.
     pub fn check(&self, output: &OutputFile) -> Result<(), Failure> {
         let name = self.source.place.name();
         let changed = || Failure::about(1, "Input file ", name, " changed while it was read: its result was not kept.");
@@ -67,7 +62,6 @@ impl Reread {
     }
 }
 
-/// Whether an error of a decoder is about the compressed data.
 pub fn is_damage(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }
@@ -92,28 +86,5 @@ pub fn compare(mut text: impl Read, mut decoder: impl Read, whole: bool) -> Resu
             return Ok(());
         }
         at += PIECE as u64;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// (What `--verify=file` says of a difference is in the tests of the command.)
-    #[test]
-    fn every_difference_is_found() {
-        let text: Vec<u8> = (0..750_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect();
-        assert!(compare(&text[..], &text[..], false).is_ok() && compare(&b""[..], &b""[..], true).is_ok());
-        for (other, at) in [
-            (text[..text.len() - 1].to_vec(), text.len() - 1),
-            ([&text[..], b"x"].concat(), text.len()),
-            ([&text[..PIECE], b"x", &text[PIECE..]].concat(), PIECE),
-            (Vec::new(), 0),
-        ] {
-            for whole in [false, true] {
-                let found = compare(&text[..], &other[..], whole);
-                assert!(matches!(found, Err(Trouble::Differs(found)) if found == at as u64), "{at}");
-            }
-        }
     }
 }

@@ -1,17 +1,17 @@
 //! The destination of a result's bytes, and their count.
 
-use crate::cli::files::output::OutputFile;
-use crate::cli::messages::counts::Counts;
+use crate::cli::files::OutputFile;
+use crate::cli::messages::Counts;
 use hybz::{Error, Pool};
 use hybz_files::pipe::{self, Giver};
 use hybz_files::stdout;
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 /// A pipe is enlarged for results of this many bytes or more, not for smaller ones: the system limits a user's pages.
 const LONG: u64 = 8 << 20;
 
-/// Stdout without a buffer.
 #[derive(Default)]
 pub struct Stdout {
     written: u64,
@@ -61,34 +61,51 @@ impl Write for Stdout {
 
 /// The destination of one result's bytes. Streams begin and end with a few bytes, which are buffered and written
 /// together with their blocks.
-pub enum Sink {
+enum To {
     Nothing,
     Stdout(BufWriter<Stdout>),
     File(BufWriter<OutputFile>),
 }
 
+/// A destination, and the count of its bytes, if they are counted.
+pub struct Sink {
+    to: To,
+    pub counts: Option<Arc<Counts>>,
+}
+
 const BUFFER: usize = 8 << 10;
 
 impl Sink {
+    pub fn nothing() -> Sink {
+        Sink { to: To::Nothing, counts: None }
+    }
+
     pub fn stdout() -> Sink {
-        Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default()))
+        Sink { to: To::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())), counts: None }
     }
 
     pub fn file(output: OutputFile) -> Sink {
-        Sink::File(BufWriter::with_capacity(BUFFER, output))
+        Sink { to: To::File(BufWriter::with_capacity(BUFFER, output)), counts: None }
+    }
+
+    pub fn name(&self) -> &OsStr {
+        match &self.to {
+            To::File(file) => file.get_ref().path.as_os_str(),
+            _ => OsStr::new("(stdout)"),
+        }
     }
 
     /// Ends the result, and returns it if it is a file, which has no name yet.
     pub fn finish(mut self) -> io::Result<Option<OutputFile>> {
         let flushed = self.flush();
-        let output = match self {
-            Sink::Nothing => None,
+        let output = match self.to {
+            To::Nothing => None,
             // Dropping the buffer would write again.
-            Sink::Stdout(stdout) => {
+            To::Stdout(stdout) => {
                 let _ = stdout.into_parts();
                 None
             }
-            Sink::File(file) => Some(file.into_parts().0),
+            To::File(file) => Some(file.into_parts().0),
         };
         flushed.map(|()| output)
     }
@@ -96,71 +113,59 @@ impl Sink {
     /// Ends the result after an error: whole blocks are still written to stdout; a file vanishes. Returns the error to
     /// report.
     pub fn abandon(self, error: Error) -> Error {
-        match self {
-            Sink::Nothing => error,
-            Sink::File(file) => {
+        match self.to {
+            To::Nothing => error,
+            To::File(file) => {
                 drop(file.into_parts());
                 error
             }
-            Sink::Stdout(stdout) if matches!(error, Error::Write(_)) => {
+            To::Stdout(stdout) if matches!(error, Error::Write(_)) => {
                 drop(stdout.into_parts());
                 error
             }
-            Sink::Stdout(_) => self.finish().map_or_else(Error::Write, |_| error),
+            To::Stdout(_) => self.finish().map_or_else(Error::Write, |_| error),
         }
     }
-}
 
-/// A sink, and the count of its bytes.
-pub struct Counted {
-    pub sink: Sink,
-    pub counts: Arc<Counts>,
-}
-
-impl Counted {
     /// Writes all of `bytes`. If the stations of `pool` may decode faster than one thread copies, a long output to a
     /// pipe takes their pages.
     pub fn give(&mut self, bytes: Vec<u8>, pool: &Pool) -> io::Result<()> {
         // Only accelerators decode faster than a pipe takes copies.
-        if let Sink::Stdout(out) = &mut self.sink
+        if let To::Stdout(out) = &mut self.to
             && bytes.len() >= pipe::MIN_GIVEN
             && out.get_mut().takes_pages(|| pool.readers() > 1)
         {
             out.flush()?;
             let written = out.get_mut().give(bytes)?;
-            self.counts.wrote(written);
+            self.count(written);
             return Ok(());
         }
         self.write_all(&bytes)
     }
-}
 
-impl Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.sink.write(bytes)?;
-        self.counts.wrote(written as u64);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
+    fn count(&self, bytes: u64) {
+        if let Some(counts) = &self.counts {
+            counts.wrote(bytes);
+        }
     }
 }
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Sink::Nothing => Ok(bytes.len()),
-            Sink::Stdout(stdout) => stdout.write(bytes),
-            Sink::File(file) => file.write(bytes),
-        }
+        let written = match &mut self.to {
+            To::Nothing => bytes.len(),
+            To::Stdout(stdout) => stdout.write(bytes)?,
+            To::File(file) => file.write(bytes)?,
+        };
+        self.count(written as u64);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Sink::Nothing => Ok(()),
-            Sink::Stdout(stdout) => stdout.flush(),
-            Sink::File(file) => file.flush(),
+        match &mut self.to {
+            To::Nothing => Ok(()),
+            To::Stdout(stdout) => stdout.flush(),
+            To::File(file) => file.flush(),
         }
     }
 }

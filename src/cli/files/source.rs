@@ -2,7 +2,7 @@
 //! attributes, and the file may be removed afterwards.
 
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::place::Place;
+use crate::cli::files::Place;
 use crate::cli::messages::Failure;
 use hybz_files::acl::Acl;
 use hybz_files::directory::{Directory, Stat};
@@ -39,7 +39,6 @@ pub fn open(plan: &Plan, operand: &Operand, reading: &str, any: bool) -> Result<
     }
 }
 
-/// Standard input, which must be open.
 pub fn stdin() -> io::Result<File> {
     process::check_stdin()?;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
@@ -58,7 +57,6 @@ pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failu
     Ok(())
 }
 
-/// A source file as it was when it was opened.
 pub struct SourceFile {
     pub place: Place,
     pub found: Metadata,
@@ -80,9 +78,8 @@ impl SourceFile {
         }
     }
 
-    /// Whether this open file is the one opened first, unchanged since.
     pub fn is_unchanged(&self, file: &File) -> io::Result<bool> {
-        Ok(self.is_still(&rustix::fs::fstat(file)?))
+        Ok(is_still(&self.found, &rustix::fs::fstat(file)?))
     }
 
     /// Removes the file if its name still leads to the file that was opened and that file has not changed. (mtime can
@@ -94,7 +91,7 @@ impl SourceFile {
         let name = self.place.name();
         let remove = || -> io::Result<bool> {
             let (directory, name) = (self.place.directory(Some(beside))?, self.place.file_name()?);
-            let is_still = self.is_still(&directory.find(name)?);
+            let is_still = is_still(&self.found, &directory.find(name)?);
             if is_still { directory.remove(name).map(|()| true) } else { Ok(false) }
         };
         match remove() {
@@ -103,14 +100,8 @@ impl SourceFile {
             Err(e) => Err(Failure::input("remove", name, &e)),
         }
     }
-
-    /// Whether the file has not changed since it was opened.
-    pub fn is_still(&self, now: &Stat) -> bool {
-        is_still(&self.found, now)
-    }
 }
 
-/// Whether a file has not changed between two looks at it.
 pub fn is_still(then: &Metadata, now: &Stat) -> bool {
     (tree::id(now), now.st_size as u64) == (id(then), then.len())
         && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())

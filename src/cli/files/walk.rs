@@ -9,39 +9,39 @@
 //! ([`Place`]): nothing leads the walk out of the tree, and no path is too long. Only the deepest directories are kept
 //! open. A directory further up is opened again from the one below it, if it is still the same directory.
 
-use crate::cli::files::place::Place;
-use crate::cli::messages::Failure;
-use crate::cli::messages::tally::{Skipped, Tally};
+use crate::cli::args::{Kind as Mode, Plan, Target};
+use crate::cli::files::{Place, ending};
+use crate::cli::messages::{Failure, Skipped, Tally};
+use glob::MatchOptions;
 use hybz_files::directory::{Directory, Stat};
 use hybz_files::slots::Slots;
+use hybz_files::temporary;
 use hybz_files::tree::{self, Attributes, Id, Kind};
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::vec;
+use std::{io, vec};
 
 /// The maximum number of directories kept open: the deepest ones.
 const MAX_OPEN: usize = 16;
 
-/// Checks whether the file or directory of this name is wanted. The path is that below the operand.
-pub type Wants<'a> = &'a dyn Fn(Kind, &OsStr, &Path) -> Result<(), Skipped>;
+/// `*` and `?` as in a shell, but a leading dot is no exception.
+const MATCHING: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
 
 pub struct Walk {
+    plan: Arc<Plan>,
     device: u64,
     levels: Vec<Level>,
     /// The paths of the last level's directory: as a whole, and below the operand.
     path: PathBuf,
-    below: PathBuf,
+    pub below: PathBuf,
     slots: Slots,
     tally: Arc<Tally>,
-    /// Whether to walk other file systems too.
-    pub crosses: bool,
     /// A directory that is not walked, because results go to it.
-    pub avoids: Option<Id>,
+    avoids: Option<Id>,
 }
 
-/// A directory on the path from the operand to the walk's position.
 struct Level {
     id: Id,
     attributes: Attributes,
@@ -59,25 +59,26 @@ impl Level {
 }
 
 impl Walk {
-    /// The walk through `path`, or `None` if that is not a directory. A symbolic link is followed only with `follow`.
-    pub fn new(path: &Path, follow: bool, slots: &Slots, tally: &Arc<Tally>) -> Result<Option<Walk>, Failure> {
-        let opened = tree::open(path, follow, slots).map_err(|e| unreadable(path, &e))?;
+    /// The walk through `path`, or `None` if that is not a directory. A symbolic link is followed only with `-f`.
+    pub fn new(
+        path: &Path,
+        plan: &Arc<Plan>,
+        slots: &Slots,
+        tally: &Arc<Tally>,
+        avoids: Option<Id>,
+    ) -> Result<Option<Walk>, Failure> {
+        let opened = tree::open(path, plan.force, slots).map_err(|e| unreadable(path, &e))?;
         let Some((directory, found)) = opened else { return Ok(None) };
         Ok(Some(Walk {
+            plan: Arc::clone(plan),
             device: tree::id(&found).0,
             levels: vec![Level::new(directory, &found)],
             path: path.to_owned(),
             below: PathBuf::new(),
             slots: slots.clone(),
             tally: Arc::clone(tally),
-            crosses: false,
-            avoids: None,
+            avoids,
         }))
-    }
-
-    /// The walk's position, as a path below the operand.
-    pub fn below(&self) -> &Path {
-        &self.below
     }
 
     /// The attributes of the directory `depth` levels below the operand, on the path to the walk's position.
@@ -85,13 +86,11 @@ impl Walk {
         Some(self.levels.get(depth)?.attributes)
     }
 
-    /// Whether neither files nor directories are left.
     pub fn is_at_end(&self) -> bool {
         self.levels.iter().all(|level| level.files.len() + level.directories.len() == 0)
     }
 
-    /// The next file, or the error that occurred on the way to it.
-    pub fn next(&mut self, wants: Wants<'_>) -> Option<Result<Place, Failure>> {
+    pub fn next(&mut self) -> Option<Result<Place, Failure>> {
         loop {
             let level = self.levels.last_mut()?;
             if let Some(name) = level.files.next() {
@@ -99,7 +98,7 @@ impl Walk {
                     return Some(Ok(Place::within(directory.clone(), self.path.join(name))));
                 }
             } else if let Some(name) = level.directories.next() {
-                if let Err(failure) = self.enter(&name, wants) {
+                if let Err(failure) = self.enter(&name) {
                     return Some(Err(failure));
                 }
             } else if let Err(failure) = self.leave() {
@@ -108,7 +107,7 @@ impl Walk {
         }
     }
 
-    fn enter(&mut self, name: &OsStr, wants: Wants<'_>) -> Result<(), Failure> {
+    fn enter(&mut self, name: &OsStr) -> Result<(), Failure> {
         let Some(Level { directory: Some(parent), .. }) = self.levels.last() else { return Ok(()) };
         let path = self.path.join(name);
         let opened = tree::open_child(parent, name, path.clone(), &self.slots).map_err(|e| unreadable(&path, &e))?;
@@ -117,7 +116,7 @@ impl Walk {
             return Ok(());
         };
         let id = tree::id(&found);
-        if id.0 != self.device && !self.crosses {
+        if id.0 != self.device && !self.plan.cross_file_systems {
             self.tally.skip(Skipped::Elsewhere);
             return Ok(());
         }
@@ -133,16 +132,16 @@ impl Walk {
         self.levels.push(Level::new(directory, &found));
         self.path = path;
         self.below.push(name);
-        self.read(wants)
+        self.read()
     }
 
     /// Reads the names of the last level: first of all, those of the operand itself.
-    pub fn read(&mut self, wants: Wants<'_>) -> Result<(), Failure> {
+    pub fn read(&mut self) -> Result<(), Failure> {
         let Some(Level { directory: Some(directory), files, directories, .. }) = self.levels.last_mut() else {
             return Ok(());
         };
         let (mut file_names, mut directory_names) = (Vec::new(), Vec::new());
-        let read = tree::read(directory, |name, kind| match wants(kind, name, &self.below) {
+        let read = tree::read(directory, |name, kind| match wants(&self.plan, kind, name, &self.below) {
             Err(why) => self.tally.skip(why),
             Ok(()) => match kind {
                 Kind::File => file_names.push(name.to_owned()),
@@ -179,14 +178,9 @@ impl Walk {
                 Ok(())
             }
             _ => {
-                let failure = Failure::about(
-                    1,
-                    "Directory ",
-                    self.path.as_os_str(),
-                    " was moved while it was read: the rest of the tree is left.",
-                );
                 self.levels.clear();
-                Err(failure)
+                let text = " was moved while it was read: the rest of the tree is left.";
+                Err(Failure::about(1, "Directory ", self.path.as_os_str(), text))
             }
         }
     }
@@ -194,4 +188,33 @@ impl Walk {
 
 fn unreadable(path: &Path, e: &io::Error) -> Failure {
     Failure::cannot("read directory", path.as_os_str(), e)
+}
+
+fn by_suffix(plan: &Plan, name: &Path) -> bool {
+    let is_compressed = |name: &Path| ending(name, plan).is_some();
+    match plan.kind {
+        Mode::Compress => {
+            let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
+            is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
+        }
+        // Files that are not compressed are copied.
+        Mode::Decompress if plan.force && plan.target == Target::Stdout => false,
+        _ => !is_compressed(name),
+    }
+}
+
+fn is_excluded(plan: &Plan, name: &OsStr, below: &Path) -> bool {
+    // A byte that is not valid text counts as one character.
+    let matches = |text: &OsStr| plan.exclude.iter().any(|glob| glob.matches_with(&text.to_string_lossy(), MATCHING));
+    !plan.exclude.is_empty() && (matches(name) || matches(below.join(name).as_os_str()))
+}
+
+/// Whether a file or directory is not skipped.
+pub fn wants(plan: &Plan, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
+    match kind == Kind::File {
+        true if temporary::is_hidden_name(name) => Err(Skipped::Own),
+        _ if is_excluded(plan, name, below) => Err(Skipped::Excluded),
+        true if by_suffix(plan, Path::new(name)) => Err(Skipped::Suffix),
+        _ => Ok(()),
+    }
 }

@@ -5,8 +5,7 @@ use crate::cli::messages::progress::screen::CLEAR;
 use hybz_files::process;
 use std::fmt;
 use std::io::{Cursor, Write};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 pub struct Counts {
@@ -17,38 +16,26 @@ pub struct Counts {
     /// Total length of the finished inputs, in bytes. Only its writer reads it.
     done: AtomicU64,
     written: AtomicU64,
-    /// The number of bytes of all inputs together, or [`UNKNOWN`].
-    total: AtomicU64,
-    /// Inputs that are done, successfully or not.
+    /// The number of bytes of all inputs together, if it is known.
+    total: Option<u64>,
     files: AtomicU64,
     operands: Option<u64>,
-    /// The last measured rate in bytes a second, or [`UNKNOWN`].
-    rate: AtomicU64,
-    /// Whether a bar is on the terminal.
     pub bar: AtomicBool,
 }
 
-const UNKNOWN: u64 = u64::MAX;
-
 impl Counts {
-    pub fn new(program: &[u8], operands: Option<u64>) -> Counts {
+    pub fn new(program: &[u8], operands: Option<u64>, total: Option<u64>) -> Counts {
         Counts {
             program: program.to_vec(),
             started: Instant::now(),
             read: AtomicU64::new(0),
             done: AtomicU64::new(0),
             written: AtomicU64::new(0),
-            total: AtomicU64::new(UNKNOWN),
+            total,
             files: AtomicU64::new(0),
             operands,
-            rate: AtomicU64::new(UNKNOWN),
             bar: AtomicBool::new(false),
         }
-    }
-
-    /// Sets the total length of all inputs, if it is known.
-    pub fn set_total(&self, total: Option<u64>) {
-        self.total.store(total.unwrap_or(UNKNOWN), Relaxed);
     }
 
     /// Records that `bytes` of the current input are read. Returns how many of all inputs are.
@@ -72,32 +59,12 @@ impl Counts {
         self.files.fetch_add(1, Relaxed);
     }
 
-    pub fn read(&self) -> u64 {
-        self.read.load(Relaxed)
-    }
-
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    pub fn set_rate(&self, rate: f64) {
-        self.rate.store(rate as u64, Relaxed);
-    }
-
-    fn rate(&self, read: u64, time: Duration) -> u64 {
-        match self.rate.load(Relaxed) {
-            UNKNOWN => (u128::from(read) * 1000 / time.as_millis().max(1)) as u64,
-            rate => rate,
-        }
-    }
-
-    fn total(&self, read: u64) -> Option<u64> {
-        // A file grew, or its size was wrong: the total is unknown from now on.
-        Some(self.total.load(Relaxed)).filter(|&total| total != UNKNOWN && total >= read)
-    }
-
     pub fn words(&self) -> Line {
-        let (read, written, time) = (self.read(), self.written.load(Relaxed), self.elapsed());
+        let (read, written, time) = (self.read.load(Relaxed), self.written.load(Relaxed), self.elapsed());
         let mut line = line();
         if self.bar.load(Relaxed) && !process::is_in_background() {
             let _ = line.write_all(CLEAR); // the bar is drawn again below the line
@@ -105,16 +72,17 @@ impl Counts {
         // A line that is too long is cut; nothing else can go wrong.
         let _ = line.write_all(&self.program);
         let _ = write!(line, ": {}", Mega(read));
-        let _ = self.total(read).map_or(Ok(()), |total| write!(line, " of {}", Mega(total)));
+        // A file grew, or its size was wrong: the total is unknown from now on.
+        let total = self.total.filter(|&total| total >= read);
+        let _ = total.map_or(Ok(()), |total| write!(line, " of {}", Mega(total)));
         let _ = write!(line, " MB read, {} MB written, {}", Mega(written), self.files.load(Relaxed));
         let _ = self.operands.map_or(Ok(()), |operands| write!(line, " of {operands}"));
         let _ = write!(line, " files done, {}.{} s, ", time.as_secs(), time.subsec_millis() / 100);
-        let _ = writeln!(line, "{} MB/s", Mega(self.rate(read, time)));
+        let _ = writeln!(line, "{} MB/s", Mega((u128::from(read) * 1000 / time.as_millis().max(1)) as u64));
         line
     }
 }
 
-/// Bytes in millions, with one decimal.
 struct Mega(u64);
 
 impl fmt::Display for Mega {
@@ -140,13 +108,12 @@ mod tests {
 
     #[test]
     fn more_bytes_than_the_total_and_long_lines() {
-        let counts = Counts::new(b"hybz", Some(3));
-        counts.set_total(Some(20_000_000));
+        let counts = Counts::new(b"hybz", Some(3), Some(20_000_000));
         counts.advance(5_000_000);
         let said = |counts: &Counts| String::from_utf8_lossy(bytes(&counts.words())).into_owned();
         assert!(said(&counts).starts_with("hybz: 5.0 of 20.0 MB read, 0.0 MB written, 0 of 3 files done, 0.0 s, "));
         counts.input_done(Some(30_000_000));
         assert!(said(&counts).starts_with("hybz: 30.0 MB read, 0.0 MB written, 1 of 3 files done, "));
-        assert_eq!(bytes(&Counts::new(&[b'n'; 3000], Some(1)).words()), [b'n'; 1024]);
+        assert_eq!(bytes(&Counts::new(&[b'n'; 3000], None, None).words()), [b'n'; 1024]);
     }
 }

@@ -22,19 +22,17 @@ pub struct Foreign {
 
 /// The other program's format of data that begin with `head`.
 pub fn foreign(head: &[u8]) -> Option<Foreign> {
-    let of = |name, [decompress, test, list]: [&str; 3]| {
-        let [decompress, test, list] = [decompress, test, list].map(str::to_owned);
-        Foreign { name, decompress, test, list }
+    let (name, commands) = match head {
+        [b'P', b'K', 3, 4, ..] => ("zip", ["unzip", "unzip -t", "unzip -l"].map(str::to_owned)),
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => ("7z", ["7z x", "7z t", "7z l"].map(str::to_owned)),
+        [0x5d, 0, 0, ..] => ("lzma", ["xz -d", "xz -t", "xz -t"].map(str::to_owned)),
+        _ if head.get(257..262) == Some(b"ustar") => ("tar", ["tar -xf", "tar -tf", "tar -tf"].map(str::to_owned)),
+        _ => {
+            let name = Format::of(head).filter(|&format| !Formats::All.include(format))?.name();
+            (name, ["-d", "-t", "-l"].map(|flag| format!("{name} {flag}")))
+        }
     };
-    match head {
-        [b'P', b'K', 3, 4, ..] => return Some(of("zip", ["unzip", "unzip -t", "unzip -l"])),
-        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => return Some(of("7z", ["7z x", "7z t", "7z l"])),
-        [0x5d, 0, 0, ..] => return Some(of("lzma", ["xz -d", "xz -t", "xz -t"])),
-        _ if head.get(257..262) == Some(b"ustar") => return Some(of("tar", ["tar -xf", "tar -tf", "tar -tf"])),
-        _ => {}
-    }
-    let name = Format::of(head).filter(|&format| !Formats::All.include(format))?.name();
-    let [decompress, test, list] = ["-d", "-t", "-l"].map(|flag| format!("{name} {flag}"));
+    let [decompress, test, list] = commands;
     Some(Foreign { name, decompress, test, list })
 }
 
@@ -47,7 +45,6 @@ pub fn other_than_bzip2(head: &[u8]) -> Option<Format> {
     Formats::All.of(head).filter(|&format| format != Format::Bzip2)
 }
 
-/// The suffixes of hybz's own formats.
 pub fn native() -> String {
     let usual = |format: Format| format.suffixes().first().map(|(suffix, _)| *suffix);
     Format::all_read().filter(|format| format.is_native()).filter_map(usual).collect::<Vec<_>>().join(" and ")
@@ -61,7 +58,6 @@ pub fn found(format: Format) -> String {
     }
 }
 
-/// The reason why no index is written for a file of this format.
 pub fn no_index(format: Format, name: &OsStr) -> Vec<u8> {
     let why = match format {
         Format::Lz4 => " has LZ4 frames, which contain their own indexes".to_owned(),

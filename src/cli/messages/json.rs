@@ -10,19 +10,13 @@ use std::path::PathBuf;
 
 pub const SCHEMA: u32 = 1;
 
-/// An object, with its members in the order in which they are put.
 pub struct Object(Map<String, Value>);
 
 impl Object {
-    pub fn new(of: &str) -> Object {
+    pub fn of_file(of: &str, name: &OsStr) -> Object {
         let mut object = Object(Map::new());
         object.put("schema", SCHEMA);
         object.put("type", of);
-        object
-    }
-
-    pub fn of_file(of: &str, name: &OsStr) -> Object {
-        let mut object = Object::new(of);
         object.put_name("name", name);
         object
     }
@@ -75,18 +69,10 @@ pub fn line(text: &str) -> Vec<u8> {
     line.into_bytes()
 }
 
-impl From<Object> for Value {
-    fn from(object: Object) -> Value {
-        Value::Object(object.0)
-    }
-}
-
-/// A checksum, written as eight hexadecimal digits, as everywhere in hybz.
 pub fn crc(crc: u32) -> Value {
     format!("{crc:08x}").into()
 }
 
-/// Seconds to the microsecond.
 pub fn seconds(time: std::time::Duration) -> Value {
     (time.as_micros() as f64 / 1e6).into()
 }
@@ -99,7 +85,6 @@ fn base64(name: &OsStr) -> String {
 mod tests {
     use super::*;
 
-    /// No byte of a line controls the terminal.
     #[test]
     fn control_characters_are_escaped() {
         let name = "a\u{7f}b\u{9b}31m\u{1b}é";

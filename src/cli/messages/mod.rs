@@ -2,19 +2,21 @@
 //!
 //! The texts are bzip2's; those that programs search for are the same byte for byte.
 
-pub mod counts;
+mod counts;
 pub mod formats;
 pub mod json;
-pub mod progress;
-pub mod report;
+mod progress;
+mod report;
 pub mod stations;
-pub mod tally;
+mod tally;
+
+pub use counts::Counts;
+pub use progress::Progress;
+pub use report::{Entry, Report};
+pub use tally::{Skipped, Tally};
 
 use crate::cli::args::{Kind, Plan};
 use crate::cli::messages::formats::is_of;
-use crate::cli::messages::progress::Progress;
-use crate::cli::messages::report::{Entry, Report};
-use crate::cli::messages::tally::Tally;
 use anyhow::bail;
 use hybz::internals::formats::Blocks;
 use hybz::{BlockInfo, Damage, Error, Formats, StreamSummary, Summary};
@@ -27,20 +29,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-pub enum Outcome {
-    Exit(u8),
-    /// The reader of our stdout is gone.
-    BrokenPipe,
+/// Prints the requested text on stdout. A closed stdout is an error even if there is nothing to print; the error of one
+/// whose reader is gone is [`reader_is_gone`].
+pub fn print_stdout(text: &[u8]) -> anyhow::Result<()> {
+    match stdout::print(text) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            bail!("Can't write output file (stdout): {}.", errno_text(&e))
+        }
+        printed => Ok(printed?),
+    }
 }
 
-/// Prints the requested text on stdout. If the reader of stdout is gone, returns the outcome of the process. A closed
-/// stdout is an error even if there is nothing to print.
-pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
-    match stdout::print(text) {
-        Ok(()) => Ok(None),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Some(Outcome::BrokenPipe)),
-        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
-    }
+pub fn broken_pipe() -> anyhow::Error {
+    io::Error::from(io::ErrorKind::BrokenPipe).into()
+}
+
+pub fn reader_is_gone(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[derive(Clone, Debug)]
@@ -65,7 +70,6 @@ impl Failure {
         Failure::new(code, [what.as_bytes(), shown(name).as_bytes(), text.as_bytes()].concat())
     }
 
-    /// The same message, but hidden by `-q`.
     pub fn remark(self) -> Failure {
         Failure { remark: true, ..self }
     }
@@ -75,7 +79,6 @@ impl Failure {
         Failure::about(1, &format!("Can't {what} "), name, &format!(": {}.", errno_text(e)))
     }
 
-    /// `Can't open input file NAME: ERR.`
     pub fn input(what: &str, name: &OsStr, e: &io::Error) -> Failure {
         Failure::cannot(&format!("{what} input file"), name, e)
     }
@@ -85,7 +88,6 @@ impl Failure {
         Failure::cannot(if kind == Kind::Test { "open input" } else { "open input file" }, name, e)
     }
 
-    /// `Can't create output file NAME: ERR.`
     pub fn output(what: &str, name: &OsStr, e: &io::Error) -> Failure {
         Failure::cannot(&format!("{what} output file"), name, e)
     }
@@ -127,19 +129,16 @@ impl Failure {
         Failure::about(1, "Input file ", name, " is perturbed: it can only be decoded from its beginning.")
     }
 
-    /// The source is no longer the file that was read.
     pub fn changed(name: &OsStr) -> Failure {
         Failure::about(1, "Input file ", name, " changed while it was read: not removed.")
     }
 
-    /// `Output file NAME already exists.`
     pub fn exists(name: &OsStr) -> Failure {
         let advice = if Path::new(name).is_dir() { "" } else { " -f overwrites it." };
         Failure { advice, ..Failure::about(1, "Output file ", name, " already exists.") }
     }
 }
 
-/// The advice when there is not enough memory.
 const TRY_LESS: &str = "try -m1 -p1, or -s";
 
 /// The C library's text for an error, without the number that Rust adds.
@@ -169,7 +168,6 @@ impl Note {
     }
 }
 
-/// The printer of all messages of one call.
 pub struct Messages {
     pub plan: Arc<Plan>,
     /// The width of names in the lines of `-v`: the width of the longest name, but at least the width of `(stdin)`.
@@ -194,7 +192,6 @@ impl Messages {
         }
     }
 
-    /// With the report for programs, if there is to be one.
     pub fn with_report(plan: &Arc<Plan>) -> anyhow::Result<Messages> {
         let tally = Arc::default();
         let report = Report::open(plan, &tally)?;
@@ -242,7 +239,6 @@ impl Messages {
         }
     }
 
-    /// Lets `write` write to the report, if there is one.
     fn write_report(&self, write: impl FnOnce(&Report) -> io::Result<()>) {
         let Some(report) = &self.report else { return };
         let mut written = Ok(());
@@ -252,13 +248,11 @@ impl Messages {
         }
     }
 
-    /// Ends the report, if there is one and it has not ended.
     pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
         let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
         self.write_report(|report| report.summary(summary, code, broken_pipe));
     }
 
-    /// The failure to close stdout, if there is one.
     pub fn stdout_failure() -> Option<Note> {
         stdout::close().err().map(|e| Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)))
     }
@@ -271,7 +265,6 @@ impl Messages {
     }
 }
 
-/// The line of `-v` about a compressed file.
 pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
     if bytes_in == 0 {
         return " no data compressed.\n".to_owned();

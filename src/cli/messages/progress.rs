@@ -1,39 +1,36 @@
 //! The progress display: the part that is done, the rate, and the time left. Only this file and [`screen`] use
 //! indicatif.
 //!
-//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last few seconds.
-//! (indicatif's estimate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
-//! lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized
-//! window even when there is no progress.
+//! Nothing is shown in the first second: most calls are over by then. The rate is the mean since the start.
+//! (indicatif's begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`] lays out
+//! the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized window even
+//! when there is no progress.
 //!
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
 
 use crate::cli::args::{Kind, Plan, ProgressFormat};
-use crate::cli::messages::counts::{Counts, bytes};
+use crate::cli::messages::Counts;
+use crate::cli::messages::counts::bytes;
 use hybz_files::quote::shown;
 use hybz_files::{process, signals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use row::{Row, amount, clock, rate};
 use screen::{Screen, row_columns};
-use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::fmt;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 mod row;
 pub mod screen;
 
 /// The time before anything is shown, and the time from one line to the next.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The time over which the rate is measured.
-const WINDOW: Duration = Duration::from_secs(5);
-/// The time between two measurements, and between two drawings of a row without progress.
+/// The time between two drawings of a row without progress.
 const SPACING: Duration = Duration::from_millis(250);
 /// The maximum number of times a second that a row is drawn.
 const HERTZ: u8 = 10;
@@ -57,42 +54,7 @@ enum Style {
 
 struct Display {
     last_line: Instant,
-    /// The bar on the terminal, if there is one, and its row.
     bar: Option<(ProgressBar, Arc<Mutex<Row>>)>,
-    rate: Rate,
-}
-
-/// The rate over the last seconds: points in time, each with the number of bytes done by then; the oldest comes first.
-struct Rate(VecDeque<(Duration, u64)>);
-
-impl Rate {
-    /// A rate measured from the start of the process, when no bytes were done.
-    fn new() -> Rate {
-        Rate(VecDeque::from([(Duration::ZERO, 0)]))
-    }
-
-    /// Records that `bytes` are done at the time `now`.
-    fn measure(&mut self, now: Duration, bytes: u64) {
-        if self.0.back().is_none_or(|&(last, _)| now >= last + SPACING) {
-            self.0.push_back((now, bytes));
-            while self.0.get(1).is_some_and(|&(second, _)| second + WINDOW <= now) {
-                self.0.pop_front();
-            }
-        }
-    }
-
-    fn per_second(&self, now: Duration, bytes: u64) -> f64 {
-        let &(then, before) = self.0.front().unwrap_or(&(Duration::ZERO, 0));
-        let seconds = now.saturating_sub(then).as_secs_f64();
-        if seconds > 0.0 { bytes.saturating_sub(before) as f64 / seconds } else { 0.0 }
-    }
-
-    /// The time that the rest up to `total` will take.
-    fn left(&self, now: Duration, bytes: u64, total: Option<u64>) -> Option<Duration> {
-        let rate = self.per_second(now, bytes);
-        let rest = total?.saturating_sub(bytes) as f64;
-        (rate >= 1.0).then(|| Duration::from_secs_f64((rest / rate).min(1e15)))
-    }
 }
 
 impl Progress {
@@ -104,18 +66,16 @@ impl Progress {
             false if asked => Style::Lines, // also on a terminal that draws no rows
             false => Style::Nothing,
         };
-        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count()));
         // The rest of stdin is measured before anything is read from it.
-        counts.set_total(plan.expected_bytes());
+        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count(), plan.expected_bytes()));
         answer_signals(&counts);
-        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new() };
+        let display = Display { last_line: Instant::now(), bar: None };
         // Speeds of decompressing are usually given for the text.
         let compressed = matches!(plan.kind, Kind::Decompress | Kind::Test | Kind::List | Kind::Recover);
         let unit = if compressed { " compressed" } else { "" };
         Progress { plan: Arc::clone(plan), style, counts, unit, display: Mutex::new(display) }
     }
 
-    /// Records that `bytes` of the input `name` are done.
     pub fn advance(&self, name: &OsStr, bytes: u64) {
         let position = self.counts.advance(bytes);
         if matches!(self.style, Style::Nothing) {
@@ -123,21 +83,23 @@ impl Progress {
         }
         let mut display = lock(&self.display);
         let now = self.counts.elapsed();
-        display.rate.measure(now, position);
         if now < INTERVAL {
             return;
         }
         // A file may have grown, or its size was wrong.
         let total = self.plan.total().filter(|&total| total >= position);
-        let per_second = display.rate.per_second(now, position);
-        self.counts.set_rate(per_second);
+        let per_second = position as f64 / now.as_secs_f64();
         // Without a total, the rate is what a narrow window leaves out first.
         let (of_amount, of_rate) = if total.is_some() { ("", self.unit) } else { (self.unit, "") };
         let (amount, rate) = (amount(position, total) + of_amount, rate(per_second) + of_rate);
-        let left = display.rate.left(now, position, total);
+        let rest = total.filter(|_| per_second >= 1.0).map(|total| (total - position) as f64);
+        let left = rest.map(|rest| Duration::from_secs_f64((rest / per_second).min(1e15)));
         if matches!(self.style, Style::Bar) {
             let share = total.map(|total| if total > 0 { position as f64 / total as f64 } else { 1.0 });
-            self.draw(&mut display, Row { name: shown(name).display().to_string(), share, amount, rate, left });
+            let (bar, row) = display.bar.get_or_insert_with(bar);
+            *lock(row) = Row { name: shown(name).display().to_string(), share, amount, rate, left };
+            self.counts.bar.store(true, Ordering::Relaxed);
+            bar.tick();
         } else if display.last_line.elapsed() >= INTERVAL {
             display.last_line = Instant::now();
             let left = left.map(|left| format!(", {} left", clock(left))).unwrap_or_default();
@@ -145,18 +107,6 @@ impl Progress {
             let line = format!("{}: {}, {rate}{left}\n", name.display(), amount.trim_start());
             let _ = io::stderr().write_all(line.as_bytes());
         }
-    }
-
-    fn draw(&self, display: &mut Display, row: Row) {
-        let (bar, shown) = display.bar.get_or_insert_with(bar);
-        *lock(shown) = row;
-        self.counts.bar.store(true, Ordering::Relaxed);
-        bar.tick();
-    }
-
-    /// Records that an input is done. It had `bytes` bytes, if it did not fail.
-    pub fn input_done(&self, bytes: Option<u64>) {
-        self.counts.input_done(bytes);
     }
 
     /// Lets `print` write to the terminal, with the bar out of the way.
@@ -167,7 +117,6 @@ impl Progress {
         }
     }
 
-    /// Removes the bar from the terminal.
     pub fn end(&self) {
         let Some((bar, _)) = lock(&self.display).bar.take() else { return };
         self.counts.bar.store(false, Ordering::Relaxed);
@@ -221,45 +170,4 @@ fn answer_signals(counts: &Arc<Counts>) {
     // SAFETY: the handler reads atomics and the clock, assembles a line on the stack and writes it with one system
     // call.
     let _ = unsafe { signals::on_question(answer) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MIB: u64 = 1 << 20;
-
-    /// One second at 10 MiB/s, then 10 s at 2 MiB/s, in blocks of 1 MiB: the first line's rate includes the fast
-    /// second, and the rates of later lines do not.
-    #[test]
-    fn the_rate_is_that_of_the_last_seconds() {
-        let mut rate = Rate::new();
-        for block in 1..=10 {
-            rate.measure(Duration::from_millis(block * 100), block * MIB);
-        }
-        let shown = |rate: &Rate, now, bytes, total| {
-            let seconds = rate.left(now, bytes, total).map(|left| left.as_secs_f64().round());
-            (rate.per_second(now, bytes) / MIB as f64, seconds)
-        };
-        assert_eq!(shown(&rate, INTERVAL, 10 * MIB, Some(40 * MIB)), (10.0, Some(3.0)));
-        for block in 1..=20 {
-            rate.measure(INTERVAL + Duration::from_millis(block * 500), (10 + block) * MIB);
-        }
-        let now = Duration::from_secs(11);
-        assert_eq!(shown(&rate, now, 30 * MIB, Some(40 * MIB)), (2.0, Some(5.0)));
-        assert_eq!(shown(&rate, now, 30 * MIB, None), (2.0, None));
-        assert!(rate.0.len() <= 22, "one measurement for each 250 ms of 5 s, and two");
-    }
-
-    /// There was no progress in the last seconds, so no time left can be given.
-    #[test]
-    fn a_rate_of_nothing() {
-        let mut rate = Rate::new();
-        for second in 0..20 {
-            rate.measure(Duration::from_secs(second), MIB);
-        }
-        assert_eq!(rate.per_second(Duration::from_secs(19), MIB), 0.0);
-        assert_eq!(rate.left(Duration::from_secs(19), MIB, Some(2 * MIB)), None);
-        assert_eq!(Rate::new().per_second(Duration::ZERO, 5), 0.0);
-    }
 }

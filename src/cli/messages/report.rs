@@ -7,17 +7,14 @@
 
 use crate::cli::args::Plan;
 use crate::cli::messages::counts::{bytes, line};
-use crate::cli::messages::errno_text;
 use crate::cli::messages::json::{self, Object, SCHEMA};
-use crate::cli::messages::tally::Tally;
+use crate::cli::messages::{Tally, errno_text};
 use anyhow::anyhow;
 use hybz::internals::formats::Blocks;
 use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
 use hybz_files::file::wait_writable;
 use hybz_files::quote::shown;
-use hybz_files::signals;
-use hybz_files::stdout;
-use hybz_files::temporary;
+use hybz_files::{signals, stdout, temporary};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Display};
@@ -43,7 +40,6 @@ pub struct Report {
     failures: Mutex<Vec<Trouble>>,
     /// Failures that belong to no file.
     apart: Mutex<Vec<Trouble>>,
-    /// Whether the report could not be written.
     unwritable: AtomicBool,
 }
 
@@ -70,7 +66,6 @@ const CLOSED: u8 = 1;
 /// The process is being ended, by a signal or for lack of memory.
 const ENDING: u8 = 2;
 
-/// The report's data about a file.
 pub struct Entry {
     name: OsString,
     opened: Instant,
@@ -91,7 +86,6 @@ pub struct Entry {
 type Trouble = (u8, Vec<u8>);
 
 impl Entry {
-    /// Begins one, if there is to be a report.
     pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
         plan.json.as_ref()?;
         let format = plan.coding.map(|coding| coding.encoding.format());
@@ -109,7 +103,6 @@ impl Entry {
 }
 
 impl Report {
-    /// Opens the report, if there is to be one.
     pub fn open(plan: &Plan, tally: &Arc<Tally>) -> anyhow::Result<Option<Report>> {
         let Some(file) = &plan.json else { return Ok(None) };
         let (name, opened) = match file.as_bytes() {
@@ -138,7 +131,6 @@ impl Report {
         Ok(Some(Report { place: name.to_owned(), totals, failures, apart: Mutex::default(), unwritable }))
     }
 
-    /// Has the summary written if a signal ends the process.
     pub fn speak_at_the_end(&self) -> io::Result<()> {
         let totals = Arc::clone(&self.totals);
         temporary::speak_at_the_end(Box::new(move |signal| totals.last_words(signal)))
@@ -157,16 +149,8 @@ impl Report {
         let failed = !failures.is_empty();
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
-        object.put(
-            "status",
-            if failed {
-                "failed"
-            } else if entry.complete {
-                "complete"
-            } else {
-                "done"
-            },
-        );
+        let status = if entry.complete { "complete" } else { "done" };
+        object.put("status", if failed { "failed" } else { status });
         object.put("format", entry.format.map(Format::name));
         match &entry.result {
             Some(name) => object.put_name("result", name),
@@ -320,27 +304,22 @@ impl<T: Display> Display for OrNull<T> {
 /// Opens a report to append to it. An existing regular file must be empty or a report.
 fn open_file(path: &Path) -> io::Result<File> {
     let found = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+    let (mut head, mut last) = (Vec::new(), [b'\n']);
     if found {
-        let mut head = Vec::new();
-        File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+        let mut file = File::open(path)?;
+        (&mut file).take(BEGINNING.len() as u64).read_to_end(&mut head)?;
         if head != BEGINNING {
             return Err(io::ErrorKind::InvalidData.into());
         }
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
     }
     let mut file = File::options().append(true).create(true).open(path)?;
     // A process that was killed may have left half a line.
-    if found && !ends_with_line(path)? {
+    if last != *b"\n" {
         file.write_all(b"\n")?;
     }
     Ok(file)
-}
-
-fn ends_with_line(path: &Path) -> io::Result<bool> {
-    let mut last = [0];
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
 }
 
 fn station(station: &StationReport) -> Value {

@@ -64,7 +64,6 @@ pub fn table(summary: &Summary) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A remark for each core that coded a block wrong. ([`gpu_trouble`] has the remark about GPUs.)
 pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {
     let cores = summary.stations.iter().filter(|station| station.wrong > 0 && !station.accelerator);
     let remark = |station: &StationReport| {
@@ -79,7 +78,6 @@ pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {
     cores.map(remark).collect()
 }
 
-/// The line of `-vv`, if anything was verified.
 pub fn verified(summary: &Summary) -> Vec<u8> {
     let (mut verified, mut wrong, mut by) = (0, 0, Vec::new());
     for station in &summary.stations {

@@ -3,7 +3,6 @@
 use crate::cli::args::Kind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The reason why a file is skipped.
 #[derive(Clone, Copy, Debug)]
 pub enum Skipped {
     /// The file's name has, or lacks, the suffix of a compressed file.
@@ -14,7 +13,6 @@ pub enum Skipped {
     Link,
     /// A FIFO, a socket or a device.
     Special,
-    /// A directory on another file system.
     Elsewhere,
     /// A file that hybz itself writes: an unfinished result, the report.
     Own,
@@ -22,7 +20,6 @@ pub enum Skipped {
 
 const REASONS: usize = 7;
 
-/// The counts; all threads add to them.
 #[derive(Debug, Default)]
 pub struct Tally {
     done: AtomicU64,

@@ -10,8 +10,7 @@ use hybz::{Error, ReadAt};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::prelude::*;
 
 const MAX_NAME: usize = 1980;
 /// bzip2recover counts data as a block if more bits than this follow the magic.
@@ -27,7 +26,6 @@ struct Ends(Vec<u8>);
 /// The bits between two magics: the positions of the first and the last bit.
 type BlockBits = (u64, u64);
 
-/// Runs the whole program. Returns its exit code.
 pub fn run(called: &OsStr, words: impl Iterator<Item = OsString>) -> u8 {
     say(b"bzip2recover 1.0.8: extracts blocks from damaged .bz2 files.\n");
     match extract(called.as_bytes(), &words.collect::<Vec<_>>()) {
@@ -84,7 +82,6 @@ fn extract(program: &[u8], words: &[OsString]) -> Result<(), Ends> {
     Ok(())
 }
 
-/// Finds the blocks, and prints where they are.
 fn find(file: &File) -> Result<Vec<BlockBits>, Error> {
     let mut blocks = Vec::new();
     // The number of magics so far, and the end of the last one.

@@ -49,7 +49,6 @@ fn is_one_block(plan: &Plan) -> bool {
     open_unnoticed(path).and_then(|file| file.read_exact_at(&mut coded, 0)).is_ok() && has_one_block(&coded)
 }
 
-/// Whether a file begins as a `.bz2` file, and has no second block.
 fn has_one_block(coded: &[u8]) -> bool {
     const FIRST: u64 = 32;
     coded.starts_with(b"BZh")
@@ -103,7 +102,8 @@ pub fn lanes(plan: &Plan) -> Vec<Lanes> {
     let expected = plan.expected_bytes();
     let mut lanes = lanes_for(plan, plan.coding, expected);
     let codes_on_devices = plan.gpu_pipeline == Offload::Resident && !lanes.is_empty();
-    if plan.verified != Verify::Off && codes_on_devices && is_bzip2(plan) {
+    let is_bzip2 = plan.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2);
+    if plan.verified != Verify::Off && codes_on_devices && is_bzip2 {
         lanes = lanes.into_iter().map(Lanes::verified).collect();
         lanes.push(of_plan(Lanes::for_verifying(), plan, expected));
     }
@@ -166,10 +166,6 @@ pub fn huge_pages_for_texts(plan: &Plan) {
     }
 }
 
-fn is_bzip2(plan: &Plan) -> bool {
-    plan.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2)
-}
-
 /// Like [`lanes`], for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
 pub fn lanes_for(plan: &Plan, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
     if plan.gpus == Gpus::None {
@@ -202,7 +198,7 @@ fn of_plan(lanes: Lanes, plan: &Plan, expected: Option<u64>) -> Lanes {
 
 /// The number of CPU stations: as many as requested, or one per core that affinity and the container's quota allow, but
 /// at most as many as fit into a quarter of the memory. If the process is limited, a request is reduced to what fits.
-pub fn threads(plan: &Plan, coding: Option<Coding>) -> NonZeroUsize {
+pub fn threads(plan: &Plan) -> NonZeroUsize {
     let fit = |room: u64, each| {
         let room = usize::try_from(room / each).unwrap_or(usize::MAX);
         NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN)
@@ -220,7 +216,7 @@ pub fn threads(plan: &Plan, coding: Option<Coding>) -> NonZeroUsize {
         return cores;
     }
     // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
-    let large = coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
+    let large = plan.coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
     cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
 }
 
@@ -229,7 +225,6 @@ pub fn pool_of(plan: &Plan, threads: NonZeroUsize) -> PoolBuilder {
     within_memory(plan, Pool::builder().threads(threads).max_memory(share_of_memory()))
 }
 
-/// Limits a pool to the memory that `-m` allows.
 pub fn within_memory(plan: &Plan, pool: PoolBuilder) -> PoolBuilder {
     match plan.memory {
         Some(memory) => pool.memory(memory),
@@ -237,9 +232,8 @@ pub fn within_memory(plan: &Plan, pool: PoolBuilder) -> PoolBuilder {
     }
 }
 
-/// The pool of a mode that decodes, without GPUs.
 pub fn pool(plan: &Plan) -> Pool {
-    pool_of(plan, threads(plan, None)).build()
+    pool_of(plan, threads(plan)).build()
 }
 
 /// A quarter of the memory of the machine or container: by default, blocks in flight take at most this much.

@@ -13,17 +13,16 @@ pub mod shards;
 mod single;
 
 use crate::cli::args::Plan;
-use crate::cli::messages::{self, Failure, Messages, Outcome};
+use crate::cli::messages::{self, Failure, Messages};
 use hybz::Error;
 use hybz::flow::{Input, Inputs, Task};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 
-/// Prints on stdout, with the bar out of the way if both are a terminal. If the reader of stdout is gone, returns the
-/// outcome of the process.
-fn print(messages: &Messages, text: &[u8]) -> anyhow::Result<Option<Outcome>> {
-    let mut printed = Ok(None);
+/// Prints on stdout, with the bar out of the way if both are a terminal.
+fn print(messages: &Messages, text: &[u8]) -> anyhow::Result<()> {
+    let mut printed = Ok(());
     messages.progress.suspend(|| printed = messages::print_stdout(text));
     printed
 }
@@ -42,7 +41,6 @@ fn undecoded(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
     Failure::of(plan, name, error).unwrap_or_else(verdict)
 }
 
-/// Decompressing as the plan says.
 fn decompress(plan: &Plan) -> Task {
     Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage }
 }

@@ -2,12 +2,11 @@
 
 use super::plan_file::PlanFile;
 use super::single;
-use crate::cli::args::{Coding, Kind, Plan, Target};
-use crate::cli::files::place::Place;
-use crate::cli::files::source::check_file;
+use crate::cli::args::{Coding, Plan, Target};
+use crate::cli::files::{Place, check_file};
 use crate::cli::messages::Failure;
+use hybz::ReadAt;
 use hybz::shard::Shard;
-use hybz::{Error, ReadAt};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -25,11 +24,9 @@ pub fn read_plan(plan: &mut Plan) -> Result<(), Failure> {
     let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, but no shard {number}."));
     plan.part = Some((*found.ok_or_else(none)?, len));
     plan.coding = Some(Coding::of_level(level));
-    plan.kind = Kind::Compress;
     Ok(())
 }
 
-/// A file, limited to the end of a shard.
 pub struct UpTo {
     file: File,
     end: u64,
@@ -52,28 +49,21 @@ pub fn text(name: &OsStr, mut file: File, shard: &Shard, file_len: u64) -> Resul
     check_file(name, &mut file, "--shard")?;
     let read_error = |e: &io::Error| Failure::input("read", name, e);
     if file.metadata().map_err(|e| read_error(&e))?.len() != file_len {
-        return Err(read_error(&why_changed(shard)));
+        return Err(read_error(&changed(shard)));
     }
     Ok(UpTo { file, end: shard.offset + shard.length })
 }
 
-/// The reason why a shard differs from its plan.
-pub fn changed(shard: &Shard) -> Error {
-    Error::Read(why_changed(shard))
-}
-
-fn why_changed(shard: &Shard) -> io::Error {
+pub fn changed(shard: &Shard) -> io::Error {
     let number = shard.number;
     io::Error::other(format!("shard {number} differs from the plan: the file has changed, or is another one"))
 }
 
-/// The place that a target names, near the `source`.
 pub fn place_of(target: &Target, source: Option<&Place>) -> Result<Option<Place>, Failure> {
     let Target::File(path) = target else { return Ok(None) };
     Place::opened(path, source).map(Some).map_err(|e| Failure::output("create", path.as_os_str(), &e))
 }
 
-/// The attributes of files that are read.
 pub fn inputs<'a>(paths: impl IntoIterator<Item = &'a Path>) -> impl Iterator<Item = (&'a OsStr, Metadata)> {
     paths.into_iter().filter_map(|path| Some((path.as_os_str(), fs::metadata(path).ok()?)))
 }

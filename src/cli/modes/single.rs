@@ -1,19 +1,14 @@
 //! The one result of `--recover`, `--plan` and `--join`: a file, which appears when it is complete, or stdout.
 
 use crate::cli::args::{Plan, Target};
-use crate::cli::files::commit;
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::place::Place;
-use crate::cli::files::sink::Sink;
-use crate::cli::files::source::{SourceFile, id};
-use crate::cli::messages::{Failure, Messages, Outcome};
+use crate::cli::files::{OutputFile, Place, Sink, SourceFile, commit, id};
+use crate::cli::messages::{Failure, Messages};
 use hybz_files::directory::is_directory;
 use hybz_files::{stdout, tree};
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
 
-/// The reason why there is no result.
 pub enum Trouble {
     Failure(Failure),
     /// The reason has been printed already.
@@ -61,17 +56,13 @@ pub fn create(place: Option<&Place>, private: bool, force: bool, holes: bool) ->
     Ok(Sink::file(file.with_holes(holes)))
 }
 
-/// Opens a file that is to appear at this place, or the `existing` one.
 pub fn new_file(place: &Place, private: bool, existing: bool) -> io::Result<OutputFile> {
     OutputFile::create(place.path(), place.directory(None)?, (private, existing), place.owner().as_slice())
 }
 
 /// Ends a result; a file gets the attributes of its source, if it has one, and its name.
 pub fn finish(out: Sink, source: Option<&SourceFile>, plan: &Plan) -> Result<(), Trouble> {
-    let name = match &out {
-        Sink::File(file) => file.get_ref().path.clone().into_os_string(),
-        _ => "(stdout)".into(),
-    };
+    let name = out.name().to_owned();
     // This closes holes too, before the times are set.
     let Some(file) = out.finish().map_err(|e| write_trouble(&name, &e))? else { return Ok(()) };
     let attributes = source.map_or(Ok(()), |source| file.set_attributes(source).map(drop));
@@ -89,10 +80,9 @@ pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
     }
 }
 
-/// Ends a call whose results went to `target`.
-pub fn end(target: &Target, messages: &Messages) -> Outcome {
+pub fn end(target: &Target, messages: &Messages) -> u8 {
     if *target == Target::Stdout {
         Messages::stdout_failure().into_iter().for_each(|note| messages.print(&note));
     }
-    Outcome::Exit(messages.code())
+    messages.code()
 }

@@ -27,8 +27,7 @@ rows! {
     "`--exponential`, `--repetitive-fast`, `--repetitive-best`" | "accepted; the last two say that they are redundant"
         | "accepted without effect, in silence" => obsolete_flags;
     "clusters such as `-v4k`; flags and files in any order" | "accepted" | "the same" => clusters_in_any_order;
-    "values for long flags without one" | "bad flag" | "the same, and says which flag is nearest"
-        => long_flags_without_values;
+    "values for long flags without one" | "bad flag" | "the same" => long_flags_without_values;
     "abbreviated long flags, such as `--decomp`" | "bad flag"
         | "the flag, if only one begins so; under bzip2's names a bad flag" => abbreviated_long_flags;
     "after `--`" | "only files" | "the same" => after_two_dashes;
@@ -245,13 +244,7 @@ fn clusters_in_any_order() {
 }
 
 fn long_flags_without_values() {
-    bad_flags(&[
-        ("--stdout=1", "--stdout"),
-        ("--keep=", "--keep"),
-        ("-keep", "--keep"),
-        ("--no-such", "--no-sync"),
-        ("--foo", ""),
-    ]);
+    bad_flags(&[("--stdout=1", ""), ("--keep=", ""), ("--no-such", "--no-sync"), ("--foo", "")]);
 }
 
 fn abbreviated_long_flags() {
@@ -281,11 +274,11 @@ fn after_two_dashes() {
 }
 
 fn nothing_is_touched() {
-    bad_flags(&[("-Z", "-z"), ("-kZ", ""), ("-é", "")]);
+    bad_flags(&[("-Z", ""), ("-kZ", ""), ("-é", "")]);
     for name in ["hybz", "bzip2", "bunzip2"] {
         let place = hello();
         let run = run(place.called(name).args(["-f", "a", "-K", "b.bz2"]));
-        let line = format!("{name}: Bad flag `-K'; did you mean `-k'? For help, type: `{name} --help'.\n");
+        let line = format!("{name}: Bad flag `-K'. For help, type: `{name} --help'.\n");
         assert_eq!((run.code, run.out().as_str(), run.stderr), (1, "", line));
         assert_eq!(place.names(), ["a", "b.bz2"]);
     }

@@ -1,4 +1,4 @@
-# Completions of hybz for bash. Its tables are made from the flags: see src/cli/args/packaging/mod.rs of hybz.
+# Completions of hybz for bash. A new flag needs its place in the two tables.
 
 _hybz() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} flag='' values='' before='' word name

@@ -15,10 +15,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Removes the row, from a signal's handler too.
 pub const CLEAR: &[u8] = b"\r\x1b[J";
 
-/// The terminal to which stderr leads.
 #[derive(Debug, Default)]
 pub struct Screen {
-    /// The text to write next.
     row: Mutex<String>,
 }
 
@@ -68,7 +66,6 @@ impl TermLike for Screen {
         Ok(())
     }
 
-    /// Writes the row in one piece.
     fn flush(&self) -> io::Result<()> {
         let row = std::mem::take(&mut *self.row());
         let row = row.trim();

@@ -1,7 +1,7 @@
 //! The text to compress and decompress: all files together, in memory.
 
 use super::work::{compressed, decompressed};
-use crate::cli::args::{Operand, Plan};
+use crate::cli::args::{Kind, Operand, Plan};
 use crate::cli::files::source;
 use crate::cli::messages::Failure;
 use crate::cli::messages::formats::{native, other_than_bzip2};
@@ -11,7 +11,6 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::sync::Arc;
 
-/// The text, and its compressed form.
 pub struct BenchInput {
     pub text: Arc<Vec<u8>>,
     pub coded: Arc<Vec<u8>>,
@@ -19,6 +18,11 @@ pub struct BenchInput {
 }
 
 impl BenchInput {
+    /// What is read and what is to be written in a direction.
+    pub fn of(&self, direction: Kind) -> (&Arc<Vec<u8>>, &[u8]) {
+        if direction == Kind::Compress { (&self.text, &self.coded) } else { (&self.coded, &self.text) }
+    }
+
     /// Reads all files. The compressed text is decompressed again and compared; if the files are compressed, every CRC
     /// is checked.
     pub fn read(plan: &Plan) -> Result<BenchInput, Failure> {
@@ -40,7 +44,7 @@ impl BenchInput {
                 let text = format!(" is {}: --bench works only with {}.", format.file(), native());
                 return Err(Failure::about(1, "", name, &text));
             }
-            match (only_decompress, is_compressed(&bytes)) {
+            match (only_decompress, Format::of(&bytes).is_some_and(Format::is_native)) {
                 (true, _) if longer => return Err(too_large()),
                 (true, _) => {
                     let garbage = plan.trailing_garbage && plan.operands.len() == 1;
@@ -81,11 +85,4 @@ fn read(plan: &Plan, operand: &Operand, max: u64) -> Result<(Vec<u8>, bool), Fai
     });
     let longer = read.map_err(|e| Failure::input("read", name, &e))?;
     Ok((bytes, longer))
-}
-
-/// Whether these bytes begin like a compressed file.
-fn is_compressed(bytes: &[u8]) -> bool {
-    let magics = [&b"\x31\x41\x59\x26\x53\x59"[..], b"\x17\x72\x45\x38\x50\x90"];
-    let bzip2 = magics.iter().any(|magic| bytes.get(4..10) == Some(magic)) && Format::Bzip2.fits(&bytes[..3]);
-    bzip2 || other_than_bzip2(bytes).is_some_and(Format::is_native)
 }

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program that takes bzip2's flags.
 pub struct Peer {
     pub name: String,
     path: PathBuf,
@@ -28,17 +27,13 @@ impl Peer {
     }
 
     /// The flag for a number of threads, if the program has one.
-    fn threads_flag(&self) -> Option<&'static str> {
+    pub fn threads_flag(&self) -> Option<&'static str> {
         let name = Path::new(&self.name).file_name()?.to_str()?;
         match () {
             () if name.contains("pbzip2") || name.contains("hybz") => Some("-p"),
             () if name.contains("lbzip2") => Some("-n"),
             () => None,
         }
-    }
-
-    pub fn takes_threads(&self) -> bool {
-        self.threads_flag().is_some()
     }
 
     /// Runs the program once. Returns the time that it took, and its output.

@@ -6,26 +6,21 @@ use hybz::flow::{self, Outputs, Source, Task};
 use hybz::internals::Sequential;
 use hybz::internals::flow::LONG_FILE;
 use hybz::read::MultiBzDecoder;
-use hybz::{Error, Pool, Settings, StreamSummary, Verify};
+use hybz::{Error, Settings, StreamSummary, Verify};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-fn pool(plan: &Plan) -> Pool {
-    limits::pool_of(plan, limits::threads(plan, plan.coding)).build()
-}
-
-/// Compresses the text on all cores.
 pub fn compressed(plan: &Plan, text: &[u8]) -> Result<Vec<u8>, Error> {
     let encoding = plan.coding.map(|coding| coding.encoding).unwrap_or_default();
-    hybz::compress(text, &Settings::new().encoding(encoding).pool(&pool(plan)))
+    hybz::compress(text, &Settings::new().encoding(encoding).pool(&limits::pool(plan)))
 }
 
 /// Decompresses. Returns `None` for a text of more than `max` bytes: a few bytes can be any amount of text.
 pub fn decompressed(plan: &Plan, coded: &[u8], trailing_garbage: bool, max: u64) -> Result<Option<Vec<u8>>, Error> {
-    let settings = Settings::new().pool(&pool(plan)).formats(plan.formats).trailing_garbage(trailing_garbage);
+    let settings = Settings::new().pool(&limits::pool(plan)).formats(plan.formats).trailing_garbage(trailing_garbage);
     let text = read_all(MultiBzDecoder::with_settings(coded, &settings), max);
     text.map_err(|e| e.downcast().unwrap_or_else(Error::Read))
 }
@@ -36,8 +31,7 @@ pub fn timed(
     direction: Kind,
     threads: usize,
     gpus: bool,
-    from: &Arc<Vec<u8>>,
-    to: &[u8],
+    (from, to): (&Arc<Vec<u8>>, &[u8]),
 ) -> Result<Duration, String> {
     let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
     let coding = plan.coding.filter(|_| direction == Kind::Compress);
@@ -57,11 +51,7 @@ pub fn timed(
     let pool = lanes.iter().fold(limits::pool_of(plan, threads), |pool, lanes| pool.accelerators(lanes)).build();
     flow::run(&pool, One(Some(input), Some(from.len() as u64)), &mut compared);
     let time = started.elapsed();
-    match compared.outcome {
-        Ok(_) => Ok(time),
-        Err(Error::Write(e)) => Err(e.to_string()),
-        Err(error) => Err(error.to_string()),
-    }
+    compared.outcome.map(|_| time).map_err(|error| error.to_string())
 }
 
 /// Compares the output. This takes about as long as the system's copy into a pipe.
@@ -70,7 +60,6 @@ struct Compared<'a> {
     outcome: Result<StreamSummary, Error>,
 }
 
-/// The bytes still expected.
 struct Expected<'a>(&'a [u8]);
 
 impl Write for Expected<'_> {

@@ -9,13 +9,11 @@
 mod table;
 
 use crate::cli::args::Plan;
-use crate::cli::files::commit;
-use crate::cli::files::index::{self, IndexJob};
-use crate::cli::files::place::Place;
-use crate::cli::files::reader::Reader;
-use crate::cli::files::source::{self, SourceFile};
+use crate::cli::files::index::{self};
+use crate::cli::files::source::{self};
+use crate::cli::files::{IndexJob, Place, Reader, SourceFile, commit};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::{One, decompress, limits, print, undecoded};
 use hybz::flow::{self, Input, Outputs, Source};
 use hybz::hbz::List;
@@ -30,11 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 use table::Row;
 
-/// The number of bytes that identify the start of a `.bz2` stream.
-const HEADER_LEN: usize = 3;
-
-/// Lists what the operands contain, on stdout.
-pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn list(plan: Plan) -> anyhow::Result<u8> {
     let plan = Arc::new(plan);
     let (messages, pool) = (Messages::new(&plan), limits::pool(&plan));
     let lister = Lister { plan: &plan, pool, messages: &messages };
@@ -45,9 +39,8 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
-            && let Some(end) = print(&messages, &head)?
         {
-            return Ok(end);
+            print(&messages, &head)?;
         }
         let mut verdict = opened.and_then(|(source, file)| lister.operand(name, source.as_ref(), file, &mut found));
         let garbage = found.totals.as_ref().and_then(|totals| totals.trailing_garbage);
@@ -55,7 +48,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
             verdict = Err(lister.failure(name, &Error::TrailingGarbage { offset }));
             found = Contents::default();
         }
-        messages.progress.input_done(None);
+        messages.progress.counts.input_done(None);
         let (mut text, verbose) = (Vec::new(), plan.verbose > 0);
         match plan.json {
             None => table::write(name, &found, verbose, &mut text),
@@ -68,11 +61,9 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
             Ok(()) => {}
             Err(failure) => messages.print(&Note::Failure(failure)),
         }
-        if let Some(end) = print(&messages, &text)? {
-            return Ok(end);
-        }
+        print(&messages, &text)?;
     }
-    Ok(Outcome::Exit(messages.code()))
+    Ok(messages.code())
 }
 
 struct Lister<'a> {
@@ -161,7 +152,6 @@ impl Lister<'_> {
         self.plan.formats.of(head).unwrap_or(Format::Bzip2)
     }
 
-    /// The index to write, if its name is free.
     fn index_job(&self, operand: Option<&Place>, file: &File) -> Result<Option<IndexJob>, Failure> {
         if self.plan.index.is_none() {
             return Ok(None);
@@ -173,7 +163,6 @@ impl Lister<'_> {
         Ok(Some(job))
     }
 
-    /// Lists a file that must be decoded.
     fn decoded(
         &self,
         name: &OsStr,
@@ -211,7 +200,6 @@ impl Lister<'_> {
         Ok(())
     }
 
-    /// Lists a file that contains an index.
     fn by_own_index(
         &self,
         name: &OsStr,
@@ -223,11 +211,11 @@ impl Lister<'_> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let coded_len = file.metadata().map_err(read_error)?.len();
         if list.end() < coded_len {
-            // A `.bz2` stream may follow.
+            // A `.bz2` stream may follow: three bytes tell.
             let mut head = Vec::new();
             file.seek(SeekFrom::Start(list.end())).map_err(read_error)?;
-            (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
-            if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
+            (&file).take(3).read_to_end(&mut head).map_err(read_error)?;
+            if head.len() == 3 && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
                 return self.decoded(name, Source::Stream(Box::new(file)), &head, None, found);
             }
@@ -266,7 +254,6 @@ impl Lister<'_> {
         self.whole(name, &list)
     }
 
-    /// Whether all blocks of a file have been found.
     fn whole(&self, name: &OsStr, list: &List) -> Result<(), Failure> {
         let damage = ": damaged or cut between blocks: there may be more blocks";
         if list.is_complete() { Ok(()) } else { Err(Failure::about(2, "", name, damage)) }
@@ -290,7 +277,6 @@ impl Lister<'_> {
     }
 }
 
-/// Lists a file of `len` bytes that has this index.
 fn indexed(index: &Index, len: u64) -> Result<Totals, Error> {
     Ok(Totals {
         format: Format::Bzip2,
@@ -305,7 +291,6 @@ fn indexed(index: &Index, len: u64) -> Result<Totals, Error> {
     })
 }
 
-/// The result of decoding a file.
 struct Decoded<'a> {
     messages: &'a Messages,
     name: &'a OsStr,

@@ -128,7 +128,6 @@ pub struct Row {
     pub state: Cow<'static, str>,
 }
 
-/// The blocks that were decoded.
 pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
     let (mut at, mut text_at) = (0, 0);
     let rows = blocks.iter().map(|block| {
@@ -141,7 +140,6 @@ pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
     rows.collect()
 }
 
-/// The blocks of a file that contains an index.
 pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     let mut stream = 0;
     let rows = (1..).zip(list.blocks()).zip(verdicts).map(|((number, block), verdict)| {
@@ -160,7 +158,6 @@ pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     rows.collect()
 }
 
-/// "ok" for a good block, or its error.
 fn state(verdict: Result<(), Error>) -> Cow<'static, str> {
     match verdict {
         Ok(()) => "ok".into(),

@@ -8,9 +8,8 @@ mod gpu;
 mod table;
 
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::reader::Reader;
-use crate::cli::files::source;
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::files::{Reader, source};
+use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::{limits, print, read_all, undecoded};
 use crossbeam_channel::{Sender, bounded};
 use gpu::Gpu;
@@ -37,25 +36,21 @@ pub struct FileMeasures {
 
 #[derive(Clone, Default)]
 struct Times {
-    /// Time to read it, and to decode it if requested.
-    read: Duration,
-    sort: Duration,
-    neighbours: Duration,
-    parse: Duration,
-    /// If a GPU measured the file: how long it took, and in which steps.
-    gpu: Option<(Duration, String)>,
+    /// How long each step took, for people.
+    steps: String,
+    by_gpu: bool,
     /// Time since the file was opened.
     all: Duration,
 }
 
-pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn measure(plan: Plan) -> anyhow::Result<u8> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
-    let threads = limits::threads(&plan, None).get();
+    let threads = limits::threads(&plan).get();
     limits::choose_memory(&plan, threads == 1);
     let memory = plan.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2);
     let budget = Pool::builder().without_cpu().memory(memory).build().client();
-    let (next, gpu, progress) = (AtomicUsize::new(0), Gpu::new(&plan), Mutex::default());
+    let (next, gpu, progress) = (AtomicUsize::new(0), Gpu::new(plan.gpus.clone()), Mutex::default());
     let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress });
     let outcome = measurer.all(threads);
     measurer.messages.progress.end();
@@ -77,11 +72,9 @@ struct Measurer {
 impl Measurer {
     /// Has all operands measured by as many threads, and prints what they find. If stdout can take no more, the process
     /// ends without the threads.
-    fn all(self: &Arc<Self>, threads: usize) -> anyhow::Result<Outcome> {
+    fn all(self: &Arc<Self>, threads: usize) -> anyhow::Result<u8> {
         let (operands, is_table) = (&self.plan.operands, self.plan.json.is_none());
-        if let Some(end) = print(&self.messages, &if is_table { table::head() } else { Vec::new() })? {
-            return Ok(end);
-        }
+        print(&self.messages, &if is_table { table::head() } else { Vec::new() })?;
         let (senders, ends): (Vec<_>, Vec<_>) = operands.iter().map(|_| bounded(1)).unzip();
         let (senders, workers) = (Arc::new(senders), threads.min(operands.len()));
         let spawn = |_: &usize| {
@@ -96,16 +89,14 @@ impl Measurer {
                 files += 1;
                 table::add(&mut sum, measures);
             }
-            if let Some(end) = self.show(operands[number].name(), found)? {
-                return Ok(end);
-            }
+            self.show(operands[number].name(), found)?;
         }
         let name = format!("({files} files)");
         let sums = if is_table && files > 1 { table::line(&sum, true, OsStr::new(&name)) } else { Vec::new() };
-        Ok(print(&self.messages, &sums)?.unwrap_or_else(|| Outcome::Exit(self.messages.code())))
+        print(&self.messages, &sums)?;
+        Ok(self.messages.code())
     }
 
-    /// Takes operands until there is none.
     fn work(&self, ends: &[Sender<FileMeasures>]) {
         while let number = self.next.fetch_add(1, Relaxed)
             && let Some(end) = ends.get(number)
@@ -121,14 +112,13 @@ impl Measurer {
         let found = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
         times.all = started.elapsed();
         let mut progress = lock(&self.progress);
-        self.messages.progress.input_done(Some(progress.0 - progress.1));
+        self.messages.progress.counts.input_done(Some(progress.0 - progress.1));
         progress.1 = progress.0;
         let defect = || Failure::about(3, "", self.plan.operands[number].name(), ": a defect of hybz.");
         FileMeasures { found: found.unwrap_or_else(|_| Err(defect())), times }
     }
 
-    /// Prints the measurements of an operand: the table or objects on stdout, the rest to stderr.
-    fn show(&self, name: &OsStr, FileMeasures { found, times }: FileMeasures) -> anyhow::Result<Option<Outcome>> {
+    fn show(&self, name: &OsStr, FileMeasures { found, times }: FileMeasures) -> anyhow::Result<()> {
         let text = match (&self.plan.json, &found) {
             (Some(_), _) => table::object(self.plan.decompress, name, &found, &times),
             (None, Ok(measures)) => table::line(measures, false, &for_terminal(name, stdout::is_terminal())),
@@ -150,14 +140,15 @@ impl Measurer {
         let started = Instant::now();
         let (file, len) = open(&self.plan, &self.plan.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
-        times.read = started.elapsed();
         let mut last = Instant::now();
-        let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
+        times.steps = format!("read in {:.2} s", (last - started).as_secs_f64());
+        let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
         // A file counts with its own length, not with the length of its decompressed text.
         let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
         match self.gpu.measure(&text) {
             Ok(Some((measures, steps))) => {
-                times.gpu = Some((lap(), steps));
+                times.by_gpu = true;
+                times.steps += &format!(", by a GPU in {:.2} ({steps})", lap());
                 self.advance(name, counts);
                 return Ok(measures);
             }
@@ -167,17 +158,18 @@ impl Measurer {
                 self.messages.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
             }
         }
-        let mut told = 0;
+        let (mut told, mut parsing) = (0, 0.0);
         let found = measure_in_steps(&text, &mut |step| {
             match step {
-                Step::Sorted => times.sort = lap(),
-                Step::Neighbours => times.neighbours = lap(),
-                Step::Parsed(_) => times.parse += lap(),
+                Step::Sorted => times.steps += &format!(", sorted in {:.2}", lap()),
+                Step::Neighbours => times.steps += &format!(", neighbours in {:.2}", lap()),
+                Step::Parsed(_) => parsing += lap(),
             }
             let done = (share(step, bytes) * counts as f64) as u64;
             self.advance(name, done - told);
             told = done;
         });
+        times.steps += &format!(", factors in {parsing:.2}");
         drop(permit);
         found.map_err(|error| Failure::about(1, "", name, &format!(": {error}.")))
     }
@@ -217,7 +209,6 @@ impl Measurer {
         Ok((text, permit))
     }
 
-    /// Records that `bytes` more are done.
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = lock(&self.progress);
         progress.0 += bytes;
@@ -267,7 +258,6 @@ fn share(step: Step, bytes: u64) -> f64 {
     }
 }
 
-/// The memory for a text of this length and for measuring it.
 fn with_text(len: u64) -> u64 {
     memory_needed(len).saturating_add(len)
 }

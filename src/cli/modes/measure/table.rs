@@ -25,7 +25,6 @@ fn columns(numbers: [&str; 8], name: &OsStr) -> Vec<u8> {
     table_line([13, 8, 7, 11, 8, 11, 8, 10], numbers, name)
 }
 
-/// Adds the measures of a file to those of others.
 pub fn add(sum: &mut Measures, one: &Measures) {
     sum.bytes += one.bytes;
     sum.runs += one.runs;
@@ -33,16 +32,8 @@ pub fn add(sum: &mut Measures, one: &Measures) {
     sum.longest = sum.longest.max(one.longest);
 }
 
-/// The lines of `-v` about a file.
-pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
-    let [read, sort, neighbours, parse, all] =
-        [times.read, times.sort, times.neighbours, times.parse, times.all].map(|time| time.as_secs_f64());
-    let rate = measures.bytes as f64 / 1e6 / all.max(1e-9);
-    let steps = match &times.gpu {
-        Some((gpu, steps)) => format!("by a GPU in {:.2} ({steps})", gpu.as_secs_f64()),
-        None => format!("sorted in {sort:.2}, neighbours in {neighbours:.2}, factors in {parse:.2}"),
-    };
-    format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
+pub fn times(measures: &Measures, Times { steps, all, .. }: &Times) -> Vec<u8> {
+    format!("{steps}: {:.1} MB/s\n", measures.bytes as f64 / 1e6 / all.as_secs_f64().max(1e-9)).into_bytes()
 }
 
 pub fn object(decoded: bool, name: &OsStr, found: &Result<Measures, Failure>, times: &Times) -> Vec<u8> {
@@ -57,7 +48,7 @@ pub fn object(decoded: bool, name: &OsStr, found: &Result<Measures, Failure>, ti
         object.put("factors", measures.factors);
         object.put("mean_factor", measures.mean());
         object.put("longest", measures.longest);
-        object.put("gpu", times.gpu.is_some());
+        object.put("gpu", times.by_gpu);
     }
     object.put("seconds", json::seconds(times.all));
     let failure = found.as_ref().err();

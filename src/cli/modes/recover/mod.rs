@@ -4,18 +4,15 @@ mod report;
 mod result;
 
 use crate::cli::args::{Operand, Plan, Recovery, Target};
-use crate::cli::files::index;
-use crate::cli::files::names::{appended, original_name};
-use crate::cli::files::place::Place;
-use crate::cli::files::source::{self, check_file};
+use crate::cli::files::source::{self};
+use crate::cli::files::{Place, appended, check_file, index, original_name};
 use crate::cli::messages::formats::other_than_bzip2;
-use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
+use crate::cli::messages::{Failure, Messages, Note, broken_pipe, print_stdout};
 use crate::cli::modes::single::{self, Trouble, write_trouble};
 use crate::cli::modes::{limits, undecoded};
-use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, recover as recover_blocks};
-use hybz::{Error, Pool, ReadAt, Settings};
+use hybz::{Error, Format, Pool, ReadAt, Settings};
 use hybz_files::quote::shown;
 use hybz_files::stdout;
 use report::Story;
@@ -26,29 +23,24 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// Recovers the operands, one after the other.
-pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn recover(plan: Plan) -> anyhow::Result<u8> {
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
-    if plan.json.is_some()
-        && let Some(end) = print_stdout(b"")?
-    {
-        return Ok(end);
+    if plan.json.is_some() {
+        print_stdout(b"")?;
     }
     let rescuer = Rescuer { pool: limits::pool(&plan), plan, messages };
     for operand in &rescuer.plan.operands {
         let mut story = Story::default();
         let recovered = rescuer.operand(operand, &mut story);
-        rescuer.messages.progress.input_done(None);
+        rescuer.messages.progress.counts.input_done(None);
         let failure = match recovered {
-            Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
+            Err(Trouble::BrokenPipe) => return Err(broken_pipe()),
             Err(Trouble::Failure(failure)) => Some(failure),
             _ => None,
         };
         rescuer.messages.progress.end();
-        if let Some(end) = rescuer.tell(operand.name(), &story, failure)? {
-            return Ok(end);
-        }
+        rescuer.tell(operand.name(), &story, failure)?;
     }
     Ok(single::end(&rescuer.plan.target, &rescuer.messages))
 }
@@ -112,7 +104,6 @@ impl Rescuer {
         }
     }
 
-    /// The index that was named, or the one next to the file.
     fn index(&self, operand: Option<&Place>, coded: &File) -> Result<Option<Index>, Failure> {
         let open = |place: &Place| {
             let file = index::open_file(place)?;
@@ -124,7 +115,6 @@ impl Rescuer {
         Ok(found.map(|(_, index)| index))
     }
 
-    /// Opens the destination of the result of `operand`, whose file is `source`.
     fn results(&self, operand: &OsStr, source_place: Option<&Place>, source: &Metadata) -> Result<Results, Failure> {
         let kind = self.plan.recover.unwrap_or_default();
         let place = match (&self.plan.target, source_place) {
@@ -150,18 +140,14 @@ impl Rescuer {
         Results::new(kind, place, source_place.is_some(), &self.plan)
     }
 
-    /// Reports the findings. Returns the outcome of the process if the reader of stdout is gone.
-    fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<Option<Outcome>> {
+    fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<()> {
         let code = match &failure {
             Some(failure) => failure.code,
             None if story.found.holes > 0 => 2,
             None => 0,
         };
         if self.plan.json.is_some() {
-            let line = story.json(name, failure.as_ref(), code);
-            if let Some(end) = print_stdout(&line)? {
-                return Ok(Some(end));
-            }
+            print_stdout(&story.json(name, failure.as_ref(), code))?;
         }
         for (lost, line) in &story.lines {
             let text = [shown(name).as_bytes(), b": ", line.as_bytes()].concat();
@@ -174,6 +160,6 @@ impl Rescuer {
             Some(failure) => self.messages.print(&Note::Failure(failure)),
             None => self.messages.print(&Note::Remark(story.summary(name))),
         }
-        Ok(None)
+        Ok(())
     }
 }

@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// What was found in a file.
 #[derive(Default)]
 pub struct Story {
     pub found: Recovered,
@@ -64,7 +63,6 @@ impl Story {
         }));
     }
 
-    /// The last line.
     pub fn summary(&self, name: &OsStr) -> Vec<u8> {
         let (blocks, holes) = (counted(self.found.blocks, "block"), counted(self.found.holes, "hole"));
         let mut text = format!(": {blocks} recovered, {} of text, {holes}", counted(self.found.text_len, "byte"));
@@ -74,7 +72,6 @@ impl Story {
         [shown(name).as_bytes(), text.as_bytes()].concat()
     }
 
-    /// The object of the file, as a line.
     pub fn json(&self, name: &OsStr, failure: Option<&Failure>, code: u8) -> Vec<u8> {
         let mut object = Object::of_file("recover", name);
         object.put_names("results", &self.results);

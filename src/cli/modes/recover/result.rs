@@ -1,9 +1,7 @@
 //! The results made from good blocks: one file, which appears when it is complete, or a file for each block.
 
 use crate::cli::args::{Plan, Recovery};
-use crate::cli::files::place::Place;
-use crate::cli::files::sink::Sink;
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::{Place, Sink, SourceFile};
 use crate::cli::messages::Failure;
 use crate::cli::modes::bzip2recover::result_name;
 use crate::cli::modes::single::{self, Trouble};
@@ -22,7 +20,6 @@ pub struct Results {
     last_len: Option<u64>,
     /// Lost blocks whose zeros are not written yet, because no good block came before them.
     owed: u64,
-    /// Whether the length of a hole was guessed.
     pub guessed: bool,
 }
 

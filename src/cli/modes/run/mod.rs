@@ -9,20 +9,18 @@ mod results;
 mod resume;
 
 use crate::cli::args::{Gpus, Kind, Plan};
-use crate::cli::files::operand_iter::OperandIter;
-use crate::cli::messages::{Messages, Note, Outcome};
-use crate::cli::modes::limits;
+use crate::cli::files::OperandIter;
+use crate::cli::messages::{Messages, Note};
 use crate::cli::modes::run::operands::Operands;
 use crate::cli::modes::run::results::Results;
-use crate::cli::modes::shard;
+use crate::cli::modes::{limits, shard};
 use anyhow::anyhow;
-use hybz::Pool;
-use hybz::flow;
+use hybz::{Pool, flow};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
-pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn run(plan: Plan) -> anyhow::Result<u8> {
     limits::hide_gpus(&plan);
     let plan = Arc::new(plan);
     let messages = Arc::new(Messages::with_report(&plan)?);
@@ -34,12 +32,12 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     outcome
 }
 
-pub fn run_shard(mut plan: Plan) -> anyhow::Result<Outcome> {
-    let Err(failure) = shard::read_plan(&mut plan) else { return run(plan) };
+pub fn run_shard(mut plan: Plan) -> anyhow::Result<u8> {
     plan.kind = Kind::Compress;
+    let Err(failure) = shard::read_plan(&mut plan) else { return run(plan) };
     let closing = Closing(Arc::new(Messages::with_report(&Arc::new(plan))?));
     closing.0.print(&Note::Failure(failure));
-    Ok(Outcome::Exit(closing.0.code()))
+    Ok(closing.0.code())
 }
 
 /// Ends the report, however the work ends.
@@ -54,7 +52,7 @@ impl Drop for Closing {
     }
 }
 
-fn work(plan: Arc<Plan>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
+fn work(plan: Arc<Plan>, messages: Arc<Messages>) -> anyhow::Result<u8> {
     if let Some(remark) = plan.coding.and_then(|coding| coding.remark()) {
         messages.print(&Note::Remark(remark.into_bytes()));
     }
@@ -68,30 +66,29 @@ fn work(plan: Arc<Plan>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
         if plan.gpu_required {
             require_gpus(&plan.gpus)?;
         }
-        let pool = limits::pool_of(&plan, limits::threads(&plan, plan.coding));
+        let pool = limits::pool_of(&plan, limits::threads(&plan));
         limits::lanes(&plan).iter().fold(pool, |pool, lanes| pool.accelerators(lanes)).build()
     });
     run_with(plan, messages, &pool, no_threads)
 }
 
-fn run_with(plan: Arc<Plan>, messages: Arc<Messages>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
+fn run_with(plan: Arc<Plan>, messages: Arc<Messages>, pool: &Pool, no_threads: bool) -> anyhow::Result<u8> {
     let iter = match OperandIter::new(&plan, &messages) {
         Ok(iter) => iter,
         Err(failure) => {
             messages.print(&Note::Failure(failure));
-            return Ok(Outcome::Exit(messages.code()));
+            return Ok(messages.code());
         }
     };
     let mut results = Results::new(plan.clone(), messages.clone(), pool)?;
-    let operands = Operands::new(plan, messages, iter, pool, results.stopped());
+    let operands = Operands::new(plan, messages, iter, pool, Arc::clone(&results.stopped));
     match no_threads {
         true => hybz::internals::flow::run_here(pool, operands, &mut results),
         false => flow::run(pool, operands, &mut results),
     }
-    Ok(results.finish(pool))
+    results.finish(pool)
 }
 
-/// Returns an error if a GPU that is required cannot be used.
 fn require_gpus(gpus: &Gpus) -> anyhow::Result<()> {
     let found = hybz::internals::gpu::devices().and_then(|devices| match gpus {
         Gpus::These(list) => hybz::internals::gpu::select(list, &devices),
@@ -123,10 +120,7 @@ mod tests {
         let (team, flips) = (Arc::default(), Some(Flips { block: 2, bit: 999, again }));
         let add = |builder| with_flipper(builder, Accepts::Everything, flips, &team);
         let pool = add(add(Pool::builder().without_cpu())).build();
-        match run_with(plan, messages, &pool, false).unwrap() {
-            Outcome::Exit(code) => code,
-            Outcome::BrokenPipe => panic!("no pipe"),
-        }
+        run_with(plan, messages, &pool, false).unwrap()
     }
 
     #[test]
@@ -134,16 +128,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (file, result) = (dir.path().join("a"), dir.path().join("a.bz2"));
         let text: Vec<u8> = (0..200_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect();
-        for (flags, again, expected) in [
-            (&["-1qq", "--verify"][..], false, 0),
-            (&["-1qq", "--verify=file"], false, 0),
-            (&["-1qq", "--verify"], true, 3),
-            (&["-1qq", "--verify=file"], true, 3),
-        ] {
+        for (flag, again) in ["--verify", "--verify=file"].into_iter().flat_map(|flag| [(flag, false), (flag, true)]) {
             let _ = fs::remove_file(&result);
             fs::write(&file, &text).unwrap();
-            assert_eq!(code(flags, &file, again), expected, "{flags:?}");
-            if expected == 0 {
+            assert_eq!(code(&["-1qq", flag], &file, again), if again { 3 } else { 0 }, "{flag}");
+            if !again {
                 assert_eq!(hybz::decompress(&fs::read(&result).unwrap(), &Default::default()).unwrap(), text);
                 assert!(!file.exists());
             } else {

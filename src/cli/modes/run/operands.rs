@@ -4,22 +4,14 @@
 //! not follow). All checks are then made on the open file, so the file that is read is the one that was checked.
 
 use crate::cli::args::{Kind, Operand, Plan, Target};
-use crate::cli::files::index::IndexJob;
-use crate::cli::files::job::{Destination, Job, Ready, State};
-use crate::cli::files::names::{appended, ending, original_name};
-use crate::cli::files::operand_iter::{Found, OperandIter};
-use crate::cli::files::pending::Pending;
-use crate::cli::files::place::Place;
-use crate::cli::files::preconditions::Preconditions;
-use crate::cli::files::reader::Reader;
-use crate::cli::files::source::{SourceFile, id, list_of, stdin};
+use crate::cli::files::{
+    Destination, Found, IndexJob, Job, OperandIter, Pending, Place, Preconditions, Reader, Ready, SourceFile, State,
+    appended, ending, id, list_of, original_name, stdin,
+};
 use crate::cli::messages::formats::COPY_HEAD_LEN;
-use crate::cli::messages::report::Entry;
-use crate::cli::messages::tally::Skipped;
-use crate::cli::messages::{Failure, Messages};
-use crate::cli::modes::run::part;
+use crate::cli::messages::{Entry, Failure, Messages, Skipped};
 use crate::cli::modes::run::ranges::Parts;
-use crate::cli::modes::run::resume;
+use crate::cli::modes::run::{part, resume};
 use crate::cli::modes::{decompress, limits, shard};
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::internals::formats::IndexKind;
@@ -29,24 +21,20 @@ use hybz_files::{file, tree};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The length of files whose frames state it.
 const LONG: u64 = 1 << 20;
 
-/// The operands in the form that the flow needs: opened one after the other.
 pub struct Operands {
     plan: Arc<Plan>,
     messages: Arc<Messages>,
     pool: Pool,
     iter: OperandIter,
     preconditions: Preconditions,
-    /// Whether the driver of the GPUs is being started.
     woken: bool,
     /// Set if operands are left when `--fail-fast` ends the work.
     stopped: Arc<AtomicBool>,
@@ -72,7 +60,6 @@ impl Operands {
         Operands { plan, messages, pool, iter, preconditions, woken: false, stopped }
     }
 
-    /// The job of an operand, which has not been opened.
     fn job(&self, name: OsString, entry: Option<Box<Entry>>) -> Job {
         Job { name, remark: None, state: State::Own, index: None, entry, pending: self.preconditions.locks.begin() }
     }
@@ -108,7 +95,6 @@ impl Operands {
         Some(self.input(job, work))
     }
 
-    /// The work on an operand that passed all checks.
     fn work(&mut self, operand: &Operand, file: File, job: &mut Job) -> Result<Work, Failure> {
         let plan = &self.plan;
         let Job { state: State::Ready(ready), remark, pending, .. } = job else { return Ok(nothing()) };
@@ -126,14 +112,13 @@ impl Operands {
             }
             (_, Some(ranges), _) => {
                 let cursor = part::ranges(plan, &ranges.0, &self.pool, (operand, ready), file, remark)?;
-                copied(Box::new(Parts::new(cursor, ranges.0.clone(), plan.lines).noting(&ready.seen)))
+                copied(Box::new(Parts::new(cursor, ranges.0.clone(), plan.lines, &ready.seen)))
             }
             (.., Some(split)) => copied(Box::new(part::split(plan, split, &self.pool, name, file)?)),
             _ => Ok(self.whole(ready, file)),
         }
     }
 
-    /// The work on all of a file.
     fn whole(&self, ready: &Ready, file: File) -> Work {
         let Ready { source, destination, .. } = ready;
         let found = source.as_ref().map(|source| &source.found);
@@ -242,7 +227,6 @@ impl Operands {
         Ok(Some(file))
     }
 
-    /// Examines the result that `--resume` finds.
     fn is_complete(&self, source: (&SourceFile, &File), result: &Place, pending: &Pending) -> Result<bool, Failure> {
         // An earlier operand may be about to make or replace it.
         if self.preconditions.locks.has_name(result.path()) {
@@ -312,7 +296,6 @@ impl Operands {
         Ok((Ready { source: None, destination, seen: Arc::default() }, file))
     }
 
-    /// The place of the result that `-o` names.
     fn typed_result(&mut self, path: &Path, source: Option<&Place>) -> Result<Place, Failure> {
         let mut place = Place::near(path, source);
         let opened = self.iter.open_directory(&mut place);
@@ -320,7 +303,6 @@ impl Operands {
         Ok(place)
     }
 
-    /// The destination of a file's result.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
         let (path, plan) = (source.path(), Arc::clone(&self.plan));
         let result = match (&plan.target, plan.coding) {
@@ -344,7 +326,6 @@ impl Operands {
     }
 }
 
-/// Whether a regular file begins as a compressed one does.
 fn may_be_compressed(file: &File) -> bool {
     let mut head = [0; COPY_HEAD_LEN];
     file.read_at(&mut head, 0).is_ok_and(|len| len > 0 && Formats::All.may_begin_with(&head[..len]))

@@ -1,18 +1,15 @@
 //! The messages about a file when its stream has ended, with or without an error.
 
 use crate::cli::args::{Kind, Plan};
-use crate::cli::files::index;
-use crate::cli::files::job::Destination;
+use crate::cli::files::{Destination, index};
 use crate::cli::messages::formats::foreign;
 use crate::cli::messages::{self as words, Failure, Messages, Note};
-use hybz::Format;
-use hybz::{Error, Formats, StreamSummary};
+use hybz::{Error, Format, Formats, StreamSummary};
 use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The messages about a stream that failed.
 pub struct Verdict {
     pub notes: Vec<Note>,
     /// Whether `--recover` or bzip2recover may find good blocks.
@@ -24,7 +21,6 @@ fn line_start(messages: &Messages, name: &OsStr) -> Vec<u8> {
     if messages.plan.verbose == 1 { messages.line_start(name) } else { Vec::new() }
 }
 
-/// The messages about a stream that succeeded.
 pub fn success(messages: &Messages, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
     let Plan { kind, program, .. } = &*messages.plan;
     let (verbose, quiet) = (messages.plan.verbose, messages.plan.quiet);

@@ -1,10 +1,7 @@
 //! Opens files to decompress a part of each.
 
 use crate::cli::args::{Amount, Operand, Plan, Range, Split};
-use crate::cli::files::index;
-use crate::cli::files::job::Ready;
-use crate::cli::files::place::Place;
-use crate::cli::files::source::check_file;
+use crate::cli::files::{Place, Ready, check_file, index};
 use crate::cli::messages::{Failure, formats};
 use crate::cli::modes::run::ranges::{Coded, Cursor, are_ascending};
 use hybz::index::Index;
@@ -66,7 +63,6 @@ pub fn ranges(
     Ok(open.without_index(has_own_index))
 }
 
-/// A file of whose text ranges are wanted.
 struct Open<'a> {
     plan: &'a Plan,
     ranges: &'a [Range],

@@ -4,7 +4,7 @@
 //! from the beginning to the end of the last part; if parts go backwards, an index is made first.
 
 use crate::cli::args::{Amount, Range};
-use crate::cli::files::job::Seen;
+use crate::cli::files::Seen;
 use hybz::index::Index;
 use hybz::internals::Sequential;
 use hybz::read::MultiBzDecoder;
@@ -24,7 +24,6 @@ pub type Coded = Arc<dyn ReadAt>;
 pub struct Parts {
     text: Cursor,
     ranges: vec::IntoIter<Range>,
-    /// Whether whole lines are wanted.
     lines: bool,
     now: Now,
     /// The end of the last range of whole lines. The current position is then the first line that begins there or
@@ -32,7 +31,6 @@ pub struct Parts {
     ended: Option<u64>,
     /// The range that is being read, until it has given a byte.
     empty: Option<Range>,
-    /// Records that a range begins at or after the end of the text.
     seen: Option<Arc<Seen>>,
 }
 
@@ -50,14 +48,11 @@ enum Now {
 
 impl Parts {
     /// These ranges of a text; with `lines`, the lines that begin in them.
-    pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool) -> Parts {
-        Parts { text, ranges: ranges.into_iter(), lines, now: Now::Next, ended: None, empty: None, seen: None }
-    }
-
     /// Notes in `seen` the first range that begins at the end of the text or after it. (With whole lines an empty range
     /// proves nothing, because a range may have no line's beginning.)
-    pub fn noting(self, seen: &Arc<Seen>) -> Parts {
-        Parts { seen: Some(Arc::clone(seen)).filter(|_| !self.lines), ..self }
+    pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool, seen: &Arc<Seen>) -> Parts {
+        let (ranges, seen) = (ranges.into_iter(), (!lines).then(|| Arc::clone(seen)));
+        Parts { text, ranges, lines, now: Now::Next, ended: None, empty: None, seen }
     }
 
     /// Notes the last range, if it was not empty and did not begin at the beginning of the text, but gave no byte.
@@ -139,7 +134,6 @@ impl Read for Parts {
 }
 
 impl Parts {
-    /// Reads on, up to the end of this many lines.
     fn copy_lines(&mut self, buf: &mut [u8], count: u64) -> io::Result<usize> {
         let piece = self.text.piece()?;
         let piece = &piece[..piece.len().min(buf.len())];
@@ -173,13 +167,11 @@ fn line_ends(bytes: &[u8]) -> u64 {
 
 pub struct Cursor {
     text: BufReader<Way>,
-    /// The offset in the text.
     at: u64,
     /// The line of that offset, if known.
     line: Option<Line>,
 }
 
-/// A place among the lines.
 #[derive(Clone, Copy)]
 struct Line {
     /// The number of line ends before the place.
@@ -191,7 +183,6 @@ struct Line {
 impl Line {
     const FIRST: Line = Line { ends: 0, begins: true };
 
-    /// The place after these bytes.
     fn after(self, bytes: &[u8]) -> Line {
         let Some(last) = bytes.last() else { return self };
         Line { ends: self.ends + line_ends(bytes), begins: *last == b'\n' }
@@ -204,7 +195,6 @@ impl Line {
     }
 }
 
-/// The way to a place in the text.
 enum Way {
     Indexed(Box<Reader<Coded>>),
     /// By decoding everything before it.
@@ -216,12 +206,10 @@ enum Way {
 }
 
 impl Cursor {
-    /// A cursor that uses an index.
     pub fn indexed(reader: Reader<Coded>) -> Cursor {
         Cursor::new(Way::Indexed(Box::new(reader)))
     }
 
-    /// Through everything before.
     pub fn forward(coded: Coded, settings: Settings) -> Cursor {
         let decoder = Box::new(MultiBzDecoder::with_settings(Sequential { source: coded.clone(), at: 0 }, &settings));
         Cursor::new(Way::Forward { coded, settings, decoder })
@@ -300,7 +288,6 @@ impl Cursor {
         Ok(())
     }
 
-    /// Copies at most this many bytes.
     fn copy(&mut self, buf: &mut [u8], most: u64) -> io::Result<usize> {
         let most = buf.len().min(usize::try_from(most).unwrap_or(usize::MAX));
         let counts = !self.text.buffer().is_empty();
@@ -310,7 +297,6 @@ impl Cursor {
         Ok(n)
     }
 
-    /// The next bytes; none at the end.
     fn piece(&mut self) -> io::Result<&[u8]> {
         self.text.fill_buf()
     }

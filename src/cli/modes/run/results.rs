@@ -2,21 +2,14 @@
 //! files, their messages are printed, and together they give the exit code.
 
 use crate::cli::args::{Kind, Plan, Target, usual_index};
-use crate::cli::files::commit::{Committer, Finished, Item};
-use crate::cli::files::index::IndexJob;
-use crate::cli::files::job::{Destination, Job, Ready, State};
-use crate::cli::files::output::OutputFile;
-use crate::cli::files::pending::Pending;
 use crate::cli::files::reread::Reread;
-use crate::cli::files::sink::{Counted, Sink};
-use crate::cli::files::source::SourceFile;
+use crate::cli::files::{
+    Committer, Destination, Finished, IndexJob, Item, Job, OutputFile, Pending, Ready, Sink, SourceFile, State,
+};
 use crate::cli::messages::formats::no_index;
-use crate::cli::messages::report::Entry;
-use crate::cli::messages::stations;
-use crate::cli::messages::{self, Failure, Messages, Note, Outcome, errno_text};
-use crate::cli::modes::limits;
+use crate::cli::messages::{self, Entry, Failure, Messages, Note, broken_pipe, errno_text, stations};
 use crate::cli::modes::run::outcome_text;
-use crate::cli::modes::shard;
+use crate::cli::modes::{limits, shard};
 use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
@@ -27,11 +20,9 @@ use hybz_files::quote::shown;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub struct Results {
     plan: Arc<Plan>,
@@ -39,15 +30,13 @@ pub struct Results {
     committer: Committer,
     /// The directory of the last result: the next result usually goes to the same one.
     directory: Option<Directory>,
-    /// Decodes results that are read again.
     pool: Pool,
     /// The number of the last block's stream, and of the blocks of its input before that stream.
     stream: (u64, u64),
-    /// The number of finished operands, successful or not.
     done: usize,
     /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used. The side that
     /// opens operands sets it too: after a failure it opens no more, so they may never come here.
-    stopped: Arc<AtomicBool>,
+    pub stopped: Arc<AtomicBool>,
     wrote_to_stdout: bool,
     /// Whether a remark said that a result has another mode than its source: once is enough.
     said_mode: AtomicBool,
@@ -94,11 +83,6 @@ impl Results {
         })
     }
 
-    /// Whether operands were skipped, for the side that opens them.
-    pub fn stopped(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stopped)
-    }
-
     /// Prints a message, after those of the operands before.
     fn print(&self, note: Note) {
         if let Note::Failure(failure) | Note::Apart(failure) = &note {
@@ -107,10 +91,9 @@ impl Results {
         self.committer.push(Item::Note(note));
     }
 
-    /// Opens the destination of a result.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
         let place = match &ready.destination {
-            Destination::Nothing => return Ok(Sink::Nothing),
+            Destination::Nothing => return Ok(Sink::nothing()),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
                 return Ok(Sink::stdout());
@@ -209,7 +192,6 @@ impl Results {
         (found.st_size > 0).then(|| [index.as_bytes(), b" is kept: it is the index of ", name.as_bytes()].concat())
     }
 
-    /// The index made for an operand, complete except for its name.
     fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
         match index.write(ready.source.as_ref()) {
             Ok(Ok(output)) => return Some(output),
@@ -219,20 +201,18 @@ impl Results {
         None
     }
 
-    /// A shard must have the blocks that the plan states.
     fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
         match &self.plan.part {
             Some((shard, _))
                 if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
             {
-                Err(shard::changed(shard))
+                Err(Error::Read(shard::changed(shard)))
             }
             _ => Ok(stream),
         }
     }
 
-    /// Waits for all last steps, and prints the messages that follow all files.
-    pub fn finish(self, pool: &Pool) -> Outcome {
+    pub fn finish(self, pool: &Pool) -> anyhow::Result<u8> {
         let plan = &self.plan;
         self.messages.progress.end();
         if let Some(file) = &self.damaged {
@@ -267,10 +247,9 @@ impl Results {
             self.messages.print(&Note::Remark(self.messages.tally.line(plan.kind).into_bytes()));
         }
         self.messages.close(Some(&summary), self.broken_pipe);
-        if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
+        if self.broken_pipe { Err(broken_pipe()) } else { Ok(self.messages.code()) }
     }
 
-    /// Puts the outcome of a file into the report, after its messages.
     fn write_report(&self, entry: Option<Box<Entry>>) {
         if let Some(entry) = entry {
             self.print(Note::Entry(entry));
@@ -286,9 +265,9 @@ impl Results {
 
 impl Outputs for Results {
     type Meta = Job;
-    type Out = Counted;
+    type Out = Sink;
 
-    fn begin(&mut self, job: &mut Job) -> Option<Counted> {
+    fn begin(&mut self, job: &mut Job) -> Option<Sink> {
         if self.plan.fail_fast && self.messages.code() > 0 {
             self.stopped.store(true, Relaxed);
             return None;
@@ -307,7 +286,7 @@ impl Outputs for Results {
             State::Own => return None,
             State::Complete { result, bytes } => {
                 self.done += 1;
-                self.messages.progress.input_done(Some(*bytes));
+                self.messages.progress.counts.input_done(Some(*bytes));
                 if let Some(entry) = &mut job.entry {
                     (entry.result, entry.complete) = (Some(result.clone()), true);
                 }
@@ -316,15 +295,16 @@ impl Outputs for Results {
             }
         };
         match opened {
-            Ok(sink) => {
+            Ok(mut sink) => {
                 if self.plan.verbose >= 2 {
                     self.print(Note::Line(self.messages.line_start(&job.name)));
                 }
-                Some(Counted { sink, counts: Arc::clone(&self.messages.progress.counts) })
+                sink.counts = Some(Arc::clone(&self.messages.progress.counts));
+                Some(sink)
             }
             Err(failure) => {
                 self.done += 1;
-                self.messages.progress.input_done(None);
+                self.messages.progress.counts.input_done(None);
                 let apart = job.entry.is_none();
                 self.print(if apart { Note::Apart(failure) } else { Note::Failure(failure) });
                 self.write_report(job.entry.take());
@@ -333,7 +313,7 @@ impl Outputs for Results {
         }
     }
 
-    fn write(&mut self, out: &mut Counted, text: Vec<u8>) -> io::Result<()> {
+    fn write(&mut self, out: &mut Sink, text: Vec<u8>) -> io::Result<()> {
         // More than one reader: accelerators have been started.
         if !self.accelerated && self.pool.readers() > 1 {
             self.accelerated = true;
@@ -365,10 +345,9 @@ impl Outputs for Results {
         self.messages.progress.advance(&job.name, block.bytes_in);
     }
 
-    fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-        let sink = sink.sink;
+    fn end(&mut self, mut job: Job, sink: Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
         self.done += 1;
-        self.messages.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
+        self.messages.progress.counts.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
         let mut entry = job.entry.take();
         let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();

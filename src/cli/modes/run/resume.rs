@@ -4,9 +4,8 @@
 //! decompresses to). With `--verify=file` both are read from the disk.
 
 use crate::cli::args::{Kind, Plan};
-use crate::cli::files::place::Place;
 use crate::cli::files::reread::{Trouble, compare, is_damage};
-use crate::cli::files::source::{SourceFile, id};
+use crate::cli::files::{Place, SourceFile, id};
 use crate::cli::messages::{self, Failure};
 use hybz::read::MultiBzDecoder;
 use hybz::{Pool, Settings};

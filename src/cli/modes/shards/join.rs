@@ -6,7 +6,7 @@
 use super::meanwhile::write_meanwhile;
 use super::{create, write_trouble};
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::source::is_still;
+use crate::cli::files::is_still;
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::limits;
 use crate::cli::modes::plan_file::PlanFile;
@@ -22,10 +22,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// The maximum number of missing shards that are named.
 const NAMED: usize = 10;
 
-/// Joins the parts that the operands name.
 pub fn join(plan: &Plan, messages: &Messages) -> Result<(), Trouble> {
     let plan_path = Path::new(plan.join.as_deref().unwrap_or_default());
     let PlanFile { level, crc, shards, .. } = PlanFile::read(plan_path)?;
@@ -56,7 +54,6 @@ pub fn join(plan: &Plan, messages: &Messages) -> Result<(), Trouble> {
     single::finish(out, None, plan)
 }
 
-/// A part that has been examined.
 struct Examined<'a> {
     path: &'a Path,
     found: Metadata,
@@ -65,11 +62,9 @@ struct Examined<'a> {
 impl Examined<'_> {
     /// Opens the part again, which must still be of this shard.
     fn again(&self, level: Level, shard: &Shard) -> Result<File, Failure> {
-        let file = open_file(self.path)?;
-        match Part::open(&file) {
-            Ok(part) if (part.level, part.crc) == (level, shard.crc) => {}
-            Err(Error::Read(e)) => return Err(Failure::input("read", self.path.as_os_str(), &e)),
-            _ => return Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed.")),
+        let (file, part, _) = open(self.path)?;
+        if (part.level, part.crc) != (level, shard.crc) {
+            return Err(Failure::about(1, "Part ", self.path.as_os_str(), " has changed."));
         }
         self.check_unchanged(&file).map(|()| file)
     }
@@ -101,11 +96,11 @@ fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], messages: &Message
         let is = |what: &str| Failure::about(1, "Part ", path.as_os_str(), what);
         match open(path) {
             Err(failure) => say(failure),
-            Ok((part, _)) if part.level != level => {
+            Ok((_, part, _)) if part.level != level => {
                 let levels = (part.level.get(), level.get());
                 say(is(&format!(" has level {}, but the plan has level {}.", levels.0, levels.1)));
             }
-            Ok((part, found)) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
+            Ok((_, part, found)) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
                 Some(Some(shard)) => parts[shard] = Some(Examined { path, found }),
                 None => {
                     say(is(" belongs to no shard of the plan: it belongs to another plan, or its file has changed."))
@@ -137,8 +132,7 @@ fn open_file(path: &Path) -> Result<File, Failure> {
     file.ok_or_else(|| Failure::about(1, "Part ", name, " is not a normal file."))
 }
 
-/// Examines both ends of a part.
-fn open(path: &Path) -> Result<(Part, Metadata), Failure> {
+fn open(path: &Path) -> Result<(File, Part, Metadata), Failure> {
     let name = path.as_os_str();
     let file = open_file(path)?;
     let found = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
@@ -147,7 +141,7 @@ fn open(path: &Path) -> Result<(Part, Metadata), Failure> {
         Error::NotBzip2 => Failure::about(1, "Part ", name, " is not a .bz2 file."),
         _ => Failure::about(1, "Part ", name, " does not end as a .bz2 file: it is cut, or other data follow."),
     })?;
-    Ok((part, found))
+    Ok((file, part, found))
 }
 
 /// Decodes a part. (Its CRCs are then known to be right, and combined they give the shard's.)
@@ -161,12 +155,8 @@ fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure>
     if (decoded, found.blocks, found.streams) == (shard.length, shard.blocks, 1) {
         return Ok(());
     }
-    Err(Failure::about(
-        1,
-        "Part ",
-        name,
-        &format!(" does not belong to shard {}, although it has its CRC.", shard.number),
-    ))
+    let text = format!(" does not belong to shard {}, although it has its CRC.", shard.number);
+    Err(Failure::about(1, "Part ", name, &text))
 }
 
 fn trouble(plan: &Plan, name: &OsStr, error: Error) -> Trouble {

@@ -5,23 +5,20 @@ mod join;
 mod meanwhile;
 
 use crate::cli::args::{Kind, Operand, Plan, Target};
-use crate::cli::files::place::Place;
-use crate::cli::files::sink::Sink;
-use crate::cli::files::source::{self, SourceFile, check_file};
-use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::files::source::{self};
+use crate::cli::files::{Place, Sink, SourceFile, check_file};
+use crate::cli::messages::{Failure, Messages, Note, broken_pipe};
 use crate::cli::modes::plan_file::Lines;
 use crate::cli::modes::shard::{inputs, place_of};
 use crate::cli::modes::single::{self, Trouble};
 use crate::cli::modes::{limits, undecoded};
-use hybz::Error;
-use hybz::shard;
+use hybz::{Error, shard};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Plans shards, or joins parts.
-pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn shards(plan: Plan) -> anyhow::Result<u8> {
     limits::choose_memory(&plan, false);
     let plan = Arc::new(plan);
     let messages = Messages::new(&plan);
@@ -29,11 +26,11 @@ pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
     messages.progress.end();
     match done {
         Ok(()) => return Ok(single::end(&plan.target, &messages)),
-        Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
+        Err(Trouble::BrokenPipe) => return Err(broken_pipe()),
         Err(Trouble::Failure(failure)) => messages.print(&Note::Failure(failure)),
         Err(Trouble::Said) => {}
     }
-    Ok(Outcome::Exit(messages.code()))
+    Ok(messages.code())
 }
 
 /// Opens the destination of a plan or a joined file. `used` is the plan that is read, `source` the file to plan.
@@ -44,13 +41,11 @@ fn create(plan: &Plan, used: Option<&Path>, source: Option<&Place>) -> Result<Si
     single::create(place.as_ref(), false, plan.force, false)
 }
 
-/// An error of writing a plan or a joined file.
 fn write_trouble(plan: &Plan, e: &io::Error) -> Trouble {
     let name = if let Target::File(path) = &plan.target { path.as_os_str() } else { OsStr::new("(stdout)") };
     single::write_trouble(name, e)
 }
 
-/// `--plan`.
 fn cut(plan: &Plan) -> Result<(), Trouble> {
     let (size, level) = (plan.plan.unwrap_or_default(), plan.coding.map(|coding| coding.level).unwrap_or_default());
     let Some(operand) = plan.operands.first() else { return Ok(()) };

@@ -1,6 +1,4 @@
 //! Random parts of random texts, read in every way, and compared with slices of the text.
-//!
-//! `HYBZ_RANGES_CASES` says how many cases there are (default: 300; 1,000 with `HYBZ_LONG`).
 
 use super::{Coded, Cursor, Parts};
 use crate::cli::args::{Amount, Range};
@@ -25,7 +23,6 @@ impl Rng {
     }
 }
 
-/// A text, and the ways to reach it.
 struct Text {
     plain: Vec<u8>,
     bz2: Coded,
@@ -33,8 +30,6 @@ struct Text {
     /// The indexes of the `.bz2`: a `.bzi` with line ends, a `.bzi` without them, and lines of offsets.
     indexes: [Arc<Vec<u8>>; 3],
 }
-
-const WAYS: [&str; 7] = ["forward", "forward, .hbz", ".bzi", ".bzi without lines", "offsets", "built", ".hbz"];
 
 impl Text {
     /// The `.bz2` has a stream for each piece.
@@ -138,7 +133,6 @@ fn ranges(rng: &mut Rng, plain: &[u8], lines: bool) -> Vec<Range> {
     all
 }
 
-/// The end of this many lines from `from` on.
 fn skip_lines(plain: &[u8], from: usize, count: u64) -> usize {
     let lines = plain[from..].split_inclusive(|byte| *byte == b'\n');
     let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -182,12 +176,10 @@ fn read(mut parts: Parts, rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn random_parts_are_slices_of_the_text() {
-    let cases =
-        std::env::var("HYBZ_RANGES_CASES").ok().map_or(rounds(300, 1000), |cases| cases.parse().expect("a number"));
     let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
     let (settings, mut rng) = (Settings::new().pool(&pool), Rng(24));
     let texts = texts(&mut rng, &settings);
-    for case in 0..cases {
+    for case in 0..rounds(300, 1000) {
         let text = &texts[case % texts.len()];
         let lines = rng.below(4) == 0;
         let ranges = ranges(&mut rng, &text.plain, lines);
@@ -195,31 +187,10 @@ fn random_parts_are_slices_of_the_text() {
         // Each way gets at least 300 of 1,000 cases.
         for way in [rng.below(2), 2 + rng.below(3), 5 + rng.below(2)] {
             let cursor = text.cursor(way as usize, &settings, &mut rng);
-            let found = read(Parts::new(cursor, ranges.clone(), lines), &mut rng);
+            let found = read(Parts::new(cursor, ranges.clone(), lines, &Arc::default()), &mut rng);
             let (len, right) = (found.len(), expected.len());
             let text = String::from_utf8_lossy(&text.plain[..text.plain.len().min(60)]);
-            let way = WAYS[way as usize];
             assert!(found == expected, "{case}, {way}, --lines {lines}: {ranges:?} of {text:?}: {len} for {right}");
-        }
-    }
-}
-
-#[test]
-fn parts_that_were_wrong_once() {
-    let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
-    let (settings, mut rng) = (Settings::new().pool(&pool), Rng(1));
-    let (bytes, of_lines) = (Amount::Bytes, Amount::Lines);
-    let lines = "hello world\nsecond line here\nthird one";
-    for (plain, ranges, expected) in [
-        (lines, [(bytes(3), of_lines(1)), (bytes(3), of_lines(1))], "secsec"),
-        (lines, [(of_lines(2), of_lines(1)), (of_lines(1), of_lines(2))], "second line here\nthird onethird one"),
-        ("abc", [(of_lines(5), of_lines(0)), (bytes(2), of_lines(0))], "abcab"),
-    ] {
-        let text = Text::new(&[plain.as_bytes()], &settings);
-        let ranges = ranges.map(|(size, offset)| Range { size, offset }).to_vec();
-        for (way, name) in WAYS.iter().enumerate() {
-            let parts = Parts::new(text.cursor(way, &settings, &mut rng), ranges.clone(), false);
-            assert_eq!(String::from_utf8(read(parts, &mut rng)).unwrap(), expected, "{name}: {ranges:?}");
         }
     }
 }
