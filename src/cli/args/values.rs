@@ -117,7 +117,7 @@ fn out_of_range() -> String {
 mod tests {
     use super::*;
 
-    /// Whether `read` gives these values for these texts, and refuses `bad` ones.
+    /// Checks that `read` gives these values for these texts, and refuses `bad` ones.
     fn check<T: PartialEq + std::fmt::Debug>(read: fn(&str) -> Result<T, String>, good: &[(&str, T)], bad: &str) {
         for (text, value) in good {
             assert_eq!(read(text).as_ref(), Ok(value), "{text}");

@@ -91,7 +91,7 @@ pub struct Entry {
 type Trouble = (u8, Vec<u8>);
 
 impl Entry {
-    /// Begins one, if there is to be a report.
+    /// Begins the entry of a file; `None` if there is no report.
     pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
         plan.json.as_ref()?;
         let format = plan.coding.map(|coding| coding.encoding.format());

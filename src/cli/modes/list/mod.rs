@@ -266,7 +266,7 @@ impl Lister<'_> {
         self.whole(name, &list)
     }
 
-    /// Whether all blocks of a file have been found.
+    /// Checks that all blocks of a file have been found.
     fn whole(&self, name: &OsStr, list: &List) -> Result<(), Failure> {
         let damage = ": damaged or cut between blocks: there may be more blocks";
         if list.is_complete() { Ok(()) } else { Err(Failure::about(2, "", name, damage)) }
