@@ -4,7 +4,7 @@ import { createDecoder } from './decompress.js';
 import { CoderTransform } from './transform.js';
 
 /**
- * Behaves like a stream of the package through: after an error it emits no further event, not even `end` or `close`,
+ * Behaves like a stream of the package through: after an error it emits no data and neither `end` nor `close`,
  * and ignores what is written. An empty input has an empty text.
  */
 class Through extends CoderTransform {
