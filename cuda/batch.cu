@@ -25,7 +25,7 @@
 #include "lane.cuh"
 #include <algorithm>
 
-// Keys of up to this many bits are sorted as 32 bits. (A build with 0 tests the others with small blocks.)
+// Keys of up to this many bits are sorted as 32 bits. (Set to 0, it makes small blocks test the 64-bit sort.)
 #ifndef HYBZ_SHORT_KEY_BITS
 #define HYBZ_SHORT_KEY_BITS 32
 #endif

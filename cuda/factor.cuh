@@ -1,10 +1,10 @@
 // factor.cuh: exact LZ77 factors of a text whose suffixes are sorted: the shared declarations of the steps.
-// crates/factor/src/tiled is the plain twin of all of them, and docs/ALGORITHMS.md explains why they are correct.
+// crates/factor/src/tiled is the plain twin of the first three, and docs/ALGORITHMS.md explains why they are correct.
 //
 //   ansv.cu     suffixes in order -> two neighbours of each     tiles in shared memory, and a tree of minima over them
-//   longest.cu  neighbours -> the longest earlier occurrence    from sparse positions to all; a thread 128 positions
-//   path.cu     these -> where factors begin -> factors         a warp a piece of 4,096 positions
-//   runs.cu     suffixes in order -> runs of the transform      a warp 4,096 rows
+//   longest.cu  neighbours -> the longest earlier occurrence    from sparse positions to all; 128 positions a thread
+//   path.cu     these -> where factors begin -> factors         one warp a piece of 4,096 positions
+//   runs.cu     suffixes in order -> runs of the transform      4,096 rows a warp
 //
 // Row 0 is the end mark's. Its position is larger than all others, so it is never a neighbour, and ranks need no shift.
 // All arrays except the order reuse memory of the sort.

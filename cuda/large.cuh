@@ -1,13 +1,13 @@
 // large.cuh: the shared declarations of the steps of decoding `.hbz` blocks. The CPU has read a payload up to its
 // segments; the device does everything between these and the codes, which the dictionary turns into text:
 //
-//   tokens.cu   segments -> symbols         tANS: a warp a segment, of which one lane decodes
-//   places.cu   symbols -> column           move-to-front and runs: a warp a segment
-//   entries.cu  column -> vector -> codes   inverse BWT: a thread an entry point
+//   tokens.cu   segments -> symbols         tANS: one warp a segment, of which one lane decodes
+//   places.cu   symbols -> column           move-to-front and runs: one warp a segment
+//   entries.cu  column -> vector -> codes   inverse BWT: one thread an entry point
 //
 // The work is parallel from the start, because segments have 65,536 rows and entry points are 32,768 rows apart: a
-// block of 9 MB has 107 warps and 215 chains. A chain is 32,768 loads, each of which waits for the one before, however
-// busy the device is. Therefore many blocks are in flight, in a batch and in several lanes.
+// block of 9 million rows has 138 warps and 275 chains. A chain is 32,768 loads, each of which waits for the one
+// before, however busy the device is. Therefore many blocks are in flight, in a batch and in several lanes.
 //
 // The output is a byte for each row. The dictionary's strings and the CRC are left to the lane's thread, which has to
 // copy the text out of pinned memory anyway. A batch therefore brings back no more than its rows, although a block of 4

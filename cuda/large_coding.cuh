@@ -2,8 +2,8 @@
 // whose memory they reuse; docs/FORMAT.md specifies their output:
 //
 //   columns.cu   columns -> tokens           move-to-front; runs are cut where segments end
-//   choose.cu    tokens -> tables            rounds of Lloyd's algorithm: a warp a segment
-//   ans.cu       tokens -> segments          tANS, from the end: a warp a segment
+//   choose.cu    tokens -> tables            rounds of Lloyd's algorithm: one warp a segment
+//   ans.cu       tokens -> segments          tANS, from the end: one warp a segment
 //
 // Segments are numbered through the batch, and arrays are indexed by a segment's rows: each token stands for at least
 // one row. The host computes the prices of tokens and the shares of tables from the device's counts. Only the host's

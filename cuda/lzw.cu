@@ -26,7 +26,7 @@ constexpr uint32_t kPlaceThreads = 128, kAddThreads = 256;
 struct Strips {
     const uint8_t *in;
     const hybz_lzw_strip *strips;
-    const uint32_t *slots; // [0..count] the first task of each
+    const uint32_t *slots; // [0..count] where each strip's tasks begin in `tasks`; then: where the last ones end
     uint32_t count;
     LzwTask *tasks;
     uint32_t *used;  // [0..count-1] the number of a strip's tasks

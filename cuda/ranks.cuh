@@ -56,8 +56,8 @@ inline __device__ uint32_t place_of_symbol(List256 &list, uint32_t symbol, uint3
     return own;
 }
 
-// Composes the last lists of `count` stretches, by 256 threads: each becomes the stretch's first list. `own` is this
-// thread's entry of the very first one; returns its entry of the very last.
+// Composes the last lists of `count` stretches, by 256 threads: each becomes its stretch's first list. `own` is this
+// thread's entry of the first stretch's first list. Returns its entry of the last stretch's last list.
 inline __device__ uint32_t compose_lists(uint8_t (&list)[2][256], uint8_t *lists, uint32_t count, uint32_t own) {
     const uint32_t place = threadIdx.x;
     list[0][place] = uint8_t(own);

@@ -1,5 +1,5 @@
 // runs.cu: the runs of equal letters in the Burrows-Wheeler transform of a text and its end mark, a letter of its own.
-// A warp 4,096 rows: their letters are a gather each.
+// 4,096 rows a warp; reading the letter of a row is a gather.
 //
 // Twin: runs() in crates/factor/src/suffixes.rs.
 #include "factor.cuh"

@@ -79,7 +79,7 @@ if [ -z "$runner" ] && [ -n "$busybox" ]; then
   chroot "$root" /busybox/busybox --list | grep -vE '^(bzip2|bunzip2|bzcat|busybox)$' | xargs -I '{}' ln -s busybox "$root/busybox/{}"
   mknod -m 666 "$root/dev/null" c 1 3
   shell() { chroot "$root" /busybox/env -i PATH=/bin:/busybox /busybox/sh "$@"; }
-  # With /proc, busybox's shell would take its own bzip2, not the PATH's.
+  # No /proc is mounted: with one, busybox's shell would run its own bzip2 instead of the one in the PATH.
   shell -c 'for name in bzip2 bunzip2 bzcat; do $name --version; done' < /dev/null 2>&1 | grep -c '^hybz' | grep -x 3 >/dev/null
   shell -s /tmp/by-hybz < packaging/shapes.sh
   where="with $(chroot "$root" /busybox/busybox | awk 'NR == 1 { print $1, $2 }')"

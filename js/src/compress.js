@@ -42,7 +42,7 @@ export function compressIterable(source, options) {
   return iterate(() => createEncoder(options), source);
 }
 
-/** As a CompressionStream. */
+/** Works like a CompressionStream. */
 export class Bzip2CompressionStream extends CoderStream {
   constructor(options) {
     super((source) => compressIterable(source, options));

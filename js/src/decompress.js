@@ -35,7 +35,7 @@ export function decompressIterable(source, options) {
   return iterate(() => createDecoder(options), source);
 }
 
-/** As a DecompressionStream: `response.body.pipeThrough(new Bzip2DecompressionStream())`. */
+/** Works like a DecompressionStream: `response.body.pipeThrough(new Bzip2DecompressionStream())`. */
 export class Bzip2DecompressionStream extends CoderStream {
   constructor(options) {
     super((source) => decompressIterable(source, options));

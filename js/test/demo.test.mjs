@@ -14,7 +14,7 @@ import { compress, decompress } from 'hybz';
 const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => !spawnSync(name, ['--version']).error);
 const skip = !browser ? 'chromium is not installed' : spawnSync('tar', ['--version']).error && 'tar is not installed';
 
-/** A page of a browser that keeps what it saves in `folder`. */
+/** A page in a browser of its own, whose profile is in `folder`. */
 class Page {
   constructor(folder) {
     const flags = ['--headless', '--no-sandbox', '--remote-debugging-pipe', `--user-data-dir=${folder}/profile`];

@@ -33,7 +33,7 @@ export function decompressIterable(source: Source, options?: DecompressOptions):
 /** A decoder whose input is pushed. */
 export function createDecoder(options?: DecompressOptions): Coder;
 
-/** As a DecompressionStream: `response.body.pipeThrough(new Bzip2DecompressionStream())`. */
+/** Works like a DecompressionStream: `response.body.pipeThrough(new Bzip2DecompressionStream())`. */
 export class Bzip2DecompressionStream {
   constructor(options?: DecompressOptions);
   readonly readable: ReadableStream<Uint8Array>;

@@ -16,7 +16,7 @@ export function compressIterable(source: Source, options?: CompressOptions): Asy
 /** An encoder whose text is pushed. */
 export function createEncoder(options?: CompressOptions): Coder;
 
-/** As a CompressionStream. */
+/** Works like a CompressionStream. */
 export class Bzip2CompressionStream {
   constructor(options?: CompressOptions);
   readonly readable: ReadableStream<Uint8Array>;

@@ -29,7 +29,7 @@ class Signals(Files):
         raise Interrupted
 
     def check(self, begin, work):
-        """Interrupts the work after a fifth of its time. It must not go on until it is done."""
+        """Interrupts the work after a fifth of its time: it must stop before it is complete."""
         made = begin()
         start = time.monotonic()
         work(made)

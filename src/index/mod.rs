@@ -356,7 +356,7 @@ impl Index {
         Ok(high)
     }
 
-    /// Whether the last stream ends in the file where the index says, and no stream follows.
+    /// Checks that the last stream ends in the file where the index says, and no stream follows.
     fn check_end(&self, file: &dyn ReadAt) -> Result<(), Error> {
         let foreign = |bit_offset| Err(Error::ForeignIndex { bit_offset });
         // Reading the record checks that it fits the header.
@@ -373,7 +373,7 @@ impl Index {
         if items::level_at(file, end * 8)?.is_some() { foreign(end * 8) } else { Ok(()) }
     }
 
-    /// Whether the last block ends, and has as much text, as the index says.
+    /// Checks that the last block ends, and has as much text, as the index says.
     fn check_last_block(&self, file: &dyn ReadAt) -> Result<(), Error> {
         let mut last = None;
         for number in (0..self.header.records).rev() {

@@ -387,8 +387,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
         Ok(self.stream.blocks > 0 && is_end(self.file, bits, self.stream.combined)?)
     }
 
-    /// Whether a stream that begins in a hole lies inside a damaged block. Then neither the end of the file nor another
-    /// stream follows it, and the next block or end belongs to a stream that began earlier. Returns its end.
+    /// The end of a stream that begins in a hole, if it lies inside a damaged block: then neither the end of the file
+    /// nor another stream follows it, and the next block or end belongs to a stream that began earlier.
     fn nested(&mut self, header: u64, block: u64) -> Result<Option<u64>, Error> {
         if !self.in_stream {
             return Ok(None);

@@ -24,7 +24,7 @@ fn a_program_without_gpu_support_says_so() {
     for flags in [&["--gpu", "0"][..], &["--gpu-required"], &["--gpu=GPU-4f0b"], &["--gpu-pipeline=hybrid"]] {
         let args = [flags, &["a"]].concat();
         place.hybz(&args).says(1, "hybz: This hybz was built without GPU support (feature `cuda').\n");
-        // All of them are for blocks of any size.
+        // All of these flags can be used with blocks of any size.
         place.hybz(&[&["--block-size=1M"], &args[..]].concat()).says(1, "built without GPU support");
     }
     assert_eq!(place.names(), ["a"]);

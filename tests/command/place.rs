@@ -193,7 +193,7 @@ pub fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
     output.into()
 }
 
-/// Whether `program` is in the PATH, and the need that its absence means for `testkit::skip`.
+/// Checks that `program` is in the PATH; if not, returns the need that `testkit::skip` counts.
 fn found(program: &str) -> Result<(), (Need, String)> {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
     let peer = ["bzip2", "bzgrep", "bzdiff", "lbzip2", "pbzip2", "bzip2recover", "7z"].contains(&program);

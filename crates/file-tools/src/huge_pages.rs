@@ -61,7 +61,7 @@ impl Slots {
         }
     }
 
-    /// Reserves addresses, from which [`take`](Self::take) serves from now on. Does nothing if the system refuses.
+    /// Reserves addresses, so that [`take`](Self::take) can give out slots. Does nothing if the system refuses.
     pub fn start(&self) {
         if self.base.load(Relaxed) == 0
             && let Some(base) = system::reserve_huge_pages(RESERVED)

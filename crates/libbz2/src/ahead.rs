@@ -70,7 +70,7 @@ pub struct CodedAhead {
 }
 
 impl CodedAhead {
-    /// If there may be threads.
+    /// `None` if the library may use only one thread.
     pub fn new() -> Option<Self> {
         (threads() > 1).then(|| CodedAhead {
             jobs: VecDeque::new(),
@@ -233,7 +233,7 @@ pub struct DecodedAhead {
 }
 
 impl DecodedAhead {
-    /// If there may be threads.
+    /// `None` if the library may use only one thread.
     pub fn new() -> Option<Self> {
         (threads() > 1).then(|| DecodedAhead {
             entries: VecDeque::new(),

@@ -24,8 +24,8 @@ const IDLE: Duration = Duration::from_secs(1);
 /// The most threads that a process gets.
 const MAX_THREADS: usize = 256;
 
-/// How many threads may work: 1 for none but the caller's. `HYBZ_THREADS` says it, 0 for all cores, and is not heeded
-/// in programs that run with more rights than who started them.
+/// How many threads may work: 1 for none but the caller's. `HYBZ_THREADS` says it, 0 for all cores, and is ignored
+/// in programs that run with more rights than the user who started them.
 pub fn threads() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
     match THREADS.load(Relaxed) {

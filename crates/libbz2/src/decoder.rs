@@ -212,7 +212,7 @@ impl Decoder {
         }
     }
 
-    /// Reads the header of the stream. Like the others, returns whether more input is needed.
+    /// Reads the next byte of the stream's header. Like the other steps, returns whether more input is needed.
     fn magic(&mut self) -> Result<bool, c_int> {
         let Stage::Magic(read) = &mut self.stage else { return Ok(false) };
         let Some(&byte) = self.input.get((self.at / 8) as usize) else { return Ok(true) };

@@ -25,7 +25,7 @@ pub enum Step {
 enum Field {
     #[default]
     First,
-    /// The bytes of the magic of a block, or of the end, so many of which have been read.
+    /// The bytes of the magic of a block, or of the end, and the number of those that have been read.
     Magic(u64, u32),
     EndCrc,
     Crc,

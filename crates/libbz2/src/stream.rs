@@ -100,14 +100,14 @@ impl Stream {
         unsafe { std::slice::from_raw_parts(self.next_in.cast(), self.avail_in as usize) }
     }
 
-    /// Counts `count` bytes of the input as taken, or if it is negative, gives so many of the last ones back.
+    /// Counts `count` bytes of the input as taken; a negative `count` gives the last `-count` bytes back.
     pub fn skip_input(&mut self, count: i64) {
         self.next_in = self.next_in.wrapping_offset(count as isize);
         self.avail_in = (i64::from(self.avail_in) - count) as c_uint;
         add(&mut self.total_in_lo32, &mut self.total_in_hi32, count);
     }
 
-    /// Counts `count` bytes of the output as written, or if it is negative, no longer counts so many of the last ones.
+    /// Counts `count` bytes of the output as written; a negative `count` takes back the last `-count` bytes.
     pub fn skip_output(&mut self, count: i64) {
         self.next_out = self.next_out.wrapping_offset(count as isize);
         self.avail_out = (i64::from(self.avail_out) - count) as c_uint;

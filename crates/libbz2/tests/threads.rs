@@ -163,7 +163,7 @@ fn calls() -> usize {
     std::env::var("HYBZ_LIBBZ2_CALLS").map_or(5_000, |calls| calls.parse().unwrap())
 }
 
-/// Ten texts, or as many as take so many calls: the same bytes, and flushes that end at the same places. (Call by call
+/// At least ten texts and at least `left` calls: the same bytes, and flushes that end at the same places. (Call by call
 /// it is not the same: the bytes of a full block come in a later call.) And the same text back.
 fn calls_the_same(mut left: usize) {
     let Some(theirs) = theirs() else {
@@ -194,7 +194,7 @@ fn calls_the_same(mut left: usize) {
     }
 }
 
-/// Much of everything, and still only so many threads.
+/// After a large text was coded and decoded, the process has `wanted` threads.
 fn none(wanted: usize) {
     let ours = ours();
     let text = (shape("words").make)(3_000_000);

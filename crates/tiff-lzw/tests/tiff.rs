@@ -122,7 +122,7 @@ fn it_reads_libtiff() {
     }
 }
 
-/// Whether libtiff reads a strip without an error, and its text if it does.
+/// The text of a strip as libtiff reads it; `None` if libtiff reports an error.
 fn by_libtiff(folder: &Path, codes: &[u8], len: usize) -> Option<Vec<u8>> {
     // One strip of grey pixels, in one row.
     let coding = Coding { layout: Layout::Strips(1), differences: false };

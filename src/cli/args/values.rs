@@ -76,7 +76,7 @@ pub fn seconds(text: &str) -> Parsed<f64> {
 mod tests {
     use super::*;
 
-    /// Whether `read` gives these values for these texts, and refuses `bad` ones.
+    /// Checks that `read` gives these values for these texts, and refuses `bad` ones.
     fn check<T: PartialEq + std::fmt::Debug>(read: fn(&str) -> Parsed<T>, good: &[(&str, T)], bad: &str) {
         for (text, value) in good {
             assert_eq!(read(text).as_ref(), Ok(value), "{text}");

@@ -79,8 +79,8 @@ impl Place {
         }
     }
 
-    /// Opens the directory of a name that was typed, or takes `last` if that is the same one. The name's other uses are
-    /// within it then. (A name that ends with `/` or `..` is no file's.)
+    /// Opens the directory of a name that was typed, or takes `last` if that is the same one. Later uses of the name
+    /// begin in that directory. (A name that ends with `/` or `..` is no file's.)
     pub fn open_directory(&mut self, last: &mut Option<Directory>, slots: &Slots) -> io::Result<()> {
         if self.directory.is_none() && self.file_name().is_ok() {
             let found = Directory::of(&self.path, None)?;
@@ -91,7 +91,7 @@ impl Place {
         Ok(())
     }
 
-    /// Whether the name leads to an open descriptor's (`/dev/stdin`): it is the system's, whatever it leads to.
+    /// Whether the name leads to the system's own name of an open descriptor, as `/dev/stdin` does.
     pub fn names_open_file(&self) -> bool {
         const MOST: usize = 40;
         let mut path = self.path.clone();

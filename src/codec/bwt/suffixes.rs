@@ -35,9 +35,9 @@ pub fn sort_numbers(numbers: &mut [i32], distinct: usize, suffixes: &mut [i32]) 
     sais::sort(numbers, suffixes, distinct);
 }
 
-/// Replaces `text` with the last column of its suffixes and an end mark that is less than all bytes; the row of the
-/// text itself, which has the mark in that column, is left out. Returns the places of the suffixes whose positions are
-/// multiples of 2^`log`, the suffix of the mark not counted. `suffixes` is memory: [`EXTRA`] more than the text has.
+/// Replaces `text` with its BWT, under an end mark that is less than all bytes; the row of the whole text, whose entry
+/// is the mark, is left out. Returns the places of the suffixes whose positions are multiples of 2^`log`, without
+/// counting the suffix of the mark. `suffixes` is memory: [`EXTRA`] more than the text has.
 pub fn last_column(text: &mut [u8], log: u8, suffixes: &mut [i32]) -> Vec<u32> {
     #[cfg(feature = "libsais")]
     {

@@ -38,8 +38,8 @@ impl Batched for Columns {
     }
 }
 
-/// Whether the bytes before the rows are the block's bytes, and the byte at the origin is the block's last. The first
-/// `marks` of them precede the end mark.
+/// Checks that the bytes before the rows are the block's bytes, and that the byte at the origin is the block's last.
+/// The first `marks` of them precede the end mark.
 pub(super) fn check(entry: &BatchBlock, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
     // The sums leave out the byte before the end mark, but the merge needs it.
     let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);

@@ -111,8 +111,8 @@ pub(super) fn forward_large(block: SuffixBlock, rows: Rows, entries: &[u32], job
     }
 }
 
-/// Whether the column can be the last column of a block's codes, with `origin` as the end mark's row and these entry
-/// points.
+/// Checks that the column can be the last column of a block's codes, with `origin` as the end mark's row and these
+/// entry points.
 fn check(entry: &SuffixBlock, column: &[u8], origin: u32, entries: &[u32]) -> Result<(), DeviceError> {
     let before = |row: u32| column.get(row as usize + 1).copied();
     // The end mark's own row is the first, so no other suffix is the whole block.

@@ -185,8 +185,8 @@ fn a_second_backend() {
     all_kinds(&Pretended, &devices, [&[16], &[16], &[16]]);
 }
 
-/// Every kind of lane does its tasks on these devices, in batches of at most so many blocks: of `.bz2`, of `.hbz`, to
-/// be decoded.
+/// Every kind of lane does its tasks on these devices, once for each maximum of blocks in a batch: of `.bz2`,
+/// of `.hbz`, and to be decoded.
 fn all_kinds(backend: &'static dyn Backend, devices: &[Device], [small, large, coded]: [&[usize]; 3]) {
     let lanes = |offload, max_length| Lanes { max_length, offload, ..Lanes::default() };
     for offload in OFFLOADS {

@@ -100,7 +100,7 @@ fn take<'a>(sorted: &mut SortedThirds<'a>, len: usize, each: usize) -> Result<(m
     Ok((thirds, entries))
 }
 
-/// Whether the bytes before the rows can be those of a block's codes, with these entry points.
+/// Checks that the bytes before the rows can be those of a block's codes, with these entry points.
 fn check_large(entry: &SuffixBlock, rows: &[u8], entries: &[u32]) -> Result<(), DeviceError> {
     let marks = merge::Thirds::marks(entry.len);
     let marks_are_right = rows[..marks].iter().all(|&code| code == entry.last);

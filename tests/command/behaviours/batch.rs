@@ -208,7 +208,7 @@ fn deep_and_wide_trees() {
          hybz -r --output-dir more wide && hybz -qr wide && cat wide/*/*.bz2 | bzip2 -d | sort -n | md5sum; \
          seq 300 | md5sum; cat more/wide/*/*.bz2 | bzip2 -d | sort -n | md5sum",
     );
-    // Removed by rm: std would open all directories on the way down.
+    // Not by std::fs::remove_dir_all, which would keep every directory on the path open.
     place.shell("rm -rf deep out").silent(0);
     run.says(0, "hybz: 6 files compressed, 36 bytes to ");
     assert!(back.stderr.contains("0 files compressed, 0 bytes to 0; 6 skipped"), "{back:?}");

@@ -154,7 +154,7 @@ fn a_device_that_computes_wrongly() {
             lanes.len() == 2 && lanes.iter().all(|station| station.retired.is_some())
         };
         while !retired() {
-            // Several at once: of single tasks the first lane may never get one.
+            // Eight tasks at once: if they came one by one, the first lane might never get any.
             let tickets: Vec<_> = (0..8).map(|_| client.task(Square(9)).class(SQUARE, 8).submit()).collect();
             tickets.iter().for_each(|ticket| assert_eq!(ticket.wait(), Ok(81)));
         }

@@ -139,7 +139,7 @@ impl Options {
         if self.has(b'f') { byte.to_ascii_uppercase() } else { byte }
     }
 
-    /// Whether its letters contradict each other, and are supported.
+    /// Checks that its letters are supported and do not contradict each other.
     ///
     /// # Errors
     /// [`KeyError::Incompatible`] and [`KeyError::Unsupported`].

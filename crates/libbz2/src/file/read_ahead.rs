@@ -26,7 +26,7 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// If there may be threads.
+    /// `None` if the library may use only one thread.
     pub fn new(descriptor: c_int) -> Option<Self> {
         if threads() < 2 {
             return None;

@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
         Session::begin(library, Stream::new(), Err(small)).expect("0 or 1")
     }
 
-    /// One call, with this input and room for so many bytes. Returns its code, and how much of the input it has taken.
+    /// One call, with this input and room for `room` bytes. Returns its code, and how much of the input it has taken.
     /// The library may not look at either later.
     pub fn call(&mut self, action: c_int, input: &[u8], room: usize) -> (c_int, usize) {
         self.calls += 1;

@@ -10,7 +10,7 @@ use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use std::sync::Arc;
 
 impl HbzDecoder {
-    /// Whether header and payload are the result of encoding `text` as block `number` of a stream.
+    /// Checks that header and payload are the result of encoding `text` as block `number` of a stream.
     pub fn verify(
         &mut self,
         text: &[u8],

@@ -78,7 +78,7 @@ impl Reading {
         })
     }
 
-    /// Starts a thread that reads every so-manieth piece, two ahead.
+    /// Starts a thread that reads piece `number` and every `readers`-th piece after it, up to two pieces ahead.
     fn reader<'scope>(
         &self,
         scope: &'scope Scope<'scope, '_>,
