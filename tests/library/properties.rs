@@ -1,5 +1,6 @@
 //! Properties that hold for any text, any file, and any way to pass it in pieces.
 
+use crate::shapes::{random, words};
 use crate::texts::{config, text};
 use crate::{ours, reference};
 use hybz::{Pool, Settings};
@@ -47,6 +48,28 @@ fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseE
         }
     }
     Ok(())
+}
+
+/// Every length around the end of each stream, and every loss of bytes there.
+#[test]
+fn cuts_around_ends_of_streams_get_the_verdict_of_bzip2() {
+    let parts =
+        [(2, words(300)), (1, vec![]), (5, random(500)), (9, vec![b'x'; 9000]), (1, words(9)), (1, words(110_000))];
+    let streams: Vec<_> = parts.iter().map(|(level, text)| reference::compress(*level, text)).collect();
+    // The last stream has two blocks: it is only made shorter.
+    let (file, short, text) = (streams.concat(), streams[..5].concat(), parts.map(|(_, text)| text).concat());
+    let mut end = 0;
+    for stream in streams {
+        end += stream.len();
+        for len in end.saturating_sub(40)..=file.len().min(end + 20) {
+            same_verdict(&file[..len], &text, 64).unwrap();
+        }
+        for (from, to) in (end - 12..end + 15).flat_map(|from| (from + 1..end + 15).map(move |to| (from, to))) {
+            if to <= short.len() {
+                same_verdict(&[&short[..from], &short[to..]].concat(), &text, 7).unwrap();
+            }
+        }
+    }
 }
 
 proptest! {

@@ -39,19 +39,13 @@ x --block-size 64M z
 code 1; only z; says "memory"
 
 ## large-block-in-a-group-of-$M-MB [hybz root]: the same, and it is not killed | M in 64 256
-group=/sys/fs/cgroup/memory/hybz-matrix-$$
-[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] && mkdir $group 2>/dev/null || skip "no control group can be made"
-trap 'rmdir $group' EXIT
-echo $((M << 20)) > $group/memory.limit_in_bytes
+group_of $M
 head -c 60000000 /dev/urandom > z
 ( echo $BASHPID > $group/cgroup.procs; x --block-size 64M z; code 1; says "memory"; exit $failed ) || failed=1
 only z
 
 ## group-of-$M-MB [root]: a small container is enough | M in 24 32 64 256
-group=/sys/fs/cgroup/memory/hybz-matrix-$$
-[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] && mkdir $group 2>/dev/null || skip "no control group can be made"
-trap 'rmdir $group' EXIT
-echo $((M << 20)) > $group/memory.limit_in_bytes
+group_of $M
 take n
 ( echo $BASHPID > $group/cgroup.procs; x n; code 0; x -d n.bz2; code 0; exit $failed ) || failed=1
 only n; kept n
@@ -132,9 +126,6 @@ exec 3< p; head -c 1000 <&3 > /dev/null; sleep 2
 if kill -0 $pid 2>/dev/null; then below $(peak) 82000; kill $pid; exec 3<&-; wait; else ended; code 0 1; fi
 
 ## hbz-in-a-group-of-$M-MB [hybz root]: within the group or refused, never killed | M in 256
-group=/sys/fs/cgroup/memory/hybz-matrix-$$
-[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] && mkdir $group 2>/dev/null || skip "no control group can be made"
-trap 'rmdir $group' EXIT
+group_of $M
 head -c 640000000 /dev/zero > z; x --block-size 64M z; code 0
-echo $((M << 20)) > $group/memory.limit_in_bytes
 ( echo $BASHPID > $group/cgroup.procs; x -dc z.hbz > /dev/null; code 0 1; exit $failed ) || failed=1

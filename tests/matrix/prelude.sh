@@ -107,6 +107,14 @@ P
 }
 # Its list, if it has one.
 list_of() { python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "system.posix_acl_access"))' "$1" 2>/dev/null; }
+# Makes a control group with $1 MB of memory, of version 1 or 2, for `( echo $BASHPID > $group/cgroup.procs; ... )`.
+group_of() {
+    local limit=memory.limit_in_bytes
+    group=/sys/fs/cgroup/memory/hybz-matrix-$$
+    [ -e "${group%/*}/$limit" ] || { group=/sys/fs/cgroup/hybz-matrix-$$ limit=memory.max; }
+    mkdir "$group" && trap 'rmdir $group' EXIT && [ -e "$group/$limit" ] || skip "no control group can be made"
+    echo $(($1 << 20)) > "$group/$limit"
+}
 # Every operation on a file, here, by the program that `y` runs.
 life() {
     cp "$KIT/a" .; y a; code 0; only a.bz2; packed a.bz2 a; [ "$(stat -c %h a.bz2)" = 1 ] || bad "more links than one"

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import stat
-import uuid
 from builtins import open as _builtin_open
 
 
@@ -50,7 +49,7 @@ def _is_written_through(file):
 def _temporary(path):
     """A name in the same directory as a path. It does not contain the path's own name, because the longer name could be
     too long."""
-    return os.path.join(os.path.dirname(path), f".hybz-{uuid.uuid4().hex}")
+    return os.path.join(os.path.dirname(path), f".hybz-{os.urandom(16).hex()}")
 
 
 def target(index, file, exclusive):

@@ -9,6 +9,7 @@ use std::thread;
 rows! {
     "threads" | "one" | "one for each core that affinity and the container's quota allow" => threads_by_affinity;
     "threads in a container with a CPU quota" | "one" | "as many as the quota allows" => threads_by_quota;
+    "the same by version 2, or little memory" | "one" | "as many as the limits allow" => limits_of_version_2;
     "`-p 1 --no-gpu`" | "-" | "one thread" => one_thread;
     "`-p` of a million" | "-" | "four threads a core, or 16, at most" => threads_that_help;
     "`-p` beyond reason" | "-" | "rc 1" => "limits"/"threads-$N";
@@ -55,6 +56,24 @@ fn threads_by_quota() {
         return skip(Need::System, "no control group can be made");
     }
     assert_eq!((run.code, stations(&run.stderr)), (0, 1), "{}", run.stderr);
+}
+
+/// The files of control groups of version 2, in place of the system's: those of the group above ours have the limits.
+fn limits_of_version_2() {
+    let place = Place::with(&[("a", &text(3_000_000))]);
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+    let limits = [("cpu.max", "100000 100000", 1), ("memory.max", "32000000", 1), ("memory.max", "max", cores)];
+    for (file, limit, threads) in limits {
+        let run = place.shell(&format!(
+            "unshare -m true || exit 77; exec unshare -m sh -c 'g=/sys/fs/cgroup; mount -t tmpfs none $g &&
+            mkdir -p $g/a/b && touch $g/a/b/cgroup.controllers && echo {limit} >$g/a/{file} && echo 0::/a/b >own &&
+            mount --bind own /proc/$$/cgroup || exit 77; exec hybz -1vvc a'"
+        ));
+        if run.code == 77 {
+            return skip(Need::System, "no file system can be mounted");
+        }
+        assert_eq!((run.code, stations(&run.stderr).min(cores)), (0, threads), "{file}: {limit}: {}", run.stderr);
+    }
 }
 
 fn one_thread() {
