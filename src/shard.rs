@@ -37,7 +37,7 @@ use crate::formats::bzip2::stream::items::{Head, level_at};
 use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
 use crate::read_at::{ReadAt, fill_at, read_some};
 use crate::stream::piece::{Cut, Input};
-use crate::stream::text::each_piece;
+use crate::stream::text::look_at;
 use crossbeam_channel::bounded;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -198,12 +198,7 @@ fn crc_of(block: &Text) -> u32 {
         return *crc;
     }
     let mut crc = crc::Crc::new();
-    let add = |piece: &[u8]| {
-        crc.update(piece);
-        Ok(())
-    };
-    // Adding never fails.
-    let _ = each_piece(block, add);
+    look_at(block, |piece| crc.update(piece));
     crc.finish()
 }
 
