@@ -83,6 +83,7 @@ fn store(register: __m256d, part: &mut [u64]) {
     #[allow(unsafe_code)]
     unsafe {
         match part.len() {
+            0 => {}
             1 => _mm_storel_pd(to, low),
             2 => _mm_storeu_pd(to, low),
             3 => {
