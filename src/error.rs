@@ -204,9 +204,7 @@ impl fmt::Display for Error {
             Error::Miscoded { block, station, reason } => {
                 write!(f, "block {block} was coded wrong twice, the second time by {station}: {reason}")
             }
-            Error::Internal { block, reason } => {
-                write!(f, "internal error at block {block}: {reason}")
-            }
+            Error::Internal { block, reason } => write!(f, "internal error at block {block}: {reason}"),
         }
     }
 }

@@ -148,9 +148,7 @@ impl fmt::Display for Flaw {
             Flaw::Index { blocks, listed } if blocks == listed => {
                 write!(f, "the index lists {listed} blocks, but not those that the stream has")
             }
-            Flaw::Index { blocks, listed } => {
-                write!(f, "the stream has {blocks} blocks, but its index lists {listed}")
-            }
+            Flaw::Index { blocks, listed } => write!(f, "the stream has {blocks} blocks, but its index lists {listed}"),
             Flaw::Field(field) => write!(f, "bad {field}"),
             Flaw::Version(version) => write!(f, "version {version} of the format is unknown"),
             Flaw::PartCrc { part, stored, computed } => {

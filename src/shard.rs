@@ -37,7 +37,7 @@ use crate::formats::bzip2::stream::items::{Head, level_at};
 use crate::formats::bzip2::stream::split::{BlockOptions, Splitter};
 use crate::read_at::{ReadAt, fill_at, read_some};
 use crate::stream::piece::{Cut, Input};
-use crate::stream::text::each_piece;
+use crate::stream::text::look_at;
 use crossbeam_channel::bounded;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -198,12 +198,7 @@ fn crc_of(block: &Text) -> u32 {
         return *crc;
     }
     let mut crc = crc::Crc::new();
-    let add = |piece: &[u8]| {
-        crc.update(piece);
-        Ok(())
-    };
-    // Adding never fails.
-    let _ = each_piece(block, add);
+    look_at(block, |piece| crc.update(piece));
     crc.finish()
 }
 
@@ -254,7 +249,7 @@ impl<W: Write> Joiner<W> {
     pub fn new(level: Level, out: W) -> Self {
         let mut bits = BitWriter::new();
         header::write_stream_header(&mut bits, level);
-        Joiner { out, bits, combined: 0, written: 0, buf: vec![0; COPY] }
+        Joiner { out, bits, combined: 0, written: 0, buf: Vec::new() }
     }
 
     /// Writes the blocks of the next part.
@@ -267,6 +262,7 @@ impl<W: Write> Joiner<W> {
     pub fn part(&mut self, shard: &Shard, file: &(impl ReadAt + ?Sized)) -> Result<(), Error> {
         let part = Part::open(file)?;
         self.combined = self.combined.rotate_left((shard.blocks % 32) as u32) ^ part.crc;
+        self.buf.resize(COPY, 0);
         let mut at = HEADER_BITS;
         while at < part.end_bit {
             let count = (part.end_bit - at).min(COPY as u64 * 8);
@@ -276,10 +272,22 @@ impl<W: Write> Joiner<W> {
             }
             append_bits(&mut self.bits, bytes, count);
             at += count;
-            self.out.write_all(self.bits.whole_bytes()).map_err(Error::Write)?;
-            self.written += self.bits.whole_bytes().len() as u64;
-            self.bits.forget_whole_bytes();
+            self.drain()?;
         }
+        Ok(())
+    }
+
+    /// Appends a block of this CRC, whose bits `append` appends.
+    pub(crate) fn block(&mut self, crc: u32, append: impl FnOnce(&mut BitWriter)) -> Result<(), Error> {
+        append(&mut self.bits);
+        self.combined = crc::combine(self.combined, crc);
+        self.drain()
+    }
+
+    fn drain(&mut self) -> Result<(), Error> {
+        self.out.write_all(self.bits.whole_bytes()).map_err(Error::Write)?;
+        self.written += self.bits.whole_bytes().len() as u64;
+        self.bits.forget_whole_bytes();
         Ok(())
     }
 

@@ -125,7 +125,7 @@ impl fmt::Display for DeviceError {
 impl std::error::Error for DeviceError {}
 
 /// The capacity of a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneSize {
     /// The max number of blocks in a batch.
     pub max_blocks: usize,

@@ -63,11 +63,7 @@ impl Input for Detecting {
         let mut rest = &bytes[..n];
         let input = self.open(rest.first().copied()).input();
         while !rest.is_empty() {
-            let room = input.room();
-            let (some, more) = rest.split_at(rest.len().min(room.len()));
-            room[..some.len()].copy_from_slice(some);
-            input.filled(some.len());
-            rest = more;
+            rest = input.fill(rest);
         }
     }
 

@@ -69,20 +69,12 @@ impl Driver {
 
     /// Advances as far as possible without reading.
     pub fn advance(&mut self) -> Result<Advance, Error> {
-        loop {
-            let all_issued = self.issue()?;
-            let rests = self.feed.input().rests();
-            match self.collect.step(!all_issued || self.input == InputState::Told || rests)? {
-                Step::Out(text, mark) => return Ok(Advance::Out(text, mark)),
-                Step::Done => {
-                    // Input that was read ahead is not wanted.
-                    self.client.submitter().cancel();
-                    return Ok(Advance::Done);
-                }
-                Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
-                Step::Pending | Step::Need | Step::Other => return Ok(Advance::Read { rests }),
-            }
-        }
+        let waits = |driver: &mut Self| driver.input == InputState::Told || driver.feed.input().rests();
+        Ok(match self.step_if(waits)? {
+            Step::Out(text, mark) => Advance::Out(text, mark),
+            Step::Done => Advance::Done,
+            Step::Pending | Step::Need | Step::Other => Advance::Read { rests: self.feed.input().rests() },
+        })
     }
 
     /// Reads some input.
@@ -100,11 +92,7 @@ impl Driver {
 
     /// Takes some of `bytes` as the next input. Returns the number taken.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
-        let room = self.feed.input().room();
-        let n = bytes.len().min(room.len());
-        room[..n].copy_from_slice(&bytes[..n]);
-        self.feed.input().filled(n);
-        n
+        bytes.len() - self.feed.input().fill(bytes).len()
     }
 
     /// Records that there is no more input.
@@ -130,15 +118,22 @@ impl Driver {
     /// used up; with `all`, for everything that has been pushed. When the joiner needs another piece, all available
     /// pieces have been issued.
     pub fn step(&mut self, all: bool) -> Result<Step, Error> {
+        self.step_if(|_| all)
+    }
+
+    fn step_if(&mut self, waits: impl Fn(&mut Self) -> bool) -> Result<Step, Error> {
         loop {
             let all_issued = self.issue()?;
-            match self.collect.step(all || !all_issued)? {
+            let wait = !all_issued || waits(self);
+            match self.collect.step(wait)? {
                 Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
-                Step::Done => {
-                    self.client.submitter().cancel();
-                    return Ok(Step::Done);
+                step => {
+                    if matches!(step, Step::Done) {
+                        // Input that was read ahead is not wanted.
+                        self.client.submitter().cancel();
+                    }
+                    return Ok(step);
                 }
-                step => return Ok(step),
             }
         }
     }

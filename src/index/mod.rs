@@ -240,12 +240,8 @@ impl Index {
         if text_offset >= self.header.text_len {
             return Ok(None);
         }
-        // The last record with at most `offset` bytes of text before it. The record of a stream's end comes before the
-        // next block's record.
-        let after = self.first_after(text_offset, self.header.text_len, |record| record.text_offset)?;
-        let block = self.block(after - 1)?;
-        let is_there = (block.text_offset..block.text_offset + block.text_len).contains(&text_offset);
-        if is_there { Ok(Some(block)) } else { Err(Error::BadIndex(OUT_OF_ORDER)) }
+        // The record of a stream's end comes before the next block's record.
+        self.find_by(text_offset, self.header.text_len, |record| record.text_offset)
     }
 
     /// The block with the line end of this number, from 1; the next line begins right after that line end. `None` if
@@ -259,9 +255,14 @@ impl Index {
         if number == 0 || number > all {
             return Ok(None);
         }
-        let after = self.first_after(number - 1, all, |record| record.lines)?;
+        self.find_by(number - 1, all, |record| record.lines)
+    }
+
+    /// The block of the last record at which `of` is at most `value`. At the last record of all it is `most`.
+    fn find_by(&self, value: u64, most: u64, of: impl Fn(&Record) -> u64) -> Result<Option<Block>, Error> {
+        let after = self.first_after(value, most, &of)?;
         let block = self.block(after - 1)?;
-        let is_there = (self.record(after - 1)?.lines..self.record(after)?.lines).contains(&(number - 1));
+        let is_there = (of(&self.record(after - 1)?)..of(&self.record(after)?)).contains(&value);
         if is_there { Ok(Some(block)) } else { Err(Error::BadIndex(OUT_OF_ORDER)) }
     }
 

@@ -28,13 +28,17 @@ pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
 /// The number of line ends in a text.
 pub(crate) fn count_lines(text: &Text) -> u64 {
     let mut count = 0;
-    let add = |piece: &[u8]| {
-        count += count_ends(piece);
-        Ok(())
-    };
-    // Counting never fails.
-    let _ = each_piece(text, add);
+    look_at(text, |piece| count += count_ends(piece));
     count
+}
+
+/// Calls `look` with each piece of the text.
+pub(crate) fn look_at(text: &Text, mut look: impl FnMut(&[u8])) {
+    // Looking never fails.
+    let _ = each_piece(text, |piece| {
+        look(piece);
+        Ok(())
+    });
 }
 
 /// The number of line ends: bytes 0x0a.

@@ -27,7 +27,7 @@ use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// The number of rows processed together.
-const ROWS: usize = 1024;
+pub(super) const ROWS: usize = 1024;
 
 /// Computes last columns in its own memory, which it reuses for each block: 5 bytes per byte of the longest block, and
 /// another 3 to 5 for blocks that `lms` sorts.
@@ -138,14 +138,16 @@ impl ForwardBwt {
             } else {
                 self.last.extend(column.flat_map(|byte| std::iter::repeat_n(byte, times)));
             }
-            // First test whether the row is in this part, without an early exit, so that the test becomes vector code;
-            // then find the row.
-            if part.iter().fold(false, |any, &suffix| any | (suffix == turn)) {
-                row = part.iter().position(|&suffix| suffix == turn).map(|at| number * ROWS + at);
-            }
+            row = row.or_else(|| find(part, |suffix| suffix == turn).map(|at| number * ROWS + at));
         }
         row.expect("each rotation has a row") as u32
     }
+}
+
+/// The place of the row that `is_it`. First it is tested without an early exit, so that the test becomes vector code.
+pub(super) fn find(part: &[i32], is_it: impl Fn(i32) -> bool) -> Option<usize> {
+    let is_there = part.iter().fold(false, |any, &row| any | is_it(row));
+    if is_there { part.iter().position(|&row| is_it(row)) } else { None }
 }
 
 fn make_room(suffixes: &mut Vec<i32>, len: usize) {

@@ -143,16 +143,16 @@ pub enum Rows {
 /// The steps of a device, in the plainest way.
 #[cfg(test)]
 pub(crate) mod twin {
+    use super::super::suffixes;
     use super::*;
-    use libsais::SuffixArrayConstruction;
 
     /// The two lists of a text, and the rows in them of `turn` and of each 2^`entry_log`th position after it.
     pub fn thirds(text: &[u8], turn: usize, entry_log: u8) -> (Thirds, Vec<u32>) {
         let len = text.len();
-        let mut suffixes = vec![0i32; len];
-        SuffixArrayConstruction::for_text(text).in_borrowed_buffer(&mut suffixes).single_threaded().run().unwrap();
+        let mut order = vec![0; len];
+        suffixes::sort(text, &mut order);
         // The end mark's suffix is the empty one, the least of all.
-        let all = std::iter::once(len).chain(suffixes.iter().map(|&suffix| suffix as usize));
+        let all = std::iter::once(len).chain(order.iter().map(|&suffix| suffix as usize));
         let sample: Vec<usize> = all.filter(|position| position % 3 != 0).collect();
         // The rows before those of a list, by the byte before these.
         let before = |list: &[usize]| {
@@ -187,9 +187,8 @@ pub(crate) mod twin {
 pub(super) mod tests {
     use super::*;
     use crate::codec::bwt::forward::ForwardBwt;
-    use crate::codec::bwt::rotation;
+    use crate::codec::bwt::{rotation, suffixes};
     use hybz_testkit::shapes::{Rng, SHAPES};
-    use libsais::SuffixArrayConstruction;
     use std::sync::Arc;
 
     /// The rotations of a block, as in a `.bz2` stream.
@@ -216,14 +215,14 @@ pub(super) mod tests {
             return;
         }
         let log = (text.len() % 4) as u8;
-        let order = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
-        let mut rows = vec![0; text.len()];
-        (0..).zip(order.suffix_array()).for_each(|(row, &from)| rows[from as usize] = row);
+        let (mut order, mut rows) = (vec![0; text.len()], vec![0; text.len()]);
+        suffixes::sort(text, &mut order);
+        (0..).zip(&order).for_each(|(row, &from)| rows[from as usize] = row);
         let (thirds, mut wanted) = twin::thirds(text, 0, log);
         let mut column = Vec::new();
         thirds.merge(&mut wanted, &mut column);
         let before = |&from: &i32| text[(from as usize + text.len() - 1) % text.len()];
-        assert!(order.suffix_array().iter().map(before).eq(column), "{what}, {} bytes: column", text.len());
+        assert!(order.iter().map(before).eq(column), "{what}, {} bytes: column", text.len());
         assert!(rows.iter().step_by(1 << log).eq(&wanted), "{what}, {} bytes: entry points", text.len());
     }
 

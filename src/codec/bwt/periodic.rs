@@ -237,36 +237,24 @@ mod tests {
         for len in [5, 15, 1275, 9_995, 10_000, 10_005, 100_980] {
             assert!(check(&[251; 5], len / 5).is_some());
         }
-        for len in [9_998, 9_999, 10_000, 10_001, 10_002] {
-            for word in [&b"ab"[..], b"ba", b"abc", b"abcab", b"baaaa\0"] {
-                assert!(check(word, len / word.len()).is_some());
-            }
+        for (len, word) in
+            (9_998..10_003).flat_map(|len| ["ab", "ba", "abc", "abcab", "baaaa\0"].map(|word| (len, word)))
+        {
+            assert!(check(word.as_bytes(), len / word.len()).is_some());
         }
     }
 
-    #[test]
-    fn zeros_that_fill_a_block() {
-        for level in 1..=9 {
-            let times = (level * 100_000 - 15) / 5;
-            assert_eq!(check(&[0, 0, 0, 0, 251], times), Some(false), "level {level}");
-        }
-    }
-
-    /// Full blocks of the kinds that take bzip2 longest.
+    /// Full blocks of zeros, at each level, and of the kinds that take bzip2 longest.
     #[test]
     fn full_blocks() {
         let fibonacci = (shape("fibonacci").make)(317_811);
-        let tokens: Vec<u8> = [7, 7, 7, 7, 251].repeat(89_997).into_iter().chain([1]).collect();
-        let cases: [(&[u8], usize); 7] = [
-            (b"ab", 449_990),
-            (b"abcab", 179_996),
-            (&shapes::letters(449_990, 256), 2),
-            (&shapes::letters(90_000, 20), 9),
-            (&fibonacci, 2),
-            (&tokens, 2),
-            (&[&tokens[449_985..], &tokens[..449_985]].concat(), 2),
-        ];
-        for (word, times) in cases {
+        let tokens = [&[7, 7, 7, 7, 251].repeat(89_997)[..], &[1]].concat();
+        let turned = [&tokens[449_985..], &tokens[..449_985]].concat();
+        let (two, nine) = (shapes::letters(449_990, 256), shapes::letters(90_000, 20));
+        let longest: [(&[u8], _); 7] =
+            [(b"ab", 449_990), (b"abcab", 179_996), (&two, 2), (&nine, 9), (&fibonacci, 2), (&tokens, 2), (&turned, 2)];
+        let zeros = (1..=9).map(|level| (&[0, 0, 0, 0, 251][..], (level * 100_000 - 15) / 5));
+        for (word, times) in zeros.chain(longest) {
             assert_eq!(check(word, times), Some(false), "{} x {times}", word.len());
         }
     }

@@ -30,7 +30,7 @@ pub fn sort<T: Copy + Ord + Into<i64>>(text: &[T], suffixes: &mut [i32], symbols
     sorter.set_places(true);
     for at in 1..text.len() {
         if sorter.is_lms(at) {
-            sorter.put_last(suffixes, at);
+            sorter.put(suffixes, at, true);
         }
     }
     sorter.induce(suffixes);
@@ -53,7 +53,7 @@ pub fn sort<T: Copy + Ord + Into<i64>>(text: &[T], suffixes: &mut [i32], symbols
     for place in (0..count).rev() {
         // The end of a bucket is no place before this one: the suffixes in front of it have places of their own.
         let at = std::mem::replace(&mut suffixes[place], NONE);
-        sorter.put_last(suffixes, at as usize);
+        sorter.put(suffixes, at as usize, true);
     }
     sorter.induce(suffixes);
 }
@@ -102,38 +102,31 @@ impl<'a, T: Copy + Ord + Into<i64>> Sorter<'a, T> {
         }
     }
 
-    /// Puts a suffix into the last free place of its bucket.
+    /// Puts a suffix into the last free place of its bucket, or into the first.
     #[inline(always)]
-    fn put_last(&mut self, suffixes: &mut [i32], at: usize) {
+    fn put(&mut self, suffixes: &mut [i32], at: usize, last: bool) {
         let place = &mut self.places[index(self.text[at])];
-        *place -= 1;
+        *place -= u32::from(last);
         suffixes[*place as usize] = at as i32;
-    }
-
-    /// Puts a suffix into the first free place of its bucket.
-    #[inline(always)]
-    fn put_first(&mut self, suffixes: &mut [i32], at: usize) {
-        let place = &mut self.places[index(self.text[at])];
-        suffixes[*place as usize] = at as i32;
-        *place += 1;
+        *place += u32::from(!last);
     }
 
     /// Sorts all suffixes; the LMS ones are at the ends of their buckets. The second scan overwrites these places, each
     /// one before the scan reads it.
     fn induce(&mut self, suffixes: &mut [i32]) {
         self.set_places(false);
-        self.put_first(suffixes, self.text.len() - 1);
+        self.put(suffixes, self.text.len() - 1, false);
         for place in 0..suffixes.len() {
             let before = suffixes[place] - 1;
             if before >= 0 && !self.is_s(before as usize) {
-                self.put_first(suffixes, before as usize);
+                self.put(suffixes, before as usize, false);
             }
         }
         self.set_places(true);
         for place in (0..suffixes.len()).rev() {
             let before = suffixes[place] - 1;
             if before >= 0 && self.is_s(before as usize) {
-                self.put_last(suffixes, before as usize);
+                self.put(suffixes, before as usize, true);
             }
         }
     }

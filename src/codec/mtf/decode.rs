@@ -22,6 +22,46 @@ use crate::codec::try_resize;
 use crate::cpu;
 use std::collections::TryReserveError;
 
+/// The loop with the first 16 entries in a register and the others in memory, in rows of 16. The register's module has
+/// `load`, `store`, `first` and `shuffle`; `up`: the last entry of one row, and another row but its last entry; and
+/// `turned`: a row's first entry becomes its last.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+macro_rules! push_by_rows {
+    ($(#[$attribute:meta])* $push:ident) => {
+        $(#[$attribute])*
+        #[inline(never)]
+        pub fn $push(decoder: &mut MtfDecoder, symbols: &[u8]) {
+            let mut state = decoder.state;
+            let runs = &mut decoder.runs[..];
+            let (rows, _) = decoder.list.as_chunks_mut::<16>();
+            let mut head = load(&rows[0]);
+            let mut symbols = symbols.iter();
+            while let Some(&symbol) = symbols.next() {
+                if symbol > 16 {
+                    let rank = rank_of(symbol, &mut symbols);
+                    // Each row up to the rank's row takes the last entry of the row before it. The rank's row also
+                    // loses the entry of the rank.
+                    let mut before = head;
+                    for row in &mut rows[1..rank / 16] {
+                        let old = load(row);
+                        store(row, up(before, old));
+                        before = old;
+                    }
+                    let row = &mut rows[rank / 16];
+                    let found = turned(shuffle(load(row), load(&MASKS16.0[rank % 16 + 1])));
+                    store(row, up(before, found));
+                    head = up(found, head);
+                } else {
+                    head = shuffle(head, load(&MASKS16.0[usize::from(symbol)]));
+                }
+                state.step(symbol, first(head), runs);
+            }
+            store(&mut rows[0], head);
+            decoder.state = state;
+        }
+    };
+}
+
 #[cfg(target_arch = "aarch64")]
 #[path = "decode_neon.rs"]
 mod neon;

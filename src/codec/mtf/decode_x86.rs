@@ -3,17 +3,12 @@
 #![allow(unsafe_code)]
 
 use super::{MtfDecoder, ONE, RunState, rank_of};
-use crate::codec::mtf::{load, moves, store};
-use std::arch::x86_64::*;
-
-/// For each symbol: the shuffle that moves the entry of its rank to the front of `N` entries.
-#[repr(align(64))]
-struct Masks<const N: usize, const SYMBOLS: usize>([[u8; N]; SYMBOLS]);
+use crate::codec::mtf::{MASKS16, Masks, load, moves, store};
+use std::arch::x86_64::{_mm_shuffle_epi8 as shuffle, *};
 
 /// The shuffle that moves nothing.
 static IDENTITY: [u8; 64] = MASKS64.0[0];
-static MASKS16: Masks<16, 17> = Masks(moves(1));
-static MASKS64: Masks<64, 65> = Masks(moves(1));
+static MASKS64: Masks<64, 65> = Masks(moves());
 
 /// The masks of a symbol for the first 64 entries, in four registers. One shuffle of `find` gives the entry of the
 /// symbol's rank, and the others give 0; `up` has ones for the entries that take the one before them.
@@ -154,38 +149,27 @@ pub fn push_avx2(decoder: &mut MtfDecoder, symbols: &[u8]) {
     }
 }
 
-/// The loop with the first 16 entries in a register and the others in memory, in rows of 16.
-#[target_feature(enable = "ssse3,sse4.1")]
-#[inline(never)]
-pub fn push_near(decoder: &mut MtfDecoder, symbols: &[u8]) {
-    let mut state = decoder.state;
-    let runs = &mut decoder.runs[..];
-    let (rows, _) = decoder.list.as_chunks_mut::<16>();
-    let mut head = load(&rows[0]);
-    let mut symbols = symbols.iter();
-    while let Some(&symbol) = symbols.next() {
-        if symbol > 16 {
-            let rank = rank_of(symbol, &mut symbols);
-            // Each row up to the rank's row takes the last entry of the row before it. The rank's row also loses the
-            // entry of the rank.
-            let mut before = head;
-            for row in &mut rows[1..rank / 16] {
-                let old = load(row);
-                store(row, _mm_alignr_epi8::<15>(old, before));
-                before = old;
-            }
-            let row = &mut rows[rank / 16];
-            let found = _mm_shuffle_epi8(load(row), load(&MASKS16.0[rank % 16 + 1]));
-            let others = _mm_slli_si128::<1>(_mm_srli_si128::<1>(found));
-            store(row, _mm_or_si128(others, _mm_srli_si128::<15>(before)));
-            head = _mm_alignr_epi8::<15>(head, _mm_slli_si128::<15>(found));
-        } else {
-            head = _mm_shuffle_epi8(head, load(&MASKS16.0[usize::from(symbol)]));
-        }
-        state.step(symbol, _mm_cvtsi128_si32(head) as u8, runs);
-    }
-    store(&mut rows[0], head);
-    decoder.state = state;
+push_by_rows!(
+    #[target_feature(enable = "ssse3,sse4.1")]
+    push_near
+);
+
+#[target_feature(enable = "ssse3")]
+#[inline]
+fn up(before: __m128i, row: __m128i) -> __m128i {
+    _mm_alignr_epi8::<15>(row, before)
+}
+
+#[target_feature(enable = "ssse3")]
+#[inline]
+fn turned(row: __m128i) -> __m128i {
+    _mm_alignr_epi8::<1>(row, row)
+}
+
+#[inline]
+fn first(row: __m128i) -> u8 {
+    // SAFETY: every x86-64 CPU has SSE2.
+    unsafe { _mm_cvtsi128_si32(row) as u8 }
 }
 
 /// The loop with the first 64 entries in registers and the others in memory, in six rows of 32.

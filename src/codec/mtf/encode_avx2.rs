@@ -6,7 +6,7 @@
 //! most ranks are far: after such a beginning the block goes on by ranks.
 
 use super::{ByRank, MtfSymbols, Ranks, STRETCH, places};
-use crate::codec::mtf::{MOVES, load, store};
+use crate::codec::mtf::{MASKS16, load, store};
 use crate::cpu;
 use std::arch::x86_64::{
     __m128i, _mm_alignr_epi8, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_shuffle_epi8,
@@ -72,7 +72,7 @@ impl<const N: usize> Ranks for List<'_, N> {
                 let found = place(head, wanted);
                 if found != 0 {
                     let rank = found.trailing_zeros() as usize;
-                    head = _mm_shuffle_epi8(head, load(&MOVES[rank % 16]));
+                    head = _mm_shuffle_epi8(head, load(&MASKS16.0[rank % 16 + 1]));
                     rank
                 } else {
                     self.far += 1;
@@ -118,7 +118,7 @@ impl<const N: usize> List<'_, N> {
                 let at = found.trailing_zeros() as usize;
                 // SAFETY: as in `code`.
                 unsafe {
-                    let others = _mm_srli_si128::<1>(_mm_shuffle_epi8(old, load(&MOVES[at % 16])));
+                    let others = _mm_srli_si128::<1>(_mm_shuffle_epi8(old, load(&MASKS16.0[at % 16 + 1])));
                     store(row, _mm_or_si128(_mm_slli_si128::<1>(others), _mm_srli_si128::<15>(before)));
                 }
                 return 16 * number + at;

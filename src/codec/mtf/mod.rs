@@ -10,25 +10,29 @@ pub mod encode;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_storeu_si128};
 
-/// Shuffles of `N` entries. Row r moves the entry of rank r - `first`, or of rank 0 if r is less, to the front.
+/// For each symbol: the shuffle that moves the entry of its rank to the front of `N` entries.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
-const fn moves<const N: usize, const ROWS: usize>(first: usize) -> [[u8; N]; ROWS] {
-    let mut moves = [[0; N]; ROWS];
-    let mut row = 0;
-    while row < ROWS {
-        let rank = row.saturating_sub(first);
+#[repr(align(64))]
+struct Masks<const N: usize, const SYMBOLS: usize>([[u8; N]; SYMBOLS]);
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+static MASKS16: Masks<16, 17> = Masks(moves());
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+const fn moves<const N: usize, const SYMBOLS: usize>() -> [[u8; N]; SYMBOLS] {
+    let mut moves = [[0; N]; SYMBOLS];
+    let mut symbol = 0;
+    while symbol < SYMBOLS {
+        let rank = symbol.saturating_sub(1);
         let mut i = 0;
         while i < N {
-            moves[row][i] = if i == 0 { rank as u8 } else { i as u8 - (i <= rank) as u8 };
+            moves[symbol][i] = if i == 0 { rank as u8 } else { i as u8 - (i <= rank) as u8 };
             i += 1;
         }
-        row += 1;
+        symbol += 1;
     }
     moves
 }
-
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
-static MOVES: [[u8; 16]; 16] = moves(0);
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]

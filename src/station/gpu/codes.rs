@@ -12,7 +12,7 @@
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
-use super::trust::{computes_wrongly, too_little};
+use super::trust::{computes_wrongly, right, too_little};
 use crate::block::CodedBlock;
 use crate::codec::Encoder;
 use crate::codec::decoder::Decoder;
@@ -92,10 +92,8 @@ impl Codes {
         let sampled = (0..if self.samples { count } else { 0 })
             .map(|i| (sample + i) % count)
             .find_map(|i| Some((&entries[i], blocks[i].as_ref()?)));
-        match sampled {
-            Some((entry, block)) if !self.is_right(entry, block) => Err(computes_wrongly()),
-            _ => Ok(blocks),
-        }
+        right(sampled.is_none_or(|(entry, block)| self.is_right(entry, block)))?;
+        Ok(blocks)
     }
 
     /// One block with its head; `None` if its data are invalid.

@@ -3,7 +3,7 @@
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
-use super::trust::{computes_wrongly, power_sums, too_little};
+use super::trust::{power_sums, right, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::bzip2::stream::tasks::{EncodeBlock, SortedBlock};
 use hybz_gpu::{DeviceError, DeviceLane, Sorted};
@@ -45,11 +45,7 @@ pub(super) fn check(entry: &BatchBlock, rows: &[u8], marks: usize, origin: u32) 
     let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
     let of_block = &rows[marks..];
     let origin_is_right = (origin as usize).checked_sub(marks).and_then(|at| of_block.get(at)) == Some(&entry.last);
-    if mark_is_right && origin_is_right && power_sums(of_block) == entry.sums {
-        Ok(())
-    } else {
-        Err(computes_wrongly())
-    }
+    right(mark_is_right && origin_is_right && power_sums(of_block) == entry.sums)
 }
 
 /// Forwards a sorted block to the cores.

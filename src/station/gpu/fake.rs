@@ -4,6 +4,7 @@ use crate::bits::BitWriter;
 use crate::block::Text;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
+use crate::codec::bwt::suffixes;
 use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
@@ -19,7 +20,6 @@ use hybz_gpu::{
     DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, PricesForDevice, ROW_UNIT, Result,
     SharesForDevice, Sorted, SortedSuffixes, SortedThirds, TallyByDevice, Tokenized, TokensByDevice, input_room,
 };
-use libsais::SuffixArrayConstruction;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,8 +46,8 @@ pub enum Fault {
 pub type Spoil = fn(&mut FakeLane);
 
 /// A fake lane.
+#[derive(Default)]
 pub struct FakeLane {
-    bwt: ForwardBwt,
     size: LaneSize,
     texts: Vec<u8>,
     /// The bytes of the answer.
@@ -70,7 +70,7 @@ pub struct FakeLane {
     calls: usize,
     fault: Option<(usize, Fault)>,
     /// Called before each answer.
-    pub spoil: Spoil,
+    pub spoil: Option<Spoil>,
     /// How often a lane was asked to grow.
     pub asked: usize,
 }
@@ -78,40 +78,23 @@ pub struct FakeLane {
 impl FakeLane {
     /// A lane that fails at call number `fault.0`, from 0, and works before and after that.
     pub fn new(size: LaneSize, fault: Option<(usize, Fault)>) -> Self {
-        FakeLane {
-            bwt: ForwardBwt::new(Arc::default()),
-            size,
-            // A lane for `.hbz` needs less than this, or a little more for tables.
-            texts: vec![0; (size.max_blocks * size.max_length).max(input_room_of(size))],
-            columns: Vec::new(),
-            keys: Vec::new(),
-            origins: Vec::new(),
-            coded: Vec::new(),
-            decoded: Vec::new(),
-            odd: Vec::new(),
-            steps: Vec::new(),
-            about: Vec::new(),
-            tallies: Vec::new(),
-            segments: Vec::new(),
-            wrong: false,
-            expands: false,
-            calls: 0,
-            fault,
-            spoil: |_| {},
-            asked: 0,
-        }
+        // A lane for `.hbz` needs less than this, or a little more for tables.
+        let texts = vec![0; (size.max_blocks * size.max_length).max(input_room_of(size))];
+        FakeLane { size, texts, fault, ..FakeLane::default() }
+    }
+
+    /// The texts of a batch.
+    fn blocks(&self, lengths: &[u32]) -> Vec<Vec<u8>> {
+        let mut texts = &self.texts[..];
+        lengths.iter().map(|&length| texts.split_off(..length as usize).unwrap().to_vec()).collect()
     }
 
     /// Fails if this call is to fail; returns whether the call's result is to be wrong.
     fn begin(&mut self, timeout: Duration) -> Result<bool> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;
-        self.columns.clear();
-        self.keys.clear();
-        self.origins.clear();
-        self.coded.clear();
-        self.decoded.clear();
-        self.odd.clear();
+        (self.columns, self.keys, self.origins) = Default::default();
+        (self.coded, self.decoded, self.odd) = Default::default();
         match fault {
             Some(Fault::Memory) => Err(DeviceError::Memory("fake: out of memory".to_owned())),
             Some(Fault::Sticky) => Err(DeviceError::Lost("fake: an illegal address".to_owned())),
@@ -135,7 +118,9 @@ impl FakeLane {
             }
             _ => self.columns[middle] ^= 1,
         }
-        (self.spoil)(self);
+        if let Some(spoil) = self.spoil {
+            spoil(self);
+        }
     }
 }
 
@@ -150,11 +135,9 @@ impl DeviceLane for FakeLane {
 
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>> {
         let wrong = self.begin(timeout)?;
-        let mut at = 0;
-        for &length in lengths {
-            let mut block = self.texts[at..at + length as usize].to_vec();
-            at += length as usize;
-            let column = self.bwt.transform(&mut block);
+        let mut bwt = ForwardBwt::new(Arc::default());
+        for mut block in self.blocks(lengths) {
+            let column = bwt.transform(&mut block);
             self.columns.extend_from_slice(column.bytes);
             self.origins.push(column.origin);
         }
@@ -165,10 +148,7 @@ impl DeviceLane for FakeLane {
     fn thirds(&mut self, lengths: &[u32], turns: &[u32], entry_log: u8, timeout: Duration) -> Result<SortedThirds<'_>> {
         let wrong = self.begin(timeout)?;
         let each = lengths.iter().max().map_or(0, |&longest| (longest as usize).div_ceil(1 << entry_log));
-        let mut at = 0;
-        for (&length, &turn) in lengths.iter().zip(turns) {
-            let block = &self.texts[at..at + length as usize];
-            at += length as usize;
+        for (block, &turn) in self.blocks(lengths).iter().zip(turns) {
             let (thirds, mut entries) = twin::thirds(block, turn as usize, entry_log);
             self.keys.extend_from_slice(&thirds.bits);
             self.columns.extend_from_slice(&thirds.bytes);
@@ -185,11 +165,9 @@ impl DeviceLane for FakeLane {
         let one = matches!(self.fault, Some((call, Fault::OneBit)) if call + 1 == self.calls);
         let one = one.then_some(self.calls % lengths.len());
         let (mut symbols, mut tables) = (MtfSymbols::default(), HuffmanTables::default());
-        let mut at = 0;
-        for (number, &length) in lengths.iter().enumerate() {
-            let mut block = self.texts[at..at + length as usize].to_vec();
-            at += length as usize;
-            let column = self.bwt.transform(&mut block);
+        let mut bwt = ForwardBwt::new(Arc::default());
+        for (number, mut block) in self.blocks(lengths).into_iter().enumerate() {
+            let column = bwt.transform(&mut block);
             symbols.encode(column.bytes);
             tables.choose(&symbols);
             let (table_lengths, selectors, bits) = tables.parts();
@@ -286,7 +264,7 @@ impl DeviceLane for FakeLane {
         assert_eq!(*weights, tally::weights());
         self.wrong = self.begin(timeout)?;
         self.sort_suffixes(lengths, entry_log);
-        (self.steps, self.about, self.tallies) = (Vec::new(), Vec::new(), Vec::new());
+        (self.steps, self.about, self.tallies) = Default::default();
         let mut from = 0;
         for (&length, &origin) in lengths.iter().zip(&self.origins) {
             let column = &self.columns[from..=from + length as usize];
@@ -359,18 +337,14 @@ impl FakeLane {
     fn sort_suffixes(&mut self, lengths: &[u32], entry_log: u8) {
         let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
         let each = longest.div_ceil(1 << entry_log);
-        let mut at = 0;
-        for &length in lengths {
-            let length = length as usize;
-            let text = &self.texts[at..at + length];
-            at += length;
-            let order = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
-            let mut rows = vec![0; length];
+        for text in self.blocks(lengths) {
+            let (mut order, mut rows) = (vec![0; text.len()], vec![0; text.len()]);
+            suffixes::sort(&text, &mut order);
             // The end mark's suffix comes first, and is not in the array.
-            self.columns.push(text[length - 1]);
-            for (row, &from) in order.suffix_array().iter().enumerate() {
+            self.columns.extend(text.last());
+            for (row, from) in (0..).zip(order) {
                 self.columns.push(if from == 0 { 0 } else { text[from as usize - 1] });
-                rows[from as usize] = row as u32;
+                rows[from as usize] = row;
             }
             self.origins.push(rows[0] + 1);
             self.keys.extend((0..each).map(|entry| rows.get(entry << entry_log).copied().unwrap_or(0)));

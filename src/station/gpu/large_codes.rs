@@ -16,7 +16,7 @@
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::suffixes::Preparer;
-use super::trust::{computes_wrongly, too_little};
+use super::trust::{computes_wrongly, right, too_little};
 use crate::formats::hbz::codec::encode::{CodedColumn, Prepared, assemble};
 use crate::formats::hbz::codec::sample::begins;
 use crate::formats::hbz::codec::tally::{Prices, Tally, rounds, selector_count, step, weights};
@@ -79,21 +79,16 @@ impl Batched for LargeCodes {
     ) -> Answered {
         let sample = self.batches.fetch_add(1, Ordering::Relaxed);
         // Valid segments always fit into the room for them.
-        if coded.bytes.is_empty() {
-            return Err(computes_wrongly());
-        }
+        right(!coded.bytes.is_empty())?;
         let blocks = finish_all(&batch, &about, coded)?;
         let interval = interval(&batch.inputs);
         if sample.is_multiple_of(interval) {
             let number = (sample / interval) as usize % blocks.len();
             let (header, payload) = &blocks[number];
-            let right = jobs.get(number).is_some_and(|job| {
+            right(jobs.get(number).is_some_and(|job| {
                 let task = job.task();
                 begins(&task.text, WALKED as usize, task.stream, *header, Arc::new(payload.clone()))
-            });
-            if !right {
-                return Err(computes_wrongly());
-            }
+            }))?;
         }
         for (number, block) in blocks.into_iter().enumerate() {
             if let Some(job) = jobs.get(number) {
@@ -132,9 +127,7 @@ fn code<'a>(lane: &'a mut dyn DeviceLane, lengths: &[u32]) -> Result<(Vec<About>
         }
         about.iter_mut().zip(tallies).for_each(|(about, tally)| about.tally = tally.into());
     }
-    if !about.iter().all(all_counted) {
-        return Err(computes_wrongly());
-    }
+    right(about.iter().all(all_counted))?;
     let shares = |about: &About| {
         let (tokens, selectors) = about.tally.tables(about.selectors());
         SharesForDevice::new(&tokens, &selectors)
@@ -198,9 +191,8 @@ fn finish_all(batch: &Batch<LargeCodes>, about: &[About], coded: CodedSegments<'
             (all.0 + bytes, all.1 + tokens, all.2 + tokens.div_ceil(GROUP) as u64)
         });
         let moves: u64 = about.tally.moves.iter().flatten().map(|&times| u64::from(times)).sum();
-        if !sizes.iter().enumerate().all(possible) || all.1 != about.tokens.tokens as usize || all.2 != moves {
-            return Err(computes_wrongly());
-        }
+        let all_possible = sizes.iter().enumerate().all(possible);
+        right(all_possible && (all.1, all.2) == (about.tokens.tokens as usize, moves))?;
         let (body, after) = bytes.split_at_checked(all.0).ok_or_else(too_little)?;
         (segments, bytes) = (rest, after);
         let (tokens, selectors) = about.tally.tables(about.selectors());

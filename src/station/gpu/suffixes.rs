@@ -9,7 +9,7 @@
 //! byte before it, and the first entry point must be the origin.
 
 use super::batches::{Answered, Batch, Batched, Jobs, Placed, Put, Unplaced, timeout};
-use super::trust::{computes_wrongly, power_sums, too_little};
+use super::trust::{power_sums, right, too_little};
 use crate::codec::bwt::merge::Rows;
 use crate::formats::hbz::codec::encode::{HbzEncoder, Prepared};
 pub(super) use crate::formats::hbz::header::ENTRY_LOG;
@@ -119,9 +119,5 @@ fn check(entry: &SuffixBlock, column: &[u8], origin: u32, entries: &[u32]) -> Re
     let ends_are_right = column[0] == entry.last && origin > 0 && column.get(origin as usize) == Some(&0);
     let first_is_right = entries.first().is_some_and(|&row| row.checked_add(1) == Some(origin));
     let others_are_right = entries.iter().skip(1).zip(&entry.before).all(|(&row, &code)| before(row) == Some(code));
-    if ends_are_right && first_is_right && others_are_right && power_sums(column) == entry.sums {
-        Ok(())
-    } else {
-        Err(computes_wrongly())
-    }
+    right(ends_are_right && first_is_right && others_are_right && power_sums(column) == entry.sums)
 }

@@ -7,7 +7,7 @@ use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
 use super::columns::{check, forward};
 use super::suffixes::{ENTRY_LOG, Preparer, SuffixBlock, forward_large};
-use super::trust::{computes_wrongly, power_sums, too_little};
+use super::trust::{power_sums, right, too_little};
 use crate::codec::bwt::merge::{self, Rows, byte_count, word_count};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use crate::formats::hbz::stream::tasks::EncodeLarge;
@@ -93,9 +93,7 @@ fn take<'a>(sorted: &mut SortedThirds<'a>, len: usize, each: usize) -> Result<(m
     // Each of the others is once in both orders.
     let (first, second) = bits.split_at(bits.len() / 2);
     let others = |half: &[u32]| half.iter().map(|word| word.count_ones() as usize).sum::<usize>();
-    if [first, second].iter().any(|half| others(half) != merge::rows(len)[1]) {
-        return Err(computes_wrongly());
-    }
+    right([first, second].iter().all(|half| others(half) == merge::rows(len)[1]))?;
     let thirds = merge::Thirds::new(bits.to_vec(), bytes.to_vec(), len).ok_or_else(too_little)?;
     Ok((thirds, entries))
 }
@@ -109,9 +107,5 @@ fn check_large(entry: &SuffixBlock, rows: &[u8], entries: &[u32]) -> Result<(), 
     let of_block = &rows[marks..];
     let found = |row: u32| of_block.get((row as usize).checked_sub(marks)?);
     let entries_are_right = entries.iter().zip(before).all(|(&row, code)| found(row) == Some(code));
-    if marks_are_right && entries_are_right && power_sums(of_block) == entry.sums {
-        Ok(())
-    } else {
-        Err(computes_wrongly())
-    }
+    right(marks_are_right && entries_are_right && power_sums(of_block) == entry.sums)
 }

@@ -29,7 +29,7 @@ pub(super) fn fake_with(
     let max_length = if offload == Offload::DecodeLarge { FAKE_ROWS } else { MAX_ENCODER_BLOCK };
     let open: Open = Box::new(move |max_blocks| {
         let mut lane = FakeLane::new(LaneSize { max_blocks, max_length }, fault.take());
-        lane.spoil = spoil;
+        lane.spoil = Some(spoil);
         Ok(Box::new(lane))
     });
     let lanes = Lanes { blocks, growth: Some(u64::MAX), offload, ..Lanes::default() };

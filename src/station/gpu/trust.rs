@@ -16,6 +16,11 @@ pub(super) fn computes_wrongly() -> DeviceError {
     DeviceError::Wrong("the device computes wrong results")
 }
 
+/// Fails if what the device has found cannot be right.
+pub(super) fn right(is_right: bool) -> Result<(), DeviceError> {
+    if is_right { Ok(()) } else { Err(computes_wrongly()) }
+}
+
 /// The sums of the bytes and of their squares, which are equal for a block and its last column.
 ///
 /// Cubes are not used: these two sums are one `psadbw` and one `pmaddwd` for 8 or more bytes on any x86-64, while

@@ -16,42 +16,32 @@
 //! therefore needs no test for splitters: every 16 steps the lanes that are on a ladder are found; the ladder tells
 //! where the segment ended, and the rung tells how many steps ago.
 //!
-//! Two kernels move the lanes: a scalar one moves 48, on other CPUs than x86-64 24 (`walk`); the other, by gathers, 64,
-//! or 16 for the first short blocks (`walk_avx512`). 512 to 2048 splitters and ladders of 8 to 32 rungs make no
-//! difference, nor do huge pages. Two bytes a step (T composed with itself) would halve the number of steps, but with
-//! that many lanes these hardly wait, and the vector would be twice as large and take one more pass to build.
+//! 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages. 64 lanes moved by gathers
+//! of AVX-512 made the whole decoder 1.01 times as fast [zen5]. Two bytes a step (T composed with itself) would halve
+//! the number of steps, but with that many lanes these hardly wait, and the vector would be twice as large and take one
+//! more pass to build.
 //!
 //! **Not one cycle.** For a periodic text, and for crafted data, T consists of several cycles. The segments from the
 //! origin on then lead back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes,
 //! so the text is that cycle over and over.
 
 mod build;
-mod layout;
 #[cfg(test)]
 pub(super) mod tests;
 mod walk;
-#[cfg(target_arch = "x86_64")]
-mod walk_avx512;
 
 use crate::codec::try_resize;
 use crate::formats::bzip2::header::MAX_BLOCK;
-use layout::{MAX_SPLITTERS, TABLE};
 use std::collections::TryReserveError;
-use walk::WalkKernel;
+use walk::{MAX_SPLITTERS, TABLE};
 
 /// Blocks of fewer rows are walked by one chain.
 const MIN_ROWS: usize = 4096;
-/// A block of fewer rows does not make an empty memory grow to full size, and walks in few lanes while the memory is
-/// cold: 32,768 entries of T stay in the L2 cache.
+/// A block of fewer rows does not make an empty memory grow to full size, and walks in fewer lanes: 32,768 entries of T
+/// stay in the L2 cache.
 const MIN_ROWS_IN_LANES: usize = 1 << 15;
 /// Twice the memory that the lanes need together, so that one may be longer.
 const LANES_BYTES: usize = 2 * MAX_BLOCK;
-/// Memory is cold until this many blocks have been walked in lanes. With few lanes, and ladders that are written when
-/// they are needed, a process for one file of 10 kB takes 1.48 ms instead of 1.64. In memory that has been touched, few
-/// lanes save nothing: 3,000 files of 8 to 32 kB took 1.02 times as long with 16 lanes throughout.
-#[cfg(target_arch = "x86_64")]
-const COLD_WALKS: u64 = 8;
-
 /// The text of a block, computed in the plainest way. `column` [1..=2^24] is the last column, `origin` one of its rows.
 pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
     let mut next = [0usize; 256];
@@ -68,14 +58,12 @@ pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
         next[usize::from(byte)] += 1;
     }
     let mut row = origin;
-    table
-        .iter()
-        .map(|_| {
-            let entry = table[row as usize];
-            row = entry >> 8;
-            entry as u8
-        })
-        .collect()
+    let step = |_| {
+        let entry = table[row as usize];
+        row = entry >> 8;
+        entry as u8
+    };
+    column.iter().map(step).collect()
 }
 
 /// A segment of the text, walked by one lane.
@@ -99,8 +87,6 @@ pub struct Inverse {
     rows: usize,
     /// The number of rungs of ladders written so far.
     rungs: usize,
-    /// The number of blocks walked in lanes so far.
-    walks: u64,
     segments: Vec<Segment>,
     /// The segment with which the text begins.
     first: u32,
@@ -108,7 +94,6 @@ pub struct Inverse {
     came_back: bool,
     /// The output of the lanes, each in its own part.
     lanes: Vec<u8>,
-    kernel: WalkKernel,
 }
 
 impl Inverse {
@@ -149,7 +134,6 @@ impl Inverse {
         assert!((origin as usize) < self.rows, "the origin is a row");
         if self.rows >= MIN_ROWS && self.table.len() == TABLE {
             let walked = self.walk_segments(origin);
-            self.walks += 1;
             self.came_back = false;
             if walked {
                 return;
@@ -168,15 +152,16 @@ impl Inverse {
         self.first = 0;
     }
 
-    /// Whether most of the lanes' memory has probably not been touched, and this block needs little of it.
-    #[cfg(target_arch = "x86_64")]
-    fn is_cold(&self) -> bool {
-        self.rows < MIN_ROWS_IN_LANES && self.walks < COLD_WALKS
-    }
-
-    /// The pieces of the text.
-    pub fn pieces(&self) -> Pieces<'_> {
-        Pieces { inverse: self, segment: self.first, left: self.rows }
+    /// The text, piece by piece. If T has more than one cycle, they go round the text's cycle until there are as many
+    /// bytes as rows.
+    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        let (mut segment, mut left) = (self.first, self.rows);
+        std::iter::from_fn(move || {
+            let Segment { at, len, next, .. } = self.segments[segment as usize];
+            let len = left.min(len as usize);
+            (segment, left) = (next, left - len);
+            (len > 0).then(|| &self.lanes[at as usize..at as usize + len])
+        })
     }
 
     /// Whether T is one cycle. It is unless the text is a repetition.
@@ -189,30 +174,5 @@ impl Inverse {
                 return number == self.first && len == self.rows && !self.came_back;
             }
         }
-    }
-}
-
-/// The text of a block, piece by piece.
-#[derive(Clone, Debug)]
-pub struct Pieces<'a> {
-    inverse: &'a Inverse,
-    segment: u32,
-    left: usize,
-}
-
-impl<'a> Iterator for Pieces<'a> {
-    type Item = &'a [u8];
-
-    /// The next piece. If T has more than one cycle, the walk goes round the text's cycle until there are as many bytes
-    /// as rows.
-    fn next(&mut self) -> Option<&'a [u8]> {
-        if self.left == 0 {
-            return None;
-        }
-        let Segment { at, len, next, .. } = self.inverse.segments[self.segment as usize];
-        let len = self.left.min(len as usize);
-        self.left -= len;
-        self.segment = next;
-        Some(&self.inverse.lanes[at as usize..at as usize + len])
     }
 }

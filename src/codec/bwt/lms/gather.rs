@@ -135,23 +135,21 @@ fn types(less: u64, equal: u64, next_is_small: u64) -> u64 {
 
 /// Counts the bytes of a word, which has these LMS `positions`.
 pub(super) fn count(word: &[u8], positions: &[i32]) -> KeyCounts {
-    let (mut all, mut lms) = ([[0; 256]; 8], [[0; 256]; 8]);
-    let (eights, rest) = word.as_chunks::<8>();
-    eights.iter().for_each(|eight| add(&mut all, eight.iter().copied()));
-    add(&mut all, rest.iter().copied());
-    let (eights, rest) = positions.as_chunks::<8>();
-    eights.iter().for_each(|eight| add(&mut lms, eight.iter().map(|&at| word[at as usize])));
-    add(&mut lms, rest.iter().map(|&at| word[at as usize]));
-    let sum = |tables: [[u32; 256]; 8]| std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum());
-    KeyCounts { all: sum(all), lms: sum(lms) }
+    KeyCounts { all: tally(word, |&byte| byte), lms: tally(positions, |&at| word[at as usize]) }
 }
 
-/// Counts at most eight bytes, each in its own table, because equal neighbours would wait for each other's addition.
+/// Counts bytes in eight tables in turn, because equal neighbours would wait for each other's addition.
 #[inline(always)]
-fn add(tables: &mut [[u32; 256]; 8], bytes: impl Iterator<Item = u8>) {
-    for (table, byte) in tables.iter_mut().zip(bytes) {
-        table[usize::from(byte)] += 1;
+fn tally<T>(items: &[T], byte: impl Fn(&T) -> u8) -> [u32; 256] {
+    let mut tables = [[0; 256]; 8];
+    let (eights, rest) = items.as_chunks::<8>();
+    for eight in eights {
+        for (table, item) in tables.iter_mut().zip(eight) {
+            table[usize::from(byte(item))] += 1;
+        }
     }
+    rest.iter().for_each(|item| tables[0][usize::from(byte(item))] += 1);
+    std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum())
 }
 
 #[cfg(test)]

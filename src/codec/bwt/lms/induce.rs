@@ -13,13 +13,11 @@
 
 use super::gather::KeyCounts;
 use super::{BEFORE, prefetch};
+use crate::codec::bwt::forward::{ROWS, find};
 use std::hint::select_unpredictable;
 
 /// The number of rows between reading a row and fetching its text.
 const AHEAD: usize = 24;
-
-/// The number of rows that are searched together.
-const PART: usize = 1024;
 
 /// The bucket of entries whose predecessor is of the other type.
 const TURNED: usize = 256;
@@ -51,17 +49,11 @@ pub(super) fn last_column(
     backward(ring, room, &starts, &turned_at);
     let rows = &room[AHEAD..AHEAD + len];
     let mut row = None;
-    for ((first, part), last) in (0..).step_by(PART).zip(rows.chunks(PART)).zip(last.chunks_mut(PART)) {
-        // First test whether the row is in this part, without an early exit, so that the test becomes vector code.
-        let is_it = |entry: &i32| *entry as u32 >> 8 == turn as u32;
-        let mut any = false;
+    for ((first, part), last) in (0..).step_by(ROWS).zip(rows.chunks(ROWS)).zip(last.chunks_mut(ROWS)) {
         for (last, entry) in last.iter_mut().zip(part) {
             *last = *entry as u8;
-            any |= is_it(entry);
         }
-        if any {
-            row = part.iter().position(is_it).map(|at| first + at as u32);
-        }
+        row = row.or_else(|| find(part, |entry| entry as u32 >> 8 == turn as u32).map(|at| first + at as u32));
     }
     row
 }

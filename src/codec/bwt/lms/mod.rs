@@ -100,6 +100,7 @@ impl LmsSort {
     /// Returns `None` if libsais would be faster: nearly all LMS substrings differ.
     ///
     /// The word begins at its least rotation and is no repetition.
+    #[allow(unsafe_code)]
     pub(super) fn last_column(
         &mut self,
         ring: &[u8],
@@ -109,22 +110,12 @@ impl LmsSort {
     ) -> Option<u32> {
         match self.kernel {
             Kernel::Portable => self.sort(ring, turn, memory, last),
+            // SAFETY: `Kernel::all` has found the features.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => {
-                // SAFETY: `Kernel::all` has found the features.
-                #[allow(unsafe_code)]
-                unsafe {
-                    self.sort_avx2(ring, turn, memory, last)
-                }
-            }
+            Kernel::Avx2 => unsafe { self.sort_avx2(ring, turn, memory, last) },
+            // SAFETY: the same.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => {
-                // SAFETY: the same.
-                #[allow(unsafe_code)]
-                unsafe {
-                    self.sort_avx512(ring, turn, memory, last)
-                }
-            }
+            Kernel::Avx512 => unsafe { self.sort_avx512(ring, turn, memory, last) },
         }
     }
 

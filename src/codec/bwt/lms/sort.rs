@@ -5,13 +5,6 @@
 //! After S. Gueron and V. Krasnov (Fast quicksort implementation using AVX instructions, 2016) and M. Blacher, J.
 //! Giesen and L. Kühne (Fast and robust vectorized in-place sorting of primitive types, SEA 2021).
 
-#[cfg(target_arch = "x86_64")]
-#[path = "sort_avx2.rs"]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-#[path = "sort_avx512.rs"]
-mod avx512;
-
 use super::Kernel;
 
 /// How much longer than all numbers the memory of a partition is.
@@ -22,10 +15,105 @@ const SPARE: usize = 8;
 /// compare them.
 pub(super) const SORTABLE: u64 = 1 << 61;
 
+/// The kernel of a type of registers, from the functions of its module.
+#[cfg(target_arch = "x86_64")]
+macro_rules! in_registers {
+    ($Register:ty, $features:literal) => {
+        /// The maximum number of numbers sorted without a partition.
+        pub(super) const FEW: usize = 8 * LANES;
+
+        /// Sorts at most [`FEW`] numbers.
+        #[target_feature(enable = $features)]
+        pub(super) fn sort_few(numbers: &mut [u64]) {
+            match numbers.len().div_ceil(LANES) {
+                ..=1 => in_network::<1>(numbers),
+                2 => in_network::<2>(numbers),
+                3..=4 => in_network::<4>(numbers),
+                _ => in_network::<8>(numbers),
+            }
+        }
+
+        /// Sorts at most [`LANES`] * `N` numbers; the rest of the registers is filled with the largest number.
+        #[target_feature(enable = $features)]
+        fn in_network<const N: usize>(numbers: &mut [u64]) {
+            let mut registers = [largest(); N];
+            for (register, part) in registers.iter_mut().zip(numbers.chunks(LANES)) {
+                *register = load(part);
+            }
+            if sort_runs(&mut registers) == 1 {
+                merge::<N, 1>(&mut registers);
+            }
+            merge::<N, 2>(&mut registers);
+            merge::<N, 4>(&mut registers);
+            for (register, part) in registers.iter().zip(numbers.chunks_mut(LANES)) {
+                store(*register, part);
+            }
+        }
+
+        /// Merges neighbouring sorted runs of `HALF` registers (bitonic merging).
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn merge<const N: usize, const HALF: usize>(registers: &mut [$Register; N]) {
+            for run in registers.chunks_exact_mut(2 * HALF) {
+                for i in 0..HALF {
+                    let (a, b) = (run[i], reverse(run[2 * HALF - 1 - i]));
+                    (run[i], run[2 * HALF - 1 - i]) = (min(a, b), max(a, b));
+                }
+                let mut distance = HALF / 2;
+                while distance > 0 {
+                    for i in (0..2 * HALF).filter(|i| i & distance == 0) {
+                        let (a, b) = (run[i], run[i + distance]);
+                        (run[i], run[i + distance]) = (min(a, b), max(a, b));
+                    }
+                    distance /= 2;
+                }
+                for register in run {
+                    *register = merge_lanes(*register);
+                }
+            }
+        }
+
+        /// Moves the numbers below `pivot` to the front, and returns how many these are. `spare` has room for
+        /// [`LANES`] more than all.
+        #[target_feature(enable = $features)]
+        pub(super) fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
+            assert!(spare.len() >= numbers.len() + LANES);
+            let (mut low, end) = (0, numbers.len() / LANES * LANES);
+            for at in (0..end).step_by(LANES) {
+                // SAFETY: `low` is not above `at`, and `at` not above the length less `LANES`. So there are `LANES`
+                // numbers at `at` and at `low`, and room for as many at `at - low` of `spare`.
+                #[allow(unsafe_code)]
+                unsafe {
+                    let (below, others, count) = split(load_all(numbers.as_ptr().add(at).cast()), pivot);
+                    store_all(numbers.as_mut_ptr().add(low).cast(), below);
+                    store_all(spare.as_mut_ptr().add(at - low).cast(), others);
+                    low += count;
+                }
+            }
+            for at in end..numbers.len() {
+                let number = numbers[at];
+                (numbers[low], spare[at - low]) = (number, number);
+                low += usize::from(number < pivot);
+            }
+            let others = numbers.len() - low;
+            numbers[low..].copy_from_slice(&spare[..others]);
+            low
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+#[path = "sort_avx2.rs"]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+#[path = "sort_avx512.rs"]
+mod avx512;
+
 impl Kernel {
     /// Sorts `numbers`, which have the bit [`SORTABLE`]. Those that differ in their lowest `free` bits only may come in
     /// any order. This is faster if `spare` is longer by at least [`SPARE`].
     #[inline(always)]
+    #[allow(unsafe_code)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     pub(super) fn sort(self, numbers: &mut [u64], free: u32, spare: &mut [u64]) {
         match (self, numbers) {
@@ -39,11 +127,9 @@ impl Kernel {
             }
             // SAFETY: `Kernel::all` has found the features.
             #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code)]
             (Kernel::Avx2, numbers) => unsafe { avx2::sort_few(numbers) },
             // SAFETY: the same.
             #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code)]
             (Kernel::Avx512, numbers) => unsafe { avx512::sort_few(numbers) },
         }
     }
@@ -85,13 +171,11 @@ impl Kernel {
     #[inline]
     #[allow(unsafe_code)]
     fn partition(self, numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
-        // SAFETY: `Kernel::all` has found the features.
-        unsafe {
-            if self == Kernel::Avx512 {
-                avx512::partition(numbers, spare, pivot)
-            } else {
-                avx2::partition(numbers, spare, pivot)
-            }
+        match self {
+            // SAFETY: `Kernel::all` has found the features.
+            Kernel::Avx512 => unsafe { avx512::partition(numbers, spare, pivot) },
+            // SAFETY: the same.
+            _ => unsafe { avx2::partition(numbers, spare, pivot) },
         }
     }
 }
@@ -99,50 +183,34 @@ impl Kernel {
 #[cfg(target_arch = "x86_64")]
 fn median(numbers: &[u64]) -> u64 {
     let step = numbers.len() / 8;
-    let mut sample = std::array::from_fn(|i| numbers[i * step + step / 2]);
-    sort_8(&mut sample);
+    let mut sample: [u64; 8] = std::array::from_fn(|i| numbers[i * step + step / 2]);
+    in_network::<8>(&mut sample, OF_8);
     sample[4]
 }
 
 fn sort_portable(numbers: &mut [u64]) {
     match numbers.len() {
-        ..=4 => in_network(numbers, sort_4),
-        5..=8 => in_network(numbers, sort_8),
+        ..=4 => in_network::<4>(numbers, OF_4),
+        5..=8 => in_network::<8>(numbers, OF_8),
         _ => numbers.sort_unstable(),
     }
 }
 
+/// Networks: pairs of places, which are exchanged if they are not in order.
+const OF_4: &[[usize; 2]] = [0, 2, 1, 3, 0, 1, 2, 3, 1, 2].as_chunks().0;
+const OF_8: &[[usize; 2]] =
+    [0, 2, 1, 3, 4, 6, 5, 7, 0, 4, 1, 5, 2, 6, 3, 7, 0, 1, 2, 3, 4, 5, 6, 7, 2, 4, 3, 5, 1, 4, 3, 6, 1, 2, 3, 4, 5, 6]
+        .as_chunks()
+        .0;
+
 #[inline(always)]
-fn in_network<const N: usize>(numbers: &mut [u64], network: fn(&mut [u64; N])) {
+fn in_network<const N: usize>(numbers: &mut [u64], network: &[[usize; 2]]) {
     let mut all = [u64::MAX; N];
-    for (to, from) in all.iter_mut().zip(&*numbers) {
-        *to = *from;
+    all[..numbers.len()].copy_from_slice(numbers);
+    for &[a, b] in network {
+        (all[a], all[b]) = (all[a].min(all[b]), all[a].max(all[b]));
     }
-    network(&mut all);
-    for (to, from) in numbers.iter_mut().zip(all) {
-        *to = from;
-    }
-}
-
-#[inline(always)]
-fn exchange<const N: usize, const PAIRS: usize>(numbers: &mut [u64; N], pairs: [(usize, usize); PAIRS]) {
-    for (a, b) in pairs {
-        let (x, y) = (numbers[a], numbers[b]);
-        numbers[a] = x.min(y);
-        numbers[b] = x.max(y);
-    }
-}
-
-#[inline(always)]
-fn sort_4(numbers: &mut [u64; 4]) {
-    exchange(numbers, [(0, 2), (1, 3), (0, 1), (2, 3), (1, 2)]);
-}
-
-#[inline(always)]
-fn sort_8(numbers: &mut [u64; 8]) {
-    exchange(numbers, [(0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)]);
-    exchange(numbers, [(0, 1), (2, 3), (4, 5), (6, 7), (2, 4), (3, 5), (1, 4), (3, 6)]);
-    exchange(numbers, [(1, 2), (3, 4), (5, 6)]);
+    numbers.copy_from_slice(&all[..numbers.len()]);
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 use super::*;
-use crate::codec::bwt::rotation;
+use crate::codec::bwt::{rotation, suffixes};
 use hybz_testkit::shapes::{Rng, SHAPES};
-use libsais::SuffixArrayConstruction;
 
 /// The word turned to its least rotation, with its surroundings, and the new place of the word's own beginning.
 fn ring(word: &[u8]) -> Option<(Vec<u8>, i32)> {
@@ -17,10 +16,10 @@ fn ring(word: &[u8]) -> Option<(Vec<u8>, i32)> {
 /// The judge: libsais.
 fn wanted(ring: &[u8], turn: i32) -> (Vec<u8>, u32) {
     let word = &ring[BEFORE..ring.len() - AFTER];
-    let mut suffixes = vec![0i32; word.len()];
-    SuffixArrayConstruction::for_text(word).in_borrowed_buffer(&mut suffixes).single_threaded().run().unwrap();
-    let last = suffixes.iter().map(|&at| ring[at as usize + BEFORE - 1]).collect();
-    (last, suffixes.iter().position(|&at| at == turn).unwrap() as u32)
+    let mut order = vec![0; word.len()];
+    suffixes::sort(word, &mut order);
+    let last = order.iter().map(|&at| ring[at as usize + BEFORE - 1]).collect();
+    (last, order.iter().position(|&at| at == turn).unwrap() as u32)
 }
 
 /// Returns how many kernels left the word to libsais.
