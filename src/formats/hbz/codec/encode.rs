@@ -11,6 +11,7 @@
 use super::ans::{AnsEncoder, Shares};
 use super::choose::AnsTables;
 use super::dictionary::{Dictionary, Meaning};
+use super::payload::SEGMENT;
 use super::replace::replace;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
@@ -94,12 +95,13 @@ impl HbzEncoder {
     /// rows of its entry points.
     pub fn finish(&mut self, prepared: &Prepared, column: &[u8], entries: &[u32]) -> (BlockHeader, Vec<u8>) {
         let rows = column.len();
-        self.symbols.encode(column);
-        self.tokens.build(self.symbols.as_slice(), rows);
-        self.tables.choose(&self.tokens.joint, &self.tokens.ends);
+        self.symbols.encode_segments(column, SEGMENT);
+        self.tokens.build(self.symbols.as_slice(), &self.symbols.ends);
+        self.tables.choose(&self.tokens.joint, &self.symbols.ends);
 
         let encoder = SegmentEncoder::new(&self.tables.tokens, &self.tables.selectors);
-        let (mut sizes, body) = encode_segments(&self.tokens, &self.tables.choice, &encoder, &mut self.bits);
+        let (mut sizes, body) =
+            encode_segments(&self.tokens, &self.symbols.ends, &self.tables.choice, &encoder, &mut self.bits);
         sizes.iter_mut().for_each(|(size, _)| *size = size.div_ceil(8));
         assemble(
             prepared,
@@ -141,14 +143,15 @@ impl HbzEncoder {
 /// The bytes of all segments, and the number of bits and tokens of each.
 pub(super) fn encode_segments(
     tokens: &Tokens,
+    ends: &[usize],
     choice: &[u8],
     encoder: &SegmentEncoder,
     bits: &mut BackWriter,
 ) -> (Vec<(u32, u32)>, Vec<u8>) {
-    let mut body = BitWriter::with_capacity(tokens.tokens.len() as u64 * 4);
+    let mut body = BitWriter::with_capacity(tokens.joint.len() as u64 * 4);
     let (mut from, mut first_group) = (0, 0);
-    let mut sizes = Vec::with_capacity(tokens.ends.len());
-    for &end in &tokens.ends {
+    let mut sizes = Vec::with_capacity(ends.len());
+    for &end in ends {
         let groups = (end - from).div_ceil(GROUP);
         let choice = &choice[first_group..first_group + groups];
         let begin = body.bit_len();

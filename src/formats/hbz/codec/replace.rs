@@ -11,7 +11,8 @@
 mod avx512;
 
 use super::dictionary::{Dictionary, Meaning};
-use super::words::{WordCutter, WordPiece};
+use super::words::WordCutter;
+use std::ops::Range;
 
 /// The number of bytes of text in a part.
 const PART: usize = 1024;
@@ -24,11 +25,48 @@ const SLOTS: usize = 1024;
 const EMPTY: u16 = u16::MAX;
 
 /// A piece that may be a phrase, with its first eight bytes and its hash.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Candidate {
-    piece: WordPiece,
+    from: usize,
+    to: usize,
     key: u64,
     hash: usize,
+}
+
+/// The pieces of a part that pass the filter.
+struct Candidates<'a> {
+    lookup: &'a Lookup<'a>,
+    text: &'a [u8],
+    all: [Candidate; PART],
+    len: usize,
+}
+
+impl<'a> Candidates<'a> {
+    fn new(lookup: &'a Lookup<'a>, text: &'a [u8]) -> Self {
+        Candidates { lookup, text, all: [Candidate::default(); PART], len: 0 }
+    }
+
+    /// Adds a piece, unless the filter tells that it is no phrase.
+    #[inline(always)]
+    fn add(&mut self, Range { start: from, end: to }: Range<usize>) {
+        let key = match self.text[from..].first_chunk::<8>() {
+            Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * (to - from).min(8))),
+            None => first_eight(&self.text[from..to]),
+        };
+        let hash = hash(key, to - from);
+        self.all[self.len] = Candidate { from, to, key, hash };
+        self.len += (self.lookup.filter[hash / 64 % 64] >> (hash % 64) & 1) as usize;
+    }
+
+    /// Removes all, and calls `found` for each phrase, with its code.
+    #[inline(always)]
+    fn take(&mut self, mut found: impl FnMut(Range<usize>, u8)) {
+        for &Candidate { from, to, key, hash } in &self.all[..std::mem::take(&mut self.len)] {
+            if let Some(code) = self.lookup.code(&self.text[from..to], key, hash) {
+                found(from..to, code);
+            }
+        }
+    }
 }
 
 /// The tables for bytes and phrases.
@@ -47,13 +85,10 @@ struct Lookup<'a> {
     lens: [u8; 256],
 }
 
-const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-const HASH_SHIFT: u32 = 52;
-
 /// A hash of twelve bits.
 #[inline(always)]
 fn hash(key: u64, len: usize) -> usize {
-    ((key ^ (len as u64) << 56).wrapping_mul(HASH_FACTOR) >> HASH_SHIFT) as usize
+    ((key ^ (len as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize
 }
 
 /// The first eight bytes of a string, with zeros after a shorter one.
@@ -96,42 +131,22 @@ impl<'a> Lookup<'a> {
         new
     }
 
-    /// Sets `candidates` to the pieces that pass the filter.
+    /// The code of a piece with this key and hash, if it is a phrase.
     #[inline(always)]
-    fn candidates(&self, text: &[u8], pieces: &[WordPiece], candidates: &mut Vec<Candidate>) {
-        candidates.resize(pieces.len().max(candidates.len()), Candidate { piece: (0, 0), key: 0, hash: 0 });
-        let mut len = 0;
-        for &(from, to) in pieces {
-            let key = match text[from..].first_chunk::<8>() {
-                Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * (to - from).min(8))),
-                None => first_eight(&text[from..to]),
-            };
-            let hash = hash(key, to - from);
-            candidates[len] = Candidate { piece: (from, to), key, hash };
-            len += (self.filter[hash / 64 % 64] >> (hash % 64) & 1) as usize;
-        }
-        candidates.truncate(len);
-    }
-
-    /// The code of a candidate, if it is a phrase.
-    #[inline(always)]
-    fn code(&self, text: &[u8], candidate: &Candidate) -> Option<u8> {
-        let (from, to) = candidate.piece;
-        let mut slot = candidate.hash % SLOTS;
-        loop {
-            let code = self.slots[slot];
-            if code == EMPTY {
-                return None;
-            }
-            let at = usize::from(code as u8);
-            if self.keys[at] == candidate.key
-                && usize::from(self.lens[at]) == to - from
-                && (to - from <= 8 || self.dictionary.is_phrase(code as u8, &text[from..to]))
+    fn code(&self, piece: &[u8], key: u64, hash: usize) -> Option<u8> {
+        let mut slot = hash % SLOTS;
+        while self.slots[slot] != EMPTY {
+            let code = self.slots[slot] as u8;
+            let at = usize::from(code);
+            if self.keys[at] == key
+                && usize::from(self.lens[at]) == piece.len()
+                && (piece.len() <= 8 || self.dictionary.is_phrase(code, piece))
             {
-                return Some(code as u8);
+                return Some(code);
             }
             slot = (slot + 1) % SLOTS;
         }
+        None
     }
 }
 
@@ -151,23 +166,19 @@ fn replace_portable(dictionary: &Dictionary, text: &[u8], interval: usize, out: 
     let lookup = Lookup::new(dictionary);
     let mut output = CodeWriter { lookup: &lookup, text, interval, out, len: 0, done: 0 };
     let mut cutter = WordCutter::default();
-    let (mut pieces, mut candidates) = (Vec::with_capacity(PART), Vec::with_capacity(PART));
+    let mut candidates = Candidates::new(&lookup, text);
     let mut part = TranslatedPart { begin: 0, codes: [0; PART + COPY], rare: false };
     for begin in (0..text.len()).step_by(PART) {
         let end = text.len().min(begin + PART);
-        pieces.clear();
-        cutter.cut(text, begin..end, &mut pieces);
-        lookup.candidates(text, &pieces, &mut candidates);
+        cutter.cut(text, begin..end, |piece| candidates.add(piece));
         part.translate(begin, &text[begin..end], &lookup.table);
         output.make_room();
-        for candidate in &candidates {
-            if let Some(code) = lookup.code(text, candidate) {
-                output.copy_until(candidate.piece.0, &part);
-                output.out[output.len] = code;
-                output.len += 1;
-                output.done = candidate.piece.1;
-            }
-        }
+        candidates.take(|piece, code| {
+            output.copy_until(piece.start, &part);
+            output.out[output.len] = code;
+            output.len += 1;
+            output.done = piece.end;
+        });
         output.copy_until(cutter.open_piece(end), &part);
     }
     output.copy_until(text.len(), &part);

@@ -4,6 +4,7 @@
 use super::ans::Shares;
 use super::choose::AnsTables;
 use super::encode::{SegmentEncoder, encode_segments};
+use super::payload::SEGMENT;
 use super::tally::{self, Prices, Tally, selector_count};
 use super::token::Tokens;
 use crate::bits::BackWriter;
@@ -20,10 +21,10 @@ pub struct Steps {
 impl Steps {
     /// Makes the tokens of a column, and the first choice.
     pub fn begin(&mut self, column: &[u8]) -> Tally {
-        self.symbols.encode(column);
-        self.tokens.build(self.symbols.as_slice(), column.len());
+        self.symbols.encode_segments(column, SEGMENT);
+        self.tokens.build(self.symbols.as_slice(), &self.symbols.ends);
         let selectors = self.selectors();
-        self.tables.first_choice(&self.tokens.joint, &self.tokens.ends, self.step(), selectors)
+        self.tables.first_choice(&self.tokens.joint, &self.symbols.ends, self.step(), selectors)
     }
 
     /// For each code, whether it occurs.
@@ -32,7 +33,7 @@ impl Steps {
     }
 
     pub fn tokens(&self) -> usize {
-        self.tokens.tokens.len()
+        self.tokens.joint.len()
     }
 
     pub fn selectors(&self) -> usize {
@@ -40,18 +41,18 @@ impl Steps {
     }
 
     pub fn step(&self) -> usize {
-        tally::step(self.selectors(), self.tokens.ends.len())
+        tally::step(self.selectors(), self.symbols.ends.len())
     }
 
     /// Chooses again.
     pub fn choose(&mut self, prices: &Prices, all: bool) -> Tally {
         let step = if all { 1 } else { self.step() };
-        self.tables.round(&self.tokens.joint, &self.tokens.ends, step, prices)
+        self.tables.round(&self.tokens.joint, &self.symbols.ends, step, prices)
     }
 
     /// Encodes. Returns the number of bits and tokens of each segment, and the bytes of all segments.
     pub fn encode(&self, tokens: &[Shares], selectors: &[Shares]) -> (Vec<(u32, u32)>, Vec<u8>) {
         let encoder = SegmentEncoder::new(tokens, selectors);
-        encode_segments(&self.tokens, &self.tables.choice, &encoder, &mut BackWriter::default())
+        encode_segments(&self.tokens, &self.symbols.ends, &self.tables.choice, &encoder, &mut BackWriter::default())
     }
 }
