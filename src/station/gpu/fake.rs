@@ -11,7 +11,7 @@ use crate::codec::run_length::decode::decode_text;
 use crate::codec::run_length::encode::encode;
 use crate::codec::selector::encode::HuffmanTables;
 use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
-use crate::formats::hbz::codec::steps::Steps;
+use crate::formats::hbz::codec::encode::Steps;
 use crate::formats::hbz::codec::tally;
 use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
 use hybz_gpu::{
@@ -313,7 +313,7 @@ impl DeviceLane for FakeLane {
     fn segments(&mut self, shares: &[SharesForDevice], _timeout: Duration) -> Result<CodedSegments<'_>> {
         self.segments.clear();
         self.columns.clear();
-        for (steps, shares) in self.steps.iter().zip(shares) {
+        for (steps, shares) in self.steps.iter_mut().zip(shares) {
             let count = steps.selectors();
             let tokens: Vec<_> = shares.tokens[..count * CLASSES].iter().map(|shares| shares.to_vec()).collect();
             let selectors: Vec<_> = shares.selectors[..count].iter().map(|shares| shares[..count].to_vec()).collect();

@@ -14,7 +14,7 @@ const MAX_WORD: usize = 64;
 const MAX_BLANKS: usize = 8;
 
 /// The number of bytes that are cut together.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// Cuts a text into pieces, part by part.
 #[derive(Debug, Default)]
@@ -35,14 +35,7 @@ impl WordCutter {
     pub fn cut(&mut self, text: &[u8], part: Range<usize>, mut found: impl FnMut(Range<usize>)) {
         let end = part.end;
         for at in part.step_by(BLOCK) {
-            let (words, blanks) = match text[at..end].first_chunk() {
-                Some(block) => masks(block),
-                None => {
-                    let mut block = [b'.'; BLOCK];
-                    block[..end - at].copy_from_slice(&text[at..end]);
-                    masks(&block)
-                }
-            };
+            let (words, blanks) = masks(&text[at..end.min(at + BLOCK)]);
             self.cut_block(at, words, blanks, &mut found);
         }
         self.end_part(end, text.len(), &mut found);
@@ -117,9 +110,14 @@ fn push(piece: Range<usize>, found: &mut impl FnMut(Range<usize>)) {
     }
 }
 
-/// The masks of the bytes that belong to words, and of those that are blank.
+/// The masks of the bytes, at most 64, that belong to words, and of those that are blank.
 #[inline(always)]
-fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
+pub(super) fn masks(bytes: &[u8]) -> (u64, u64) {
+    let block = bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut block = [b'.'; BLOCK];
+        block[..bytes.len()].copy_from_slice(bytes);
+        block
+    });
     (mask(&block.map(is_word)), mask(&block.map(is_blank)))
 }
 
