@@ -58,7 +58,7 @@ pub(super) fn start(block: PayloadBlock, submitter: Submitter, vectors: Arc<Vect
             segments.clone().map(|number| block.runs(number, mtf)).collect::<Result<Vec<_>, _>>()
         })
     };
-    let jobs = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).map(job).collect();
+    let jobs = ranges(block.segments.len(), JOB_ROWS >> SEGMENT_LOG).map(job).collect();
     stages.submit(jobs, |_| (), |stages, runs| stages.fill(all(runs).flatten().collect()));
 }
 
@@ -109,7 +109,7 @@ impl Stages {
     /// Stage 2: segments into the vector.
     fn fill(self: &Arc<Self>, runs: Vec<Runs>) {
         let (starts, first_column) = self.block.segment_starts(&runs);
-        let vector = Arc::new(self.vectors.take(self.block.rows()));
+        let vector = Arc::new(self.vectors.take(self.block.header.rows));
         let parts: Vec<_> = runs.into_iter().zip(starts).map(Arc::new).collect();
         let job = |segments: Range<usize>| {
             let (first, parts) = (segments.start, parts[segments].to_vec());
@@ -127,7 +127,8 @@ impl Stages {
     }
 
     fn walk(self: &Arc<Self>, vector: &Arc<Vector>, first_column: &Arc<FirstColumn>) {
-        let ranges: Vec<_> = ranges(self.block.entries(), self.block.entries_in(JOB_ROWS)).collect();
+        let ranges: Vec<_> =
+            ranges(self.block.entries.len(), (JOB_ROWS >> self.block.stream.entry_log).max(1)).collect();
         let lens = Arc::new(TextLens::new(ranges.len()));
         let job = |(number, entries): (usize, Range<usize>)| {
             let (block, vector, lens) = (Arc::clone(&self.block), Arc::clone(vector), Arc::clone(&lens));
@@ -160,7 +161,7 @@ struct Joined {
 impl Joined {
     /// Appends the texts that come next.
     fn append(&mut self, block: &PayloadBlock, texts: &Answers<Vec<u8>>) {
-        while !block.is_compact()
+        while !block.header.is_compact()
             && let Some(mut text) = texts.get(self.parts.len()).and_then(|text| lock(text).take())
         {
             self.check.add(block, &mut text);
@@ -169,7 +170,7 @@ impl Joined {
     }
 
     fn finish(&mut self, block: &PayloadBlock, texts: &Answers<Vec<u8>>) -> Result<Text, Flaw> {
-        if block.is_compact() {
+        if block.header.is_compact() {
             return compact(block, all(texts).collect());
         }
         self.append(block, texts);
