@@ -73,7 +73,7 @@ impl CodeExpander {
     pub fn expand(&self, coded: &[u8], interval: usize, most: usize) -> Option<Vec<u8>> {
         let (mut text, mut at) = (vec![0; most + ROOM], 0);
         for part in coded.chunks(interval) {
-            self.write(part, &mut text, &mut at, usize::MAX)?;
+            self.write::<true>(part, &mut text, &mut at)?;
         }
         text.truncate(at);
         (at <= most).then_some(text)
@@ -84,17 +84,17 @@ impl CodeExpander {
     /// stands for no byte.
     pub fn expand_some(&self, coded: &[u8]) -> Option<(Vec<u8>, usize)> {
         let (mut text, mut at) = (vec![0; PIECE.min(coded.len() * MAX_PHRASE) + MAX_PHRASE + ROOM], 0);
-        let codes = self.write(coded, &mut text, &mut at, PIECE)?;
+        let codes = self.write::<false>(coded, &mut text, &mut at)?;
         text.truncate(at);
         Some((text, codes))
     }
 
-    /// Writes the text of `coded` from `*at` on, until `*at` is `enough`. Returns the number of codes; `None` if there
-    /// is no room, or if an escape stands for no byte.
+    /// Writes the text of `coded` from `*at` on, `ALL` of it or until `*at` is [`PIECE`]. Returns the number of codes;
+    /// `None` if there is no room, or if an escape stands for no byte.
     #[inline(always)]
-    fn write(&self, coded: &[u8], text: &mut [u8], at: &mut usize, enough: usize) -> Option<usize> {
+    fn write<const ALL: bool>(&self, coded: &[u8], text: &mut [u8], at: &mut usize) -> Option<usize> {
         let mut codes = coded.iter();
-        while *at < enough
+        while (ALL || *at < PIECE)
             && let Some(&code) = codes.next()
         {
             let Head { bytes, len } = self.heads[usize::from(code)];
