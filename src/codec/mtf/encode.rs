@@ -66,11 +66,17 @@ pub struct MtfSymbols {
     pub used: [bool; 256],
     /// The size of the alphabet: the number of bytes used, plus two.
     pub alphabet: usize,
+    /// The number of bytes of a segment, at whose end a zero run is cut.
+    segment: usize,
+    /// The end of each segment's symbols.
+    pub ends: Vec<usize>,
 }
 
 impl Default for MtfSymbols {
     fn default() -> Self {
-        MtfSymbols { buffer: Vec::new(), len: 0, frequencies: [0; MAX_SYMBOLS], used: [false; 256], alphabet: 0 }
+        let (buffer, len, alphabet, ends) = Default::default();
+        let (frequencies, used) = ([0; MAX_SYMBOLS], [false; 256]);
+        MtfSymbols { buffer, len, frequencies, used, alphabet, segment: usize::MAX, ends }
     }
 }
 
@@ -92,6 +98,12 @@ impl MtfSymbols {
     pub fn encode(&mut self, last: &[u8]) {
         let best = KERNELS.iter().find(|kernel| (kernel.is_supported)()).expect("every CPU knows the last");
         (best.encode)(self, last);
+    }
+
+    /// The same with zero runs cut at each multiple of `segment`, which is a multiple of 64.
+    pub fn encode_segments(&mut self, last: &[u8], segment: usize) {
+        self.segment = segment;
+        self.encode(last);
     }
 
     /// The portable kernel, by ranks.
@@ -146,9 +158,16 @@ impl MtfSymbols {
         let mut seen = [[0; 256]; 2];
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut out = SymbolWriter::new(&mut buffer);
-        let mut zeros_from = 0;
+        let (mut zeros_from, mut segment_end) = (0, self.segment);
+        self.ends.clear();
         for (number, stretch) in last.chunks(STRETCH).enumerate() {
             let start = number * STRETCH;
+            if start == segment_end {
+                out.write_zeros(start - zeros_from);
+                zeros_from = start;
+                segment_end += self.segment;
+                self.ends.push(out.len);
+            }
             let with_before = start.checked_sub(1).and_then(|before| last[before..].first_chunk());
             let before = if start > 0 { last[start - 1] } else { least };
             let heads = with_before.map_or_else(|| self::heads(stretch, before), R::heads);
@@ -160,6 +179,7 @@ impl MtfSymbols {
             });
         }
         out.write_zeros(last.len() - zeros_from);
+        self.ends.push(out.len);
         let SymbolWriter { len, run_digits, run_ones, .. } = out;
         self.frequencies = [0; MAX_SYMBOLS];
         self.frequencies[0] = run_digits - run_ones;

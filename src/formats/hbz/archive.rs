@@ -364,23 +364,18 @@ fn read_index(input: &mut (impl Read + Seek), at: u64, end: u64) -> Result<Optio
     let Some(count) = index_count(&head).filter(|&count| len == u64::from(count) * ENTRY_LEN as u64) else {
         return Ok(None);
     };
-    let mut crc = Crc::new();
+    let (mut input, mut crc, mut entries, mut coded) = (BufReader::new(input), Crc::new(), Vec::new(), 0);
     crc.update(&head);
-    let (mut entries, mut left, mut coded) = (Vec::new(), count as usize, 0);
-    let mut piece = [0; ENTRY_LEN << 10];
-    while left > 0 {
-        let n = left.min(1 << 10);
-        let piece = &mut piece[..n * ENTRY_LEN];
-        input.read_exact(piece).map_err(Error::Read)?;
-        crc.update(piece);
-        for entry in piece.as_chunks().0.iter().map(IndexEntry::parse) {
-            coded += HEADER_LEN as u64 + u64::from(entry.coded_len);
-            if entry.text_len == 0 || entry.coded_len == 0 || coded > at {
-                return Ok(None);
-            }
-            entries.push(entry);
+    for _ in 0..count {
+        let mut bytes = [0; ENTRY_LEN];
+        input.read_exact(&mut bytes).map_err(Error::Read)?;
+        crc.update(&bytes);
+        let entry = IndexEntry::parse(&bytes);
+        coded += HEADER_LEN as u64 + u64::from(entry.coded_len);
+        if entry.text_len == 0 || entry.coded_len == 0 || coded > at {
+            return Ok(None);
         }
-        left -= n;
+        entries.push(entry);
     }
     let mut tail = [0; INDEX_TAIL];
     input.read_exact(&mut tail).map_err(Error::Read)?;

@@ -119,9 +119,7 @@ impl StreamHeader {
         let mut bytes = [0; HEADER_LEN];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..12].copy_from_slice(&[VERSION, 0, self.entry_log, SEGMENT_LOG as u8]);
-        bytes[12..16].copy_from_slice(&self.block_size.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.interval.to_le_bytes());
-        bytes[20..28].copy_from_slice(&self.seed.to_le_bytes());
+        put(&mut bytes[12..28], &[self.block_size, self.interval, self.seed as u32, (self.seed >> 32) as u32]);
         write_crc(&mut bytes);
         bytes
     }
@@ -173,9 +171,7 @@ impl BlockHeader {
         let mut bytes = [0; HEADER_LEN];
         bytes[..4].copy_from_slice(&BLOCK_MAGIC);
         let fields = [self.number, self.text_len, self.rows, self.coded_len, self.crc, self.coded_crc];
-        for (at, field) in bytes[4..28].chunks_exact_mut(4).zip(fields) {
-            at.copy_from_slice(&field.to_le_bytes());
-        }
+        put(&mut bytes[4..28], &fields);
         write_crc(&mut bytes);
         bytes
     }
@@ -244,9 +240,7 @@ impl IndexEntry {
     /// The entry as bytes of the index.
     pub(crate) fn write(&self) -> [u8; ENTRY_LEN] {
         let mut bytes = [0; ENTRY_LEN];
-        for (at, field) in bytes.chunks_exact_mut(4).zip([self.text_len, self.coded_len, self.crc]) {
-            at.copy_from_slice(&field.to_le_bytes());
-        }
+        put(&mut bytes, &[self.text_len, self.coded_len, self.crc]);
         bytes
     }
 
@@ -275,8 +269,7 @@ pub fn index_count(head: &[u8]) -> Option<u32> {
 /// The end of an index whose other bytes have this CRC and number.
 pub fn index_tail(crc: u32, len: u64) -> [u8; INDEX_TAIL] {
     let mut tail = [0; INDEX_TAIL];
-    tail[..4].copy_from_slice(&crc.to_le_bytes());
-    tail[8..16].copy_from_slice(&len.to_le_bytes());
+    put(&mut tail[..16], &[crc, 0, len as u32, (len >> 32) as u32]);
     tail[16..].copy_from_slice(&END_MAGIC);
     tail
 }
@@ -288,6 +281,11 @@ pub fn index_len(tail: &[u8; 16]) -> Option<u64> {
     (tail[8..] == END_MAGIC && len <= 1 << 36).then_some(len + (INDEX_LEN as u64 - 8))
 }
 
+/// Writes numbers.
+fn put(bytes: &mut [u8], numbers: &[u32]) {
+    bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(at, number)| *at = number.to_le_bytes());
+}
+
 /// The first numbers of these bytes.
 pub(super) fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
     std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|j| bytes[4 * i + j])))
@@ -295,7 +293,7 @@ pub(super) fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
 
 fn write_crc(bytes: &mut [u8; HEADER_LEN]) {
     let crc = crc::checksum(&bytes[..HEADER_LEN - 4]);
-    bytes[HEADER_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
+    put(&mut bytes[HEADER_LEN - 4..], &[crc]);
 }
 
 fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Flaw> {

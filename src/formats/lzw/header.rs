@@ -42,43 +42,20 @@ pub struct Header {
     pub block_mode: bool,
 }
 
-/// The reason why bytes are not a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
-    /// The bytes do not begin with the magic.
-    Magic,
-    /// The bytes end too early.
-    Short,
-    /// The maximum number of bits is not allowed.
-    Bits(u8),
-}
-
-impl Unread {
-    /// The error of a stream of which the first `end` bytes are there.
-    pub(super) fn error(self, end: u64) -> Error {
-        match self {
-            Unread::Magic => Error::NotBzip2,
-            Unread::Short if end < MAGIC.len() as u64 => Error::NotBzip2,
-            Unread::Short => Error::Truncated { block: 1, bit_offset: end * 8 },
-            Unread::Bits(bits) => Error::damaged(1, 16, Flaw::LzwBits(bits)),
-        }
-    }
-}
-
 impl Header {
     /// The header at the beginning of `bytes`.
     ///
     /// Bits 5 and 6 of the flags mean nothing: gzip warns of them, ncompress does not, and both read on.
-    pub fn parse(bytes: &[u8]) -> Result<Header, Unread> {
-        let head = bytes.len().min(MAGIC.len());
-        if bytes[..head] != MAGIC[..head] {
-            return Err(Unread::Magic);
+    pub fn parse(bytes: &[u8]) -> Result<Header, Error> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err(Error::NotBzip2);
         }
-        let flags = *bytes.get(MAGIC.len()).ok_or(Unread::Short)?;
+        let bit_offset = bytes.len() as u64 * 8;
+        let flags = *bytes.get(MAGIC.len()).ok_or(Error::Truncated { block: 1, bit_offset })?;
         let bits = flags & 0x1f;
         // With fewer than 9 bits, gzip and ncompress read uninitialised memory (gzip 1.12, ncompress 4.2.4.6).
         if !(MIN_BITS..=MAX_BITS).contains(&bits.into()) {
-            return Err(Unread::Bits(bits));
+            return Err(Error::damaged(1, 16, Flaw::LzwBits(bits)));
         }
         Ok(Header { max_bits: bits.into(), block_mode: flags & 0x80 != 0 })
     }
@@ -102,8 +79,8 @@ mod tests {
     fn flags() {
         for flags in 0..=255 {
             let header = Header { max_bits: u32::from(flags & 31), block_mode: flags >= 128 };
-            let expected = if (9..=16).contains(&header.max_bits) { Ok(header) } else { Err(Unread::Bits(flags & 31)) };
-            assert_eq!(Header::parse(&[0x1f, 0x9d, flags]), expected);
+            let expected = (9..=16).contains(&header.max_bits).then_some(header);
+            assert_eq!(Header::parse(&[0x1f, 0x9d, flags]).ok(), expected);
         }
     }
 }

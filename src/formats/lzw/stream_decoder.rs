@@ -10,7 +10,7 @@ use super::copy::{SLACK, between, eight, string};
 use super::links::{Links, unknown};
 use crate::error::Error;
 use crate::flaw::Flaw;
-use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MIN_BITS, Unread};
+use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MIN_BITS};
 
 /// The max length of the text kept. A string can be 64 KiB, so it must be several times that.
 const MAX_KEPT: usize = 2 << 20;
@@ -102,13 +102,10 @@ impl StreamDecoder {
         let mut at = 0;
         let header = match self.header {
             Some(header) => header,
+            None if coded.len() < HEADER_LEN && !last => return Ok(0),
             None => {
                 at = HEADER_LEN;
-                match Header::parse(coded) {
-                    Ok(header) => *self.header.insert(header),
-                    Err(Unread::Short) if !last => return Ok(0),
-                    Err(unread) => return Err(unread.error(coded.len() as u64)),
-                }
+                *self.header.insert(Header::parse(coded)?)
             }
         };
         while text.len() < max {

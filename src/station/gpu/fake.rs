@@ -11,8 +11,8 @@ use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::run_length::decode::decode_text;
 use crate::codec::run_length::encode::encode;
 use crate::codec::selector::encode::HuffmanTables;
-use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
-use crate::formats::hbz::codec::steps::Steps;
+use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock, SegmentSpan, TableShares};
+use crate::formats::hbz::codec::encode::Steps;
 use crate::formats::hbz::codec::tally;
 use crate::formats::hbz::codec::token::{CLASSES, TOKENS};
 use hybz_gpu::{
@@ -291,7 +291,7 @@ impl DeviceLane for FakeLane {
     fn segments(&mut self, shares: &[SharesForDevice], _timeout: Duration) -> Result<CodedSegments<'_>> {
         self.segments.clear();
         self.columns.clear();
-        for (steps, shares) in self.steps.iter().zip(shares) {
+        for (steps, shares) in self.steps.iter_mut().zip(shares) {
             let count = steps.selectors();
             let tokens: Vec<_> = shares.tokens[..count * CLASSES].iter().map(|shares| shares.to_vec()).collect();
             let selectors: Vec<_> = shares.selectors[..count].iter().map(|shares| shares[..count].to_vec()).collect();
@@ -312,7 +312,7 @@ impl DeviceLane for FakeLane {
         for block in blocks {
             assert!(block.base as usize >= self.columns.len() && block.base % ROW_UNIT as u32 == 0);
             self.columns.resize(block.base as usize, 0);
-            let codes = read(block, &self.texts[..bytes]).all_codes();
+            let codes = HbzDecoder::new().codes(&read(block, &self.texts[..bytes]));
             self.odd.push(codes.is_err().into());
             self.columns.extend(codes.unwrap_or_else(|_| vec![0; block.rows as usize]));
         }
@@ -374,12 +374,8 @@ fn read(block: &LargeForDevice, input: &[u8]) -> PayloadBlock {
     let shares: Vec<u16> = shares.as_chunks().0.iter().map(|share| u16::from_ne_bytes(*share)).collect();
     let (tokens, of_selectors) = shares.split_at(token_shares);
     let each = |shares: &[u16], symbols| shares.chunks(symbols).map(<[u16]>::to_vec).collect();
-    let parts = PayloadParts {
-        payload: input,
-        entries: &words(block.entries_at, (block.rows as usize).div_ceil(1 << block.entry_log)),
-        list: &block.list,
-        shares: &TableShares { tokens: each(tokens, 26), selectors: each(of_selectors, selectors) },
-        segments: &segments.collect::<Vec<_>>(),
-    };
-    PayloadBlock::from_parts(parts, block.rows, block.entry_log as u8)
+    let shares = TableShares { tokens: each(tokens, 26), selectors: each(of_selectors, selectors) };
+    let entries = words(block.entries_at, (block.rows as usize).div_ceil(1 << block.entry_log));
+    let entry_log = block.entry_log as u8;
+    PayloadBlock::for_codes(input.to_vec(), entries, block.list, shares, segments.collect(), block.rows, entry_log)
 }

@@ -85,7 +85,7 @@ impl Batched for Large {
         if !block.tokens_fit_rows() {
             return Err(Unplaced::Never);
         }
-        let (rows, bytes) = (block.rows() as usize, payload::input_len(&block.parts()));
+        let (rows, bytes) = (block.header.rows as usize, payload::input_len(&block));
         let size = lane.size();
         let before = batch.inputs.last().map_or(0, |last| last.base as usize + last.rows as usize);
         let base = before.next_multiple_of(ROW_UNIT);

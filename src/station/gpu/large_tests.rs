@@ -3,7 +3,7 @@
 use super::trial_tests::{FAKE_ROWS, accepts, fake, fake_with, outcome};
 use super::*;
 use crate::crc;
-use crate::formats::hbz::codec::decode::PayloadBlock;
+use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock};
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
 use crate::formats::hbz::stream::tasks::{DecodeLarge, EncodeLarge};
 use crate::station::gpu::fake::{Fault, Spoil};
@@ -231,15 +231,15 @@ fn write_spoilt(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool, more
     let (mut heads, mut input, mut expected, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0usize);
     for block in parsed {
         let at = input.len();
-        input.resize(at + payload::input_len(&block.parts()), 0);
+        input.resize(at + payload::input_len(&block), 0);
         rows = rows.next_multiple_of(ROW_UNIT);
         let head = payload::write(&block, rows as u32, &mut input, at);
         let tokens = &mut input[head.segments_at as usize + 8..][..4];
         let count = u32::from_ne_bytes(tokens.try_into().unwrap()).saturating_add_signed(more);
         tokens.copy_from_slice(&count.to_ne_bytes());
         heads.push(head);
-        rows += block.rows() as usize;
-        let codes = block.all_codes();
+        rows += block.header.rows as usize;
+        let codes = HbzDecoder::new().codes(&block);
         let fnv = |hash: u64, code: &u8| (hash ^ u64::from(*code)).wrapping_mul(0x100_0000_01b3);
         let hash = codes.iter().flatten().fold(0xcbf2_9ce4_8422_2325, fnv);
         let is_odd = codes.is_err() || more != 0;

@@ -1,49 +1,48 @@
 //! Blocks of `.hbz` streams as a device that decodes takes them: `struct hybz_large` of `hybz.h`.
 
-use crate::formats::hbz::codec::decode::{PayloadBlock, PayloadParts};
+use crate::formats::hbz::codec::decode::PayloadBlock;
 use hybz_gpu::{LargeForDevice, SegmentForDevice};
 
 /// The number of input bytes of a block.
-pub fn input_len(parts: &PayloadParts<'_>) -> usize {
-    let shares = parts.shares.tokens.iter().chain(&parts.shares.selectors).map(Vec::len).sum::<usize>();
-    let tables = parts.segments.len() * size_of::<SegmentForDevice>() + parts.entries.len() * 4 + shares * 2;
-    coded_len(parts).next_multiple_of(4) + tables.next_multiple_of(4)
+pub fn input_len(block: &PayloadBlock) -> usize {
+    let shares = block.shares.tokens.iter().chain(&block.shares.selectors).map(Vec::len).sum::<usize>();
+    let tables = block.segments.len() * size_of::<SegmentForDevice>() + block.entries.len() * 4 + shares * 2;
+    coded_len(block).next_multiple_of(4) + tables.next_multiple_of(4)
 }
 
 /// Writes the block's data for the device to the input, at byte `at`, a multiple of 4; there must be room for
 /// [`input_len`] bytes. Its rows begin at `base`.
 pub fn write(block: &PayloadBlock, base: u32, input: &mut [u8], at: usize) -> LargeForDevice {
-    let parts = block.parts();
-    let first = parts.segments.first().map_or(0, |segment| segment.bytes.start);
-    let len = coded_len(&parts);
+    let first = block.segments.first().map_or(0, |segment| segment.bytes.start);
+    let len = coded_len(block);
     let mut room = Room { bytes: input, at };
-    room.put(&parts.payload[first..first + len]);
+    room.put(&block.payload[first..first + len]);
     let segments_at = room.align();
-    for segment in parts.segments {
+    for segment in &block.segments {
         let segment_at = at + segment.bytes.start - first;
         [segment_at, segment.bytes.len(), segment.tokens].iter().for_each(|&n| room.put(&(n as u32).to_ne_bytes()));
     }
     let entries_at = room.align();
-    parts.entries.iter().for_each(|row| room.put(&row.to_ne_bytes()));
+    block.entries.iter().for_each(|row| room.put(&row.to_ne_bytes()));
     let shares_at = room.align();
-    let tables = parts.shares.tokens.iter().chain(&parts.shares.selectors);
+    let tables = block.shares.tokens.iter().chain(&block.shares.selectors);
     tables.flatten().for_each(|share| room.put(&share.to_ne_bytes()));
     room.align();
     LargeForDevice {
-        rows: block.rows(),
+        rows: block.header.rows,
         base,
-        entry_log: block.stream().entry_log.into(),
-        selectors: parts.shares.selectors.len() as u32,
+        entry_log: block.stream.entry_log.into(),
+        selectors: block.shares.selectors.len() as u32,
         segments_at,
         entries_at,
         shares_at,
-        list: *parts.list,
+        list: block.list,
     }
 }
 
 /// The number of bytes of all segments of a block.
-fn coded_len(parts: &PayloadParts<'_>) -> usize {
-    parts.segments.iter().map(|segment| segment.bytes.len()).sum()
+fn coded_len(block: &PayloadBlock) -> usize {
+    block.segments.iter().map(|segment| segment.bytes.len()).sum()
 }
 
 /// A cursor in the input.

@@ -19,8 +19,7 @@
 //! are. This needs AVX2, for which the same code is compiled a second time. All this together: 2.8 -> 1.1 ns per byte
 //! of text.
 
-use super::ans::Shares;
-use super::tally::{self, NEVER, Prices, Tally, selector_count};
+use super::tally::{self, NEVER, Prices, Tally};
 use super::token::{JOINT, TOKENS};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu;
@@ -29,104 +28,79 @@ use crate::formats::hbz::header::{GROUP, MAX_TABLES};
 /// By joint token: its cost with each table. There are 256 rows, so that every byte is a valid index.
 type Costs = [[u16; MAX_TABLES]; 256];
 
-/// The tables of a block.
-#[derive(Clone, Debug, Default)]
-pub struct AnsTables {
-    /// By table, and within it by the class of the previous token.
-    pub tokens: Vec<Shares>,
-    /// By the previous selector.
-    pub selectors: Vec<Shares>,
-    /// The table of each group, segment by segment.
-    pub choice: Vec<u8>,
+/// The first choice: cuts the groups of every `step`th segment into parts of equal size, by the mean of their
+/// ranks' logarithms.
+pub(super) fn first_choice(tokens: &[u8], ends: &[usize], step: usize, count: usize, choice: &mut Vec<u8>) -> Tally {
+    const LEVELS: usize = 1024;
+    let of_tokens = tally::weights();
+    let weights: [u32; 256] = std::array::from_fn(|joint| of_tokens[joint % TOKENS]);
+    let mut levels = Vec::with_capacity(tokens.len() / GROUP + ends.len());
+    let mut histogram = [0usize; LEVELS];
+    for (_, segment) in segments(tokens, ends, step) {
+        for group in segment.chunks(GROUP) {
+            let sum: u32 = group.iter().map(|&token| weights[usize::from(token)]).sum();
+            let level = (sum as usize / group.len()).min(LEVELS - 1);
+            histogram[level] += 1;
+            levels.push(level as u16);
+        }
+    }
+    let mut before = 0;
+    let parts = histogram.map(|here| {
+        before += here;
+        ((before - here) * count / levels.len()) as u8
+    });
+    let mut counts = TokenCounts::default();
+    let mut levels = levels.into_iter();
+    choice.clear();
+    for (first, segment) in segments(tokens, ends, step) {
+        choice.resize(first, 0);
+        let mut last = 0;
+        for (group, level) in segment.chunks(GROUP).zip(&mut levels) {
+            let table = parts[usize::from(level)];
+            counts.add(group, last, table);
+            choice.push(table);
+            last = table;
+        }
+    }
+    counts.tally()
 }
 
-impl AnsTables {
-    /// Chooses the tables for these joint tokens. `ends` has the end of each segment's tokens.
-    pub fn choose(&mut self, tokens: &[u8], ends: &[usize]) {
-        let count = selector_count(tokens.len());
-        let part = tally::step(count, ends.len());
-        let mut tally = self.first_choice(tokens, ends, part, count);
-        for round in tally::rounds(count) {
-            let prices = Prices::new(&tally, round.free_moves, count);
-            tally = self.round(tokens, ends, if round.all { 1 } else { part }, &prices);
-        }
-        (self.tokens, self.selectors) = tally.tables(count);
-    }
-
-    /// The first choice: cuts the groups of every `step`th segment into parts of equal size, by the mean of their
-    /// ranks' logarithms.
-    pub(super) fn first_choice(&mut self, tokens: &[u8], ends: &[usize], step: usize, count: usize) -> Tally {
-        const LEVELS: usize = 1024;
-        let of_tokens = tally::weights();
-        let weights: [u32; 256] = std::array::from_fn(|joint| of_tokens[joint % TOKENS]);
-        let mut levels = Vec::with_capacity(tokens.len() / GROUP + ends.len());
-        let mut histogram = [0usize; LEVELS];
-        for (_, segment) in segments(tokens, ends, step) {
-            for group in segment.chunks(GROUP) {
-                let sum: u32 = group.iter().map(|&token| weights[usize::from(token)]).sum();
-                let level = (sum as usize / group.len()).min(LEVELS - 1);
-                histogram[level] += 1;
-                levels.push(level as u16);
-            }
-        }
-        let mut before = 0;
-        let parts = histogram.map(|here| {
-            before += here;
-            ((before - here) * count / levels.len()) as u8
-        });
-        let mut counts = TokenCounts::default();
-        let mut levels = levels.into_iter();
-        self.choice.clear();
-        for (first, segment) in segments(tokens, ends, step) {
-            self.choice.resize(first, 0);
-            let mut last = 0;
-            for (group, level) in segment.chunks(GROUP).zip(&mut levels) {
-                let table = parts[usize::from(level)];
-                counts.add(group, last, table);
-                self.choice.push(table);
-                last = table;
-            }
-        }
-        counts.tally()
-    }
-
-    /// Chooses again in every `step`th segment.
-    pub(super) fn round(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        #[cfg(target_arch = "x86_64")]
-        #[allow(unsafe_code)]
-        if cpu::has!(Avx2: "avx2") {
-            // SAFETY: the CPU has AVX2.
-            return unsafe { self.round_avx2(tokens, ends, step, prices) };
-        }
-        self.round_portable(tokens, ends, step, prices)
-    }
-
+/// Chooses again in every `step`th segment.
+pub(super) fn round(tokens: &[u8], ends: &[usize], step: usize, prices: &Prices, choice: &mut Vec<u8>) -> Tally {
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn round_avx2(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        self.round_portable(tokens, ends, step, prices)
+    #[allow(unsafe_code)]
+    if cpu::has!(Avx2: "avx2") {
+        // SAFETY: the CPU has AVX2.
+        return unsafe { round_avx2(tokens, ends, step, prices, choice) };
     }
+    round_portable(tokens, ends, step, prices, choice)
+}
 
-    /// Always inlined, so that it is compiled for the CPU features of its caller. (A loop shared with `first_choice`
-    /// that calls a closure was not: encoding took 1.04 times as long.)
-    #[inline(always)]
-    fn round_portable(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        let mut costs = [[NEVER; MAX_TABLES]; 256];
-        costs[..JOINT].copy_from_slice(&prices.tokens[..JOINT]);
-        let mut counts = TokenCounts::default();
-        self.choice.clear();
-        for (first, segment) in segments(tokens, ends, step) {
-            self.choice.resize(first, 0);
-            let mut last = 0;
-            for group in segment.chunks(GROUP) {
-                let table = cheapest(group, &costs, prices, last);
-                counts.add(group, last, table);
-                self.choice.push(table);
-                last = table;
-            }
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn round_avx2(tokens: &[u8], ends: &[usize], step: usize, prices: &Prices, choice: &mut Vec<u8>) -> Tally {
+    round_portable(tokens, ends, step, prices, choice)
+}
+
+/// Always inlined, so that it is compiled for the CPU features of its caller. (A loop shared with `first_choice`
+/// that calls a closure was not: encoding took 1.04 times as long.)
+#[inline(always)]
+fn round_portable(tokens: &[u8], ends: &[usize], step: usize, prices: &Prices, choice: &mut Vec<u8>) -> Tally {
+    let mut costs = [[NEVER; MAX_TABLES]; 256];
+    costs[..JOINT].copy_from_slice(&prices.tokens[..JOINT]);
+    let mut counts = TokenCounts::default();
+    choice.clear();
+    for (first, segment) in segments(tokens, ends, step) {
+        choice.resize(first, 0);
+        let mut last = 0;
+        for group in segment.chunks(GROUP) {
+            let table = cheapest(group, &costs, prices, last);
+            counts.add(group, last, table);
+            choice.push(table);
+            last = table;
         }
-        counts.tally()
     }
+    counts.tally()
 }
 
 /// Counts the choices.
@@ -197,39 +171,23 @@ mod tests {
     use super::*;
     use hybz_testkit::shapes::Rng;
 
-    #[test]
-    fn groups_of_one_kind_get_one_table() {
-        let mut rng = Rng(31);
-        let mut tokens = Vec::new();
-        for part in 0..400 {
-            let (low, max) = if part % 2 == 0 { (0, 3) } else { (10, 16) };
-            tokens.extend((0..GROUP * 10).map(|_| (low + rng.below(max)) as u8));
-        }
-        let mut tables = AnsTables::default();
-        tables.choose(&tokens, &[tokens.len()]);
-        assert_eq!(tables.choice.len(), 4000);
-        for (number, pair) in tables.choice.chunks(10).collect::<Vec<_>>().windows(2).enumerate() {
-            assert!(pair[0].iter().all(|table| !pair[1].contains(table)), "{number}");
-        }
-    }
-
     /// A round on this CPU gives the same as the portable round and as the definition.
     #[test]
     fn rounds_are_the_portable_ones() {
         let mut rng = Rng(33);
         let tokens: Vec<u8> = (0..400_000).map(|i| (rng.below(1 + i * 7 / 1000 % JOINT)) as u8).collect();
         let ends: Vec<usize> = (1..=40).map(|n| n * tokens.len() / 40 - n % 40 * 5).collect();
-        let (mut one, mut two) = (AnsTables::default(), AnsTables::default());
+        let (mut one, mut two) = (Vec::new(), Vec::new());
         for (step, count) in [(1, 12), (4, 12), (1, 16), (4, 1)] {
-            let mut tally = one.first_choice(&tokens, &ends, step, count);
+            let mut tally = first_choice(&tokens, &ends, step, count, &mut one);
             for round in 0..3 {
                 let prices = Prices::new(&tally, round == 0, count);
-                tally = one.round(&tokens, &ends, step, &prices);
-                let plain = two.round_portable(&tokens, &ends, step, &prices);
-                assert!(one.choice == two.choice && tally == plain);
+                tally = super::round(&tokens, &ends, step, &prices, &mut one);
+                let plain = round_portable(&tokens, &ends, step, &prices, &mut two);
+                assert!(one == two && tally == plain);
                 for (first, segment) in segments(&tokens, &ends, step) {
                     let mut last = 0;
-                    for (group, &table) in segment.chunks(GROUP).zip(&one.choice[first..]) {
+                    for (group, &table) in segment.chunks(GROUP).zip(&one[first..]) {
                         let sum = |table: u8| -> u32 {
                             let cost = |token: &u8| u32::from(prices.tokens[usize::from(*token)][usize::from(table)]);
                             group.iter().map(cost).sum::<u32>() + u32::from(prices.selectors[last][usize::from(table)])

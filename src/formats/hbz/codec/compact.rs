@@ -74,8 +74,8 @@ impl Pieces {
         let Codes { expander, parts, interval, .. } = &*self.codes;
         let Some(part) = parts.get(self.part) else { return Ok(None) };
         let end = (self.at / interval + 1).saturating_mul(*interval).min(part.len());
-        let mut piece = Vec::new();
-        self.at += expander.expand_some(&part[self.at..end], &mut piece).ok_or(Flaw::BlockTooLong)?;
+        let (piece, codes) = expander.expand_some(&part[self.at..end]).ok_or(Flaw::BlockTooLong)?;
+        self.at += codes;
         if self.at == part.len() {
             (self.part, self.at) = (self.part + 1, 0);
         }

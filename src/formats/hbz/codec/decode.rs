@@ -9,7 +9,7 @@
 //! [`HbzDecoder`] does all of them on one core, which is the best way as long as there are as many blocks as stations.
 
 pub use super::compact::compact;
-pub use super::payload::{PayloadBlock, PayloadParts, SegmentSpan, TableShares};
+pub use super::payload::{PayloadBlock, SegmentSpan, TableShares};
 pub use super::segment::{Runs, segment_mtf};
 pub use super::text_check::{TextCheck, TextLens};
 pub use super::vector::{FirstColumn, SegmentStart};
@@ -48,23 +48,23 @@ impl HbzDecoder {
 
     /// All codes of a block, one for each row.
     pub fn codes(&mut self, block: &PayloadBlock) -> Result<Vec<u8>, Flaw> {
-        let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
+        let runs = (0..block.segments.len()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
         let (starts, first_column) = block.segment_starts(&runs);
         // The vector is taken only now: all rows have been decoded, so the header does not claim more than the block
         // has.
-        let vector = self.vectors.take(block.rows());
+        let vector = self.vectors.take(block.header.rows);
         for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
             block.fill(number, runs, start, &vector);
         }
         drop(runs);
-        Ok(block.codes(0..block.entries(), &vector, &first_column))
+        Ok(block.codes(0..block.entries.len(), &vector, &first_column))
     }
 }
 
 impl PayloadBlock {
     /// The text of all codes of the block, verified.
     pub fn text(&self, codes: Cow<'_, [u8]>) -> Result<Text, Flaw> {
-        if self.is_compact() {
+        if self.header.is_compact() {
             return compact(self, vec![codes.into_owned()]);
         }
         // The length is known, so no pass is needed to count it: such a pass takes half as long as this one.
@@ -75,12 +75,6 @@ impl PayloadBlock {
         text_check.add(self, &mut text);
         text_check.finish(self)?;
         Ok(Text::Plain(text))
-    }
-
-    /// [`HbzDecoder::codes`] of a new decoder.
-    #[cfg(test)]
-    pub fn all_codes(&self) -> Result<Vec<u8>, Flaw> {
-        HbzDecoder::new().codes(self)
     }
 }
 

@@ -154,13 +154,11 @@ fn candidates(text: &[u8]) -> Vec<(u64, &[u8])> {
     // The standard library's hash took 1.5 times as long.
     let mut counts: HashMap<&[u8], u32> = HashMap::default();
     let stride = (text.len() / SAMPLES).max(SAMPLE);
-    let (mut seen, mut pieces) = (0, Vec::new());
+    let mut seen = 0;
     for piece in text.chunks(stride) {
         let sample = &piece[..piece.len().min(SAMPLE)];
         seen += sample.len() as u64;
-        pieces.clear();
-        WordCutter::default().cut(sample, 0..sample.len(), &mut pieces);
-        pieces.iter().for_each(|&(from, to)| *counts.entry(&sample[from..to]).or_default() += 1);
+        WordCutter::default().cut(sample, 0..sample.len(), |piece| *counts.entry(&sample[piece]).or_default() += 1);
     }
     let saved = |times: u32, len: usize| u64::from(times) * (len as u64 - 1) * text.len() as u64 / seen;
     let mut best: Vec<(u64, &[u8])> = counts

@@ -9,9 +9,11 @@
 //! 1.9, choosing tables 1.1, MTF 1.1, writing 0.9, tokens 0.4.
 
 use super::ans::{AnsEncoder, Shares};
-use super::choose::AnsTables;
+use super::choose::{self, first_choice};
 use super::dictionary::{Dictionary, Meaning};
+use super::payload::SEGMENT;
 use super::replace::replace;
+use super::tally::{self, Prices, Tally};
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
 use crate::codec::bwt::merge::Thirds;
@@ -45,10 +47,7 @@ pub struct HbzEncoder {
     perturbed: Vec<u8>,
     column: Vec<u8>,
     suffixes: Vec<i32>,
-    symbols: MtfSymbols,
-    tokens: Tokens,
-    tables: AnsTables,
-    bits: BackWriter,
+    steps: Steps,
 }
 
 impl HbzEncoder {
@@ -93,26 +92,19 @@ impl HbzEncoder {
     /// Runs the steps after the sort: makes the block's header and payload from the last column of its codes and the
     /// rows of its entry points.
     pub fn finish(&mut self, prepared: &Prepared, column: &[u8], entries: &[u32]) -> (BlockHeader, Vec<u8>) {
-        let rows = column.len();
-        self.symbols.encode(column);
-        self.tokens.build(self.symbols.as_slice(), rows);
-        self.tables.choose(&self.tokens.joint, &self.tokens.ends);
-
-        let encoder = SegmentEncoder::new(&self.tables.tokens, &self.tables.selectors);
-        let (mut sizes, body) = encode_segments(&self.tokens, &self.tables.choice, &encoder, &mut self.bits);
+        let steps = &mut self.steps;
+        let mut tally = steps.begin(column);
+        let count = steps.selectors();
+        for round in tally::rounds(count) {
+            tally = steps.choose(&Prices::new(&tally, round.free_moves, count), round.all);
+        }
+        let (tokens, selectors) = tally.tables(count);
+        let (mut sizes, body) = steps.encode(&tokens, &selectors);
         sizes.iter_mut().for_each(|(size, _)| *size = size.div_ceil(8));
-        assemble(
-            prepared,
-            &CodedColumn {
-                rows,
-                used: &self.symbols.used,
-                entries,
-                tokens: &self.tables.tokens,
-                selectors: &self.tables.selectors,
-                sizes: &sizes,
-                body: &body,
-            },
-        )
+        let (rows, used) = (column.len(), steps.used());
+        let coded =
+            CodedColumn { rows, used, entries, tokens: &tokens, selectors: &selectors, sizes: &sizes, body: &body };
+        assemble(prepared, &coded)
     }
 
     /// The same after a sort into two lists, of which `entries` are rows.
@@ -138,27 +130,73 @@ impl HbzEncoder {
     }
 }
 
-/// The bytes of all segments, and the number of bits and tokens of each.
-pub(super) fn encode_segments(
-    tokens: &Tokens,
-    choice: &[u8],
-    encoder: &SegmentEncoder,
-    bits: &mut BackWriter,
-) -> (Vec<(u32, u32)>, Vec<u8>) {
-    let mut body = BitWriter::with_capacity(tokens.tokens.len() as u64 * 4);
-    let (mut from, mut first_group) = (0, 0);
-    let mut sizes = Vec::with_capacity(tokens.ends.len());
-    for &end in &tokens.ends {
-        let groups = (end - from).div_ceil(GROUP);
-        let choice = &choice[first_group..first_group + groups];
-        let begin = body.bit_len();
-        encoder.append(&tokens.joint[from..end], &tokens.extras[from..end], choice, bits, &mut body);
-        sizes.push(((body.bit_len() - begin) as u32, (end - from) as u32));
-        body.align();
-        from = end;
-        first_group += groups;
+/// The steps of coding a last column. (The fake device of the tests takes them one by one, and the kernels are compared
+/// with them.)
+#[derive(Debug, Default)]
+pub struct Steps {
+    symbols: MtfSymbols,
+    tokens: Tokens,
+    /// The selector of each group, segment by segment.
+    choice: Vec<u8>,
+    bits: BackWriter,
+}
+
+impl Steps {
+    /// Makes the tokens of a column, and the first choice.
+    pub fn begin(&mut self, column: &[u8]) -> Tally {
+        self.symbols.encode_segments(column, SEGMENT);
+        self.tokens.build(self.symbols.as_slice(), &self.symbols.ends);
+        let (step, selectors) = (self.step(), self.selectors());
+        first_choice(&self.tokens.joint, &self.symbols.ends, step, selectors, &mut self.choice)
     }
-    (sizes, body.finish())
+
+    /// For each code, whether it occurs.
+    pub fn used(&self) -> &[bool; 256] {
+        &self.symbols.used
+    }
+
+    /// The number of tokens.
+    pub fn tokens(&self) -> usize {
+        self.tokens.joint.len()
+    }
+
+    /// The number of selectors.
+    pub fn selectors(&self) -> usize {
+        tally::selector_count(self.tokens())
+    }
+
+    /// The first rounds look at one segment in this many.
+    pub fn step(&self) -> usize {
+        tally::step(self.selectors(), self.symbols.ends.len())
+    }
+
+    /// Chooses again, for `all` segments or for some.
+    pub fn choose(&mut self, prices: &Prices, all: bool) -> Tally {
+        let step = if all { 1 } else { self.step() };
+        choose::round(&self.tokens.joint, &self.symbols.ends, step, prices, &mut self.choice)
+    }
+
+    /// Encodes with these tables. Returns the number of bits and tokens of each segment, and the bytes of all segments.
+    pub fn encode(&mut self, tokens: &[Shares], selectors: &[Shares]) -> (Vec<(u32, u32)>, Vec<u8>) {
+        let encoder = SegmentEncoder::new(tokens, selectors);
+        let mut body = BitWriter::with_capacity(self.tokens() as u64 * 4);
+        let (mut from, mut first_group, mut sizes) = (0, 0, Vec::with_capacity(self.symbols.ends.len()));
+        for &end in &self.symbols.ends {
+            let groups = first_group..first_group + (end - from).div_ceil(GROUP);
+            first_group = groups.end;
+            let (tokens, extras) = (&self.tokens.joint[from..end], &self.tokens.extras[from..end]);
+            let states = encoder.encode_segment(tokens, extras, &self.choice[groups], &mut self.bits);
+            let begin = body.bit_len();
+            for (state, of) in states.into_iter().zip([TOKEN_STATES, TOKEN_STATES, SELECTOR_STATES]) {
+                body.write(state.into(), of.ilog2());
+            }
+            self.bits.append_to(&mut body);
+            sizes.push(((body.bit_len() - begin) as u32, (end - from) as u32));
+            body.align();
+            from = end;
+        }
+        (sizes, body.finish())
+    }
 }
 
 /// A coded last column.
@@ -223,7 +261,7 @@ fn write_dictionary(dictionary: &Dictionary, used: &[bool; 256], out: &mut BitWr
 }
 
 /// Encodes segments.
-pub(super) struct SegmentEncoder {
+struct SegmentEncoder {
     tokens: AnsEncoder,
     selectors: AnsEncoder,
     /// The number of tables.
@@ -233,22 +271,13 @@ pub(super) struct SegmentEncoder {
 }
 
 impl SegmentEncoder {
-    pub fn new(tokens: &[Shares], selectors: &[Shares]) -> SegmentEncoder {
+    fn new(tokens: &[Shares], selectors: &[Shares]) -> SegmentEncoder {
         SegmentEncoder {
             tokens: AnsEncoder::new(tokens, TOKEN_STATES),
             selectors: AnsEncoder::new(selectors, SELECTOR_STATES),
             tables: selectors.len(),
             extra_bits: std::array::from_fn(|joint| first_symbol((joint % TOKENS) as u8).1),
         }
-    }
-
-    /// Appends one segment's states and codes.
-    pub fn append(&self, tokens: &[u8], extras: &[u8], choice: &[u8], bits: &mut BackWriter, out: &mut BitWriter) {
-        let states = self.encode_segment(tokens, extras, choice, bits);
-        out.write(states[0].into(), TOKEN_STATES.ilog2());
-        out.write(states[1].into(), TOKEN_STATES.ilog2());
-        out.write(states[2].into(), SELECTOR_STATES.ilog2());
-        bits.append_to(out);
     }
 
     /// Encodes one segment, from its end. Returns the states with which the decoder begins: two for the tokens, one for
@@ -291,5 +320,26 @@ fn write_shares(shares: &[u16], out: &mut BitWriter) {
         if bits > 1 {
             out.write(u64::from(share) & ((1 << (bits - 1)) - 1), bits - 1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decode::HbzDecoder;
+    use super::*;
+
+    /// Words in the samples of the dictionary; everywhere else, bytes that are rare in the samples.
+    #[test]
+    fn a_sample_that_deceives() {
+        let words = (hybz_testkit::shapes::shape("words").make)(40_000_000 / 32);
+        let mut text: Vec<u8> = Vec::new();
+        for piece in 0..32usize {
+            text.extend_from_slice(&words[piece * 39_000..][..17_000]);
+            text.extend((0..1_250_000 - 17_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8));
+        }
+        let stream = StreamHeader { block_size: 1 << 26, interval: 0, seed: 7, entry_log: 12 };
+        let (header, payload) = HbzEncoder::default().encode(&text, 3, &stream);
+        let back = HbzDecoder::new().decode(stream, header, payload.into()).unwrap();
+        assert!(back.plain(&mut Vec::new()) == Some(&text));
     }
 }

@@ -1,6 +1,7 @@
 //! Replaces the codes of a dictionary by their text.
 
 use super::dictionary::{Dictionary, Meaning};
+use crate::formats::hbz::header::MAX_PHRASE;
 
 /// The number of bytes that a code may write past the end of the text.
 const ROOM: usize = 8;
@@ -50,76 +51,69 @@ impl CodeExpander {
     /// The length of the text of `coded`, which begins at an entry point and ends at an entry point or at the end of
     /// the block; entry points are `interval` codes apart. Returns `None` if an escape stands for no byte.
     pub fn text_len(&self, coded: &[u8], interval: usize) -> Option<usize> {
-        match self.escape {
-            None => Some(coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].len)).sum()),
-            Some(escape) => coded.chunks(interval).map(|part| self.part_len(part, escape)).sum(),
-        }
+        let part_len = |part: &[u8]| {
+            let (mut len, mut codes) = (0, part.iter());
+            while let Some(&code) = codes.next() {
+                len += usize::from(self.heads[usize::from(code)].len);
+                // An escape at the very end of a part stands for nothing.
+                if Some(code) == self.escape
+                    && let Some(&place) = codes.next()
+                {
+                    self.escaped.get(usize::from(place))?;
+                    len += 1;
+                }
+            }
+            Some(len)
+        };
+        coded.chunks(interval).map(part_len).sum()
     }
 
     /// The text of `coded`, if it has at most `most` bytes and each escape stands for a byte. `coded` begins at an
     /// entry point and ends at an entry point or at the end of the block; entry points are `interval` codes apart.
     pub fn expand(&self, coded: &[u8], interval: usize, most: usize) -> Option<Vec<u8>> {
-        let mut text = vec![0; most + ROOM];
-        let mut at = 0;
+        let (mut text, mut at) = (vec![0; most + ROOM], 0);
         for part in coded.chunks(interval) {
-            let mut codes = part.iter();
-            while let Some(&code) = codes.next() {
-                let Head { bytes, len } = self.heads[usize::from(code)];
-                text.get_mut(at..at + 8)?.copy_from_slice(&bytes);
-                at += usize::from(len);
-                if (1..=8).contains(&len) {
-                    continue;
-                }
-                match self.dictionary.codes().get(usize::from(code)) {
-                    Some(Meaning::Phrase(string)) => text.get_mut(at - string.len()..at)?.copy_from_slice(string),
-                    Some(Meaning::Escape) => {
-                        if let Some(&place) = codes.next() {
-                            text[at] = *self.escaped.get(usize::from(place))?;
-                            at += 1;
-                        }
-                    }
-                    _ => {}
-                }
-            }
+            self.write::<true>(part, &mut text, &mut at)?;
         }
         text.truncate(at);
         (at <= most).then_some(text)
     }
 
-    /// Appends to `text` the text of a prefix of `coded`, until `text` has [`PIECE`] bytes, and at most a phrase more.
-    /// `coded` ends at an entry point or at the end of the block. Returns the number of codes, or `None` if an escape
+    /// The text of a prefix of `coded`, of at least [`PIECE`] bytes unless it is all, and at most a phrase more, and
+    /// the number of its codes. `coded` ends at an entry point or at the end of the block. Returns `None` if an escape
     /// stands for no byte.
-    pub fn expand_some(&self, coded: &[u8], text: &mut Vec<u8>) -> Option<usize> {
+    pub fn expand_some(&self, coded: &[u8]) -> Option<(Vec<u8>, usize)> {
+        let (mut text, mut at) = (vec![0; PIECE.min(coded.len() * MAX_PHRASE) + MAX_PHRASE + ROOM], 0);
+        let codes = self.write::<false>(coded, &mut text, &mut at)?;
+        text.truncate(at);
+        Some((text, codes))
+    }
+
+    /// Writes the text of `coded` from `*at` on, `ALL` of it or until `*at` is [`PIECE`]. Returns the number of codes;
+    /// `None` if there is no room, or if an escape stands for no byte.
+    #[inline(always)]
+    fn write<const ALL: bool>(&self, coded: &[u8], text: &mut [u8], at: &mut usize) -> Option<usize> {
         let mut codes = coded.iter();
-        while text.len() < PIECE
+        while (ALL || *at < PIECE)
             && let Some(&code) = codes.next()
         {
+            let Head { bytes, len } = self.heads[usize::from(code)];
+            text.get_mut(*at..*at + 8)?.copy_from_slice(&bytes);
+            *at += usize::from(len);
+            if (1..=8).contains(&len) {
+                continue;
+            }
             match self.dictionary.codes().get(usize::from(code)) {
-                Some(Meaning::Byte(byte)) => text.push(*byte),
-                Some(Meaning::Phrase(string)) => text.extend_from_slice(string),
+                Some(Meaning::Phrase(string)) => text.get_mut(*at - string.len()..*at)?.copy_from_slice(string),
                 Some(Meaning::Escape) => {
                     if let Some(&place) = codes.next() {
-                        text.push(*self.escaped.get(usize::from(place))?);
+                        text[*at] = *self.escaped.get(usize::from(place))?;
+                        *at += 1;
                     }
                 }
-                None => {}
+                _ => {}
             }
         }
         Some(coded.len() - codes.len())
-    }
-
-    /// The length of the text of a part between entry points. An escape at the very end of it stands for nothing.
-    fn part_len(&self, part: &[u8], escape: u8) -> Option<usize> {
-        let mut len = 0;
-        let mut codes = part.iter();
-        while let Some(&code) = codes.next() {
-            if code != escape {
-                len += usize::from(self.heads[usize::from(code)].len);
-            } else if let Some(&place) = codes.next() {
-                self.escaped.get(usize::from(place))?;
-                len += 1;
-            }
-        }
-        Some(len)
     }
 }

@@ -24,7 +24,7 @@
 //! docs/ALGORITHMS.md ("What was tried and did not pay") has the sizes that this design and its alternatives gave.
 
 pub(crate) mod ans;
-pub(crate) mod choose;
+mod choose;
 mod compact;
 pub mod decode;
 pub(crate) mod dictionary;
@@ -34,11 +34,7 @@ mod payload;
 mod replace;
 pub mod sample;
 mod segment;
-#[cfg(test)]
-pub(crate) mod steps;
 pub(crate) mod tally;
-#[cfg(test)]
-mod tests;
 mod text_check;
 pub(crate) mod token;
 mod vector;

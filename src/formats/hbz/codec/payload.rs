@@ -22,18 +22,18 @@ pub(super) const SEGMENT: usize = 1 << SEGMENT_LOG;
 /// A block whose payload has been read up to its segments: ready for [`runs`](PayloadBlock::runs).
 #[derive(Debug)]
 pub struct PayloadBlock {
-    pub(super) stream: StreamHeader,
-    pub(super) header: BlockHeader,
-    pub(super) payload: Arc<Vec<u8>>,
+    pub(crate) stream: StreamHeader,
+    pub(crate) header: BlockHeader,
+    pub(crate) payload: Arc<Vec<u8>>,
     pub(super) expander: Arc<CodeExpander>,
     /// The rows of the positions that are multiples of the entry interval.
-    pub(super) entries: Vec<u32>,
-    /// The first move-to-front list.
-    pub(super) list: [u8; 256],
-    pub(super) shares: TableShares,
+    pub(crate) entries: Vec<u32>,
+    /// The first move-to-front list: the codes in use, then zeros.
+    pub(crate) list: [u8; 256],
+    pub(crate) shares: TableShares,
     /// Made from the shares when the first segment is decoded here. A device makes its own.
     tables: OnceLock<Tables>,
-    pub(super) segments: Vec<SegmentSpan>,
+    pub(crate) segments: Vec<SegmentSpan>,
 }
 
 /// The shares of the states of each table.
@@ -62,21 +62,6 @@ pub struct SegmentSpan {
     pub tokens: usize,
 }
 
-/// The parts of a payload before its segments, for decoding the segments elsewhere.
-#[derive(Clone, Copy, Debug)]
-pub struct PayloadParts<'a> {
-    /// The whole payload.
-    pub payload: &'a [u8],
-    /// The rows of the entry points.
-    pub entries: &'a [u32],
-    /// The first move-to-front list: the codes in use, then zeros.
-    pub list: &'a [u8; 256],
-    /// The source of the tables.
-    pub shares: &'a TableShares,
-    /// The positions of the segments.
-    pub segments: &'a [SegmentSpan],
-}
-
 impl PayloadBlock {
     /// Reads and checks a payload up to its segments.
     pub fn parse(stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<PayloadBlock, Flaw> {
@@ -99,29 +84,23 @@ impl PayloadBlock {
         self.segments.last().is_some_and(|segment| segment.tokens <= last)
     }
 
-    /// The parts of the payload.
-    pub fn parts(&self) -> PayloadParts<'_> {
-        let PayloadBlock { payload, entries, list, shares, segments, .. } = self;
-        PayloadParts { payload, entries, list, shares, segments }
-    }
-
-    /// A block from which only the codes are wanted, made from [`parts`](Self::parts).
+    /// A block from which only the codes are wanted.
     #[cfg(test)]
-    pub fn from_parts(parts: PayloadParts<'_>, rows: u32, entry_log: u8) -> PayloadBlock {
+    pub fn for_codes(
+        payload: Vec<u8>,
+        entries: Vec<u32>,
+        list: [u8; 256],
+        shares: TableShares,
+        segments: Vec<SegmentSpan>,
+        rows: u32,
+        entry_log: u8,
+    ) -> PayloadBlock {
         let stream = StreamHeader { block_size: rows, interval: 0, seed: 0, entry_log };
-        let coded_len = parts.payload.len() as u32;
+        let coded_len = payload.len() as u32;
+        let header = BlockHeader { number: 0, text_len: rows, rows, coded_len, crc: 0, coded_crc: 0 };
         let dictionary = Dictionary::new(vec![Meaning::Byte(0)]).expect("a code for one byte");
-        PayloadBlock {
-            stream,
-            header: BlockHeader { number: 0, text_len: rows, rows, coded_len, crc: 0, coded_crc: 0 },
-            payload: Arc::new(parts.payload.to_vec()),
-            expander: Arc::new(CodeExpander::new(dictionary)),
-            entries: parts.entries.to_vec(),
-            list: *parts.list,
-            shares: parts.shares.clone(),
-            tables: OnceLock::new(),
-            segments: parts.segments.to_vec(),
-        }
+        let (payload, expander) = (Arc::new(payload), Arc::new(CodeExpander::new(dictionary)));
+        PayloadBlock { stream, header, payload, expander, entries, list, shares, tables: OnceLock::new(), segments }
     }
 
     /// The tables.
@@ -134,41 +113,6 @@ impl PayloadBlock {
             let tokens = AnsDecoder::new(&self.shares.tokens, token);
             Tables { tokens, selectors: AnsDecoder::new(&self.shares.selectors, |table| (table, 0, 0)) }
         })
-    }
-
-    /// The stream's header.
-    pub fn stream(&self) -> &StreamHeader {
-        &self.stream
-    }
-
-    /// The number of segments.
-    pub fn segments(&self) -> usize {
-        self.segments.len()
-    }
-
-    /// The number of entry points.
-    pub fn entries(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// The number of rows.
-    pub fn rows(&self) -> u32 {
-        self.header.rows
-    }
-
-    /// Whether the text is so much longer than the rows that it is kept as codes until it is written.
-    pub fn is_compact(&self) -> bool {
-        self.header.is_compact()
-    }
-
-    /// The number of entry points of `rows` rows; at least 1.
-    pub fn entries_in(&self, rows: usize) -> usize {
-        (rows >> self.stream.entry_log).max(1)
-    }
-
-    /// The number of bytes of these segments in the payload.
-    pub fn coded_bytes(&self, segments: Range<usize>) -> u64 {
-        self.segments[segments].iter().map(|segment| segment.bytes.len() as u64).sum()
     }
 
     /// The max length of the text, including perturbation bytes.

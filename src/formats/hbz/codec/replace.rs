@@ -1,22 +1,23 @@
 //! Replaces a text by the codes of its dictionary. (With AVX-512 there is a faster way: see `replace_avx512.rs`.)
 //!
-//! The text is replaced in parts, each of which stays in the L1 cache with everything made from it. Four loops go over
-//! a part: one finds its pieces (words and blanks), one keeps the pieces that a small filter takes for phrases, one
-//! translates all bytes as if there were no phrases, and one looks the phrases up and copies what lies between them
-//! from the translation. Each loop does one thing and has few unpredictable branches; in particular, whether a piece is
-//! a phrase is not a branch. 3.4 -> 1.5 ns per byte of text.
+//! The text is replaced in parts, each of which stays in the L1 cache with everything made from it. First all bytes are
+//! translated as if there were no phrases, 64 at a time, while the same bytes are cut into pieces (words and blanks),
+//! and a small filter keeps those that may be phrases. Then these are looked up: a phrase writes its code over its
+//! first byte, and clears the bits of its other bytes in a mask of codes to keep. At last the kept codes are moved
+//! together. Each loop has few unpredictable branches; in particular, whether a piece is a phrase is not a branch.
 
 #[cfg(target_arch = "x86_64")]
 #[path = "replace_avx512.rs"]
 mod avx512;
 
 use super::dictionary::{Dictionary, Meaning};
-use super::words::{WordCutter, WordPiece};
+use super::words::{BLOCK as WIDE, WordCutter, masks};
+use std::ops::Range;
 
 /// The number of bytes of text in a part.
 const PART: usize = 1024;
-/// The number of bytes copied together, needed or not.
-const COPY: usize = 32;
+/// How many times 64 bytes a part has.
+const COUNT: usize = PART / WIDE;
 /// A flag in the table of bytes: the byte has no code.
 const RARE: u16 = 1 << 8;
 /// The number of slots in the table of phrases, and the value of empty slots.
@@ -24,11 +25,48 @@ const SLOTS: usize = 1024;
 const EMPTY: u16 = u16::MAX;
 
 /// A piece that may be a phrase, with its first eight bytes and its hash.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Candidate {
-    piece: WordPiece,
+    from: usize,
+    to: usize,
     key: u64,
     hash: usize,
+}
+
+/// The pieces of a part that pass the filter.
+struct Candidates<'a> {
+    lookup: &'a Lookup<'a>,
+    text: &'a [u8],
+    all: [Candidate; PART],
+    len: usize,
+}
+
+impl<'a> Candidates<'a> {
+    fn new(lookup: &'a Lookup<'a>, text: &'a [u8]) -> Self {
+        Candidates { lookup, text, all: [Candidate::default(); PART], len: 0 }
+    }
+
+    /// Adds a piece, unless the filter tells that it is no phrase.
+    #[inline(always)]
+    fn add(&mut self, Range { start: from, end: to }: Range<usize>) {
+        let key = match self.text[from..].first_chunk::<8>() {
+            Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * (to - from).min(8))),
+            None => first_eight(&self.text[from..to]),
+        };
+        let hash = hash(key, to - from);
+        self.all[self.len] = Candidate { from, to, key, hash };
+        self.len += (self.lookup.filter[hash / 64 % 64] >> (hash % 64) & 1) as usize;
+    }
+
+    /// Removes all, and calls `found` for each phrase, with its code.
+    #[inline(always)]
+    fn take(&mut self, mut found: impl FnMut(Range<usize>, u8)) {
+        for &Candidate { from, to, key, hash } in &self.all[..std::mem::take(&mut self.len)] {
+            if let Some(code) = self.lookup.code(&self.text[from..to], key, hash) {
+                found(from..to, code);
+            }
+        }
+    }
 }
 
 /// The tables for bytes and phrases.
@@ -47,13 +85,10 @@ struct Lookup<'a> {
     lens: [u8; 256],
 }
 
-const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-const HASH_SHIFT: u32 = 52;
-
 /// A hash of twelve bits.
 #[inline(always)]
 fn hash(key: u64, len: usize) -> usize {
-    ((key ^ (len as u64) << 56).wrapping_mul(HASH_FACTOR) >> HASH_SHIFT) as usize
+    ((key ^ (len as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize
 }
 
 /// The first eight bytes of a string, with zeros after a shorter one.
@@ -96,42 +131,22 @@ impl<'a> Lookup<'a> {
         new
     }
 
-    /// Sets `candidates` to the pieces that pass the filter.
+    /// The code of a piece with this key and hash, if it is a phrase.
     #[inline(always)]
-    fn candidates(&self, text: &[u8], pieces: &[WordPiece], candidates: &mut Vec<Candidate>) {
-        candidates.resize(pieces.len().max(candidates.len()), Candidate { piece: (0, 0), key: 0, hash: 0 });
-        let mut len = 0;
-        for &(from, to) in pieces {
-            let key = match text[from..].first_chunk::<8>() {
-                Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * (to - from).min(8))),
-                None => first_eight(&text[from..to]),
-            };
-            let hash = hash(key, to - from);
-            candidates[len] = Candidate { piece: (from, to), key, hash };
-            len += (self.filter[hash / 64 % 64] >> (hash % 64) & 1) as usize;
-        }
-        candidates.truncate(len);
-    }
-
-    /// The code of a candidate, if it is a phrase.
-    #[inline(always)]
-    fn code(&self, text: &[u8], candidate: &Candidate) -> Option<u8> {
-        let (from, to) = candidate.piece;
-        let mut slot = candidate.hash % SLOTS;
-        loop {
-            let code = self.slots[slot];
-            if code == EMPTY {
-                return None;
-            }
-            let at = usize::from(code as u8);
-            if self.keys[at] == candidate.key
-                && usize::from(self.lens[at]) == to - from
-                && (to - from <= 8 || self.dictionary.is_phrase(code as u8, &text[from..to]))
+    fn code(&self, piece: &[u8], key: u64, hash: usize) -> Option<u8> {
+        let mut slot = hash % SLOTS;
+        while self.slots[slot] != EMPTY {
+            let code = self.slots[slot] as u8;
+            let at = usize::from(code);
+            if self.keys[at] == key
+                && usize::from(self.lens[at]) == piece.len()
+                && (piece.len() <= 8 || self.dictionary.is_phrase(code, piece))
             {
-                return Some(code as u8);
+                return Some(code);
             }
             slot = (slot + 1) % SLOTS;
         }
+        None
     }
 }
 
@@ -149,109 +164,128 @@ pub fn replace(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut 
 
 fn replace_portable(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut Vec<u8>) {
     let lookup = Lookup::new(dictionary);
-    let mut output = CodeWriter { lookup: &lookup, text, interval, out, len: 0, done: 0 };
-    let mut cutter = WordCutter::default();
-    let (mut pieces, mut candidates) = (Vec::with_capacity(PART), Vec::with_capacity(PART));
-    let mut part = TranslatedPart { begin: 0, codes: [0; PART + COPY], rare: false };
-    for begin in (0..text.len()).step_by(PART) {
-        let end = text.len().min(begin + PART);
-        pieces.clear();
-        cutter.cut(text, begin..end, &mut pieces);
-        lookup.candidates(text, &pieces, &mut candidates);
-        part.translate(begin, &text[begin..end], &lookup.table);
-        output.make_room();
-        for candidate in &candidates {
-            if let Some(code) = lookup.code(text, candidate) {
-                output.copy_until(candidate.piece.0, &part);
-                output.out[output.len] = code;
-                output.len += 1;
-                output.done = candidate.piece.1;
-            }
-        }
-        output.copy_until(cutter.open_piece(end), &part);
-    }
-    output.copy_until(text.len(), &part);
-    let len = output.len;
-    out.truncate(len);
-}
-
-/// A part of the text, translated byte by byte.
-struct TranslatedPart {
-    begin: usize,
-    codes: [u8; PART + COPY],
-    /// Whether the part has a byte without a code.
-    rare: bool,
-}
-
-impl TranslatedPart {
-    #[inline(always)]
-    fn translate(&mut self, begin: usize, text: &[u8], table: &[u16; 256]) {
+    let look_up = |bytes: &[u8], codes: &mut [u8; WIDE]| {
         let mut all = 0;
-        for (code, &byte) in self.codes.iter_mut().zip(text) {
-            let entry = table[usize::from(byte)];
+        for (code, &byte) in codes.iter_mut().zip(bytes) {
+            let entry = lookup.table[usize::from(byte)];
             *code = entry as u8;
             all |= entry;
         }
-        (self.begin, self.rare) = (begin, all & RARE > 0);
-    }
+        let is_rare = |&byte: &u8| u64::from(lookup.table[usize::from(byte)] / RARE);
+        let rare = if all < RARE { 0 } else { bytes.iter().rev().fold(0, |mask, byte| mask << 1 | is_rare(byte)) };
+        let (words, blanks) = masks(bytes);
+        [words, blanks, rare]
+    };
+    // Runs of kept codes copied together took longer: their lengths are not predicted.
+    let compress = |keep: u64, codes: &[u8; WIDE], out: &mut [u8; WIDE]| {
+        let mut len = 0;
+        for (bit, &code) in codes.iter().enumerate() {
+            out[len % WIDE] = code;
+            len += (keep >> bit & 1) as usize;
+        }
+    };
+    replace_with(&lookup, text, interval, out, look_up, compress);
 }
 
-/// Writes the codes.
-struct CodeWriter<'a> {
-    lookup: &'a Lookup<'a>,
-    text: &'a [u8],
+/// Replaces a text. `look_up` writes the codes of some bytes, at most 64, and returns masks of those that belong to
+/// words, of blanks, and of bytes without a code. `compress` moves those of 64 codes together that the mask has a bit
+/// for.
+#[inline(always)]
+fn replace_with(
+    lookup: &Lookup<'_>,
+    text: &[u8],
     interval: usize,
-    out: &'a mut Vec<u8>,
-    /// The number of codes written.
-    len: usize,
-    /// The end of the text that these codes stand for.
-    done: usize,
+    out: &mut Vec<u8>,
+    look_up: impl Fn(&[u8], &mut [u8; WIDE]) -> [u64; 3],
+    compress: impl Fn(u64, &[u8; WIDE], &mut [u8; WIDE]),
+) {
+    let (mut cutter, mut candidates) = (WordCutter::default(), Candidates::new(lookup, text));
+    let mut part = Part { codes: [[0; WIDE]; COUNT + 1], keep: [0; COUNT + 2], rare: [0; COUNT + 1] };
+    let mut len = 0;
+    for begin in (0..text.len()).step_by(PART) {
+        let end = text.len().min(begin + PART);
+        part.keep[1..].fill(0);
+        for (number, bytes) in text[begin..end].chunks(WIDE).enumerate() {
+            let valid = u64::MAX >> (WIDE - bytes.len());
+            let [words, blanks, rare] = look_up(bytes, &mut part.codes[1 + number]).map(|mask| mask & valid);
+            (part.keep[1 + number], part.rare[1 + number]) = (valid, rare);
+            cutter.cut_block(begin + WIDE * number, words, blanks, &mut |piece| candidates.add(piece));
+        }
+        cutter.end_part(end, text.len(), &mut |piece| candidates.add(piece));
+        candidates.take(|piece, code| part.put(piece.start + WIDE - begin, piece.len(), code));
+        let open = cutter.open_piece(end);
+        // Even if all bytes are escaped.
+        let room = len + 3 * (WIDE + PART) + WIDE;
+        if out.len() < room {
+            out.resize(room.max(len + text.len() - begin + 2 * WIDE), 0);
+        }
+        for number in 0..(open + WIDE - begin).div_ceil(WIDE) {
+            let keep = part.keep[number] & u64::MAX >> WIDE.saturating_sub(open + WIDE - begin - WIDE * number);
+            if keep & part.rare[number] > 0 {
+                len = part.write_rare(number, keep, (interval, lookup.escape), out, len);
+            } else {
+                compress(keep, &part.codes[number], out[len..].first_chunk_mut().expect("room for all of them"));
+                len += keep.count_ones() as usize;
+            }
+        }
+        part.carry(end - open);
+    }
+    out.truncate(len);
 }
 
-impl CodeWriter<'_> {
-    /// Makes room for a part and the piece before it, even if all bytes are escaped.
-    fn make_room(&mut self) {
-        let min = self.len + 3 * (2 * PART) + COPY;
-        if self.out.len() < min {
-            self.out.resize(min.max(self.len + self.text.len() - self.done + COPY), 0);
-        }
-    }
+/// A part of the text as codes, after the rest of the previous part: a piece that had not ended, of up to 64 bytes.
+struct Part {
+    codes: [[u8; WIDE]; COUNT + 1],
+    /// A bit for each code to be written. The last one stays 0.
+    keep: [u64; COUNT + 2],
+    /// A bit for each code that needs an escape before it.
+    rare: [u64; COUNT + 1],
+}
 
-    /// Appends the codes of the text up to `to`, without phrases.
+impl Part {
+    /// Replaces the `len` bytes at `from`, at most 64, by a code.
     #[inline(always)]
-    fn copy_until(&mut self, to: usize, part: &TranslatedPart) {
-        if part.rare || self.done < part.begin {
-            return self.translate_until(to);
-        }
-        let len = to - self.done;
-        let (from, mut at) = (self.done - part.begin, 0);
-        while at < len {
-            self.out[self.len + at..][..COPY].copy_from_slice(&part.codes[from + at..][..COPY]);
-            at += COPY;
-        }
-        self.len += len;
-        self.done = to;
+    fn put(&mut self, from: usize, len: usize, code: u8) {
+        self.codes.as_flattened_mut()[from] = code;
+        let rest = u128::from(u64::MAX >> (WIDE + 1 - len)) << ((from + 1) % WIDE);
+        let word = (from + 1) / WIDE;
+        self.keep[word] &= !(rest as u64);
+        self.keep[word + 1] &= !((rest >> WIDE) as u64);
+        self.rare[from / WIDE] &= !(1 << (from % WIDE));
     }
 
-    /// Like [`copy_until`](Self::copy_until), byte by byte.
+    /// Writes 64 codes, some of which need an escape, to `out` from `len` on, and returns their end.
     #[inline(never)]
-    fn translate_until(&mut self, to: usize) {
-        for &byte in &self.text[self.done..to] {
-            let entry = self.lookup.table[usize::from(byte)];
-            if entry & RARE > 0 {
-                let escape = self.lookup.escape.expect("an escape for bytes without a code");
+    fn write_rare(
+        &self,
+        number: usize,
+        mut keep: u64,
+        (interval, escape): (usize, Option<u8>),
+        out: &mut [u8],
+        mut len: usize,
+    ) -> usize {
+        while keep > 0 {
+            let bit = keep.trailing_zeros() as usize;
+            keep &= keep - 1;
+            if self.rare[number] >> bit & 1 > 0 {
+                let escape = escape.expect("an escape for bytes without a code");
                 // An entry point must not lie between an escape and its byte.
-                if (self.len + 1).is_multiple_of(self.interval) {
-                    self.out[self.len] = escape;
-                    self.len += 1;
-                }
-                self.out[self.len] = escape;
-                self.len += 1;
+                let times = 1 + usize::from((len + 1).is_multiple_of(interval));
+                out[len..len + times].fill(escape);
+                len += times;
             }
-            self.out[self.len] = entry as u8;
-            self.len += 1;
+            out[len] = self.codes[number][bit];
+            len += 1;
         }
-        self.done = to;
+        len
+    }
+
+    /// Keeps the last `len` bytes for the next part, at most 64.
+    #[inline(always)]
+    fn carry(&mut self, len: usize) {
+        self.codes[0] = self.codes[COUNT];
+        self.keep[0] = u64::MAX.checked_shl((WIDE - len) as u32).unwrap_or(0);
+        self.rare[0] = self.rare[COUNT] & self.keep[0];
     }
 }
 
@@ -310,8 +344,8 @@ mod tests {
             let mut pieces = Vec::new();
             for mut part in out.chunks(interval) {
                 while !part.is_empty() {
-                    let mut piece = Vec::new();
-                    part = &part[expander.expand_some(part, &mut piece).unwrap()..];
+                    let (piece, codes) = expander.expand_some(part).unwrap();
+                    part = &part[codes..];
                     assert!(piece.len() < PIECE + 255);
                     pieces.extend(piece);
                 }

@@ -44,22 +44,19 @@ impl Vectors {
     /// A vector of at least `rows` rows, with arbitrary contents.
     pub fn take(self: &Arc<Self>, rows: u32) -> Vector {
         let rows = rows as usize;
-        // A dropped vector is freed after the lock is released.
-        let (kept, _short) = {
-            let mut shelf = self.shelf();
-            let fits = shelf.spare.iter().position(|words| words.len() >= rows);
-            let kept = fits.map(|at| shelf.spare.swap_remove(at));
-            // A kept vector that is too short is freed to make room, so there are never more vectors than were in use
-            // at the same time.
-            let short = if kept.is_none() { shelf.spare.pop() } else { None };
-            if kept.is_none() {
-                shelf.rows += rows as u64;
-                shelf.rows -= short.as_ref().map_or(0, |words| words.len() as u64);
-                shelf.trim();
-            }
-            (kept, short)
-        };
-        Vector { words: kept.unwrap_or_else(|| new_vector(rows)), vectors: Arc::clone(self) }
+        let mut shelf = self.shelf();
+        let fits = shelf.spare.iter().position(|words| words.len() >= rows);
+        // A kept vector that is too short is freed to make room, so there are never more vectors than were in use at
+        // the same time.
+        let kept = fits.map(|at| shelf.spare.swap_remove(at)).or_else(|| shelf.spare.pop()).unwrap_or_default();
+        let vectors = Arc::clone(self);
+        if fits.is_some() {
+            return Vector { words: kept, vectors };
+        }
+        shelf.rows = shelf.rows + rows as u64 - kept.len() as u64;
+        shelf.trim();
+        drop((shelf, kept));
+        Vector { words: new_vector(rows), vectors }
     }
 }
 

@@ -7,16 +7,14 @@
 //! cannot be phrases, are never looked up.
 
 use std::hint::select_unpredictable;
+use std::ops::Range;
 
 /// The longest word and the longest sequence of blanks. Longer ones are cut into pieces of this length.
-pub(super) const MAX_WORD: usize = 64;
+const MAX_WORD: usize = 64;
 const MAX_BLANKS: usize = 8;
 
 /// The number of bytes that are cut together.
-const BLOCK: usize = 64;
-
-/// A piece of a text: its begin and its end.
-pub type WordPiece = (usize, usize);
+pub(super) const BLOCK: usize = 64;
 
 /// Cuts a text into pieces, part by part.
 #[derive(Debug, Default)]
@@ -31,26 +29,26 @@ pub struct WordCutter {
 }
 
 impl WordCutter {
-    /// Appends to `pieces` all pieces of two bytes or more that are known to end in this part of `text`. The parts must
+    /// Calls `found` for all pieces of two bytes or more that are known to end in this part of `text`. The parts must
     /// follow one another, and all but the last one must have a multiple of 64 bytes.
-    pub fn cut(&mut self, text: &[u8], part: std::ops::Range<usize>, pieces: &mut Vec<WordPiece>) {
+    #[inline(always)]
+    pub fn cut(&mut self, text: &[u8], part: Range<usize>, mut found: impl FnMut(Range<usize>)) {
         let end = part.end;
         for at in part.step_by(BLOCK) {
-            let (words, blanks) = match text[at..end].first_chunk() {
-                Some(block) => masks(block),
-                None => {
-                    let mut block = [b'.'; BLOCK];
-                    block[..end - at].copy_from_slice(&text[at..end]);
-                    masks(&block)
-                }
-            };
-            self.cut_block(at, words, blanks, pieces);
+            let (words, blanks) = masks(&text[at..end.min(at + BLOCK)]);
+            self.cut_block(at, words, blanks, &mut found);
         }
+        self.end_part(end, text.len(), &mut found);
+    }
+
+    /// Cuts the piece that is open at `end`, the end of a part of a text of `len` bytes.
+    #[inline(always)]
+    pub(super) fn end_part(&mut self, end: usize, len: usize, found: &mut impl FnMut(Range<usize>)) {
         if self.word || self.blank {
             let max = if self.word { MAX_WORD } else { MAX_BLANKS };
-            self.begin = split(self.begin, end, max, pieces);
-            if end == text.len() {
-                push(self.begin, end, pieces);
+            self.begin = split(self.begin, end, max, found);
+            if end == len {
+                push(self.begin..end, found);
                 self.begin = end;
             }
         }
@@ -63,23 +61,30 @@ impl WordCutter {
 
     /// Cuts the 64 bytes at `at`, given the masks of their kinds.
     #[inline(always)]
-    fn cut_block(&mut self, at: usize, words: u64, blanks: u64, pieces: &mut Vec<WordPiece>) {
+    pub(super) fn cut_block(&mut self, at: usize, words: u64, blanks: u64, found: &mut impl FnMut(Range<usize>)) {
         let words_before = words << 1 | u64::from(self.word);
         let blanks_before = blanks << 1 | u64::from(self.blank);
         let changes = (words ^ words_before) | (blanks ^ blanks_before);
         let changes_before = changes << 1 | u64::from(self.change);
         let mut ends = changes & (words_before | blanks_before) & !changes_before;
+        let mut starts = changes & !(changes >> 1) & (words | blanks);
+        // The first piece may have begun before these bytes.
+        let mut from = self.begin;
+        if starts.trailing_zeros() < ends.trailing_zeros() {
+            from = at + starts.trailing_zeros() as usize;
+            starts &= starts - 1;
+        }
         while ends != 0 {
             let bit = ends.trailing_zeros();
             ends &= ends - 1;
-            let earlier = changes & ((1 << bit) - 1);
-            let mut from = if earlier == 0 { self.begin } else { at + earlier.ilog2() as usize };
             let to = at + bit as usize;
             let max = select_unpredictable(blanks_before >> bit & 1 == 0, MAX_WORD, MAX_BLANKS);
             if to - from > max {
-                from = split(from, to, max, pieces);
+                from = split(from, to, max, found);
             }
-            push(from, to, pieces);
+            push(from..to, found);
+            from = at + starts.trailing_zeros() as usize;
+            starts &= starts.wrapping_sub(1);
         }
         if changes != 0 {
             self.begin = at + changes.ilog2() as usize;
@@ -90,24 +95,29 @@ impl WordCutter {
 
 /// Cuts off pieces of `max` bytes while more than that is left, and returns the start of the rest.
 #[cold]
-pub(super) fn split(mut from: usize, to: usize, max: usize, pieces: &mut Vec<WordPiece>) -> usize {
+fn split(mut from: usize, to: usize, max: usize, found: &mut impl FnMut(Range<usize>)) -> usize {
     while to - from > max {
-        pieces.push((from, from + max));
+        found(from..from + max);
         from += max;
     }
     from
 }
 
 #[inline(always)]
-pub(super) fn push(from: usize, to: usize, pieces: &mut Vec<WordPiece>) {
-    if to - from > 1 {
-        pieces.push((from, to));
+fn push(piece: Range<usize>, found: &mut impl FnMut(Range<usize>)) {
+    if piece.len() > 1 {
+        found(piece);
     }
 }
 
-/// The masks of the bytes that belong to words, and of those that are blank.
+/// The masks of the bytes, at most 64, that belong to words, and of those that are blank.
 #[inline(always)]
-fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
+pub(super) fn masks(bytes: &[u8]) -> (u64, u64) {
+    let block = bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut block = [b'.'; BLOCK];
+        block[..bytes.len()].copy_from_slice(bytes);
+        block
+    });
     (mask(&block.map(is_word)), mask(&block.map(is_blank)))
 }
 
@@ -153,13 +163,13 @@ pub mod tests {
         let (mut expected, mut from) = (Vec::new(), 0);
         while from < text.len() {
             let len = first_piece_len(&text[from..]);
-            expected.extend((len > 1).then_some((from, from + len)));
+            expected.extend((len > 1).then_some(from..from + len));
             from += len;
         }
         for part in [64, 128, 1024, 1 << 20] {
             let (mut cutter, mut found) = (WordCutter::default(), Vec::new());
             for from in (0..text.len()).step_by(part) {
-                cutter.cut(text, from..text.len().min(from + part), &mut found);
+                cutter.cut(text, from..text.len().min(from + part), |piece| found.push(piece));
             }
             assert!(found == expected, "{what}, parts of {part}");
         }

@@ -31,22 +31,16 @@ struct Stages {
 }
 
 /// The answers of a stage's jobs.
-struct Answers<A>(Vec<Mutex<Option<A>>>);
+type Answers<A> = [Mutex<Option<A>>];
 
-impl<A> Answers<A> {
-    fn take(&self, number: usize) -> Option<A> {
-        self.0.get(number).and_then(|answer| lock(answer).take())
-    }
-
-    /// All that have not been taken, in order.
-    fn all(&self) -> impl Iterator<Item = A> {
-        self.0.iter().filter_map(|answer| lock(answer).take())
-    }
+/// All that have not been taken, in order.
+fn all<A>(answers: &Answers<A>) -> impl Iterator<Item = A> {
+    answers.iter().filter_map(|answer| lock(answer).take())
 }
 
 /// A stage: the answers so far, what to do after each of them, and what to do after the last one.
 struct Stage<A, E, L> {
-    answers: Answers<A>,
+    answers: Vec<Mutex<Option<A>>>,
     each: E,
     last: L,
 }
@@ -64,8 +58,8 @@ pub(super) fn start(block: PayloadBlock, submitter: Submitter, vectors: Arc<Vect
             segments.clone().map(|number| block.runs(number, mtf)).collect::<Result<Vec<_>, _>>()
         })
     };
-    let jobs = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).map(job).collect();
-    stages.submit(jobs, |_| (), |stages, runs| stages.fill(runs.all().flatten().collect()));
+    let jobs = ranges(block.segments.len(), JOB_ROWS >> SEGMENT_LOG).map(job).collect();
+    stages.submit(jobs, |_| (), |stages, runs| stages.fill(all(runs).flatten().collect()));
 }
 
 impl Stages {
@@ -74,16 +68,16 @@ impl Stages {
         self: &Arc<Self>,
         jobs: Vec<T>,
         each: impl Fn(&Answers<A>) + Send + Sync + 'static,
-        last: impl FnOnce(&Arc<Self>, Answers<A>) + Send + Sync + 'static,
+        last: impl FnOnce(&Arc<Self>, &Answers<A>) + Send + Sync + 'static,
     ) {
-        let answers = Answers(jobs.iter().map(|_| Mutex::new(None)).collect());
+        let answers = jobs.iter().map(|_| Mutex::new(None)).collect();
         let stage = Arc::new(Stage { answers, each, last });
         for (number, job) in jobs.into_iter().enumerate() {
             let (own, stage) = (Arc::clone(self), Arc::clone(&stage));
             self.submitter.task(job).submit_then(move |_, answer, _| {
                 match answer {
                     Ok(Ok(answer)) => {
-                        *lock(&stage.answers.0[number]) = Some(answer);
+                        *lock(&stage.answers[number]) = Some(answer);
                         (stage.each)(&stage.answers);
                     }
                     Ok(Err(flaw)) => own.end(Ok(Err(flaw))),
@@ -96,11 +90,11 @@ impl Stages {
     }
 
     /// Ends the stage if nobody else works on it: all jobs are done, and all have been submitted.
-    fn leave<A, E>(self: &Arc<Self>, stage: Arc<Stage<A, E, impl FnOnce(&Arc<Self>, Answers<A>)>>) {
+    fn leave<A, E>(self: &Arc<Self>, stage: Arc<Stage<A, E, impl FnOnce(&Arc<Self>, &Answers<A>)>>) {
         if let Some(Stage { answers, last, .. }) = Arc::into_inner(stage)
             && lock(&self.duty).is_some()
         {
-            last(self, answers);
+            last(self, &answers);
         }
     }
 
@@ -115,7 +109,7 @@ impl Stages {
     /// Stage 2: segments into the vector.
     fn fill(self: &Arc<Self>, runs: Vec<Runs>) {
         let (starts, first_column) = self.block.segment_starts(&runs);
-        let vector = Arc::new(self.vectors.take(self.block.rows()));
+        let vector = Arc::new(self.vectors.take(self.block.header.rows));
         let parts: Vec<_> = runs.into_iter().zip(starts).map(Arc::new).collect();
         let job = |segments: Range<usize>| {
             let (first, parts) = (segments.start, parts[segments].to_vec());
@@ -133,19 +127,18 @@ impl Stages {
     }
 
     fn walk(self: &Arc<Self>, vector: &Arc<Vector>, first_column: &Arc<FirstColumn>) {
-        let ranges: Vec<_> = ranges(self.block.entries(), self.block.entries_in(JOB_ROWS)).collect();
+        let ranges: Vec<_> =
+            ranges(self.block.entries.len(), (JOB_ROWS >> self.block.stream.entry_log).max(1)).collect();
         let lens = Arc::new(TextLens::new(ranges.len()));
-        let job = |(number, entries)| WalkEntries {
-            block: Arc::clone(&self.block),
-            entries,
-            vector: Arc::clone(vector),
-            first_column: Arc::clone(first_column),
-            number,
-            lens: Arc::clone(&lens),
+        let job = |(number, entries): (usize, Range<usize>)| {
+            let (block, vector, lens) = (Arc::clone(&self.block), Arc::clone(vector), Arc::clone(&lens));
+            let first_column = Arc::clone(first_column);
+            // The text, still perturbed and its CRC not yet compared; for a compact block, its codes.
+            Job(move |_: &mut Core| block.walk(entries.clone(), &vector, &first_column, (&lens, number)))
         };
         let jobs = ranges.into_iter().enumerate().map(job).collect();
         let joined = Arc::new(Mutex::new(Joined::default()));
-        let (block, all) = (Arc::clone(&self.block), Arc::clone(&joined));
+        let (block, whole) = (Arc::clone(&self.block), Arc::clone(&joined));
         // While one station joins texts, the others need not wait for it: what they leave is joined later.
         let each = move |texts: &Answers<_>| {
             if let Ok(mut joined) = joined.try_lock() {
@@ -153,7 +146,7 @@ impl Stages {
             }
         };
         self.submit(jobs, each, move |stages, texts| {
-            stages.end(Ok(lock(&all).finish(&stages.block, &texts)));
+            stages.end(Ok(lock(&whole).finish(&stages.block, texts)));
         });
     }
 }
@@ -168,8 +161,8 @@ struct Joined {
 impl Joined {
     /// Appends the texts that come next.
     fn append(&mut self, block: &PayloadBlock, texts: &Answers<Vec<u8>>) {
-        while !block.is_compact()
-            && let Some(mut text) = texts.take(self.parts.len())
+        while !block.header.is_compact()
+            && let Some(mut text) = texts.get(self.parts.len()).and_then(|text| lock(text).take())
         {
             self.check.add(block, &mut text);
             self.parts.push(text.into());
@@ -177,8 +170,8 @@ impl Joined {
     }
 
     fn finish(&mut self, block: &PayloadBlock, texts: &Answers<Vec<u8>>) -> Result<Text, Flaw> {
-        if block.is_compact() {
-            return compact(block, texts.all().collect());
+        if block.header.is_compact() {
+            return compact(block, all(texts).collect());
         }
         self.append(block, texts);
         self.check.finish(block)?;
@@ -195,40 +188,36 @@ fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(step).map(move |from| from..count.min(from + step))
 }
 
-/// A job of a stage that makes no bytes.
+/// What a job makes, of which the text counts.
+trait Made: Send + 'static {
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+impl Made for Vec<Runs> {}
+impl Made for () {}
+
+impl Made for Vec<u8> {
+    fn bytes(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+/// A job of a stage.
 struct Job<F>(F);
 
-impl<A: Send + 'static, F: Fn(&mut Core) -> Result<A, Flaw> + Send + 'static> Task for Job<F> {
+impl<A: Made, F: Fn(&mut Core) -> Result<A, Flaw> + Send + 'static> Task for Job<F> {
     type Output = Result<A, Flaw>;
 
     fn run(&self, core: &mut Core) -> Self::Output {
         self.0(core)
     }
+
+    fn bytes_out(made: &Self::Output) -> u64 {
+        made.as_ref().map_or(0, A::bytes)
+    }
 }
 
 /// A core's state for decoding segments.
 struct SegmentMtf(MtfDecoder);
-
-/// Stage 3: the text from some entry points on, with the complete vector. It is walk `number` of the block.
-#[derive(Clone, Debug)]
-struct WalkEntries {
-    block: Arc<PayloadBlock>,
-    entries: Range<usize>,
-    vector: Arc<Vector>,
-    first_column: Arc<FirstColumn>,
-    number: usize,
-    lens: Arc<TextLens>,
-}
-
-impl Task for WalkEntries {
-    /// The text, still perturbed and its CRC not yet compared; for a compact block, its codes.
-    type Output = Result<Vec<u8>, Flaw>;
-
-    fn run(&self, _: &mut Core) -> Self::Output {
-        self.block.walk(self.entries.clone(), &self.vector, &self.first_column, (&self.lens, self.number))
-    }
-
-    fn bytes_out(text: &Self::Output) -> u64 {
-        text.as_ref().map_or(0, |text| text.len() as u64)
-    }
-}
