@@ -17,7 +17,7 @@
 //! where the segment ended, and the rung tells how many steps ago.
 //!
 //! 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages. 64 lanes moved by gathers
-//! of AVX-512 made the whole decoder 1.01 times as fast [zen5]. Two bytes a step (T composed with itself) would halve
+//! of AVX-512 made the whole decoder 1.01 times as fast (Zen 5). Two bytes a step (T composed with itself) would halve
 //! the number of steps, but with that many lanes these hardly wait, and the vector would be twice as large and take one
 //! more pass to build.
 //!
