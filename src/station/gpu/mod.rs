@@ -92,9 +92,9 @@ const LARGE_ROWS: usize = 1 << 19;
 const VERIFYING_LANES: usize = 8;
 
 /// The number of threads for each device, and one more, that read and cut one long file. One thread handles 3.6 GB/s if
-/// it is alone, and 1.4 next to the lanes of two H200s: with two for each of these 24 GB took 4.28 s, with three 4.02.
-/// With fewer checks it took 3.83 with three and 4.00 with four, and one device does not need the third (2.27, 2.29).
-const READERS: usize = 3;
+/// it is alone, and 1.4 next to the lanes of two H200s: with three for each of these 97 GB took 9.92 s, with four 9.77.
+/// One device makes no difference between two and four.
+const READERS: usize = 4;
 
 /// The length of a block with which lanes that code reach their rate. A batch has 32 blocks at most, however short:
 /// with a GPU, 4,000 files of 64 kB took 0.93 s, without it 0.60.
@@ -218,8 +218,8 @@ impl Lanes {
     /// so in its station's report.
     pub(crate) fn groups(&self) -> Vec<WorkerGroup> {
         let choice = gpu::Choice::new(self.devices.as_deref());
-        // Several devices wait for the host's memory rather than for blocks: with two H200s and 32 cores, 48 GB took
-        // 2.83 s with 24 lanes that decode on each and 2.68 with 16 (medians of three), one needs all 24.
+        // Several devices wait for the host's memory rather than for blocks: with two H200s and 32 cores, 97 GB took
+        // 4.23 s with 24 lanes that decode on each, 4.14 with 16 and 4.61 with 12 (medians of three). One needs all 24.
         let is_shared = self.offload == Offload::Decode && choice.count() > 1;
         let lanes = if is_shared { (self.lanes * 2).div_ceil(3) } else { self.lanes };
         (0..choice.count()).map(|number| self.group(number, lanes, &choice)).collect()
