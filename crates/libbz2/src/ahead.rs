@@ -137,7 +137,7 @@ impl Drop for CodedAhead {
 
 /// A block to be decoded.
 pub struct DecodeBlock {
-    /// The bytes that have its bits, and the first one of them.
+    /// The bytes that have its bits, and the number of its first bit in them.
     data: Vec<u8>,
     start: u64,
     limit: u32,
@@ -219,8 +219,8 @@ impl View<'_> {
 }
 
 /// Blocks that are being decoded. Each begins at a magic in the input of some call and ends where the next magic is;
-/// the chain of blocks decides which of them were ones. The caller's input counts as taken only as text is handed out,
-/// and comes again until then.
+/// the chain of blocks decides which magics were real. The caller's input counts as taken only when its text is handed
+/// out; until then each call gets it once more.
 pub struct DecodedAhead {
     entries: VecDeque<Entry>,
     submitted: usize,

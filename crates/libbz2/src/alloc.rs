@@ -126,7 +126,7 @@ unsafe impl GlobalAlloc for Router {
     }
 
     unsafe fn dealloc(&self, user: *mut u8, _: Layout) {
-        // SAFETY: `get` has written the header before what it returned.
+        // SAFETY: `user` came from `get`, which wrote the header into the bytes just below it.
         unsafe {
             let Header { base, free, opaque } = user.sub(HEADER).cast::<Header>().read_unaligned();
             match free {

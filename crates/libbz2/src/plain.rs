@@ -211,7 +211,7 @@ impl Plain {
             self.rows.set(row, *next as usize);
             *next += 1;
         }
-        // Each row now leads to the one before. The cycle of the origin is turned round.
+        // Each row now leads to the row of the byte before. Reverse the links of the cycle that has the origin.
         let (mut row, mut following) = (origin, self.rows.get(origin));
         loop {
             let after = self.rows.get(following);

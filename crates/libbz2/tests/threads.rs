@@ -224,7 +224,7 @@ fn come_and_go() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(begin.elapsed() > Duration::from_millis(500), "they go at once");
-    // And come again.
+    // New ones start when there is work again.
     let (coded, ..) = code(&ours, &text, 4);
     assert!(decode(&ours, &coded, 0, WHOLE).text == text);
 }
