@@ -99,7 +99,7 @@ impl Plain {
         list[..header.used.len()].copy_from_slice(&header.used);
         Plain {
             tables: std::array::from_fn(|table| {
-                // The lengths of tables that the block does not have may be of another block.
+                // Lengths of tables that the block does not have may be left from an earlier block.
                 let lengths = if table < header.tables { &header.lengths[table][..symbols] } else { &[1, 1][..] };
                 CanonicalCodes::new(lengths)
             }),

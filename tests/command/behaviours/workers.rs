@@ -95,7 +95,7 @@ fn threads_that_help() {
         let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
         assert!(mebibytes <= (12 * (4 * cores).max(16)) as f64, "-p {threads}: {line}");
     }
-    // On one core, where the number cannot depend on the machine: 16, of which each takes some of the 150 blocks.
+    // On one core there are 16 threads, whatever the machine, and each takes some of the 150 blocks.
     if installed("taskset") {
         place.put("b", &text(15_000_000));
         let run = place.shell("taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') hybz -1vvc -p 1000000 b");
