@@ -132,7 +132,7 @@ impl<'a> Coding<'a> {
     }
 }
 
-/// The bytes of a text, whose flushes `seed` says, where each of them ended, and how many calls that took.
+/// The bytes of a text with flushes that depend on `seed`, where each of them ended, and the number of calls.
 fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>, usize) {
     let (mut plan, mut rooms) = (Rng(seed), Rng(seed + 1));
     let level = 1 + plan.below(9) as c_int;

@@ -62,7 +62,7 @@ fn digest(bytes: &[u8]) -> String {
     format!("{} bytes, {:08x}", bytes.len(), hybz_testkit::crafted::model::crc(bytes))
 }
 
-/// Writes a file by the long functions, in random pieces, with calls that may not be in between.
+/// Writes a file by the long functions, in random pieces, with forbidden calls in between.
 fn write(library: &Library, path: &Path, text: &[u8], rng: &mut Rng, log: &mut Vec<String>) {
     // SAFETY: the pointers are valid or null, which the interface allows.
     unsafe {

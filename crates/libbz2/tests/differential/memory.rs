@@ -118,7 +118,7 @@ fn fail_everywhere(what: &str, wanted: &[u8], goes_on: bool, run: impl Fn(&mut H
 
 #[test]
 fn failing_allocations() {
-    // Runs first, so that a block is full before its text is: the second block begins in the middle.
+    // A long run first: the first block takes more text than its size, and the second one begins in the middle.
     let mut text = vec![7; 1000];
     text.extend((shape("words").make)(110_000));
     let coded = code_with(&mut Heap::default(), &text, false).unwrap();
