@@ -104,7 +104,7 @@ take a; mv a ../a; ln -s ../a link
 x -f link
 code 0; only link.bz2; cmp -s ../a "$KIT/a" || bad "the target changed"; packed link.bz2 a
 
-## input-has-hard-links: not removed under its other name's nose
+## input-has-hard-links: not removed, because another name has the same file
 take a; ln a other
 x a
 code 1; says "other link"; only a other; kept a; same "$KIT/a" other
