@@ -31,7 +31,7 @@ rows! {
     "flags that contradict" | "`-c` and `-t`" | "named as they were typed" => contradictions;
     "advice to recover" | "after damage, also of an empty file" | "where there is something to recover: `hybz \
      --recover NAME`; under bzip2's names bzip2's own" => advice;
-    "advice of whom" | "bzip2recover" | "the same under bzip2's names; `FILE` for several files and stdin"
+    "whose advice" | "bzip2recover" | "the same under bzip2's names; `FILE` for several files and stdin"
         => advice_by_name;
     "advice after damage of `.hbz`, `.Z`, `.lz4`" | "bzip2recover" | "none: `--recover` works only with `.bz2`"
         => no_advice_for_other_formats;
