@@ -9,7 +9,7 @@ use std::thread;
 rows! {
     "threads" | "one" | "one for each core that affinity and the container's quota allow" => threads_by_affinity;
     "threads in a container with a CPU quota" | "one" | "as many as the quota allows" => threads_by_quota;
-    "the same with cgroups of version 2, or little memory" | "one" | "as many as the limits allow" => limits_of_version_2;
+    "the same with cgroups v2, or little memory" | "one" | "as many as the limits allow" => limits_of_version_2;
     "`-p 1 --no-gpu`" | "-" | "one thread" => one_thread;
     "`-p` of a million" | "-" | "four threads a core, or 16, at most" => threads_that_help;
     "`-p` beyond reason" | "-" | "rc 1" => "limits"/"threads-$N";
