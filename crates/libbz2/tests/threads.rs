@@ -289,7 +289,7 @@ fn forks() {
 fn read_all(library: &Library, file: *mut std::ffi::c_void, len: usize) -> (Vec<u8>, c_int) {
     let (mut text, mut room) = (Vec::new(), vec![0u8; len]);
     loop {
-        // SAFETY: `room` is as long as said.
+        // SAFETY: `room` has the length that is passed with it.
         let count = unsafe { (library.BZ2_bzread)(file, room.as_mut_ptr().cast(), len as c_int) };
         if count <= 0 {
             return (text, count);

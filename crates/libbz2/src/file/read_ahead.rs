@@ -84,7 +84,7 @@ impl ReadAhead {
         }
         self.bytes.try_reserve(PIECE).map_err(|_| BZ_MEM_ERROR)?;
         let room = self.bytes.spare_capacity_mut();
-        // SAFETY: `room` is as long as said.
+        // SAFETY: `read` gets the length of `room`.
         let count = unsafe { libc::read(self.descriptor, room.as_mut_ptr().cast(), PIECE.min(room.len())) };
         match usize::try_from(count) {
             Ok(0) => self.ended = true,

@@ -325,7 +325,7 @@ fn buffer_to_buffer() {
             let mut call = |dest: &mut [u8], room, source: &[u8], level, verbosity, work, codes: bool| {
                 let mut len = room as c_uint;
                 let (to, from, count) = (dest.as_mut_ptr().cast(), source.as_ptr() as _, source.len() as c_uint);
-                // SAFETY: the buffers have the lengths said.
+                // SAFETY: each buffer has the length that is passed with it.
                 let code = unsafe {
                     if codes {
                         (library.BZ2_bzBuffToBuffCompress)(to, &mut len, from, count, level, verbosity, work)

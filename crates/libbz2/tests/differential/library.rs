@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
         let stream = &mut *self.stream;
         (stream.next_in, stream.avail_in) = (input.as_ptr().cast_mut().cast(), input.len() as c_uint);
         (stream.next_out, stream.avail_out) = (self.room.as_mut_ptr().cast(), room as c_uint);
-        // SAFETY: the input and the room are as long as said.
+        // SAFETY: the input and the room have the lengths that are passed with them.
         let code = unsafe {
             match self.codes {
                 true => (self.library.BZ2_bzCompress)(stream, action),

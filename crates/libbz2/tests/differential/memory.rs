@@ -167,7 +167,7 @@ fn run(library: &Library, (count, len, small): Use) -> u64 {
     let half = coded.len() / 2;
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = status("VmRSS:");
-    // SAFETY: the buffers are as long as said.
+    // SAFETY: each buffer has the length that is passed with it.
     unsafe {
         for stream in &mut streams {
             (stream.next_out, stream.avail_out) = (room.as_mut_ptr().cast(), room.len() as c_uint);
