@@ -1,7 +1,7 @@
 //! Writes the lines of records.
 //!
-//! One thread does this. With two cores and `-k1,1 -k2,2n` it takes 7 % of the processors' time, and lines of all
-//! lengths pass without being held.
+//! One thread does this. With two cores and `-k1,1 -k2,2n` it takes 7 % of the processors' time. No line is
+//! held in memory as a whole, however long it is.
 
 use super::Keys;
 use crate::text::Ends;
